@@ -21,7 +21,7 @@ afterAll(async () => {
 const ended = (dialog: SrfDialog) => new Promise<void>((resolve) => dialog.on('destroy', () => resolve()));
 
 describe.skipIf(skip)('with baresip', () => {
-  test('we call, hold, resume and hang up', async () => {
+  test('We call, hold, resume and hang up', async () => {
     const dialog = await rig.srf.createUAC(phone.uri, { localSdp: SDP });
     expect(dialog.remote.sdp).toMatch(/^m=audio \d+ RTP\/AVP 0/m);
     expect(await dialog.modify(SDP.replace('sendrecv', 'sendonly'))).toMatch(/^a=recvonly/m);
@@ -29,14 +29,14 @@ describe.skipIf(skip)('with baresip', () => {
     await dialog.destroy();
   });
 
-  test('we call, and it hangs up', async () => {
+  test('We call, and baresip hangs up', async () => {
     const dialog = await rig.srf.createUAC(phone.uri, { localSdp: SDP });
     const hears = ended(dialog);
     await phone.hangUp();
     await hears;
   });
 
-  test.each(['we', 'it'])('it calls, and %s hangs up', async (ender) => {
+  test.each(['we', 'it'])('baresip calls, and %s hangs up', async (ender) => {
     const answered = new Promise<SrfDialog>((resolve, reject) => {
       onCall = (req, res) => {
         rig.srf.createUAS(req, res, { localSdp: SDP }).then(resolve, reject);
@@ -53,7 +53,7 @@ describe.skipIf(skip)('with baresip', () => {
     }
   });
 
-  test('it calls and is refused, and then nothing is left', async () => {
+  test('baresip calls and is rejected, and nothing remains', async () => {
     const refused = new Promise<void>((resolve) => {
       onCall = (_req, res) => {
         res.send(603);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readArguments } from '../../sip/cli.ts';
 
-test('what is given is taken, the rest has defaults', () => {
+test('Arguments are read, and the others have defaults', () => {
   const options = readArguments(
     [
       '--port',
@@ -43,6 +43,6 @@ test.each([
     ['--secret', 's', '--tls-cert', 'package.json', '--tls-key', 'package.json'],
     '--tls-cert, --tls-key and --tls-ca must be PEM files that fit',
   ],
-])('%j is refused', (args, message) => {
+])('%j is a usage error', (args, message) => {
   expect(() => readArguments(args, {})).toThrow(message);
 });

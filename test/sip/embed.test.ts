@@ -5,7 +5,7 @@ import { header, Phone, SDP } from './support/phone.ts';
 import { SECRET, serverOptions } from './support/rig.ts';
 import { newApp } from './support/srf.ts';
 
-test('a server in a thread takes calls, counts them, and shows the messages of the call asked for', async () => {
+test('An embedded server takes calls, counts them and traces the requested call', async () => {
   const server = await startEmbeddedSipServer(serverOptions());
   const srf = newApp();
   await new Promise<void>((resolve) => {
@@ -44,7 +44,7 @@ test('a server in a thread takes calls, counts them, and shows the messages of t
   await expect(server.stats()).rejects.toThrow('gone');
 });
 
-test('a thread that cannot start says why', async () => {
+test('An embedded server that cannot start throws the reason', async () => {
   const options = serverOptions({ tlsPort: 0 });
   await expect(startEmbeddedSipServer(options)).rejects.toThrow('TLS needs both a key and a certificate');
 });

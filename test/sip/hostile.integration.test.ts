@@ -34,7 +34,7 @@ async function silentConnections(port: number, count: number): Promise<Socket[]>
   return sockets;
 }
 
-test('handshakes count as connections, end in time, and do not delay the end', async () => {
+test('TLS handshakes count as connections, time out and do not delay the shutdown', async () => {
   const rig = await rigOf({
     tlsPort: 0,
     tls: await authority(),
@@ -49,7 +49,7 @@ test('handshakes count as connections, end in time, and do not delay the end', a
   await vi.waitFor(() => expect(stats()['now.connections']).toBe(0));
   // Those three, and perhaps those that were refused, if they had begun to speak.
   expect(stats()['connections.failed']).toBeGreaterThanOrEqual(3);
-  // There is room again, for whoever speaks TLS.
+  // TLS connections are accepted again.
   const client = connectTls({ port: portOf(rig, 'tls'), host: '127.0.0.1', rejectUnauthorized: false });
   await once(client, 'secureConnect');
   await vi.waitFor(() => expect(stats()['now.connections']).toBe(1));
@@ -62,7 +62,7 @@ test('handshakes count as connections, end in time, and do not delay the end', a
   for (const socket of [...sockets, ...last]) socket.destroy();
 });
 
-test('what is no TLS on the TLS port is cut off and counted', async () => {
+test('Plain bytes on the TLS port are disconnected and counted', async () => {
   const rig = await rigOf({ tlsPort: 0, tls: await authority() });
   const [socket] = await silentConnections(portOf(rig, 'tls'), 1);
   socket?.write('OPTIONS sip:x SIP/2.0\r\n\r\n');
@@ -91,7 +91,7 @@ test.each([
   ['blanks in the Request-URI', TORN('OPTIONS sip:app@127.0.0.1; lr SIP/2.0', '0'), '400', 'start_line'],
   ['another version', TORN('OPTIONS sip:app@127.0.0.1 SIP/3.0', '0'), '505', 'version'],
   ['another protocol', 'GET / HTTP/1.1\r\nHost: here\r\n\r\n', undefined, 'start_line'],
-])('over TCP, a request with %s is answered where it can be, and the connection ends', async (...given) => {
+])('A TCP request with %s gets a response if possible, and the connection is closed', async (...given) => {
   const [, text, status, counter] = given;
   const rig = await rigOf();
   const [socket] = await silentConnections(portOf(rig, 'tcp'), 1);
@@ -108,7 +108,7 @@ test.each([
   await vi.waitFor(() => expect(rig.server.stats()['now.connections']).toBe(0));
 });
 
-test('a trunk finds room although others hold every connection that there is', async () => {
+test('A trusted source can connect when all other connections are in use', async () => {
   const rig = await rigOf({ trusted: [], maxConnections: 2 });
   const others = await silentConnections(portOf(rig, 'tcp'), 3);
   await vi.waitFor(() => expect(rig.server.stats()['connections.refused']).toBe(1));
@@ -118,7 +118,7 @@ test('a trunk finds room although others hold every connection that there is', a
   for (const socket of [...others, ...(trunk ? [trunk] : [])]) socket.destroy();
 });
 
-test('a UDP peer whose machine says that nobody is there is given up at once', async () => {
+test('A request to a closed UDP port fails at once', async () => {
   const rig = await rigOf();
   const placing = rig.srf.createUAC(`sip:nobody@127.0.0.1:${await reservePort()}`, { localSdp: SDP });
   // One that is only silent is 408, after 64 times T1.
@@ -126,7 +126,7 @@ test('a UDP peer whose machine says that nobody is there is given up at once', a
   expect(rig.server.stats()['now.clientTransactions']).toBe(0);
 });
 
-test('a UDP peer that is only slow is waited for', async () => {
+test('A slow UDP peer is waited for', async () => {
   const rig = await rigOf();
   const placing = rig.srf.createUAC(rig.phone.uri, { localSdp: SDP });
   const invite = await rig.phone.next(/^INVITE /);
@@ -136,7 +136,7 @@ test('a UDP peer that is only slow is waited for', async () => {
   expect(await placing.catch((error: { status: number }) => error.status)).toBe(486);
 });
 
-test('a flood of calls is answered 503 without being remembered, and calls that there are go on', async () => {
+test('A flood of calls gets stateless 503, and existing calls continue', async () => {
   const rig = await rigOf({ trusted: [], guard: { callsPerSecond: 1, callBurst: 5 } });
   rig.srf.invite((req, res) => void rig.srf.createUAS(req, res, { localSdp: SDP }));
   const { phone, port, server } = rig;
@@ -156,7 +156,7 @@ test('a flood of calls is answered 503 without being remembered, and calls that 
   await phone.next(/^SIP\/2.0 200 .*CSeq: 2 INVITE/s);
 });
 
-test('where too many calls wait for the application, the next one is 503 whoever it is from', async () => {
+test('A call beyond the limit of waiting calls gets 503, also from a trusted source', async () => {
   const rig = await rigOf({ maxWaitingCalls: 2 });
   rig.srf.invite(() => undefined);
   const { phone, port } = rig;
@@ -169,7 +169,7 @@ test('where too many calls wait for the application, the next one is 503 whoever
 test.each([
   ['a stranger', [], 603],
   ['a trunk', ['127.0.0.1'], 486],
-])('the name of a scanner from %s', async (_, trusted, status) => {
+])('The User-Agent of a scanner from %s', async (_, trusted, status) => {
   const rig = await rigOf({ trusted });
   rig.srf.invite((_req, res) => res.send(486));
   const extra = ['User-Agent: friendly-scanner'];
@@ -177,7 +177,7 @@ test.each([
   await rig.phone.next(new RegExp(`^SIP/2.0 ${status} `));
 });
 
-test('a scanner that is banned does not ban the trunk behind the same address', async () => {
+test('The ban of a scanner does not affect a trunk at the same address', async () => {
   const trunk = await Phone.open();
   closers.push(() => trunk.close());
   const rig = await rigOf({ trusted: [`127.0.0.1:${trunk.port}`] });
@@ -191,7 +191,7 @@ test('a scanner that is banned does not ban the trunk behind the same address', 
   await trunk.next(/^SIP\/2.0 486 /);
 });
 
-test('a provisional answer is repeated, the newest one, until there is a final one', async () => {
+test('The latest provisional response is repeated until the final one', async () => {
   const rig = await rigOf({ controlTimes: { provisionalMs: 100 } });
   const { phone, port } = rig;
   const heard = (status: number) => phone.all.filter((text) => text.startsWith(`SIP/2.0 ${status}`)).length;

@@ -54,14 +54,14 @@ const statusOf = (placing: Promise<SrfDialog>) =>
     (error: { status: number }) => error.status,
   );
 
-describe.skipIf(skip)('over Kamailio', () => {
-  test('a registration needs the right password', async () => {
+describe.skipIf(skip)('through Kamailio', () => {
+  test('REGISTER needs the correct password', async () => {
     expect(await register('wrong')).toBe(401);
     expect(await statusOf(callBob())).toBe(404);
     expect(await register('secret')).toBe(200);
   });
 
-  test('a call needs the right password', async () => {
+  test('A call needs the correct password', async () => {
     onCall = (_req, res) => res.send(486);
     expect(await statusOf(callBob({ ...credentials, password: 'wrong' }))).toBe(407);
     expect(await statusOf(callBob())).toBe(486);
@@ -70,7 +70,7 @@ describe.skipIf(skip)('over Kamailio', () => {
   test.each([
     ['UDP', ''],
     ['TCP to the carrier', ';transport=tcp'],
-  ])('a call over %s keeps to its route: changed and ended by either side', async (_, transport) => {
+  ])('A call over %s follows its route set when either side changes or ends it', async (_, transport) => {
     const routes: string[] = [];
     const dialogs: SrfDialog[] = [];
     onCall = async (req, res) => {
@@ -96,7 +96,7 @@ describe.skipIf(skip)('over Kamailio', () => {
     ).toBe(true);
   });
 
-  test('a call that is given up ends at the callee, too', async () => {
+  test('A canceled call is canceled at the callee', async () => {
     const canceled = new Promise<void>((resolve) => {
       onCall = (req, res) => {
         req.on('cancel', () => resolve());
@@ -112,7 +112,7 @@ describe.skipIf(skip)('over Kamailio', () => {
     await canceled;
   });
 
-  test('and nothing is left of all that', async () => {
+  test('No transaction or dialog remains', async () => {
     expect(await register('secret', 0)).toBe(200);
     expect(await drained(alice.server, 10_000)).toEqual(nothing);
     expect(await drained(bob.server, 10_000)).toEqual(nothing);

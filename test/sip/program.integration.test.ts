@@ -35,7 +35,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
 test.each([
   ['its source', fromSource],
   ['what was built', fromBuild],
-])('the program runs from %s, answers, and ends when it is told to', async (_, { args, file }) => {
+])('The program runs from %s, responds and ends on a signal', async (_, { args, file }) => {
   const child = spawn(
     process.execPath,
     [...args, file('main'), '--port', '0', '--control-port', '0', '--secret', 'cymru'],
@@ -57,7 +57,7 @@ test.each([
 test.each([
   ['its source', fromSource],
   ['what was built', fromBuild],
-])('the thread runs from %s', async (_, { args, file }) => {
+])('The embedded server runs from %s', async (_, { args, file }) => {
   const code = `import { startEmbeddedSipServer } from ${JSON.stringify(pathToFileURL(file('embed')).href)};
     const server = await startEmbeddedSipServer({ port: 0, control: { port: 0, secret: 'cymru' } });
     console.log((await server.stats())['now.dialogs']);
@@ -68,7 +68,7 @@ test.each([
   expect(stdout).toBe('0\n');
 });
 
-test('help is written, a wrong argument is named, and a port in use is told', async () => {
+test('The program prints help, and names an invalid argument and a port in use', async () => {
   const said: string[] = [];
   const write = (text: string) => void said.push(text);
   const context = { environment: {}, write, writeError: write };

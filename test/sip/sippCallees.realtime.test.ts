@@ -10,7 +10,7 @@ import type { SrfDialog, SrfRequest, SrfResponse } from './support/srf.ts';
 
 /** Both ends by the same timers: 64 times T1 is how long each of them remembers. */
 const HASTY = { t1Ms: 50, t2Ms: 400 };
-/** Where nothing is lost and nobody waits for the end of a transaction, a slow machine is not to repeat anything. */
+/** Avoids retransmissions on a slow machine, where no message is lost. */
 const CALM = { t1Ms: 200, t2Ms: 1600 };
 const REASON = { Reason: 'Q.850;cause=16;text="Normal call clearing"' };
 
@@ -78,15 +78,15 @@ async function place(
 
 const all = (status: number, calls = 5) => Array(calls).fill(status);
 
-describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp is called', () => {
+describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as callee', () => {
   test.each([
     ['UDP', 'u1'],
     ['TCP', 't1'],
-  ] as const)('over %s: it rings, answers, and is hung up on, with the reason', async (_, transport) => {
+  ] as const)('A call over %s rings, is answered and is ended by us with a Reason', async (_, transport) => {
     expect(await place({ scenario: callees.answers, transport })).toEqual(all(200));
   });
 
-  test('it answers and hangs up, with the reason', async () => {
+  test('The callee answers and hangs up with a Reason', async () => {
     const reasons: string[] = [];
     const afterwards = (dialog: SrfDialog) =>
       new Promise<void>((resolve) => {
@@ -99,20 +99,20 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp is called', () => {
     expect(reasons).toEqual([REASON.Reason]);
   });
 
-  test.each([404, 480, 486, 500, 503, 603])('it refuses with %i', async (status) => {
+  test.each([404, 480, 486, 500, 503, 603])('The callee rejects with %i', async (status) => {
     expect(await place({ scenario: callees.refuses(status) })).toEqual(all(status));
   });
 
-  test('it redirects', async () => {
+  test('The callee redirects', async () => {
     const redirect = callees.refuses(302, ['Contact: <sip:elsewhere@127.0.0.1>']);
     expect(await place({ scenario: redirect })).toEqual(all(302));
   });
 
-  test('it rings until we give up, and hears why', async () => {
+  test('A ringing callee gets a CANCEL with its Reason', async () => {
     expect(await place({ scenario: callees.rings }, { cancelAfterMs: 100 })).toEqual(all(487));
   });
 
-  test('it answers as we give up: the call is taken and ended', async () => {
+  test('A 200 that crosses our CANCEL is ended by BYE', async () => {
     const outcomes = await place(
       { scenario: callees.answersAnyway },
       { cancelAfterMs: 100, afterwards: async () => undefined },
@@ -120,24 +120,24 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp is called', () => {
     expect(outcomes).toEqual(all(200));
   });
 
-  test('it says nothing at all: 408', async () => {
+  test('A silent callee gives 408', async () => {
     expect(await place({ scenario: callees.isSilent, durationMs: 0 }, { calls: 1, isHasty: true })).toEqual([
       408,
     ]);
   });
 
-  test('it plays early media', async () => {
+  test('The callee sends early media', async () => {
     const bodies: string[] = [];
     const onProvisional = (response: SrfResponse) => void bodies.push(response.body);
     expect(await place({ scenario: callees.playsEarlyMedia }, { onProvisional })).toEqual(all(200));
     expect(bodies.filter((body) => body.includes('m=audio 40000'))).toHaveLength(5);
   });
 
-  test('it wants its provisional answer acknowledged', async () => {
+  test('The callee gets a PRACK for its reliable response', async () => {
     expect(await place({ scenario: callees.wantsAcknowledgement })).toEqual(all(200));
   });
 
-  test('it updates the session', async () => {
+  test('A session is changed by UPDATE', async () => {
     const afterwards = async (dialog: SrfDialog) => {
       await new Promise<void>((resolve) => {
         dialog.once('update', (_update: unknown, answer: { send(status: number): void }) => {
@@ -150,7 +150,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp is called', () => {
     expect(await place({ scenario: callees.updates }, { afterwards })).toEqual(all(200));
   });
 
-  test('it holds', async () => {
+  test('The callee holds', async () => {
     const afterwards = async (dialog: SrfDialog) => {
       await once(dialog, 'hold');
       // drachtio-srf answers when it has told of it.
@@ -160,7 +160,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp is called', () => {
     expect(await place({ scenario: callees.holds }, { afterwards })).toEqual(all(200));
   });
 
-  test('it is held', async () => {
+  test('The callee is held', async () => {
     const answers: string[] = [];
     const afterwards = async (dialog: SrfDialog) => {
       answers.push(await dialog.modify(SDP.replace('a=sendrecv', 'a=sendonly')));
@@ -170,14 +170,14 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp is called', () => {
     expect(answers.filter((answer) => answer.includes('a=recvonly'))).toHaveLength(5);
   });
 
-  test('it challenges, and takes our credentials', async () => {
+  test('The callee challenges and accepts our credentials', async () => {
     const options = { auth: { username: 'alice', password: 'wonderland' } };
     expect(await place({ scenario: callees.challenges }, { options })).toEqual(all(200));
   });
 
-  describe('and every tenth message is lost', () => {
+  describe('with 10 % message loss', () => {
     const lossy = { lost: 10 };
-    test('it answers and is hung up on', async () => {
+    test('The callee answers, and we hang up', async () => {
       // SIPp takes no BYE before the ACK, which may be lost some times.
       const afterwards = (dialog: SrfDialog) => sleep(2000).then(() => hangUp(dialog));
       const outcomes = await place(
@@ -186,7 +186,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp is called', () => {
       );
       expect(outcomes).toEqual(all(200, 60));
     });
-    test('it refuses', async () => {
+    test('The callee rejects', async () => {
       const outcomes = await place(
         { ...lossy, scenario: callees.refusesOverLoss(486) },
         { calls: 60, isHasty: true },
@@ -195,7 +195,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp is called', () => {
     });
   });
 
-  test('and nothing is left of all that', async () => {
+  test('No transaction or dialog remains', async () => {
     for (const { server } of [hasty, calm]) {
       expect(await drained(server, 25_000)).toEqual(nothing);
       await vi.waitFor(() => expect(server.stats()['now.timers']).toBe(0), 5000);

@@ -88,69 +88,69 @@ async function call(run: Partial<SippRun> & { scenario: string }): Promise<void>
   expect(after['dialogs.ended_by_server']).toBe(before['dialogs.ended_by_server']);
 }
 
-describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp calls', () => {
+describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as caller', () => {
   test.each([
     ['UDP', 'u1'],
     ['TCP', 't1'],
     ['TCP with a connection for each call', 'tn'],
-  ] as const)('over %s: it rings, is answered, and ends by the caller', async (_, transport) => {
+  ] as const)('A call over %s rings, is answered and is ended by the caller', async (_, transport) => {
     heard.length = 0;
     // The application must have the dialog before the BYE comes.
     await call({ scenario: callers.answered, user: 'answer', transport, durationMs: 50 });
     await expect.poll(() => heard).toEqual(Array(CALLS).fill('Q.850;cause=16;text="Normal call clearing"'));
   });
 
-  test('it is answered and hung up on, with the reason', () =>
+  test('A call is answered and ended by us with a Reason', () =>
     call({ scenario: callers.hungUpOn, user: 'hangup' }));
 
-  test.each([404, 480, 486, 500, 503, 603])('it is refused with %i', (status) =>
+  test.each([404, 480, 486, 500, 503, 603])('A call is rejected with %i', (status) =>
     call({ scenario: callers.refused(status), user: String(status) }),
   );
 
-  test('it is redirected', () =>
+  test('A call is redirected', () =>
     call({ scenario: callers.refused(302, [['Contact', 'elsewhere@127.0.0.1']]), user: '302' }));
 
-  test('it is refused for an application that says nothing', () =>
+  test('A call gets 480 when the application does not respond', () =>
     call({ scenario: callers.refused(480), user: 'silent' }));
 
-  test('it gives up', async () => {
+  test('A call is canceled', async () => {
     heard.length = 0;
     await call({ scenario: callers.cancels(), user: 'ring' });
     await expect.poll(() => heard).toEqual(Array(CALLS).fill('SIP;cause=487;text="Caller gave up"'));
   });
 
-  test('it gives up too late, and hangs up', () =>
+  test('A CANCEL after the 200 is followed by BYE', () =>
     call({ scenario: callers.cancelsTooLate, user: 'answer' }));
 
-  test('it hears early media', () => call({ scenario: callers.hearsEarlyMedia, user: 'early' }));
+  test('A call gets early media', () => call({ scenario: callers.hearsEarlyMedia, user: 'early' }));
 
-  test('it acknowledges a reliable provisional answer', () =>
+  test('A reliable provisional response is acknowledged by PRACK', () =>
     call({ scenario: callers.acknowledgesProvisional, user: 'reliable' }));
 
-  test('it updates the session', () => call({ scenario: callers.updates, user: 'answer' }));
+  test('A session is changed by UPDATE', () => call({ scenario: callers.updates, user: 'answer' }));
 
-  test('it holds and resumes', async () => {
+  test('A call is held and resumed', async () => {
     heard.length = 0;
     await call({ scenario: callers.holds, user: 'answer', calls: 1 });
     expect(heard.slice(0, 2)).toEqual(['hold', 'unhold']);
   });
 
-  test('it answers a challenge', () =>
+  test('A digest challenge is answered', () =>
     call({
       scenario: callers.authenticates,
       user: 'guarded',
       extra: ['-auth_uri', `guarded@127.0.0.1:${rig.port}`],
     }));
 
-  describe('and every tenth message is lost', () => {
+  describe('with 10 % message loss', () => {
     const lossy = { lost: 10, calls: 60 };
-    test('it is answered and ends', () =>
+    test('A call is answered and ended', () =>
       call({ ...lossy, scenario: callers.answeredOverLoss, user: 'answer' }));
-    test('it is refused', () => call({ ...lossy, scenario: callers.refusedOverLoss(486), user: '486' }));
-    test('it gives up', () => call({ ...lossy, scenario: callers.cancels(3300), user: 'ring' }));
+    test('A call is rejected', () => call({ ...lossy, scenario: callers.refusedOverLoss(486), user: '486' }));
+    test('A call is canceled', () => call({ ...lossy, scenario: callers.cancels(3300), user: 'ring' }));
   });
 
-  test('and nothing is left of all that', async () => {
+  test('No transaction or dialog remains', async () => {
     expect(await drained(rig.server, 15_000)).toEqual(nothing);
     await vi.waitFor(() => expect(rig.server.stats()['now.timers']).toBe(0), 5000);
     expect(rig.server.stats()['errors.internal']).toBeUndefined();

@@ -52,7 +52,7 @@ test.each([
   ],
   ['another name', 'other.example.test', () => ({ ca: authority.ca, verify: true }), 503],
   ['an address in the place of a name', '127.0.0.1', () => ({ ca: authority.ca, verify: true }), 503],
-  ['an authority that nobody knows', 'sip.example.test', () => ({ verify: true }), 503],
+  ['a certificate of an unknown authority', 'sip.example.test', () => ({ verify: true }), 503],
   [
     'an authority of the same name, but another one',
     'sip.example.test',
@@ -60,11 +60,11 @@ test.each([
     503,
   ],
   ['nothing at all, where that is not asked for', 'other.example.test', () => ({ verify: false }), 486],
-])('a peer that proves %s', async (_, host, tls, status) => {
+])('A TLS peer with %s', async (_, host, tls, status) => {
   expect(await callOutcome(host, tls())).toBe(status);
 });
 
-test('a client of another make sends OPTIONS over TLS and gets its answer', async () => {
+test('OpenSSL sends OPTIONS over TLS and gets a response', async () => {
   callee.srf.options((_req, res) => res.send(200));
   const child = spawn('openssl', ['s_client', '-quiet', '-connect', `127.0.0.1:${tlsPort()}`], {
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -30,7 +30,7 @@ test.each([
   ['tcp', (port: number) => `sip:b@127.0.0.1:${port};transport=tcp`],
   ['tls', (port: number) => `sips:b@127.0.0.1:${port}`],
   ['tls', (port: number) => `sip:b@127.0.0.1:${port};transport=tls`],
-])('a call over %s, changed and ended by either side, uses one connection', async (transport, uriOf) => {
+])('A call over %s uses one connection', async (transport, uriOf) => {
   const [caller, callee] = [await rigOf(OVER_TLS), await rigOf(OVER_TLS)];
   const protocols: string[] = [];
   callee.srf.invite(async (req, res) => {
@@ -51,7 +51,7 @@ test.each([
   expect(await drained(callee.server)).toEqual(nothing);
 });
 
-test('a peer whose certificate cannot be trusted is not talked to', async () => {
+test('A call to a peer with an untrusted certificate fails', async () => {
   const [caller, callee] = [await rigOf({ tls: { verify: true } }), await rigOf(OVER_TLS)];
   const placing = caller.srf.createUAC(`sips:b@127.0.0.1:${portOf(callee, 'tls')}`, { localSdp: SDP });
   expect(await placing.catch((error: { status: number }) => error.status)).toBe(503);
@@ -61,7 +61,7 @@ test('a peer whose certificate cannot be trusted is not talked to', async () => 
   expect(await second.catch((error: { status: number }) => error.status)).toBe(486);
 });
 
-test('applications may connect over TLS', async () => {
+test('Applications can connect over TLS', async () => {
   const server = await startSipServer(
     serverOptions({ control: { port: 0, secret: SECRET, tls: { key, cert } } }),
   );
@@ -75,7 +75,7 @@ test('applications may connect over TLS', async () => {
   await server.close();
 });
 
-test('a request too large for UDP goes over TCP where it can', async () => {
+test('A request too large for UDP is sent over TCP', async () => {
   const [caller, callee] = [await rigOf(), await rigOf()];
   const protocols: string[] = [];
   callee.srf.invite((req, res) => {
@@ -91,7 +91,7 @@ test('a request too large for UDP goes over TCP where it can', async () => {
   expect(protocols).toEqual(['udp', 'tcp']);
 });
 
-test('and over UDP after all where nobody listens on TCP', async () => {
+test('A large request falls back to UDP when TCP is refused', async () => {
   const rig = await rigOf();
   const headers = { 'X-Padding': 'x'.repeat(1300) };
   const placing = rig.srf
@@ -103,7 +103,7 @@ test('and over UDP after all where nobody listens on TCP', async () => {
   expect(await placing).toBe(486);
 });
 
-test('a stream that is rubbish, silent or too slow is closed', async () => {
+test('Malformed, silent and slow streams are closed', async () => {
   const rig = await rigOf({ connectionTimes: { messageMs: 150 } });
   const talk = (text: string) =>
     new Promise<string>((resolve) => {
@@ -117,7 +117,7 @@ test('a stream that is rubbish, silent or too slow is closed', async () => {
   await vi.waitFor(() => expect(rig.server.stats()['now.connections']).toBe(0));
 });
 
-test('an answer whose connection was closed goes to the port that the caller named', async () => {
+test('A response after the connection was closed goes to the port of the Via', async () => {
   const rig = await rigOf();
   rig.srf.invite((_req, res) => {
     setTimeout(() => res.send(486), 150);
@@ -142,7 +142,7 @@ test('an answer whose connection was closed goes to the port that the caller nam
   await new Promise<void>((resolve) => listener.close(() => resolve()));
 });
 
-test('a ping on a connection is answered', async () => {
+test('A keep-alive ping gets a pong', async () => {
   const rig = await rigOf();
   const pong = await new Promise<string>((resolve) => {
     const socket = connect(portOf(rig, 'tcp'), '127.0.0.1', () => socket.write('\r\n\r\n'));
@@ -154,7 +154,7 @@ test('a ping on a connection is answered', async () => {
   expect(pong).toBe('\r\n');
 });
 
-test('connections beyond the limit are refused', async () => {
+test('Connections beyond the limit are refused', async () => {
   const rig = await rigOf({ trusted: [], maxConnectionsPerSource: 2 });
   const sockets = [1, 2, 3].map(() => connect(portOf(rig, 'tcp'), '127.0.0.1'));
   await vi.waitFor(() => expect(rig.server.stats()['connections.refused']).toBe(1));
@@ -162,7 +162,7 @@ test('connections beyond the limit are refused', async () => {
   for (const socket of sockets) socket.destroy();
 });
 
-test('no datagram brings the server down or stays in it', async () => {
+test('No datagram crashes the server or leaves state behind', async () => {
   const rig = await rigOf();
   rig.srf.invite((_req, res) => res.send(486));
   const template = rig.phone.request('INVITE', rig.port, {
@@ -190,7 +190,7 @@ test('no datagram brings the server down or stays in it', async () => {
   expect(await drained(rig.server, 10_000)).toEqual(nothing);
 });
 
-test('a server on all addresses talks to IPv4 and to IPv6, each in its own words', async () => {
+test('A server on all addresses uses IPv4 and IPv6 addresses as its peers do', async () => {
   const caller = await rigOf({ host: '::' });
   expect(caller.server.sipPorts.map(({ transport, address }) => `${transport} ${address}`)).toEqual([
     'udp ::',

@@ -13,7 +13,7 @@ import { calleeRequest, header, Phone } from '../sip/support/phone.ts';
 import { SECRET, serverOptions } from '../sip/support/rig.ts';
 import { createFakeMedia, type FakeMediaEngine } from './fakeMedia.ts';
 
-/** Our telephony on a real SIP server, and a peer of text and regular expressions. */
+/** Telephony on a real SIP server, and a scripted peer. */
 export interface TelephonyRig {
   readonly server: SipServer;
   readonly control: SipControl;
@@ -27,11 +27,11 @@ export interface TelephonyRig {
   /** The trunk that leads to the phone. */
   trunk(changes?: Partial<TrunkInput>): Trunk;
   dial(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): DialedLeg;
-  /** As `dial`, and nobody listens to the leg. */
+  /** As `dial`, without listeners. */
   place(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): CallLeg;
-  /** The next request of that call that the phone gets; what is repeated of it is passed over. */
+  /** The next request of that call at the phone; retransmissions are skipped. */
   next(leg: CallLeg, method: string, timeoutMs?: number): Promise<string>;
-  /** A request of the callee inside a call that it took. */
+  /** A request of the callee inside its call. */
   fromCallee(
     method: string,
     invite: string,
@@ -39,14 +39,14 @@ export interface TelephonyRig {
     extra?: readonly string[],
     body?: string,
   ): string;
-  /** Each call that came in, in order. */
+  /** The next incoming call. */
   incoming(): Promise<InboundCall>;
   close(): Promise<void>;
 }
 
 export interface DialedLeg {
   readonly leg: CallLeg;
-  /** Names of the events so far, with what matters of them. */
+  /** The events so far. */
   readonly events: readonly string[];
   readonly ended: Promise<LegEnd>;
 }

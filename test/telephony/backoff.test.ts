@@ -8,6 +8,6 @@ test.each([
   [3, 0.5, 750],
   [8, 0, 30_000],
   [10_000, 0, 30_000],
-])('after %i failures, with the chance of %d, it waits %i ms', (failures, random, expected) => {
+])('After %i failures with random %d the delay is %i ms', (failures, random, expected) => {
   expect(backoffMs({ firstMs: 250, maxMs: 30_000 }, failures, random)).toBe(expected);
 });

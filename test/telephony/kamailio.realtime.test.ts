@@ -48,8 +48,8 @@ const dial = (password = 'secret') =>
     { fromNumber: 'alice', toNumber: 'bob' },
   );
 
-describe.skipIf(skip)('over Kamailio', () => {
-  test('a wrong password registers nothing, and calls nobody', async () => {
+describe.skipIf(skip)('through Kamailio', () => {
+  test('A wrong password fails the registration and the call', async () => {
     const { registration, states } = register('wrong');
     await vi.waitFor(() => expect(states).toHaveLength(1));
     expect(states).toEqual([{ isRegistered: false, error: 'REGISTER was answered 401 Unauthorized' }]);
@@ -58,7 +58,7 @@ describe.skipIf(skip)('over Kamailio', () => {
     expect(await dial().ended).toMatchObject({ outcome: 'invalid_number', sip: { code: 404 } });
   });
 
-  test('a registered trunk is called with digest, talks by Record-Route, and is gone when it unregisters', async () => {
+  test('A registered trunk is called with digest and Record-Route, and is unreachable after unregistering', async () => {
     const { registration, states } = register('secret');
     await vi.waitFor(() => expect(states).toEqual([{ isRegistered: true, error: null }]));
     const outbound = dial();
@@ -106,7 +106,7 @@ describe.skipIf(skip)('over Kamailio', () => {
     },
   );
 
-  test('and nothing is left of all that', async () => {
+  test('No transaction or dialog remains', async () => {
     expect(await drained(callee.server)).toEqual(nothing);
   });
 });

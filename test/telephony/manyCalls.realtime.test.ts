@@ -35,7 +35,7 @@ async function oneCall(index: number): Promise<string> {
   return (await outbound.ended).outcome;
 }
 
-test(`after ${CALLS} calls nothing is left`, async () => {
+test(`Nothing remains after ${CALLS} calls`, async () => {
   const outcomes = new Map<string, number>();
   for (let begun = 0; begun < CALLS; begun += AT_A_TIME) {
     const batch = Array.from({ length: AT_A_TIME }, (_value, index) => oneCall(begun + index));

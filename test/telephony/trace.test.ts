@@ -52,7 +52,7 @@ function begin() {
   };
 }
 
-test('what comes before the call is known waits for it; the rest is kept in batches, the end of the call soon, and the tail too', async () => {
+test('Messages before the call is assigned are buffered; later ones are stored in batches, the last ones soon', async () => {
   const { clock, kept, trace, say, isFollowed } = begin();
   trace.add(message('INVITE'));
   clock.advance(1000);
@@ -80,7 +80,7 @@ test('what comes before the call is known waits for it; the rest is kept in batc
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test('a call that is nobody’s is not kept', () => {
+test('The trace of an unassigned call is not stored', () => {
   const { clock, kept, trace, say, isFollowed } = begin();
   say('INVITE');
   trace.end();
@@ -89,7 +89,7 @@ test('a call that is nobody’s is not kept', () => {
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test('a flood on one call ends after 500 messages', async () => {
+test('A trace holds 500 messages', async () => {
   const { clock, kept, trace, say } = begin();
   trace.assign('p', 'c');
   for (let count = 0; count < 600; count += 1) say('INFO');
@@ -98,7 +98,7 @@ test('a flood on one call ends after 500 messages', async () => {
   expect(kept[0]).toHaveLength(502);
 });
 
-test('a database that is away is told, and the call goes on', async () => {
+test('A storage failure is reported, and the trace continues', async () => {
   const { clock, errors, trace, say, breakSink } = begin();
   breakSink();
   trace.assign('p', 'c');

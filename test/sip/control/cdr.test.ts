@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(async () => rig.close());
 
-test('a call that is answered and hung up by the caller', async () => {
+test('CDR events of a call that the caller ends', async () => {
   const { phone, port, srf } = rig;
   srf.invite((req, res) => void srf.createUAS(req, res, { localSdp: SDP }));
   phone.send(phone.request('INVITE', port, { callId: 'cdr', body: SDP }), port);
@@ -25,14 +25,14 @@ test('a call that is answered and hung up by the caller', async () => {
   );
 });
 
-test('a call that is refused', async () => {
+test('CDR events of a rejected call', async () => {
   const { phone, port, srf } = rig;
   srf.invite((_req, res) => res.send(486));
   phone.send(phone.request('INVITE', port, { callId: 'cdr2', body: SDP }), port);
   await vi.waitFor(() => expect(records).toEqual(['attempt network', 'stop application call-rejected']));
 });
 
-test('a call of ours that is answered and that we end', async () => {
+test('CDR events of an outgoing call that we end', async () => {
   const { phone, port, srf } = rig;
   const placing = srf.createUAC(phone.uri, { localSdp: SDP });
   phone.send(phone.answer(await phone.next(/^INVITE /), '200 OK', { body: SDP }), port);

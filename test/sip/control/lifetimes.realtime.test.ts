@@ -16,7 +16,7 @@ async function callUp(callId: string, extra: string[] = []): Promise<string> {
   return ok;
 }
 
-test('an application that never answers: the caller gets 480, not silence', async () => {
+test('A call gets 480 when the application never responds', async () => {
   rig = await startRig({ controlTimes: { firstAnswerMs: 200 } });
   rig.srf.invite(() => undefined);
   const invite = rig.phone.request('INVITE', rig.port, { callId: 'mute', body: SDP });
@@ -25,7 +25,7 @@ test('an application that never answers: the caller gets 480, not silence', asyn
   expect(await drained(rig.server)).toEqual(nothing);
 });
 
-test('an application that goes away: callers that wait get 503', async () => {
+test('Waiting callers get 503 when the application disconnects', async () => {
   rig = await startRig();
   rig.srf.invite((_req, res) => res.send(180));
   rig.phone.send(rig.phone.request('INVITE', rig.port, { callId: 'left', body: SDP }), rig.port);
@@ -34,7 +34,7 @@ test('an application that goes away: callers that wait get 503', async () => {
   await rig.phone.next(/^SIP\/2.0 503 /);
 });
 
-test('a server that ends says so: who talks gets a BYE, who waits 503, and who rings a CANCEL', async () => {
+test('A shutdown sends BYE to established calls, 503 to waiting callers and CANCEL to ringing callees', async () => {
   rig = await startRig();
   const { phone, port, srf, server } = rig;
   srf.invite((req, res) => {
@@ -66,7 +66,7 @@ test('a server that ends says so: who talks gets a BYE, who waits 503, and who r
   expect(await Promise.race([placed, 'nothing'])).toBe('nothing');
 });
 
-test('an application that comes back keeps its calls, and hears what happened meanwhile', async () => {
+test('An application that reconnects keeps its calls and gets the frames it missed', async () => {
   rig = await startRig();
   rig.leave();
   const relay = await openRelay(rig.server.controlPort);
@@ -99,7 +99,7 @@ test('an application that comes back keeps its calls, and hears what happened me
   await relay.close();
 });
 
-test('an application that does not come back: its calls end with a BYE that says so', async () => {
+test('The calls of an application that does not reconnect end with a BYE and its Reason', async () => {
   rig = await startRig({ controlTimes: { graceMs: 100 } });
   await callUp('orphan');
   rig.leave();
@@ -109,7 +109,7 @@ test('an application that does not come back: its calls end with a BYE that says
   expect(await drained(rig.server)).toEqual(nothing);
 });
 
-test('a session that the caller was to refresh, and did not, ends', async () => {
+test('A session that the caller does not refresh is ended', async () => {
   rig = await startRig({ controlTimes: { minSessionSeconds: 1 } });
   const ok = await callUp('expires', ['Supported: timer', 'Session-Expires: 1;refresher=uac']);
   expect(header(ok, 'Session-Expires')).toBe('1;refresher=uac');
@@ -118,7 +118,7 @@ test('a session that the caller was to refresh, and did not, ends', async () => 
   expect(header(bye, 'Reason')).toContain('Session timer expired');
 });
 
-test('a session that we are to refresh is refreshed, unseen by the application', async () => {
+test('The server refreshes a session without the application', async () => {
   rig = await startRig({ controlTimes: { minSessionSeconds: 1 } });
   const { phone, port } = rig;
   await callUp('refreshed', ['Supported: timer', 'Session-Expires: 1;refresher=uas']);
@@ -139,7 +139,7 @@ test('a session that we are to refresh is refreshed, unseen by the application',
   }
 });
 
-test('a refresh whose interval is too small for the peer is sent again with a longer one', async () => {
+test('A refresh answered 422 is repeated with the Min-SE of the peer', async () => {
   rig = await startRig({ controlTimes: { minSessionSeconds: 1 } });
   const { phone, port } = rig;
   await callUp('longer', ['Supported: timer', 'Session-Expires: 1;refresher=uas']);
@@ -152,7 +152,7 @@ test('a refresh whose interval is too small for the peer is sent again with a lo
   await phone.next(/^ACK .*^CSeq: 2 /ms);
 });
 
-test('a peer that moves to another port is followed', async () => {
+test('Requests follow a peer that moves to another port', async () => {
   rig = await startRig();
   const { phone, port, srf } = rig;
   let ended: Promise<unknown> | undefined;
@@ -225,7 +225,7 @@ test.each([
   ['one field only', ['22#1|authenticate|cymru|a', '4#what'], 'NO|Invalid message format'],
   ['no length', ['hello'], ''],
   ['a length of six digits', ['100000#'], ''],
-])('the session ends after %s', async (_case, frames, expected) => {
+])('The control connection is closed after %s', async (_case, frames, expected) => {
   rig = await startRig();
   const exact = frames.map((frame) => {
     const [, payload] = /^\d+#(.+)$/s.exec(frame.trim()) ?? [];

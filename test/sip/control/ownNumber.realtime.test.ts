@@ -47,7 +47,7 @@ async function isHeard(from: SrfDialog, at: SrfDialog, other: SrfDialog): Promis
   expect([heard.mock.calls.length, misheard.mock.calls.length]).toEqual([1, 0]);
 }
 
-test.each(['caller', 'callee'])('both ends talk, and the %s hangs up', async (ender) => {
+test.each(['caller', 'callee'])('A call to our own number is ended by the %s', async (ender) => {
   const [caller, callee] = await talk();
   expect(caller.id).toMatch(/^[^;]+;from-tag=\w+$/);
   expect(callee.id).toBe(`${caller.id};uas=${callee.id.split('=').at(-1)}`);
@@ -60,7 +60,7 @@ test.each(['caller', 'callee'])('both ends talk, and the %s hangs up', async (en
   await hears;
 });
 
-test('either end changes the call', async () => {
+test('Either end of a call to our own number changes it', async () => {
   const [caller, callee] = await talk();
   const changed = SDP.replace('sendrecv', 'sendonly');
   for (const [from, at] of [
@@ -73,7 +73,7 @@ test('either end changes the call', async () => {
   await caller.destroy();
 });
 
-test('a call to ourselves is refused, or taken back', async () => {
+test('A call to our own number is rejected or canceled', async () => {
   const status = (placing: Promise<unknown>) =>
     placing.then(
       () => 200,
@@ -92,6 +92,6 @@ test('a call to ourselves is refused, or taken back', async () => {
   expect(canceled).toHaveBeenCalledOnce();
 });
 
-test('and nothing is left of all that', async () => {
+test('No transaction or dialog remains', async () => {
   expect(await drained(rig.server)).toEqual(nothing);
 });

@@ -22,7 +22,7 @@ function proxying(options: Record<string, unknown>): { result: ProxyResult | und
   return outcome;
 }
 
-test('a proxied call passes through both ways, BYE too, and nothing is left', async () => {
+test('A proxied call and its BYE are forwarded both ways, and nothing remains', async () => {
   const { phone, port, server } = rig;
   const outcome = proxying({ destination: [callee.uri], remainInDialog: true });
   phone.send(phone.request('INVITE', port, { callId: 'p1', body: SDP }), port);
@@ -47,7 +47,7 @@ test('a proxied call passes through both ways, BYE too, and nothing is left', as
   expect(await drained(server)).toEqual(nothing);
 });
 
-test('serial targets are tried in turn, and each answer is told', async () => {
+test('Serial targets are tried in turn, and each final response is reported', async () => {
   const { phone, port, server } = rig;
   const second = await Phone.open();
   const outcome = proxying({ destination: [callee.uri, second.uri] });
@@ -66,7 +66,7 @@ test('serial targets are tried in turn, and each answer is told', async () => {
   expect(await drained(server)).toEqual(nothing);
 });
 
-test('of simultaneous targets the first to answer wins, and the other is cancelled', async () => {
+test('The first of parallel targets to accept wins, and the other is canceled', async () => {
   const { phone, port } = rig;
   const second = await Phone.open();
   proxying({ destination: [callee.uri, second.uri], forking: 'simultaneous' });
@@ -80,7 +80,7 @@ test('of simultaneous targets the first to answer wins, and the other is cancell
   await second.close();
 });
 
-test('a caller that cancels cancels the target', async () => {
+test('A CANCEL is forwarded to the target', async () => {
   const { phone, port, server } = rig;
   proxying({ destination: [callee.uri] });
   const branch = 'z9hG4bK-p4';
@@ -97,7 +97,7 @@ test('a caller that cancels cancels the target', async () => {
   expect(await drained(server)).toEqual(nothing);
 });
 
-test('a target that says nothing is 408 to the caller', async () => {
+test('A silent target gives the caller 408', async () => {
   const { phone, port } = rig;
   const outcome = proxying({ destination: [callee.uri], provisionalTimeout: '150ms' });
   phone.send(phone.request('INVITE', port, { callId: 'p5', body: SDP }), port);

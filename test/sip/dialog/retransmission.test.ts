@@ -21,7 +21,7 @@ function run(maxGapMs: number, acknowledgedAtMs?: number): string[] {
   return log;
 }
 
-test('a 200 is repeated with gaps up to T2, for 32 s', () => {
+test('A 200 is retransmitted at intervals up to T2 for 32 s', () => {
   expect(run(4000)).toEqual([
     '500',
     '1500',
@@ -37,7 +37,7 @@ test('a 200 is repeated with gaps up to T2, for 32 s', () => {
   ]);
 });
 
-test('a reliable provisional answer is repeated with ever longer gaps', () => {
+test('A reliable provisional response is retransmitted at doubling intervals', () => {
   expect(run(Number.POSITIVE_INFINITY)).toEqual([
     '500',
     '1500',
@@ -49,7 +49,7 @@ test('a reliable provisional answer is repeated with ever longer gaps', () => {
   ]);
 });
 
-test('an acknowledgement stops it', () => {
+test('An acknowledgment stops the retransmission', () => {
   expect(run(4000, 2000)).toEqual(['500', '1500']);
 });
 
@@ -57,7 +57,7 @@ test.each([
   [1800, { refreshMs: 900_000, expireMs: 1_768_000 }],
   [90, { refreshMs: 45_000, expireMs: 60_000 }],
 ])(
-  'a session of %i s is refreshed at half time, and given up before its end',
+  'A session of %i s is refreshed at half its interval and expires before its end',
   (intervalSeconds, expected) => {
     expect(sessionDelays({ intervalSeconds, weRefresh: true })).toEqual(expected);
   },

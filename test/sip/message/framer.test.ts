@@ -14,7 +14,7 @@ function kinds(framed: readonly Framed[]): string[] {
   return framed.map((one) => (one.kind === 'message' ? `${one.message.kind} ${one.message.body}` : one.kind));
 }
 
-test('messages come out whole whatever the segments were', () => {
+test('Messages are complete whatever the segments', () => {
   const bytes = Buffer.from(`${ONE}${TWO}${ONE}`, 'latin1');
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: bytes.length }), { maxLength: 20 }), (cuts) => {
@@ -30,7 +30,7 @@ test('messages come out whole whatever the segments were', () => {
   );
 });
 
-test('keep-alives between messages are told apart', () => {
+test('Pings and pongs between messages are recognized', () => {
   const framer = new StreamFramer();
   expect(kinds(framer.feed(Buffer.from(`\r\n\r\n${TWO}\r\n${TWO}`)))).toEqual([
     'ping',
@@ -47,7 +47,7 @@ test.each([
   ['a head without end', `OPTIONS sip:a SIP/2.0\r\nX: ${'x'.repeat(70_000)}`, 'too_large'],
   ['too many headers', `OPTIONS sip:a SIP/2.0\r\n${'X: 1\r\n'.repeat(300)}\r\n`, 'too_many_headers'],
   ['another protocol', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'start_line'],
-])('a stream is given up after %s', (_case, text, code) => {
+])('A stream with %s is malformed', (_case, text, code) => {
   let thrown: unknown;
   try {
     new StreamFramer().feed(Buffer.from(text));
@@ -57,7 +57,7 @@ test.each([
   expect((thrown as SipParseError).code).toBe(code);
 });
 
-test('no bytes make the parser throw anything but its own error', () => {
+test('The parser throws only SipParseError', () => {
   const words = fc.constantFrom(
     'INVITE',
     ' ',
@@ -93,7 +93,7 @@ test('no bytes make the parser throw anything but its own error', () => {
   );
 });
 
-test('a message that was parsed and written again parses to the same', () => {
+test('A parsed and formatted message parses to the same', () => {
   for (const { text, parse } of tortureMessages.filter((one) => one.parse === 'ok')) {
     const first = parseMessage(Buffer.from(text, 'latin1'));
     const again = parseMessage(Buffer.from(formatMessage(first), 'latin1'));
@@ -105,7 +105,7 @@ test('a message that was parsed and written again parses to the same', () => {
   }
 });
 
-test('control frames come out whole whatever the segments were', () => {
+test('Control frames are complete whatever the segments', () => {
   const bytes = Buffer.from('3#abc11#h\xc3\xa9llo wrld0#', 'latin1');
   for (let cut = 0; cut <= bytes.length; cut += 1) {
     const reader = new FrameReader();

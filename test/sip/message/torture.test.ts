@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => rig.close());
 
-test('all messages of RFC 4475 are here', () => {
+test('All messages of RFC 4475 are tested', () => {
   expect(tortureMessages).toHaveLength(49);
   expect(new Set(tortureMessages.map(({ section }) => section)).size).toBe(49);
 });
@@ -39,7 +39,7 @@ test.each(tortureMessages)('RFC 4475 section $section, $name: answered $answer',
   await phone.close();
 });
 
-test('the table of what becomes of each is up to date', async () => {
+test('RFC4475.md is up to date', async () => {
   const rows = tortureMessages.map(({ section, file, name, asks, parse, answer }) => {
     const parsed = parse === 'ok' ? 'yes' : `no: ${parse}`;
     const answered = answer === 0 ? 'nothing' : answer;
@@ -59,7 +59,7 @@ test('the table of what becomes of each is up to date', async () => {
   await expect(`${[...head, ...rows].join('\n')}\n`).toMatchFileSnapshot('../../../sip/RFC4475.md');
 });
 
-test('a response with numbers that are too large is not believed', () => {
+test('A response with numbers out of range is invalid', () => {
   const scalar = tortureMessages.find(({ section }) => section === '3.1.2.5');
   const message = parseMessage(Buffer.from(scalar?.text ?? '', 'latin1'));
   expect(message.kind === 'response' && validateResponse(message)).toContain('CSeq');

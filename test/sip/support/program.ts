@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A program of somebody else's that runs beside a test. */
+/** An external program that runs beside a test. */
 export interface Program {
   readonly pid: number;
   /** All that it has written, for a test that fails. */

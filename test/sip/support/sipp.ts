@@ -12,7 +12,7 @@ export interface SippRun {
   /** `host:port` of the server; left out by a callee. */
   readonly remote?: string;
   readonly localPort: number;
-  /** Where its audio is expected; by default nobody is there. */
+  /** Where its audio is sent; by default a closed port. */
   readonly mediaPort?: number;
   readonly calls: number;
   readonly callsPerSecond?: number;
@@ -134,7 +134,7 @@ export async function untilBound(port: number, withinMs = 10_000): Promise<void>
     if (tables.some((table) => bound.test(table))) return;
     await sleep(20);
   }
-  throw new Error(`nobody has bound port ${port}`);
+  throw new Error(`no process has bound port ${port}`);
 }
 
 function execute(

@@ -43,7 +43,7 @@ const BROKEN = { type: 'transport_error' } as const;
 
 test.each([
   {
-    case: 'nobody answers over UDP: Timer A doubles, Timer B ends it at 32 s',
+    case: 'no response over UDP: Timer A doubles, Timer B fires at 32 s',
     reliable: false,
     script: [START, 40_000],
     log: [
@@ -59,7 +59,7 @@ test.each([
     ],
   },
   {
-    case: 'nobody answers over TCP: sent once',
+    case: 'no response over TCP: sent once',
     reliable: true,
     script: [START, 40_000],
     log: ['0 send', '32000 timed out', '32000 terminated'],
@@ -103,14 +103,14 @@ test.each([
     state: 'completed',
     timers: 1,
   },
-])('INVITE client: $case', ({ reliable, script, log, state, timers }) => {
+])('INVITE client transaction: $case', ({ reliable, script, log, state, timers }) => {
   const outcome = play(inviteClient, inviteClientStart, reliable, script);
   expect(outcome).toEqual({ log, state: state ?? 'terminated', timersLeft: timers ?? 0 });
 });
 
 test.each([
   {
-    case: 'nobody answers over UDP: Timer E doubles up to T2, Timer F ends it',
+    case: 'no response over UDP: Timer E doubles up to T2, Timer F fires',
     reliable: false,
     script: [START, 40_000],
     log: [
@@ -155,7 +155,7 @@ test.each([
     script: [START, got(100), BROKEN],
     log: ['0 send', '0 deliver', '0 failed', '0 terminated'],
   },
-])('other client: $case', ({ reliable, script, log, state, timers }) => {
+])('Non-INVITE client transaction: $case', ({ reliable, script, log, state, timers }) => {
   const outcome = play(nonInviteClient, nonInviteClientStart, reliable, script);
   expect(outcome).toEqual({ log, state: state ?? 'terminated', timersLeft: timers ?? 0 });
 });
@@ -221,7 +221,7 @@ test.each([
     script: [respond(486), BROKEN],
     log: ['0 send', '0 failed', '0 terminated'],
   },
-])('INVITE server: $case', ({ reliable, script, log, state, timers }) => {
+])('INVITE server transaction: $case', ({ reliable, script, log, state, timers }) => {
   const outcome = play(inviteServer, inviteServerStart, reliable, script);
   expect(outcome).toEqual({ log, state: state ?? 'terminated', timersLeft: timers ?? 0 });
 });
@@ -254,7 +254,7 @@ test.each([
     script: [respond(100), respond(200)],
     log: ['0 send', '0 send', '0 terminated'],
   },
-])('other server: $case', ({ reliable, script, log, state, timers }) => {
+])('Non-INVITE server transaction: $case', ({ reliable, script, log, state, timers }) => {
   const outcome = play(nonInviteServer, nonInviteServerStart, reliable, script);
   expect(outcome).toEqual({ log, state: state ?? 'terminated', timersLeft: timers ?? 0 });
 });

@@ -17,7 +17,7 @@ function guarded(trusted: string[] = []) {
   return { clock, counters, guard: createGuard(options, clock, counters) };
 }
 
-test('a burst passes, then only the rate', () => {
+test('A burst passes, then only the rate', () => {
   const { clock, guard, counters } = guarded();
   const admitted = () =>
     Array.from({ length: 30 }, () => guard.admit('192.0.2.1', 5060)).filter(Boolean).length;
@@ -27,7 +27,7 @@ test('a burst passes, then only the rate', () => {
   expect(counters.read()['dropped.rate']).toBe(35);
 });
 
-test('a source may begin some calls at once, then only so many a second, and nothing is refused to a trusted one', () => {
+test('Calls of a source are limited by burst and rate, those of a trusted one are not', () => {
   const { clock, guard } = guarded(['192.0.2.9']);
   const begun = (address: string) =>
     Array.from({ length: 10 }, () => guard.admitCall(address, 5060)).filter(Boolean).length;
@@ -38,7 +38,7 @@ test('a source may begin some calls at once, then only so many a second, and not
   expect(begun('192.0.2.9')).toBe(10);
 });
 
-test('who is trusted may change, and a wrong entry changes nothing', () => {
+test('The trusted sources can change, and an invalid entry changes nothing', () => {
   const { guard } = guarded(['192.0.2.9']);
   guard.trust(['192.0.2.1', '198.51.100.0/24']);
   expect(['192.0.2.9', '192.0.2.1', '198.51.100.7'].map((one) => guard.isTrusted(one, 5060))).toEqual([
@@ -50,7 +50,7 @@ test('who is trusted may change, and a wrong entry changes nothing', () => {
   expect(guard.isTrusted('192.0.2.1', 5060)).toBe(true);
 });
 
-test('a trusted port is the same whether its address comes as IPv4 or in the clothes of IPv6', () => {
+test('A trusted port matches IPv4 and IPv4-mapped addresses', () => {
   const { guard } = guarded(['192.0.2.9:5070', '[2001:db8::9]:5070']);
   const trusted = (address: string, port: number) => guard.isTrusted(address, port);
   expect(trusted('192.0.2.9', 5070) && trusted('::ffff:192.0.2.9', 5070)).toBe(true);
@@ -58,7 +58,7 @@ test('a trusted port is the same whether its address comes as IPv4 or in the clo
   expect(trusted('192.0.2.9', 5071) || trusted('::ffff:192.0.2.9', 5071)).toBe(false);
 });
 
-test('a source that sends only rubbish is banned for a while; one good message clears it', () => {
+test('A source of malformed messages is banned for a while; a valid message resets the count', () => {
   const { clock, guard, counters } = guarded();
   for (let count = 0; count < 19; count += 1) guard.noteMalformedMessage('192.0.2.1', 5060);
   guard.noteValidMessage('192.0.2.1', 5060);
@@ -72,7 +72,7 @@ test('a source that sends only rubbish is banned for a while; one good message c
   expect(counters.read()['sources.banned']).toBe(1);
 });
 
-test('rubbish from the address of a trusted port is held against the port that it came from alone', () => {
+test('Malformed messages ban only their port at an address that is trusted by port', () => {
   const { guard } = guarded(['192.0.2.1:5070']);
   for (let count = 0; count < 50; count += 1) guard.noteMalformedMessage('192.0.2.1', 4444);
   const admitted = (port: number) => guard.admit('192.0.2.1', port);
@@ -87,12 +87,12 @@ test.each([
   ['192.0.2.1:5060', '192.0.2.1', 5060, true],
   ['192.0.2.1:5060', '192.0.2.1', 5061, false],
   ['2001:db8::/32', '2001:db8::5', 9, true],
-])('trusting %s means %s port %i: %s', (trusted, address, port, expected) => {
+])('With %s trusted, %s port %i is trusted: %s', (trusted, address, port, expected) => {
   const { guard } = guarded([trusted]);
   for (let count = 0; count < 50; count += 1) guard.noteMalformedMessage(address, port);
   expect(guard.admit(address, port)).toBe(expected);
 });
 
-test('an entry that is no address stops the start', () => {
+test('An invalid trusted source throws', () => {
   expect(() => guarded(['carrier.example'])).toThrow('carrier.example');
 });

@@ -82,25 +82,25 @@ test.each([
   ['sip:u@udp-only.test', 'udp 192.0.2.3:5070'],
   ['sip:u@elsewhere.test', 'tcp 192.0.2.3:5070'],
   ['sip:u@x.test;maddr=192.0.2.44', 'udp 192.0.2.44:5060'],
-])('%s leads to %s', async (uri, expected) => {
+])('%s resolves to %s', async (uri, expected) => {
   expect(await resolve(uri)).toBe(expected);
 });
 
 test.each(['sip:u@wants-tls.test;transport=udp', 'sips:u@udp-only.test'])(
-  '%s leads nowhere: no record is taken for another transport',
+  '%s does not resolve: records of other transports are ignored',
   async (uri) => {
     await expect(resolve(uri)).rejects.toThrow('is unknown');
   },
 );
 
-test('a name that leads nowhere says so', async () => {
+test('An unknown name throws', async () => {
   await expect(resolve('sip:u@nowhere.test')).rejects.toThrow('nowhere.test is unknown');
 });
 
 test.each([
   [0, 'light heavy last'],
   [0.95, 'heavy light last'],
-])('equal priorities are drawn by weight (%d)', (draw, expected) => {
+])('Records of equal priority are chosen by weight (%d)', (draw, expected) => {
   const order = orderSrv([srv('last', 2, 0), srv('light', 1, 10), srv('heavy', 1, 90)], () => draw);
   expect(order.map(({ name }) => name).join(' ')).toBe(expected);
 });

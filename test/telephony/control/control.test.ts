@@ -71,7 +71,7 @@ const welcome = (hello: string) => {
   return frame(`x|response|${id}|OK|udp/127.0.0.1:5060|v0.9.9|udp/127.0.0.1:5060`);
 };
 
-test('a wrong secret is said, and tried again with longer and longer waits', async () => {
+test('A wrong secret is reported and retried with backoff', async () => {
   const server = await pretend((socket, text) => {
     const id = /#([^|]+)\|authenticate/.exec(text)?.[1] ?? '';
     socket.end(frame(`x|response|${id}|NO|incorrect secret`));
@@ -89,7 +89,7 @@ test('a wrong secret is said, and tried again with longer and longer waits', asy
 test.each([
   ['an unknown message', frame('x|nonsense|y')],
   ['no frame at all', 'hello#world'],
-])('%s from the SIP server ends the connection, not the process', async (_what, rubbish) => {
+])('%s from the SIP server closes the connection, not the process', async (_what, rubbish) => {
   const server = await pretend((socket, text) => {
     if (text.includes('authenticate')) socket.write(welcome(text));
     if (text.includes('route|') && server.connections === 1) socket.write(rubbish);
@@ -103,7 +103,7 @@ test.each([
   await server.close();
 });
 
-test('a server that answers nothing is left, before it is authenticated and after', async () => {
+test('A silent server is disconnected, before and after authentication', async () => {
   const clock = createSimulatedClock();
   let isMute = true;
   const pings: string[] = [];
@@ -126,7 +126,7 @@ test('a server that answers nothing is left, before it is authenticated and afte
   await server.close();
 });
 
-test('each connection sends its routes once', async () => {
+test('Each connection sends its routes once', async () => {
   const routes: string[] = [];
   const server = await pretend((socket, text) => {
     if (text.includes('authenticate')) socket.write(welcome(text));
@@ -141,7 +141,7 @@ test('each connection sends its routes once', async () => {
   await server.close();
 });
 
-test('what waits for an answer hears that the connection broke; what follows is refused until it is back', async () => {
+test('A pending request fails when the connection is lost; later ones are refused until the reconnect', async () => {
   const server = await startSipServer(serverOptions());
   const phone = await Phone.open();
   let current: SipServer = server;
@@ -173,7 +173,7 @@ test('what waits for an answer hears that the connection broke; what follows is 
   await current.close();
 });
 
-test('a request that the SIP server will not send is refused with its words', async () => {
+test('A request that the SIP server refuses fails with its text', async () => {
   const server = await startSipServer(serverOptions());
   const { control } = connect(() => server.controlPort);
   await untilConnected(control);
@@ -193,7 +193,7 @@ test.each([
   ['OPTIONS', 200],
   ['BYE', 481],
   ['INVITE', 503],
-])('%s that is nobody’s is answered %i', async (method, status) => {
+])('%s without a handler gets %i', async (method, status) => {
   const server = await startSipServer(serverOptions());
   const phone = await Phone.open();
   const port = server.sipPorts[0]?.port ?? 0;
@@ -220,7 +220,7 @@ test.each([
   await server.close();
 });
 
-test('while there is nothing to connect to it waits, and closing ends the wait', async () => {
+test('Without a target the control retries, and closing ends the wait', async () => {
   const { control, events } = connect(() => undefined, { backoff: { firstMs: 60_000, maxMs: 60_000 } });
   await vi.waitFor(() => expect(events).toEqual(['down: the SIP server is not running']));
   const startMs = performance.now();

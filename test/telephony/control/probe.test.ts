@@ -28,7 +28,7 @@ async function serverThat(answer: (fields: string[], socket: Socket) => void): P
 
 const frame = (...fields: string[]) => `${Buffer.byteLength(fields.join('|'))}#${fields.join('|')}`;
 
-it('sends the secret and reads where the server takes SIP', async () => {
+it('probeDrachtio sends the secret and reads the endpoints', async () => {
   let sent: string[] = [];
   const host = await serverThat((fields, socket) => {
     sent = fields;
@@ -53,7 +53,7 @@ it('sends the secret and reads where the server takes SIP', async () => {
   expect(sent.slice(1)).toEqual(['authenticate', 'cé', '']);
 });
 
-it('reports a refused secret', async () => {
+it('probeDrachtio reports a refused secret', async () => {
   const host = await serverThat((fields, socket) => {
     socket.end(frame('1', 'response', fields[0] ?? '', 'NO', 'incorrect secret'));
   });
@@ -67,16 +67,16 @@ it('reports a refused secret', async () => {
 it.each([
   { what: 'an HTTP server', answer: 'HTTP/1.1 400 Bad Request\r\n\r\n' },
   { what: 'a frame without end', answer: `99999#${'x'.repeat(20_000)}` },
-  { what: 'an answer to somebody else', answer: frame('1', 'response', 'other', 'OK', '', '') },
+  { what: 'an answer to another request', answer: frame('1', 'response', 'other', 'OK', '', '') },
   { what: 'another message', answer: frame('1', 'sip', 'network') },
-])('takes $what for no drachtio-server', async ({ answer }) => {
+])('probeDrachtio rejects $what', async ({ answer }) => {
   const host = await serverThat((_fields, socket) => {
     socket.write(answer);
   });
   await expect(probeDrachtio(`drachtio://:secret@${host}`)).rejects.toThrow('no drachtio-server');
 });
 
-it('rejects when the connection is closed, and when there is none', async () => {
+it('probeDrachtio rejects when the connection is closed or refused', async () => {
   const host = await serverThat((_fields, socket) => {
     socket.end();
   });

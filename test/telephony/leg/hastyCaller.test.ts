@@ -46,7 +46,7 @@ const settled = async () => {
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
 };
 
-test('a leg whose ACK and BYE come together with the word that its 200 went out announces both', async () => {
+test('A leg emits answered and ended when ACK and BYE arrive with the confirmation of its 200', async () => {
   let toDialog: (request: IncomingRequest) => void = () => undefined;
   const control = {
     ...createFakeControl(),

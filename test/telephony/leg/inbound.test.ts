@@ -61,7 +61,7 @@ function bye({ callId }: Ringing, ok: string): void {
   rig.phone.send(rig.phone.request('BYE', rig.port, parts), rig.port);
 }
 
-test('a call rings, is answered, talked and hung up by the caller', async () => {
+test('An inbound call rings, is answered and is hung up by the caller', async () => {
   const ringing = await ring();
   const { call, callId } = ringing;
   expect(call).toMatchObject({ sipCallId: callId, fromNumber: '+886912345678', toNumber: '+886223456789' });
@@ -79,7 +79,7 @@ test('a call rings, is answered, talked and hung up by the caller', async () => 
   expect(await ended).toEqual({ outcome: 'remote_hangup', sip: { code: 200, reason: 'OK' }, q850Cause: 16 });
 });
 
-test('a call without an offer gets ours, and answers it with its ACK', async () => {
+test('An INVITE without an offer gets ours, and its ACK the answer', async () => {
   const ringing = await ring('');
   const leg = await ringing.call.answer('call-10');
   const { events, ended } = watchLeg(leg);
@@ -93,7 +93,7 @@ test('a call without an offer gets ours, and answers it with its ACK', async () 
   await ended;
 });
 
-test('a caller that never answers our offer is hung up', async () => {
+test('A caller that does not answer our offer is hung up', async () => {
   const ringing = await ring('');
   const { ended } = watchLeg(await ringing.call.answer('call-11'));
   acknowledge(ringing, await reply(ringing.callId, 200));
@@ -102,7 +102,7 @@ test('a caller that never answers our offer is hung up', async () => {
   expect(await ended).toMatchObject({ outcome: 'trunk_error', q850Cause: 88 });
 });
 
-test('a hangup before the ACK waits for it', async () => {
+test('A hangup before the ACK waits for it', async () => {
   const ringing = await ring();
   const leg = await ringing.call.answer('call-12');
   const { ended, events } = watchLeg(leg);
@@ -115,7 +115,7 @@ test('a hangup before the ACK waits for it', async () => {
   expect(events).toEqual(['ended']);
 });
 
-test('a caller that never acknowledges is lost', async () => {
+test('A call without an ACK is lost', async () => {
   const ringing = await ring();
   const { ended } = watchLeg(await ringing.call.answer('call-13'));
   await reply(ringing.callId, 200);
@@ -125,7 +125,7 @@ test('a caller that never acknowledges is lost', async () => {
   expect(await ended).toMatchObject({ outcome: 'lost' });
 });
 
-test('a caller that gives up is seen, and can be answered no more', async () => {
+test('A canceled call cannot be answered', async () => {
   const ringing = await ring();
   ringing.call.ring();
   await reply(ringing.callId, 180);
@@ -149,7 +149,7 @@ test('a caller that gives up is seen, and can be answered no more', async () => 
   await expect(ringing.call.answer('call-14')).rejects.toMatchObject({ code: 'call_canceled' });
 });
 
-test('a caller that gives up while the answer leaves has given up, or is answered', async () => {
+test('A CANCEL that crosses the 200 cancels the call, or has no effect', async () => {
   const seen = new Set<string>();
   for (let turns = 0; turns < 12; turns += 1) {
     const ringing = await ring();
@@ -187,7 +187,7 @@ test.each([
   [486, 486],
   [603, 603],
   [499, 400],
-])('a call is refused with %i', async (status, sent) => {
+])('A call is rejected with %i', async (status, sent) => {
   const { call, callId } = await ring();
   call.reject(status);
   const refused = await reply(callId, sent);
@@ -208,7 +208,7 @@ test.each([
     },
     487,
   ],
-])('audio that was opened ahead is closed when the call is %s', async (_case, end, status) => {
+])('Prepared audio is closed when the call is %s', async (_case, end, status) => {
   const ringing = await ring();
   ringing.call.prepareMedia('call-ahead');
   await vi.waitFor(() => expect(rig.media.sessions).toBe(1));
@@ -223,7 +223,7 @@ test.each([
   expect(rig.media.sessions).toBe(0);
 });
 
-test('audio that was opened ahead is what the answer uses', async () => {
+test('The answer uses the prepared audio', async () => {
   const before = rig.media.all.length;
   const ringing = await ring();
   ringing.call.prepareMedia('call-18');
@@ -235,7 +235,7 @@ test('audio that was opened ahead is what the answer uses', async () => {
   expect(rig.media.all.length - before).toBe(1);
 });
 
-test('a call is refused for now, and told when it may come again', async () => {
+test('A rejection can carry Retry-After', async () => {
   const { call, callId } = await ring();
   call.reject(503, { retryAfterSeconds: 5 });
   const refused = await reply(callId, 503);
@@ -246,7 +246,7 @@ test('a call is refused for now, and told when it may come again', async () => {
   );
 });
 
-test('an offer that cannot be agreed is refused, and the answer fails', async () => {
+test('An unusable offer gets 488, and answer() throws', async () => {
   const { call, callId } = await ring(SDP.replace('AVP 0', 'AVP 18'));
   await expect(call.answer('call-15')).rejects.toMatchObject({ code: 'sdp_unusable' });
   const refused = await reply(callId, 488);
@@ -265,7 +265,7 @@ test.each([
     'Unsupported',
     'replaces',
   ],
-])('%s is refused before anybody is asked', async (_case, line, status, name, value) => {
+])('%s is rejected before the call is offered', async (_case, line, status, name, value) => {
   count += 1;
   const callId = `refused-${count}`;
   const branch = `z9hG4bK-${callId}`;
@@ -278,7 +278,7 @@ test.each([
   rig.phone.send(rig.phone.request('ACK', rig.port, { callId, branch, to: header(refused, 'To') }), rig.port);
 });
 
-test('a description among the parts of a body is answered', async () => {
+test('A session description in a multipart body is answered', async () => {
   const body = `--b\r\nContent-Type: application/sdp\r\n\r\n${SDP}--b--\r\n`;
   const ringing = await ring(body, ['Content-Type: multipart/mixed;boundary=b']);
   const leg = await ringing.call.answer('call-17');
@@ -293,7 +293,7 @@ test('a description among the parts of a body is answered', async () => {
 test.each([
   ['nothing to change', '', 200],
   ['an offer', SDP, 500],
-])('while it rings an UPDATE with %s is answered %3$i', async (_case, body, status) => {
+])('An UPDATE with %s while ringing gets %3$i', async (_case, body, status) => {
   const ringing = await ring();
   ringing.call.ring();
   const to = header(await reply(ringing.callId, 180), 'To');
@@ -310,7 +310,7 @@ test.each([
   [[], '<tel:0912345678>', '+886912345678'],
   [[], '"Anonymous" <sip:anonymous@anonymous.invalid>', 'anonymous'],
   [['<sip:+886912345678@carrier;user=phone>'], '<sip:anonymous@anonymous.invalid>', '+886912345678'],
-])('of the identities %j and %s the caller is %s', async (asserted, from, number) => {
+])('With the identities %j and %s the caller is %s', async (asserted, from, number) => {
   count += 1;
   const callId = `who-${count}`;
   const extra = asserted.map((value) => `P-Asserted-Identity: ${value}`);
@@ -328,13 +328,13 @@ test.each([
   ['MESSAGE', 405],
   ['NOTIFY', 481],
   ['REGISTER', 405],
-])('%s outside of calls is answered %i', async (method, status) => {
+])('%s outside a call gets %i', async (method, status) => {
   rig.phone.send(rig.phone.request(method, rig.port, { callId: `lone-${method}` }), rig.port);
   const refused = await reply(`lone-${method}`, status);
   if (status === 405) expect(header(refused, 'Allow')).toContain('REFER');
 });
 
-test('strangers are refused, and OPTIONS is answered', async () => {
+test('Unknown sources get 403, and OPTIONS gets 200', async () => {
   const closed = await startTelephonyRig();
   closed.phone.send(
     closed.phone.request('INVITE', closed.port, { callId: 'stranger', body: SDP }),
@@ -354,7 +354,7 @@ test('strangers are refused, and OPTIONS is answered', async () => {
   await closed.close();
 });
 
-test('what was said of a call is written down, credentials blanked, INVITE first', async () => {
+test('The trace of a call starts with the INVITE and has its credentials redacted', async () => {
   const ringing = await ring(SDP, ['Authorization: Digest response="5ecret"']);
   const leg = await ringing.call.answer('call-16');
   const { ended } = watchLeg(leg);

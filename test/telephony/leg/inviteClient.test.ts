@@ -34,7 +34,7 @@ function received(raw: string): ReceivedResponse {
   };
 }
 
-test('a challenge is answered that comes in the moment in which the INVITE leaves', () => {
+test('A challenge that arrives with the confirmation of the INVITE is answered', () => {
   const challenge =
     'SIP/2.0 407 Proxy Authentication Required\r\nProxy-Authenticate: Digest realm="gw.test", nonce="n1"\r\n\r\n';
   const { sent, control } = instantServer([challenge, 'SIP/2.0 200 OK\r\n\r\n']);

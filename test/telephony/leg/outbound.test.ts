@@ -23,7 +23,7 @@ afterAll(async () => {
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 const CHALLENGE = 'Proxy-Authenticate: Digest realm="gw.test", nonce="n1", algorithm=MD5, qop="auth"';
 
-test('a challenge is answered in the same dialog, with a higher CSeq, and busy stays busy', async () => {
+test('A challenge is answered in the same dialog with a higher CSeq', async () => {
   const { leg, ended } = rig.dial({ username: 'trunk', password: 'secret', realm: 'gw.test' });
   const first = await rig.next(leg, 'INVITE');
   expect(header(first, 'Contact')).toBe(`<sip:trunk@127.0.0.1:${rig.port}>`);
@@ -44,7 +44,7 @@ test('a challenge is answered in the same dialog, with a higher CSeq, and busy s
   expect(await ended).toMatchObject({ outcome: 'busy' });
 });
 
-test('a URI is called by the trunk, wherever it leads', async () => {
+test('A URI is called through the trunk', async () => {
   const request = { targetUri: 'sip:desk@pbx.example', toNumber: 'sip:desk@pbx.example' };
   const { leg, ended } = rig.dial({}, request);
   const invite = await rig.next(leg, 'INVITE');
@@ -58,7 +58,7 @@ test.each([
   ['a wrong password', { password: 'wrong' }, 2],
   ['another realm', { realm: 'elsewhere' }, 1],
   ['no password', { password: null }, 1],
-])('%s is an error of the trunk', async (_what, changes, invites) => {
+])('%s is a trunk error', async (_what, changes, invites) => {
   const { leg, ended } = rig.dial({ username: 'trunk', password: 'secret', ...changes });
   for (let count = 0; count < invites; count += 1) {
     const invite = await rig.next(leg, 'INVITE');
@@ -72,7 +72,7 @@ test.each([
   expect(await ended).toMatchObject({ outcome: 'trunk_error', sip: { code: 407 } });
 });
 
-test('a call that is given up between a challenge and its answer is cancelled', async () => {
+test('A hangup between a challenge and its answer cancels the call', async () => {
   const { leg, ended } = rig.dial({ username: 'trunk', password: 'secret' });
   const first = await rig.next(leg, 'INVITE');
   rig.phone.send(
@@ -87,7 +87,7 @@ test('a call that is given up between a challenge and its answer is cancelled', 
   expect(await ended).toMatchObject({ outcome: 'canceled' });
 });
 
-test('a redirection is followed to the contact that is liked best, where the trunk allows it', async () => {
+test('A redirect is followed to the preferred Contact, if the trunk allows it', async () => {
   const { leg, ended } = rig.dial({ followRedirects: true });
   const first = await rig.next(leg, 'INVITE');
   const contact = `Contact: <sip:worse@127.0.0.1:9>;q=0.1, <sip:better@127.0.0.1:${rig.phone.port}>;q=0.9`;
@@ -101,7 +101,7 @@ test('a redirection is followed to the contact that is liked best, where the tru
   expect(await ended).toMatchObject({ outcome: 'declined' });
 });
 
-test('redirections that lead in a circle end', async () => {
+test('Redirect loops end', async () => {
   const { leg, ended } = rig.dial({ followRedirects: true });
   for (let count = 0; count <= 5; count += 1) {
     const invite = await rig.next(leg, 'INVITE');
@@ -111,7 +111,7 @@ test('redirections that lead in a circle end', async () => {
   expect(await ended).toMatchObject({ outcome: 'rejected', sip: { code: 302 } });
 });
 
-test('a longer session is agreed to', async () => {
+test('A 422 extends the session interval', async () => {
   const { leg, ended } = rig.dial();
   const first = await rig.next(leg, 'INVITE');
   expect(header(first, 'Session-Expires')).toBe('1800');
@@ -130,7 +130,7 @@ test('a longer session is agreed to', async () => {
 test.each([
   ['national', 'sip:0912345678@', '<sip:0223456789@carrier.example>'],
   ['e164_without_plus', 'sip:886912345678@', '<sip:886223456789@carrier.example>'],
-] as const)('numbers are written as the trunk writes them: %s', async (numberFormat, uri, from) => {
+] as const)('Numbers are written in the trunk’s format: %s', async (numberFormat, uri, from) => {
   const { leg, ended } = rig.dial({ numberFormat, fromDomain: 'carrier.example' });
   const invite = await rig.next(leg, 'INVITE');
   expect(invite).toContain(`INVITE ${uri}`);
@@ -139,7 +139,7 @@ test.each([
   await ended;
 });
 
-test('the trunk’s headers are added, and cannot replace ours', async () => {
+test('The trunk’s headers are added and cannot replace ours', async () => {
   const headers = { 'X-Account': '42', 'User-Agent': 'PBX', 'Call-ID': 'mine', Via: 'SIP/2.0/UDP x' };
   const { leg, ended } = rig.dial({ headers });
   const invite = await rig.next(leg, 'INVITE');
@@ -151,7 +151,7 @@ test('the trunk’s headers are added, and cannot replace ours', async () => {
   await ended;
 });
 
-test('an outbound proxy gets what is for the host', async () => {
+test('Requests go through the outbound proxy', async () => {
   const { leg, ended } = rig.dial({
     host: 'carrier.invalid',
     port: 5060,
@@ -163,7 +163,7 @@ test('an outbound proxy gets what is for the host', async () => {
   await ended;
 });
 
-test('a reliable provisional answer is acknowledged', async () => {
+test('A reliable provisional response gets PRACK', async () => {
   const { leg, ended, events } = rig.dial();
   const invite = await rig.next(leg, 'INVITE');
   const extra = ['Require: 100rel', 'RSeq: 17'];
@@ -180,7 +180,7 @@ test('a reliable provisional answer is acknowledged', async () => {
   await ended;
 });
 
-test('a call for which no port is free fails before anybody is asked, and whoever gets it by promises hears of it', async () => {
+test('A call without a free port fails before the INVITE, after its listeners are attached', async () => {
   const poor = await startTelephonyRig();
   poor.media.exhaust();
   async function* legs() {

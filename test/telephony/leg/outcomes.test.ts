@@ -69,14 +69,14 @@ const cases: [status: string, end: LegEnd, extra?: string[], first?: string][] =
   ],
 ];
 
-test.each(cases)('%s ends a call as %o', async (status, end, extra, first) => {
+test.each(cases)('A call answered %s ends as %o', async (status, end, extra, first) => {
   const { leg, ended, events } = rig.dial();
   await refuse(leg, status, extra, first);
   expect(await ended).toEqual(end);
   expect(events).toEqual(first ? ['ringing', 'ended'] : ['ended']);
 });
 
-test('a call is taken, talked and hung up by us, with our reason', async () => {
+test('An outbound call is answered and hung up by us with a Reason', async () => {
   const { leg, events, ended } = rig.dial();
   const invite = await rig.next(leg, 'INVITE');
   expect(invite).toMatch(/^INVITE sip:\+886912345678@127\.0\.0\.1:\d+ SIP\/2\.0/);
@@ -104,7 +104,7 @@ test('a call is taken, talked and hung up by us, with our reason', async () => {
   await leg.hangup();
 });
 
-test('the peer hangs up, with its reason', async () => {
+test('The peer hangs up with a Reason', async () => {
   const { leg, ended, events } = rig.dial();
   const invite = await rig.next(leg, 'INVITE');
   const accepted = rig.phone.answer(invite, '200 OK', { body: SDP });
@@ -116,7 +116,7 @@ test('the peer hangs up, with its reason', async () => {
   expect(await ended).toEqual({ outcome: 'remote_hangup', sip: { code: 200, reason: 'OK' }, q850Cause: 34 });
 });
 
-test('early media is connected before the answer, and what the answer says replaces it', async () => {
+test('Early media is connected before the answer and replaced by its session description', async () => {
   const { ended, events, leg } = rig.dial();
   const invite = await rig.next(leg, 'INVITE');
   rig.phone.send(rig.phone.answer(invite, '180 Ringing'), rig.port);
@@ -134,7 +134,7 @@ test('early media is connected before the answer, and what the answer says repla
   await ended;
 });
 
-test('a call that nobody takes is cancelled after the ring timeout', async () => {
+test('An unanswered call is canceled after the ring timeout', async () => {
   const { leg, ended } = rig.dial({}, { ringTimeoutMs: 150 });
   const invite = await rig.next(leg, 'INVITE');
   rig.phone.send(rig.phone.answer(invite, '180 Ringing'), rig.port);
@@ -150,7 +150,7 @@ test('a call that nobody takes is cancelled after the ring timeout', async () =>
   });
 });
 
-test('a call that we give up while it rings is canceled', async () => {
+test('A ringing call that we hang up is canceled', async () => {
   const { leg, ended } = rig.dial();
   const invite = await rig.next(leg, 'INVITE');
   rig.phone.send(rig.phone.answer(invite, '180 Ringing'), rig.port);
@@ -162,7 +162,7 @@ test('a call that we give up while it rings is canceled', async () => {
   expect(await ended).toMatchObject({ outcome: 'canceled', sip: { code: 487 }, q850Cause: 16 });
 });
 
-test('a call that is taken while it is being cancelled is acknowledged and hung up', async () => {
+test('A 200 that crosses our CANCEL gets ACK and BYE', async () => {
   const { leg, ended } = rig.dial();
   const invite = await rig.next(leg, 'INVITE');
   rig.phone.send(rig.phone.answer(invite, '180 Ringing'), rig.port);
@@ -176,7 +176,7 @@ test('a call that is taken while it is being cancelled is acknowledged and hung 
   expect(await ended).toEqual({ outcome: 'canceled', sip: { code: 200, reason: 'OK' }, q850Cause: 16 });
 });
 
-test('a peer that says nothing at all is given up in the trunk’s time, and cancelled when it wakes', async () => {
+test('A silent peer is unreachable after the response timeout, and canceled when it responds', async () => {
   const { leg, ended, events } = rig.dial({ responseTimeoutSeconds: 1 });
   const invite = await rig.next(leg, 'INVITE');
   expect(await ended).toEqual({ outcome: 'unreachable', sip: null, q850Cause: null });
@@ -187,7 +187,7 @@ test('a peer that says nothing at all is given up in the trunk’s time, and can
   await rig.next(leg, 'ACK');
 });
 
-test('100 Trying is a sign of life', async () => {
+test('A 100 Trying stops the response timeout', async () => {
   const { leg, ended } = rig.dial({ responseTimeoutSeconds: 1 });
   const invite = await rig.next(leg, 'INVITE');
   rig.phone.send(rig.phone.answer(invite, '100 Trying'), rig.port);
@@ -197,12 +197,12 @@ test('100 Trying is a sign of life', async () => {
   expect(await ended).toMatchObject({ outcome: 'busy' });
 });
 
-test('a host that cannot be found is unreachable', async () => {
+test('An unknown host is unreachable', async () => {
   const { ended } = rig.dial({ host: 'nowhere.invalid', port: 5062 });
   expect(await ended).toEqual({ outcome: 'unreachable', sip: null, q850Cause: null });
 });
 
-test('a peer with whom no codec is common is thanked and left', async () => {
+test('A 200 without a common codec gets ACK and BYE', async () => {
   const { leg, ended, events } = rig.dial({ codecs: ['G722'] });
   const invite = await rig.next(leg, 'INVITE');
   rig.phone.send(rig.phone.answer(invite, '200 OK', { body: SDP }), rig.port);

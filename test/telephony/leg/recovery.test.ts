@@ -3,7 +3,7 @@ import { header, SDP } from '../../sip/support/phone.ts';
 import { breakableControl } from '../../support/breakableControl.ts';
 import { startTelephonyRig } from '../../support/telephonyRig.ts';
 
-test('a call survives a broken connection to the SIP server, and is hung up over the next one', async () => {
+test('A call survives a lost control connection and is hung up over the next one', async () => {
   const breaker = await breakableControl();
   const rig = await startTelephonyRig({ controlPort: breaker.portTo });
   const { leg, events, ended } = rig.dial();
@@ -24,7 +24,7 @@ test('a call survives a broken connection to the SIP server, and is hung up over
   await breaker.close();
 });
 
-test('a call whose peer does not know it any more is lost', async () => {
+test('A call that the peer no longer knows is lost', async () => {
   const breaker = await breakableControl();
   const rig = await startTelephonyRig({ controlPort: breaker.portTo });
   const { leg, events, ended } = rig.dial();
@@ -41,7 +41,7 @@ test('a call whose peer does not know it any more is lost', async () => {
   await breaker.close();
 });
 
-test('a call that rings when the connection breaks is lost, and stops ringing when it is back', async () => {
+test('A ringing call is lost with the control connection, and canceled after the reconnect', async () => {
   const breaker = await breakableControl();
   const rig = await startTelephonyRig({ controlPort: breaker.portTo });
   const { leg, ended } = rig.dial();
@@ -59,7 +59,7 @@ test('a call that rings when the connection breaks is lost, and stops ringing wh
   await breaker.close();
 });
 
-test('a hangup while the connection is broken is said when it is back', async () => {
+test('A hangup without a control connection is sent after the reconnect', async () => {
   const breaker = await breakableControl();
   const rig = await startTelephonyRig({ controlPort: breaker.portTo });
   const { leg, events, ended } = rig.dial();

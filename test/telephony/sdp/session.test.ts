@@ -22,7 +22,7 @@ function description(...lines: string[]): string {
 
 const PLAIN = description('m=audio 4000 RTP/AVP 0 101', 'a=rtpmap:101 telephone-event/8000');
 
-test('an offer, line by line', () => {
+test('The offer, line by line', () => {
   expect(
     session({ codecs: ['opus', 'G722', 'PCMA'] })
       .offer()
@@ -50,7 +50,7 @@ test('an offer, line by line', () => {
   ]);
 });
 
-test('an offer over IPv6', () => {
+test('The offer over IPv6', () => {
   const offer = session({ address: '2001:db8::1' }).offer();
   expect(offer).toContain('o=- 66051 1 IN IP6 2001:db8::1\r\n');
   expect(offer).toContain('c=IN IP6 2001:db8::1\r\n');
@@ -59,14 +59,14 @@ test('an offer over IPv6', () => {
 test.each([
   ['required', 'RTP/SAVP'],
   ['optional', 'RTP/AVP'],
-] as const)('SRTP %s is offered as %s, with a key for each suite', (srtp, protocol) => {
+] as const)('With SRTP %s the offer is %s with a key for each suite', (srtp, protocol) => {
   const offer = session({ srtp }).offer();
   expect(offer).toContain(`m=audio 30000 ${protocol} 0 8 101\r\n`);
   expect(offer).toContain(`a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:${KEY}\r\n`);
   expect(offer).toContain(`a=crypto:2 AES_CM_128_HMAC_SHA1_32 inline:${KEY}\r\n`);
 });
 
-test('an answer is read', () => {
+test('An answer is read', () => {
   const ours = session({ srtp: 'optional' });
   ours.offer();
   const answer = description(
@@ -91,14 +91,14 @@ test.each([
   ['rtcp-mux', ['a=rtcp-mux'], 4000],
   ['a=rtcp', ['a=rtcp:4100'], 4100],
   ['neither', [], 4001],
-])('RTCP goes by %s', (_what, lines, rtcpPort) => {
+])('The RTCP port comes from %s', (_what, lines, rtcpPort) => {
   const ours = session();
   ours.offer();
   const { remote } = ours.acceptAnswer(description('m=audio 4000 RTP/AVP 0', ...lines)).parameters;
   expect(remote.rtcpPort).toBe(rtcpPort);
 });
 
-test('an address of the media line counts before that of the session', () => {
+test('The address of the media level takes precedence over the session level', () => {
   const ours = session();
   ours.offer();
   const answer = description('m=audio 4000 RTP/AVP 0', 'c=IN IP6 2001:db8::7');
@@ -120,7 +120,7 @@ test.each([
   ],
   ['no key', session({ srtp: 'required' }), description('m=audio 4000 RTP/SAVP 0'), /does not agree to SRTP/],
   ['a foreign tag', session({ srtp: 'required' }), description('m=audio 4000 RTP/SAVP 0', CRYPTO), /SRTP/],
-])('an answer with %s cannot be used', (_what, ours, answer, message) => {
+])('An answer with %s is unusable', (_what, ours, answer, message) => {
   ours.offer();
   expect(() => ours.acceptAnswer(answer)).toThrow(message);
 });
@@ -142,13 +142,13 @@ test.each([
     description('m=audio 4000 RTP/SAVP 0', 'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:short'),
     /no SRTP/,
   ],
-])('an offer with %s is refused, and nothing changes', (_what, ours, offer, message) => {
+])('An offer with %s is rejected, and nothing changes', (_what, ours, offer, message) => {
   expect(() => ours.answer(offer)).toThrow(expect.objectContaining({ code: 'sdp_unusable' }));
   expect(() => ours.answer(offer)).toThrow(message);
   expect(ours.current).toBe('');
 });
 
-test('of an offer the trunk’s first codec is chosen, under the offer’s numbers', () => {
+test('The trunk’s first common codec is chosen, with the payload types of the offer', () => {
   const ours = session({ codecs: ['opus', 'PCMU'] });
   const offer = description(
     'm=audio 4000 RTP/AVP 0 96 97 98',
@@ -164,7 +164,7 @@ test('of an offer the trunk’s first codec is chosen, under the offer’s numbe
   expect(body).not.toContain('rtcp-mux');
 });
 
-test('an answer has as many streams as the offer, the others refused', () => {
+test('An answer has all streams of the offer, the others with port 0', () => {
   const offer = description(
     'm=video 4002 RTP/AVP 96',
     'm=audio 4000 RTP/AVP 0',
@@ -187,7 +187,7 @@ test.each([
   ['sendonly', 'recvonly', 'recvonly', true],
   ['recvonly', 'sendonly', 'sendonly', false],
   ['inactive', 'inactive', 'inactive', true],
-])('an offer that is %s is answered %s, which for us is %s', (offered, answered, direction, held) => {
+])('An offer that is %s is answered %s, which for us is %s', (offered, answered, direction, held) => {
   const { body, parameters, isHeld } = session().answer(
     description('m=audio 4000 RTP/AVP 0', `a=${offered}`),
   );
@@ -196,13 +196,13 @@ test.each([
   expect(isHeld).toBe(held);
 });
 
-test('the address 0.0.0.0 is a hold, in which nothing is sent', () => {
+test('The address 0.0.0.0 means hold: nothing is sent', () => {
   const { parameters, isHeld } = session().answer(description('m=audio 4000 RTP/AVP 0', 'c=IN IP4 0.0.0.0'));
   expect(isHeld).toBe(true);
   expect(parameters.direction).toBe('recvonly');
 });
 
-test('the version grows with each change, and only then', () => {
+test('The version of the session description increases with each change only', () => {
   const ours = session();
   const version = (body: string) => /^o=- \d+ (\d+) /m.exec(body)?.[1];
   expect(version(ours.answer(PLAIN).body)).toBe('1');
@@ -212,7 +212,7 @@ test('the version grows with each change, and only then', () => {
   expect(version(ours.offer())).toBe('4');
 });
 
-test('after a hold an offer of ours asks for everything again', () => {
+test('Our offer after a hold is sendrecv', () => {
   const ours = session();
   ours.answer(`${PLAIN}a=inactive\r\n`);
   expect(ours.offer()).toContain('a=sendrecv\r\n');

@@ -14,7 +14,7 @@ test.each([
   [{ host: 'h.tld', port: 5070 }, 'sip:+886@h.tld:5070'],
   [{ host: 'h.tld', transport: 'tls' }, 'sip:+886@h.tld;transport=tls'],
   [{ host: '2001:db8::1', transport: 'tcp', port: 5061 }, 'sip:+886@[2001:db8::1]:5061;transport=tcp'],
-] as const)('%j is called at %s', (changes, uri) => {
+] as const)('The URI of %j is %s', (changes, uri) => {
   expect(trunkUri(trunkOf(changes), '+886')).toBe(uri);
 });
 
@@ -22,7 +22,7 @@ test.each([
   ['as_given', 'sip:0912345678@h.tld'],
   ['e164', 'sip:+886912345678@h.tld'],
   ['e164_without_plus', 'sip:886912345678@h.tld'],
-] as const)('a number that was given in local form is dialled %s at %s', (numberFormat, uri) => {
+] as const)('A number in local form is dialed %s as %s', (numberFormat, uri) => {
   const trunk = trunkOf({ host: 'h.tld', numberFormat });
   expect(dialledUri(trunk, '+886912345678', '+886223456789', '0912345678')).toBe(uri);
 });
@@ -34,11 +34,11 @@ test.each([
   ['2001:db8::1', 'sip:[2001:db8::1];transport=tcp'],
   ['[2001:db8::1]:5070', 'sip:[2001:db8::1]:5070;transport=tcp'],
   ['<sip:proxy.tld;lr>', 'sip:proxy.tld;lr'],
-])('the outbound proxy %s is reached by %s', (outboundProxy, route) => {
+])('The outbound proxy %s gives the route %s', (outboundProxy, route) => {
   expect(routeOf(trunkOf({ host: 'h', transport: 'tcp', outboundProxy }))).toBe(route);
 });
 
-test('who we are', () => {
+test('Our identity and Contact', () => {
   const trunk = trunkOf({
     host: 'h.tld',
     fromDomain: 'our.example',

@@ -44,7 +44,7 @@ test.each([
   ['203.0.113.5', ['named']],
   ['203.0.113.6', ['proxied']],
   ['not an address', []],
-])('a call from %s is of %j', async (address, expected) => {
+])('A call from %s belongs to %j', async (address, expected) => {
   const { directory } = open(
     [
       trunk('range', { host: '10.0.0.1', inboundCidrs: ['192.0.2.0/24'] }),
@@ -61,7 +61,7 @@ test.each([
   await directory.close();
 });
 
-test('trunks are trusted where they listen, and in the networks that they name', async () => {
+test('The trusted sources are the trunks’ hosts with their ports and their networks', async () => {
   const { directory } = open(
     [
       trunk('plain', { host: '10.0.0.1', port: 5080, inboundCidrs: ['192.0.2.0/24'] }),
@@ -82,7 +82,7 @@ test('trunks are trusted where they listen, and in the networks that they name',
   await directory.close();
 });
 
-test('a change is seen when it is told, and at the latest after half a minute', async () => {
+test('A change is read on a bus message, and otherwise within 30 s', async () => {
   const { directory, clock, bus, world } = open([]);
   const seen: number[] = [];
   directory.onChange((trunks) => seen.push(trunks.length));
@@ -105,7 +105,7 @@ test('a change is seen when it is told, and at the latest after half a minute', 
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test('a name server that is away locks nobody out', async () => {
+test('A DNS failure keeps the previous addresses', async () => {
   const { directory, clock, errors, world } = open([trunkOf({ host: 'carrier.example' })], {
     'carrier.example': ['203.0.113.5'],
   });

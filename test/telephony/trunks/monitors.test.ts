@@ -71,7 +71,7 @@ function createWorld() {
 
 const methods = (control: ReturnType<typeof createFakeControl>) => control.sent.map(({ method }) => method);
 
-test('exactly one of two nodes registers and checks; when it dies the other does', async () => {
+test('One of two nodes monitors a trunk; the other takes over after its failure', async () => {
   const world = createWorld();
   const one = world.node('one');
   const two = world.node('two');
@@ -89,7 +89,7 @@ test('exactly one of two nodes registers and checks; when it dies the other does
   expect([one.monitors.count, three.monitors.count]).toEqual([0, 1]);
 });
 
-test('what is seen is published', async () => {
+test('The observed state is published', async () => {
   const world = createWorld();
   const { control } = world.node('one');
   await world.pass(500);
@@ -104,7 +104,7 @@ test('what is seen is published', async () => {
   });
 });
 
-test('a changed trunk is registered anew, a removed one unregistered and let go', async () => {
+test('A changed trunk is registered again, a removed one unregistered and released', async () => {
   const world = createWorld();
   const { control, monitors } = world.node('one');
   await world.pass(500);
@@ -131,7 +131,7 @@ test('a changed trunk is registered anew, a removed one unregistered and let go'
   await vi.waitFor(() => expect(world.leases.holders.size).toBe(0));
 });
 
-test('while leases cannot be asked for, what is held is kept', async () => {
+test('While the lease store is down, held leases are kept', async () => {
   const world = createWorld();
   const { monitors, errors } = world.node('one');
   await world.pass(500);
@@ -141,7 +141,7 @@ test('while leases cannot be asked for, what is held is kept', async () => {
   expect(errors).toHaveLength(1);
 });
 
-test('a trunk that is to register without a name says so', async () => {
+test('A trunk without a username publishes a registration error', async () => {
   const world = createWorld();
   await world.change([{ ...registering, username: null }]);
   world.node('one');
@@ -152,7 +152,7 @@ test('a trunk that is to register without a name says so', async () => {
   });
 });
 
-test('closing lets other nodes have the trunks, and leaves no timer', async () => {
+test('Closing releases the trunks and leaves no timer', async () => {
   const world = createWorld();
   const { monitors } = world.node('one');
   await world.pass(500);

@@ -35,7 +35,7 @@ function start(changes: Parameters<typeof trunkOf>[0] = { host: 'carrier.example
 
 const REGISTERED = { isRegistered: true, error: null };
 
-test('it registers, and refreshes before the registration runs out', async () => {
+test('A trunk registers and refreshes before the expiry', async () => {
   const { control, clock, states, last } = start();
   expect(last()).toMatchObject({
     method: 'REGISTER',
@@ -60,7 +60,7 @@ test('it registers, and refreshes before the registration runs out', async () =>
 test.each([
   ['the Expires header', ['Expires: 200'], 140_000],
   ['what was asked for', [], 420_000],
-])('without a time of its own contact %s counts', async (_what, headers, delayMs) => {
+])('Without an expiry of our Contact, %s is used', async (_what, headers, delayMs) => {
   const { control, clock, last } = start();
   last().answer(200, headers);
   await settle();
@@ -70,7 +70,7 @@ test.each([
   expect(control.sent).toHaveLength(2);
 });
 
-test('a challenge is answered once; a wrong password is told and tried more and more rarely', async () => {
+test('A challenge is answered once; a wrong password is reported and retried with backoff', async () => {
   const { control, clock, states, last } = start();
   const challenge = ['WWW-Authenticate: Digest realm="r",nonce="n"'];
   last().answer(401, challenge);
@@ -89,7 +89,7 @@ test('a challenge is answered once; a wrong password is told and tried more and 
   expect(control.sent).toHaveLength(4);
 });
 
-test('a registrar that wants longer times gets them', async () => {
+test('A 423 extends the expiry', async () => {
   const { states, last } = start();
   last().answer(423, ['Min-Expires: 1200']);
   await settle();
@@ -99,14 +99,14 @@ test('a registrar that wants longer times gets them', async () => {
   expect(states).toEqual([REGISTERED]);
 });
 
-test('a registrar that wants nonsense is an error', async () => {
+test('A 423 with an invalid Min-Expires is an error', async () => {
   const { states, last } = start();
   last().answer(423, ['Min-Expires: 99999999']);
   await settle();
   expect(states).toEqual([{ isRegistered: false, error: 'REGISTER was answered 423 Text' }]);
 });
 
-test('Retry-After is kept, and silence told', async () => {
+test('Retry-After is respected, and a missing response is reported', async () => {
   const { control, clock, states, last } = start();
   last().answer(503, ['Retry-After: 60']);
   await settle();
@@ -118,7 +118,7 @@ test('Retry-After is kept, and silence told', async () => {
   expect(states.at(-1)).toEqual({ isRegistered: false, error: 'REGISTER was not answered' });
 });
 
-test('when the SIP server was away it registers as soon as it is back', async () => {
+test('A trunk registers again when the SIP server reconnects', async () => {
   const { control, clock, last } = start();
   last().answer(200);
   await settle();
@@ -128,7 +128,7 @@ test('when the SIP server was away it registers as soon as it is back', async ()
   expect(control.sent).toHaveLength(2);
 });
 
-test('closing takes the registration back, and leaves no timer', async () => {
+test('Closing unregisters and leaves no timer', async () => {
   const { clock, registration, last, control } = start();
   last().answer(200);
   await settle();
@@ -143,7 +143,7 @@ test('closing takes the registration back, and leaves no timer', async () => {
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test('what was never registered is not taken back', async () => {
+test('Closing without a registration sends nothing', async () => {
   const { registration, control } = start();
   await registration.close();
   expect(control.sent).toHaveLength(1);

@@ -43,7 +43,7 @@ const place = () =>
     .then(() => 200)
     .catch((error: { status: number }) => error.status);
 
-test('a trunk that is overloaded is left for the next, and the application sees one call', async () => {
+test('After 503 the next target is tried, and the application gets one call', async () => {
   const placing = place();
   first.send(first.answer(await first.next(/^INVITE /), '503 Service Unavailable'), port());
   second.send(second.answer(await second.next(/^INVITE /), '200 OK', { body: SDP }), port());
@@ -51,7 +51,7 @@ test('a trunk that is overloaded is left for the next, and the application sees 
   await second.next(/^ACK /);
 });
 
-test('a trunk that is silent is left for the next, and cancelled should it wake up', async () => {
+test('A silent target is replaced by the next, and canceled when it responds', async () => {
   const placing = place();
   const late = await first.next(/^INVITE /);
   const invite = await second.next(/^INVITE /);
@@ -65,7 +65,7 @@ test('a trunk that is silent is left for the next, and cancelled should it wake 
   expect(await drained(server)).toEqual(nothing);
 });
 
-test('a person who declines is not called by the next trunk', async () => {
+test('After 603 the next target is not tried', async () => {
   const placing = place();
   first.send(first.answer(await first.next(/^INVITE /), '603 Decline'), port());
   expect(await placing).toBe(603);

@@ -56,7 +56,7 @@ const fromCallee = (of: Phone, { invite, answerOf }: Ringing, tag: string, metho
     })
     .replace(/^From:.*$/m, `From: ${header(answerOf(tag, '200 OK'), 'To')}`);
 
-test('each callee has its own reliable answers, acknowledged where it is', async () => {
+test('The PRACK for a reliable response goes to its callee', async () => {
   const { phone, port } = rig;
   const ringing = await ring();
   const { answerOf, heard, placing } = ringing;
@@ -82,13 +82,13 @@ test('each callee has its own reliable answers, acknowledged where it is', async
   await ending;
 });
 
-test('a callee that others rang after still has its early dialog, and counts by itself when it takes the call', async () => {
+test('A callee keeps its early dialog and its CSeq when others ring after it', async () => {
   const { phone, port } = rig;
   const ringing = await ring();
   const { answerOf, placing } = ringing;
   for (const of of [phone, other]) of.send(of.answer(await of.next(/^PRACK /), '200 OK'), port);
   phone.send(fromCallee(phone, ringing, 'one', 'UPDATE', 5000), port);
-  // drachtio-srf refuses it, having nobody who listens; that it may do so shows that the dialog is known.
+  // drachtio-srf rejects it without a listener, which shows that the dialog is known.
   expect(await phone.next(/^SIP\/2.0 \d+ .*CSeq: 5000 UPDATE/s)).toMatch(/^SIP\/2.0 (?!481)/);
   other.send(answerOf('two', '200 OK', [], OTHER_SDP), port);
   const dialog = await placing;
@@ -99,7 +99,7 @@ test('a callee that others rang after still has its early dialog, and counts by 
   await gone;
 });
 
-test('a second callee that takes a call that is taken is acknowledged, and sent a BYE', async () => {
+test('A second callee that accepts gets ACK and BYE', async () => {
   const { phone, port, srf } = rig;
   const { answerOf, placing } = await ring();
   for (const of of [phone, other]) of.send(of.answer(await of.next(/^PRACK /), '200 OK'), port);
@@ -119,7 +119,7 @@ test('a second callee that takes a call that is taken is acknowledged, and sent 
   expect(seen).not.toHaveBeenCalled();
 });
 
-test('numbers of callees have an end', async () => {
+test('The number of early dialogs is limited', async () => {
   const { phone, port, srf, server } = rig;
   const placing = srf
     .createUAC(phone.uri, { localSdp: SDP })

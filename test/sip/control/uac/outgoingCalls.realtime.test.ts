@@ -19,7 +19,7 @@ async function placed(extra: string[] = []): Promise<{ dialog: SrfDialog; invite
   return { dialog: await placing, invite };
 }
 
-test('a call is placed, rings, is answered and acknowledged, and ends by us, and nothing is left', async () => {
+test('An outgoing call rings, is answered, acknowledged and ended by us, and nothing remains', async () => {
   const { phone, port, srf, server } = rig;
   const provisional: number[] = [];
   const placing = srf.createUAC(
@@ -69,7 +69,7 @@ test('A bare URI in the Contact of a response is sent in angle brackets', async 
   expect(header(await phone.next(/^SIP\/2.0 302 /), 'Contact')).toBe('<sip:you@example.org>');
 });
 
-test('the INVITE is repeated until an answer comes; a repeated 200 is acknowledged again', async () => {
+test('An INVITE is retransmitted until a response, and a retransmitted 200 gets the same ACK', async () => {
   const { phone, port, srf } = rig;
   const placing = srf.createUAC(phone.uri, { localSdp: SDP });
   await phone.next(/^INVITE /);
@@ -88,7 +88,7 @@ test.each([
   [603, 'Decline'],
   [404, 'Not Found'],
   [302, 'Moved'],
-])('a %i is acknowledged once by the server, and reaches the application', async (status, phrase) => {
+])('A %i gets an ACK from the server and is delivered', async (status, phrase) => {
   const { phone, port, srf, server } = rig;
   const placing = srf
     .createUAC(phone.uri, { localSdp: SDP })
@@ -102,7 +102,7 @@ test.each([
   expect(phone.all.filter((text) => text.startsWith('ACK '))).toHaveLength(1);
 });
 
-test('nobody there: the application gets 408 in the end', async () => {
+test('An INVITE without a response gives the application 408', async () => {
   const { phone, srf, server } = rig;
   const status = await srf
     .createUAC(phone.uri, { localSdp: SDP })
@@ -111,13 +111,13 @@ test('nobody there: the application gets 408 in the end', async () => {
   expect(await drained(server)).toEqual(nothing);
 });
 
-test('nobody listens on the TCP port: the application gets 503 at once', async () => {
+test('A refused TCP connection gives the application 503 at once', async () => {
   const { srf } = rig;
   const placing = srf.createUAC('sip:x@127.0.0.1:1;transport=tcp', { localSdp: SDP });
   expect(await placing.catch((error: { status: number }) => error.status)).toBe(503);
 });
 
-test('a digest challenge is answered by the application with a new INVITE', async () => {
+test('The application answers a digest challenge with a new INVITE', async () => {
   const { phone, port, srf } = rig;
   const placing = srf.createUAC(phone.uri, { localSdp: SDP, auth: { username: 'u', password: 'p' } });
   const first = await phone.next(/^INVITE /);
@@ -132,7 +132,7 @@ test('a digest challenge is answered by the application with a new INVITE', asyn
   expect((await placing).remote.sdp).toBe(SDP);
 });
 
-test('a CANCEL before any answer waits for the first one', async () => {
+test('A CANCEL waits for the first provisional response', async () => {
   const { phone, port, srf, server } = rig;
   let request: SrfRequest | undefined;
   const placing = srf
@@ -152,7 +152,7 @@ test('a CANCEL before any answer waits for the first one', async () => {
   expect(await drained(server)).toEqual(nothing);
 });
 
-test('a 200 that crosses our CANCEL is acknowledged and ended', async () => {
+test('A 200 that crosses our CANCEL gets ACK and BYE', async () => {
   const { phone, port, srf, server } = rig;
   let request: SrfRequest | undefined;
   const placing = srf.createUAC(
@@ -173,7 +173,7 @@ test('a 200 that crosses our CANCEL is acknowledged and ended', async () => {
   expect(await drained(server)).toEqual(nothing);
 });
 
-test('a second callee that also answers is thanked and sent away', async () => {
+test('A second 200 of a forked INVITE gets ACK and BYE', async () => {
   const { phone, port, srf } = rig;
   const placing = srf.createUAC(phone.uri, { localSdp: SDP });
   const invite = await phone.next(/^INVITE /);
@@ -186,7 +186,7 @@ test('a second callee that also answers is thanked and sent away', async () => {
   expect(await phone.silent(/^BYE .*tag=one/s, 100)).toBe(true);
 });
 
-test('a reliable provisional answer gets its PRACK, and its repetition is not shown again', async () => {
+test('A reliable provisional response gets its PRACK, and its retransmission is not delivered', async () => {
   const { phone, port, srf } = rig;
   const shown = vi.fn();
   const placing = srf.createUAC(
@@ -212,7 +212,7 @@ test('a reliable provisional answer gets its PRACK, and its repetition is not sh
   expect(shown).toHaveBeenCalledOnce();
 });
 
-test('the peer may change the session and end it', async () => {
+test('The callee can send re-INVITE and BYE', async () => {
   const { phone, port } = rig;
   const { dialog, invite } = await placed();
   const ended = vi.fn();
@@ -231,7 +231,7 @@ test('the peer may change the session and end it', async () => {
   await vi.waitFor(() => expect(ended).toHaveBeenCalledWith('normal release'));
 });
 
-test('requests follow the route set, the nearest hop first', async () => {
+test('In-dialog requests follow the route set', async () => {
   const { phone, port } = rig;
   const near = `<sip:127.0.0.1:${phone.port};lr;n=1>`;
   const far = '<sip:far.invalid;lr;n=2>';
@@ -243,7 +243,7 @@ test('requests follow the route set, the nearest hop first', async () => {
   await ending;
 });
 
-test('an OPTIONS and a REGISTER go out and come back', async () => {
+test('OPTIONS and REGISTER are sent, and their responses delivered', async () => {
   const { phone, port, srf } = rig;
   for (const method of ['OPTIONS', 'REGISTER']) {
     const answered = new Promise<number>((resolve, reject) => {
@@ -262,7 +262,7 @@ test.each([
   ['a URI that is none', () => 'sip:@@', {}, 'invalid request-uri: OPTIONS sip:@@ SIP/2.0'],
   ['a body of no type', () => rig.phone.uri, { body: 'hello' }, 'missing content-type'],
   ['no TLS here', () => 'sips:x@127.0.0.1:9', {}, undefined],
-])('what cannot be sent is refused: %s', async (_case, uri, options, message) => {
+])('A request that cannot be sent is refused: %s', async (_case, uri, options, message) => {
   const outcome = await new Promise<string | number>((resolve) => {
     rig.srf.request(uri(), { method: 'OPTIONS', ...options }, (error, request) => {
       if (error) resolve(error.message);

@@ -18,11 +18,11 @@ test.each([
   ['a small request', request(1180), [udp]],
   ['a large one', request(1181), [tcp, udp]],
   ['a large one whose URI insists', request(1181, 'sip:a@192.0.2.1;transport=UDP'), [udp]],
-])('%s goes by the right transports', (_case, large, expected) => {
+])('The targets of %s', (_case, large, expected) => {
   expect(createTcpUpgrade(simulatedClock()).withTcpTargets(large, [udp])).toEqual(expected);
 });
 
-test('where TCP led nowhere it is left out for ten minutes', () => {
+test('TCP is skipped for ten minutes after a failure', () => {
   const clock = simulatedClock();
   const widening = createTcpUpgrade(clock);
   expect([

@@ -4,7 +4,7 @@ import { startRig } from '../../support/rig.ts';
 test.each([
   [true, [100, 180]],
   [false, [180]],
-])('with showTrying %s an application sees the answers %j', async (showTrying, expected) => {
+])('With showTrying %s an application gets the responses %j', async (showTrying, expected) => {
   const rig = await startRig({ showTrying });
   const seen: number[] = [];
   const call = rig.srf.createUAC(

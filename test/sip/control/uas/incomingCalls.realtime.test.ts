@@ -25,7 +25,7 @@ function answering(onDialog: (dialog: SrfDialog) => void = () => undefined): voi
   });
 }
 
-test('a call is tried, rings, is answered, and ends by the caller, and nothing is left', async () => {
+test('An incoming call gets 100, 180 and 200, is ended by the caller, and nothing remains', async () => {
   const { phone, port, srf, server } = rig;
   const destroyed = vi.fn();
   srf.invite(async (req, res) => {
@@ -48,7 +48,7 @@ test('a call is tried, rings, is answered, and ends by the caller, and nothing i
   expect(await drained(server)).toEqual(nothing);
 });
 
-test('the 200 is repeated until the ACK comes', async () => {
+test('The 200 is retransmitted until the ACK', async () => {
   const { phone, port } = rig;
   answering();
   phone.send(phone.request('INVITE', port, { callId: 'lost-ack', body: SDP }), port);
@@ -61,7 +61,7 @@ test('the 200 is repeated until the ACK comes', async () => {
   expect(phone.all.length).toBe(before);
 });
 
-test('without an ACK the call ends: BYE to the caller, and the application hears why', async () => {
+test('A call without an ACK gets a BYE, and the application the reason', async () => {
   const { phone, port, server } = rig;
   const reasons: string[] = [];
   answering((dialog) => dialog.on('destroy', (_bye, reason) => reasons.push(reason)));
@@ -74,7 +74,7 @@ test('without an ACK the call ends: BYE to the caller, and the application hears
 });
 
 test.each([486, 603, 480, 408, 404, 500])(
-  'a refusal with %i is repeated until its ACK, which stays here',
+  'A %i is retransmitted until its ACK, which is not delivered',
   async (status) => {
     const { phone, port, srf, server } = rig;
     srf.invite((_req, res) => res.send(status));
@@ -90,7 +90,7 @@ test.each([486, 603, 480, 408, 404, 500])(
   },
 );
 
-test('a CANCEL is answered, the INVITE with it, and the application hears of it', async () => {
+test('A CANCEL gets 200, its INVITE 487, and the application an event', async () => {
   const { phone, port, srf, server } = rig;
   const canceled = vi.fn();
   const late = vi.fn();
@@ -115,7 +115,7 @@ test('a CANCEL is answered, the INVITE with it, and the application hears of it'
   expect(await drained(server)).toEqual(nothing);
 });
 
-test('a CANCEL that comes too late is answered with the tag of the 200, and changes nothing', async () => {
+test('A CANCEL after the 200 gets the tag of the 200 and has no effect', async () => {
   const { phone, port, srf } = rig;
   srf.invite((req, res) => void srf.createUAS(req, res, { localSdp: SDP }));
   const branch = 'z9hG4bK-late';
@@ -130,13 +130,13 @@ test('a CANCEL that comes too late is answered with the tag of the 200, and chan
   await phone.next(/^SIP\/2.0 200 .*CSeq: 2 BYE/s);
 });
 
-test('a CANCEL of nothing is 481', async () => {
+test('A CANCEL without an INVITE gets 481', async () => {
   const { phone, port } = rig;
   phone.send(phone.request('CANCEL', port, { callId: 'nothing' }), port);
   await phone.next(/^SIP\/2.0 481 /);
 });
 
-test('either side may change the session', async () => {
+test('Either side can send a re-INVITE', async () => {
   const { phone, port } = rig;
   const modified: string[] = [];
   let dialog: SrfDialog | undefined;
@@ -170,7 +170,7 @@ test('either side may change the session', async () => {
   expect(await drained(rig.server)).toEqual(nothing);
 });
 
-test('an INVITE that crosses another one is 491, one with an old CSeq 500', async () => {
+test('A re-INVITE that crosses another gets 491, one with an old CSeq 500', async () => {
   const { phone, port } = rig;
   let dialog: SrfDialog | undefined;
   answering((made) => {
@@ -187,7 +187,7 @@ test('an INVITE that crosses another one is 491, one with an old CSeq 500', asyn
 });
 
 test.each(['INFO', 'REFER', 'NOTIFY', 'MESSAGE', 'UPDATE', 'OPTIONS'])(
-  '%s goes both ways inside a call',
+  '%s is delivered both ways inside a call',
   async (method) => {
     const { phone, port } = rig;
     const got: string[] = [];
@@ -212,7 +212,7 @@ test.each(['INFO', 'REFER', 'NOTIFY', 'MESSAGE', 'UPDATE', 'OPTIONS'])(
   },
 );
 
-test('a request of an unknown dialog is 481, and BYE and UPDATE outside of any are too', async () => {
+test('Requests in an unknown dialog, and BYE and UPDATE outside a dialog, get 481', async () => {
   const { phone, port } = rig;
   phone.send(phone.request('INFO', port, { callId: 'ghost', to: '<sip:app@127.0.0.1>;tag=none' }), port);
   await phone.next(/^SIP\/2.0 481 /);
@@ -220,7 +220,7 @@ test('a request of an unknown dialog is 481, and BYE and UPDATE outside of any a
   await phone.next(/^SIP\/2.0 481 /);
 });
 
-test('a reliable provisional answer is repeated until its PRACK, which the application sees', async () => {
+test('A reliable provisional response is retransmitted until its PRACK, which is delivered', async () => {
   const { phone, port, srf } = rig;
   const pracked = vi.fn();
   srf.invite((req, res) => {
@@ -253,7 +253,7 @@ test('a reliable provisional answer is repeated until its PRACK, which the appli
   expect(pracked).toHaveBeenCalledOnce();
 });
 
-test('reliability that the caller did not offer is refused to the application', async () => {
+test('A reliable response is refused to the application when the caller does not support 100rel', async () => {
   const { phone, port, srf } = rig;
   const refused = vi.fn();
   srf.invite((_req, res) => res.send(183, { headers: { Require: '100rel' } }, refused));
@@ -261,7 +261,7 @@ test('reliability that the caller did not offer is refused to the application', 
   await vi.waitFor(() => expect(refused.mock.calls[0]?.[0]).toBe('Remote endpoint does not support 100rel'));
 });
 
-test('a retransmitted INVITE is answered again and shown once', async () => {
+test('A retransmitted INVITE gets the response again and is delivered once', async () => {
   const { phone, port, srf } = rig;
   const shown = vi.fn();
   srf.invite((_req, res) => {
@@ -276,7 +276,7 @@ test('a retransmitted INVITE is answered again and shown once', async () => {
   expect(shown).toHaveBeenCalledOnce();
 });
 
-test('an UPDATE that asks for too short a session is told what is long enough', async () => {
+test('An UPDATE with a short session interval gets 422 with Min-SE', async () => {
   const { phone, port } = rig;
   answering();
   const to = await call('short');
@@ -289,7 +289,7 @@ test('an UPDATE that asks for too short a session is told what is long enough', 
   ]);
 });
 
-test('the same INVITE by two ways is 482 the second time', async () => {
+test('A merged INVITE gets 482', async () => {
   const { phone, port, srf } = rig;
   srf.invite((_req, res) => res.send(180));
   phone.send(phone.request('INVITE', port, { callId: 'merged', branch: 'z9hG4bK-a', body: SDP }), port);
@@ -302,14 +302,14 @@ test.each([
   ['a method that no application wants', 'OPTIONS', [], 405],
   ['an extension that we lack', 'INVITE', ['Require: fantasy'], 420],
   ['a session that is too short', 'INVITE', ['Supported: timer', 'Session-Expires: 60'], 422],
-] as const)('%s is answered at once', async (_case, method, extra, status) => {
+] as const)('%s gets an immediate response', async (_case, method, extra, status) => {
   const { phone, port } = rig;
   answering();
   phone.send(phone.request(method, port, { callId: `refusal-${status}`, extra: [...extra] }), port);
   await phone.next(new RegExp(`^SIP/2.0 ${status} `));
 });
 
-test('an unknown method is told which are known; one that was wanted before is to come again', async () => {
+test('An unknown method gets 501 with Allow; one that had a route gets 503 with Retry-After', async () => {
   const { phone, port, srf } = rig;
   srf.invite((_req, res) => res.send(486));
   const ask = async (method: string) => {
@@ -324,7 +324,7 @@ test('an unknown method is told which are known; one that was wanted before is t
   expect(header(await ask('INVITE'), 'Retry-After')).toBe('5');
 });
 
-test('an extension that we lack is refused inside a dialog, too', async () => {
+test('An unsupported extension gets 420 inside a dialog too', async () => {
   const { phone, port } = rig;
   answering();
   phone.send(phone.request('INVITE', port, { callId: 'strange', body: SDP }), port);
@@ -338,7 +338,7 @@ test('an extension that we lack is refused inside a dialog, too', async () => {
 test.each([
   ['without', ''],
   ['that is a number', 'Contact: <tel:+886912345678>\r\n'],
-])('an INVITE %s Contact is 400', async (_case, contact) => {
+])('An INVITE %s Contact gets 400', async (_case, contact) => {
   const { phone, port } = rig;
   answering();
   const invite = phone.request('INVITE', port, { callId: 'contactless' });
@@ -346,7 +346,7 @@ test.each([
   await phone.next(/^SIP\/2.0 400 /);
 });
 
-test('who names a host in its Via hears the answer at the port of the Via', async () => {
+test('With a host name in Via the response goes to the port of the Via', async () => {
   const { port, phone } = rig;
   answering();
   const listening = await Phone.open();
@@ -356,7 +356,7 @@ test('who names a host in its Via hears the answer at the port of the Via', asyn
   await listening.close();
 });
 
-test('an INVITE that comes again by another way is refused, while its call waits and while it is up', async () => {
+test('A merged INVITE is rejected while its call is pending and established', async () => {
   const { phone, port, srf } = rig;
   srf.invite((req, res) => {
     if (req.get('CSeq').startsWith('4')) return res.send(486);
@@ -377,7 +377,7 @@ test('an INVITE that comes again by another way is refused, while its call waits
   await phone.next(/^SIP\/2.0 486 .*z9hG4bK-four/s);
 });
 
-test.each(['0', '00'])('an INVITE that may go no further (%s) is told so', async (hops) => {
+test.each(['0', '00'])('An INVITE with Max-Forwards %s gets 483', async (hops) => {
   const { phone, port } = rig;
   answering();
   const text = phone.request('INVITE', port, { callId: 'tired', body: SDP });

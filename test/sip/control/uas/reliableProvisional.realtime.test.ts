@@ -63,7 +63,7 @@ function begin() {
   };
 }
 
-test('an answer is repeated after T1 with doubled gaps until its PRACK', () => {
+test('A reliable response is retransmitted after T1 at doubling intervals until its PRACK', () => {
   const { clock, log, ring, prack } = begin();
   ring(180);
   clock.advance(4000);
@@ -73,7 +73,7 @@ test('an answer is repeated after T1 with doubled gaps until its PRACK', () => {
   expect(clock.pending).toBe(0);
 });
 
-test('without a PRACK it is given up after 64 times T1', () => {
+test('A reliable response without PRACK is given up after 64·T1', () => {
   const { clock, log, ring } = begin();
   ring(183);
   clock.advance(60_000);
@@ -85,7 +85,7 @@ test.each([
   ['another number', [8, 41, 'INVITE']],
   ['another CSeq', [7, 40, 'INVITE']],
   ['another method', [7, 41, 'UPDATE']],
-] as const)('a PRACK of %s acknowledges nothing', (_case, [number, sequence, method]) => {
+] as const)('A PRACK with %s matches no response', (_case, [number, sequence, method]) => {
   const { clock, log, ring, prack } = begin();
   ring(180);
   expect(prack(number, sequence, method)).toBe(false);
@@ -93,7 +93,7 @@ test.each([
   expect(log).toHaveLength(2);
 });
 
-test('one at a time: the second waits for the PRACK of the first, and a 2xx for one with a description', () => {
+test('A second reliable response waits for the PRACK of the first, as does a 2xx after one with SDP', () => {
   const { clock, log, ring, prack, accept } = begin();
   ring(183, 'v=0');
   ring(180);
@@ -107,7 +107,7 @@ test('one at a time: the second waits for the PRACK of the first, and a 2xx for 
   expect(log.at(-1)).toBe('0 accepted');
 });
 
-test('a 2xx that overtakes one without a description ends its repetition; its PRACK is welcome, once', () => {
+test('A 2xx ends the retransmission of a reliable response without SDP, whose PRACK is accepted once', () => {
   const { clock, log, ring, prack, accept, finish } = begin();
   ring(180);
   accept();

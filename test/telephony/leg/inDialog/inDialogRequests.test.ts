@@ -79,7 +79,7 @@ const ofThis = (method: string) => new RegExp(`^${method} .*^Call-ID: ${call.leg
 const TYPED = ['Content-Type: application/sdp'];
 const connections = () => rig.media.all.at(-1)?.connected ?? [];
 
-test('a peer holds the call and takes it back', async () => {
+test('A peer holds and resumes the call', async () => {
   const hold = await ask('INVITE', TYPED, SDP.replace('sendrecv', 'sendonly'));
   expect(hold).toContain('a=recvonly');
   const resumed = await ask('INVITE', TYPED, SDP);
@@ -90,18 +90,18 @@ test('a peer holds the call and takes it back', async () => {
   expect(versions).toEqual(['1', '2', '3']);
 });
 
-test('the hold of old, by the address 0.0.0.0, keeps the last address', async () => {
+test('A hold by the address 0.0.0.0 keeps the last address', async () => {
   await ask('INVITE', TYPED, SDP.replace('c=IN IP4 127.0.0.1', 'c=IN IP4 0.0.0.0'));
   expect(call.events).toContain('held');
   expect(connections().at(-1)).toMatchObject({ remote: { address: '127.0.0.1' }, direction: 'recvonly' });
 });
 
-test('a peer moves its audio', async () => {
+test('A peer moves its audio to another address', async () => {
   await ask('INVITE', TYPED, SDP.replace('40000', '45000'));
   expect(connections().at(-1)?.remote.port).toBe(45_000);
 });
 
-test('an UPDATE with an offer is answered, one without refreshes', async () => {
+test('An UPDATE with an offer is answered, one without it only refreshes', async () => {
   expect(await ask('UPDATE', TYPED, SDP.replace('40000', '46000'))).toContain('m=audio');
   expect(connections().at(-1)?.remote.port).toBe(46_000);
   const refreshed = await ask('UPDATE');
@@ -109,7 +109,7 @@ test('an UPDATE with an offer is answered, one without refreshes', async () => {
   expect(refreshed).not.toContain('m=audio');
 });
 
-test('an offer that cannot be agreed is refused, and the call goes on as it was; the next one is taken', async () => {
+test('An unusable offer gets 488, the call continues unchanged, and the next offer is accepted', async () => {
   const refused = await ask('INVITE', TYPED, SDP.replace('RTP/AVP 0', 'RTP/AVP 18'));
   expect(refused).toMatch(/^SIP\/2\.0 488/);
   expect(header(refused, 'Warning')).toContain('none of the trunk');
@@ -118,7 +118,7 @@ test('an offer that cannot be agreed is refused, and the call goes on as it was;
   expect(connections()).toHaveLength(2);
 });
 
-test('a re-INVITE without an offer gets ours, and its ACK the answer', async () => {
+test('A re-INVITE without an offer gets ours, and its ACK the answer', async () => {
   const request = rig.fromCallee('INVITE', invite, accepted);
   rig.phone.send(request, rig.port);
   const cseq = header(request, 'CSeq');
@@ -135,7 +135,7 @@ test.each([
   ['application/dtmf-relay', 'Signal= 11\r\n', 'digit #'],
   ['application/dtmf', '*', 'digit *'],
   ['Application/DTMF; charset=x', 'd\r\n', 'digit D'],
-])('a digit by INFO, %s %j', async (type, body, event) => {
+])('A DTMF digit by INFO, %s %j', async (type, body, event) => {
   expect(await ask('INFO', [`Content-Type: ${type}`], body)).toMatch(/^SIP\/2\.0 200/);
   expect(call.events).toContain(event);
 });
@@ -150,11 +150,11 @@ test.each([
   ['REFER', [], '', 400],
   ['REFER', ['Refer-To: <mailto:a@b>'], '', 400],
   ['REFER', ['Refer-To: <sip:a@b?Replaces=x>'], '', 603],
-])('%s %j %j is answered %i', async (method, extra, body, status) => {
+])('%s %j %j gets %i', async (method, extra, body, status) => {
   expect(await ask(method, extra, body)).toMatch(new RegExp(`^SIP/2\\.0 ${status}`));
 });
 
-test('a peer asks for a transfer, and hears that it is under way', async () => {
+test('A REFER is accepted, and the peer is notified of its progress', async () => {
   expect(await ask('REFER', ['Refer-To: <sip:0912000111@pbx.example>'])).toMatch(/^SIP\/2\.0 202/);
   const notify = await rig.next(call.leg, 'NOTIFY');
   expect(header(notify, 'Event')).toBe('refer');
@@ -164,7 +164,7 @@ test('a peer asks for a transfer, and hears that it is under way', async () => {
   await vi.waitFor(() => expect(call.events).toContain('transfer to +886912000111'));
 });
 
-test('a peer whose transfer fails hears it at once, and once', async () => {
+test('The peer is notified once when its transfer fails', async () => {
   await ask('REFER', ['Refer-To: <sip:0912000111@pbx.example>']);
   answer(await rig.next(call.leg, 'NOTIFY'), '200 OK');
   for (const attempt of [1, 2]) {
@@ -183,7 +183,7 @@ test('a peer whose transfer fails hears it at once, and once', async () => {
   expect(call.events).not.toContain('ended');
 });
 
-test('a peer that wants no reports gets none', async () => {
+test('A REFER with Refer-Sub: false gets no NOTIFY', async () => {
   const reply = await ask('REFER', ['Refer-To: <sip:desk@pbx.example>', 'Refer-Sub: false']);
   expect(header(reply, 'Refer-Sub')).toBe('false');
   await vi.waitFor(() => expect(call.events).toContain('transfer to sip:desk@pbx.example'));
@@ -198,7 +198,7 @@ async function report(state: string, progress: string): Promise<string> {
   );
 }
 
-test('a transfer succeeds when the peer says so; whoever is left hangs up', async () => {
+test('A transfer succeeds by NOTIFY, and we hang up afterwards', async () => {
   const transferred = call.leg.refer('+886911222333');
   const refer = await rig.next(call.leg, 'REFER');
   expect(header(refer, 'Refer-To')).toBe(`<sip:+886911222333@127.0.0.1:${rig.phone.port}>`);
@@ -211,7 +211,7 @@ test('a transfer succeeds when the peer says so; whoever is left hangs up', asyn
   expect(await call.ended).toMatchObject({ outcome: 'local_hangup' });
 });
 
-test('a peer that leaves with the call has transferred it', async () => {
+test('A BYE of the peer completes the transfer', async () => {
   const transferred = call.leg.refer('sip:desk@pbx.example');
   const refer = await rig.next(call.leg, 'REFER');
   expect(header(refer, 'Refer-To')).toBe('<sip:desk@pbx.example>');
@@ -222,7 +222,7 @@ test('a peer that leaves with the call has transferred it', async () => {
   expect(await call.ended).toMatchObject({ outcome: 'remote_hangup' });
 });
 
-test('a transfer that fails leaves the call as it was, and another may be tried', async () => {
+test('A failed transfer leaves the call unchanged, and another can follow', async () => {
   const failing = expect(call.leg.refer('+886911222333')).rejects.toMatchObject({
     code: 'transfer_failed',
     message: expect.stringContaining('486 Busy Here'),
@@ -238,7 +238,7 @@ test('a transfer that fails leaves the call as it was, and another may be tried'
 });
 
 test.each(['405 Method Not Allowed', '501 Not Implemented', '603 Decline'])(
-  'a peer that answers REFER by %s takes no transfers',
+  'A %s to REFER is transfer_unsupported',
   async (status) => {
     const refused = expect(call.leg.refer('+886911222333')).rejects.toMatchObject({
       code: 'transfer_unsupported',
@@ -253,7 +253,7 @@ test.each(['405 Method Not Allowed', '501 Not Implemented', '603 Decline'])(
 test.each<[string, Partial<TrunkInput>, string[]]>([
   ['allows no REFER', {}, ['Allow: INVITE, ACK, BYE', 'Allow: OPTIONS']],
   ['is on a trunk that wants none', { transfer: 'second_leg' }, []],
-])('a peer that %s is sent none', async (_what, changes, allow) => {
+])('A peer that %s gets no REFER', async (_what, changes, allow) => {
   call.leg.hangup();
   answer(await rig.next(call.leg, 'BYE'), '200 OK');
   await call.ended;
@@ -262,14 +262,11 @@ test.each<[string, Partial<TrunkInput>, string[]]>([
   expect(await rig.phone.silent(ofThis('REFER'), 30)).toBe(true);
 });
 
-test.each(['a b', 'sip:x@y>;evil', 'tel:', 'sip:a@b\r\nX: y'])(
-  '%j is no target of a transfer',
-  async (to) => {
-    await expect(call.leg.refer(to)).rejects.toMatchObject({ code: 'transfer_target_invalid' });
-  },
-);
+test.each(['a b', 'sip:x@y>;evil', 'tel:', 'sip:a@b\r\nX: y'])('%j is no transfer target', async (to) => {
+  await expect(call.leg.refer(to)).rejects.toMatchObject({ code: 'transfer_target_invalid' });
+});
 
-test('a challenge inside the call is answered', async () => {
+test('A challenge inside a dialog is answered', async () => {
   await talkInstead({ username: 'u', password: 'p', dtmf: 'info' });
   const sent = call.leg.sendDtmf('7');
   const first = await rig.next(call.leg, 'INFO');
@@ -282,7 +279,7 @@ test('a challenge inside the call is answered', async () => {
   await sent;
 });
 
-test('digits go as events where the peer takes them, else by INFO; a refusal is told', async () => {
+test('Digits are sent as RFC 4733 events, else by INFO, whose rejection throws', async () => {
   await talkInstead({}, EVENTS_SDP);
   await call.leg.sendDtmf('12#');
   expect(rig.media.all.at(-1)?.digits).toEqual(['12#']);
@@ -293,7 +290,7 @@ test('digits go as events where the peer takes them, else by INFO; a refusal is 
   await expect(call.leg.sendDtmf('x')).rejects.toMatchObject({ code: 'dtmf_invalid' });
 });
 
-test('a peer that does not answer our BYE keeps nobody waiting for long', async () => {
+test('A leg ends when BYE is not answered in time', async () => {
   const startMs = performance.now();
   await call.leg.hangup();
   expect(performance.now() - startMs).toBeLessThan(4500);
@@ -304,7 +301,7 @@ test('a peer that does not answer our BYE keeps nobody waiting for long', async 
 test.each([
   ['UPDATE', ['Allow: INVITE, ACK, BYE, UPDATE']],
   ['INVITE', []],
-])('a refresh by %s whose credentials are asked for is sent with them', async (method, allow) => {
+])('A challenged session refresh by %s is repeated with credentials', async (method, allow) => {
   call.leg.hangup();
   answer(await rig.next(call.leg, 'BYE'), '200 OK');
   await call.ended;

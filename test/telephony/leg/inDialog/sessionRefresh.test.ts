@@ -66,7 +66,7 @@ test.each<[string, string, Refresher, number | undefined]>([
   return expect(sent.map(({ method }) => method)).toEqual(['UPDATE']);
 });
 
-test('each refresh that is granted is followed by the next, by what it agreed', async () => {
+test('Each accepted refresh schedules the next by its Session-Expires', async () => {
   const replies = ['SIP/2.0 200 OK\r\nSession-Expires: 200;refresher=uac\r\n\r\n', 'SIP/2.0 200 OK\r\n\r\n'];
   const { clock, refresh, sent } = scene({ replies });
   refresh.onAgreed(okWith('Session-Expires: 100;refresher=uac'), 'uac');
@@ -81,7 +81,7 @@ test('each refresh that is granted is followed by the next, by what it agreed', 
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test('a peer that takes no UPDATE is offered the session as it is, and its answer is taken', async () => {
+test('A peer without UPDATE is refreshed by re-INVITE, and its answer is applied', async () => {
   const theirs = 'v=0\r\no=- 2 2 IN IP4 127.0.0.1\r\n';
   const replies = [`SIP/2.0 200 OK\r\nSession-Expires: 90;refresher=uas\r\n\r\n${theirs}`];
   const { clock, refresh, sent, answers } = scene({ takesUpdate: false, replies });
@@ -93,7 +93,7 @@ test('a peer that takes no UPDATE is offered the session as it is, and its answe
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test('what is refused or fails is left to the SIP server', async () => {
+test('A rejected or failed refresh is left to the SIP server', async () => {
   const { clock, refresh, errors } = scene({ replies: ['SIP/2.0 403 Forbidden\r\n\r\n'] });
   for (const told of [0, 1]) {
     refresh.onAgreed(okWith('Session-Expires: 90'), 'uac');
@@ -103,7 +103,7 @@ test('what is refused or fails is left to the SIP server', async () => {
   }
 });
 
-test('a peer that offers something itself, or the end, stops it', () => {
+test('stop() cancels the refresh', () => {
   const { clock, refresh, sent } = scene();
   refresh.onAgreed(okWith('Session-Expires: 90'), 'uac');
   refresh.stop();
