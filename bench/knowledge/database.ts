@@ -58,7 +58,7 @@ export async function measureDatabase(
     const retrieval = createRetrieval({
       knowledgebases: storage.stores.knowledgebases,
       chunks: storage.chunkSearch,
-      embedderOf: () => embedder,
+      findEmbedder: () => embedder,
       clock: systemClock,
     });
     const own: number[] = [];
@@ -167,7 +167,7 @@ async function fill(
     });
     await stores.chunks.append({ datasetId, knowledgebaseId }, chunks);
     const vectors = chunks.map(({ id }) => ({ chunkId: id, vector: next() }));
-    await stores.chunks.keepVectors({ datasetId, encoder: ENCODER.name }, vectors, at);
+    await stores.chunks.storeVectors({ datasetId, encoder: ENCODER.name }, vectors, at);
   }
   const filledMs = performance.now();
   await database.transaction(async (transaction) => {

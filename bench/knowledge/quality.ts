@@ -28,7 +28,7 @@ async function measureQuality(): Promise<void> {
     const retrieval = createRetrieval({
       knowledgebases: storage.stores.knowledgebases,
       chunks: storage.chunkSearch,
-      embedderOf: () => embedder,
+      findEmbedder: () => embedder,
       clock: systemClock,
     });
     console.log(
@@ -96,6 +96,6 @@ async function fill(
     const vector = vectors[index];
     return vector ? [{ chunkId: id, vector }] : [];
   });
-  await stores.chunks.keepVectors({ datasetId, encoder: LOCAL_EMBEDDING_MODEL.name }, made, at);
+  await stores.chunks.storeVectors({ datasetId, encoder: LOCAL_EMBEDDING_MODEL.name }, made, at);
   return projectId;
 }

@@ -37,7 +37,7 @@ export async function measureWhole(
       datasets: stores.datasets,
       chunks: stores.chunks,
       files: localDocuments(folder),
-      embedderOf: () => embedder,
+      findEmbedder: () => embedder,
       clock: systemClock,
       makeId: uuidV7,
       onError: (error: unknown) => console.error(error),

@@ -9,7 +9,7 @@ export interface KnowledgebaseStore {
   list(projectId: string): Promise<Knowledgebase[]>;
   find(projectId: string, knowledgebaseId: string): Promise<Knowledgebase | undefined>;
   /** @returns The project's only one, where there is one, with how many vectors it has. */
-  searchable(projectId: string): Promise<SearchableKnowledgebase | undefined>;
+  findSearchable(projectId: string): Promise<SearchableKnowledgebase | undefined>;
 }
 
 export interface SearchableKnowledgebase {
@@ -56,17 +56,17 @@ export interface DatasetStore {
   /** Takes its chunks and their vectors with it, and notes its file for removal. */
   remove(knowledgebaseId: string, datasetId: string): Promise<boolean>;
   /** All of a project's, one after the other: for a project that goes, which would take too many chunks with it at once. */
-  removeOf(projectId: string): Promise<void>;
+  removeAll(projectId: string): Promise<void>;
 
   /** Counts an attempt. @returns `undefined` when it is gone, ready or failed. */
-  begin(datasetId: string, at: string): Promise<IngestionTask | undefined>;
+  startIngestion(datasetId: string, at: string): Promise<IngestionTask | undefined>;
   /** All of its chunks are kept. @returns False when it is gone. */
-  noteParsed(datasetId: string, at: string): Promise<boolean>;
+  markParsed(datasetId: string, at: string): Promise<boolean>;
   finish(datasetId: string, at: string): Promise<void>;
   /** Takes away what was kept of it first: a document is found whole or not at all. */
   fail(datasetId: string, reason: string, at: string): Promise<void>;
   /** Those that nobody has touched since then, the oldest first. */
-  unfinished(before: string, limit: number): Promise<{ datasetId: string; projectId: string }[]>;
+  listUnfinished(before: string, limit: number): Promise<{ datasetId: string; projectId: string }[]>;
 }
 
 /** A chunk as the parser makes it. */
@@ -101,12 +101,12 @@ export interface ChunkStore {
    *
    * @returns Its chunks without a vector, and how many chunks it has in all: none behind the document's end.
    */
-  withoutVector(
+  listWithoutVector(
     datasetId: string,
     page: Page,
   ): Promise<{ readonly missing: readonly UnembeddedChunk[]; readonly pageLength: number }>;
   /** @returns False when the dataset is gone. */
-  keepVectors(
+  storeVectors(
     task: Pick<IngestionTask, 'datasetId' | 'encoder'>,
     vectors: readonly { readonly chunkId: string; readonly vector: Float32Array }[],
     at: string,
@@ -116,7 +116,7 @@ export interface ChunkStore {
 /** Files whose dataset is gone. */
 export interface FileRemovalStore {
   list(limit: number): Promise<string[]>;
-  done(fileKey: string): Promise<void>;
+  markDone(fileKey: string): Promise<void>;
 }
 
 /** A chunk that was found. */

@@ -59,14 +59,19 @@ export async function buildKnowledge(
     onError,
   });
   const { knowledgebases, datasets, chunks } = stores;
-  const embedderOf = embedders(QUERY_RETRIES);
-  const retrieval = createRetrieval({ knowledgebases, chunks: storage.chunkSearch, embedderOf, clock });
+  const findEmbedder = embedders(QUERY_RETRIES);
+  const retrieval = createRetrieval({
+    knowledgebases,
+    chunks: storage.chunkSearch,
+    findEmbedder: findEmbedder,
+    clock,
+  });
   if (config.ROLES.includes('worker')) {
     const deps = {
       datasets,
       chunks,
       files,
-      embedderOf: embedders(DOCUMENT_RETRIES),
+      findEmbedder: embedders(DOCUMENT_RETRIES),
       clock,
       makeId,
       onError: (error: unknown, datasetId: string) =>

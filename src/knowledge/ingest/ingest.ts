@@ -23,7 +23,7 @@ export interface IngestDeps {
   readonly datasets: DatasetStore;
   readonly chunks: ChunkStore;
   readonly files: DocumentFiles;
-  readonly embedderOf: (encoder: EmbeddingModelName) => Embedder | undefined;
+  readonly findEmbedder: (encoder: EmbeddingModelName) => Embedder | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly limits?: ParseLimits;
@@ -52,7 +52,7 @@ class GoneError extends Error {}
  * @throws What may pass (a database or an encoder that is away), to be tried again.
  */
 export async function ingest(deps: IngestDeps, datasetId: string, attempt: IngestAttempt): Promise<void> {
-  const task = await deps.datasets.begin(datasetId, now(deps));
+  const task = await deps.datasets.startIngestion(datasetId, now(deps));
   if (!task) return;
   try {
     if (task.attempts > MAX_ATTEMPTS) throw new DocumentError('Reading the file was broken off too often');
@@ -89,7 +89,7 @@ async function parse(deps: IngestDeps, task: IngestionTask, signal: AbortSignal)
     };
     await parseDocument({ path: file.path, name, type, chunkSize, chunkOverlap }, keep, deps, signal);
     if (count === 0) throw new DocumentError('The file holds no text');
-    if (!(await deps.datasets.noteParsed(datasetId, now(deps)))) throw new GoneError();
+    if (!(await deps.datasets.markParsed(datasetId, now(deps)))) throw new GoneError();
   } finally {
     await file.release();
   }
@@ -105,7 +105,7 @@ async function checkOut(files: DocumentFiles, fileKey: string) {
 }
 
 async function embed(deps: IngestDeps, task: IngestionTask, signal: AbortSignal): Promise<void> {
-  const embedder = deps.embedderOf(task.encoder);
+  const embedder = deps.findEmbedder(task.encoder);
   if (!embedder) {
     throw new DocumentError(`The encoder ${task.encoder} cannot be reached: no key or address of it is set`);
   }
@@ -121,13 +121,13 @@ async function embed(deps: IngestDeps, task: IngestionTask, signal: AbortSignal)
       return { chunkId, vector };
     });
     const beganMs = deps.clock.monotonicMs();
-    if (!(await deps.chunks.keepVectors(task, made, now(deps)))) throw new GoneError();
+    if (!(await deps.chunks.storeVectors(task, made, now(deps)))) throw new GoneError();
     return deps.clock.monotonicMs() - beganMs;
   };
   const limit = embedder.batchSize * PARALLEL_BATCHES;
   let asked = LEAST_ASKED;
   for (let offset = 0; ; offset += limit) {
-    const { missing, pageLength } = await deps.chunks.withoutVector(task.datasetId, { limit, offset });
+    const { missing, pageLength } = await deps.chunks.listWithoutVector(task.datasetId, { limit, offset });
     for (let from = 0; from < missing.length; ) {
       const round = missing.slice(from, from + asked);
       const keptMs = await allDone(partsOf(round, embedder.batchSize).map(embedBatch));

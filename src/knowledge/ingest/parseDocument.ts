@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { startThread } from '../../base/thread.ts';
 import type { TextChunk } from '../chunking/chunker.ts';
 import { DocumentError } from '../parse/block.ts';
-import { type FromThread, GO_ON, type ParseOrder } from './threadMessages.ts';
+import { CONTINUE, type ParseMessage, type ParseRequest } from './threadMessages.ts';
 
 /** No document of the size that may be uploaded takes the thread as long, unless it was made to. */
 const TIME_LIMIT_MS = 5 * 60_000;
@@ -35,7 +35,7 @@ type Keep = (chunks: readonly TextChunk[]) => Promise<void>;
  * @throws What `keep` throws, and the signal's reason.
  */
 export async function parseDocument(
-  order: ParseOrder,
+  order: ParseRequest,
   keep: Keep,
   { clock, limits = {} }: ParseDeps,
   signal: AbortSignal,
@@ -102,10 +102,10 @@ function withoutTime(limit: TimeLimit, keep: Keep): Keep {
 
 function listen(worker: Worker, keep: Keep, memoryMb: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    worker.on('message', (message: FromThread) => {
+    worker.on('message', (message: ParseMessage) => {
       switch (message.type) {
         case 'chunks':
-          keep(message.chunks).then(() => worker.postMessage(GO_ON), reject);
+          keep(message.chunks).then(() => worker.postMessage(CONTINUE), reject);
           return;
         case 'done':
           resolve();

@@ -11,7 +11,7 @@ const FIRST_MS = 2_000;
 const BATCH = 200;
 
 export interface SweepDeps {
-  readonly datasets: Pick<DatasetStore, 'unfinished'>;
+  readonly datasets: Pick<DatasetStore, 'listUnfinished'>;
   readonly documents: Pick<Documents, 'begin' | 'removeFiles'>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
@@ -33,7 +33,7 @@ export function startIngestionSweeps({
   const sweep = async () => {
     const before = new Date(clock.now() - untouchedMs).toISOString();
     untouchedMs = UNTOUCHED_MS;
-    for (const { datasetId, projectId } of await datasets.unfinished(before, BATCH)) {
+    for (const { datasetId, projectId } of await datasets.listUnfinished(before, BATCH)) {
       await documents.begin(datasetId, projectId);
     }
     await documents.removeFiles();

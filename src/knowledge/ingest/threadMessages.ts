@@ -2,7 +2,7 @@ import type { TextChunk } from '../chunking/chunker.ts';
 import type { DocumentType } from '../documentType.ts';
 
 /** What the parsing thread is started with. */
-export interface ParseOrder {
+export interface ParseRequest {
   readonly path: string;
   /** The file's name as it was uploaded. */
   readonly name: string;
@@ -12,7 +12,7 @@ export interface ParseOrder {
 }
 
 /** From the thread. After `chunks` it waits until it hears `go on`, so that it is never ahead of who keeps them. */
-export type FromThread =
+export type ParseMessage =
   | { readonly type: 'chunks'; readonly chunks: readonly TextChunk[] }
   | { readonly type: 'done' }
   /** The document cannot be read. */
@@ -20,4 +20,4 @@ export type FromThread =
   /** Something that was not foreseen. */
   | { readonly type: 'broken'; readonly message: string };
 
-export const GO_ON = 'go on';
+export const CONTINUE = 'go on';

@@ -61,7 +61,7 @@ export function createDocuments(deps: DocumentsDeps): Documents {
   const removeFiles = async () => {
     for (const key of await removals.list(REMOVAL_BATCH)) {
       await files.remove(key);
-      await removals.done(key);
+      await removals.markDone(key);
     }
   };
   const guarded = async (work: Promise<void>, what: string) => {

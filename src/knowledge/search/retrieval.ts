@@ -37,10 +37,10 @@ export interface SearchOptions {
 }
 
 export interface RetrievalDeps {
-  readonly knowledgebases: Pick<KnowledgebaseStore, 'searchable'>;
+  readonly knowledgebases: Pick<KnowledgebaseStore, 'findSearchable'>;
   readonly chunks: ChunkSearch;
   /** @returns `undefined` when the settings give no access to that encoder. */
-  readonly embedderOf: (encoder: EmbeddingModelName) => Embedder | undefined;
+  readonly findEmbedder: (encoder: EmbeddingModelName) => Embedder | undefined;
   readonly clock: Clock;
 }
 
@@ -65,7 +65,7 @@ export function createRetrieval(deps: RetrievalDeps): Retrieval {
 
   const vectorOf = async (encoder: EmbeddingModelName, text: string): Promise<Float32Array> =>
     await vectors.get(`${encoder} ${text}`, async () => {
-      const embedder = deps.embedderOf(encoder);
+      const embedder = deps.findEmbedder(encoder);
       if (!embedder) throw noEncoder(encoder);
       const [vector] = await embedder.embed([text], NEVER);
       if (!vector) throw new Error(`the encoder ${encoder} gave no vector`);
@@ -73,7 +73,7 @@ export function createRetrieval(deps: RetrievalDeps): Retrieval {
     });
 
   const find = async (projectId: string, text: string, options: SearchOptions): Promise<FoundChunk[]> => {
-    const knowledgebase = await deps.knowledgebases.searchable(projectId);
+    const knowledgebase = await deps.knowledgebases.findSearchable(projectId);
     if (!knowledgebase || knowledgebase.embeddedCount === 0) return [];
     const vector = await vectorOf(knowledgebase.encoder, text);
     return await findNear(deps.chunks, knowledgebase, vector, text, options);

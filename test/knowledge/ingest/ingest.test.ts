@@ -24,8 +24,8 @@ function parsedDocument(
   const batches: number[] = [];
   let status = 'processing';
   const task = { datasetId: 'd', encoder: ENCODER.name, attempts: 1, isParsed: true };
-  const datasets: Pick<DatasetStore, 'begin' | 'finish' | 'fail'> = {
-    begin: async () => task as IngestionTask,
+  const datasets: Pick<DatasetStore, 'startIngestion' | 'finish' | 'fail'> = {
+    startIngestion: async () => task as IngestionTask,
     async finish() {
       status = 'ready';
     },
@@ -33,8 +33,8 @@ function parsedDocument(
       status = 'failed';
     },
   };
-  const chunks: Pick<ChunkStore, 'withoutVector' | 'keepVectors'> = {
-    async withoutVector(_, { offset, limit }) {
+  const chunks: Pick<ChunkStore, 'listWithoutVector' | 'storeVectors'> = {
+    async listWithoutVector(_, { offset, limit }) {
       looked.push(offset);
       const page = Array.from(
         { length: Math.max(0, Math.min(limit, length - offset)) },
@@ -46,7 +46,7 @@ function parsedDocument(
         pageLength: page.length,
       };
     },
-    async keepVectors(_, made) {
+    async storeVectors(_, made) {
       for (const { chunkId } of made) vectors.add(Number(chunkId));
       clock.advance(keepMs * made.length);
       return true;
@@ -63,7 +63,7 @@ function parsedDocument(
         datasets,
         chunks,
         clock,
-        embedderOf: () => ({ encoder: ENCODER, batchSize, embed: embedWith }),
+        findEmbedder: () => ({ encoder: ENCODER, batchSize, embed: embedWith }),
         onError: () => undefined,
       } as unknown as IngestDeps,
       'd',

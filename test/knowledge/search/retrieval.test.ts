@@ -30,7 +30,7 @@ function world(
   const failures: Error[] = [];
   const retrieval = createRetrieval({
     knowledgebases: {
-      searchable: async (projectId) =>
+      findSearchable: async (projectId) =>
         projectId === 'none'
           ? undefined
           : { id: 'kb', encoder: LOCAL_EMBEDDING_MODEL.name, embeddedCount: embedded },
@@ -47,7 +47,7 @@ function world(
         return { nearest: nearest.slice(0, limit), matching: matching.slice(0, limit) };
       },
     },
-    embedderOf: () =>
+    findEmbedder: () =>
       hasEncoder
         ? {
             model: LOCAL_EMBEDDING_MODEL,

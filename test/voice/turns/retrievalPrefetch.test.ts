@@ -20,7 +20,7 @@ function slowSearch() {
   const retrieval = () =>
     createRetrieval({
       knowledgebases: {
-        searchable: async () => ({ id: 'kb', encoder: LOCAL_EMBEDDING_MODEL.name, embeddedCount: 1 }),
+        findSearchable: async () => ({ id: 'kb', encoder: LOCAL_EMBEDDING_MODEL.name, embeddedCount: 1 }),
       },
       chunks: {
         async nearest() {
@@ -31,7 +31,7 @@ function slowSearch() {
         },
         nearestAndMatching: async () => ({ nearest: [], matching: [] }),
       },
-      embedderOf: () => ({
+      findEmbedder: () => ({
         model: LOCAL_EMBEDDING_MODEL,
         batchSize: 1,
         async embed([text = ''], signal) {

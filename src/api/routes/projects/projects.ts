@@ -57,7 +57,7 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
     remove: {
       access: ADMIN,
       description: 'Deletes everything that belongs to it. Its keys are refused at once.',
-      prepare: ({ stores, id }) => stores.datasets.removeOf(id),
+      prepare: ({ stores, id }) => stores.datasets.removeAll(id),
       async run({ stores, id }) {
         const found = await stores.projects.find(id, 'for removal');
         if (!found) return undefined;

@@ -110,7 +110,7 @@ function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
       );
       return rows.length > 0;
     },
-    async withoutVector(datasetId, { limit, offset }) {
+    async listWithoutVector(datasetId, { limit, offset }) {
       const rows = await query<{ id: string; content: string | null }>(UNEMBEDDED, [
         datasetId,
         offset,
@@ -119,7 +119,7 @@ function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
       const missing = rows.flatMap(({ id, content }) => (content === null ? [] : [{ id, content }]));
       return { missing, pageLength: rows.length };
     },
-    async keepVectors({ datasetId, encoder }, vectors, at) {
+    async storeVectors({ datasetId, encoder }, vectors, at) {
       for (let from = 0; from < vectors.length; from += rowsAtOnce) {
         const part = vectors.slice(from, from + rowsAtOnce);
         const rows = await query(keepVectorsSql(encoder), [

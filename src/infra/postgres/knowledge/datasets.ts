@@ -30,7 +30,7 @@ export function datasetStore(database: Queryable): DatasetStore {
   return { ...records(database), ...ingestion(database) };
 }
 
-type Records = Pick<DatasetStore, 'insert' | 'list' | 'find' | 'exists' | 'remove' | 'removeOf'>;
+type Records = Pick<DatasetStore, 'insert' | 'list' | 'find' | 'exists' | 'remove' | 'removeAll'>;
 
 function records(database: Queryable): Records {
   return {
@@ -61,7 +61,7 @@ function records(database: Queryable): Records {
       return (await database.query('SELECT 1 FROM datasets WHERE id = $1', [datasetId])).length > 0;
     },
     remove: (knowledgebaseId, datasetId) => remove(database, knowledgebaseId, datasetId),
-    async removeOf(projectId) {
+    async removeAll(projectId) {
       if (!isUuid(projectId)) return;
       const rows = await database.query<{ id: string; knowledgebase_id: string }>(
         `SELECT datasets.id, knowledgebase_id
@@ -92,7 +92,7 @@ async function remove(database: Queryable, knowledgebaseId: string, datasetId: s
 
 function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
   return {
-    async begin(datasetId, at) {
+    async startIngestion(datasetId, at) {
       const [task] = await database.query<IngestionTask>(
         `UPDATE datasets SET status = 'processing', attempts = attempts + 1, updated_at = $2
          FROM knowledgebases
@@ -104,7 +104,7 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
       );
       return task;
     },
-    async noteParsed(datasetId, at) {
+    async markParsed(datasetId, at) {
       const rows = await database.query(
         `UPDATE datasets SET parsed_at = $2, updated_at = $2,
            chunk_count = (SELECT count(*) FROM chunks WHERE dataset_id = $1)
@@ -134,7 +134,7 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
         [datasetId, reason, at],
       );
     },
-    async unfinished(before, limit) {
+    async listUnfinished(before, limit) {
       return await database.query(
         `SELECT datasets.id AS "datasetId", project_id AS "projectId"
          FROM datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id

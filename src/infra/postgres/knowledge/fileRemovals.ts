@@ -11,7 +11,7 @@ export function fileRemovalStore(database: Queryable): FileRemovalStore {
       );
       return rows.map(({ file_key }) => file_key);
     },
-    async done(fileKey) {
+    async markDone(fileKey) {
       await database.query('DELETE FROM file_removals WHERE file_key = $1', [fileKey]);
     },
   };

@@ -57,7 +57,7 @@ export function knowledgebaseStore(database: Queryable): KnowledgebaseStore {
       );
       return row && fromRow(row);
     },
-    async searchable(projectId) {
+    async findSearchable(projectId) {
       const [row] = await database.query<SearchableKnowledgebase>(
         `SELECT id, encoder,
                 (SELECT coalesce(sum(embedded_count), 0)::integer FROM datasets

@@ -79,7 +79,7 @@ describe.each(databases)('Knowledge on the $name database', ({ open }) => {
     return id;
   }
   async function begin(datasetId: string): Promise<IngestionTask> {
-    const task = await storage.stores.datasets.begin(datasetId, BEGIN);
+    const task = await storage.stores.datasets.startIngestion(datasetId, BEGIN);
     if (!task) throw new Error('nothing to do');
     return task;
   }
@@ -98,17 +98,17 @@ describe.each(databases)('Knowledge on the $name database', ({ open }) => {
       return { id: uuidV7(), position, content, startOffset, endOffset: offset };
     });
     await chunks.append(task, made);
-    await datasets.noteParsed(task.datasetId, BEGIN);
+    await datasets.markParsed(task.datasetId, BEGIN);
     for (let from = 0; from < made.length; from += 500) {
       const batch = made.slice(from, from + 500);
       const vectors = batch.map(({ id, content }) => ({ chunkId: id, vector: vectorOf(content) }));
-      await chunks.keepVectors(task, vectors, BEGIN);
+      await chunks.storeVectors(task, vectors, BEGIN);
     }
     await datasets.finish(task.datasetId, BEGIN);
     return { task, ids: made.map(({ id }) => id) };
   }
   const searchable = async ({ projectId }: Knowledgebase) => {
-    const found = await storage.stores.knowledgebases.searchable(projectId);
+    const found = await storage.stores.knowledgebases.findSearchable(projectId);
     if (!found) throw new Error('no knowledgebase');
     return found;
   };
@@ -125,7 +125,7 @@ describe.each(databases)('Knowledge on the $name database', ({ open }) => {
     expect(await knowledgebases.find(mine.projectId, mine.id)).toEqual(mine);
     expect(await knowledgebases.find(mine.projectId, theirs.id)).toBeUndefined();
     expect(await knowledgebases.find(mine.projectId, "' OR 1=1")).toBeUndefined();
-    expect(await knowledgebases.searchable(await addProject())).toBeUndefined();
+    expect(await knowledgebases.findSearchable(await addProject())).toBeUndefined();
   });
 
   test('A dataset goes from pending to ready and shows its progress', async () => {
@@ -165,29 +165,32 @@ describe.each(databases)('Knowledge on the $name database', ({ open }) => {
         texts.map((one) => ({ ...one, id: uuidV7() })),
       ),
     ).toBe(true);
-    await datasets.noteParsed(id, BEGIN);
+    await datasets.markParsed(id, BEGIN);
     expect(await find()).toMatchObject({ status: 'processing', chunkCount: 3, embeddedCount: 0 });
 
-    const { missing, pageLength } = await chunks.withoutVector(id, { limit: 2, offset: 0 });
+    const { missing, pageLength } = await chunks.listWithoutVector(id, { limit: 2, offset: 0 });
     expect(pageLength).toBe(2);
     expect(missing.map(({ content }) => content)).toEqual(['one', 'two']);
     const vectors = missing.map(({ id: chunkId, content }) => ({
       chunkId,
       vector: wordVector(content, 512),
     }));
-    await chunks.keepVectors(task, vectors, BEGIN);
-    await chunks.keepVectors(task, vectors, BEGIN);
+    await chunks.storeVectors(task, vectors, BEGIN);
+    await chunks.storeVectors(task, vectors, BEGIN);
     expect(await find()).toMatchObject({ chunkCount: 3, embeddedCount: 2 });
     expect(await begin(id)).toMatchObject({ attempts: 2, isParsed: true });
-    expect(await chunks.withoutVector(id, { limit: 10, offset: 0 })).toEqual({
+    expect(await chunks.listWithoutVector(id, { limit: 10, offset: 0 })).toEqual({
       missing: [{ id: texts[2]?.id, content: 'three' }],
       pageLength: 3,
     });
-    expect(await chunks.withoutVector(id, { limit: 2, offset: 3 })).toEqual({ missing: [], pageLength: 0 });
+    expect(await chunks.listWithoutVector(id, { limit: 2, offset: 3 })).toEqual({
+      missing: [],
+      pageLength: 0,
+    });
 
     await datasets.finish(id, BEGIN);
     expect(await find()).toMatchObject({ status: 'ready' });
-    expect(await datasets.begin(id, BEGIN)).toBeUndefined();
+    expect(await datasets.startIngestion(id, BEGIN)).toBeUndefined();
   });
 
   test('A failed dataset keeps the reason and no chunks', async () => {
@@ -202,7 +205,7 @@ describe.each(databases)('Knowledge on the $name database', ({ open }) => {
       chunkCount: 0,
     });
     expect(await chunks.list(task.datasetId, { limit: 10, offset: 0 })).toEqual([]);
-    expect(await datasets.begin(task.datasetId, BEGIN)).toBeUndefined();
+    expect(await datasets.startIngestion(task.datasetId, BEGIN)).toBeUndefined();
   });
 
   test('A removal deletes everything, queues the file for removal, and stops a running ingestion', async () => {
@@ -223,13 +226,13 @@ describe.each(databases)('Knowledge on the $name database', ({ open }) => {
     const chunk = { id: uuidV7(), position: 9, content: 'x', startOffset: 0, endOffset: 1 };
     expect(await chunks.append(task, [chunk])).toBe(false);
     const vector = { chunkId: ids[0] ?? '', vector: wordVector('x', 512) };
-    expect(await chunks.keepVectors(task, [vector], BEGIN)).toBe(false);
-    expect(await datasets.noteParsed(task.datasetId, BEGIN)).toBe(false);
+    expect(await chunks.storeVectors(task, [vector], BEGIN)).toBe(false);
+    expect(await datasets.markParsed(task.datasetId, BEGIN)).toBe(false);
 
     const other = await addDataset(knowledgebase);
     await projects.remove(knowledgebase.projectId);
     expect(await fileRemovals.list(100)).toContain(`file-${other}`);
-    await fileRemovals.done(`file-${other}`);
+    await fileRemovals.markDone(`file-${other}`);
     expect(await fileRemovals.list(100)).not.toContain(`file-${other}`);
   });
 
@@ -242,10 +245,10 @@ describe.each(databases)('Knowledge on the $name database', ({ open }) => {
       return { id: uuidV7(), position, content: 'x', startOffset: position, endOffset: position + 1 };
     });
     await chunks.append(task, made);
-    await datasets.noteParsed(task.datasetId, BEGIN);
+    await datasets.markParsed(task.datasetId, BEGIN);
     const vectors = made.map(({ id }) => ({ chunkId: id, vector: new Float32Array(512).fill(0.5) }));
     let isKept = false;
-    const keeping = chunks.keepVectors(task, vectors, BEGIN).then(() => {
+    const keeping = chunks.storeVectors(task, vectors, BEGIN).then(() => {
       isKept = true;
     });
     const find = async () => await datasets.find(task.knowledgebaseId, task.datasetId);
@@ -267,7 +270,7 @@ describe.each(databases)('Knowledge on the $name database', ({ open }) => {
         return { id: uuidV7(), position, content: 'x', startOffset: position, endOffset: position + 1 };
       });
       await storage.stores.chunks.append(task, made);
-      await storage.stores.datasets.noteParsed(task.datasetId, BEGIN);
+      await storage.stores.datasets.markParsed(task.datasetId, BEGIN);
       return task;
     }
     /** A database that counts the remaining chunks after each removal, and fails when the test says so. */
@@ -313,8 +316,8 @@ describe.each(databases)('Knowledge on the $name database', ({ open }) => {
       const task = await addLong(knowledgebase);
       const [short, kept] = [await addDataset(knowledgebase), await addDataset(others)];
       const { database, left } = watch(task);
-      await datasetStore(database).removeOf('rubbish');
-      await datasetStore(database).removeOf(knowledgebase.projectId);
+      await datasetStore(database).removeAll('rubbish');
+      await datasetStore(database).removeAll(knowledgebase.projectId);
       expect(left).toEqual(PART_BY_PART);
       const { datasets, fileRemovals } = storage.stores;
       expect(await datasets.list(knowledgebase.id)).toEqual([]);
@@ -362,10 +365,10 @@ describe.each(databases)('Knowledge on the $name database', ({ open }) => {
     const knowledgebase = await addKnowledgebase();
     const pending = await addDataset(knowledgebase);
     const { task } = await addTexts(knowledgebase, ['x']);
-    const found = await storage.stores.datasets.unfinished(later(1), 1000);
+    const found = await storage.stores.datasets.listUnfinished(later(1), 1000);
     expect(found).toContainEqual({ datasetId: pending, projectId: knowledgebase.projectId });
     expect(found.map(({ datasetId }) => datasetId)).not.toContain(task.datasetId);
-    expect(await storage.stores.datasets.unfinished(BEGIN, 1000)).not.toContainEqual(
+    expect(await storage.stores.datasets.listUnfinished(BEGIN, 1000)).not.toContainEqual(
       expect.objectContaining({ datasetId: pending }),
     );
   });
