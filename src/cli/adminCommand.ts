@@ -1,27 +1,27 @@
 import type { Command } from 'commander';
 
 import { type ApiClient, createApiClient } from './apiClient.ts';
+import type { CliContext } from './command.ts';
 import { type Connection, connect } from './connection.ts';
-import type { CliContext } from './context.ts';
 
-/** The options that every command over the API has. */
+/** The options of every command that uses the API. */
 export interface AdminOptions {
   readonly url?: string;
   readonly json?: boolean;
 }
 
-/** What such a command works with. */
+/** A command's connection to the API. */
 export interface AdminSession {
   readonly api: ApiClient;
   readonly connection: Connection;
-  /** Writes the result: as JSON where that was asked for, else as people read it. */
+  /** Writes the result, as JSON with the option `--json`. */
   readonly show: (value: unknown, human: () => string) => void;
 }
 
 export function withAdminOptions(command: Command): Command {
   return command
-    .option('--url <address>', 'address of the service (else CALLWAY_URL, else HOST and PORT)')
-    .option('--json', 'print JSON, for programs');
+    .option('--url <address>', 'address of the service (default: CALLWAY_URL, or HOST and PORT)')
+    .option('--json', 'print JSON');
 }
 
 export async function openSession(context: CliContext, options: AdminOptions): Promise<AdminSession> {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-import { CommandError, EXIT } from './commandError.ts';
+import { CommandError, EXIT } from './command.ts';
 import type { Connection } from './connection.ts';
-import { reasonOf } from './reason.ts';
+import { failureReason } from './connectionFailure.ts';
 
-/** Longer than any of the routes takes; the service itself gives up on its database well before. */
+/** Longer than the service waits for its database. */
 const TIMEOUT_MILLISECONDS = 30_000;
 const PAGE_SIZE = 200;
 
@@ -17,15 +17,15 @@ const page = z.object({ data: z.array(z.unknown()), pagination: z.object({ total
 
 export interface ApiClient {
   /**
-   * @returns The answer's JSON, or `undefined` where it has none.
-   * @throws {CommandError} When the service is away or refuses.
+   * @returns The response's JSON; undefined for an empty response.
+   * @throws {CommandError} When the service does not respond, or refuses the request.
    */
   request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<unknown>;
-  /** All items of a list, page by page. */
+  /** Reads all pages of a list. */
   list<Item>(path: string, item: z.ZodType<Item>): Promise<Item[]>;
 }
 
-/** Speaks to the service as its operator. */
+/** Sends requests with the admin token. */
 export function createApiClient(connection: Connection, fetchImpl: typeof fetch): ApiClient {
   const request: ApiClient['request'] = async (method, path, body) => {
     const response = await send(connection, fetchImpl, method, path, body);
@@ -40,21 +40,25 @@ export function createApiClient(connection: Connection, fetchImpl: typeof fetch)
       let total = Number.POSITIVE_INFINITY;
       while (items.length < total) {
         const query = `limit=${PAGE_SIZE}&offset=${items.length}`;
-        const answer = read(page, await request('GET', `${path}?${query}`), connection);
+        const answer = parseResponse(page, await request('GET', `${path}?${query}`), connection);
         if (answer.data.length === 0) break;
         items.push(...answer.data);
         total = answer.pagination.total;
       }
-      return read(z.array(item), items, connection);
+      return parseResponse(z.array(item), items, connection);
     },
   };
 }
 
-/** Reads an answer of the service. @throws {CommandError} When it has not the form that this version knows. */
-export function read<Value>(schema: z.ZodType<Value>, answer: unknown, connection: Connection): Value {
+/** @throws {CommandError} When the response does not match the schema. */
+export function parseResponse<Value>(
+  schema: z.ZodType<Value>,
+  answer: unknown,
+  connection: Connection,
+): Value {
   const parsed = schema.safeParse(answer);
   if (parsed.success) return parsed.data;
-  throw strange(connection);
+  throw notCallway(connection);
 }
 
 async function send(
@@ -79,7 +83,7 @@ async function send(
   } catch (error) {
     throw new CommandError(
       EXIT.unavailable,
-      `Callway does not answer at ${url} (${reasonOf(error)}). Start it with "npm start", or name another address with --url or CALLWAY_URL.`,
+      `Callway does not respond at ${url} (${failureReason(error)}). Start it with "npm start", or set another address with --url or CALLWAY_URL.`,
       { cause: error },
     );
   }
@@ -89,27 +93,27 @@ function refusal(response: Response, text: string, connection: Connection): Comm
   if (response.status === 401) {
     return new CommandError(
       EXIT.noPermission,
-      `The service at ${connection.url} refuses this admin token. It is the value of CALLWAY_ADMIN_TOKEN that the service was started with, or without one the content of the file admin-token in its DATA_DIR.`,
+      `The service at ${connection.url} refuses this admin token. The admin token is the service’s CALLWAY_ADMIN_TOKEN, or without that the content of the file admin-token in its DATA_DIR.`,
     );
   }
   const parsed = errorBody.safeParse(parseJson(text));
-  if (!parsed.success) return strange(connection);
+  if (!parsed.success) return notCallway(connection);
   const { error, details = [] } = parsed.data;
   const more = details.filter(({ message }) => message !== error).map(({ message }) => `\n  ${message}`);
   const code = response.status === 503 ? EXIT.unavailable : EXIT.refused;
   return new CommandError(code, `${error}.${more.join('')}`.replace(/\.\.$/, '.'));
 }
 
-function strange({ url }: Connection): CommandError {
+function notCallway({ url }: Connection): CommandError {
   return new CommandError(
     EXIT.unavailable,
-    `What answers at ${url} is no Callway that this command line understands.`,
+    `The response from ${url} is not one of a Callway version that this command line supports.`,
   );
 }
 
 function parseAnswer(text: string, connection: Connection): unknown {
   const value = parseJson(text);
-  if (value === undefined) throw strange(connection);
+  if (value === undefined) throw notCallway(connection);
   return value;
 }
 

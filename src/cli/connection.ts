@@ -2,11 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { type Config, loadConfig } from '../app/settings/config.ts';
-import { CommandError, EXIT } from './commandError.ts';
-import type { CliContext } from './context.ts';
-import { configuredAddress, givenAddress, isLoopback } from './serviceAddress.ts';
+import { type CliContext, CommandError, EXIT } from './command.ts';
+import { configuredAddress, isLoopback, parseAddress } from './serviceAddress.ts';
 
-/** Where the service is, and what lets its operator in. */
+/** The address of the service, and the admin token. */
 export interface Connection {
   /** Without a slash at its end. */
   readonly url: string;
@@ -14,18 +13,18 @@ export interface Connection {
 }
 
 /**
- * Finds the service and the admin token: what the user says, else what the settings of the service say. The token in
- * DATA_DIR belongs to the service on this machine and is sent nowhere else.
+ * Finds the service and the admin token: from the user, else from the service's settings. The token in DATA_DIR belongs
+ * to the service on this machine and is sent nowhere else.
  *
  * @param url - The option `--url`.
- * @throws {CommandError} When the settings are needed and wrong, or no token is to be had.
+ * @throws {CommandError} When there is no token, or the address is malformed.
  */
 export async function connect(
   context: Pick<CliContext, 'environment'>,
   url: string | undefined,
 ): Promise<Connection> {
   const { environment } = context;
-  const given = url !== undefined ? givenAddress(url, '--url') : givenInEnvironment(environment);
+  const given = url !== undefined ? parseAddress(url, '--url') : addressInEnvironment(environment);
   const token = environment.CALLWAY_ADMIN_TOKEN?.trim();
   if (given !== undefined && token) return { url: given, token };
 
@@ -35,28 +34,28 @@ export async function connect(
   if (given !== undefined && !isLoopback(given)) {
     throw new CommandError(
       EXIT.noPermission,
-      `Set CALLWAY_ADMIN_TOKEN to the admin token of ${given}; the one in ${config.DATA_DIR} is this machine's.`,
+      `Set CALLWAY_ADMIN_TOKEN to the admin token of ${given}; the token in ${config.DATA_DIR} belongs to this machine's service.`,
     );
   }
-  return { url: configured, token: await keptToken(config) };
+  return { url: configured, token: await storedToken(config) };
 }
 
-function givenInEnvironment(environment: CliContext['environment']): string | undefined {
+function addressInEnvironment(environment: CliContext['environment']): string | undefined {
   const url = environment.CALLWAY_URL?.trim();
-  return url ? givenAddress(url, 'CALLWAY_URL') : undefined;
+  return url ? parseAddress(url, 'CALLWAY_URL') : undefined;
 }
 
-async function keptToken(config: Config): Promise<string> {
+async function storedToken(config: Config): Promise<string> {
   const file = join(config.DATA_DIR, 'admin-token');
   const advice =
-    'Run this in the folder where the service runs and as its user, with the same DATA_DIR, or set CALLWAY_ADMIN_TOKEN.';
+    'Run this in the service’s folder, as its user and with the same DATA_DIR, or set CALLWAY_ADMIN_TOKEN.';
   try {
     const token = (await readFile(file, 'utf8')).trim();
     if (token !== '') return token;
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     const reason = isMissing
-      ? `There is no admin token in ${file}: the first start of the service makes it.`
+      ? `There is no admin token in ${file}: the first start of the service creates it.`
       : `The admin token in ${file} cannot be read.`;
     throw new CommandError(EXIT.noPermission, `${reason} ${advice}`, { cause: error });
   }

@@ -3,12 +3,11 @@ import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 import { ConfigurationError } from '../base/configurationError.ts';
 import { packagePath } from '../base/packagePath.ts';
-import { CommandError, EXIT, type ExitCode } from './commandError.ts';
+import { type CliContext, CommandError, EXIT, type ExitCode } from './command.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { keyCommands } from './commands/key.ts';
 import { projectCommands } from './commands/project.ts';
 import { secretsCommands } from './commands/secrets.ts';
-import type { CliContext } from './context.ts';
 
 const PACKAGE = packagePath('package.json');
 
@@ -21,12 +20,12 @@ const PACKAGE = packagePath('package.json');
 export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.ok;
   const program = new Command('callway')
-    .description('Administers a Callway service, and finds out what it lacks.')
+    .description('Administers a Callway service and checks its setup.')
     .version(versionOf(readFileSync(PACKAGE, 'utf8')))
     .showHelpAfterError('(add --help for the options)')
     .configureOutput({ writeOut: context.write, writeErr: context.writeError })
     .exitOverride();
-  // Subcommands take over what is set before them.
+  // Subcommands inherit only the options that are set before.
   projectCommands(program, context);
   keyCommands(program, context);
   secretsCommands(program, context);
@@ -37,12 +36,12 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    return endOf(error, context);
+    return toExitCode(error, context);
   }
 }
 
-function endOf(error: unknown, context: CliContext): ExitCode {
-  // Commander has said already what it has to say.
+function toExitCode(error: unknown, context: CliContext): ExitCode {
+  // Commander has already printed the error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof CommandError) {
     context.writeError(`${error.message}\n`);
@@ -50,7 +49,9 @@ function endOf(error: unknown, context: CliContext): ExitCode {
   }
   if (error instanceof ConfigurationError) {
     const problems = error.message.replace(/^/gm, '  ');
-    context.writeError(`The settings are wrong; "callway doctor" checks the rest as well:\n${problems}\n`);
+    context.writeError(
+      `The settings are not valid; "callway doctor" checks everything else too:\n${problems}\n`,
+    );
     return EXIT.configuration;
   }
   throw error;

@@ -1,6 +1,6 @@
 const GAP = '  ';
 
-/** Lays rows out in columns as wide as their widest cell. @returns Lines, each with its end. */
+/** Formats rows in columns as wide as their widest cell. @returns Lines with line breaks. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

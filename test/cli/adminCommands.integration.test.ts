@@ -42,11 +42,11 @@ async function makeProject(name: string): Promise<string> {
 }
 
 describe('callway project', () => {
-  it('makes a project and says what comes next', async () => {
+  it('creates a project and prints the next command', async () => {
     const { code, out, err } = await cli(['project', 'create', '--name', 'Clinic'], environment);
 
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    const [, id] = /^Made project (\S+) \(Clinic\)\.$/m.exec(out) ?? [];
+    const [, id] = /^Created project (\S+) \(Clinic\)\.$/m.exec(out) ?? [];
     expect(out).toContain(`callway key create --project ${id} --kind secret`);
   });
 
@@ -61,7 +61,7 @@ describe('callway project', () => {
     expect(JSON.parse(json.out)).toContainEqual(expect.objectContaining({ id, name: 'Listed' }));
   });
 
-  it('lists more projects than one page holds', async () => {
+  it('lists all projects over several pages', async () => {
     const names = Array.from({ length: 201 }, (_, index) => `Page ${index}`);
     for (const name of names) await makeProject(name);
 
@@ -71,7 +71,7 @@ describe('callway project', () => {
     expect(names.filter((name) => !listed.includes(name))).toEqual([]);
   });
 
-  it('deletes a project, once', async () => {
+  it('deletes a project; a second delete fails', async () => {
     const id = await makeProject('Short-lived');
 
     expect(await cli(['project', 'delete', id], environment)).toMatchObject({ code: 0, err: '' });
@@ -82,7 +82,7 @@ describe('callway project', () => {
     });
   });
 
-  it('passes on what the service has against a name', async () => {
+  it('prints the service’s error for an invalid name', async () => {
     const { code, err } = await cli(['project', 'create', '--name', 'x'.repeat(129)], environment);
 
     expect(code).toBe(1);
@@ -91,13 +91,13 @@ describe('callway project', () => {
 });
 
 describe('callway key', () => {
-  it('prints a key once, with a warning, and the key works', async () => {
+  it('creates a working key and prints it with a warning', async () => {
     const project = await makeProject('Keys');
     const { code, out } = await cli(['key', 'create', '--project', project, '--kind', 'secret'], environment);
 
     const [key] = /sk_[0-9A-Za-z]{43}/.exec(out) ?? [];
     expect(code).toBe(0);
-    expect(out).toContain('Keep it now: it is shown this once');
+    expect(out).toContain('Save it now: it is shown only once');
     const answer = await fetch(`${gateway.url}/v1/projects/${project}/agent`, {
       headers: { authorization: `Bearer ${key}` },
     });
@@ -108,7 +108,7 @@ describe('callway key', () => {
     expect(list.out).not.toContain(key);
   });
 
-  it('makes developer keys with the scopes that were named', async () => {
+  it('creates developer keys with the given scopes', async () => {
     const project = await makeProject('Scopes');
     const { out } = await cli(
       [
@@ -135,7 +135,7 @@ describe('callway key', () => {
     });
   });
 
-  it('revokes a key, which is refused from then on', async () => {
+  it('revokes a key, which the service then refuses', async () => {
     const project = await makeProject('Revoked');
     const made = await cli(
       ['key', 'create', '--project', project, '--kind', 'secret', '--json'],
@@ -151,7 +151,7 @@ describe('callway key', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('passes on that secret keys have no scopes', async () => {
+  it('prints the service’s error for scopes of a secret key', async () => {
     const project = await makeProject('Wrong');
     const { code, err } = await cli(
       ['key', 'create', '--project', project, '--kind', 'secret', '--scopes', 'read'],
@@ -163,7 +163,7 @@ describe('callway key', () => {
   });
 });
 
-it('says where the token is when the service refuses it', async () => {
+it('A refused admin token is reported with where to find it', async () => {
   const { code, err, out } = await cli(['project', 'list'], {
     ...environment,
     CALLWAY_ADMIN_TOKEN: 'another-token-of-24-characters',

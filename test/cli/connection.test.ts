@@ -13,7 +13,7 @@ function folderWith(token: string): string {
   return folder;
 }
 
-describe('the address', () => {
+describe('The service address', () => {
   it.each([
     { environment: {}, url: 'http://127.0.0.1:3000' },
     { environment: { PORT: '8080', HOST: '0.0.0.0' }, url: 'http://127.0.0.1:8080' },
@@ -22,13 +22,13 @@ describe('the address', () => {
     { environment: { HOST: '10.0.0.5' }, url: 'http://10.0.0.5:3000' },
     { environment: { CALLWAY_URL: 'http://127.0.0.1:9/' }, url: 'http://127.0.0.1:9' },
     { environment: { CALLWAY_URL: 'http://a.test' }, option: 'https://b.test/', url: 'https://b.test' },
-  ])('of $environment and $option is $url', async ({ environment, option, url }) => {
+  ])('is $url with $environment and $option', async ({ environment, option, url }) => {
     const connection = await connect({ environment: { ...environment, CALLWAY_ADMIN_TOKEN: TOKEN } }, option);
 
     expect(connection).toEqual({ url, token: TOKEN });
   });
 
-  it('must be given where the service takes any free port', async () => {
+  it('must be given when PORT is 0', async () => {
     const environment = { PORT: '0', CALLWAY_ADMIN_TOKEN: TOKEN };
     await expect(connect({ environment }, undefined)).rejects.toMatchObject({
       exitCode: 64,
@@ -37,15 +37,15 @@ describe('the address', () => {
   });
 });
 
-describe('the token', () => {
-  it('of DATA_DIR serves the service of these settings and loopback', async () => {
+describe('The admin token', () => {
+  it('from DATA_DIR is used for the configured address and for loopback', async () => {
     const environment = { DATA_DIR: folderWith('kept'), HOST: '10.0.0.5' };
 
     expect(await connect({ environment }, undefined)).toEqual({ url: 'http://10.0.0.5:3000', token: 'kept' });
     expect(await connect({ environment }, 'http://localhost:1')).toMatchObject({ token: 'kept' });
   });
 
-  it('of DATA_DIR goes to no other machine', async () => {
+  it('from DATA_DIR is not sent to another machine', async () => {
     const environment = { DATA_DIR: folderWith('kept') };
     await expect(connect({ environment }, 'http://elsewhere.test')).rejects.toMatchObject({
       exitCode: 77,
@@ -53,15 +53,15 @@ describe('the token', () => {
     });
   });
 
-  it('of the environment wins, and wrong settings do not matter when the address is given too', async () => {
+  it('from the environment takes precedence; with an address, invalid settings do not matter', async () => {
     const environment = { PORT: 'x', DATA_DIR: folderWith('kept'), CALLWAY_ADMIN_TOKEN: TOKEN };
     expect(await connect({ environment }, 'http://localhost:1')).toMatchObject({ token: TOKEN });
   });
 
   it.each([
-    { what: 'missing', folder: () => tempDir(), says: 'the first start of the service makes it' },
+    { what: 'missing', folder: () => tempDir(), says: 'the first start of the service creates it' },
     { what: 'empty', folder: () => folderWith(''), says: 'is empty' },
-  ])('that is $what is reported with what to do', async ({ folder, says }) => {
+  ])('that is $what is reported with a remedy', async ({ folder, says }) => {
     await expect(connect({ environment: { DATA_DIR: folder() } }, undefined)).rejects.toMatchObject({
       exitCode: 77,
       message: expect.stringContaining(says),

@@ -6,7 +6,7 @@ import { answering, cli } from './support.ts';
 
 const KNOWN = { CALLWAY_URL: 'http://127.0.0.1:1', CALLWAY_ADMIN_TOKEN: 'a-token-for-tests-of-the-cli' };
 
-describe('usage', () => {
+describe('callway', () => {
   it.each([
     { args: ['project', 'create'], says: '--name' },
     { args: ['project', 'delete'], says: 'id' },
@@ -14,11 +14,11 @@ describe('usage', () => {
     { args: ['key', 'create', '--kind', 'secret'], says: '--project' },
     {
       args: ['key', 'create', '--project', 'p', '--kind', 'developer', '--scopes', 'read,rule'],
-      says: '"rule" is no scope',
+      says: '"rule" is not a scope',
     },
     { args: ['nonsense'], says: 'nonsense' },
     { args: ['project', 'list', '--url', 'localhost:3000'], says: '--url must be an address' },
-  ])('$args exits 64 and says $says', async ({ args, says }) => {
+  ])('$args exits with 64 and prints $says', async ({ args, says }) => {
     const { code, err, out } = await cli(args, KNOWN);
 
     expect({ code, out }).toEqual({ code: 64, out: '' });
@@ -35,20 +35,20 @@ describe('usage', () => {
   });
 });
 
-describe('a service that cannot be used', () => {
-  it('is reported as not running, with how to start it', async () => {
+describe('An unusable service', () => {
+  it('that does not run is reported with how to start it', async () => {
     const url = `http://127.0.0.1:${await reservePort()}`;
     const { code, err } = await cli(['project', 'list', '--url', url], KNOWN);
 
     expect(code).toBe(69);
-    expect(err).toContain(`does not answer at ${url} (connection refused)`);
+    expect(err).toContain(`does not respond at ${url} (connection refused)`);
     expect(err).toContain('npm start');
   });
 
   it.each([
-    { status: 200, body: '<html>', code: 69, says: 'is no Callway' },
-    { status: 200, body: { data: 'x' }, code: 69, says: 'is no Callway' },
-    { status: 502, body: 'Bad gateway', code: 69, says: 'is no Callway' },
+    { status: 200, body: '<html>', code: 69, says: 'is not one of a Callway version' },
+    { status: 200, body: { data: 'x' }, code: 69, says: 'is not one of a Callway version' },
+    { status: 502, body: 'Bad gateway', code: 69, says: 'is not one of a Callway version' },
     {
       status: 503,
       body: { error: 'database is away', code: 'database_unavailable' },
@@ -69,7 +69,7 @@ describe('a service that cannot be used', () => {
       code: 1,
       says: 'first.\n  second\n',
     },
-  ])('answer $status $body ends with $code', async ({ status, body, code, says }) => {
+  ])('that responds $status $body gives exit code $code', async ({ status, body, code, says }) => {
     const run = await cli(['project', 'list'], KNOWN, answering(status, body).fetch);
 
     expect(run.code).toBe(code);
@@ -77,7 +77,7 @@ describe('a service that cannot be used', () => {
     expect(run.out).toBe('');
   });
 
-  it('gets no request to another path by an id with slashes in it', async () => {
+  it('gets ids with slashes as one path segment', async () => {
     const { fetch, seen } = answering(404, { error: 'Project not found', code: 'project_not_found' });
     await cli(['project', 'delete', '../v1/projects'], KNOWN, fetch);
 
@@ -85,7 +85,7 @@ describe('a service that cannot be used', () => {
   });
 });
 
-it('says which settings are wrong when it needs them', async () => {
+it('Invalid settings are listed when they are needed', async () => {
   const { code, err } = await cli(['project', 'list'], {
     PORT: 'http',
     LOG_LEVEL: 'loud',

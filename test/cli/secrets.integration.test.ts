@@ -14,14 +14,14 @@ import { cli } from './support.ts';
 const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const base64 = (key: Buffer) => key.toString('base64');
 
-test('a new key is taken into use on a database that nodes share', async () => {
+test('secrets reseal changes the key of a shared database', async () => {
   const { url, drop } = await createTestDatabase();
   onTestFinished(drop);
   const settings = { DATABASE_URL: url, DATA_DIR: tempDir() };
   const reseal = (more: Record<string, string>) => cli(['secrets', 'reseal'], { ...settings, ...more });
 
   const early = await reseal({ SECRETS_KEY: base64(NEW) });
-  expect([early.code, early.err]).toEqual([1, 'The service has never run on this database.\n']);
+  expect([early.code, early.err]).toEqual([1, 'The service has never been started with this database.\n']);
   const database = openPostgres({ url, onIdleError: () => undefined });
   onTestFinished(() => database.close());
   await migrate(database, await readMigrations(MIGRATIONS));
@@ -32,11 +32,11 @@ test('a new key is taken into use on a database that nodes share', async () => {
   const keys = { SECRETS_KEY: base64(NEW), SECRETS_KEY_PREVIOUS: `${base64(OLD)}, ${OLD.toString('hex')}` };
   const done = await reseal(keys);
   expect([done.code, done.err]).toEqual([0, '']);
-  expect(done.out).toContain('All secrets are sealed with SECRETS_KEY now');
+  expect(done.out).toContain('All secrets are now encrypted with SECRETS_KEY');
   await requireSameSealer(database, createSealer(NEW));
 });
 
-test('a folder that a running service has is left alone', async () => {
+test('secrets reseal refuses a folder that a running service uses', async () => {
   const folder = tempDir();
   mkdirSync(folder, { recursive: true });
   const holder = { token: 'theirs', pid: process.ppid, host: (await import('node:os')).hostname() };

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { table } from '../../src/cli/table.ts';
 
-it('aligns columns by their widest cell and leaves no blanks at the end of a line', () => {
+it('A table aligns columns by their widest cell, without trailing spaces', () => {
   expect(
     table([
       ['A', 'LONG', ''],
@@ -11,6 +11,6 @@ it('aligns columns by their widest cell and leaves no blanks at the end of a lin
   ).toBe('A     LONG\nwide  b     c\n');
 });
 
-it('is empty without rows', () => {
+it('A table without rows is empty', () => {
   expect(table([])).toBe('');
 });

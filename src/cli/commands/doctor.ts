@@ -8,11 +8,10 @@ import { probePostgres } from '../../infra/postgres/connection/probe.ts';
 import { installedRedisServer, probeRedis } from '../../infra/redis/connection/probe.ts';
 import { probeEndpoint } from '../../providers/openai/probe.ts';
 import { probeDrachtio } from '../../telephony/control/probe.ts';
-import { EXIT, type ExitCode } from '../commandError.ts';
-import type { CliContext } from '../context.ts';
-import { examine } from '../doctor/examine.ts';
+import { type CliContext, EXIT, type ExitCode } from '../command.ts';
+import { report } from '../doctor/finding.ts';
 import { tryPort } from '../doctor/ports.ts';
-import { report } from '../doctor/report.ts';
+import { runChecks } from '../doctor/runChecks.ts';
 
 const PACKAGE = packagePath('package.json');
 const MIGRATIONS = packagePath('migrations');
@@ -22,11 +21,11 @@ const manifest = z.object({ engines: z.object({ node: z.string() }) });
 export function doctorCommand(program: Command, context: CliContext, end: (code: ExitCode) => void): void {
   program
     .command('doctor')
-    .description('check every setting and everything that the service stands on; changes nothing')
-    .option('--json', 'print JSON, for programs')
+    .description('check the settings and all dependencies; changes nothing')
+    .option('--json', 'print JSON')
     .action(async (options: { json?: boolean }) => {
       const { engines } = manifest.parse(JSON.parse(readFileSync(PACKAGE, 'utf8')));
-      const findings = await examine({
+      const findings = await runChecks({
         environment: context.environment,
         node: { version: process.versions.node, range: engines.node },
         database: { probe: probePostgres, migrations: await readMigrations(MIGRATIONS) },

@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { apiKey, keyKind, scope } from '../../agents/accounts/apiKey.ts';
 import { type AdminOptions, openSession, withAdminOptions } from '../adminCommand.ts';
-import { read } from '../apiClient.ts';
-import type { CliContext } from '../context.ts';
+import { parseResponse } from '../apiClient.ts';
+import type { CliContext } from '../command.ts';
 import { table } from '../table.ts';
 
 const DEFAULT_NAME = 'command line';
@@ -21,45 +21,45 @@ interface CreateOptions extends ProjectOptions {
 }
 
 export function keyCommands(program: Command, context: CliContext): void {
-  const group = program.command('key').description("make, list and revoke a project's keys");
+  const group = program.command('key').description("create, list and revoke a project's keys");
 
   ofProject(group.command('create'))
-    .description('make a key; it is printed this once')
+    .description('create a key; it is printed only once')
     .addOption(
       new Option('--kind <kind>', 'secret for servers, developer for people')
         .choices(keyKind.options)
         .makeOptionMandatory(),
     )
-    .option('--name <name>', 'what the key is for', DEFAULT_NAME)
+    .option('--name <name>', 'the name of the key', DEFAULT_NAME)
     .option(
       '--scopes <list>',
-      `of a developer key, separated by commas: ${scope.options.join(', ')} (default: all but keys:write)`,
+      `scopes of a developer key, separated by commas: ${scope.options.join(', ')} (default: all but keys:write)`,
       parseScopes,
     )
     .action(async (options: CreateOptions) => {
       const { api, connection, show } = await openSession(context, options);
       const { name, kind, scopes } = options;
       const answer = await api.request('POST', pathOf(options), { name, kind, ...(scopes && { scopes }) });
-      const made = read(createdKey, answer, connection);
-      show(made, () =>
+      const created = parseResponse(createdKey, answer, connection);
+      show(created, () =>
         [
-          `Made the ${made.kind} key ${made.id} (${made.name}), with the scopes ${made.scopes.join(', ')}:`,
+          `Created the ${created.kind} key ${created.id} (${created.name}), with the scopes ${created.scopes.join(', ')}:`,
           '',
-          `  ${made.key}`,
+          `  ${created.key}`,
           '',
-          'Keep it now: it is shown this once and stored nowhere. Who has it can act for the project.\n',
+          'Save it now: it is shown only once and is not stored. Anyone with this key can act for the project.\n',
         ].join('\n'),
       );
     });
 
   ofProject(group.command('list'))
-    .description("list a project's keys; never the keys themselves")
+    .description("list a project's keys, without the keys themselves")
     .action(async (options: ProjectOptions) => {
       const { api, show } = await openSession(context, options);
       const keys = await api.list(pathOf(options), apiKey);
       show(keys, () =>
         keys.length === 0
-          ? `The project has no keys yet. Make one: callway key create --project ${options.project} --kind secret\n`
+          ? `The project has no keys yet. Create one: callway key create --project ${options.project} --kind secret\n`
           : table([
               ['ID', 'KIND', 'KEY', 'SCOPES', 'LAST USED', 'NAME'],
               ...keys.map((key) => [
@@ -75,19 +75,17 @@ export function keyCommands(program: Command, context: CliContext): void {
     });
 
   ofProject(group.command('revoke'))
-    .description('revoke a key; it is refused at once, on every node')
-    .argument('<id>', 'the key’s id, as "key list" shows it')
+    .description('revoke a key; all nodes refuse it at once')
+    .argument('<id>', 'id of the key, from "key list"')
     .action(async (id: string, options: ProjectOptions) => {
       const { api, show } = await openSession(context, options);
       await api.request('DELETE', `${pathOf(options)}/${encodeURIComponent(id)}`);
-      show({ id, revoked: true }, () => `Revoked key ${id}: it is refused from now on.\n`);
+      show({ id, revoked: true }, () => `Revoked key ${id}.\n`);
     });
 }
 
 function ofProject(command: Command): Command {
-  return withAdminOptions(
-    command.requiredOption('--project <id>', 'the project, as "project list" shows it'),
-  );
+  return withAdminOptions(command.requiredOption('--project <id>', 'id of the project, from "project list"'));
 }
 
 function pathOf({ project }: ProjectOptions): string {
@@ -98,7 +96,9 @@ function parseScopes(text: string): string[] {
   const names = text.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !scope.safeParse(name).success);
   if (unknown !== undefined) {
-    throw new InvalidArgumentError(`"${unknown}" is no scope; there are ${scope.options.join(', ')}.`);
+    throw new InvalidArgumentError(
+      `"${unknown}" is not a scope; the scopes are ${scope.options.join(', ')}.`,
+    );
   }
   return names;
 }

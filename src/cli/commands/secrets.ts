@@ -8,16 +8,15 @@ import type { Database } from '../../infra/postgres/connection/database.ts';
 import { openEmbedded } from '../../infra/postgres/connection/embedded.ts';
 import { openPostgres } from '../../infra/postgres/connection/postgres.ts';
 import { resealSecrets, UnreadableSecretError } from '../../infra/postgres/secrets/reseal.ts';
-import { CommandError, EXIT } from '../commandError.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, CommandError, EXIT } from '../command.ts';
 
 export function secretsCommands(program: Command, context: CliContext): void {
-  const group = program.command('secrets').description('look after stored secrets');
+  const group = program.command('secrets').description('manage stored secrets');
 
   group
     .command('reseal')
     .description(
-      'seal all stored secrets with SECRETS_KEY, those of SECRETS_KEY_PREVIOUS too; on the database of the settings',
+      're-encrypt all stored secrets with SECRETS_KEY, including those that were encrypted with SECRETS_KEY_PREVIOUS',
     )
     .action(async () => {
       const config = loadConfig(context.environment);
@@ -25,7 +24,7 @@ export function secretsCommands(program: Command, context: CliContext): void {
       if (!key) {
         throw new CommandError(
           EXIT.configuration,
-          `There is no SECRETS_KEY, nor a secrets-key in ${config.DATA_DIR}.`,
+          `SECRETS_KEY is not set, and there is no file secrets-key in ${config.DATA_DIR}.`,
         );
       }
       const sealer = createSealer(key, config.SECRETS_KEY_PREVIOUS);
@@ -33,12 +32,12 @@ export function secretsCommands(program: Command, context: CliContext): void {
         await requireStarted(database);
         return await resealSecrets(database, sealer);
       }).catch(explain);
-      context.write(`All secrets are sealed with SECRETS_KEY now; ${rows} rows were looked at.\n`);
-      context.write('Keys of SECRETS_KEY_PREVIOUS are not needed any more.\n');
+      context.write(`All secrets are now encrypted with SECRETS_KEY; checked ${rows} rows.\n`);
+      context.write('The keys in SECRETS_KEY_PREVIOUS are no longer needed.\n');
     });
 }
 
-/** A database in a folder belongs to one process at a time: the service has to be stopped for it. */
+/** The embedded database is used by one process at a time, so the service must be stopped. */
 async function withDatabase<Result>(
   config: Config,
   work: (database: Database) => Promise<Result>,
@@ -60,7 +59,8 @@ async function requireStarted(database: Database): Promise<void> {
   const [row] = await database.query<{ found: boolean }>(
     `SELECT to_regclass('installation') IS NOT NULL AS found`,
   );
-  if (!row?.found) throw new CommandError(EXIT.refused, 'The service has never run on this database.');
+  if (!row?.found)
+    throw new CommandError(EXIT.refused, 'The service has never been started with this database.');
 }
 
 function explain(error: unknown): never {

@@ -7,10 +7,10 @@ import { folderHolder } from '../../infra/files/folderLock.ts';
 import { type Finding, fail, ok } from './finding.ts';
 
 const NAME = 'data folder';
-/** Permission bits of everybody but the owner. */
+/** Permission bits of users other than the owner. */
 const OTHERS = 0o077;
 
-/** Whether DATA_DIR can be written, who has it, and whether its secrets are for their owner's eyes. */
+/** Checks that DATA_DIR is writable, whether a process uses it, and that only the owner can read its secrets. */
 export async function checkDataFolder(config: Pick<Config, 'DATA_DIR'>): Promise<Finding[]> {
   const folder = config.DATA_DIR;
   const exists = await isThere(folder);
@@ -20,11 +20,11 @@ export async function checkDataFolder(config: Pick<Config, 'DATA_DIR'>): Promise
       fail(
         NAME,
         `${folder} cannot be written (${problem})`,
-        'Give the service’s user that folder, or name another in DATA_DIR.',
+        'Make the folder writable for the service’s user, or set DATA_DIR to another one.',
       ),
     ];
   }
-  if (!exists) return [ok(NAME, `${folder} is made at the first start`)];
+  if (!exists) return [ok(NAME, `${folder} will be created at the first start`)];
   const holder = await folderHolder(folder);
   const used = holder ? `in use by process ${holder.pid} on ${holder.host}` : 'not in use';
   const open = await Promise.all(['admin-token', 'secrets-key'].map((name) => checkSecrecy(folder, name)));
@@ -35,7 +35,7 @@ async function checkSecrecy(folder: string, name: string): Promise<Finding[]> {
   const file = join(folder, name);
   const found = await stat(file).catch(() => undefined);
   if (!found || (found.mode & OTHERS) === 0) return [];
-  return [fail(NAME, `${file} can be read by others than its owner`, `chmod 600 ${file}`)];
+  return [fail(NAME, `${file} is readable by other users`, `chmod 600 ${file}`)];
 }
 
 async function isThere(path: string): Promise<boolean> {
@@ -45,13 +45,13 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** The folder in which the missing ones would be made. */
+/** The deepest existing folder of the path. */
 async function nearestFolder(path: string): Promise<string> {
   const parent = dirname(path);
   return parent === path || (await isThere(parent)) ? parent : await nearestFolder(parent);
 }
 
-/** @returns The reason why not, if any. */
+/** @returns The error code; undefined when it succeeds. */
 async function tryToWrite(folder: string): Promise<string | undefined> {
   const file = join(folder, `.callway-${randomUUID()}`);
   try {

@@ -1,6 +1,6 @@
 import type { Migration } from '../../infra/postgres/connection/migrate.ts';
 import type { DatabaseFacts } from '../../infra/postgres/connection/probe.ts';
-import { reasonOf } from '../reason.ts';
+import { failureReason } from '../connectionFailure.ts';
 import { type Finding, fail, ok, shownAddress, warn } from './finding.ts';
 
 const NAME = 'database';
@@ -13,17 +13,17 @@ export interface DatabaseCheckDeps {
 
 export interface DatabaseFindings {
   readonly findings: Finding[];
-  /** Of the key that the secrets in it were sealed with, where it could be asked. */
+  /** Fingerprint of the key that sealed the stored secrets; undefined when the database could not be queried. */
   readonly sealedWith: string | undefined;
 }
 
-/** Whether the server that DATABASE_URL names will do; without it the embedded one needs nothing. */
+/** Checks the Postgres server of DATABASE_URL; the embedded database needs no check. */
 export async function checkDatabase(
   url: string | undefined,
   deps: DatabaseCheckDeps,
 ): Promise<DatabaseFindings> {
   if (url === undefined) {
-    const findings = [ok(NAME, 'embedded, in DATA_DIR; brought up to date at each start')];
+    const findings = [ok(NAME, 'embedded, in DATA_DIR; migrated at each start')];
     return { findings, sealedWith: undefined };
   }
   try {
@@ -37,8 +37,8 @@ export async function checkDatabase(
   } catch (error) {
     const finding = fail(
       NAME,
-      `${shownAddress(url)} cannot be used (${reasonOf(error)})`,
-      'Check DATABASE_URL, and that the server runs and lets this machine in.',
+      `${shownAddress(url)} cannot be used (${failureReason(error)})`,
+      'Check DATABASE_URL, and that the server runs and accepts connections from this machine.',
     );
     return { findings: [finding], sealedWith: undefined };
   }
@@ -54,16 +54,20 @@ function checkVector({ vector, isSuperuser }: DatabaseFacts): Finding {
   const name = 'pgvector';
   switch (vector) {
     case 'installed':
-      return ok(name, 'in the database');
+      return ok(name, 'installed in the database');
     case 'missing':
-      return fail(name, 'is not on the server', 'Install pgvector 0.8 or later on the database server.');
+      return fail(
+        name,
+        'is not installed on the server',
+        'Install pgvector 0.8 or later on the database server.',
+      );
     case 'available':
       return isSuperuser
-        ? ok(name, 'on the server; the first start puts it into the database')
+        ? ok(name, 'available on the server; the first start installs it in the database')
         : warn(
             name,
-            'is on the server, but not in the database, and this role may not be allowed to put it there',
-            'Run CREATE EXTENSION vector in the database as its superuser.',
+            'is available on the server but not installed in the database, and this role may lack the permission to install it',
+            'Run CREATE EXTENSION vector in the database as a superuser.',
           );
   }
 }
@@ -74,18 +78,18 @@ function checkMigrations(done: DatabaseFacts['migrations'], known: readonly Migr
   if (changed) {
     return fail(
       name,
-      `number ${changed.version} (${changed.name}) was run with another content`,
-      'This database belongs to another edition of Callway: install that one, or name another database.',
+      `migration ${changed.version} (${changed.name}) was run with different content`,
+      'This database belongs to a different build of Callway: install that build, or use another database.',
     );
   }
   const pending = known.filter(({ version }) => !done?.has(version)).length;
-  if (pending > 0) return ok(name, `${pending} of ${known.length} will be run at the next start`);
+  if (pending > 0) return ok(name, `${pending} of ${known.length} will run at the next start`);
   const newer = Math.max(0, ...(done?.keys() ?? [])) - known.length;
   if (newer > 0) {
     return warn(
       name,
-      `the database is ${newer} ahead of this release`,
-      'Upgrade this node once all is well with the newer ones.',
+      `the database has ${newer} migrations that this release does not know`,
+      'Upgrade this node to the release of the newer nodes.',
     );
   }
   return ok(name, `all ${known.length} have been run`);

@@ -1,10 +1,10 @@
 import type { ProbeResult } from '../../telephony/control/probe.ts';
-import { reasonOf } from '../reason.ts';
+import { failureReason } from '../connectionFailure.ts';
 import { type Finding, fail, ok, shownAddress } from './finding.ts';
 
 const NAME = 'SIP server';
 
-/** Whether the drachtio-server that DRACHTIO_URL names lets us in. */
+/** Checks that the drachtio-server of DRACHTIO_URL accepts the secret. */
 export async function checkDrachtio(
   url: string,
   probe: (url: string) => Promise<ProbeResult>,
@@ -18,13 +18,13 @@ export async function checkDrachtio(
     return fail(
       NAME,
       `${shown} refuses the secret (${answer.reason})`,
-      'Put the secret of its admin section into DRACHTIO_URL: drachtio://:secret@host:9022',
+      'Use the secret of its admin section in DRACHTIO_URL: drachtio://:secret@host:9022',
     );
   } catch (error) {
     return fail(
       NAME,
-      `${shown} cannot be used (${reasonOf(error)})`,
-      'Check DRACHTIO_URL, and that drachtio-server runs and takes applications from this machine.',
+      `${shown} cannot be used (${failureReason(error)})`,
+      'Check DRACHTIO_URL, and that drachtio-server runs and accepts connections from this machine.',
     );
   }
 }

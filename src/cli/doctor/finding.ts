@@ -1,10 +1,15 @@
+import { table } from '../table.ts';
+
+const MARKS: Record<Status, string> = { ok: 'ok', warn: 'WARN', fail: 'FAIL' };
+
 export type Status = 'ok' | 'warn' | 'fail';
 
-/** What one check found; `remedy` says what to do about it. */
+/** The result of one check. */
 export interface Finding {
   readonly name: string;
   readonly status: Status;
   readonly message: string;
+  /** How to fix it. */
   readonly remedy?: string;
 }
 
@@ -12,17 +17,27 @@ export function ok(name: string, message: string): Finding {
   return { name, status: 'ok', message };
 }
 
-/** It runs, but not as well as it could, or not for long. */
+/** The service starts, but something needs attention. */
 export function warn(name: string, message: string, remedy: string): Finding {
   return { name, status: 'warn', message, remedy };
 }
 
-/** It does not run, or not safely. */
+/** The service does not start, or is not safe. */
 export function fail(name: string, message: string, remedy: string): Finding {
   return { name, status: 'fail', message, remedy };
 }
 
-/** An address as it may be shown: without user, password and query, which is where secrets stand. */
+/** A URL without user, password and query, which may contain secrets. */
 export function shownAddress(url: string): string {
   return url.replace(/\/\/.*@/, '//').replace(/[?#].*$/, '');
+}
+
+/** Formats findings as a table, each remedy below its finding, and a summary line. */
+export function report(findings: readonly Finding[]): string {
+  const rows = findings.flatMap(({ name, status, message, remedy }) => [
+    [MARKS[status], name, message],
+    ...(remedy === undefined ? [] : [['', '', `-> ${remedy}`]]),
+  ]);
+  const count = (status: Status) => findings.filter((finding) => finding.status === status).length;
+  return `${table(rows)}\n${count('ok')} ok, ${count('warn')} warnings, ${count('fail')} failed\n`;
 }

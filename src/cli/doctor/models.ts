@@ -1,6 +1,6 @@
 import type { Config } from '../../app/settings/config.ts';
 import type { EndpointAnswer } from '../../providers/openai/probe.ts';
-import { reasonOf } from '../reason.ts';
+import { failureReason } from '../connectionFailure.ts';
 import { type Finding, fail, ok, shownAddress, warn } from './finding.ts';
 
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
@@ -15,11 +15,11 @@ interface Use {
   readonly setting: 'OPENAI' | 'EMBEDDING';
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
-  /** Model names, as the settings give them. */
+  /** Model names from the settings. */
   readonly models: readonly string[];
 }
 
-/** Whether each endpoint that the settings name answers, takes the key, and has the models. */
+/** Checks that each model endpoint responds, accepts the key, and has the models. */
 export async function checkModels(config: Config, probe: ProbeEndpoint): Promise<Finding[]> {
   const uses = usesOf(config);
   const local = (['CHAT', 'STT', 'TTS', 'EMBEDDING'] as const).filter(
@@ -39,19 +39,19 @@ async function checkEndpoint(use: Use, probe: ProbeEndpoint): Promise<Finding> {
   } catch (error) {
     return fail(
       use.name,
-      `${shown} cannot be reached (${reasonOf(error)})`,
-      `Check ${use.setting}_BASE_URL, and this machine’s way out.`,
+      `${shown} cannot be reached (${failureReason(error)})`,
+      `Check ${use.setting}_BASE_URL, and this machine’s internet access.`,
     );
   }
   if (answer.kind === 'refused') return refused(use, shown, answer.status);
   const { models } = answer;
-  if (models === undefined) return ok(use.name, `${shown} answers; it does not list its models`);
+  if (models === undefined) return ok(use.name, `${shown} responds; it does not list its models`);
   const missing = use.models.filter((model) => !models.includes(model));
-  if (missing.length === 0) return ok(use.name, `${shown} answers and has ${use.models.join(', ')}`);
+  if (missing.length === 0) return ok(use.name, `${shown} responds and has ${use.models.join(', ')}`);
   return warn(
     use.name,
     `${shown} does not list ${missing.join(', ')}`,
-    'Set the *_MODEL settings to models that it offers.',
+    'Set the *_MODEL settings to models that it lists.',
   );
 }
 
@@ -61,8 +61,8 @@ function refused(use: Use, shown: string, status: number): Finding {
   }
   return fail(
     use.name,
-    `${shown} answers ${status} to GET /models`,
-    `Check ${use.setting}_BASE_URL: it ends before /models, often in /v1.`,
+    `${shown} responds ${status} to GET /models`,
+    `Check ${use.setting}_BASE_URL: it is the part before /models and often ends in /v1.`,
   );
 }
 

@@ -11,7 +11,7 @@ export function checkNode(version: string, range: string): Finding {
     : fail('Node', `v${version} is older than ${minimum}`, 'Install a current LTS release of Node.');
 }
 
-/** Negative, 0 or positive as version `a` is before, like or after `b`; counts the numbers alone. */
+/** Compares versions by their numbers. @returns Negative, 0 or positive, as for `Array.sort`. */
 export function compare(a: string, b: string): number {
   const [left, right] = [a, b].map((version) => version.split('.').map((part) => Number.parseInt(part, 10)));
   const differing = [0, 1, 2].map((place) => (left?.[place] ?? 0) - (right?.[place] ?? 0));

@@ -4,12 +4,12 @@ import { createServer } from 'node:net';
 import type { Config } from '../../app/settings/config.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-/** So many ports, spread over the range, stand for all of it. */
+/** Number of ports of the range that are tried. */
 const RTP_SAMPLE = 50;
 
 export type Transport = 'tcp' | 'udp';
 
-/** Why a port cannot be listened on, as an error code; `undefined` where it can. */
+/** @returns The error code when the port cannot be bound; undefined when it can. */
 export type TryPort = (transport: Transport, host: string, port: number) => Promise<string | undefined>;
 
 type Settings = Pick<
@@ -24,7 +24,7 @@ type Settings = Pick<
   | 'DRACHTIO_URL'
 >;
 
-/** Whether the ports that the service will listen on are free; asked while it does not run. */
+/** Checks that the service's ports are free. Only useful while the service does not run. */
 export async function checkPorts(config: Settings, tryPort: TryPort): Promise<Finding[]> {
   const { SIP_HOST, SIP_PORT, SIP_TLS_PORT } = config;
   const embeddedSip: [string, Transport, number][] =
@@ -57,7 +57,7 @@ async function checkPort(
   if (port === 0) return ok(name, 'any free port');
   const code = await tryPort(transport, host, port);
   if (code === undefined) return ok(name, `${host}:${port} is free`);
-  return fail(name, `${host}:${port} cannot be listened on (${code})`, remedyFor(code, setting));
+  return fail(name, `${host}:${port} cannot be bound (${code})`, remedyFor(code, setting));
 }
 
 async function checkRtpPorts(config: Settings, tryPort: TryPort): Promise<Finding> {
@@ -71,7 +71,7 @@ async function checkRtpPorts(config: Settings, tryPort: TryPort): Promise<Findin
   const taken = codes.filter((code) => code !== undefined).length;
   const range = `${first} to ${last}`;
   if (taken === 0) return ok(name, `${range}: ${count} tried, all free`);
-  const message = `${range}: ${taken} of ${count} tried cannot be used`;
+  const message = `${range}: ${taken} of ${count} tried cannot be bound`;
   const remedy = 'Choose another range with RTP_PORT_MIN and RTP_PORT_MAX, outside of ip_local_port_range.';
   return taken === count ? fail(name, message, remedy) : warn(name, message, remedy);
 }
@@ -79,17 +79,17 @@ async function checkRtpPorts(config: Settings, tryPort: TryPort): Promise<Findin
 function remedyFor(code: string, setting: string): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `Stop what listens there, or set ${setting} to another port.`;
+      return `Stop the process that uses the port, or set ${setting} to another one.`;
     case 'EACCES':
-      return `Ports below 1024 need the right to use them; set ${setting} to a higher one.`;
+      return `Ports below 1024 need additional permissions; set ${setting} to a higher one.`;
     case 'EADDRNOTAVAIL':
-      return `This machine has no such address: mend ${setting === 'PORT' ? 'HOST' : 'SIP_HOST'}.`;
+      return `This machine has no such address: correct ${setting === 'PORT' ? 'HOST' : 'SIP_HOST'}.`;
     default:
       return `Set ${setting} to another port.`;
   }
 }
 
-/** Listens for a moment. */
+/** Binds the port and releases it. */
 export const tryPort: TryPort = (transport, host, port) =>
   new Promise((resolve) => {
     const failed = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message);

@@ -1,5 +1,5 @@
 import type { RedisFacts } from '../../infra/redis/connection/probe.ts';
-import { reasonOf } from '../reason.ts';
+import { failureReason } from '../connectionFailure.ts';
 import { type Finding, fail, ok, shownAddress } from './finding.ts';
 import { compare } from './node.ts';
 
@@ -13,7 +13,7 @@ export interface RedisCheckDeps {
   readonly installed: () => Promise<string | undefined>;
 }
 
-/** Whether the server that REDIS_URL names will do, or one can be started here. */
+/** Checks the Redis server of REDIS_URL, or that a redis-server is installed to be started. */
 export async function checkRedis(url: string | undefined, deps: RedisCheckDeps): Promise<Finding> {
   if (url === undefined) return await checkInstalled(deps);
   const shown = shownAddress(url);
@@ -23,16 +23,16 @@ export async function checkRedis(url: string | undefined, deps: RedisCheckDeps):
   } catch (error) {
     return fail(
       NAME,
-      `${shown} cannot be used (${reasonOf(error)})`,
-      'Check REDIS_URL, and that the server runs and lets this machine in.',
+      `${shown} cannot be used (${failureReason(error)})`,
+      'Check REDIS_URL, and that the server runs and accepts connections from this machine.',
     );
   }
   if (compare(facts.version, MINIMUM_VERSION) < 0) return tooOld(`${shown} runs ${facts.version}`);
   if (facts.evictionPolicy !== WANTED_POLICY) {
     return fail(
       NAME,
-      `${shown} throws keys away when its memory is full (maxmemory-policy ${facts.evictionPolicy || 'unknown'})`,
-      `Set maxmemory-policy ${WANTED_POLICY}: queues and locks must not vanish.`,
+      `${shown} evicts keys when its memory is full (maxmemory-policy ${facts.evictionPolicy || 'unknown'})`,
+      `Set maxmemory-policy ${WANTED_POLICY}: queues and locks must not be evicted.`,
     );
   }
   return ok(NAME, `${shown}, version ${facts.version}`);
@@ -43,11 +43,11 @@ async function checkInstalled({ installed }: RedisCheckDeps): Promise<Finding> {
   if (version === undefined) {
     return fail(
       NAME,
-      'there is no redis-server on this machine, and REDIS_URL is not set',
+      'REDIS_URL is not set, and redis-server is not installed on this machine',
       'Install it (apt-get install redis-server, brew install redis), or set REDIS_URL.',
     );
   }
-  if (compare(version, MINIMUM_VERSION) < 0) return tooOld(`redis-server here is ${version}`);
+  if (compare(version, MINIMUM_VERSION) < 0) return tooOld(`the installed redis-server is ${version}`);
   return ok(NAME, `redis-server ${version}, started by the service`);
 }
 

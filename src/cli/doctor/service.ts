@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { reasonOf } from '../reason.ts';
+import { failureReason } from '../connectionFailure.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const NAME = 'service';
@@ -16,34 +16,34 @@ export interface ServiceFinding {
   readonly isRunning: boolean;
 }
 
-/** Asks the running service how it is. @see `GET /readyz` */
+/** Checks the running service. @see `GET /readyz` */
 export async function checkService(url: string, fetchImpl: typeof fetch): Promise<ServiceFinding> {
   let text: string;
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MILLISECONDS);
     text = await (await fetchImpl(`${url}/readyz`, { signal, redirect: 'manual' })).text();
   } catch (error) {
-    const message = `does not run at ${url} (${reasonOf(error)})`;
+    const message = `is not running at ${url} (${failureReason(error)})`;
     return { finding: ok(NAME, message), isRunning: false };
   }
   const parsed = readiness.safeParse(parseJson(text));
   if (!parsed.success) {
-    const remedy = 'Stop what listens there, or set PORT to another port.';
-    return { finding: fail(NAME, `what answers at ${url} is no Callway`, remedy), isRunning: false };
+    const remedy = 'Stop the process that uses the port, or set PORT to another one.';
+    return { finding: fail(NAME, `another program responds at ${url}`, remedy), isRunning: false };
   }
-  return { finding: judge(url, parsed.data), isRunning: true };
+  return { finding: toFinding(url, parsed.data), isRunning: true };
 }
 
-function judge(url: string, { status, dependencies }: z.infer<typeof readiness>): Finding {
+function toFinding(url: string, { status, dependencies }: z.infer<typeof readiness>): Finding {
   const names = Object.keys(dependencies);
   if (status === 'ready') return ok(NAME, `ready at ${url}; up: ${names.join(', ')}`);
   if (status === 'draining')
-    return warn(NAME, `at ${url} is stopping`, 'Start it again once it has stopped.');
+    return warn(NAME, `at ${url} is shutting down`, 'Start it again when it has stopped.');
   const down = names.filter((name) => dependencies[name] !== 'up');
   return fail(
     NAME,
     `at ${url} is not ready; down: ${down.join(', ')}`,
-    'See what is said of these here, and its log.',
+    'See the checks of these dependencies here, and the service’s log.',
   );
 }
 

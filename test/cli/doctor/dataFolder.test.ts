@@ -6,12 +6,12 @@ import { checkDataFolder } from '../../../src/cli/doctor/dataFolder.ts';
 import { lockFolder } from '../../../src/infra/files/folderLock.ts';
 import { tempDir } from '../../support/tempDir.ts';
 
-describe('the data folder', () => {
-  it('is made at the first start where it is not there', async () => {
+describe('The data folder check', () => {
+  it('passes for a folder that does not exist yet', async () => {
     const [finding] = await checkDataFolder({ DATA_DIR: join(tempDir(), 'a', 'b') });
     expect(finding).toMatchObject({
       status: 'ok',
-      message: expect.stringContaining('is made at the first start'),
+      message: expect.stringContaining('will be created at the first start'),
     });
   });
 
@@ -25,7 +25,7 @@ describe('the data folder', () => {
     await release();
   });
 
-  it('fails where a file stands in its place', async () => {
+  it('fails for a file in place of the folder', async () => {
     const file = join(tempDir(), 'data');
     writeFileSync(file, '');
     expect(await checkDataFolder({ DATA_DIR: file })).toMatchObject([
@@ -37,7 +37,7 @@ describe('the data folder', () => {
     ]);
   });
 
-  it('fails where others may read a secret', async () => {
+  it('fails for secrets that other users can read', async () => {
     const folder = tempDir();
     const file = join(folder, 'admin-token');
     writeFileSync(file, 'x', { mode: 0o600 });

@@ -6,7 +6,7 @@ import type { DatabaseFacts } from '../../../src/infra/postgres/connection/probe
 
 const refusing = () => Promise.reject(Object.assign(new Error(), { code: 'ECONNREFUSED' }));
 
-describe('the database', () => {
+describe('The database check', () => {
   const migrations: Migration[] = [1, 2].map((version) => ({
     version,
     name: `n${version}`,
@@ -62,20 +62,20 @@ describe('the database', () => {
       },
       statuses: ['ok', 'ok', 'fail'],
     },
-  ])('with $title: $statuses', async ({ facts, statuses }) => {
+  ])('reports $statuses with $title', async ({ facts, statuses }) => {
     const probe = async () => ({ ...sound, ...facts });
     const { findings, sealedWith } = await checkDatabase('postgres://u:p@h/d', { probe, migrations });
     expect(findings.map(({ status }) => status)).toEqual(statuses);
     expect(sealedWith).toBe('f');
   });
 
-  it('that is behind tells how far', async () => {
+  it('counts the pending migrations', async () => {
     const probe = async () => ({ ...sound, migrations: new Map([[1, 'c1']]) });
     const { findings } = await checkDatabase('postgres://h/d', { probe, migrations });
-    expect(findings[2]?.message).toBe('1 of 2 will be run at the next start');
+    expect(findings[2]?.message).toBe('1 of 2 will run at the next start');
   });
 
-  it('that does not answer is named without its password, and the embedded one needs nothing', async () => {
+  it('names an unreachable server without its password; the embedded database always passes', async () => {
     const away = await checkDatabase('postgres://u:hidden@h/d?sslkey=k', { probe: refusing, migrations });
     expect(away.findings).toMatchObject([
       { status: 'fail', message: 'postgres://h/d cannot be used (connection refused)' },

@@ -10,7 +10,7 @@ async function ports(): Promise<Record<string, string>> {
   return { PORT: String(await reservePort()), SIP_PORT: String(await reservePort()) };
 }
 
-it('finds nothing to mend on a sound machine, with servers of its own', async () => {
+it('callway doctor finds no problem on a working machine', async () => {
   const [database, redis] = await Promise.all([createTestDatabase(), redisDatabase()]);
   const { code, out } = await cli(['doctor'], {
     ...(await ports()),
@@ -21,14 +21,14 @@ it('finds nothing to mend on a sound machine, with servers of its own', async ()
   });
   await Promise.all([database.drop(), redis.drop()]);
 
-  expect(out).toMatch(/^\d+ ok, 0 to look at, 0 failed$/m);
+  expect(out).toMatch(/^\d+ ok, 0 warnings, 0 failed$/m);
   expect(out).toMatch(/^ok +database +postgres:\/\/.*, Postgres \d+/m);
-  expect(out).toMatch(/^ok +migrations +\d+ of \d+ will be run at the next start$/m);
+  expect(out).toMatch(/^ok +migrations +\d+ of \d+ will run at the next start$/m);
   expect(out).toMatch(/^ok +Redis +redis:\/\/\S+, version \d/m);
   expect(code).toBe(0);
 });
 
-it('exits 1 when something fails, and says it in JSON too', async () => {
+it('callway doctor exits with 1 when a check fails; --json prints the findings', async () => {
   const url = `redis://:hidden@127.0.0.1:${await reservePort()}`;
   const { code, out } = await cli(['doctor', '--json'], {
     ...(await ports()),
@@ -47,7 +47,7 @@ it('exits 1 when something fails, and says it in JSON too', async () => {
   expect(out).not.toContain('hidden');
 });
 
-it('names every wrong setting, and looks no further', async () => {
+it('callway doctor lists all invalid settings and runs no other checks', async () => {
   const { code, out } = await cli(['doctor'], { PORT: 'http', RTP_PORT_MIN: '70000' });
 
   expect(code).toBe(1);

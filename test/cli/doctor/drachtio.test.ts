@@ -4,10 +4,10 @@ import { checkDrachtio } from '../../../src/cli/doctor/drachtio.ts';
 
 const refusing = () => Promise.reject(Object.assign(new Error(), { code: 'ECONNREFUSED' }));
 
-describe('drachtio-server', () => {
+describe('The drachtio-server check', () => {
   const url = 'drachtio://:hidden@sip.test:9022';
 
-  it('is well when it takes the secret', async () => {
+  it('passes when the secret is accepted', async () => {
     const probe = async () =>
       ({ accepted: true, version: 'v0.9.9', endpoints: ['udp/10.0.0.1:5060'] }) as const;
     expect(await checkDrachtio(url, probe)).toEqual({
@@ -17,7 +17,7 @@ describe('drachtio-server', () => {
     });
   });
 
-  it('fails when it refuses or is away, without showing the secret', async () => {
+  it('fails when the secret is refused or the server is unreachable, without showing the secret', async () => {
     const refused = await checkDrachtio(url, async () => ({ accepted: false, reason: 'incorrect secret' }));
     const away = await checkDrachtio(url, refusing);
     expect([refused, away]).toMatchObject([{ status: 'fail' }, { status: 'fail' }]);

@@ -5,7 +5,7 @@ import type { EndpointAnswer } from '../../../src/providers/openai/probe.ts';
 
 const refusing = () => Promise.reject(Object.assign(new Error(), { code: 'ECONNREFUSED' }));
 
-describe('the models', () => {
+describe('The models check', () => {
   const check = (environment: Record<string, string>, answer: EndpointAnswer) =>
     checkModels(loadConfig(environment), async () => answer);
   const all = ['gpt-4.1', 'gpt-4.1-mini', 'gpt-4.1-nano', 'gpt-4o-mini-transcribe', 'gpt-4o-mini-tts'];
@@ -35,20 +35,20 @@ describe('the models', () => {
       title: 'a wrong address',
       answer: { kind: 'refused', status: 500 },
       status: 'fail',
-      says: 'answers 500',
+      says: 'responds 500',
     },
-  ])('with $title: $status', async ({ answer, status, says }) => {
+  ])('reports $status with $title', async ({ answer, status, says }) => {
     const [finding] = await check(key, answer);
     expect(finding).toMatchObject({ status, message: expect.stringContaining(says) });
     expect(JSON.stringify(finding)).not.toContain('hidden');
   });
 
-  it('asks nobody when all is local', async () => {
+  it('sends no request when all models are local', async () => {
     const findings = await checkModels(loadConfig({}), () => Promise.reject(new Error('asked')));
     expect(findings).toMatchObject([{ name: 'local models', status: 'ok' }]);
   });
 
-  it('asks the endpoint for embeddings where it is another', async () => {
+  it('checks a separate embeddings endpoint', async () => {
     const asked: unknown[] = [];
     const config = loadConfig({ ...key, EMBEDDING_BASE_URL: 'http://vectors.test/v1' });
     const findings = await checkModels(config, async ({ baseUrl, apiKey }) => {
@@ -62,7 +62,7 @@ describe('the models', () => {
     ]);
   });
 
-  it('names the setting of an endpoint that is away', async () => {
+  it('names the setting of an unreachable endpoint', async () => {
     const [finding] = await checkModels(loadConfig(key), refusing);
     expect(finding).toMatchObject({ status: 'fail', remedy: expect.stringContaining('OPENAI_BASE_URL') });
   });

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 
 import { checkNode, compare } from '../../../src/cli/doctor/node.ts';
 
-describe('Node', () => {
+describe('The Node check', () => {
   it.each([
     { version: '20.19.0', status: 'ok' },
     { version: '24.1.0', status: 'ok' },
     { version: '20.18.9', status: 'fail' },
     { version: '18.20.0', status: 'fail' },
-  ])('$version is $status', ({ version, status }) => {
+  ])('reports $status for $version', ({ version, status }) => {
     expect(checkNode(version, '>=20.19.0')).toMatchObject({ status });
   });
 

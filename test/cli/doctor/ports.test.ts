@@ -6,13 +6,13 @@ import { loadConfig } from '../../../src/app/settings/config.ts';
 import { checkPorts, type TryPort, tryPort } from '../../../src/cli/doctor/ports.ts';
 import { reservePort } from '../../support/ports.ts';
 
-describe('checkPorts', () => {
+describe('The ports check', () => {
   const taken =
     (isTaken: (transport: string, port: number) => boolean): TryPort =>
     async (transport, _host, port) =>
       isTaken(transport, port) ? 'EADDRINUSE' : undefined;
 
-  it('is content when all are free, and leaves SIP to drachtio-server', async () => {
+  it('passes when all ports are free, and skips SIP with drachtio-server', async () => {
     const own = await checkPorts(
       loadConfig({ SIP_PORT: '5070' }),
       taken(() => false),
@@ -31,7 +31,7 @@ describe('checkPorts', () => {
     expect(drachtio.map(({ name }) => name)).toEqual(['PORT tcp', 'RTP ports']);
   });
 
-  it('names the setting of a port that is taken', async () => {
+  it('names the setting of a port in use', async () => {
     const findings = await checkPorts(
       loadConfig({}),
       taken((transport, port) => transport === 'tcp' && port === 5060),
@@ -41,7 +41,7 @@ describe('checkPorts', () => {
       {
         name: 'SIP_PORT tcp',
         status: 'fail',
-        message: '127.0.0.1:5060 cannot be listened on (EADDRINUSE)',
+        message: '127.0.0.1:5060 cannot be bound (EADDRINUSE)',
         remedy: expect.stringContaining('set SIP_PORT'),
       },
     ]);
@@ -51,7 +51,7 @@ describe('checkPorts', () => {
     { title: 'the last', isTaken: (port: number) => port === 39_999, status: 'warn' },
     { title: 'the first', isTaken: (port: number) => port === 30_000, status: 'warn' },
     { title: 'every', isTaken: (port: number) => port >= 30_000, status: 'fail' },
-  ])('$title RTP port taken: $status', async ({ isTaken, status }) => {
+  ])('reports $status with $title RTP port in use', async ({ isTaken, status }) => {
     const findings = await checkPorts(
       loadConfig({}),
       taken((_transport, port) => isTaken(port)),
@@ -59,7 +59,7 @@ describe('checkPorts', () => {
     expect(findings.at(-1)).toMatchObject({ name: 'RTP ports', status });
   });
 
-  it('does not try a port that the system chooses', async () => {
+  it('does not bind port 0', async () => {
     const [first] = await checkPorts(
       loadConfig({ PORT: '0' }),
       taken(() => true),
@@ -69,7 +69,7 @@ describe('checkPorts', () => {
 });
 
 describe('tryPort', () => {
-  it('tells a taken port from a free one, for each transport, and gives it back', async () => {
+  it('detects a port in use for each transport, and releases a free one', async () => {
     const [tcp, udp] = [await reservePort(), await reservePort()];
     expect(await tryPort('tcp', '127.0.0.1', tcp)).toBeUndefined();
     expect(await tryPort('udp', '127.0.0.1', udp)).toBeUndefined();
@@ -85,7 +85,7 @@ describe('tryPort', () => {
     expect(await tryPort('udp', '127.0.0.1', udp)).toBe('EADDRINUSE');
   });
 
-  it('tells of an address that is not of this machine', async () => {
+  it('detects an address of another machine', async () => {
     expect(await tryPort('tcp', '192.0.2.1', await reservePort())).toBe('EADDRNOTAVAIL');
   });
 });

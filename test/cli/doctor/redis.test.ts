@@ -4,7 +4,7 @@ import { checkRedis } from '../../../src/cli/doctor/redis.ts';
 
 const refusing = () => Promise.reject(Object.assign(new Error(), { code: 'ECONNREFUSED' }));
 
-describe('Redis', () => {
+describe('The Redis check', () => {
   const url = 'redis://user:hidden@cache.test:6379/1';
   const check = (version: string, evictionPolicy: string) =>
     checkRedis(url, { probe: async () => ({ version, evictionPolicy }), installed: async () => undefined });
@@ -15,11 +15,11 @@ describe('Redis', () => {
     { version: '6.0.16', policy: 'noeviction', status: 'fail' },
     { version: '7.0.15', policy: 'allkeys-lru', status: 'fail' },
     { version: '7.0.15', policy: '', status: 'fail' },
-  ])('$version with $policy is $status', async ({ version, policy, status }) => {
+  ])('reports $status for $version with $policy', async ({ version, policy, status }) => {
     expect(await check(version, policy)).toMatchObject({ status });
   });
 
-  it('that does not answer is named without its password', async () => {
+  it('names an unreachable server without its password', async () => {
     const finding = await checkRedis(url, { probe: refusing, installed: async () => undefined });
     expect(finding).toMatchObject({
       status: 'fail',
@@ -32,7 +32,7 @@ describe('Redis', () => {
     { installed: '7.0.15', status: 'ok' },
     { installed: '6.0.0', status: 'fail' },
     { installed: undefined, status: 'fail' },
-  ])('of this machine, $installed, is $status', async ({ installed, status }) => {
+  ])('reports $status for the installed version $installed', async ({ installed, status }) => {
     expect(await checkRedis(undefined, { probe: refusing, installed: async () => installed })).toMatchObject({
       status,
     });

@@ -6,7 +6,7 @@ import { createSealer } from '../../../src/base/sealer.ts';
 import { checkSecretsKey } from '../../../src/cli/doctor/secretsKey.ts';
 import { tempDir } from '../../support/tempDir.ts';
 
-describe('the secrets key', () => {
+describe('The secrets key check', () => {
   const key = Buffer.alloc(32, 1);
   const { fingerprint } = createSealer(key);
 
@@ -37,7 +37,7 @@ describe('the secrets key', () => {
       sealedWith: undefined,
       status: 'warn',
     },
-  ])('$title is $status', async ({ settings, sealedWith, status }) => {
+  ])('reports $status for $title', async ({ settings, sealedWith, status }) => {
     const config = {
       SECRETS_KEY: undefined,
       SECRETS_KEY_PREVIOUS: undefined,
@@ -48,7 +48,7 @@ describe('the secrets key', () => {
     expect(await checkSecretsKey(config, sealedWith)).toMatchObject({ status });
   });
 
-  it('kept in DATA_DIR is read, and fails when it was cut', async () => {
+  it('reads the key in DATA_DIR, and fails when it is truncated', async () => {
     const folder = tempDir();
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'secrets-key'), `${key.toString('base64url')}\n`);

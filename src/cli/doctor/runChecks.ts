@@ -7,15 +7,14 @@ import { checkDrachtio } from './drachtio.ts';
 import { type Finding, fail, ok } from './finding.ts';
 import { checkModels, type ProbeEndpoint } from './models.ts';
 import { checkNode } from './node.ts';
-import { checkObjectStore } from './objectStore.ts';
 import { checkPorts, type TryPort } from './ports.ts';
 import { checkRedis, type RedisCheckDeps } from './redis.ts';
 import { checkSecretsKey } from './secretsKey.ts';
 import { checkService } from './service.ts';
-import { checkUploads } from './uploads.ts';
+import { checkDocuments, checkRecordings } from './storage.ts';
 
-/** How the checks reach what they look at. */
-export interface ExamineDeps {
+/** The checks' access to the machine and the network. */
+export interface DoctorDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly node: { readonly version: string; readonly range: string };
   readonly database: DatabaseCheckDeps;
@@ -26,8 +25,8 @@ export interface ExamineDeps {
   readonly fetch: typeof fetch;
 }
 
-/** Checks everything that the settings name, and changes nothing. */
-export async function examine(deps: ExamineDeps): Promise<Finding[]> {
+/** Checks the settings and everything they refer to. Changes nothing. */
+export async function runChecks(deps: DoctorDeps): Promise<Finding[]> {
   const node = checkNode(deps.node.version, deps.node.range);
   let config: Config;
   try {
@@ -35,18 +34,18 @@ export async function examine(deps: ExamineDeps): Promise<Finding[]> {
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const problems = error.problems.map(({ variable, message }) =>
-      fail('settings', `${variable} ${message}`, `Mend ${variable} in the environment or in .env.`),
+      fail('settings', `${variable} ${message}`, `Correct ${variable} in the environment or in .env.`),
     );
     return [node, ...problems];
   }
-  return [node, ok('settings', 'all are valid'), ...(await examineConfig(config, deps))];
+  return [node, ok('settings', 'all are valid'), ...(await checkConfig(config, deps))];
 }
 
-async function examineConfig(config: Config, deps: ExamineDeps): Promise<Finding[]> {
+async function checkConfig(config: Config, deps: DoctorDeps): Promise<Finding[]> {
   const [folder, service, database, redis, sip, models] = await Promise.all([
     checkDataFolder(config),
     config.PORT === 0
-      ? { finding: ok('service', 'takes any free port, and was not asked'), isRunning: false }
+      ? { finding: ok('service', 'not checked: PORT is 0, so its port is unknown'), isRunning: false }
       : checkService(configuredAddress(config), deps.fetch),
     checkDatabase(config.DATABASE_URL, deps.database),
     checkRedis(config.REDIS_URL, deps.redis),
@@ -62,7 +61,7 @@ async function examineConfig(config: Config, deps: ExamineDeps): Promise<Finding
     ...(await Promise.all(sip)),
     ...(service.isRunning ? [] : await checkPorts(config, deps.tryPort)),
     ...models,
-    checkObjectStore(config),
-    await checkUploads(config),
+    checkRecordings(config),
+    await checkDocuments(config),
   ];
 }
