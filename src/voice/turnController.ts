@@ -4,12 +4,7 @@ import type { TurnInput } from '../engine/turn/turn.ts';
 import type { AudioStream } from './audioStream.ts';
 import type { SpeechRecognition } from './recognition/speechRecognition.ts';
 import { isBackchannel } from './turnDetection/backchannel.ts';
-import {
-  checkDigitTimeout,
-  type DtmfEntry,
-  type DtmfEntryStep,
-  enterDigit,
-} from './turnDetection/dtmfEntry.ts';
+import { checkDigitTimeout, type DtmfEntry, type DtmfEntryStep, enterDigit } from './turnDetection/dtmf.ts';
 import { unansweredText } from './turnDetection/onTranscript.ts';
 import type { TurnSettings } from './turnDetection/turnSettings.ts';
 import {

@@ -1,10 +1,9 @@
 import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
 import type { SynthesisRequest } from '../../providers/ports/textToSpeech.ts';
-import { firstAudible, withoutLeadingSilence } from './audibility.ts';
 import { createHeardText, type HeardText } from './heardText.ts';
 import { isSpeakable, speakable } from './sentenceSplitter.ts';
 import { SpeechPlayout, type SpeechPlayoutDeps } from './speechPlayout.ts';
-import type { SpeechSynthesis } from './speechSynthesis.ts';
+import { firstAudible, type SpeechSynthesis, withoutLeadingSilence } from './speechSynthesis.ts';
 
 /** Speech synthesised ahead of what is heard: enough for a slow sentence, little to discard on an interruption. */
 const LOOKAHEAD_MS = 8000;

@@ -5,7 +5,6 @@ import { createWatchdog } from '../../base/watchdog.ts';
 import { createResampler, isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
 import { ModelError, type ModelErrorCode } from '../../providers/ports/modelError.ts';
 import type { SynthesisRequest, TextToSpeech } from '../../providers/ports/textToSpeech.ts';
-import { firstAudible } from './audibility.ts';
 
 /** Half an hour of telephone speech. */
 const CACHE_BYTES = 32 * 1024 * 1024;
@@ -22,6 +21,11 @@ const LAST_FIRST_SOUND_TIMEOUT_MS = 8000;
 const NEXT_SOUND_TIMEOUT_MS = 4000;
 /** After a failover the first vendor is skipped this long; otherwise each sentence would be late. */
 const SKIP_FAILED_MS = 30_000;
+
+/** Below -54 dBFS a sample is inaudible on a telephone. */
+const AUDIBLE = 64;
+/** Kept before the first audible sample: a soft consonant starts there. */
+const LEADING_SILENCE_MS = 20;
 
 /** Synthesised speech by vendor, voice, language, rate and text. Shared by all sessions of a node. */
 export type SpeechCache = LRUCache<string, Int16Array>;
@@ -202,4 +206,20 @@ export function concatenated(pieces: readonly Int16Array[]): Int16Array {
     at += piece.length;
   }
   return all;
+}
+
+/**
+ * Removes the 50 to 200 ms of silence that synthetic voices start with.
+ *
+ * @returns The samples from shortly before the first audible one; none where no sample is audible.
+ */
+export function withoutLeadingSilence(samples: Int16Array, sampleRateHz: number): Int16Array {
+  const first = firstAudible(samples);
+  if (first < 0) return samples.subarray(samples.length);
+  return samples.subarray(Math.max(0, first - (sampleRateHz * LEADING_SILENCE_MS) / 1000));
+}
+
+/** Index of the first audible sample; -1 where there is none. */
+export function firstAudible(samples: Int16Array): number {
+  return samples.findIndex((sample) => Math.abs(sample) >= AUDIBLE);
 }

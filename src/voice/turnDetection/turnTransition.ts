@@ -1,4 +1,4 @@
-import { onDtmfDigit, onDtmfEntry } from './onDtmf.ts';
+import { onDtmfDigit, onDtmfEntry } from './dtmf.ts';
 import { onFrame } from './onFrame.ts';
 import { onTranscript, onTranscriptionFailed } from './onTranscript.ts';
 import { enterPhase, startTurn, type TurnStep, withoutEffects, withoutTranscript } from './steps.ts';

@@ -5,6 +5,7 @@ import {
   createSpeechCache,
   SpeechSynthesis,
   type SpeechSynthesisDeps,
+  withoutLeadingSilence,
 } from '../../../src/voice/speech/speechSynthesis.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { scriptedVoice } from '../support/scriptedSpeech.ts';
@@ -127,4 +128,17 @@ test('A vendor that stops in the middle of a text fails after 4 s', async () => 
   clock.advance(1);
   await expect(spoken).rejects.toThrow('stopped in the middle');
   expect(clock.pendingTimers()).toBe(0);
+});
+
+const quiet = (length: number) => Array(length).fill(30);
+
+test.each([
+  ['one second of silence', [...quiet(8000), 900, 30, 900], 160 + 3],
+  ['10 ms of silence', [...quiet(80), -900, 900], 82],
+  ['no silence', [900, 30], 2],
+  ['nothing but silence', quiet(400), 0],
+  ['no samples', [], 0],
+])('Leading silence is trimmed to 20 ms: %s', (_, samples, length) => {
+  const left = withoutLeadingSilence(Int16Array.from(samples), 8000);
+  expect([...left]).toEqual(samples.slice(samples.length - length));
 });

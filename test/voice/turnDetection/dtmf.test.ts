@@ -4,7 +4,7 @@ import {
   type DtmfEntryStep,
   enterDigit,
   INTER_DIGIT_TIMEOUT_MS,
-} from '../../../src/voice/turnDetection/dtmfEntry.ts';
+} from '../../../src/voice/turnDetection/dtmf.ts';
 
 const enter = (digits: string, edgeDigits: readonly string[] = []) =>
   [...digits].reduce(
