@@ -77,7 +77,7 @@ for (const from of SAMPLE_RATES_HZ) {
 }
 
 {
-  const queue = new PlayoutQueue({ sampleRateHz: 8000 });
+  const queue = new PlayoutQueue({ sampleRateHz: 8000, onMark: () => {} });
   const chunk = speech(8000);
   const out = new Int16Array(160);
   measure('playout pull', (index) => {

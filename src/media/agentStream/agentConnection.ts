@@ -178,10 +178,7 @@ export class AgentConnection {
 
   #enqueue(queue: PlayoutQueue, samples: Int16Array): void {
     if (samples.length > 0) this.underruns.received();
-    const result = queue.enqueue(samples);
-    if (result.accepted) return;
-    const rest = queue.enqueue(samples.subarray(0, result.roomSamples));
-    this.overflowedSamples += samples.length - (rest.accepted ? result.roomSamples : 0);
+    this.overflowedSamples += samples.length - queue.enqueue(samples);
   }
 
   /** A mark above the queue's limit is answered as well, so that the agent does not wait for it. */

@@ -56,11 +56,6 @@ export const FRAME_DURATION_MS = 20;
 /** Of Opus. @see RFC 7587 section 4.2 */
 export const MAX_PACKET_DURATION_MS = 120;
 
-/** @returns Samples in a frame of `durationMs`. */
-export function samplesPerFrame(format: CodecFormat, durationMs: number = FRAME_DURATION_MS): number {
-  return (format.sampleRateHz * durationMs) / 1000;
-}
-
 /** @returns Ticks of the RTP clock in a frame of `durationMs`. */
 export function timestampTicksPerFrame(format: CodecFormat, durationMs: number = FRAME_DURATION_MS): number {
   return (format.rtpClockRateHz * durationMs) / 1000;

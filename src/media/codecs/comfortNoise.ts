@@ -1,8 +1,3 @@
-/** Payload type of comfort noise at 8 kHz. @see RFC 3551 table 4 */
-export const COMFORT_NOISE_PAYLOAD_TYPE = 13;
-/** Its name in SDP. */
-export const COMFORT_NOISE_NAME = 'CN';
-
 /** 0 dBov: full scale of 16 bits. */
 const OVERLOAD = 32_767;
 /** Peak of uniformly distributed noise relative to its root mean square. */

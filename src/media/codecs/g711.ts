@@ -55,10 +55,6 @@ export const pcmu: CodecFormat = companded('PCMU', 0, muLawTables);
 /** A-law, used elsewhere. @see ITU-T G.711 table 1, RFC 3551 section 4.5.14 */
 export const pcma: CodecFormat = companded('PCMA', 8, aLawTables);
 
-/** Code words of silence. */
-export const MU_LAW_SILENCE = 0xff;
-export const A_LAW_SILENCE = 0xd5;
-
 function companded(name: 'PCMU' | 'PCMA', staticPayloadType: number, tables: CompandingTables): CodecFormat {
   const format: CodecFormat = {
     name,

@@ -26,7 +26,7 @@ function openL16(format: CodecFormat): Codec {
 }
 
 /** @returns Bytes written. @throws {RangeError} When `out` is too small. */
-export function writeBigEndian(samples: Int16Array, out: Uint8Array): number {
+function writeBigEndian(samples: Int16Array, out: Uint8Array): number {
   requireRoom(out.length, 2 * samples.length);
   for (let i = 0; i < samples.length; i++) {
     const sample = samples[i] ?? 0;
@@ -37,28 +37,9 @@ export function writeBigEndian(samples: Int16Array, out: Uint8Array): number {
 }
 
 /** @returns Samples written; an odd byte at the end is ignored. @throws {RangeError} When `out` is too small. */
-export function readBigEndian(bytes: Uint8Array, out: Int16Array): number {
+function readBigEndian(bytes: Uint8Array, out: Int16Array): number {
   const count = bytes.length >> 1;
   requireRoom(out.length, count);
   for (let i = 0; i < count; i++) out[i] = ((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0);
-  return count;
-}
-
-/** As in WAV files. @returns Bytes written. @throws {RangeError} */
-export function writeLittleEndian(samples: Int16Array, out: Uint8Array): number {
-  requireRoom(out.length, 2 * samples.length);
-  for (let i = 0; i < samples.length; i++) {
-    const sample = samples[i] ?? 0;
-    out[2 * i] = sample;
-    out[2 * i + 1] = sample >> 8;
-  }
-  return 2 * samples.length;
-}
-
-/** @returns Samples written; an odd byte at the end is ignored. @throws {RangeError} When `out` is too small. */
-export function readLittleEndian(bytes: Uint8Array, out: Int16Array): number {
-  const count = bytes.length >> 1;
-  requireRoom(out.length, count);
-  for (let i = 0; i < count; i++) out[i] = (bytes[2 * i] ?? 0) | ((bytes[2 * i + 1] ?? 0) << 8);
   return count;
 }

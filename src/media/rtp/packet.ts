@@ -13,16 +13,6 @@ export interface RtpHeader {
   /** In ticks of the RTP clock, taken modulo 2^32. */
   readonly timestamp: number;
   readonly ssrc: number;
-  /** Contributing sources, at most 15. */
-  readonly csrcs?: readonly number[];
-  readonly extension?: RtpExtension;
-}
-
-export interface RtpExtension {
-  /** 16 bits, defined by the profile. */
-  readonly profile: number;
-  /** A whole number of 32-bit words. */
-  readonly data: Uint8Array;
 }
 
 /** Length of a header without contributing sources and extension. */
@@ -56,13 +46,9 @@ export class RtpPacketView {
   sequenceNumber = 0;
   timestamp = 0;
   ssrc = 0;
-  csrcCount = 0;
   /** Offset of the payload in `bytes`: the length of the whole header. */
   payloadOffset = 0;
   payloadLengthBytes = 0;
-  /** -1 when the packet has no header extension. */
-  extensionProfile = -1;
-  #extensionOffset = 0;
 
   /** @returns Undefined when the view shows the packet, else its defect. */
   read(bytes: Uint8Array): RtpDefect | undefined {
@@ -78,9 +64,6 @@ export class RtpPacketView {
       return 'bad_padding';
     }
     this.bytes = bytes;
-    this.csrcCount = first & 0x0f;
-    this.#extensionOffset = RTP_FIXED_HEADER_BYTES + 4 * this.csrcCount;
-    this.extensionProfile = (first & 0x10) === 0 ? -1 : readUint16(bytes, this.#extensionOffset);
     this.marker = (second & 0x80) !== 0;
     this.payloadType = second & 0x7f;
     this.sequenceNumber = readUint16(bytes, 2);
@@ -94,19 +77,6 @@ export class RtpPacketView {
   /** The payload without padding, as a view of the datagram. */
   payload(): Uint8Array {
     return this.bytes.subarray(this.payloadOffset, this.payloadOffset + this.payloadLengthBytes);
-  }
-
-  /** @throws {RangeError} When `index` is not below `csrcCount`. */
-  csrc(index: number): number {
-    if (!(index >= 0 && index < this.csrcCount)) throw new RangeError(`no contributing source ${index}`);
-    return readUint32(this.bytes, RTP_FIXED_HEADER_BYTES + 4 * index);
-  }
-
-  /** The extension's data, without its four-byte header; empty without an extension. */
-  extensionData(): Uint8Array {
-    return this.extensionProfile < 0
-      ? this.bytes.subarray(0, 0)
-      : this.bytes.subarray(this.#extensionOffset + 4, this.payloadOffset);
   }
 }
 
@@ -133,23 +103,18 @@ export function rtpHeaderLengthBytes(bytes: Uint8Array): number {
  * @see RFC 3550 section 5.1
  */
 export function writeRtpHeader(out: Uint8Array, header: RtpHeader): number {
-  const csrcs = header.csrcs ?? [];
-  checkHeader(header, csrcs, out.length);
-  out[0] = (VERSION << 6) | (header.extension === undefined ? 0 : 0x10) | csrcs.length;
-  out[1] = (header.marker ? 0x80 : 0) | header.payloadType;
-  writeUint16(out, 2, header.sequenceNumber);
-  writeUint32(out, 4, header.timestamp);
-  writeUint32(out, 8, header.ssrc);
-  let offset = RTP_FIXED_HEADER_BYTES;
-  for (const csrc of csrcs) {
-    writeUint32(out, offset, csrc);
-    offset += 4;
+  const { payloadType, marker, sequenceNumber, timestamp, ssrc } = header;
+  if (!(payloadType >= 0 && payloadType <= 127)) {
+    throw new RangeError(`RTP payload type ${payloadType} is not in 0..127`);
   }
-  if (header.extension === undefined) return offset;
-  writeUint16(out, offset, header.extension.profile);
-  writeUint16(out, offset + 2, header.extension.data.length / 4);
-  out.set(header.extension.data, offset + 4);
-  return offset + 4 + header.extension.data.length;
+  if (out.length < RTP_FIXED_HEADER_BYTES)
+    throw new RangeError(`an RTP header does not fit ${out.length} bytes`);
+  out[0] = VERSION << 6;
+  out[1] = (marker ? 0x80 : 0) | payloadType;
+  writeUint16(out, 2, sequenceNumber);
+  writeUint32(out, 4, timestamp);
+  writeUint32(out, 8, ssrc);
+  return RTP_FIXED_HEADER_BYTES;
 }
 
 /**
@@ -161,18 +126,4 @@ export function isRtcp(bytes: Uint8Array): boolean {
   if (bytes.length < 2) return false;
   const type = readUint8(bytes, 1);
   return type >= FIRST_RTCP_TYPE && type <= LAST_RTCP_TYPE;
-}
-
-function checkHeader(header: RtpHeader, csrcs: readonly number[], available: number): void {
-  if (!(header.payloadType >= 0 && header.payloadType <= 127)) {
-    throw new RangeError(`RTP payload type ${header.payloadType} is not in 0..127`);
-  }
-  if (csrcs.length > 15) throw new RangeError(`${csrcs.length} contributing sources; RTP takes 15 at most`);
-  const extensionBytes = header.extension?.data.length ?? 0;
-  if (extensionBytes % 4 !== 0 || extensionBytes > 4 * 0xffff) {
-    throw new RangeError(`an RTP header extension of ${extensionBytes} bytes is not 0..65535 whole words`);
-  }
-  const needed =
-    RTP_FIXED_HEADER_BYTES + 4 * csrcs.length + (header.extension === undefined ? 0 : 4 + extensionBytes);
-  if (needed > available) throw new RangeError(`an RTP header of ${needed} bytes does not fit ${available}`);
 }

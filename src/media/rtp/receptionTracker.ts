@@ -12,31 +12,24 @@ export type ReceptionVerdict = PacketVerdict | 'source_changed';
  */
 export class ReceptionTracker {
   readonly rtpClockRateHz: number;
-  sourceChanges = 0;
   #current: SourceStatistics | undefined;
   #candidate: SourceStatistics | undefined;
-  #earlier = { received: 0, expected: 0, bursts: 0, restarts: 0 };
+  #earlier = { received: 0, expected: 0, bursts: 0 };
 
   constructor(rtpClockRateHz: number) {
     this.rtpClockRateHz = rtpClockRateHz;
   }
 
   /** @see SourceStatistics.receive for the units. */
-  receive(
-    ssrc: number,
-    sequenceNumber: number,
-    timestamp: number,
-    arrivalMs: number,
-    payloadLengthBytes: number,
-  ): ReceptionVerdict {
+  receive(ssrc: number, sequenceNumber: number, timestamp: number, arrivalMs: number): ReceptionVerdict {
     this.#current ??= new SourceStatistics(ssrc, this.rtpClockRateHz, sequenceNumber);
     if (this.#current.ssrc === ssrc) {
-      return this.#current.receive(sequenceNumber, timestamp, arrivalMs, payloadLengthBytes);
+      return this.#current.receive(sequenceNumber, timestamp, arrivalMs);
     }
     if (this.#candidate?.ssrc !== ssrc) {
       this.#candidate = new SourceStatistics(ssrc, this.rtpClockRateHz, sequenceNumber);
     }
-    const verdict = this.#candidate.receive(sequenceNumber, timestamp, arrivalMs, payloadLengthBytes);
+    const verdict = this.#candidate.receive(sequenceNumber, timestamp, arrivalMs);
     if (verdict !== 'valid') return verdict;
     this.#changeTo(this.#candidate);
     return 'source_changed';
@@ -63,24 +56,18 @@ export class ReceptionTracker {
     return this.#earlier.bursts + (this.#current?.lossBursts ?? 0);
   }
 
-  get restarts(): number {
-    return this.#earlier.restarts + (this.#current?.restarts ?? 0);
-  }
-
   get jitterMs(): number {
     return this.#current?.jitterMs ?? 0;
   }
 
   #changeTo(next: SourceStatistics): void {
-    const { packetsReceived, packetsExpected, lossBursts, restarts } = this;
+    const { packetsReceived, packetsExpected, lossBursts } = this;
     this.#earlier = {
       received: packetsReceived,
       expected: packetsExpected,
       bursts: lossBursts,
-      restarts,
     };
     this.#current = next;
     this.#candidate = undefined;
-    this.sourceChanges++;
   }
 }

@@ -39,10 +39,8 @@ const MIN_CUMULATIVE_LOST = -0x800000;
 export class SourceStatistics {
   readonly ssrc: number;
   readonly rtpClockRateHz: number;
-  bytesReceived = 0;
   /** Runs of consecutive missing packets, counted at the gap; reordered packets may fill one later. */
   lossBursts = 0;
-  restarts = 0;
   #probation: number;
   #received = 0;
   /** Counts of earlier sequences. */
@@ -71,16 +69,10 @@ export class SourceStatistics {
    * @param timestamp - In RTP ticks, 0..2^32-1.
    * @param arrivalMs - Monotonic.
    */
-  receive(
-    sequenceNumber: number,
-    timestamp: number,
-    arrivalMs: number,
-    payloadLengthBytes: number,
-  ): PacketVerdict {
+  receive(sequenceNumber: number, timestamp: number, arrivalMs: number): PacketVerdict {
     const verdict = this.#judge(sequenceNumber);
     if (verdict === 'probation' || verdict === 'jumped') return verdict;
     this.#received++;
-    this.bytesReceived += payloadLengthBytes;
     if (verdict === 'restarted') this.#lastTransitTicks = undefined;
     this.#updateJitter(timestamp, arrivalMs);
     return verdict;
@@ -144,7 +136,6 @@ export class SourceStatistics {
     if (step > SEQUENCE_RANGE - MAX_MISORDER) return 'valid';
     if (sequenceNumber === this.#jumpConfirmedBy) {
       this.#restart(sequenceNumber);
-      this.restarts++;
       return 'restarted';
     }
     this.#jumpConfirmedBy = (sequenceNumber + 1) & 0xffff;

@@ -36,8 +36,8 @@ export class RtpReceiver {
 
   /** @param packet - Accepted by the packet filter; its bytes are the receiver's until they are played. */
   receive(packet: RtpPacketView, nowMs: number): void {
-    const { ssrc, sequenceNumber, timestamp, payloadType, payloadLengthBytes } = packet;
-    const verdict = this.reception.receive(ssrc, sequenceNumber, timestamp, nowMs, payloadLengthBytes);
+    const { ssrc, sequenceNumber, timestamp, payloadType } = packet;
+    const verdict = this.reception.receive(ssrc, sequenceNumber, timestamp, nowMs);
     if (verdict === 'probation' || verdict === 'jumped') return;
     if (verdict !== 'valid') this.buffer.reset();
     const payload = packet.payload();

@@ -36,8 +36,6 @@ export const DEFAULT_RELATCH_AFTER_MS = 3_000;
  */
 export class SourceLatch {
   readonly relatchAfterMs: number;
-  relatches = 0;
-  packetsRefused = 0;
   #signalled: MediaAddress | undefined;
   #latched: MediaAddress | undefined;
   #lastPacketMs = 0;
@@ -63,10 +61,8 @@ export class SourceLatch {
       }
       const isSignalled = this.#signalled !== undefined && isSame(this.#signalled, address, port);
       if (!isSignalled && !this.mayMove(nowMs)) {
-        this.packetsRefused++;
         return 'refused';
       }
-      this.relatches++;
     }
     this.#latched = { address, port };
     this.#lastPacketMs = nowMs;
@@ -89,10 +85,6 @@ export class SourceLatch {
   /** Where to send: the latched source, before that the signalled address. */
   get target(): MediaAddress | undefined {
     return this.#latched ?? this.#signalled;
-  }
-
-  get isLatched(): boolean {
-    return this.#latched !== undefined;
   }
 }
 

@@ -3,20 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { type FiredMark, PlayoutQueue } from '../../../src/media/agentStream/playoutQueue.ts';
 
 /** At 1 kHz a sample is a millisecond, and the fade is 5 samples. */
-function create(limits: { capacityMs?: number; highWaterMs?: number; lowWaterMs?: number } = {}) {
+function create() {
   const marks: FiredMark[] = [];
-  let drained = 0;
-  const queue = new PlayoutQueue({
-    sampleRateHz: 1000,
-    onMark: (mark) => marks.push(mark),
-    onDrained: () => drained++,
-    ...limits,
-  });
+  const queue = new PlayoutQueue({ sampleRateHz: 1000, onMark: (mark) => marks.push(mark) });
   const pull = () => {
     const frame = new Int16Array(20).fill(99);
     return { speech: queue.pull(frame), frame: [...frame] };
   };
-  return { queue, marks, pull, drained: () => drained };
+  return { queue, marks, pull };
 }
 const speech = (length: number, value = 1000) => new Int16Array(length).fill(value);
 const range = (from: number, to: number) => Int16Array.from({ length: to - from }, (_, n) => from + n);
@@ -29,14 +23,6 @@ describe('PlayoutQueue', () => {
     expect(pull()).toEqual({ speech: 10, frame: [...range(20, 30), ...new Int16Array(10)] });
     expect(pull()).toEqual({ speech: 0, frame: [...new Int16Array(20)] });
     expect(queue).toMatchObject({ playedPosition: 30, queuedSamples: 0 });
-  });
-
-  it('reports the start position of a chunk, also after silence', () => {
-    const { queue, pull } = create();
-    expect(queue.enqueue(speech(30))).toEqual({ accepted: true, startPosition: 0, isAboveHighWater: false });
-    expect(queue.enqueue(speech(5))).toMatchObject({ startPosition: 30 });
-    for (let n = 0; n < 5; n++) pull();
-    expect(queue.enqueue(speech(5))).toMatchObject({ startPosition: 35 });
   });
 
   describe('marks', () => {
@@ -81,19 +67,14 @@ describe('PlayoutQueue', () => {
   });
 
   describe('clear', () => {
-    it('fades within 5 ms of the next frame, and reports the played samples', () => {
+    it('fades within 5 ms of the next frame, which count as played', () => {
       const { queue, pull } = create();
       queue.enqueue(speech(15));
       queue.enqueue(speech(50));
       queue.enqueue(speech(70));
       pull();
-      expect(queue.clear()).toEqual({
-        chunks: [
-          { startPosition: 15, lengthSamples: 50, playedSamples: 10 },
-          { startPosition: 65, lengthSamples: 70, playedSamples: 0 },
-        ],
-        droppedSamples: 110,
-      });
+      queue.clear();
+      expect(queue.queuedSamples).toBe(5);
       const { speech: faded, frame } = pull();
       expect(faded).toBe(5);
       expect(frame.slice(0, 6)).toEqual([833, 667, 500, 333, 167, 0]);
@@ -106,8 +87,7 @@ describe('PlayoutQueue', () => {
       queue.enqueue(speech(22, 600));
       queue.enqueue(speech(30, -600));
       pull();
-      const { chunks } = queue.clear();
-      expect(chunks.map((chunk) => chunk.playedSamples)).toEqual([22, 3]);
+      queue.clear();
       expect(pull().frame.slice(0, 6)).toEqual([500, 400, -300, -200, -100, 0]);
     });
 
@@ -116,19 +96,15 @@ describe('PlayoutQueue', () => {
       queue.enqueue(speech(100));
       pull();
       queue.clear();
-      expect(queue.enqueue(speech(40, 7))).toMatchObject({ startPosition: 25 });
+      queue.enqueue(speech(40, 7));
       expect(pull().frame.slice(4, 7)).toEqual([167, 7, 7]);
     });
 
     it('drops speech that has not started without a fade', () => {
       const { queue, pull } = create();
       queue.enqueue(speech(40));
-      expect(queue.clear()).toEqual({
-        chunks: [{ startPosition: 0, lengthSamples: 40, playedSamples: 0 }],
-        droppedSamples: 40,
-      });
+      queue.clear();
       expect(pull().speech).toBe(0);
-      expect(queue.clear()).toEqual({ chunks: [], droppedSamples: 0 });
     });
 
     it('twice in one frame keeps one fade', () => {
@@ -137,55 +113,17 @@ describe('PlayoutQueue', () => {
       pull();
       queue.clear();
       queue.enqueue(speech(40));
-      expect(queue.clear()).toEqual({
-        chunks: [{ startPosition: 25, lengthSamples: 40, playedSamples: 0 }],
-        droppedSamples: 40,
-      });
+      queue.clear();
       expect(pull().frame.slice(0, 6)).toEqual([833, 667, 500, 333, 167, 0]);
     });
   });
 
-  describe('back-pressure', () => {
-    const limits = { capacityMs: 100, highWaterMs: 60, lowWaterMs: 30 };
-
-    it('reports the high-water mark, and drains once at the low one', () => {
-      const { queue, pull, drained } = create(limits);
-      expect(queue.enqueue(speech(60))).toMatchObject({ isAboveHighWater: false });
-      expect(queue.enqueue(speech(1))).toMatchObject({ isAboveHighWater: true });
-      pull();
-      expect(drained()).toBe(0);
-      pull();
-      pull();
-      expect(drained()).toBe(1);
-    });
-
-    it('refuses a chunk that does not fit as a whole', () => {
-      const { queue, pull, drained } = create(limits);
-      queue.enqueue(speech(40));
-      expect(queue.enqueue(speech(61))).toEqual({ accepted: false, reason: 'full', roomSamples: 60 });
-      expect(queue.queuedSamples).toBe(40);
-      pull();
-      expect(drained()).toBe(1);
-    });
-
-    it('ends with a clear', () => {
-      const { queue, drained } = create(limits);
-      queue.enqueue(speech(80));
-      queue.clear();
-      expect(drained()).toBe(1);
-    });
-
-    it('drains without an event when it was never high', () => {
-      const { queue, pull, drained } = create(limits);
-      queue.enqueue(speech(50));
-      for (let n = 0; n < 5; n++) pull();
-      expect(drained()).toBe(0);
-    });
-
-    it('requires rising water marks', () => {
-      expect(() => create({ capacityMs: 10, highWaterMs: 20, lowWaterMs: 5 })).toThrow(RangeError);
-      expect(() => create({ highWaterMs: 20, lowWaterMs: 20 })).toThrow(RangeError);
-    });
+  it('takes two minutes of speech at most', () => {
+    const { queue, pull } = create();
+    expect(queue.enqueue(speech(119_990))).toBe(119_990);
+    expect([queue.enqueue(speech(50)), queue.enqueue(speech(50))]).toEqual([10, 0]);
+    pull();
+    expect([queue.enqueue(speech(50)), queue.queuedSamples]).toEqual([20, 120_000]);
   });
 
   it('plays each sample once, for any sequence of operations', () => {
@@ -196,16 +134,16 @@ describe('PlayoutQueue', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const { queue, pull } = create({ capacityMs: 200, highWaterMs: 150, lowWaterMs: 50 });
+        const { queue, pull } = create();
         let [given, dropped, played] = [0, 0, 0];
         for (const each of steps) {
-          if (each.kind === 'enqueue' && queue.enqueue(speech(each.length)).accepted) given += each.length;
+          if (each.kind === 'enqueue') given += queue.enqueue(speech(each.length));
           if (each.kind === 'pull') played += pull().speech;
           if (each.kind === 'clear') {
-            const report = queue.clear();
-            dropped += report.droppedSamples;
-            const left = report.chunks.map((chunk) => chunk.lengthSamples - chunk.playedSamples);
-            expect(left.reduce((sum, count) => sum + count, 0)).toBe(report.droppedSamples);
+            const before = queue.queuedSamples;
+            queue.clear();
+            dropped += before - queue.queuedSamples;
+            expect(queue.queuedSamples).toBeLessThanOrEqual(5);
           }
           expect(queue.playedPosition).toBe(played);
           expect(given).toBe(played + dropped + queue.queuedSamples);

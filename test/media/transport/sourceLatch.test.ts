@@ -24,7 +24,6 @@ describe('SourceLatch', () => {
     latch.receive(nat.address, nat.port, 0);
     expect(latch.receive(address, port, 2999)).toBe('refused');
     expect(latch.target).toEqual(nat);
-    expect(latch.packetsRefused).toBe(1);
   });
 
   it('lets the signalled address take over for good', () => {
@@ -45,7 +44,6 @@ describe('SourceLatch', () => {
     expect(latch.receive(nat.address, nat.port, 1500)).toBe('accepted');
     expect(latch.receive('203.0.113.9', 1, 4000)).toBe('refused');
     expect(latch.receive('203.0.113.9', 1, 4500)).toBe('latched');
-    expect(latch.relatches).toBe(1);
   });
 
   it('latches again when the signalled address changes', () => {

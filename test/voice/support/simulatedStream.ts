@@ -106,7 +106,7 @@ class SimulatedPeer implements SimulatedStream {
   readonly callerAudio = () => this.#callerTape.all();
 
   play(samples: Int16Array): void {
-    if (!this.#queue.enqueue(samples).accepted) throw new Error('the playout queue is full');
+    if (this.#queue.enqueue(samples) < samples.length) throw new Error('the playout queue is full');
   }
 
   mark(name: string): void {
