@@ -31,7 +31,7 @@ const deps = (): CallSweeperDeps => ({
       done.push(`before ${before.toISOString()}`);
       return orphans;
     },
-    releaseClaim: (id, nodeId) => note(`unclaim ${id} ${nodeId}`),
+    releaseClaim: (id, nodeId) => note(`release claim ${id} ${nodeId}`),
     find: async (_projectId, id) => makeCall({ id, status: canceled.includes(id) ? 'canceled' : 'queued' }),
   },
   removals: { due: async () => removals, done: (key) => note(`forget ${key}`) },
@@ -54,10 +54,10 @@ const deps = (): CallSweeperDeps => ({
   lock: {
     renew: async (_projectId, number) => !lostLocks.includes(number),
     async acquire(_projectId, number, callId) {
-      await note(`take ${number} ${callId}`);
+      await note(`lock ${number} ${callId}`);
       return 1;
     },
-    release: (_projectId, number, callId) => note(`free ${number} ${callId}`),
+    release: (_projectId, number, callId) => note(`unlock ${number} ${callId}`),
   },
   queue: { add: (callId) => note(`add ${callId}`) },
   leases: { hold: async () => isOurs, release: (name) => note(`release ${name}`) },
@@ -75,7 +75,7 @@ beforeEach(() => {
   [isOurs, failing] = [true, undefined];
 });
 
-describe('a sweep', () => {
+describe('sweepCalls', () => {
   const waiting = (id: string, seconds: number, toNumber = '+1'): QueuedCall => ({
     id,
     projectId: 'p',
@@ -83,37 +83,37 @@ describe('a sweep', () => {
     createdAtMs: Date.parse(later(seconds)),
   });
 
-  test('queues anew what has waited for a while, and takes locks again that ran out', async () => {
+  test('requeues calls that have waited for a while, and restores expired locks', async () => {
     queued = [waiting('new', 86), waiting('old', 84), waiting('unlocked', 90, '+2')];
     lostLocks = ['+2'];
-    expect((await sweep()).sort()).toEqual(['add old', 'take +2 unlocked']);
+    expect((await sweep()).sort()).toEqual(['add old', 'lock +2 unlocked']);
   });
 
-  test('leaves no lock to a call that was canceled since it was found waiting', async () => {
+  test('releases the restored lock of a call that was canceled meanwhile', async () => {
     queued = [waiting('gone', 90)];
     lostLocks = ['+1'];
     canceled = ['gone'];
-    expect(await sweep()).toEqual(['take +1 gone', 'free +1 gone']);
+    expect(await sweep()).toEqual(['lock +1 gone', 'unlock +1 gone']);
   });
 
-  test('goes through any number of waiting calls', async () => {
+  test('pages through any number of queued calls', async () => {
     queued = Array.from({ length: 450 }, (_, index) => waiting(`c${String(index).padStart(3, '0')}`, 0));
     expect(new Set(await sweep()).size).toBe(450);
   });
 
-  test('is one node’s at a time', async () => {
+  test('does nothing without the lease', async () => {
     queued = [waiting('old', 0)];
     isOurs = false;
     await sweepCalls(deps());
     expect(done).toEqual([]);
   });
 
-  test('asks for calls of nodes that were silent for 30 s', async () => {
+  test('looks for calls of nodes without a heartbeat for 30 s', async () => {
     await sweepCalls(deps());
     expect(done).toEqual([`before ${later(70)}`]);
   });
 
-  test('ends a call when its node was last seen, and saves its recording', async () => {
+  test('ends an orphaned call at its node’s last heartbeat, and recovers the recording', async () => {
     orphans = [{ call: makeCall({ id: 'lost' }), lastSeenAt: later(60) }];
     expect(await sweep()).toEqual([
       `finish lost null failed node_lost ${later(60)}`,
@@ -123,41 +123,41 @@ describe('a sweep', () => {
   });
 
   test.each([
-    ['not before it was answered', { answeredAt: later(80) }, later(60), later(80)],
-    ['now, where nobody knows better', {}, null, later(100)],
-  ])('ends it %s', async (_what, change, lastSeenAt, endedAt) => {
+    ['not before its answer', { answeredAt: later(80) }, later(60), later(80)],
+    ['now without a heartbeat', {}, null, later(100)],
+  ])('ends an orphaned call %s', async (_what, change, lastSeenAt, endedAt) => {
     orphans = [{ call: makeCall({ id: 'lost', ...change }), lastSeenAt }];
     expect((await sweep())[0]).toBe(`finish lost null failed node_lost ${endedAt}`);
   });
 
-  test('saves nothing of a call that nobody answered', async () => {
+  test('recovers no recording of an unanswered call', async () => {
     orphans = [{ call: makeCall({ id: 'rang', status: 'ringing', answeredAt: null }), lastSeenAt: AT }];
     expect(await sweep()).toEqual([`finish rang null failed node_lost ${later(1)}`]);
   });
 
-  test('puts a call back that was taken and never placed; one that is to be hung up is canceled', async () => {
+  test('requeues a claimed call that was not dialed, or cancels it when a hang-up was requested', async () => {
     const taken = { status: 'queued', startedAt: null, answeredAt: null } as const;
     orphans = [
       { call: makeCall({ id: 'taken', ...taken }), lastSeenAt: AT },
       { call: makeCall({ id: 'unwanted', ...taken, hangupRequested: true }), lastSeenAt: later(5) },
     ];
     expect(await sweep()).toEqual([
-      'unclaim taken node',
+      'release claim taken node',
       'add taken',
       `finish unwanted null canceled api_hangup ${later(5)}`,
     ]);
   });
 
-  test('goes on with calls that are over', async () => {
-    const over = { status: 'completed', endedAt: later(3) } as const;
+  test('settles ended calls', async () => {
+    const ended = { status: 'completed', endedAt: later(3) } as const;
     orphans = [
-      { call: makeCall({ id: 'told', ...over, recording: RECOVERED }), lastSeenAt: null },
-      { call: makeCall({ id: 'storing', ...over }), lastSeenAt: null },
+      { call: makeCall({ id: 'recorded', ...ended, recording: RECOVERED }), lastSeenAt: null },
+      { call: makeCall({ id: 'storing', ...ended }), lastSeenAt: null },
     ];
-    expect(await sweep()).toEqual(['settle told', 'recover storing', 'recorded storing saved']);
+    expect(await sweep()).toEqual(['settle recorded', 'recover storing', 'recorded storing saved']);
   });
 
-  test('is not held up by a call that cannot be ended', async () => {
+  test('continues after a call that cannot be ended', async () => {
     orphans = ['bad', 'good'].map((id) => ({ call: makeCall({ id, answeredAt: null }), lastSeenAt: AT }));
     failing = 'finish bad';
     const outcome = await sweep();
@@ -165,7 +165,7 @@ describe('a sweep', () => {
     expect(outcome[1]).toMatch(/^finish good/);
   });
 
-  test('removes recordings whose calls are gone, and forgets them only then', async () => {
+  test('deletes recordings of removed calls before it marks them as done', async () => {
     removals = ['a.wav', 'b.wav'];
     expect(await sweep()).toEqual(['remove a.wav', 'forget a.wav', 'remove b.wav', 'forget b.wav']);
     done = [];
@@ -174,7 +174,7 @@ describe('a sweep', () => {
     expect(done).not.toContain('forget a.wav');
   });
 
-  test('comes every ten seconds until it is stopped, failures and all', async () => {
+  test('startCallSweeper runs every ten seconds until stopped, also after failures', async () => {
     failing = 'remove';
     removals = ['a.wav'];
     const stop = startCallSweeper(deps());
@@ -190,7 +190,7 @@ describe('a sweep', () => {
   });
 });
 
-test('a node that begins another life ends what its former one left, and beats until it stops', async () => {
+test('registerNode ends the calls of the previous process, and sends heartbeats until stopped', async () => {
   left = [makeCall({ id: 'left' }), makeCall({ id: 'bad' }), makeCall({ id: 'next', answeredAt: null })];
   failing = 'finish bad';
   const beats: string[] = [];

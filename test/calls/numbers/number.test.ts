@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import {
   formatNumber,
+  maskNumber,
   normalizeNumber,
   parseCarrierNumber,
   requireNumber,
@@ -10,7 +11,7 @@ import {
 
 const TAIPEI = '+886223456789';
 
-describe('the normal form', () => {
+describe('normalizeNumber', () => {
   test.each([
     ['+886912345678', '+886912345678'],
     ['0912345678', '+886912345678'],
@@ -20,32 +21,32 @@ describe('the normal form', () => {
     ['+14155550123', '+14155550123'],
     ['+390612345678', '+390612345678'],
     ['+80012345678', '+80012345678'],
-  ])('of %s is %s', (text, number) => {
+  ])('normalizes %s to %s', (text, number) => {
     expect(normalizeNumber(text)).toBe(number);
   });
 
   test.each([
-    ['nothing', ''],
-    ['no plus sign', '886912345678'],
+    ['an empty string', ''],
+    ['a missing plus sign', '886912345678'],
     ['blanks', '+886 912 345 678'],
     ['dashes', '0912-345-678'],
     ['an international prefix', '00886912345678'],
     ['the trunk prefix within E.164', '+8860912345678'],
-    ['too short', '+88691'],
-    ['too long', '+8869123456789012'],
+    ['a short number', '+88691'],
+    ['a long number', '+8869123456789012'],
     ['a local number of another country', '4155550123'],
     ['a short code', '0110'],
     ['an extension', '1001'],
-    ['a country code of nobody', '+999123456789'],
+    ['an unassigned country code', '+999123456789'],
     ['letters', '+886abc345678'],
     ['full-width digits', '０９１２３４５６７８'],
-    ['a line after it', '0912345678\n'],
+    ['a trailing line break', '0912345678\n'],
     ['a SIP URI', 'sip:0912345678@example.com'],
-  ])('is not made of %s: %j', (_what, text) => {
+  ])('rejects %s: %j', (_what, text) => {
     expect(normalizeNumber(text)).toBeUndefined();
   });
 
-  test('is one for both spellings of any Taiwan mobile number, and its own normal form', () => {
+  test('is the same for both spellings of any Taiwan mobile number', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 99_999_999 }), (rest) => {
         const digits = `9${String(rest).padStart(8, '0')}`;
@@ -56,7 +57,7 @@ describe('the normal form', () => {
     );
   });
 
-  test('is E.164 and stable, whatever text it was made of', () => {
+  test('returns stable E.164 for any text that it accepts', () => {
     const numberLike = fc.stringMatching(/^[+0]?[0-9]{1,16}$/);
     fc.assert(
       fc.property(fc.oneof(numberLike, fc.string()), (text) => {
@@ -68,7 +69,7 @@ describe('the normal form', () => {
     );
   });
 
-  test('is demanded of users with the name and the path of the field', () => {
+  test('requireNumber names the field and its path', () => {
     expect(requireNumber('0912345678', 'toNumber')).toBe('+886912345678');
     expect(() => requireNumber('12', 'toNumber')).toThrow(
       expect.objectContaining({
@@ -81,7 +82,7 @@ describe('the normal form', () => {
   });
 });
 
-describe('what carriers write', () => {
+describe('parseCarrierNumber', () => {
   test.each([
     ['+886912345678', '+886912345678'],
     ['886912345678', '+886912345678'],
@@ -91,12 +92,12 @@ describe('what carriers write', () => {
     ['1001', undefined],
     ['anonymous', undefined],
     ['', undefined],
-  ])('%j is read as %s', (text, number) => {
+  ])('reads %j as %s', (text, number) => {
     expect(parseCarrierNumber(text)).toBe(number);
   });
 });
 
-describe('a number is written', () => {
+describe('formatNumber', () => {
   test.each([
     ['as_given', '+886912345678', '0912345678', '0912345678'],
     ['as_given', '+886912345678', undefined, '+886912345678'],
@@ -106,13 +107,21 @@ describe('a number is written', () => {
     ['national', TAIPEI, undefined, '0223456789'],
     ['national', '+14155550123', undefined, '+14155550123'],
     ['national', 'anonymous', undefined, 'anonymous'],
-  ] as const)('%s: %s (given as %s) is %s', (format, number, asGiven, written) => {
+  ] as const)('with the format %s writes %s (given as %s) as %s', (format, number, asGiven, written) => {
     expect(formatNumber(number, { format, callingNumber: TAIPEI, asGiven })).toBe(written);
   });
 
-  test('nationally within the country of the number that calls', () => {
+  test('writes national numbers within the calling number’s country only', () => {
     const calling = { format: 'national', callingNumber: '+14155550100' } as const;
     expect(formatNumber('+14155550123', calling)).toBe('4155550123');
     expect(formatNumber('+886912345678', calling)).toBe('+886912345678');
   });
+});
+
+test.each([
+  ['+886912345678', '+886*******78'],
+  ['1001', '1001'],
+  ['anonymous', 'anon***us'],
+])('maskNumber masks %s as %s', (number, masked) => {
+  expect(maskNumber(number)).toBe(masked);
 });

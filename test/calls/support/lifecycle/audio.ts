@@ -3,32 +3,32 @@ import { CallwayError } from '../../../../src/base/errors.ts';
 import type { MediaEvents, MediaSession } from '../../../../src/media/mediaSession.ts';
 import type { Gates } from './gates.ts';
 
-/** How the engines and threads behind the audio are. */
+/** Failures of the media threads and agents. */
 export interface AudioFate {
-  /** No audio can be opened. */
+  /** No media session can be opened. */
   refuses: boolean;
-  /** No engine takes the stream. */
-  isEngineAway: boolean;
+  /** No agent accepts a stream. */
+  isAgentAway: boolean;
 }
 
 export interface FakeAudio extends MediaSession {
   readonly events: Emitter<MediaEvents>;
   readonly isClosed: boolean;
-  /** Whether the peer hears an engine, or somebody whom it was joined with and who is there still. */
+  /** Whether the peer hears the agent, or a bridged peer that is still there. */
   readonly isHeard: boolean;
-  /** The engine goes away. */
-  breakEngine(how: 'stopped' | 'broken'): void;
+  /** The agent stream breaks, or is stopped by the agent. */
+  closeStream(how: 'stopped' | 'broken'): void;
 }
 
-/** The audio of one call; what is asked of it reaches its thread later, in the order of asking. */
+/** The media session of one call. Requests reach its thread later, in order. */
 export function createAudio(gates: Gates, fate: AudioFate): FakeAudio {
   const events = createEmitter<MediaEvents>((error) => {
     throw error;
   });
   let isClosed = false;
   let path: string | undefined;
-  let hasEngine = false;
-  let neighbour: FakeAudio | undefined;
+  let hasStream = false;
+  let bridged: FakeAudio | undefined;
   let last: Promise<unknown> = Promise.resolve();
   const inThread = <Result>(what: string, work: () => Result): Promise<Result> => {
     const done = last.then(async () => {
@@ -36,9 +36,9 @@ export function createAudio(gates: Gates, fate: AudioFate): FakeAudio {
       return work();
     });
     last = done.catch(() => undefined);
-    // The answer comes back behind whatever else comes meanwhile.
+    // The answer comes back later, too.
     return done.then(async (result) => {
-      await gates.pass(`audio: ${what} is done`);
+      await gates.pass(`audio: ${what} done`);
       return result;
     });
   };
@@ -56,36 +56,36 @@ export function createAudio(gates: Gates, fate: AudioFate): FakeAudio {
       return isClosed;
     },
     get isHeard() {
-      return hasEngine || (neighbour !== undefined && !neighbour.isClosed);
+      return hasStream || (bridged !== undefined && !bridged.isClosed);
     },
-    breakEngine(how) {
-      if (isClosed || !hasEngine) return;
-      hasEngine = false;
+    closeStream(how) {
+      if (isClosed || !hasStream) return;
+      hasStream = false;
       events.emit('streamClosed', { how, code: 1000, reason: '' });
     },
     connect: async () => undefined,
     startStream: () =>
-      ask('bridge', () => {
-        if (fate.isEngineAway)
-          throw new CallwayError('unavailable', 'engine_unavailable', 'nobody listens there');
-        hasEngine = true;
+      ask('open stream', () => {
+        if (fate.isAgentAway)
+          throw new CallwayError('unavailable', 'engine_unavailable', 'connection refused');
+        hasStream = true;
       }),
     playApology: () => ask('apology', () => undefined),
     stopStream: () =>
-      ask('leave', () => {
-        hasEngine = false;
+      ask('close stream', () => {
+        hasStream = false;
       }),
-    sendTransferStatus: () => ask('tell', () => undefined),
-    startRingback: () => ask('ring', () => undefined),
+    sendTransferStatus: () => ask('transfer status', () => undefined),
+    startRingback: () => ask('ringback', () => undefined),
     bridge: (other) =>
-      ask('join', () => {
+      ask('bridge', () => {
         if ((other as FakeAudio).isClosed)
           throw new CallwayError('conflict', 'media_elsewhere', 'it has ended');
-        neighbour = other as FakeAudio;
+        bridged = other as FakeAudio;
       }),
     unbridge: () =>
-      ask('part', () => {
-        neighbour = undefined;
+      ask('unbridge', () => {
+        bridged = undefined;
       }),
     startRecording: (request) =>
       ask('record', () => {
@@ -93,7 +93,7 @@ export function createAudio(gates: Gates, fate: AudioFate): FakeAudio {
       }),
     sendDtmf: async () => undefined,
     receiveDtmf: async () => undefined,
-    quality: () => Promise.reject(new Error('not asked for')),
+    quality: () => Promise.reject(new Error('not used here')),
     close() {
       closing ??= inThread('close', () => {
         isClosed = true;

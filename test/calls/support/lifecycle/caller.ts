@@ -3,23 +3,23 @@ import type { CallLeg, InboundCall } from '../../../../src/calls/telephony.ts';
 import type { Trunk } from '../../../../src/calls/trunks/trunk.ts';
 import { createAudio } from './audio.ts';
 import { FakeLeg, type PhoneFate, type WireCall } from './fakeLeg.ts';
-import type { Life } from './gates.ts';
-import type { IncomingPerson, PhonesDeps } from './phones.ts';
+import type { NodeProcess } from './gates.ts';
+import type { InboundCaller, PhonesDeps } from './phones.ts';
 
-/** Of somebody who does not say how long. */
-const LONGEST_TALK_MS = 40_000;
+/** For a caller without a talk time of its own. */
+const MAX_TALK_MS = 40_000;
 
-/** Somebody who calls, and hangs up when it is enough. */
-export class Caller implements IncomingPerson {
-  readonly incoming: InboundCall;
+/** A caller, who hangs up after a while. */
+export class Caller implements InboundCaller {
+  readonly inbound: InboundCall;
   readonly #deps: PhonesDeps;
   readonly #canceled = new AbortController();
   #isDecided = false;
   #leg: FakeLeg | undefined;
 
-  constructor(deps: PhonesDeps, life: Life, trunk: Trunk, fate: PhoneFate, wire: WireCall[]) {
+  constructor(deps: PhonesDeps, life: NodeProcess, trunk: Trunk, fate: PhoneFate, wire: WireCall[]) {
     this.#deps = deps;
-    this.incoming = {
+    this.inbound = {
       sipCallId: 'sip-in',
       projectId: trunk.projectId,
       trunk,
@@ -45,16 +45,16 @@ export class Caller implements IncomingPerson {
   }
 
   async #answer(
-    life: Life,
+    life: NodeProcess,
     trunk: Trunk,
     fate: PhoneFate,
     wire: WireCall[],
     callId: string,
   ): Promise<CallLeg> {
     const { gates, audio } = this.#deps;
-    if (this.#isDecided) throw new CallwayError('gone', 'call_canceled', 'gone');
+    if (this.#isDecided) throw new CallwayError('gone', 'call_canceled', 'canceled');
     this.#isDecided = true;
-    await gates.pass('audio is opened');
+    await gates.pass('media session opens');
     if (audio.refuses) throw new CallwayError('unavailable', 'media_unavailable', 'no thread');
     const leg = new FakeLeg(this.#deps, life, trunk, {
       callId,
@@ -64,11 +64,11 @@ export class Caller implements IncomingPerson {
     leg.confirm(createAudio(gates, audio), wire);
     leg.call.log.push('200');
     leg.call.isUp = true;
-    await gates.pass('200 goes out');
+    await gates.pass('200 is sent');
     this.#leg = leg;
-    void gates.pass('ACK comes').then(() => {
+    void gates.pass('ACK arrives').then(() => {
       leg.dispatch({ kind: 'acknowledged' });
-      const talksMs = (fate.kind === 'answers' ? fate.talksMs : null) ?? LONGEST_TALK_MS;
+      const talksMs = (fate.kind === 'answers' ? fate.talksMs : null) ?? MAX_TALK_MS;
       gates.clock.setTimer(() => void gates.pass('caller hangs up').then(() => leg.call.hangUp()), talksMs);
     });
     setImmediate(() => leg.release());

@@ -4,7 +4,7 @@ import type { CallLeg, LegEvents } from '../../../../src/calls/telephony.ts';
 import type { Trunk } from '../../../../src/calls/trunks/trunk.ts';
 import { type LegEvent, type LegState, legTransition } from '../../../../src/telephony/leg/legTransition.ts';
 import { createAudio, type FakeAudio } from './audio.ts';
-import type { Life } from './gates.ts';
+import type { NodeProcess } from './gates.ts';
 import type { PhonesDeps } from './phones.ts';
 
 const CANCEL_WAIT_MS = 5000;
@@ -13,29 +13,29 @@ const RESPONSE_MS = 5000;
 const RINGING_MS = 1500;
 const TRANSFERRED_MS = 3000;
 
-/** What becomes of an INVITE. */
+/** The outcome of an INVITE. */
 export type PhoneFate =
-  /** It rings, is taken, and hangs up after so long; never where that is null. */
+  /** Rings, answers, and hangs up after this time; never for null. */
   | { readonly kind: 'answers'; readonly talksMs: number | null }
   | { readonly kind: 'refuses'; readonly status: number; readonly rings: boolean }
   | { readonly kind: 'rings' }
   | { readonly kind: 'silent' };
 
-/** One INVITE, as whoever looks at the wire sees it. */
+/** One INVITE as seen on the wire. */
 export interface WireCall {
   readonly callId: string;
   readonly isSecond: boolean;
   readonly trunkId: string;
-  /** Methods and what came of them, in order. */
+  /** Methods and responses, in order. */
   readonly log: string[];
-  /** The peer thinks that there is a call, or that its phone is to ring. */
+  /** The peer is ringing or in the call. */
   isUp: boolean;
-  /** Somebody was talking: both sides knew that it was a call. */
-  wasAnnounced: boolean;
-  readonly owner: Life;
-  isLegOver: boolean;
+  /** Both sides knew of the answer. */
+  wasAnswered: boolean;
+  readonly owner: NodeProcess;
+  hasLegEnded: boolean;
   hangUp(): void;
-  /** The SIP server knows the call no more. */
+  /** The leg has ended. */
   lose(): void;
   readonly audio: () => FakeAudio | undefined;
 }
@@ -46,16 +46,16 @@ interface LegFacts {
   readonly state: LegState;
 }
 
-/** A leg that lives by the telephony room's own rules, and the phone at its other end. */
+/** A leg with telephony's state machine, and the phone at its other end. */
 export class FakeLeg {
   readonly #deps: PhonesDeps;
-  readonly #life: Life;
+  readonly #life: NodeProcess;
   readonly #events;
   readonly #done: Promise<void>;
   readonly call: WireCall;
   readonly leg: CallLeg;
   #settle: () => void = () => undefined;
-  /** What waits until the leg has reached who listens to it. */
+  /** Held back until the leg has its listeners. */
   #heldBack: LegEvent[] | undefined;
   #state: LegState;
   #audio: FakeAudio | undefined;
@@ -65,7 +65,7 @@ export class FakeLeg {
   #ringTimeoutMs = 0;
   #wire: WireCall[] = [];
 
-  constructor(deps: PhonesDeps, life: Life, trunk: Trunk, facts: LegFacts) {
+  constructor(deps: PhonesDeps, life: NodeProcess, trunk: Trunk, facts: LegFacts) {
     [this.#deps, this.#life, this.#state] = [deps, life, facts.state];
     this.#events = createEmitter<LegEvents>((error) => deps.onError(error, 'a listener threw'));
     this.#done = new Promise((resolve) => {
@@ -78,9 +78,9 @@ export class FakeLeg {
       trunkId: trunk.id,
       log: [],
       isUp: false,
-      wasAnnounced: false,
+      wasAnswered: false,
       owner: life,
-      isLegOver: false,
+      hasLegEnded: false,
       hangUp: () => this.#peerLeaves(),
       lose: () => {
         this.call.isUp = false;
@@ -111,7 +111,7 @@ export class FakeLeg {
     void this.#open().then((isOpen) => this.dispatch({ kind: isOpen ? 'prepared' : 'failed' }));
   }
 
-  /** Its audio is there and its 200 on the way. */
+  /** Its media session is open and its 200 is being sent. */
   confirm(audio: FakeAudio, wire: WireCall[]): void {
     this.#audio = audio;
     this.#heldBack = [];
@@ -147,7 +147,7 @@ export class FakeLeg {
       await new Promise((resolve) => setImmediate(resolve));
       return false;
     }
-    await gates.pass('audio is opened');
+    await gates.pass('media session opens');
     this.#audio = createAudio(gates, audio);
     return true;
   }
@@ -187,7 +187,7 @@ export class FakeLeg {
     await step('hears its 200 arrive');
     if (this.#isLost) return;
     if (this.#isCanceled) {
-      // Whoever sees that the two crossed hangs up.
+      // The 200 crossed the CANCEL: this side hangs up.
       this.#log('BYE');
       this.call.isUp = false;
       return this.#refuse(200);
@@ -199,7 +199,7 @@ export class FakeLeg {
     this.#peerLeaves();
   }
 
-  /** The peer has given its last answer. */
+  /** The peer sent its final response. */
   #isOver(): boolean {
     return this.call.log.some((what) => /^[2-6]\d\d/.test(what));
   }
@@ -216,7 +216,7 @@ export class FakeLeg {
     this.#log('CANCEL');
     this.#isCanceled = true;
     gates.clock.setTimer(() => this.dispatch({ kind: 'completed' }), CANCEL_WAIT_MS);
-    void gates.pass('peer gets CANCEL').then(() => {
+    void gates.pass('peer receives CANCEL').then(() => {
       if (this.#isOver() || this.#fate.kind === 'silent') return;
       this.#log('487');
       this.call.isUp = false;
@@ -225,7 +225,7 @@ export class FakeLeg {
   }
 
   async #connect(): Promise<void> {
-    await this.#deps.gates.pass('audio is connected');
+    await this.#deps.gates.pass('media session connects');
     this.dispatch({ kind: 'connected' });
   }
 
@@ -233,7 +233,7 @@ export class FakeLeg {
     const { gates } = this.#deps;
     this.#log('BYE');
     gates.clock.setTimer(() => this.dispatch({ kind: 'completed' }), BYE_WAIT_MS);
-    await gates.pass('peer gets BYE');
+    await gates.pass('peer receives BYE');
     this.call.isUp = false;
     await gates.pass('BYE is answered');
     this.dispatch({ kind: 'completed' });
@@ -247,12 +247,12 @@ export class FakeLeg {
   }
 
   #announce(): void {
-    this.call.wasAnnounced = true;
+    this.call.wasAnswered = true;
     this.#events.emit('answered', { atMs: this.#deps.gates.clock.now() });
   }
 
   #end(end: LegEvents['ended']): void {
-    this.call.isLegOver = true;
+    this.call.hasLegEnded = true;
     this.#settle();
     this.#events.emit('ended', end);
     void this.#audio?.close();
@@ -263,7 +263,7 @@ export class FakeLeg {
     if (this.#state.kind !== 'established')
       throw new CallwayError('conflict', 'call_not_in_progress', 'not talking');
     this.#log('REFER');
-    await gates.pass('peer gets REFER');
+    await gates.pass('peer receives REFER');
     if (!takesRefer) throw new CallwayError('unavailable', 'transfer_unsupported', '405');
     if (!this.call.isUp) throw new CallwayError('unavailable', 'transfer_failed', 'gone');
     this.#deps.gates.clock.setTimer(() => void this.leg.hangup(), TRANSFERRED_MS);

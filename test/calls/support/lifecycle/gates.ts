@@ -2,14 +2,14 @@ import type { Clock } from '../../../../src/base/clock.ts';
 import { unavailable } from '../../../../src/base/errors.ts';
 import { createSimulatedClock } from '../../../support/simulatedClock.ts';
 
-/** Chooses what happens next. */
+/** Chooses the order of steps. */
 export interface Scheduler {
   schedule<Result>(task: Promise<Result>, label?: string): Promise<Result>;
-  /** Lets so many of the waiting tasks go on, one after the other. */
+  /** Releases this number of waiting tasks, one after the other. */
   waitNext(count: number): Promise<void>;
 }
 
-/** Everything happens in the order in which it could. */
+/** Releases steps in the order of their arrival. */
 export function inOrder(): Scheduler {
   const waiting: (() => void)[] = [];
   return {
@@ -25,14 +25,14 @@ export function inOrder(): Scheduler {
 
 export type Service = 'postgres' | 'redis' | 'node';
 
-/** What every step of a call's life waits at, until the scheduler's choice falls on it. */
+/** Every step of a call waits here until the scheduler releases it. */
 export interface Gates {
   readonly clock: ReturnType<typeof createSimulatedClock>;
-  /** Waits for its turn. */
+  /** Waits for the scheduler. */
   pass(what: string): Promise<void>;
-  /** Refuses what is asked of a service for so long; what it was just doing may be done, and its answer is lost. */
+  /** Fails requests to a service for this time. Requests in progress may be done, with their answers lost. */
   breakService(service: Service, forMs: number): void;
-  /** Whether the service has refused anything, so that leases are what frees things. */
+  /** Whether the service has ever been away, so that only expiring leases release slots. */
   wasAway(service: Service): boolean;
   isAway(service: Service): boolean;
 }
@@ -51,16 +51,16 @@ export function createGates(scheduler: Pick<Scheduler, 'schedule'>): Gates {
   };
 }
 
-/** One life of a node: what died asks nothing, hears nothing, and none of its timers rings. */
-export interface Life {
+/** One process of a node. A dead one makes and receives no requests, and none of its timers fires. */
+export interface NodeProcess {
   readonly name: string;
   readonly clock: Clock;
   isAlive: boolean;
 }
 
-export function beginLife(gates: Gates, name: string): Life {
+export function startProcess(gates: Gates, name: string): NodeProcess {
   const { clock } = gates;
-  const life: Life = {
+  const life: NodeProcess = {
     name,
     isAlive: true,
     clock: {
@@ -77,20 +77,20 @@ export function beginLife(gates: Gates, name: string): Life {
 
 const NEVER = new Promise<never>(() => undefined);
 
-/** The port of a service, as this node reaches it: each call waits twice, before it is done and before that is known. */
-export function reached<Port extends object>(
+/** A service's port as this node reaches it: each call waits before it is done, and before its answer arrives. */
+export function remotePort<Port extends object>(
   gates: Gates,
-  life: Life,
+  life: NodeProcess,
   service: Service,
   name: string,
   port: Port,
 ): Port {
   const through = async (what: string, work: () => unknown) => {
-    await gates.pass(`${life.name} asks ${what}`);
+    await gates.pass(`${life.name} requests ${what}`);
     if (!life.isAlive) return NEVER;
     if (gates.isAway(service)) throw unavailable('redis', new Error(`${service} is away`));
     const result = await work();
-    await gates.pass(`${life.name} is answered ${what}`);
+    await gates.pass(`${life.name} gets the answer of ${what}`);
     if (!life.isAlive) return NEVER;
     if (gates.isAway(service)) throw unavailable('redis', new Error(`the answer of ${service} is lost`));
     return result;

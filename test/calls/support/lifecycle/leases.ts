@@ -4,25 +4,25 @@ import type { NodeBus, NodeMessage } from '../../../../src/calls/nodes/nodeBus.t
 import type { CallQueue, JobResult } from '../../../../src/calls/setup/callQueue.ts';
 import type { NumberLock } from '../../../../src/calls/setup/numberLock.ts';
 import type { TrunkSlots } from '../../../../src/calls/trunks/trunkSlots.ts';
-import type { Gates, Life } from './gates.ts';
+import type { Gates, NodeProcess } from './gates.ts';
 
 const FIRST_LEASE_MS = 15_000;
 const LEASE_MS = 60_000;
-/** A job whose node died is another's after this time. */
+/** A job whose node failed is given to another node after this time. */
 const STALLED_MS = 20_000;
 
-/** What all nodes keep in Redis, by the rules of its scripts. */
+/** Redis as the nodes use it, by the rules of its scripts. */
 export interface Redis {
-  /** Everything that a call holds at the moment. */
+  /** Everything that calls hold. */
   held(): string[];
-  /** Forgets every lease, as a master does that had not told its replica. */
+  /** Loses every lease, as in a failover before replication. */
   lose(): void;
   readonly lock: NumberLock;
   readonly slots: TrunkSlots;
   readonly counts: ProjectUsage;
-  leasesOf(life: Life): Leases;
-  queueOf(life: Life): CallQueue;
-  busOf(life: Life): NodeBus;
+  leasesOf(life: NodeProcess): Leases;
+  queueOf(life: NodeProcess): CallQueue;
+  busOf(life: NodeProcess): NodeBus;
 }
 
 export function createRedis(gates: Gates): Redis {
@@ -32,65 +32,67 @@ export function createRedis(gates: Gates): Redis {
     const lease = leases.get(name);
     return lease && lease.untilMs > now() ? lease.holder : undefined;
   };
-  const take = (name: string, holder: string, forMs: number) => {
+  const acquire = (name: string, holder: string, forMs: number) => {
     if ((holderOf(name) ?? holder) !== holder) return false;
     leases.set(name, { holder, untilMs: now() + forMs });
     return true;
   };
-  const renew = (name: string, holder: string) => holderOf(name) === holder && take(name, holder, LEASE_MS);
-  const free = (name: string, holder: string) => {
+  const renew = (name: string, holder: string) =>
+    holderOf(name) === holder && acquire(name, holder, LEASE_MS);
+  const release = (name: string, holder: string) => {
     if (holderOf(name) === holder) leases.delete(name);
   };
   const inUse = (prefix: string) =>
     [...leases.keys()].filter((name) => name.startsWith(prefix) && holderOf(name) !== undefined);
   let token = 0;
   const jobs = createJobs(gates);
-  const listeners = new Map<Life, Set<(message: NodeMessage) => void>>();
+  const listeners = new Map<NodeProcess, Set<(message: NodeMessage) => void>>();
   return {
     held: () => inUse('call:'),
     lose: () => leases.clear(),
     lock: {
       acquire: async (_project, number, callId) =>
-        take(`call:lock:${number}`, callId, FIRST_LEASE_MS) ? ++token : undefined,
+        acquire(`call:lock:${number}`, callId, FIRST_LEASE_MS) ? ++token : undefined,
       renew: async (_project, number, callId) => renew(`call:lock:${number}`, callId),
-      release: async (_project, number, callId) => free(`call:lock:${number}`, callId),
+      release: async (_project, number, callId) => release(`call:lock:${number}`, callId),
     },
     slots: {
       async acquire({ id, maxChannels }, callId) {
         const name = `call:slot:${id}:${callId}`;
         if (holderOf(name) === undefined && inUse(`call:slot:${id}:`).length >= maxChannels) return 1000;
-        take(name, callId, LEASE_MS);
+        acquire(name, callId, LEASE_MS);
         return 0;
       },
       async renew(id, callId) {
         renew(`call:slot:${id}:${callId}`, callId);
       },
-      release: async (id, callId) => free(`call:slot:${id}:${callId}`, callId),
+      release: async (id, callId) => release(`call:slot:${id}:${callId}`, callId),
       inUse: async (id) => inUse(`call:slot:${id}:`).length,
     },
     counts: {
       countCall: async () => undefined,
       addUsage: async () => ({ talkTimeMs: 0, spentMillionths: 0 }),
-      async acquireSlot(projectId, callId, most) {
-        const name = `call:place:${projectId}:${callId}`;
-        if (holderOf(name) === undefined && inUse(`call:place:${projectId}:`).length >= most) return false;
-        return take(name, callId, LEASE_MS);
+      async acquireSlot(projectId, callId, slots) {
+        const name = `call:projectSlot:${projectId}:${callId}`;
+        if (holderOf(name) === undefined && inUse(`call:projectSlot:${projectId}:`).length >= slots)
+          return false;
+        return acquire(name, callId, LEASE_MS);
       },
       async renewSlot(projectId, callId) {
-        renew(`call:place:${projectId}:${callId}`, callId);
+        renew(`call:projectSlot:${projectId}:${callId}`, callId);
       },
-      releaseSlot: async (projectId, callId) => free(`call:place:${projectId}:${callId}`, callId),
+      releaseSlot: async (projectId, callId) => release(`call:projectSlot:${projectId}:${callId}`, callId),
     },
     leasesOf: ({ name }) => ({
-      hold: async (lease, leaseMs) => take(`node:${lease}`, name, leaseMs),
-      release: async (lease) => free(`node:${lease}`, name),
+      hold: async (lease, leaseMs) => acquire(`node:${lease}`, name, leaseMs),
+      release: async (lease) => release(`node:${lease}`, name),
     }),
     queueOf: (life) => jobs.queueOf(life),
     busOf: (life) => ({
       async publish(message) {
-        for (const [other, heard] of listeners) {
-          void gates.pass(`${other.name} hears ${message.kind}`).then(() => {
-            if (other.isAlive && !gates.isAway('redis')) for (const listener of heard) listener(message);
+        for (const [other, own] of listeners) {
+          void gates.pass(`${other.name} receives ${message.kind}`).then(() => {
+            if (other.isAlive && !gates.isAway('redis')) for (const listener of own) listener(message);
           });
         }
       },
@@ -103,18 +105,18 @@ export function createRedis(gates: Gates): Redis {
   };
 }
 
-type Job = { state: 'waiting' | 'active' | 'delayed'; holder?: Life };
+type Job = { state: 'waiting' | 'active' | 'delayed'; holder?: NodeProcess };
 
-/** One job a call; whoever asks for it first has it. */
+/** One job per call; the first node that asks gets it. */
 function createJobs(gates: Gates) {
   const jobs = new Map<string, Job>();
   const workers = new Map<
-    Life,
+    NodeProcess,
     { work: (callId: string) => Promise<JobResult>; isPaused: boolean; running: Set<Promise<void>> }
   >();
   const offer = (callId: string) => {
     for (const [life] of workers)
-      void gates.pass(`${life.name} looks for jobs`).then(() => run(life, callId));
+      void gates.pass(`${life.name} polls the queue`).then(() => run(life, callId));
   };
   const later = (callId: string, ms: number) => {
     gates.clock.setTimer(() => {
@@ -124,19 +126,19 @@ function createJobs(gates: Gates) {
       offer(callId);
     }, ms);
   };
-  const perform = async (life: Life, callId: string, work: (callId: string) => Promise<JobResult>) => {
+  const perform = async (life: NodeProcess, callId: string, work: (callId: string) => Promise<JobResult>) => {
     const again = await work(callId).then(
       (result) => ('again' in result ? result.afterMs : undefined),
       () => undefined,
     );
-    await gates.pass(`${life.name} puts its job away`);
+    await gates.pass(`${life.name} completes its job`);
     if (again === undefined) jobs.delete(callId);
     else {
       jobs.set(callId, { state: 'delayed' });
       later(callId, again);
     }
   };
-  const run = (life: Life, callId: string) => {
+  const run = (life: NodeProcess, callId: string) => {
     const [job, worker] = [jobs.get(callId), workers.get(life)];
     if (job?.state !== 'waiting' || !worker || worker.isPaused || !life.isAlive) return;
     if (gates.isAway('redis')) {
@@ -154,7 +156,7 @@ function createJobs(gates: Gates) {
     gates.clock.setTimer(stalled, STALLED_MS);
   };
   return {
-    queueOf: (life: Life): CallQueue => ({
+    queueOf: (life: NodeProcess): CallQueue => ({
       async add(callId) {
         if (jobs.has(callId)) return;
         jobs.set(callId, { state: 'waiting' });

@@ -14,7 +14,7 @@ import { type AcceptedCall, acceptCall } from '../../../../src/calls/setup/accep
 import type { Trunk } from '../../../../src/calls/trunks/trunk.ts';
 import type { ConversationEngine } from '../../../../src/engine/conversationEngine.ts';
 import { newSessionState, type Session } from '../../../../src/engine/session/session.ts';
-import { beginLife, type Gates, type Life, reached } from './gates.ts';
+import { type Gates, type NodeProcess, remotePort, startProcess } from './gates.ts';
 import type { Redis } from './leases.ts';
 import type { Phones } from './phones.ts';
 import type { Database } from './stores.ts';
@@ -41,7 +41,7 @@ export interface Installation {
 
 /** A node with every role, wired as the gateway wires it. */
 export interface Node {
-  readonly life: Life;
+  readonly life: NodeProcess;
   readonly phone: CallNode;
   readonly capacity: NodeCapacity;
   readonly control: CallControl;
@@ -55,21 +55,23 @@ let lastId = 0;
 
 export async function startNode(shared: Installation, name: string): Promise<Node> {
   const { gates, database, redis, phones, errors } = shared;
-  const life = beginLife(gates, name);
+  const life = startProcess(gates, name);
   const { clock } = life;
   const nodeId = name;
   const onError = (error: unknown, what: string) => void errors.push(`${name}: ${what}: ${error}`);
   const postgres = <Port extends object>(what: string, port: Port) =>
-    reached(gates, life, 'postgres', what, port);
+    remotePort(gates, life, 'postgres', what, port);
   const onRedis = <Port extends object>(what: string, port: Port) =>
-    reached(gates, life, 'redis', what, port);
+    remotePort(gates, life, 'redis', what, port);
   const makeId = () => `${name}-${++lastId}`;
 
   const calls = postgres('calls', database.calls);
-  const outbox = postgres('outbox', { recordFact: (id: string, event: string) => database.tell(id, event) });
+  const outbox = postgres('outbox', {
+    recordFact: (id: string, event: string) => database.recordFact(id, event),
+  });
   const conversations = postgres('sessions', sessionsIn(database, makeId)) as unknown as ConversationEngine;
   const working = new Set<string>();
-  const recordings = reached(gates, life, 'node', 'recordings', recordingsIn(shared.recordings, working));
+  const recordings = remotePort(gates, life, 'node', 'recordings', recordingsIn(shared.recordings, working));
   const lock = onRedis('lock', redis.lock);
   const slots = onRedis('slots', redis.slots);
   const queue = onRedis('queue', redis.queueOf(life));

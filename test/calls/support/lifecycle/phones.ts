@@ -3,22 +3,22 @@ import type { Trunk } from '../../../../src/calls/trunks/trunk.ts';
 import type { AudioFate } from './audio.ts';
 import { Caller } from './caller.ts';
 import { FakeLeg, type PhoneFate, type WireCall } from './fakeLeg.ts';
-import type { Gates, Life } from './gates.ts';
+import type { Gates, NodeProcess } from './gates.ts';
 
 export interface Phones {
   readonly wire: WireCall[];
-  telephonyOf(life: Life): Telephony;
-  /** Somebody calls this node. */
-  callIn(life: Life, fate: PhoneFate, trunk: Trunk): IncomingPerson;
+  telephonyOf(life: NodeProcess): Telephony;
+  /** A caller calls this node. */
+  callIn(life: NodeProcess, fate: PhoneFate, trunk: Trunk): InboundCaller;
 }
 
-export interface IncomingPerson {
+export interface InboundCaller {
   cancel(): void;
 }
 
 export interface PhonesDeps {
   readonly gates: Gates;
-  /** Of the n-th INVITE over this trunk, or to whom a caller is transferred. */
+  /** For an INVITE over this trunk, or to a transfer target. */
   readonly fateOf: (request: DialRequest) => PhoneFate;
   readonly takesRefer: boolean;
   readonly audio: AudioFate;
@@ -26,11 +26,11 @@ export interface PhonesDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Phones whose every step waits for its turn; their legs live by the telephony room's own rules. */
+/** Phones whose every step waits for the scheduler; their legs follow telephony's state machine. */
 export function createPhones(deps: PhonesDeps): Phones {
   const { gates } = deps;
   const wire: WireCall[] = [];
-  const handlers = new Map<Life, (call: InboundCall) => void>();
+  const handlers = new Map<NodeProcess, (call: InboundCall) => void>();
   return {
     wire,
     telephonyOf: (life) => ({
@@ -47,8 +47,8 @@ export function createPhones(deps: PhonesDeps): Phones {
     }),
     callIn(life, fate, trunk) {
       const caller = new Caller(deps, life, trunk, fate, wire);
-      void gates.pass('INVITE comes in').then(() => {
-        if (life.isAlive) handlers.get(life)?.(caller.incoming);
+      void gates.pass('INVITE arrives').then(() => {
+        if (life.isAlive) handlers.get(life)?.(caller.inbound);
       });
       return caller;
     },

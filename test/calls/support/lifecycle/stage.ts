@@ -1,58 +1,58 @@
 import type { Call } from '../../../../src/calls/call.ts';
-import { whatIsWrong } from './expectations.ts';
+import { violation } from './expectations.ts';
 import type { Scheduler } from './gates.ts';
 import { type Node, PROJECT, startNode } from './nodes.ts';
-import type { IncomingPerson } from './phones.ts';
+import type { InboundCaller } from './phones.ts';
 import { type Disturbance, type Scene, STEPS } from './scenes.ts';
 import { createWorld } from './world.ts';
 
-/** Longer than all that may follow: a silent node, a sweep, a lease, and the longest wait between two tries. */
-const LONGEST_MS = 400_000;
-const MOST_STEPS = 20_000;
-/** Before that, not even an order has been refused. */
-const FEWEST_STEPS = 20;
-/** What frees itself does so within a lease, once nobody renews it. */
+/** Longer than a node timeout, a sweep, a lease, and the longest retry delay together. */
+const MAX_SCENE_MS = 400_000;
+const MAX_STEPS = 20_000;
+/** Before that, not even an order can have been refused. */
+const MIN_STEPS = 20;
+/** Every unrenewed lease expires within this time. */
 const LEASES_MS = 75_000;
-/** Seven tries to reach an engine, and an apology, where each step may take its time. */
-const LONGEST_SILENCE_MS = 45_000;
-/** About when another node may end, or give back, what a node carries that does not say that it lives. */
+/** Seven attempts to open the agent stream and an apology, with slow steps. */
+const MAX_SILENCE_MS = 45_000;
+/** Outages of this length may let other nodes end or requeue the calls of a live node. */
 const TAKEN_FOR_DEAD_MS = 20_000;
 const TICK_MS = 1000;
 const THIRD = '+886223456780';
 
-/** Plays a scene to its end. @throws {Error} Where a call was not what it is to be; it shows all that can be seen. */
+/** Plays a scene to its end. @throws {Error} When a call violates an expectation; with the whole state. */
 export async function play(scheduler: Scheduler, scene: Scene): Promise<void> {
   const stage = new Stage(scheduler, scene);
-  await stage.begin();
-  await stage.playToTheEnd();
-  await stage.letLeasesRunOut();
+  await stage.start();
+  await stage.playToEnd();
+  await stage.expireLeases();
 }
 
 class Stage {
   readonly #scheduler: Scheduler;
   readonly #scene: Scene;
   readonly #world: ReturnType<typeof createWorld>;
-  /** What the API answered to those who hung up. */
+  /** The API's answers to hang-up requests. */
   readonly #answers: Call[] = [];
   readonly #accepted: string[] = [];
-  /** What is to be answered yet, by which node. */
-  readonly #asked = new Map<string, Node>();
+  /** Pending requests, and the node that answers each. */
+  readonly #pending = new Map<string, Node>();
   #nodes: readonly Node[] = [];
-  #caller: IncomingPerson | undefined;
+  #caller: InboundCaller | undefined;
   #steps = 0;
   #isTimePassing = false;
-  #isTransferred = false;
+  #hasTransferred = false;
   #silentSinceMs: number | undefined;
-  /** Of a node that said that it was done. */
-  #left: string | undefined;
+  /** A node stopped before its calls had ended. */
+  #earlyStop: string | undefined;
 
   constructor(scheduler: Scheduler, scene: Scene) {
     [this.#scheduler, this.#scene] = [scheduler, scene];
     this.#world = createWorld(scheduler, scene);
   }
 
-  /** Two nodes, and a call at the first. */
-  async begin(): Promise<void> {
+  /** Starts two nodes, and a call on the first. */
+  async start(): Promise<void> {
     const starting = Promise.all(['a', 'b'].map((name) => startNode(this.#world, name)));
     void starting.then((nodes) => {
       this.#nodes = nodes;
@@ -66,39 +66,38 @@ class Stage {
     else this.#caller = this.#world.phones.callIn(node.life, fate, trunk);
   }
 
-  async playToTheEnd(): Promise<void> {
-    const untilMs = this.#now() + LONGEST_MS;
+  async playToEnd(): Promise<void> {
+    const untilMs = this.#now() + MAX_SCENE_MS;
     this.#steps = 0;
-    while (!this.#isOver()) {
-      if (this.#now() > untilMs || this.#steps > MOST_STEPS)
-        this.#fail('it is not over after the longest time');
+    while (!this.#hasEnded()) {
+      if (this.#now() > untilMs || this.#steps > MAX_STEPS) this.#fail('the scene does not end');
       this.#steps += 1;
       for (const { atStep, what } of this.#scene.disturbances)
         if (atStep === this.#steps) this.#disturb(what);
       this.#transferOnce();
       await this.#step();
-      this.#listen();
+      this.#checkInvariants();
     }
     const { database, phones, redis } = this.#world;
-    const wrong = whatIsWrong({
+    const wrong = violation({
       database,
       wire: phones.wire,
       answers: this.#answers,
       accepted: this.#accepted,
     });
     if (wrong !== undefined) this.#fail(wrong);
-    if (!this.#isLeftToLeases() && redis.held().length > 0) this.#fail('something is held still');
+    if (!this.#mustExpire() && redis.held().length > 0) this.#fail('a call still holds something');
   }
 
-  async letLeasesRunOut(): Promise<void> {
+  async expireLeases(): Promise<void> {
     const untilMs = this.#now() + LEASES_MS;
     while (this.#world.redis.held().length > 0) {
-      if (this.#now() > untilMs) this.#fail('something is never freed');
+      if (this.#now() > untilMs) this.#fail('a lease never expires');
       await this.#step();
     }
   }
 
-  /** One thing happens: whatever the scheduler chooses of all that could, and that time goes on is one of them. */
+  /** Runs the step that the scheduler selects; the passing of time is one of them. */
   async #step(): Promise<void> {
     if (!this.#isTimePassing) {
       this.#isTimePassing = true;
@@ -115,8 +114,8 @@ class Stage {
     const [node, other] = this.#nodes;
     if (!node || !other) return;
     const { phones, trunks, redis, gates, audio } = this.#world;
-    const live = phones.wire.filter(({ isLegOver }) => !isLegOver);
-    const does: { readonly [Kind in Disturbance['kind']]: (ms: number) => void } = {
+    const live = phones.wire.filter(({ hasLegEnded }) => !hasLegEnded);
+    const actions: { readonly [Kind in Disturbance['kind']]: (ms: number) => void } = {
       api_hangup: () => this.#hangUp(other),
       peer_hangup: () => {
         this.#caller?.cancel();
@@ -127,7 +126,7 @@ class Stage {
         node.life.isAlive = false;
         for (const one of live) one.isUp &&= one.owner.isAlive;
       },
-      drain: () => this.#ask(node, 'the stop', () => this.#stop(node)),
+      drain: () => this.#request(node, 'a stop', () => this.#stop(node)),
       trunk_deleted: () => trunks.splice(0, 1),
       leases_lost: () => {
         gates.breakService('redis', 1);
@@ -136,38 +135,43 @@ class Stage {
       leg_lost: () => {
         for (const one of live) one.lose();
       },
-      engine_away: () => {
-        audio.isEngineAway = true;
-        for (const one of live) one.audio()?.breakEngine('broken');
+      agent_away: () => {
+        audio.isAgentAway = true;
+        for (const one of live) one.audio()?.closeStream('broken');
       },
-      engine_leaves: () => {
-        for (const one of live) one.audio()?.breakEngine('stopped');
+      agent_leaves: () => {
+        for (const one of live) one.audio()?.closeStream('stopped');
       },
-      audio_away: () => {
+      media_away: () => {
         audio.refuses = true;
       },
       second_order: () => this.#order(other),
       postgres_away: (ms) => gates.breakService('postgres', ms),
       redis_away: (ms) => gates.breakService('redis', ms),
       time: (ms) => {
-        // As long as nothing is done, nobody can be expected to.
+        // No step can run meanwhile.
         if (this.#silentSinceMs !== undefined) this.#silentSinceMs += ms;
         gates.clock.advance(ms);
       },
     };
-    does[what.kind]('ms' in what ? what.ms : 0);
+    actions[what.kind]('ms' in what ? what.ms : 0);
   }
 
   #transferOnce(): void {
     const [, other] = this.#nodes;
-    if (!this.#scene.isTransferred || this.#isTransferred || !other || this.#call()?.status !== 'in_progress')
+    if (
+      !this.#scene.isTransferred ||
+      this.#hasTransferred ||
+      !other ||
+      this.#call()?.status !== 'in_progress'
+    )
       return;
-    this.#isTransferred = true;
+    this.#hasTransferred = true;
     this.#transfer(other);
   }
 
   #order(node: Node): void {
-    this.#ask(node, 'an order', async () => {
+    this.#request(node, 'an order', async () => {
       const { callId } = await node.accept(this.#scene.record);
       this.#accepted.push(callId);
     });
@@ -176,7 +180,7 @@ class Stage {
   #hangUp(node: Node): void {
     const call = this.#call();
     if (!call) return;
-    this.#ask(
+    this.#request(
       node,
       'a hang-up',
       async () => void this.#answers.push(await node.control.hangUp(PROJECT, call.id)),
@@ -186,53 +190,59 @@ class Stage {
   #transfer(node: Node): void {
     const call = this.#call();
     if (!call) return;
-    this.#ask(node, 'a transfer', async () => void (await node.control.transfer(PROJECT, call.id, THIRD)));
+    this.#request(
+      node,
+      'a transfer',
+      async () => void (await node.control.transfer(PROJECT, call.id, THIRD)),
+    );
   }
 
-  /** What a node has left when it says that it is done is lost with its process. */
+  /** The process exits when `stop` resolves: calls that it still runs are lost. */
   async #stop(node: Node): Promise<void> {
     await node.stop();
-    const isLeft = this.#world.phones.wire.some(({ owner, isLegOver }) => owner === node.life && !isLegOver);
-    if (isLeft || node.phone.active > 0) this.#left = 'a node stopped in the middle of a call';
+    const hasLeg = this.#world.phones.wire.some(
+      ({ owner, hasLegEnded }) => owner === node.life && !hasLegEnded,
+    );
+    if (hasLeg || node.phone.active > 0) this.#earlyStop = 'a node stopped during a call';
     node.life.isAlive = false;
   }
 
-  /** It is answered, or refused, as long as the node lives. */
-  #ask(node: Node, what: string, work: () => Promise<void>): void {
+  /** Every request to a live node must be answered. */
+  #request(node: Node, what: string, work: () => Promise<void>): void {
     const name = `${what} at step ${this.#steps}`;
-    this.#asked.set(name, node);
-    const answered = () => void this.#asked.delete(name);
-    work().then(answered, answered);
+    this.#pending.set(name, node);
+    const settled = () => void this.#pending.delete(name);
+    work().then(settled, settled);
   }
 
-  #listen(): void {
-    if (this.#left !== undefined) this.#fail(this.#left);
+  #checkInvariants(): void {
+    if (this.#earlyStop !== undefined) this.#fail(this.#earlyStop);
     const isSilent = this.#world.phones.wire.some(
-      ({ isUp, isSecond, isLegOver, wasAnnounced, audio }) =>
-        isUp && !isSecond && !isLegOver && wasAnnounced && audio()?.isHeard === false,
+      ({ isUp, isSecond, hasLegEnded, wasAnswered, audio }) =>
+        isUp && !isSecond && !hasLegEnded && wasAnswered && audio()?.isHeard === false,
     );
     this.#silentSinceMs = isSilent ? (this.#silentSinceMs ?? this.#now()) : undefined;
     const silentMs = this.#now() - (this.#silentSinceMs ?? this.#now());
-    if (silentMs > LONGEST_SILENCE_MS) this.#fail('somebody was left in silence');
+    if (silentMs > MAX_SILENCE_MS) this.#fail('the caller heard silence for too long');
   }
 
-  #isOver(): boolean {
+  #hasEnded(): boolean {
     const { database, phones } = this.#world;
     const rows = [...database.rows.values()];
-    const isAnswered = ![...this.#asked.values()].some(({ life }) => life.isAlive);
+    const isAnswered = ![...this.#pending.values()].some(({ life }) => life.isAlive);
     const isIdle = this.#alive().every(({ phone, capacity }) => phone.active + capacity.inUse === 0);
     return (
       this.#steps >
-        Math.max(FEWEST_STEPS, ...this.#scene.disturbances.map(({ atStep }) => Math.min(atStep, STEPS))) &&
+        Math.max(MIN_STEPS, ...this.#scene.disturbances.map(({ atStep }) => Math.min(atStep, STEPS))) &&
       isAnswered &&
       isIdle &&
       rows.every(({ isSettled }) => isSettled) &&
-      phones.wire.every(({ isLegOver, owner }) => isLegOver || !owner.isAlive)
+      phones.wire.every(({ hasLegEnded, owner }) => hasLegEnded || !owner.isAlive)
     );
   }
 
-  /** Nobody could free what is held: Redis was away, or the call's node was, or was taken for dead. */
-  #isLeftToLeases(): boolean {
+  /** Redis or the call's node was away, or the node was taken for dead: only expiry releases what the call holds. */
+  #mustExpire(): boolean {
     return (
       this.#world.gates.wasAway('redis') ||
       this.#alive().length < this.#nodes.length ||
@@ -257,11 +267,11 @@ class Stage {
     const { database, phones, redis, errors } = this.#world;
     const seen = {
       calls: [...database.rows.values()],
-      told: database.told,
+      facts: database.facts,
       wire: phones.wire.map(({ owner, audio: _, ...one }) => ({ ...one, node: owner.name })),
       held: redis.held(),
-      asked: [...this.#asked.keys()],
-      carried: this.#nodes.map(({ phone, capacity }) => [phone.active, capacity.inUse]),
+      pending: [...this.#pending.keys()],
+      running: this.#nodes.map(({ phone, capacity }) => [phone.active, capacity.inUse]),
       at: new Date(this.#now()).toISOString(),
       steps: this.#steps,
       errors: errors.slice(-10),

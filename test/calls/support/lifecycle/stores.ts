@@ -3,26 +3,26 @@ import { type Call, expectsRecording, isFinal, isRecordingFinal } from '../../..
 import type { CallStore } from '../../../../src/calls/callStore.ts';
 import type { HistoryEvent, Session } from '../../../../src/engine/session/session.ts';
 
-const LONGEST_STORING_MS = 15 * 60_000;
+const MAX_STORING_MS = 15 * 60_000;
 
 interface Row {
   call: Call;
   isSettled: boolean;
 }
 
-/** What all nodes keep in the database, by the rules of its statements. @see callStore of the storage room */
+/** The database, by the rules of the SQL statements of the Postgres store. */
 export interface Database {
   readonly rows: Map<string, Row>;
-  /** How often each call came to an end. */
+  /** How often each call ended. */
   readonly ends: Map<string, number>;
-  /** Instances of sessions that live. */
+  /** Live sessions. */
   readonly sessions: Map<string, Session>;
-  /** What was told of each instance, in order: its end and its facts, each once. */
-  readonly told: { readonly instanceId: string; readonly event: string }[];
+  /** The end and the facts of each instance, each once, in order. */
+  readonly facts: { readonly instanceId: string; readonly event: string }[];
   readonly calls: CallStore;
   readonly history: { addEvents(instanceId: string, events: readonly HistoryEvent[]): Promise<void> };
   readonly events: { readonly instanceId: string; readonly event: HistoryEvent }[];
-  tell(instanceId: string, event: string): Promise<void>;
+  recordFact(instanceId: string, event: string): Promise<void>;
   endSession(sessionId: string): Promise<boolean>;
 }
 
@@ -30,12 +30,12 @@ export function createDatabase(): Database {
   const rows = new Map<string, Row>();
   const ends = new Map<string, number>();
   const sessions = new Map<string, Session>();
-  const beats = new Map<string, number>();
-  const told: { readonly instanceId: string; readonly event: string }[] = [];
+  const heartbeats = new Map<string, number>();
+  const facts: { readonly instanceId: string; readonly event: string }[] = [];
   const events: Database['events'] = [];
   const note = (instanceId: string, event: string) => {
-    const isKnown = told.some((one) => one.instanceId === instanceId && one.event === event);
-    if (!isKnown) told.push({ instanceId, event });
+    const isKnown = facts.some((one) => one.instanceId === instanceId && one.event === event);
+    if (!isKnown) facts.push({ instanceId, event });
   };
   const all = () => [...rows.values()];
   const change = (row: Row, more: Partial<Call>): Call => {
@@ -50,14 +50,14 @@ export function createDatabase(): Database {
     return row.call;
   };
   const isSilent = (nodeId: string | null, before: Date) =>
-    nodeId !== null && (beats.get(nodeId) ?? 0) < before.getTime();
+    nodeId !== null && (heartbeats.get(nodeId) ?? 0) < before.getTime();
   const isLeft = ({ call, isSettled }: Row, before: Date): boolean => {
     if (isSettled) return false;
     if (isSilent(call.nodeId, before)) return true;
     const endedMs = Date.parse(call.endedAt ?? '');
     if (!isFinal(call.status) || !(endedMs < before.getTime())) return false;
     const isStoring = expectsRecording(call) && !isRecordingFinal(call);
-    return !isStoring || endedMs < before.getTime() - LONGEST_STORING_MS;
+    return !isStoring || endedMs < before.getTime() - MAX_STORING_MS;
   };
 
   const calls: CallStore = {
@@ -67,7 +67,11 @@ export function createDatabase(): Database {
           other.direction === 'outbound' && !isFinal(other.status) && other.toNumber === call.toNumber,
       );
       if (call.direction === 'outbound' && isLive) {
-        throw new CallwayError('conflict', 'number_already_queued', 'A call to it is queued or live already');
+        throw new CallwayError(
+          'conflict',
+          'number_already_queued',
+          'A call to the number is queued or live already',
+        );
       }
       rows.set(call.id, { call, isSettled: false });
       sessions.set(session.sessionId, session);
@@ -94,10 +98,10 @@ export function createDatabase(): Database {
     async requestHangup(_projectId, id, at) {
       const row = rows.get(id);
       if (!row || isFinal(row.call.status)) return undefined;
-      const isOver = row.call.nodeId === null;
+      const isUnclaimed = row.call.nodeId === null;
       return change(row, {
         hangupRequested: true,
-        ...(isOver ? { status: 'canceled', endReason: 'api_hangup', endedAt: at } : {}),
+        ...(isUnclaimed ? { status: 'canceled', endReason: 'api_hangup', endedAt: at } : {}),
       });
     },
     async completeRecording(id, recording) {
@@ -124,7 +128,7 @@ export function createDatabase(): Database {
       all()
         .filter((row) => isLeft(row, before))
         .map(({ call }) => {
-          const seenMs = beats.get(call.nodeId ?? '');
+          const seenMs = heartbeats.get(call.nodeId ?? '');
           return { call, lastSeenAt: seenMs === undefined ? null : new Date(seenMs).toISOString() };
         }),
     listUnsettledOn: async (nodeId) =>
@@ -132,7 +136,7 @@ export function createDatabase(): Database {
         .filter(({ call, isSettled }) => !isSettled && call.nodeId === nodeId)
         .map(({ call }) => ({ call, lastSeenAt: null })),
     async recordHeartbeat(nodeId, at) {
-      beats.set(nodeId, Math.max(at.getTime(), beats.get(nodeId) ?? 0));
+      heartbeats.set(nodeId, Math.max(at.getTime(), heartbeats.get(nodeId) ?? 0));
     },
     turnLatencies: async () => new Map(),
   };
@@ -140,7 +144,7 @@ export function createDatabase(): Database {
     rows,
     ends,
     sessions,
-    told,
+    facts,
     calls,
     events,
     history: {
@@ -148,7 +152,7 @@ export function createDatabase(): Database {
         for (const event of added) events.push({ instanceId, event });
       },
     },
-    async tell(instanceId, event) {
+    async recordFact(instanceId, event) {
       const row = all().find(({ call }) => call.instanceId === instanceId);
       const isEarly = event === 'recording.ready' && row !== undefined && !isRecordingFinal(row.call);
       note(instanceId, isEarly ? `${event} too early` : event);

@@ -9,7 +9,7 @@ import { createDatabase } from './stores.ts';
 
 const CHANNELS = 3;
 
-/** All that a scene's nodes share, and how the audio is. */
+/** What the nodes of a scene share, and the state of the media threads and agents. */
 export function createWorld(
   scheduler: Scheduler,
   scene: Scene,
@@ -27,11 +27,11 @@ export function createWorld(
     createdAt: '',
     updatedAt: '',
   } as const;
-  const audio: AudioFate = { refuses: false, isEngineAway: false };
+  const audio: AudioFate = { refuses: false, isAgentAway: false };
   const phones = createPhones({
     gates,
-    fateOf: ({ trunk, bridgeWith: beside }) =>
-      (beside ? scene.second : fates.get(trunk.id)) ?? { kind: 'silent' },
+    fateOf: ({ trunk, bridgeWith }) =>
+      (bridgeWith ? scene.target : fates.get(trunk.id)) ?? { kind: 'silent' },
     takesRefer: scene.takesRefer,
     audio,
     numberOf: () => number,
