@@ -1,4 +1,4 @@
-/** The kinds of documents that can be read. */
+/** Supported document types and their media types. */
 export const DOCUMENT_TYPES = {
   pdf: 'application/pdf',
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
@@ -13,7 +13,7 @@ export const DOCUMENT_TYPES = {
 
 export type DocumentType = keyof typeof DOCUMENT_TYPES;
 
-/** What a user calls it. */
+/** In messages to users. */
 export const TYPE_NAMES: Readonly<Record<DocumentType, string>> = {
   pdf: 'a PDF',
   docx: 'a Word document (DOCX)',
@@ -46,7 +46,7 @@ export function typeOfMime(mimeType: string): DocumentType | undefined {
   return found?.[0] as DocumentType | undefined;
 }
 
-/** What a file's name says that it is. */
+/** The type that a file's extension claims. */
 export function typeOfName(name: string): DocumentType | undefined {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase();
   return extension !== undefined && Object.hasOwn(BY_EXTENSION, extension)

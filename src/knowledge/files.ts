@@ -1,23 +1,23 @@
-/** Keeps uploaded documents as they came: on this machine's disk, or in an object store that all nodes see. */
+/** Stores uploaded files: on this machine's disk, or in an object store that all nodes share. */
 export interface DocumentFiles {
   /**
-   * Keeps what comes, and nothing when `source` breaks off.
+   * Stores a file; nothing is stored when `source` fails.
    *
-   * @throws {Error} What `source` threw, or what the disk or the store did.
+   * @throws {Error} The error of `source`, the disk or the store.
    */
   write(key: string, source: AsyncIterable<Buffer>): Promise<void>;
   /**
-   * Gives the file a path on this machine, for a parser that reads it in its own way.
+   * Makes the file available at a path on this machine.
    *
-   * @throws {Error} `ENOENT` when there is no such file.
+   * @throws {Error} `ENOENT` when it does not exist.
    */
   checkOut(key: string): Promise<CheckedOutFile>;
-  /** Harmless when it is gone already. */
+  /** No error when it does not exist. */
   remove(key: string): Promise<void>;
 }
 
 export interface CheckedOutFile {
   readonly path: string;
-  /** Takes away what was copied for this use; idempotent. */
+  /** Removes a temporary copy; idempotent. */
   release(): Promise<void>;
 }

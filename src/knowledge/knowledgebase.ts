@@ -4,7 +4,7 @@ import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../providers/
 
 export const DEFAULT_CHUNK_SIZE = 500;
 export const DEFAULT_CHUNK_OVERLAP = 50;
-const CHUNK_SIZE = { least: 50, most: 8_000 } as const;
+const CHUNK_SIZE = { min: 50, max: 8_000 } as const;
 const MAX_NAME_CHARACTERS = 128;
 
 const EMBEDDING_MODELS = [
@@ -17,11 +17,14 @@ const fields = {
   name: z.string().min(1).max(MAX_NAME_CHARACTERS),
   type: z.literal('pgvector'),
   embeddingModelName: z.enum(EMBEDDING_MODELS).describe('Cannot be changed later.'),
-  chunkSize: z.int().min(CHUNK_SIZE.least).max(CHUNK_SIZE.most).describe('Most characters of a chunk.'),
-  chunkOverlap: z.int().min(0).describe('Characters that neighbouring chunks share; below chunkSize.'),
+  chunkSize: z.int().min(CHUNK_SIZE.min).max(CHUNK_SIZE.max).describe('Maximum characters of a chunk.'),
+  chunkOverlap: z
+    .int()
+    .min(0)
+    .describe('Characters that a chunk repeats from the one before it; below chunkSize.'),
 };
 
-/** What a user sends to make one. */
+/** The body of a create request. */
 export const knowledgebaseInput = z
   .strictObject({
     ...fields,
@@ -33,13 +36,13 @@ export const knowledgebaseInput = z
     message: '{field} must be below chunkSize',
   });
 
-/** As it is shown. */
+/** In API responses. */
 export const knowledgebase = z.object({ id: z.string(), ...fields }).meta({ id: 'Knowledgebase' });
 
-/** A project's documents, cut into chunks and embedded. */
+/** A project's documents, split into chunks and embedded. */
 export interface Knowledgebase extends z.infer<typeof knowledgebase> {
   readonly projectId: string;
-  /** What really makes the vectors; differs from the model's name where the service embeds by itself. */
+  /** The model that makes the vectors; differs from `embeddingModelName` where the local model embeds. */
   readonly encoder: EmbeddingModelName;
   /** ISO 8601. */
   readonly createdAt: string;
@@ -48,16 +51,16 @@ export interface Knowledgebase extends z.infer<typeof knowledgebase> {
 export const dataset = z
   .object({
     id: z.string(),
-    name: z.string().describe('The file’s name as it was uploaded.'),
-    mimeType: z.string().describe('By the content; the name does not count.'),
+    name: z.string().describe('Name of the uploaded file.'),
+    mimeType: z.string().describe('Detected from the content, not the name.'),
     bytes: z.number(),
     status: z
       .enum(['pending', 'processing', 'ready', 'failed'])
-      .describe('`pending` until its turn has come; `ready` when all of it can be found.'),
-    error: z.string().optional().describe('Why it failed.'),
+      .describe('`pending` while queued; `ready` when all chunks are searchable.'),
+    error: z.string().optional().describe('Why ingestion failed.'),
     chunkCount: z.int(),
-    embeddedCount: z.int().describe('How many of the chunks can be found already.'),
-    encoder: z.string().describe('What really makes the vectors.'),
+    embeddedCount: z.int().describe('How many chunks are searchable already.'),
+    encoder: z.string().describe('The model that makes the vectors.'),
     createdAt: z.iso.datetime(),
   })
   .meta({ id: 'Dataset' });
@@ -70,11 +73,11 @@ export const chunk = z
     id: z.string(),
     content: z.string(),
     contentLength: z.int().describe('Characters of the content, in UTF-16 code units.'),
-    isEnabled: z.boolean().describe('Whether it takes part in search.'),
-    startOffset: z.int().describe('Where it begins in the document’s cleaned text.'),
+    isEnabled: z.boolean().describe('Whether search includes it.'),
+    startOffset: z.int().describe('Start in the document’s cleaned text.'),
     endOffset: z.int(),
   })
   .meta({ id: 'Chunk' });
 
-/** A part of a document, as small as an answer needs it. */
+/** A part of a document. */
 export type Chunk = z.infer<typeof chunk>;

@@ -5,10 +5,10 @@ import type { Chunk, Dataset, Knowledgebase } from './knowledgebase.ts';
 export interface KnowledgebaseStore {
   /** @throws {CallwayError} 400 `knowledgebase_exists`: a project has one. */
   insert(knowledgebase: Knowledgebase): Promise<void>;
-  /** One at most. */
+  /** At most one. */
   list(projectId: string): Promise<Knowledgebase[]>;
   find(projectId: string, knowledgebaseId: string): Promise<Knowledgebase | undefined>;
-  /** @returns The project's only one, where there is one, with how many vectors it has. */
+  /** The project's only knowledgebase, with the number of its vectors. */
   findSearchable(projectId: string): Promise<SearchableKnowledgebase | undefined>;
 }
 
@@ -24,13 +24,13 @@ export interface NewDataset {
   readonly name: string;
   readonly mimeType: string;
   readonly bytes: number;
-  /** Of its file. @see DocumentFiles */
+  /** @see DocumentFiles */
   readonly fileKey: string;
   /** ISO 8601. */
   readonly createdAt: string;
 }
 
-/** What a worker must know to make a dataset ready. */
+/** What a worker needs to ingest a dataset. */
 export interface IngestionTask {
   readonly datasetId: string;
   readonly knowledgebaseId: string;
@@ -41,9 +41,9 @@ export interface IngestionTask {
   readonly encoder: EmbeddingModelName;
   readonly chunkSize: number;
   readonly chunkOverlap: number;
-  /** This one counted. */
+  /** Including this one. */
   readonly attempts: number;
-  /** Whether all of its chunks are kept already. */
+  /** Whether all of its chunks are stored already. */
   readonly isParsed: boolean;
 }
 
@@ -51,25 +51,25 @@ export interface DatasetStore {
   insert(dataset: NewDataset): Promise<void>;
   list(knowledgebaseId: string): Promise<Dataset[]>;
   find(knowledgebaseId: string, datasetId: string): Promise<Dataset | undefined>;
-  /** Whether there is such a one anywhere. */
+  /** In any project. */
   exists(datasetId: string): Promise<boolean>;
-  /** Takes its chunks and their vectors with it, and notes its file for removal. */
+  /** Also removes its chunks and vectors, and schedules the removal of its file. */
   remove(knowledgebaseId: string, datasetId: string): Promise<boolean>;
-  /** All of a project's, one after the other: for a project that goes, which would take too many chunks with it at once. */
+  /** Removes a project's datasets one by one: all of their chunks at once would be too long a transaction. */
   removeAll(projectId: string): Promise<void>;
 
-  /** Counts an attempt. @returns `undefined` when it is gone, ready or failed. */
+  /** Counts an attempt. @returns Undefined when the dataset is removed, ready or failed. */
   startIngestion(datasetId: string, at: string): Promise<IngestionTask | undefined>;
-  /** All of its chunks are kept. @returns False when it is gone. */
+  /** Records that all chunks are stored. @returns False when the dataset is removed. */
   markParsed(datasetId: string, at: string): Promise<boolean>;
   finish(datasetId: string, at: string): Promise<void>;
-  /** Takes away what was kept of it first: a document is found whole or not at all. */
+  /** Also removes its chunks: a document is searchable as a whole or not at all. */
   fail(datasetId: string, reason: string, at: string): Promise<void>;
-  /** Those that nobody has touched since then, the oldest first. */
+  /** Datasets without progress since then, oldest first. */
   listUnfinished(before: string, limit: number): Promise<{ datasetId: string; projectId: string }[]>;
 }
 
-/** A chunk as the parser makes it. */
+/** A chunk from the parser. */
 export interface NewChunk {
   readonly id: string;
   readonly position: number;
@@ -84,28 +84,28 @@ export interface UnembeddedChunk {
 }
 
 export interface ChunkStore {
-  /** In the order of the document, from a position on. */
+  /** In document order. */
   list(datasetId: string, page: Page): Promise<Chunk[]>;
-  /** @returns The chunk as it is now. */
+  /** @returns The updated chunk. */
   setEnabled(datasetId: string, chunkId: string, isEnabled: boolean): Promise<Chunk | undefined>;
 
-  /** Before the document is parsed anew. */
+  /** Removes all chunks, before the document is parsed again. */
   clear(datasetId: string): Promise<void>;
-  /** What is there already stays as it is. @returns False when the dataset is gone. */
+  /** Chunks that exist are unchanged. @returns False when the dataset is removed. */
   append(
     task: Pick<IngestionTask, 'datasetId' | 'knowledgebaseId'>,
     chunks: readonly NewChunk[],
   ): Promise<boolean>;
   /**
-   * Looks through one page of the document, and at nothing else of it.
+   * Reads one page of the document's chunks.
    *
-   * @returns Its chunks without a vector, and how many chunks it has in all: none behind the document's end.
+   * @returns The page's chunks without a vector, and the number of all chunks on it: 0 past the document's end.
    */
   listWithoutVector(
     datasetId: string,
     page: Page,
   ): Promise<{ readonly missing: readonly UnembeddedChunk[]; readonly pageLength: number }>;
-  /** @returns False when the dataset is gone. */
+  /** @returns False when the dataset is removed. */
   storeVectors(
     task: Pick<IngestionTask, 'datasetId' | 'encoder'>,
     vectors: readonly { readonly chunkId: string; readonly vector: Float32Array }[],
@@ -113,24 +113,23 @@ export interface ChunkStore {
   ): Promise<boolean>;
 }
 
-/** Files whose dataset is gone. */
+/** Files whose dataset was removed. */
 export interface FileRemovalStore {
   list(limit: number): Promise<string[]>;
   markDone(fileKey: string): Promise<void>;
 }
 
-/** A chunk that was found. */
+/** A search result. */
 export interface FoundChunk extends Chunk {
   /** Cosine similarity to the query, -1 to 1. */
   readonly score: number;
   readonly datasetId: string;
-  /** The dataset's. */
   readonly datasetName: string;
 }
 
-/** A chunk that shares words with a question. */
+/** A search result by shared words. */
 export interface MatchingChunk extends FoundChunk {
-  /** How much of the question's words it has, each weighed by how well it tells chunks apart; above 0, at most 1. */
+  /** The share of the query's words that it has, weighted by inverse document frequency; above 0, at most 1. */
   readonly wordShare: number;
 }
 
@@ -142,12 +141,12 @@ export interface ChunkQuery {
 
 /** Searches the enabled chunks of one knowledgebase. */
 export interface ChunkSearch {
-  /** The nearest first. */
+  /** By vector, nearest first. */
   nearest(query: ChunkQuery): Promise<FoundChunk[]>;
   /**
-   * The nearest, and those that share words with the text, each the best first; seen at the same moment.
+   * By vector and by words, each best first, from one snapshot.
    *
-   * @returns `matching` has the `limit` that share most, and what else shares words among the nearest.
+   * @returns `matching` has the `limit` best by words, and those of `nearest` that share any.
    */
   nearestAndMatching(
     query: ChunkQuery & { readonly text: string },

@@ -22,7 +22,7 @@ import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
 import { buildEmbedders } from './providers.ts';
 
-/** Documents that one node reads at a time: each may take a thread with its memory. */
+/** Concurrent ingestions per node; each may use a thread with its memory. */
 const INGESTION_CONCURRENCY = 2;
 /** A caller waits for a query, and not for a document. */
 const QUERY_RETRIES = { maxAttempts: 2, timeoutMs: 8_000 } as const;
@@ -40,7 +40,7 @@ export interface KnowledgeParts {
   readonly lifecycle: Lifecycle;
 }
 
-/** Documents from their upload to what is found in them; on nodes of the role `worker` they are made ready too. */
+/** Upload and search of documents; nodes of the role `worker` also ingest them. */
 export async function buildKnowledge(
   parts: KnowledgeParts,
 ): Promise<KnowledgeService & { readonly search: KnowledgeRetriever }> {
@@ -75,9 +75,9 @@ export async function buildKnowledge(
       clock,
       makeId,
       onError: (error: unknown, datasetId: string) =>
-        logger.warn({ err: error, datasetId }, 'a dataset is not ready'),
+        logger.warn({ err: error, datasetId }, 'dataset ingestion failed'),
       onDone: (datasetId: string, outcome: object) =>
-        logger.info({ datasetId, ...outcome }, 'a dataset is done'),
+        logger.info({ datasetId, ...outcome }, 'dataset ingestion finished'),
     };
     startIngestionWorker(
       jobs,
@@ -94,7 +94,7 @@ export async function buildKnowledge(
   };
 }
 
-/** In the bucket, where there is one; what was uploaded before there was is still found in the data folder. */
+/** In the bucket where one is configured; earlier uploads are still read from the data folder. */
 function buildFiles({ config, bucket, clock }: KnowledgeParts): DocumentFiles {
   const local = localDocuments(join(config.DATA_DIR, UPLOADS_FOLDER));
   if (!bucket) return local;
@@ -102,7 +102,7 @@ function buildFiles({ config, bucket, clock }: KnowledgeParts): DocumentFiles {
   return documentsWithFallback(bucketDocuments({ bucket, workingFolder, now: clock.now }), local);
 }
 
-/** As the conversation engine wants it. Agents search by words too: names and numbers are what callers ask for. */
+/** The engine's port. Agents use hybrid search, since callers ask for names and numbers. */
 function forConversations(retrieval: Retrieval): KnowledgeRetriever {
   const mode = 'hybrid' as const;
   return {

@@ -10,14 +10,14 @@ import { DocumentError } from '../parse/block.ts';
 import type { ChunkStore, DatasetStore, IngestionTask, NewChunk, UnembeddedChunk } from '../stores.ts';
 import { type ParseLimits, parseDocument } from './parseDocument.ts';
 
-/** Begun so often, by failures and by processes that died, a document is given up. */
+/** Counts failures and processes that died; after that many the document is failed. */
 const MAX_ATTEMPTS = 30;
-/** Requests to the encoder that are under way at a time: its answers are waited for, its limits seldom met. */
+/** Concurrent embedding requests of one document. */
 const PARALLEL_BATCHES = 4;
-/** What is answered and not kept is paid for again after a crash: so no more is asked for than is kept within this time. */
-const KEPT_WITHIN_MS = 2_000;
-/** Asked for before it is known how fast vectors are kept, and however slow that is. */
-const LEAST_ASKED = 16;
+/** Vectors that a crash loses are paid for again: no more are requested at once than are stored in this time. */
+const STORED_WITHIN_MS = 2_000;
+/** Requested at first, and however slowly vectors are stored. */
+const MIN_REQUESTED = 16;
 
 export interface IngestDeps {
   readonly datasets: DatasetStore;
@@ -27,9 +27,9 @@ export interface IngestDeps {
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly limits?: ParseLimits;
-  /** Told of failures that were not foreseen. */
+  /** Called with unexpected failures. */
   readonly onError: (error: unknown, datasetId: string) => void;
-  /** Told what became of a dataset. */
+  /** Called when a dataset is ready or failed. */
   readonly onDone?: (
     datasetId: string,
     outcome: { readonly status: 'ready' | 'failed'; readonly encoder: string },
@@ -38,30 +38,30 @@ export interface IngestDeps {
 
 export interface IngestAttempt {
   readonly signal: AbortSignal;
-  /** A failure then is the dataset's; before, it is thrown for another attempt. */
+  /** Then a failure fails the dataset; before, it is thrown for another attempt. */
   readonly isLastAttempt: boolean;
 }
 
 /** The dataset was removed meanwhile. */
-class GoneError extends Error {}
+class DatasetRemovedError extends Error {}
 
 /**
- * Makes a dataset ready: parses it into chunks, then embeds those that have no vector yet. Each batch is kept as it
- * comes, so that whoever goes on after a crash pays for no vector twice.
+ * Ingests a dataset: parses it into chunks, then embeds those without a vector. Each batch is stored at once, so that an
+ * attempt after a crash does not pay for a vector twice.
  *
- * @throws What may pass (a database or an encoder that is away), to be tried again.
+ * @throws A temporary failure (of the database or the embedding provider), for another attempt.
  */
 export async function ingest(deps: IngestDeps, datasetId: string, attempt: IngestAttempt): Promise<void> {
   const task = await deps.datasets.startIngestion(datasetId, now(deps));
   if (!task) return;
   try {
-    if (task.attempts > MAX_ATTEMPTS) throw new DocumentError('Reading the file was broken off too often');
+    if (task.attempts > MAX_ATTEMPTS) throw new DocumentError('Reading the file was interrupted too often');
     if (!task.isParsed) await parse(deps, task, attempt.signal);
     await embed(deps, task, attempt.signal);
     await deps.datasets.finish(datasetId, now(deps));
     deps.onDone?.(datasetId, { status: 'ready', encoder: task.encoder });
   } catch (error) {
-    if (error instanceof GoneError) return;
+    if (error instanceof DatasetRemovedError) return;
     attempt.signal.throwIfAborted();
     const reason = reasonOf(error, attempt.isLastAttempt);
     if (!(error instanceof DocumentError)) deps.onError(error, datasetId);
@@ -79,17 +79,17 @@ async function parse(deps: IngestDeps, task: IngestionTask, signal: AbortSignal)
   try {
     await deps.chunks.clear(datasetId);
     let count = 0;
-    const keep = async (chunks: readonly TextChunk[]) => {
+    const store = async (chunks: readonly TextChunk[]) => {
       count += chunks.length;
-      const kept = await deps.chunks.append(
+      const isStored = await deps.chunks.append(
         task,
         chunks.map((chunk): NewChunk => ({ id: deps.makeId(), ...chunk })),
       );
-      if (!kept) throw new GoneError();
+      if (!isStored) throw new DatasetRemovedError();
     };
-    await parseDocument({ path: file.path, name, type, chunkSize, chunkOverlap }, keep, deps, signal);
+    await parseDocument({ path: file.path, name, type, chunkSize, chunkOverlap }, store, deps, signal);
     if (count === 0) throw new DocumentError('The file holds no text');
-    if (!(await deps.datasets.markParsed(datasetId, now(deps)))) throw new GoneError();
+    if (!(await deps.datasets.markParsed(datasetId, now(deps)))) throw new DatasetRemovedError();
   } finally {
     await file.release();
   }
@@ -107,9 +107,11 @@ async function checkOut(files: DocumentFiles, fileKey: string) {
 async function embed(deps: IngestDeps, task: IngestionTask, signal: AbortSignal): Promise<void> {
   const embedder = deps.findEmbedder(task.encoder);
   if (!embedder) {
-    throw new DocumentError(`The encoder ${task.encoder} cannot be reached: no key or address of it is set`);
+    throw new DocumentError(
+      `The embedding model ${task.encoder} is not configured: no key or base URL is set`,
+    );
   }
-  /** @returns How long it took to keep the vectors, in milliseconds. */
+  /** @returns How long storing the vectors took, in milliseconds. */
   const embedBatch = async (batch: readonly UnembeddedChunk[]): Promise<number> => {
     const vectors = await embedder.embed(
       batch.map(({ content }) => content),
@@ -117,51 +119,54 @@ async function embed(deps: IngestDeps, task: IngestionTask, signal: AbortSignal)
     );
     const made = batch.map(({ id: chunkId }, index) => {
       const vector = vectors[index];
-      if (!vector) throw new Error(`the encoder ${task.encoder} left a chunk out`);
+      if (!vector) throw new Error(`the embedding model ${task.encoder} returned too few vectors`);
       return { chunkId, vector };
     });
-    const beganMs = deps.clock.monotonicMs();
-    if (!(await deps.chunks.storeVectors(task, made, now(deps)))) throw new GoneError();
-    return deps.clock.monotonicMs() - beganMs;
+    const startedMs = deps.clock.monotonicMs();
+    if (!(await deps.chunks.storeVectors(task, made, now(deps)))) throw new DatasetRemovedError();
+    return deps.clock.monotonicMs() - startedMs;
   };
   const limit = embedder.batchSize * PARALLEL_BATCHES;
-  let asked = LEAST_ASKED;
+  let requested = MIN_REQUESTED;
   for (let offset = 0; ; offset += limit) {
     const { missing, pageLength } = await deps.chunks.listWithoutVector(task.datasetId, { limit, offset });
     for (let from = 0; from < missing.length; ) {
-      const round = missing.slice(from, from + asked);
-      const keptMs = await allDone(partsOf(round, embedder.batchSize).map(embedBatch));
+      const round = missing.slice(from, from + requested);
+      const storeTimesMs = await allSettledOrThrow(batchesOf(round, embedder.batchSize).map(embedBatch));
       from += round.length;
-      // They were kept side by side.
-      const meanMs = keptMs.reduce((sum, ms) => sum + ms, 0) / keptMs.length;
-      asked = Math.max(LEAST_ASKED, Math.floor((KEPT_WITHIN_MS * round.length) / Math.max(1, meanMs)));
+      // Stored in parallel.
+      const meanMs = storeTimesMs.reduce((sum, ms) => sum + ms, 0) / storeTimesMs.length;
+      requested = Math.max(
+        MIN_REQUESTED,
+        Math.floor((STORED_WITHIN_MS * round.length) / Math.max(1, meanMs)),
+      );
     }
     if (pageLength < limit) return;
   }
 }
 
-/** What one of them keeps is kept, also where another fails. @throws The first failure, once all have ended. */
-async function allDone<Result>(works: readonly Promise<Result>[]): Promise<Result[]> {
+/** Waits for all, so that each batch is stored although another fails. @throws The first failure. */
+async function allSettledOrThrow<Result>(works: readonly Promise<Result>[]): Promise<Result[]> {
   await Promise.allSettled(works);
   return await Promise.all(works);
 }
 
-function partsOf<Item>(items: readonly Item[], length: number): (readonly Item[])[] {
+function batchesOf<Item>(items: readonly Item[], length: number): (readonly Item[])[] {
   return Array.from({ length: Math.ceil(items.length / length) }, (_, index) =>
     items.slice(index * length, (index + 1) * length),
   );
 }
 
-/** @returns What the user is told, when this is the end; `undefined` when it is worth another attempt. */
+/** @returns The reason for the user; undefined when another attempt may help. */
 function reasonOf(error: unknown, isLastAttempt: boolean): string | undefined {
   if (error instanceof DocumentError) return error.message;
   if (error instanceof ModelError && !error.retryable)
     return `The chunks could not be embedded: ${error.message}`;
   if (!isLastAttempt) return undefined;
   if (error instanceof ModelError) return `The chunks could not be embedded: ${error.message}`;
-  // A database that is away is back later, and the dataset is found again then.
+  // The sweep retries the dataset when the database is back.
   if (error instanceof CallwayError && error.category === 'unavailable') return undefined;
-  return 'An internal error; the service’s log says more';
+  return 'An internal error; see the service’s log';
 }
 
 function now({ clock }: IngestDeps): string {

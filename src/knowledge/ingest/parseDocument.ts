@@ -6,15 +6,15 @@ import type { TextChunk } from '../chunking/chunker.ts';
 import { DocumentError } from '../parse/block.ts';
 import { CONTINUE, type ParseMessage, type ParseRequest } from './threadMessages.ts';
 
-/** No document of the size that may be uploaded takes the thread as long, unless it was made to. */
+/** No well-formed document of the maximum upload size takes that long. */
 const TIME_LIMIT_MS = 5 * 60_000;
 /** Enough for 300 pages of PDF and for spreadsheets of some 100,000 cells. */
 const MEMORY_LIMIT_MB = 192;
-/** What lives shortly; counts beside the limit above. */
+/** The young generation, in addition to the limit above. */
 const YOUNG_MEMORY_MB = 16;
 
 export interface ParseLimits {
-  /** Of the thread's own time: while its chunks are kept, nothing counts. */
+  /** Time that the thread works; storing its chunks does not count. */
   readonly timeMs?: number;
   readonly memoryMb?: number;
 }
@@ -24,32 +24,32 @@ export interface ParseDeps {
   readonly limits?: ParseLimits;
 }
 
-type Keep = (chunks: readonly TextChunk[]) => Promise<void>;
+type StoreChunks = (chunks: readonly TextChunk[]) => Promise<void>;
 
 /**
- * Reads and cuts a document in a thread of its own, with limits: what a hostile or broken file does there, it does to
- * itself alone.
+ * Parses and chunks a document in a thread of its own, with limits of time and memory, so that a hostile or broken file
+ * cannot harm the process.
  *
- * @param keep - Takes the chunks in their order; the thread waits for it.
+ * @param store - Stores the chunks, in order; the thread waits for it.
  * @throws {DocumentError} When the document cannot be read within the limits.
- * @throws What `keep` throws, and the signal's reason.
+ * @throws The error of `store`, or the signal's reason.
  */
 export async function parseDocument(
-  order: ParseRequest,
-  keep: Keep,
+  request: ParseRequest,
+  store: StoreChunks,
   { clock, limits = {} }: ParseDeps,
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
   const { timeMs = TIME_LIMIT_MS, memoryMb = MEMORY_LIMIT_MB } = limits;
   const worker = startThread(new URL('./parseThread.ts', import.meta.url), {
-    workerData: order,
+    workerData: request,
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
-    // Libraries say on the console what they think of a file; it is no business of the log.
+    // Parser libraries print warnings about the file.
     stdout: true,
     stderr: true,
   });
-  // Else what they say would wait in memory.
+  // Discards the output, which would be buffered.
   worker.stdout.resume();
   worker.stderr.resume();
   let giveUp: (error: unknown) => void = () => undefined;
@@ -60,8 +60,8 @@ export async function parseDocument(
   const onAbort = () => giveUp(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    limit.goOn();
-    await Promise.race([givenUp, listen(worker, withoutTime(limit, keep), memoryMb)]);
+    limit.resume();
+    await Promise.race([givenUp, listen(worker, withoutTime(limit, store), memoryMb)]);
   } finally {
     limit.pause();
     signal.removeEventListener('abort', onAbort);
@@ -69,18 +69,18 @@ export async function parseDocument(
   }
 }
 
-/** A stretch of time that can be interrupted. */
+/** A timeout that can be paused. */
 interface TimeLimit {
-  goOn(): void;
+  resume(): void;
   pause(): void;
 }
 
-function createTimeLimit(clock: Clock, limitMs: number, onOver: () => void): TimeLimit {
+function createTimeLimit(clock: Clock, limitMs: number, onTimeout: () => void): TimeLimit {
   let leftMs = limitMs;
   let running: { readonly timer: Timer; readonly sinceMs: number } | undefined;
   return {
-    goOn() {
-      running = { timer: clock.setTimer(onOver, Math.max(0, leftMs)), sinceMs: clock.monotonicMs() };
+    resume() {
+      running = { timer: clock.setTimer(onTimeout, Math.max(0, leftMs)), sinceMs: clock.monotonicMs() };
     },
     pause() {
       if (!running) return;
@@ -91,21 +91,21 @@ function createTimeLimit(clock: Clock, limitMs: number, onOver: () => void): Tim
   };
 }
 
-/** A database that is busy, or far away, is not the document's fault. */
-function withoutTime(limit: TimeLimit, keep: Keep): Keep {
+/** A slow database does not count towards the document's time limit. */
+function withoutTime(limit: TimeLimit, store: StoreChunks): StoreChunks {
   return async (chunks) => {
     limit.pause();
-    await keep(chunks);
-    limit.goOn();
+    await store(chunks);
+    limit.resume();
   };
 }
 
-function listen(worker: Worker, keep: Keep, memoryMb: number): Promise<void> {
+function listen(worker: Worker, store: StoreChunks, memoryMb: number): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.on('message', (message: ParseMessage) => {
       switch (message.type) {
         case 'chunks':
-          keep(message.chunks).then(() => worker.postMessage(CONTINUE), reject);
+          store(message.chunks).then(() => worker.postMessage(CONTINUE), reject);
           return;
         case 'done':
           resolve();
@@ -122,7 +122,7 @@ function listen(worker: Worker, keep: Keep, memoryMb: number): Promise<void> {
       const isTooLarge = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
       reject(isTooLarge ? tooLarge(memoryMb) : unreadable(error));
     });
-    worker.once('exit', (code) => reject(unreadable(`the thread ended with code ${code}`)));
+    worker.once('exit', (code) => reject(unreadable(`the thread exited with code ${code}`)));
   });
 }
 

@@ -8,12 +8,12 @@ import type { ParseMessage, ParseRequest } from './threadMessages.ts';
 
 const CHUNKS_PER_MESSAGE = 200;
 
-/** The thread's side of `parseDocument.ts`: one document, then the end. */
-async function run(order: ParseRequest): Promise<void> {
+/** The thread's side of `parseDocument.ts`: parses one document, then exits. */
+async function run(request: ParseRequest): Promise<void> {
   const port = parentPort;
   if (!port) throw new Error('this file runs in a worker thread only');
   try {
-    await parse(order, port);
+    await parse(request, port);
     port.postMessage({ type: 'done' } satisfies ParseMessage);
   } catch (error) {
     port.postMessage(failureOf(error));
@@ -21,22 +21,22 @@ async function run(order: ParseRequest): Promise<void> {
   port.close();
 }
 
-async function parse(order: ParseRequest, port: MessagePort): Promise<void> {
-  const read = await READERS[order.type]();
-  const chunker = new Chunker({ size: order.chunkSize, overlap: order.chunkOverlap });
-  let waiting: TextChunk[] = [];
+async function parse(request: ParseRequest, port: MessagePort): Promise<void> {
+  const read = await READERS[request.type]();
+  const chunker = new Chunker({ size: request.chunkSize, overlap: request.chunkOverlap });
+  let pending: TextChunk[] = [];
   const send = async () => {
-    const heard = once(port, 'message');
-    port.postMessage({ type: 'chunks', chunks: waiting } satisfies ParseMessage);
-    waiting = [];
-    await heard;
+    const stored = once(port, 'message');
+    port.postMessage({ type: 'chunks', chunks: pending } satisfies ParseMessage);
+    pending = [];
+    await stored;
   };
-  for await (const block of read(order)) {
-    waiting.push(...chunker.push(block));
-    if (waiting.length >= CHUNKS_PER_MESSAGE) await send();
+  for await (const block of read(request)) {
+    pending.push(...chunker.push(block));
+    if (pending.length >= CHUNKS_PER_MESSAGE) await send();
   }
-  waiting.push(...chunker.end());
-  if (waiting.length > 0) await send();
+  pending.push(...chunker.end());
+  if (pending.length > 0) await send();
 }
 
 function failureOf(error: unknown): ParseMessage {

@@ -3,25 +3,25 @@ import { repeat } from '../../base/repeat.ts';
 import type { Documents } from '../intake/documents.ts';
 import type { DatasetStore } from '../stores.ts';
 
-const EVERY_MS = 60_000;
-/** Longer than a document takes between two signs of life. */
-const UNTOUCHED_MS = 2 * 60_000;
-/** The first time soon, and for all of it: what a process that died left behind. */
-const FIRST_MS = 2_000;
+const INTERVAL_MS = 60_000;
+/** Longer than an ingestion takes between two updates of its dataset. */
+const STALLED_MS = 2 * 60_000;
+/** The first sweep is soon, and covers everything that a process that died left behind. */
+const FIRST_DELAY_MS = 2_000;
 const BATCH = 200;
 
 export interface SweepDeps {
   readonly datasets: Pick<DatasetStore, 'listUnfinished'>;
-  readonly documents: Pick<Documents, 'begin' | 'removeFiles'>;
+  readonly documents: Pick<Documents, 'enqueue' | 'removeFiles'>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
 
 /**
- * Queues again what was to be made ready and lost its job, and removes files that were left. Harmless when several
- * nodes do it: a dataset that has a job keeps the one it has.
+ * Queues datasets that lost their job, and removes files whose dataset was removed. Several nodes may run it: a dataset
+ * that has a job keeps it.
  *
- * @returns A function that stops it, and waits for what it is at; idempotent.
+ * @returns Stops the sweeps and waits for a running one; idempotent.
  */
 export function startIngestionSweeps({
   datasets,
@@ -29,16 +29,15 @@ export function startIngestionSweeps({
   clock,
   onError,
 }: SweepDeps): () => Promise<void> {
-  let untouchedMs = 0;
+  let stalledMs = 0;
   const sweep = async () => {
-    const before = new Date(clock.now() - untouchedMs).toISOString();
-    untouchedMs = UNTOUCHED_MS;
+    const before = new Date(clock.now() - stalledMs).toISOString();
+    stalledMs = STALLED_MS;
     for (const { datasetId, projectId } of await datasets.listUnfinished(before, BATCH)) {
-      await documents.begin(datasetId, projectId);
+      await documents.enqueue(datasetId, projectId);
     }
     await documents.removeFiles();
   };
-  const again = (error: unknown) =>
-    onError(error, 'unfinished datasets were not looked for; it is tried again');
-  return repeat(clock, EVERY_MS, sweep, again, FIRST_MS);
+  const onSweepError = (error: unknown) => onError(error, 'ingestion sweep failed, retrying');
+  return repeat(clock, INTERVAL_MS, sweep, onSweepError, FIRST_DELAY_MS);
 }

@@ -1,23 +1,23 @@
 import type { TextChunk } from '../chunking/chunker.ts';
 import type { DocumentType } from '../documentType.ts';
 
-/** What the parsing thread is started with. */
+/** The thread's `workerData`. */
 export interface ParseRequest {
   readonly path: string;
-  /** The file's name as it was uploaded. */
+  /** Name of the uploaded file. */
   readonly name: string;
   readonly type: DocumentType;
   readonly chunkSize: number;
   readonly chunkOverlap: number;
 }
 
-/** From the thread. After `chunks` it waits until it hears `go on`, so that it is never ahead of who keeps them. */
+/** From the thread. After `chunks` it waits for {@link CONTINUE}, so that chunks do not pile up. */
 export type ParseMessage =
   | { readonly type: 'chunks'; readonly chunks: readonly TextChunk[] }
   | { readonly type: 'done' }
-  /** The document cannot be read. */
+  /** The document is unreadable; the reason is for the user. */
   | { readonly type: 'refused'; readonly reason: string }
-  /** Something that was not foreseen. */
+  /** An unexpected error. */
   | { readonly type: 'broken'; readonly message: string };
 
-export const CONTINUE = 'go on';
+export const CONTINUE = 'continue';

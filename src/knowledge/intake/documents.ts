@@ -8,14 +8,13 @@ import type { DocumentFiles } from '../files.ts';
 import type { FileRemovalStore } from '../stores.ts';
 import { createTypeDetector } from './typeDetector.ts';
 
-/** Files are removed so many at a time. */
 const REMOVAL_BATCH = 100;
 
-/** Has datasets made ready, on any node. */
+/** Ingestion jobs, which any worker node runs. */
 export interface IngestionQueue {
-  /** Harmless for a dataset that waits already. */
+  /** No effect on a dataset that is queued already. */
   add(datasetId: string, projectId: string): Promise<void>;
-  /** A job that runs finds out by itself. */
+  /** A running job notices the removal itself. */
   remove(datasetId: string): Promise<void>;
 }
 
@@ -37,21 +36,21 @@ export interface ReceivedDocument {
   readonly sha256: string;
 }
 
-/** What comes in, and what goes out again, of a project's documents. */
+/** Receives and removes uploaded documents. */
 export interface Documents {
   /**
-   * Keeps a file as it comes, never whole in memory.
+   * Stores an upload as a stream.
    *
-   * @throws {CallwayError} 413 `file_too_large`, or 400 as {@link createTypeDetector} says; then nothing is kept.
+   * @throws {CallwayError} 413 `file_too_large`, or 400 as {@link createTypeDetector} says; then nothing is stored.
    */
   receive(source: Readable, fileName: string): Promise<ReceivedDocument>;
-  /** Takes back what was received. Never fails; what it leaves, it logs. */
+  /** Removes an upload. Never fails; logs instead. */
   discard(fileKey: string): Promise<void>;
-  /** Has a dataset made ready. Never fails: one that could not be queued is found again later. */
-  begin(datasetId: string, projectId: string): Promise<void>;
-  /** After a dataset is gone from the database: its job and its file go too. Never fails. */
-  forget(datasetId: string): Promise<void>;
-  /** Removes the files of all datasets that are gone. */
+  /** Queues a dataset's ingestion. Never fails: the sweep queues it later. */
+  enqueue(datasetId: string, projectId: string): Promise<void>;
+  /** Removes the job and the file of a dataset that was removed from the database. Never fails. */
+  cleanUp(datasetId: string): Promise<void>;
+  /** Removes the files of all removed datasets. */
   removeFiles(): Promise<void>;
 }
 
@@ -64,8 +63,8 @@ export function createDocuments(deps: DocumentsDeps): Documents {
       await removals.markDone(key);
     }
   };
-  const guarded = async (work: Promise<void>, what: string) => {
-    await work.catch((error: unknown) => onError(error, what));
+  const logErrors = async (work: Promise<void>, message: string) => {
+    await work.catch((error: unknown) => onError(error, message));
   };
   return {
     async receive(source, fileName) {
@@ -73,7 +72,7 @@ export function createDocuments(deps: DocumentsDeps): Documents {
       const detector = createTypeDetector(fileName);
       const hash = createHash('sha256');
       let bytes = 0;
-      const watched = async function* (): AsyncGenerator<Buffer> {
+      const inspected = async function* (): AsyncGenerator<Buffer> {
         for await (const piece of source as AsyncIterable<Buffer>) {
           bytes += piece.length;
           if (bytes > deps.maxBytes) throw tooLarge(deps.maxBytes);
@@ -83,18 +82,18 @@ export function createDocuments(deps: DocumentsDeps): Documents {
         }
         detector.type();
       };
-      // Whoever reads hears of an error then, also of one that came before.
+      // The reader gets the error, also one from before the first read.
       source.on('error', () => undefined);
-      await files.write(fileKey, watched());
+      await files.write(fileKey, inspected());
       const type = detector.type();
       return { fileKey, type, mimeType: DOCUMENT_TYPES[type], bytes, sha256: hash.digest('hex') };
     },
-    discard: (fileKey) => guarded(files.remove(fileKey), 'a refused upload was not removed'),
-    begin: (datasetId, projectId) =>
-      guarded(queue.add(datasetId, projectId), 'a dataset was not queued; it is queued later'),
-    async forget(datasetId) {
-      await guarded(queue.remove(datasetId), 'a removed dataset’s job was left to end by itself');
-      await guarded(removeFiles(), 'a removed dataset’s file was not removed; it is tried again');
+    discard: (fileKey) => logErrors(files.remove(fileKey), 'rejected upload not removed'),
+    enqueue: (datasetId, projectId) =>
+      logErrors(queue.add(datasetId, projectId), 'dataset not queued, the sweep retries'),
+    async cleanUp(datasetId) {
+      await logErrors(queue.remove(datasetId), 'job of a removed dataset not removed');
+      await logErrors(removeFiles(), 'file of a removed dataset not removed, the sweep retries');
     },
     removeFiles,
   };

@@ -2,17 +2,17 @@ import type { DocumentType } from '../documentType.ts';
 
 type TextType = Extract<DocumentType, 'html' | 'json' | 'csv' | 'markdown' | 'text'>;
 
-/** Control characters that no text has: all below U+0020 but tab, line ends, form feed, and the escape of ISO-2022. */
+/** Control characters that text does not contain: below U+0020 but tab, line ends, form feed, and the escape of ISO-2022. */
 const FORBIDDEN_CONTROLS = new Set(
   Array.from({ length: 32 }, (_, code) => code).filter((code) => ![9, 10, 11, 12, 13, 27].includes(code)),
 );
-/** Old encodings and small damage put a few into texts. */
+/** Legacy encodings and damaged text contain a few. */
 const TOLERATED_CONTROL_SHARE = 0.01;
-const LEAST_TABLE_LINES = 3;
-/** In prose a space follows; between two cells none does. */
+const MIN_TABLE_LINES = 3;
+/** In prose a space follows the mark; between cells none does. */
 const SEPARATORS = [/;(?!\s)/g, /\t/g, /,(?!\s)/g] as const;
-/** Lines of a text may happen to have the same mark once. */
-const LEAST_SEPARATORS = { inText: 2, elsewhere: 1 } as const;
+/** Lines of prose may have the same mark once by chance. */
+const MIN_SEPARATORS = { inText: 2, elsewhere: 1 } as const;
 
 const HTML_START = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i;
 const JSON_START = /^\s*(?:\{\s*(?:"|\})|\[\s*(?:[[{"\]]|-?\d))/;
@@ -20,10 +20,11 @@ const MARKDOWN_MARKS = /^(?:#{1,6} \S|```|~~~|[-*] \[.\] |\|.*\|$|\[[^\]]+\]: )/
 const LINK_OR_HEADING = /^#{1,6} \S|\]\(\S+\)/m;
 
 /**
- * Tells the kinds of texts apart by the file's beginning. Between kinds that look alike (a table in Markdown, or in
- * plain text) the name decides, since all of them can be read as text.
+ * Detects a text type by the start of the file. Between types that look alike (a table in Markdown, or in plain text) the
+ * claimed type decides.
  *
- * @returns `undefined` for what is no text.
+ * @param claimed - By the file's name.
+ * @returns Undefined for binary data.
  */
 export function kindOfText(head: Buffer, claimed: DocumentType | undefined): TextType | undefined {
   const wide = wideEncoding(head);
@@ -33,13 +34,13 @@ export function kindOfText(head: Buffer, claimed: DocumentType | undefined): Tex
   if (claimed === 'html' && /<[a-z][^>]*>/i.test(text)) return 'html';
   if (JSON_START.test(text) && claimed !== 'markdown' && claimed !== 'csv') return 'json';
   if (claimed === 'json') return 'json';
-  const least = claimed === 'text' ? LEAST_SEPARATORS.inText : LEAST_SEPARATORS.elsewhere;
+  const least = claimed === 'text' ? MIN_SEPARATORS.inText : MIN_SEPARATORS.elsewhere;
   if (claimed === 'csv' || (claimed !== 'markdown' && looksLikeTable(text, least))) return 'csv';
   if (claimed === 'markdown' || (MARKDOWN_MARKS.test(text) && LINK_OR_HEADING.test(text))) return 'markdown';
   return 'text';
 }
 
-/** UTF-16 holds NULs and is a text all the same; its mark tells. */
+/** UTF-16 contains NUL bytes; its byte order mark tells it from binary data. */
 function wideEncoding(head: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
@@ -52,10 +53,10 @@ function isBinary(head: Buffer): boolean {
   return controls > head.length * TOLERATED_CONTROL_SHARE;
 }
 
-/** Whether the first lines have the same number of the same separator, and at least so many. */
+/** Whether the first lines have the same number of one separator, and at least `least`. */
 function looksLikeTable(text: string, least: number): boolean {
   const lines = text.split(/\r?\n/, 12).slice(0, -1);
-  if (lines.length < LEAST_TABLE_LINES) return false;
+  if (lines.length < MIN_TABLE_LINES) return false;
   return SEPARATORS.some((separator) => {
     const counts = lines.map((line) => line.replace(/"[^"]*"/g, '').match(separator)?.length ?? 0);
     return (counts[0] ?? 0) >= least && counts.every((count) => count === counts[0]);

@@ -2,30 +2,29 @@ import { type CallwayError, invalid } from '../../base/errors.ts';
 import { type DocumentType, TYPE_NAMES, typeOfName } from '../documentType.ts';
 import { kindOfText } from './textKind.ts';
 
-/** Looks on while a file passes by, and knows at its end what it is. */
+/** Detects a file's type while it is streamed. */
 export interface TypeDetector {
   push(bytes: Buffer): void;
   /** @throws {CallwayError} 400 When the file is empty, encrypted, cut off, unsupported, or not what its name claims. */
   type(): DocumentType;
 }
 
-/** Enough to tell what a text is; a PDF's mark stands within the first 1,024 bytes. */
+/** Enough to detect a text type; a PDF's signature is within the first 1,024 bytes. */
 const HEAD_BYTES = 4_096;
-const PDF_MARK = '%PDF-';
-const PDF_MARK_WITHIN_BYTES = 1_024;
+const PDF_SIGNATURE = '%PDF-';
+const PDF_SIGNATURE_WITHIN_BYTES = 1_024;
 /** An archive ends with its directory's end record, which a comment of at most 65,535 bytes may follow. */
-const LONGEST_ZIP_END_BYTES = 22 + 65_535;
+const MAX_ZIP_END_BYTES = 22 + 65_535;
 
-const ZIP_MARK = Buffer.from('PK\x03\x04', 'latin1');
-const ZIP_END_MARK = Buffer.from('PK\x05\x06', 'latin1');
+const ZIP_SIGNATURE = Buffer.from('PK\x03\x04', 'latin1');
+const ZIP_END_SIGNATURE = Buffer.from('PK\x05\x06', 'latin1');
 /** Compound files: Office before 2007, and encrypted files of Office since. @see MS-CFB section 2.2 */
-const COMPOUND_MARK = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
-const RICH_TEXT_MARK = Buffer.from('{\\rtf', 'latin1');
+const COMPOUND_SIGNATURE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
+const RICH_TEXT_SIGNATURE = Buffer.from('{\\rtf', 'latin1');
 const ENCRYPTED_STREAM = Buffer.from('EncryptedPackage', 'utf16le');
 
 /**
- * Names of parts that tell the kinds of Office documents apart; names stand in an archive as they are. Word on the web
- * has a number in its own.
+ * Part names by which Office documents differ; an archive holds names uncompressed. Word on the web adds a number.
  */
 const OFFICE_PARTS = [
   ['docx', [Buffer.from('word/document.xml'), Buffer.from('word/document2.xml')]],
@@ -34,16 +33,16 @@ const OFFICE_PARTS = [
 ] as const;
 const CARRY_BYTES = 64;
 
-/** Kinds that a program must have made, so that a name which claims one without its content is a mistake. */
-const UNMISTAKABLE: readonly DocumentType[] = ['pdf', 'docx', 'pptx', 'xlsx'];
+/** Types that only a program makes: a name that claims one without its content is a mistake. */
+const BINARY_TYPES: readonly DocumentType[] = ['pdf', 'docx', 'pptx', 'xlsx'];
 
 export function createTypeDetector(fileName: string): TypeDetector {
   const seen = { head: Buffer.alloc(0), lengthBytes: 0, zipEndAt: -1, parts: new Set<string>() };
   let carry: Buffer = Buffer.alloc(0);
 
-  const look = (bytes: Buffer) => {
+  const scanContainer = (bytes: Buffer) => {
     const window = Buffer.concat([carry, bytes]);
-    const end = window.lastIndexOf(ZIP_END_MARK);
+    const end = window.lastIndexOf(ZIP_END_SIGNATURE);
     if (end >= 0) seen.zipEndAt = seen.lengthBytes - carry.length + end;
     for (const [name, parts] of OFFICE_PARTS) {
       if (parts.some((part) => window.includes(part))) seen.parts.add(name);
@@ -55,13 +54,13 @@ export function createTypeDetector(fileName: string): TypeDetector {
     push(bytes) {
       const missing = HEAD_BYTES - seen.head.length;
       if (missing > 0) seen.head = Buffer.concat([seen.head, bytes.subarray(0, missing)]);
-      if (isContainer(seen.head)) look(bytes);
+      if (isContainer(seen.head)) scanContainer(bytes);
       seen.lengthBytes += bytes.length;
     },
     type() {
       const type = contentType(seen, fileName);
       const claimed = typeOfName(fileName);
-      if (claimed && claimed !== type && UNMISTAKABLE.includes(claimed)) {
+      if (claimed && claimed !== type && BINARY_TYPES.includes(claimed)) {
         throw refusal(
           'dataset_type_mismatch',
           `The file is named like ${TYPE_NAMES[claimed]}, but holds ${TYPE_NAMES[type]}`,
@@ -84,8 +83,8 @@ function contentType(seen: Seen, fileName: string): DocumentType {
   if (lengthBytes === 0) throw refusal('dataset_empty', 'The file is empty');
   const claimed = typeOfName(fileName);
   if (isPdf(head, claimed)) return 'pdf';
-  if (startsWith(head, ZIP_MARK)) return officeType(seen);
-  if (startsWith(head, COMPOUND_MARK)) {
+  if (startsWith(head, ZIP_SIGNATURE)) return officeType(seen);
+  if (startsWith(head, COMPOUND_SIGNATURE)) {
     throw seen.parts.has('encrypted')
       ? refusal('dataset_encrypted', 'The file is protected by a password; save it without one')
       : refusal(
@@ -93,7 +92,7 @@ function contentType(seen: Seen, fileName: string): DocumentType {
           'The file has an old Office format; save it as DOCX, PPTX or XLSX',
         );
   }
-  if (startsWith(head, RICH_TEXT_MARK)) {
+  if (startsWith(head, RICH_TEXT_SIGNATURE)) {
     throw refusal(
       'dataset_type_unsupported',
       'The file is Rich Text (RTF), which is not read; save it as DOCX',
@@ -101,7 +100,7 @@ function contentType(seen: Seen, fileName: string): DocumentType {
   }
   const kind = kindOfText(head, claimed);
   if (kind) return kind;
-  if (claimed && !UNMISTAKABLE.includes(claimed)) {
+  if (claimed && !BINARY_TYPES.includes(claimed)) {
     throw refusal(
       'dataset_encoding_unknown',
       `The file is named like ${TYPE_NAMES[claimed]}, but holds bytes that no text has; if it is one, save it as UTF-8`,
@@ -113,16 +112,16 @@ function contentType(seen: Seen, fileName: string): DocumentType {
   );
 }
 
-/** Writers may put something before the mark. But a text that only speaks of the mark is none. */
+/** Data may precede the signature, but a text that mentions it is not a PDF. */
 function isPdf(head: Buffer, claimed: DocumentType | undefined): boolean {
-  const at = head.subarray(0, PDF_MARK_WITHIN_BYTES).indexOf(PDF_MARK);
+  const at = head.subarray(0, PDF_SIGNATURE_WITHIN_BYTES).indexOf(PDF_SIGNATURE);
   if (at < 0) return false;
   const isFirst = head.toString('utf8', 0, at).trim() === '';
   return isFirst || claimed === undefined || claimed === 'pdf' || kindOfText(head, claimed) === undefined;
 }
 
 function officeType({ parts, zipEndAt, lengthBytes }: Seen): DocumentType {
-  if (zipEndAt < 0 || zipEndAt < lengthBytes - LONGEST_ZIP_END_BYTES) {
+  if (zipEndAt < 0 || zipEndAt < lengthBytes - MAX_ZIP_END_BYTES) {
     throw refusal('dataset_truncated', 'The file is cut off: its end is missing; upload it again');
   }
   const found = OFFICE_PARTS.find(([name]) => parts.has(name))?.[0];
@@ -134,7 +133,7 @@ function officeType({ parts, zipEndAt, lengthBytes }: Seen): DocumentType {
 }
 
 function isContainer(head: Buffer): boolean {
-  return startsWith(head, ZIP_MARK) || startsWith(head, COMPOUND_MARK);
+  return startsWith(head, ZIP_SIGNATURE) || startsWith(head, COMPOUND_SIGNATURE);
 }
 
 function startsWith(bytes: Buffer, mark: Buffer): boolean {

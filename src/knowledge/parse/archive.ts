@@ -3,30 +3,28 @@ import yauzl, { type Entry, type ZipFile } from 'yauzl';
 
 import { DocumentError } from './block.ts';
 
-/** No document of people has as many parts. */
 const MAX_ENTRIES = 10_000;
-/** What all parts of an archive may come to once they are inflated. */
+/** Of all parts together. */
 const MAX_INFLATED_BYTES = 268_435_456;
-/** Text deflates to a tenth, tables to a fiftieth; beyond this it was made to be large. */
+/** Text deflates to a tenth, tables to a fiftieth; a higher ratio is a decompression bomb. */
 const MAX_RATIO = 250;
-/** Below it no ratio is suspicious. */
-const RATIO_FROM_BYTES = 8_388_608;
-/** Part of the flags of an entry whose content is encrypted. @see APPNOTE 4.4.4 */
+/** Smaller parts may have any ratio. */
+const MIN_RATIO_CHECK_BYTES = 8_388_608;
+/** General purpose flag of an encrypted entry. @see APPNOTE 4.4.4 */
 const ENCRYPTED_FLAG = 1;
 
-/** An archive whose parts have been looked over. */
+/** An archive whose size has been checked. */
 export interface Archive {
   readonly names: readonly string[];
-  /** @returns `undefined` when there is no such part. */
+  /** @returns Undefined when the part does not exist. */
   read(name: string): Promise<string | undefined>;
   close(): void;
 }
 
 /**
- * Opens an archive, after it has been inflated once to see what it really comes to: what an archive says of itself
- * may be a lie.
+ * Opens an archive after inflating it once to check its real size: the sizes that an archive declares may be wrong.
  *
- * @throws {DocumentError} When it is damaged, encrypted, or made to be larger than what it seems.
+ * @throws {DocumentError} When it is damaged, encrypted or a decompression bomb.
  */
 export async function openArchive(path: string): Promise<Archive> {
   const zip = await open(path);
@@ -90,7 +88,8 @@ async function checkSizes(zip: ZipFile, entries: ReadonlyMap<string, Entry>): Pr
     for await (const piece of await contentOf(zip, entry)) {
       entryBytes += (piece as Buffer).length;
       inflatedBytes += (piece as Buffer).length;
-      const isSuspicious = entryBytes > RATIO_FROM_BYTES && entryBytes > entry.compressedSize * MAX_RATIO;
+      const isSuspicious =
+        entryBytes > MIN_RATIO_CHECK_BYTES && entryBytes > entry.compressedSize * MAX_RATIO;
       if (inflatedBytes > MAX_INFLATED_BYTES || isSuspicious) {
         throw new DocumentError('The file unpacks to far more than a document holds; it was not read');
       }

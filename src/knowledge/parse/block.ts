@@ -1,12 +1,12 @@
-/** A piece of a document, as its format tells the pieces apart. */
+/** A block of a document, as its format structures it. */
 export interface Block {
-  /** Rows stand closer to each other than paragraphs do; a heading belongs to what follows it. */
+  /** A heading belongs to the block after it. */
   readonly kind: 'heading' | 'paragraph' | 'row';
   /** Never whitespace alone. */
   readonly text: string;
 }
 
-/** A document that cannot be read; the message is for the user, and begins with a capital. */
+/** An unreadable document; the message is for the user, and starts with a capital. */
 export class DocumentError extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(reason, options);
@@ -14,5 +14,5 @@ export class DocumentError extends Error {
   }
 }
 
-/** Reads a file's blocks in order, as they are needed. */
+/** Reads a file's blocks in order, lazily. */
 export type BlockReader = (file: { readonly path: string; readonly name: string }) => AsyncIterable<Block>;

@@ -1,13 +1,12 @@
-/** Longer blocks are cut, so that what works on one needs little memory: some pages of text. */
+/** Longer blocks are split, which bounds memory: some pages of text. */
 export const MAX_BLOCK_CHARACTERS = 16_384;
 
-/** Controls but tab and line end, marks of byte order and of possible breaks, interlinear and unassigned specials. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+/** Control characters but tab and line end, byte order marks, soft hyphens and similar, interlinear annotations. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
 const INVISIBLE = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u200b\u2060\ufeff\ufff9-\ufffb]/g;
 
 /**
- * Takes out what nobody reads: control characters, runs of spaces, more than one empty line. What joins characters
- * (as in emoji and in Indic scripts) stays.
+ * Removes control characters, repeated spaces and repeated empty lines. Joiners, as in emoji and Indic scripts, stay.
  */
 export function cleanText(text: string): string {
   return text
@@ -22,10 +21,9 @@ export function cleanText(text: string): string {
 }
 
 /**
- * Where a text may be cut at or before `limit`, looking for a sentence's end, a line's, then a space, and else between two
- * characters as a reader sees them.
+ * Where to split a text at or before `limit`: after a sentence, a line or a space, or else between two graphemes.
  *
- * @returns More than 0, for texts and limits of more than one character.
+ * @returns Above 0, for texts and limits of more than one character.
  */
 export function cutPoint(text: string, limit: number): number {
   if (text.length <= limit) return text.length;
@@ -37,7 +35,7 @@ export function cutPoint(text: string, limit: number): number {
   if (line > limit / 2) return line + 1;
   const space = text.lastIndexOf(' ', limit - 1);
   if (space > limit / 2) return space + 1;
-  // What a reader takes for one character is seldom longer than this.
+  // Graphemes are seldom longer.
   const from = Math.max(0, limit - 64);
   const window = text.slice(from, limit + 64);
   let cut = 0;
@@ -52,7 +50,7 @@ export function cutPoint(text: string, limit: number): number {
 const SENTENCE_ENDS = ['. ', '! ', '? ', '.\n', '!\n', '?\n', '。', '！', '？'];
 const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
-/** Whether the index stands between the halves of a pair. */
+/** Whether the index splits a surrogate pair. */
 export function isLowSurrogate(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   return code >= 0xdc00 && code <= 0xdfff;

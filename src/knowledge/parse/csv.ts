@@ -6,10 +6,10 @@ import { createRowWriter } from './table.ts';
 import { readText } from './textStream.ts';
 
 const SEPARATORS = [',', ';', '\t', '|'] as const;
-/** A quote that is never closed would take in all that follows. */
+/** Bounds a record whose quote is never closed. */
 const MAX_RECORD_CHARACTERS = 1_048_576;
 
-/** Each row a block. */
+/** One block per row. */
 export const readCsv: BlockReader = async function* ({ path }) {
   const rows = createRowWriter();
   const pieces = readText(path);
@@ -43,7 +43,7 @@ async function* withFirst(first: string, rest: AsyncIterable<string>): AsyncGene
   yield* rest;
 }
 
-/** The one that the first line has most of, outside quotes. */
+/** The most frequent one in the first line, outside quotes. */
 function separatorOf(text: string): string {
   const line = (text.split(/\r?\n/, 1)[0] ?? '').replace(/"[^"]*"/g, '');
   const counts = SEPARATORS.map((separator) => ({ separator, count: line.split(separator).length }));

@@ -4,7 +4,7 @@ import { checkArchive } from './archive.ts';
 import { type BlockReader, DocumentError } from './block.ts';
 import { createHtmlBlocks } from './html.ts';
 
-/** Headings, paragraphs, lists and tables; pictures are left out. */
+/** Headings, paragraphs, lists and tables, without images. */
 export const readDocx: BlockReader = async function* ({ path }) {
   await checkArchive(path);
   const html = createHtmlBlocks();

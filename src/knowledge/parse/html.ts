@@ -4,24 +4,24 @@ import { type Block, type BlockReader, DocumentError } from './block.ts';
 import { cutPoint, MAX_BLOCK_CHARACTERS } from './clean.ts';
 import { readText } from './textStream.ts';
 
-/** What is in these is not read by people, or not as part of the text. */
+/** Elements whose content is not part of the text. */
 const SKIPPED = new Set(
   'script style noscript template svg math iframe object canvas audio video select button textarea'.split(
     ' ',
   ),
 );
 const HEADINGS = new Set('title h1 h2 h3 h4 h5 h6'.split(' '));
-/** These stand within a line. @see HTML, "phrasing content" */
+/** @see HTML, "phrasing content" */
 const INLINE = new Set(
   'a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label mark q s samp small span strike strong sub sup time tt u var wbr'.split(
     ' ',
   ),
 );
-/** Far beyond what people and programs make; the parser's time grows with the square of it. */
+/** The parser's time grows with the square of the depth. */
 const MAX_DEPTH = 10_000;
 const CELLS = new Set(['td', 'th']);
 
-/** Takes markup in pieces, and gives its blocks. */
+/** Converts streamed markup to blocks. */
 export interface HtmlBlocks {
   write(markup: string): Block[];
   end(): Block[];

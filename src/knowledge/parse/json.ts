@@ -5,11 +5,11 @@ import { type Block, type BlockReader, DocumentError } from './block.ts';
 import { readPlainText } from './plainText.ts';
 import { readText } from './textStream.ts';
 
-/** Larger ones are read as text: as values they would need many times their size in memory. */
+/** Larger files are read as text: parsed, they need many times their size in memory. */
 const MAX_PARSED_BYTES = 8_388_608;
 const MAX_DEPTH = 64;
 
-/** Each value a block, with the path to it; line by line where the file is JSON Lines. */
+/** One block per value, with its path; also of JSON Lines. */
 export const readJson: BlockReader = async function* (file) {
   const { size } = await stat(file.path);
   if (size > MAX_PARSED_BYTES) {
@@ -25,7 +25,7 @@ export const readJson: BlockReader = async function* (file) {
   }
   if (typeOfName(file.name) === 'json') {
     throw new DocumentError(
-      'The file is named like JSON, but is none: it breaks off, or its brackets are not in order',
+      'The file is named like JSON but is not valid JSON: it is cut off, or its brackets do not match',
     );
   }
   yield* readPlainText(file);
@@ -43,7 +43,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // Told apart from every value there is; the caller says what follows from it.
+    // Undefined is not a JSON value.
     return undefined;
   }
 }

@@ -6,15 +6,15 @@ import { PasswordException, PDFParse } from 'pdf-parse';
 import { type Block, type BlockReader, DocumentError } from './block.ts';
 
 const MAX_PAGES = 10_000;
-/** Lines of one paragraph reach nearly as far as the longest one. */
+/** Share of the longest line's length from which a line continues its paragraph. */
 const FULL_LINE_SHARE = 0.7;
 const SENTENCE_END = /[.!?:;。！？：；…]["'”’)\]]*$/;
 const BROKEN_WORD = /(\p{L})-$/u;
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]$/u;
 
 /**
- * Tables of the character collections of Chinese, Japanese and Korean, which most PDFs of these languages name in place
- * of carrying one: without them such pages have no text. They lie beside the library that the parser stands on.
+ * Predefined character maps of Chinese, Japanese and Korean, which most PDFs of these languages refer to: without them
+ * such pages have no text. pdfjs-dist, which the parser uses, ships them.
  *
  * @see ISO 32000-1 section 9.7.5.2
  */
@@ -26,7 +26,7 @@ const CHARACTER_MAPS = {
   cMapPacked: true,
 } as const;
 
-/** Page by page; the lines of a paragraph are joined again. */
+/** Page by page, with the lines of a paragraph joined. */
 export const readPdf: BlockReader = async function* ({ path }) {
   const data = new Uint8Array(await readFile(path));
   const parser = new PDFParse({ data, isEvalSupported: false, ...CHARACTER_MAPS });
@@ -72,7 +72,7 @@ async function pageText(parser: PDFParse, page: number): Promise<string> {
   }
 }
 
-/** A page knows lines alone: a line goes on where the one before it is full and does not end a sentence. */
+/** Joins lines to paragraphs: a full line that does not end a sentence continues on the next one. */
 export function reflow(page: string): Block[] {
   const lines = page.split('\n').map((line) => line.trim());
   const longest = lines.reduce((most, line) => Math.max(most, line.length), 0);

@@ -6,24 +6,24 @@ const PARAGRAPH_END = /\n[^\S\n]*\n\s*/;
 /** @see CommonMark section 4.2 */
 const HEADING = /^ {0,3}(#{1,6})[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$/;
 
-/** Paragraphs, as empty lines part them. */
+/** Paragraphs, separated by empty lines. */
 export const readPlainText: BlockReader = async function* ({ path }) {
   for await (const text of paragraphs(readText(path))) yield { kind: 'paragraph', text };
 };
 
-/** As plain text, but that lines of `#` are headings. */
+/** Plain text with headings. */
 export const readMarkdown: BlockReader = async function* ({ path }) {
-  for await (const paragraph of paragraphs(readText(path))) yield* headingsApart(paragraph);
+  for await (const paragraph of paragraphs(readText(path))) yield* splitHeadings(paragraph);
 };
 
-/** Cuts a text into paragraphs while it comes; one without an end is cut where it gets too long. */
+/** Splits streamed text into paragraphs; one that is too long is split. */
 export async function* paragraphs(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const piece of pieces) {
     rest += piece.replace(/\r\n?/g, '\n');
     for (;;) {
       const end = PARAGRAPH_END.exec(rest.slice(0, MAX_BLOCK_CHARACTERS));
-      // An empty line at the very end may go on in the next piece.
+      // An empty line at the very end may continue in the next chunk.
       if (end && end.index + end[0].length < rest.length) {
         yield* nonEmpty(rest.slice(0, end.index));
         rest = rest.slice(end.index + end[0].length);
@@ -41,7 +41,7 @@ function* nonEmpty(text: string): Generator<string> {
   if (text.trim() !== '') yield text;
 }
 
-function* headingsApart(paragraph: string): Generator<Block> {
+function* splitHeadings(paragraph: string): Generator<Block> {
   let lines: string[] = [];
   const rest = function* (): Generator<Block> {
     const text = lines.join('\n');

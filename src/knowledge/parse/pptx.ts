@@ -8,7 +8,7 @@ const PRESENTATION = 'ppt/presentation.xml';
 const TITLE_PLACEHOLDERS = new Set(['title', 'ctrTitle']);
 
 /**
- * The slides in the order of the presentation: titles, texts, tables, and the speaker's notes.
+ * The slides in presentation order: titles, texts, tables and speaker notes.
  *
  * @see ECMA-376 part 1, section 13.3.6 and 13.3.8
  */
@@ -68,7 +68,6 @@ function shapesOf(markup: string): Block[] {
     onopentag(name, attributes) {
       if (name === 'p:sp') kind = 'paragraph';
       if (name === 'p:ph' && TITLE_PLACEHOLDERS.has(attributes.type ?? '')) kind = 'heading';
-      // The number of the slide, the date and the like say nothing.
       if (name === 'a:t') inRun = true;
       if (name === 'a:br' || name === 'a:tab') text += ' ';
       if (name === 'a:tr') kind = 'row';

@@ -1,7 +1,7 @@
 import type { DocumentType } from '../documentType.ts';
 import type { BlockReader } from './block.ts';
 
-/** Loads no more than what the type needs: some of the libraries are large. */
+/** Parser libraries are large: only the one that the type needs is loaded. */
 export const READERS: Readonly<Record<DocumentType, () => Promise<BlockReader>>> = {
   pdf: async () => (await import('./pdf.ts')).readPdf,
   docx: async () => (await import('./docx.ts')).readDocx,

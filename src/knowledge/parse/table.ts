@@ -1,15 +1,15 @@
 import type { Block } from './block.ts';
 
-/** Turns the rows of a table into texts that can be understood alone: each value with its column's title. */
+/** Converts table rows to texts that can be understood alone: each value with its column's header. */
 export interface RowWriter {
-  /** @returns `undefined` for the row of titles, and for an empty one. */
+  /** @returns Undefined for the header and for an empty row. */
   write(cells: readonly string[]): Block | undefined;
-  /** @returns The titles, where nothing stood below them: then they are all that the table says. */
+  /** @returns The header of a table without rows. */
   end(): Block | undefined;
 }
 
 export function createRowWriter(): RowWriter {
-  let titles: readonly string[] | undefined;
+  let headers: readonly string[] | undefined;
   let isFirst = true;
   let hasRows = false;
   return {
@@ -18,15 +18,15 @@ export function createRowWriter(): RowWriter {
       if (values.every((value) => value === '')) return undefined;
       if (isFirst) {
         isFirst = false;
-        if (looksLikeTitles(values)) {
-          titles = values;
+        if (looksLikeHeader(values)) {
+          headers = values;
           return undefined;
         }
       }
       hasRows = true;
-      return rowOf(values.map((value, column) => (value === '' ? '' : withTitle(titles?.[column], value))));
+      return rowOf(values.map((value, column) => (value === '' ? '' : withHeader(headers?.[column], value))));
     },
-    end: () => (titles && !hasRows ? rowOf(titles) : undefined),
+    end: () => (headers && !hasRows ? rowOf(headers) : undefined),
   };
 }
 
@@ -34,12 +34,12 @@ function rowOf(values: readonly string[]): Block {
   return { kind: 'row', text: values.filter((value) => value !== '').join('; ') };
 }
 
-function withTitle(title: string | undefined, value: string): string {
-  return title ? `${title}: ${value}` : value;
+function withHeader(header: string | undefined, value: string): string {
+  return header ? `${header}: ${value}` : value;
 }
 
-/** Titles are short, different from each other, and no numbers. */
-function looksLikeTitles(cells: readonly string[]): boolean {
+/** Headers are short, unique and not numbers. */
+function looksLikeHeader(cells: readonly string[]): boolean {
   const filled = cells.filter((cell) => cell !== '');
   return (
     filled.length > 1 &&

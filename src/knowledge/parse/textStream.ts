@@ -4,23 +4,23 @@ import { detect } from 'chardet';
 
 import { DocumentError } from './block.ts';
 
-/** What an encoding is told by, where the text is no UTF-8. */
+/** For detecting an encoding other than UTF-8. */
 const SAMPLE_BYTES = 262_144;
 const READ_BYTES = 262_144;
-/** Of fewer bytes, frequencies tell nothing. */
-const LEAST_COUNTED_BYTES = 1_024;
-/** What the web takes a text for that says nothing of its encoding. @see WHATWG Encoding, "legacy single-byte" */
+/** Byte frequencies of a shorter sample are not significant. */
+const MIN_SAMPLE_BYTES = 1_024;
+/** The web's default. @see WHATWG Encoding, "legacy single-byte" */
 const FALLBACK = 'windows-1252';
-/** A text of which so much cannot be decoded is none. */
-const TOLERATED_BROKEN_SHARE = 0.1;
+/** With a larger share of undecodable characters the encoding is wrong. */
+const MAX_BROKEN_SHARE = 0.1;
 const BEYOND_ASCII = /[\u0080-\uffff]+/g;
 
 /**
- * Reads a text file piece by piece, whatever its encoding: by its mark, as UTF-8 where all of it is, by what it
- * declares, or by the frequencies of its bytes.
+ * Streams a text file of any encoding, found by its byte order mark, its validity as UTF-8, its own declaration, or byte
+ * frequencies.
  *
- * @param declared - Finds the encoding that a text names in itself, given its beginning.
- * @throws {DocumentError} When it is no text in any of them.
+ * @param declared - Finds the encoding that a text declares, given its start.
+ * @throws {DocumentError} When it cannot be decoded.
  */
 export async function* readText(
   path: string,
@@ -38,7 +38,7 @@ export async function* readText(
   }
   const rest = decoder.decode();
   if (rest !== '') yield rest;
-  if (broken > (characters + rest.length) * TOLERATED_BROKEN_SHARE) {
+  if (broken > (characters + rest.length) * MAX_BROKEN_SHARE) {
     throw new DocumentError('The text’s encoding is not known, or the file is damaged; save it as UTF-8');
   }
 }
@@ -53,19 +53,19 @@ async function encodingOf(path: string, declared?: (head: string) => string | un
   return knownLabel(guessed) ?? FALLBACK;
 }
 
-/** A short text, said again and again, has the frequencies of a longer one; a guess refuses to count what is so short. */
+/** Repeats a short text, which the detector refuses to analyze: its frequencies stay the same. */
 function repeated(sample: Buffer): Buffer {
-  if (sample.length === 0 || sample.length >= LEAST_COUNTED_BYTES) return sample;
+  if (sample.length === 0 || sample.length >= MIN_SAMPLE_BYTES) return sample;
   const line = Buffer.concat([sample, Buffer.from('\n')]);
-  return Buffer.concat(Array<Buffer>(Math.ceil(LEAST_COUNTED_BYTES / line.length)).fill(line));
+  return Buffer.concat(Array<Buffer>(Math.ceil(MIN_SAMPLE_BYTES / line.length)).fill(line));
 }
 
-/** @returns The name that decoders know it by. */
+/** @returns The name that TextDecoder uses. */
 function knownLabel(label: string): string | undefined {
   try {
     return new TextDecoder(label).encoding;
   } catch {
-    // Named or guessed wrongly: then the fallback has to do.
+    // An unknown label: the fallback applies.
     return undefined;
   }
 }
@@ -81,8 +81,8 @@ async function readSample(path: string): Promise<Buffer> {
 }
 
 /**
- * Whether the text is UTF-8, or was before a little of it broke: in a text of another encoding nearly all characters
- * beyond ASCII would be broken.
+ * Whether the text is UTF-8, a little damage tolerated: in a text of another encoding nearly all characters beyond ASCII
+ * are invalid.
  */
 async function isUtf8(path: string): Promise<boolean> {
   const decoder = new TextDecoder('utf-8');
@@ -96,5 +96,5 @@ async function isUtf8(path: string): Promise<boolean> {
     count(decoder.decode(bytes as Buffer, { stream: true }));
   }
   count(decoder.decode());
-  return broken <= beyondAscii * TOLERATED_BROKEN_SHARE;
+  return broken <= beyondAscii * MAX_BROKEN_SHARE;
 }

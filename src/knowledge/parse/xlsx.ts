@@ -4,7 +4,7 @@ import { checkArchive } from './archive.ts';
 import { type BlockReader, DocumentError } from './block.ts';
 import { createRowWriter } from './table.ts';
 
-/** Each sheet's name as a heading, then its rows. */
+/** Each sheet's name as a heading, and its rows. */
 export const readXlsx: BlockReader = async function* ({ path }) {
   await checkArchive(path);
   for (const { sheet, data } of await readSheets(path)) {

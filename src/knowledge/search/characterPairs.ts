@@ -1,12 +1,11 @@
-/** Scripts that put no spaces between words, so that no tokenizer without a dictionary finds the words. */
+/** Scripts without spaces between words, which a tokenizer cannot split without a dictionary. */
 const RUN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}々ー]+/gu;
 
 /**
- * What stands for words in texts of such scripts: each pair of neighbouring characters, and a character that stands
- * alone. A text and a question share pairs where they share words.
+ * Bigrams of characters in place of words, for scripts without spaces, and single characters that stand alone.
  *
- * @returns Without repetitions, in the order of the text; empty for other scripts.
+ * @returns Unique, in text order; empty for other scripts.
  */
 export function characterPairs(text: string): string[] {
   const pairs = new Set<string>();

@@ -1,20 +1,20 @@
 /**
- * Damps the lead of the first places. The method's usual 60 is for hundreds of places: with lists as short as ours, a
- * single shared word would outweigh any distance in meaning.
+ * Dampens the lead of the first ranks. The usual 60 is for hundreds of ranks: in short lists a single shared word would
+ * outweigh any difference in meaning.
  */
 const RANK_CONSTANT = 5;
 
-/** A place in a list, and how much it counts: 1 in full, 0 not at all. */
+/** A rank in a list, with a weight of 0 to 1. */
 export interface Ranked<Item> {
   readonly item: Item;
   readonly weight: number;
 }
 
 /**
- * Reciprocal rank fusion with weights: what stands high in several lists comes first.
+ * Weighted reciprocal rank fusion.
  *
- * @param lists - Each the best first.
- * @returns Each item once, as it stands in the first list that has it; ties keep the lists' order.
+ * @param lists - Each best first.
+ * @returns Each item once, as the first list has it, best first; ties keep the lists' order.
  * @see Cormack, Clarke and Büttcher, SIGIR 2009
  */
 export function fuse<Item extends { readonly id: string }>(

@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 
-/** Remembers results for a while, and those that are still under way. */
+/** Caches results, pending ones included, for a limited time. */
 export interface Recent<Value> {
-  /** Takes what is known for the key, or has it made; a failure is not remembered. */
+  /** A failure is not cached. */
   get(key: string, make: () => Promise<Value>): Promise<Value>;
 }
 
-/** @param limit - How many it remembers; the oldest go first. */
+/** @param limit - Maximum entries; the oldest is evicted first. */
 export function createRecent<Value>(clock: Clock, keepMs: number, limit: number): Recent<Value> {
   const entries = new Map<string, { value: Promise<Value>; untilMs: number }>();
   return {

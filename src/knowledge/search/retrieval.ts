@@ -7,19 +7,19 @@ import { createRecent } from './recent.ts';
 
 export const DEFAULT_TOP_K = 5;
 export const DEFAULT_SCORE_THRESHOLD = 0.3;
-/** Each list that is fused has so many at least, so that what both know a little comes up. */
-const LEAST_CANDIDATES = 50;
-/** A chunk with all of the question's words counts as much as one of its meaning, one with half of them an eighth. */
+/** Minimum length of each fused list, so that a chunk that is mediocre in both is found. */
+const MIN_CANDIDATES = 50;
+/** A chunk with all of the query's words weighs as much as its vector match, one with half of them an eighth. */
 const SHARE_EXPONENT = 3;
-/** A vector stays the same; it is kept for the repetition of a question within a talk, and between talks. */
-const VECTOR_KEPT_MS = 10 * 60_000;
-const VECTORS_KEPT = 1_000;
-/** What was found while the caller still spoke is good for the answer to come, and no longer. */
-const FOUND_KEPT_MS = 10_000;
-const FINDINGS_KEPT = 500;
-/** What a recogniser may hear, or leave out, without the words being others. */
+/** Query vectors do not change; users repeat their questions. */
+const VECTOR_TTL_MS = 10 * 60_000;
+const MAX_VECTORS = 1_000;
+/** Prefetched results serve the next answer only. */
+const PREFETCH_TTL_MS = 10_000;
+const MAX_PREFETCHED = 500;
+/** Interim and final transcripts of the same words may differ in these. */
 const SENTENCE_MARKS = /[.,;:!?…。，、！？；：]+(?=\s|$)/gu;
-/** A search ends by its own time limits; a caller who leaves must not break it for the others who wait for it. */
+/** A search has timeouts of its own; one caller's abort must not fail it for the others that share it. */
 const NEVER = new AbortController().signal;
 
 export type SearchMode = 'semantic' | 'hybrid';
@@ -28,8 +28,8 @@ export interface SearchOptions {
   /** Default {@link DEFAULT_TOP_K}. */
   readonly topK?: number;
   /**
-   * Least cosine similarity. Given, it holds for every chunk; the default of {@link DEFAULT_SCORE_THRESHOLD} leaves
-   * out nothing that hybrid search found by its words.
+   * Minimum cosine similarity. When given, it applies to every chunk; the default {@link DEFAULT_SCORE_THRESHOLD} does
+   * not apply to chunks that hybrid search finds by their words.
    */
   readonly scoreThreshold?: number;
   /** Default `semantic`. */
@@ -39,36 +39,37 @@ export interface SearchOptions {
 export interface RetrievalDeps {
   readonly knowledgebases: Pick<KnowledgebaseStore, 'findSearchable'>;
   readonly chunks: ChunkSearch;
-  /** @returns `undefined` when the settings give no access to that encoder. */
+  /** @returns Undefined when the model is not configured. */
   readonly findEmbedder: (encoder: EmbeddingModelName) => Embedder | undefined;
   readonly clock: Clock;
 }
 
-/** Finds what a project's documents say on a question. */
+/** Searches a project's documents. */
 export interface Retrieval {
   /**
-   * @returns The best first; empty where the project has no documents.
-   * @throws {CallwayError} 503 `encoder_unavailable`, or what the encoder threw.
+   * @returns Best first; empty where the project has no documents.
+   * @throws {CallwayError} 503 `encoder_unavailable`, or the embedder's error.
    */
   search(projectId: string, text: string, options: SearchOptions): Promise<FoundChunk[]>;
   /**
-   * Searches ahead: the same question, asked again within seconds, is answered at once. For words that a caller has
-   * said so far. Never fails.
+   * Searches for an interim transcript, so that a search for the same words within {@link PREFETCH_TTL_MS} returns at
+   * once. Never fails.
    */
   prefetch(projectId: string, text: string, options: SearchOptions): Promise<void>;
 }
 
 export function createRetrieval(deps: RetrievalDeps): Retrieval {
-  const vectors = createRecent<Float32Array>(deps.clock, VECTOR_KEPT_MS, VECTORS_KEPT);
-  const ahead = createRecent<FoundChunk[]>(deps.clock, FOUND_KEPT_MS, FINDINGS_KEPT);
-  const fetched = new Set<string>();
+  const vectors = createRecent<Float32Array>(deps.clock, VECTOR_TTL_MS, MAX_VECTORS);
+  const prefetched = createRecent<FoundChunk[]>(deps.clock, PREFETCH_TTL_MS, MAX_PREFETCHED);
+  /** Keys of prefetched results that no search has used. */
+  const unused = new Set<string>();
 
   const vectorOf = async (encoder: EmbeddingModelName, text: string): Promise<Float32Array> =>
     await vectors.get(`${encoder} ${text}`, async () => {
       const embedder = deps.findEmbedder(encoder);
-      if (!embedder) throw noEncoder(encoder);
+      if (!embedder) throw modelNotConfigured(encoder);
       const [vector] = await embedder.embed([text], NEVER);
-      if (!vector) throw new Error(`the encoder ${encoder} gave no vector`);
+      if (!vector) throw new Error(`the embedding model ${encoder} returned no vector`);
       return vector;
     });
 
@@ -83,24 +84,24 @@ export function createRetrieval(deps: RetrievalDeps): Retrieval {
     async search(projectId, text, options) {
       const words = normalized(text);
       const key = keyOf(projectId, words, options);
-      // Only what was searched ahead is taken as it was then: who asks anew, sees what is there now.
-      if (!fetched.delete(key)) return await find(projectId, words, options);
-      return await ahead.get(key, () => find(projectId, words, options));
+      // A prefetched result is used once: a repeated search sees the current documents.
+      if (!unused.delete(key)) return await find(projectId, words, options);
+      return await prefetched.get(key, () => find(projectId, words, options));
     },
     async prefetch(projectId, text, options) {
       const words = normalized(text);
       if (words === '') return;
       const key = keyOf(projectId, words, options);
-      fetched.add(key);
-      for (const oldest of fetched) {
-        if (fetched.size <= FINDINGS_KEPT) break;
-        fetched.delete(oldest);
+      unused.add(key);
+      for (const oldest of unused) {
+        if (unused.size <= MAX_PREFETCHED) break;
+        unused.delete(oldest);
       }
-      await ahead
+      await prefetched
         .get(key, () => find(projectId, words, options))
         .catch(() => {
-          // The question itself, if it comes, says what is wrong.
-          fetched.delete(key);
+          // The search itself, if it follows, throws the error.
+          unused.delete(key);
         });
     },
   };
@@ -119,7 +120,7 @@ async function findNear(
     const found = await chunks.nearest({ knowledgebase, vector, limit: topK });
     return found.filter(isNear);
   }
-  const limit = Math.max(LEAST_CANDIDATES, 2 * topK);
+  const limit = Math.max(MIN_CANDIDATES, 2 * topK);
   const { nearest, matching } = await chunks.nearestAndMatching({ knowledgebase, vector, text, limit });
   const byWords = scoreThreshold === undefined ? matching : matching.filter(isNear);
   return fuse<FoundChunk>([
@@ -128,7 +129,7 @@ async function findNear(
   ]).slice(0, topK);
 }
 
-/** The same words are the same question, however they are spaced and whether or not the sentence has ended yet. */
+/** Without differences in white space and at the end of the sentence. */
 function normalized(text: string): string {
   return text
     .replace(/\s+/g, ' ')
@@ -136,17 +137,17 @@ function normalized(text: string): string {
     .replace(/[.!。！…]+$/u, '');
 }
 
-/** Those that differ in this form are other words; a search ahead for one of these is good for the other. */
-function wordsAlone(text: string): string {
+/** Queries with the same words share a prefetched result. */
+function wordsOnly(text: string): string {
   return text.normalize('NFKC').toLowerCase().replace(SENTENCE_MARKS, '');
 }
 
 function keyOf(projectId: string, words: string, options: SearchOptions): string {
   const { topK, scoreThreshold, mode } = options;
-  return JSON.stringify([projectId, wordsAlone(words), topK, scoreThreshold, mode]);
+  return JSON.stringify([projectId, wordsOnly(words), topK, scoreThreshold, mode]);
 }
 
-function noEncoder(encoder: EmbeddingModelName): CallwayError {
+function modelNotConfigured(encoder: EmbeddingModelName): CallwayError {
   return new CallwayError(
     'unavailable',
     'encoder_unavailable',

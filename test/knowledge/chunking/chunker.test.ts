@@ -15,7 +15,7 @@ function chunksOf(blocks: readonly Block[], size: number, overlap = 0): TextChun
 }
 const contents = (chunks: readonly TextChunk[]) => chunks.map(({ content }) => content);
 
-/** The document's cleaned text, as offsets count it. */
+/** The document's cleaned text, to which offsets refer. */
 function textOf(blocks: readonly Block[]): string {
   let text = '';
   let last: Block['kind'] | undefined;
@@ -29,10 +29,10 @@ function textOf(blocks: readonly Block[]): string {
   return text;
 }
 
-describe('sentences', () => {
+describe('Sentences', () => {
   test.each<[string, string, number, string[]]>([
     ['fit together', 'One is. Two are. Three be.', 50, ['One is. Two are. Three be.']],
-    ['are not parted', 'One is here. Two are there.', 20, ['One is here.', 'Two are there.']],
+    ['are not split', 'One is here. Two are there.', 20, ['One is here.', 'Two are there.']],
     [
       'of Chinese',
       '今天天氣很好。我們去公園散步。晚上回家吃飯。',
@@ -41,7 +41,7 @@ describe('sentences', () => {
     ],
     ['of Japanese', '今日は晴れです。散歩に行きましょう。', 12, ['今日は晴れです。', '散歩に行きましょう。']],
     [
-      'too long are cut between words',
+      'too long are split between words',
       'alpha beta gamma delta epsilon',
       12,
       ['alpha beta', 'gamma delta', 'epsilon'],
@@ -65,14 +65,14 @@ describe('sentences', () => {
     expect(contents(chunksOf([paragraph(text)], size))).toEqual(expected);
   });
 
-  test('one character with more marks than a chunk holds is cut all the same', () => {
+  test('A grapheme longer than a chunk is split', () => {
     const chunks = chunksOf([paragraph(`e${'\u0316'.repeat(120)}`)], 50);
     expect(chunks.map(({ content }) => content.length)).toEqual([50, 50, 21]);
   });
 });
 
-describe('structure', () => {
-  test('many tiny paragraphs are gathered', () => {
+describe('Structure', () => {
+  test('Many short paragraphs share a chunk', () => {
     const chunks = chunksOf(
       Array.from({ length: 10_000 }, (_, index) => paragraph(`No. ${index}`)),
       500,
@@ -81,7 +81,7 @@ describe('structure', () => {
     expect(chunks.every(({ content }) => content.length <= 500)).toBe(true);
   });
 
-  test('a heading begins a chunk, and never ends one', () => {
+  test('A heading starts a chunk and never ends one', () => {
     const blocks = [
       heading('Warranty'),
       paragraph('It lasts three years.'),
@@ -94,12 +94,12 @@ describe('structure', () => {
     ]);
   });
 
-  test('a heading goes with what follows where little came before it', () => {
+  test('A heading after a short text stays in its chunk', () => {
     const blocks = [paragraph('Hello.'), heading('Refunds'), paragraph('They are paid in ten days.')];
     expect(contents(chunksOf(blocks, 60))).toEqual(['Hello.\n\nRefunds\n\nThey are paid in ten days.']);
   });
 
-  test('a heading that its text does not fit beside stands alone', () => {
+  test('A heading that does not fit beside its text is a chunk', () => {
     const blocks = [heading('A heading of a length'), paragraph('A sentence of some length too.')];
     expect(contents(chunksOf(blocks, 32))).toEqual([
       'A heading of a length',
@@ -107,19 +107,19 @@ describe('structure', () => {
     ]);
   });
 
-  test('rows of a table stand line by line', () => {
+  test('Table rows are separated by one line end', () => {
     expect(contents(chunksOf([row('a: 1'), row('a: 2')], 50))).toEqual(['a: 1\na: 2']);
   });
 });
 
-describe('overlap', () => {
-  test('is of whole sentences where they fit', () => {
+describe('Overlap', () => {
+  test('consists of whole sentences where they fit', () => {
     expect(
       contents(chunksOf([paragraph('One is here. Two is there. Three is gone. Four.')], 30, 16)),
     ).toEqual(['One is here. Two is there.', 'Two is there. Three is gone.', 'Three is gone. Four.']);
   });
 
-  test('begins with a word where a sentence does not fit', () => {
+  test('starts with a word where a sentence does not fit', () => {
     const [first, second] = contents(
       chunksOf([paragraph('The quick brown fox jumps over the dog. It sleeps.')], 42, 10),
     );
@@ -152,7 +152,7 @@ describe('overlap', () => {
     expect(chunks.length).toBeLessThan(110);
   });
 
-  test('gives way to a sentence that needs the room', () => {
+  test('is left out before a sentence that needs the room', () => {
     const sentence = `${'x'.repeat(19)}.`;
     expect(contents(chunksOf([paragraph(`Aa bb. ${sentence} ${sentence}`)], 20, 10))).toEqual([
       'Aa bb.',
@@ -162,7 +162,7 @@ describe('overlap', () => {
   });
 });
 
-test('every chunk stands in the cleaned text at its offsets, none is too long, and no text is lost', () => {
+test('Chunks match their offsets, keep the size and overlap limits, and lose no text', () => {
   const words = fc.constantFrom(
     'one',
     'two.',

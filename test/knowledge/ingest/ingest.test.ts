@@ -8,10 +8,10 @@ import { createSimulatedClock } from '../../support/simulatedClock.ts';
 const ENCODER = OPENAI_EMBEDDING_MODELS['text-embedding-3-small'];
 const VECTOR = new Float32Array(ENCODER.dimensions);
 const BATCH_SIZE = 3;
-/** Batches of four requests at a time. */
+/** Four parallel requests per round. */
 const PAGE = 4 * BATCH_SIZE;
 
-/** A document that is cut already, of which some chunks have a vector. */
+/** A parsed document, some of whose chunks have a vector. */
 function parsedDocument(
   length: number,
   isEmbedded: (position: number) => boolean = () => false,
@@ -86,7 +86,7 @@ test.each([
   expect(document.status()).toBe('ready');
 });
 
-test('who goes on with one embeds what is missing alone, wherever it is', async () => {
+test('Ingestion that resumes embeds only chunks without a vector', async () => {
   const missing = [2, 14, 39];
   const document = parsedDocument(40, (position) => !missing.includes(position));
   await document.run();
@@ -94,7 +94,7 @@ test('who goes on with one embeds what is missing alone, wherever it is', async 
   expect(document.status()).toBe('ready');
 });
 
-test('what was kept beside a failure is kept, and not asked for again', async () => {
+test('Ingestion does not embed stored vectors again after a failed batch', async () => {
   const document = parsedDocument(30);
   let failures = 1;
   const embed = async (texts: readonly string[]) => {
@@ -110,10 +110,10 @@ test('what was kept beside a failure is kept, and not asked for again', async ()
   expect(document.status()).toBe('ready');
 });
 
-test('an encoder that leaves a text out makes no document ready', async () => {
+test('Ingestion fails when the embedder returns too few vectors', async () => {
   const document = parsedDocument(5);
   await expect(document.run(async (texts) => texts.slice(1).map(() => VECTOR))).rejects.toThrow(
-    'left a chunk out',
+    'returned too few vectors',
   );
   expect(document.status()).toBe('processing');
 });

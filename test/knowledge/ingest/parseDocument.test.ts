@@ -7,7 +7,7 @@ import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { tempDir } from '../../support/tempDir.ts';
 
 const LIMIT_MS = 1_000;
-/** Two messages’ worth of chunks, so that the thread is heard of again after it was told to go on. */
+/** Two messages of chunks, so that the thread has to continue after the first. */
 const PARAGRAPHS = Array.from(
   { length: 300 },
   (_, index) => `The article of number ${index} is on the shelf here.`,
@@ -19,7 +19,7 @@ function order() {
   return { path, name: 'a.txt', type: 'text', chunkSize: 60, chunkOverlap: 0 } as const;
 }
 
-test('time that passes while chunks are kept does not count', async () => {
+test('Storing chunks does not count towards the parse timeout', async () => {
   const clock = createSimulatedClock();
   let count = 0;
   const keep = async (chunks: readonly unknown[]) => {
@@ -32,7 +32,7 @@ test('time that passes while chunks are kept does not count', async () => {
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test('a thread that takes longer than it may is ended', async () => {
+test('A parse thread that exceeds its timeout is terminated', async () => {
   const clock = createSimulatedClock();
   const deps = { clock, limits: { timeMs: LIMIT_MS } };
   const parsed = parseDocument(order(), async () => undefined, deps, new AbortController().signal);

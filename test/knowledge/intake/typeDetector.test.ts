@@ -4,7 +4,7 @@ import type { DocumentType } from '../../../src/knowledge/documentType.ts';
 import { createTypeDetector } from '../../../src/knowledge/intake/typeDetector.ts';
 import { archive, makeCompoundFile, makeDocx, makePdf, makePptx, makeXlsx } from '../../support/documents.ts';
 
-/** In pieces of so many bytes, as a network would bring it. */
+/** Pushes the bytes in chunks of this size. */
 function typeOf(name: string, content: Uint8Array | string, pieceBytes = 7): DocumentType {
   const bytes = Buffer.from(content);
   const detector = createTypeDetector(name);
@@ -63,7 +63,7 @@ test.each<[string, string, Uint8Array | string]>([
   ['dataset_type_unsupported', 'a.zip', archive({ 'a.txt': 'x' })],
   ['dataset_type_unsupported', 'a.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
   ['dataset_encoding_unknown', 'a.txt', Buffer.from('\x01\x02\x03\x04text', 'latin1')],
-  // UTF-16 without the mark that tells it.
+  // UTF-16 without a byte order mark.
   ['dataset_encoding_unknown', 'a.md', Buffer.from('words', 'utf16le')],
   ['dataset_type_unsupported', 'a', Buffer.from('words', 'utf16le')],
 ])('%s: %s', (code, name, content) => {

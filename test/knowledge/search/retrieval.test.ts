@@ -67,8 +67,8 @@ function world(
   return { retrieval, search, clock, calls, failures };
 }
 
-describe('a search', () => {
-  test('leaves out what is below the threshold, and takes five', async () => {
+describe('Search', () => {
+  test('applies the default threshold and limit', async () => {
     const { search, calls } = world({
       nearest: [0.9, 0.8, 0.7, 0.6, 0.5, 0.4].map((score) => chunk(String(score), score)),
     });
@@ -77,7 +77,7 @@ describe('a search', () => {
     expect(calls.limits).toEqual([5, 50]);
   });
 
-  test('by words and meaning fuses the ranks; a threshold that is given holds for both', async () => {
+  test('in hybrid mode fuses ranks; an explicit threshold applies to both lists', async () => {
     const { search, calls } = world({
       nearest: [chunk('both', 0.6), chunk('near', 0.5), chunk('far', 0.1)],
       matching: [sharing(1, chunk('word', 0.05)), sharing(1, chunk('both', 0.6))],
@@ -88,7 +88,7 @@ describe('a search', () => {
     expect(calls.limits).toEqual([50, 50, 50]);
   });
 
-  test('by words and meaning follows the meaning where few of the words are shared', async () => {
+  test('in hybrid mode follows the vectors where few words are shared', async () => {
     const nearest = [chunk('answer', 0.7), chunk('other', 0.5)];
     const found = async (wordShare: number) =>
       ids(
@@ -109,12 +109,12 @@ describe('a search', () => {
     expect(calls).toMatchObject({ embed: 0, search: 0 });
   });
 
-  test('with an encoder that is not to be had says so', async () => {
+  test('fails with encoder_unavailable for a model that is not configured', async () => {
     const { search } = world({ hasEncoder: false });
     await expect(search('x')).rejects.toMatchObject({ category: 'unavailable', code: 'encoder_unavailable' });
   });
 
-  test('embeds a question once for a while, and sees each time what is there', async () => {
+  test('caches query vectors, not results', async () => {
     const { search, clock, calls } = world();
     await search('What is it?');
     await search(' What  is it?');
@@ -124,7 +124,7 @@ describe('a search', () => {
     expect(calls.embed).toBe(2);
   });
 
-  test('does not remember a failure', async () => {
+  test('does not cache a failure', async () => {
     const { search, failures, calls } = world();
     failures.push(new Error('away'));
     await expect(search('x')).rejects.toThrow('away');
@@ -133,8 +133,8 @@ describe('a search', () => {
   });
 });
 
-describe('a search ahead', () => {
-  test('answers the question that follows, once', async () => {
+describe('Prefetch', () => {
+  test('serves the next search once', async () => {
     const { retrieval, search, calls } = world({ nearest: [chunk('a', 0.9)] });
     await retrieval.prefetch('p', 'how long is the warranty', {});
     expect(calls.search).toBe(1);
@@ -166,7 +166,7 @@ describe('a search ahead', () => {
     expect(calls).toMatchObject({ embed: 2, search: 2 });
   });
 
-  test('still under way is waited for', async () => {
+  test('that is pending is awaited by the search', async () => {
     const { retrieval, search, calls } = world();
     const ahead = retrieval.prefetch('p', 'x', {});
     await Promise.all([search('x'), ahead]);
@@ -184,7 +184,7 @@ describe('a search ahead', () => {
     expect(calls.search).toBe(2);
   });
 
-  test('is too old after ten seconds', async () => {
+  test('expires after ten seconds', async () => {
     const { retrieval, search, clock, calls } = world();
     await retrieval.prefetch('p', 'x', {});
     clock.advance(10_001);
@@ -192,7 +192,7 @@ describe('a search ahead', () => {
     expect(calls.search).toBe(2);
   });
 
-  test('that fails, or has no words, is as if it had not been', async () => {
+  test('that fails or has no words has no effect', async () => {
     const { retrieval, search, failures, calls } = world();
     failures.push(new Error('away'));
     await retrieval.prefetch('p', 'x', {});
@@ -202,7 +202,7 @@ describe('a search ahead', () => {
   });
 });
 
-test('fusion puts first what stands high in both, by the weight of its places', () => {
+test('Rank fusion puts items first that rank high in both lists, by weight', () => {
   const list = (names: string, weight = 1) => [...names].map((id) => ({ item: { id }, weight }));
   const order = (...lists: ReturnType<typeof list>[]) =>
     fuse(lists)

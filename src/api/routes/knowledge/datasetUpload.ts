@@ -97,7 +97,7 @@ async function upload(deps: HttpDeps, request: FastifyRequest, reply: FastifyRep
       return { message: 'Dataset uploaded; it is being processed', success: true, datasetId };
     });
     isStored = response.datasetId === datasetId;
-    if (isStored) await documents.begin(datasetId, keyOf(request).projectId);
+    if (isStored) await documents.enqueue(datasetId, keyOf(request).projectId);
     return response;
   } finally {
     if (!isStored) await documents.discard(document.fileKey);

@@ -69,7 +69,7 @@ export function datasetRoutes(app: App, deps: HttpDeps): void {
       async (request, reply) => {
         const { id } = await findDataset(stores, request, request.params);
         if (!(await stores.datasets.remove(request.params.knowledgebaseId, id))) throw notFound('Dataset');
-        await deps.knowledge.documents.forget(id);
+        await deps.knowledge.documents.cleanUp(id);
         return await reply.code(204).send(null);
       },
     );
