@@ -88,7 +88,7 @@ async function sessionOptions(
   onError: (error: unknown, message: string) => void,
 ): Promise<VoiceSessionOptions> {
   // The session may have been on a node that failed.
-  await recoverInterruptedTurn({ sessions, notes: checkpoints, clock }, projectId, sessionId).catch(
+  await recoverInterruptedTurn({ sessions, checkpoints, clock }, projectId, sessionId).catch(
     (error: unknown) => onError(error, 'interrupted turn not recovered'),
   );
   const channel = callId === undefined ? 'web' : 'phone';

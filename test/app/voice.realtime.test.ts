@@ -58,7 +58,11 @@ test.each([8000, 16_000] as const)(
         calls: { find: async () => undefined },
         releases: { find: async () => undefined },
       },
-      turnNotes: { put: async () => undefined, find: async () => undefined, drop: async () => undefined },
+      turnCheckpoints: {
+        put: async () => undefined,
+        find: async () => undefined,
+        drop: async () => undefined,
+      },
       metrics: createSessionMetrics(new Registry()),
       clock: systemClock,
       logger: pino({ level: 'silent' }),

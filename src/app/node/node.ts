@@ -15,7 +15,7 @@ import { requireSameSealer } from '../../infra/postgres/secrets/sealerFingerprin
 import { createStorage } from '../../infra/postgres/storage.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
 import { requireSentinelMaster } from '../../infra/redis/connection/sentinel.ts';
-import { redisTurnNotes } from '../../infra/redis/nodes/turnNotes.ts';
+import { redisTurnCheckpoints } from '../../infra/redis/nodes/turnCheckpoints.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
 import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
@@ -53,7 +53,7 @@ export interface NodeContext {
   /** Opens a connection for subscriptions. */
   readonly connectSubscriber: () => RedisConnection;
   readonly jobs: JobQueues;
-  readonly turnNotes: TurnCheckpointStore;
+  readonly turnCheckpoints: TurnCheckpointStore;
   /** With the role `media`. */
   readonly media: ThreadedMediaEngine | undefined;
   readonly sipServer: SipServerAccess | undefined;
@@ -119,7 +119,7 @@ export async function openNode(config: Config, logger: Logger, lifecycle: Lifecy
     bucket: await openObjectStore(config, lifecycle),
     connectSubscriber: () => connect('subscriptions'),
     jobs: openJobs(redisUrl, logger),
-    turnNotes: redisTurnNotes(redis),
+    turnCheckpoints: redisTurnCheckpoints(redis),
     metrics: buildMetrics(),
     publicUrl: () => config.PUBLIC_URL ?? addressOf(state.app, config.HOST),
     isDraining: () => state.isDraining,

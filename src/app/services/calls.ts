@@ -39,7 +39,7 @@ export interface CallParts {
   /** A connection for subscriptions only. */
   readonly subscriber: RedisConnection;
   readonly conversations: ConversationEngine;
-  readonly turnNotes: TurnCheckpointStore;
+  readonly turnCheckpoints: TurnCheckpointStore;
   readonly recordings: CallRecordings;
   readonly metrics: CallMetrics;
   /** Webhooks may be due. */
@@ -87,7 +87,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     recordFact: storage.outbox.recordFact,
     recoverInterruptedTurn: ({ projectId, sessionId }) =>
       recoverInterruptedTurn(
-        { sessions: storage.stores.sessions, notes: parts.turnNotes, clock },
+        { sessions: storage.stores.sessions, checkpoints: parts.turnCheckpoints, clock },
         projectId,
         sessionId,
         CHECKPOINT_STALE_MS,

@@ -18,7 +18,7 @@ export interface StreamParts {
   readonly config: Config;
   readonly storage: ReturnType<typeof createStorage>;
   readonly redis: RedisConnection;
-  readonly turnNotes: TurnCheckpointStore;
+  readonly turnCheckpoints: TurnCheckpointStore;
   readonly conversations: ConversationEngine;
   readonly isDraining: () => boolean;
   readonly publicUrl: () => string;

@@ -23,7 +23,7 @@ export interface VoiceParts {
     readonly releases: Pick<ReleaseStore, 'find'>;
     readonly calls: Pick<CallStore, 'find'>;
   };
-  readonly turnNotes: TurnCheckpointStore;
+  readonly turnCheckpoints: TurnCheckpointStore;
   readonly metrics: Pick<SessionMetrics, 'turn' | 'watchModel'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -32,7 +32,7 @@ export interface VoiceParts {
 
 /** Voice sessions over the speech vendors of the settings. */
 export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer> {
-  const { conversations, stores, turnNotes, clock, metrics, lifecycle } = parts;
+  const { conversations, stores, turnCheckpoints, clock, metrics, lifecycle } = parts;
   const logger = parts.logger.child({ part: 'voice' });
   const webrtc = await createWebrtcVad();
   const activity = parts.config.VOICE_ACTIVITY === 'neural' ? await createRnnoiseVad(webrtc) : webrtc;
@@ -45,7 +45,7 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
     sessions: stores.sessions,
     calls: stores.calls,
     releases: stores.releases,
-    checkpoints: turnNotes,
+    checkpoints: turnCheckpoints,
     voiceActivity: activity,
     speechToText,
     textToSpeech,

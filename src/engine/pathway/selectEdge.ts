@@ -20,7 +20,7 @@ export type TurnTrigger =
   | { readonly kind: 'passed' }
   | { readonly kind: 'tool_result'; readonly ok: boolean; readonly tool: string };
 
-/** What the pathway reacts to. Results of the client's tools let the current node go on speaking, as `begin` does. */
+/** What the pathway reacts to. Results of the client's tools let the current node continue, as `begin` does. */
 export function triggerOf(input: TurnInput): TurnTrigger | 'begin' {
   switch (input.kind) {
     case 'begin':

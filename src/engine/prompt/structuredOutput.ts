@@ -3,22 +3,22 @@ import type { AgentConfig } from '../../agents/agentConfig.ts';
 import type { JsonSchema, ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 
 /**
- * The forms in which models answer the questions of the conversation engine: what is sent to them, and the schema
- * that reads what they send back. Unknown keys are dropped, since models like to add some.
+ * The JSON formats of the engine's questions to a model: the JSON schemas that are sent, and the zod schemas that read
+ * the answers. Unknown keys are dropped, since models add some.
  */
 
-/** The tool by which an answering model moves on to another node. */
+/** The tool by which an answering model takes an edge. */
 export const MOVE_TOOL = 'move_to';
 
 /** Arguments of {@link MOVE_TOOL}. */
 export const moveArguments = z.object({ edge: z.string().min(1) });
 export type MoveArguments = z.infer<typeof moveArguments>;
 
-/** Which way to go on; null stays. */
+/** The selected edge; null stays. */
 export const routeAnswer = z.object({ edge: z.string().min(1).nullable() });
 export type RouteAnswer = z.infer<typeof routeAnswer>;
 
-/** Variables by name; null, or no such key, where the talk does not tell. Values are to be checked against their types. */
+/** Variables by name; null or absent where the conversation has no value. The values are not yet checked. */
 export const extractAnswer = z.record(z.string(), z.unknown());
 export type ExtractAnswer = z.infer<typeof extractAnswer>;
 
@@ -45,7 +45,7 @@ export interface AnswerFormat {
   readonly schema: JsonSchema;
 }
 
-/** Offers the choices as a tool, for an answer and a move in one request. */
+/** Offers the edges as a tool, for an answer and a move in one request. */
 export function moveTool(choices: readonly Choice[]): ToolDefinition {
   const ways = choices.map(({ id, label, sentence }) => `${id}: ${sentence || label}`);
   return {
@@ -77,7 +77,7 @@ export function judgeFormat(criteria: readonly Criterion[]): AnswerFormat {
   return { name: 'judge', schema: closedObject({ results: { type: 'array', items: verdict } }) };
 }
 
-/** Every property required and no other allowed, as endpoints with strict schemas want it. */
+/** All properties required and no others allowed, as strict schemas need. */
 function closedObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }

@@ -18,15 +18,17 @@ export interface TurnCheckpoint {
 /** Stores checkpoints of running turns outside of the node. */
 export interface TurnCheckpointStore {
   /** Replaces the session's checkpoint. */
-  put(instanceId: string, note: TurnCheckpoint): Promise<void>;
+  put(instanceId: string, checkpoint: TurnCheckpoint): Promise<void>;
   /** @returns The checkpoint and the time since it was stored. */
-  find(instanceId: string): Promise<{ readonly note: TurnCheckpoint; readonly ageMs: number } | undefined>;
+  find(
+    instanceId: string,
+  ): Promise<{ readonly checkpoint: TurnCheckpoint; readonly ageMs: number } | undefined>;
   drop(instanceId: string): Promise<void>;
 }
 
 export interface RecoveryDeps {
   readonly sessions: Pick<SessionStore, 'find' | 'saveTurn'>;
-  readonly notes: Pick<TurnCheckpointStore, 'find' | 'drop'>;
+  readonly checkpoints: Pick<TurnCheckpointStore, 'find' | 'drop'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -42,19 +44,19 @@ export const CHECKPOINT_STALE_MS = 2500;
  * @param minAgeMs - A younger checkpoint is left alone: its node may still store the turn.
  */
 export async function recoverInterruptedTurn(
-  { sessions, notes, clock }: RecoveryDeps,
+  { sessions, checkpoints, clock }: RecoveryDeps,
   projectId: string,
   sessionId: string,
   minAgeMs = 0,
 ): Promise<void> {
   const session = await sessions.find(projectId, sessionId);
-  const found = session && (await notes.find(session.instanceId));
+  const found = session && (await checkpoints.find(session.instanceId));
   if (!found || found.ageMs < minAgeMs) return;
-  if (found.note.turn === session.turn) await keep(sessions, session, found.note, clock);
-  await notes.drop(session.instanceId);
+  if (found.checkpoint.turn === session.turn) await store(sessions, session, found.checkpoint, clock);
+  await checkpoints.drop(session.instanceId);
 }
 
-async function keep(
+async function store(
   sessions: RecoveryDeps['sessions'],
   session: Session,
   { at, nodeId, said, heard }: TurnCheckpoint,

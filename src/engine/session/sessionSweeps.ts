@@ -22,19 +22,18 @@ export interface SessionSweepsDeps {
 }
 
 /**
- * Ends sessions that nobody talks in any more, and removes what their projects do not keep. Every node may do it:
- * of several that find the same thing one does it, and the others find it done.
+ * Ends idle sessions and deletes expired data. All nodes may run it at the same time.
  *
- * @returns A function that stops it, and waits for what it is at; idempotent.
+ * @returns Stops the sweeps and waits for a running one; idempotent.
  */
 export function startSessionSweeps(deps: SessionSweepsDeps): () => Promise<void> {
   const { clock, onError } = deps;
   let stopped = false;
   const isStopped = () => stopped;
-  const again = (what: string) => (error: unknown) => onError(error, `${what} failed; it is tried again`);
+  const retrying = (what: string) => (error: unknown) => onError(error, `${what} failed, will be retried`);
   const sweeps = [
-    repeat(clock, IDLE_SWEEP_MS, () => endIdle(deps, isStopped), again('ending idle sessions')),
-    repeat(clock, PURGE_MS, () => purge(deps), again('removing what is kept no longer')),
+    repeat(clock, IDLE_SWEEP_MS, () => endIdle(deps, isStopped), retrying('sweep of idle sessions')),
+    repeat(clock, PURGE_MS, () => purge(deps), retrying('purge of expired data')),
   ];
 
   return async () => {
@@ -43,7 +42,7 @@ export function startSessionSweeps(deps: SessionSweepsDeps): () => Promise<void>
   };
 }
 
-/** One that cannot be ended holds up none of the others. */
+/** Continues with the others after a failure. */
 async function endIdle(
   { sessions, endIdle: endOne, clock, onError }: SessionSweepsDeps,
   isStopped: () => boolean,
@@ -57,10 +56,9 @@ async function endIdle(
       try {
         if (await endOne(found)) ended += 1;
       } catch (error) {
-        onError(error, 'an idle session was not ended; it is tried again');
+        onError(error, 'idle session not ended, will be retried');
       }
     }
-    // Fewer than were asked for are all that there are.
     if (idle.length < IDLE_BATCH) return;
   } while (ended > 0);
 }

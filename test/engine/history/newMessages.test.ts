@@ -30,79 +30,79 @@ const state = (stored: readonly Stored[], pending: readonly string[] = []) => ({
 const KNOWN: Stored[] = [user('Hi'), agent('Hello')];
 const CUT: Stored = { ...agent('Once upon a'), interrupted: true };
 
-describe('what is new', () => {
+describe('newMessages takes as new', () => {
   test.each<[string, Stored[], GivenMessage[], ReturnType<typeof newMessages>]>([
-    ['the first words of a session', [], [user('Hi')], { input: words('Hi') }],
+    ['the first message of a session', [], [user('Hi')], { input: words('Hi') }],
     ['what follows the stored history', KNOWN, [...KNOWN.map(plain), user('Bye')], { input: words('Bye') }],
-    ['all, where only the new words come', KNOWN, [user('Bye')], { input: words('Bye') }],
+    ['all messages, where only new ones are sent', KNOWN, [user('Bye')], { input: words('Bye') }],
     [
-      'all, where the history differs',
+      'all messages, where the history differs',
       KNOWN,
       [user('Hi'), agent('Good day'), user('Bye')],
       { input: words('Bye'), history: [user('Hi'), agent('Good day')] },
     ],
     [
-      'all, where only a part of the history comes',
+      'all messages, where only a part of the history is sent',
       [...KNOWN, user('More'), agent('Yes')],
       [...KNOWN.map(plain), user('Bye')],
       { input: words('Bye'), history: KNOWN.map(plain) },
     ],
     [
-      'a talk that was had elsewhere',
+      'a conversation from outside of the session',
       [],
       [user('Hi'), calling('a'), result('a'), agent('Done'), user('Bye')],
       { input: words('Bye'), history: [user('Hi'), calling('a'), result('a'), agent('Done')] },
     ],
     [
-      'the last of several user messages; those before it stay messages of their own',
+      'the last of several user messages, and those before it as history',
       KNOWN,
       [...KNOWN.map(plain), user('One'), user('Two')],
       { input: words('Two'), history: [user('One')] },
     ],
     [
-      'instructions, wherever they stand, and never an empty one',
+      'system messages as instructions at any position, without empty ones',
       KNOWN,
       [system('Be brief'), user('Hi'), system('In French'), agent('Hello'), system(''), user('Bye')],
       { input: words('Bye'), instructions: ['Be brief', 'In French'] },
     ],
     [
-      'messages that differ only in the space around them',
+      'what follows a history that differs only in whitespace',
       [user('Hi\nthere'), agent('Hello ')],
       [user('Hi\r\nthere\n'), agent('Hello'), user('Bye')],
       { input: words('Bye') },
     ],
     [
-      'what is internal is not compared',
+      'what follows a history without its internal messages',
       [user('Hi'), { ...calling('x'), internal: true }, { ...result('x'), internal: true }, agent('Hello')],
       [...KNOWN.map(plain), user('Bye')],
       { input: words('Bye') },
     ],
     [
-      'answers without words are not compared',
+      'what follows a history with empty answers',
       [user('Hi'), user('Hello?'), agent('Yes')],
       [user('Hi'), agent(''), user('Hello?'), agent('Yes'), agent(null), user('Bye')],
       { input: words('Bye') },
     ],
     [
-      'an interrupted answer may be shorter',
+      'what follows a shortened interrupted answer',
       [user('Hi'), CUT],
       [user('Hi'), agent('Once up'), user('Bye')],
       { input: words('Bye') },
     ],
     [
-      'an interrupted answer may be missing',
+      'what follows a missing interrupted answer',
       [user('Hi'), CUT],
       [user('Hi'), user('Bye')],
       { input: words('Bye') },
     ],
     [
-      'what an interrupted answer answered, when it is asked again',
+      'the question of an interrupted answer, when it is asked again',
       [...KNOWN, user('Tell me'), CUT],
       [...KNOWN.map(plain), user('Tell me')],
       { input: words('Tell me') },
     ],
     [
-      'results that an interrupted answer answered, with their call',
+      'the tool results of an interrupted answer, with their call',
       [user('Hi'), calling('a'), result('a'), CUT],
       [user('Hi'), calling('a'), result('a')],
       { input: results('a'), history: [calling('a')] },
@@ -112,18 +112,18 @@ describe('what is new', () => {
   });
 });
 
-describe('results of tool calls', () => {
+describe('Tool results', () => {
   const stored = [user('Hi'), calling('a', 'b')];
   const talk = stored.map(plain);
 
   test.each<[string, GivenMessage[]]>([
-    ['after the whole talk', [...talk, result('a'), result('b')]],
-    ['by themselves', [result('a'), result('b')]],
+    ['after the whole conversation', [...talk, result('a'), result('b')]],
+    ['alone', [result('a'), result('b')]],
   ])('%s', (_, given) => {
     expect(newMessages(state(stored, ['a', 'b']), given)).toEqual({ input: results('a', 'b') });
   });
 
-  test('keep the order in which they came, and the name that the caller gave', () => {
+  test('keep their order and the given name', () => {
     const given = [...talk, { ...result('b'), name: 'mine' }, result('a')];
     expect(newMessages(state(stored, ['a', 'b']), given).input).toEqual({
       kind: 'tool_results',
@@ -134,7 +134,7 @@ describe('results of tool calls', () => {
     });
   });
 
-  test('with words after them: the words are the input', () => {
+  test('are history when a user message follows them', () => {
     const given = [...talk, result('a'), result('b'), user('And?')];
     expect(newMessages(state(stored, ['a', 'b']), given)).toEqual({
       input: words('And?'),
@@ -142,28 +142,34 @@ describe('results of tool calls', () => {
     });
   });
 
-  test('of a talk that was had elsewhere', () => {
+  test('are accepted in a conversation from outside of the session', () => {
     expect(newMessages(state([]), [user('Hi'), calling('a'), result('a')])).toEqual({
       input: results('a'),
       history: [user('Hi'), calling('a')],
     });
   });
 
-  test('are let go when the user talks on', () => {
+  test('are dropped when the user continues without them', () => {
     expect(newMessages(state(stored, ['a', 'b']), [...talk, user('Never mind')])).toEqual({
       input: words('Never mind'),
     });
   });
 });
 
-describe('is refused', () => {
+describe('newMessages rejects', () => {
   const pending = [user('Hi'), calling('a', 'b')];
   test.each<[string, ReturnType<typeof state>, GivenMessage[], string, string]>([
-    ['nothing new', state(KNOWN), KNOWN.map(plain), 'nothing_to_answer', '/messages/1'],
-    ['nothing but instructions', state([]), [system('x')], 'nothing_to_answer', '/messages/0'],
-    ['an answer at the end', state([]), [user('Hi'), agent('Hello')], 'nothing_to_answer', '/messages/1'],
+    ['messages without a new one', state(KNOWN), KNOWN.map(plain), 'nothing_to_answer', '/messages/1'],
+    ['system messages only', state([]), [system('x')], 'nothing_to_answer', '/messages/0'],
     [
-      'a result of no call',
+      'an assistant message at the end',
+      state([]),
+      [user('Hi'), agent('Hello')],
+      'nothing_to_answer',
+      '/messages/1',
+    ],
+    [
+      'a result without a call',
       state(KNOWN),
       [system('x'), ...KNOWN.map(plain), result('z')],
       'unknown_tool_call',
@@ -176,16 +182,22 @@ describe('is refused', () => {
       'unknown_tool_call',
       '/messages/1/tool_call_id',
     ],
-    ['a result too few', state(pending, ['a', 'b']), [result('a')], 'missing_tool_results', '/messages/0'],
     [
-      'a result too few before words',
+      'an incomplete set of results',
+      state(pending, ['a', 'b']),
+      [result('a')],
+      'missing_tool_results',
+      '/messages/0',
+    ],
+    [
+      'an incomplete set of results before a user message',
       state(pending, ['a', 'b']),
       [result('b'), user('And?')],
       'missing_tool_results',
       '/messages/0',
     ],
     [
-      'a result of a call that was let go',
+      'a result of a dropped call',
       state([...pending, user('Never mind'), agent('All right')]),
       [result('a')],
       'unknown_tool_call',
@@ -196,7 +208,7 @@ describe('is refused', () => {
     expect(error).toMatchObject({ category: 'invalid', code, details: [{ path, message: error.message }] });
   });
 
-  test('a missing result is named', () => {
+  test('an incomplete set of results, and names the missing ones', () => {
     const error = failureOf(() => newMessages(state(pending, ['a', 'b']), [result('a')]));
     expect(error.message).toBe('messages lacks the results of the tool calls b');
   });
@@ -209,10 +221,10 @@ function failureOf(work: () => unknown): CallwayError {
     if (error instanceof CallwayError) return error;
     throw error;
   }
-  throw new Error('it was not refused');
+  throw new Error('it was not rejected');
 }
 
-/** As a caller sends it back. */
+/** As a client sends it back. */
 function plain({ role, content, tool_calls, tool_call_id }: Stored): ExternalMessage {
   return {
     role,

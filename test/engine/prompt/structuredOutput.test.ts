@@ -15,8 +15,8 @@ const choices = [
   { id: 'e2', label: 'Else', sentence: '' },
 ];
 
-describe('what is sent', () => {
-  it('offers each way on as a value of the move tool, told by its sentence or else its label', () => {
+describe('Answer formats', () => {
+  it('offer each edge as a value of the move tool, described by its sentence or label', () => {
     const tool = moveTool(choices);
     expect(tool.name).toBe(MOVE_TOOL);
     expect(tool.description).toContain('e1: The caller wants to book\ne2: Else');
@@ -28,7 +28,7 @@ describe('what is sent', () => {
     });
   });
 
-  it('lets a router stay', () => {
+  it('let a router stay', () => {
     expect(routeFormat(choices).schema).toMatchObject({
       properties: { edge: { type: ['string', 'null'], enum: ['e1', 'e2', null] } },
     });
@@ -46,7 +46,7 @@ describe('what is sent', () => {
     expect(format.schema).toMatchObject({ properties: { v: schema }, required: ['v'] });
   });
 
-  it('asks a judge for a verdict on each criterion', () => {
+  it('ask a judge for a verdict on each criterion', () => {
     const { schema } = judgeFormat([{ name: 'polite' }]);
     expect(schema).toMatchObject({
       properties: { results: { items: { properties: { name: { enum: ['polite'] } } } } },
@@ -54,21 +54,21 @@ describe('what is sent', () => {
   });
 });
 
-describe('what comes back', () => {
-  it('takes a move with more keys than it needs', () => {
+describe('Answer schemas', () => {
+  it('accept a move with extra keys', () => {
     expect(moveArguments.parse({ edge: 'e1', why: 'said so' })).toEqual({ edge: 'e1' });
   });
 
-  it.each([[{}], [{ edge: '' }], [{ edge: null }], ['e1'], [null]])('refuses the move %j', (value) => {
+  it.each([[{}], [{ edge: '' }], [{ edge: null }], ['e1'], [null]])('reject the move %j', (value) => {
     expect(moveArguments.safeParse(value).success).toBe(false);
   });
 
-  it('takes a router that stays, and none that says nothing', () => {
+  it('accept a router that stays, and reject one without an edge', () => {
     expect(routeAnswer.parse({ edge: null })).toEqual({ edge: null });
     expect(routeAnswer.safeParse({}).success).toBe(false);
   });
 
-  it('takes a verdict without a reason', () => {
+  it('accept a verdict without a reason', () => {
     expect(judgeAnswer.parse({ results: [{ name: 'polite', passed: true }] })).toEqual({
       results: [{ name: 'polite', passed: true, reason: '' }],
     });

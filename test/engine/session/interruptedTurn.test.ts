@@ -9,17 +9,23 @@ import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
-const NOTE: TurnCheckpoint = { turn: 1, at: AT, nodeId: 'start', said: 'And for two?', heard: 'For two it' };
+const CHECKPOINT: TurnCheckpoint = {
+  turn: 1,
+  at: AT,
+  nodeId: 'start',
+  said: 'And for two?',
+  heard: 'For two it',
+};
 
-let kept: { readonly note: TurnCheckpoint; readonly ageMs: number } | undefined;
-const notes = {
-  find: async () => kept,
+let stored: { readonly checkpoint: TurnCheckpoint; readonly ageMs: number } | undefined;
+const checkpoints = {
+  find: async () => stored,
   async drop() {
-    kept = undefined;
+    stored = undefined;
   },
 };
 
-async function talkOfOneTurn() {
+async function sessionWithOneTurn() {
   const talk = memoryEngine({
     model: scriptedModel(() => ({ text: 'Hello.' })),
     pathway: { nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.' } }], edges: [] },
@@ -32,18 +38,23 @@ async function talkOfOneTurn() {
       talk.records.push(record);
     },
   };
-  const keepLost = (minAgeMs?: number) =>
-    recoverInterruptedTurn({ sessions, notes, clock: { now: () => Date.parse(AT) } }, PROJECT, 's', minAgeMs);
-  return { talk, keepLost };
+  const recover = (minAgeMs?: number) =>
+    recoverInterruptedTurn(
+      { sessions, checkpoints, clock: { now: () => Date.parse(AT) } },
+      PROJECT,
+      's',
+      minAgeMs,
+    );
+  return { talk, recover };
 }
 
 beforeEach(() => {
-  kept = { note: NOTE, ageMs: 3000 };
+  stored = { checkpoint: CHECKPOINT, ageMs: 3000 };
 });
 
-test('the words of a turn that was lost with its node are history, the answer as interrupted', async () => {
-  const { talk, keepLost } = await talkOfOneTurn();
-  await keepLost();
+test('A recovered turn is added to the history, its answer as interrupted', async () => {
+  const { talk, recover } = await sessionWithOneTurn();
+  await recover();
   expect(talk.session().state.messages.slice(2)).toEqual([
     { role: 'user', content: 'And for two?', at: AT },
     { role: 'assistant', content: 'For two it', at: AT, nodeId: 'start', interrupted: true },
@@ -52,33 +63,33 @@ test('the words of a turn that was lost with its node are history, the answer as
   expect(talk.records.at(-1)?.events).toMatchObject([{ type: 'error', data: { code: 'node_lost' } }]);
   expect(talk.session().turn).toBe(2);
   // Once, whoever asks again.
-  await keepLost();
+  await recover();
   expect(talk.session().turn).toBe(2);
 });
 
 test.each([
   {
-    title: 'of a turn that was kept after all',
-    given: { note: { ...NOTE, turn: 0 }, ageMs: 3000 },
+    title: 'of a stored turn',
+    given: { checkpoint: { ...CHECKPOINT, turn: 0 }, ageMs: 3000 },
     left: undefined,
   },
   {
-    title: 'that somebody has just put',
-    given: { note: NOTE, ageMs: 500 },
-    left: { note: NOTE, ageMs: 500 },
+    title: 'of a running turn',
+    given: { checkpoint: CHECKPOINT, ageMs: 500 },
+    left: { checkpoint: CHECKPOINT, ageMs: 500 },
   },
-])('a note $title adds nothing', async ({ given, left }) => {
-  kept = given;
-  const { talk, keepLost } = await talkOfOneTurn();
-  await keepLost(CHECKPOINT_STALE_MS);
+])('A checkpoint $title adds nothing', async ({ given, left }) => {
+  stored = given;
+  const { talk, recover } = await sessionWithOneTurn();
+  await recover(CHECKPOINT_STALE_MS);
   expect(talk.session().turn).toBe(1);
-  expect(kept).toEqual(left);
+  expect(stored).toEqual(left);
 });
 
-test('of a turn before the agent’s first word only the customer’s words are kept', async () => {
-  kept = { note: { ...NOTE, heard: '' }, ageMs: 3000 };
-  const { talk, keepLost } = await talkOfOneTurn();
-  await keepLost();
+test('A turn recovered before the agent’s first word holds the customer’s words only', async () => {
+  stored = { checkpoint: { ...CHECKPOINT, heard: '' }, ageMs: 3000 };
+  const { talk, recover } = await sessionWithOneTurn();
+  await recover();
   expect(
     talk
       .session()

@@ -48,7 +48,7 @@ function scene(idle: string[], change: Partial<SessionSweepsDeps> = {}) {
 }
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-test('ends idle sessions every 15 seconds, over as many parts as there are', async () => {
+test('Session sweeps end idle sessions every 15 s, in batches', async () => {
   const ids = Array.from({ length: 250 }, (_, index) => `s${index}`);
   const { clock, ended, live, stop } = scene(ids);
   clock.advance(14_999);
@@ -63,7 +63,7 @@ test('ends idle sessions every 15 seconds, over as many parts as there are', asy
   await stop();
 });
 
-test('sessions that cannot be ended are reported, hold up no others, and are tried again at the next sweep', async () => {
+test('Session sweeps report a session that cannot be ended, and retry it at the next sweep', async () => {
   const ids = Array.from({ length: 100 }, (_, index) => `s${index}`);
   let tries = 0;
   const { clock, errors, stop } = scene(ids, {
@@ -81,7 +81,7 @@ test('sessions that cannot be ended are reported, hold up no others, and are tri
   await stop();
 });
 
-test('purges every hour, and goes on after a failure', async () => {
+test('Session sweeps purge every hour, also after a failure', async () => {
   let fails = true;
   const { clock, errors, purged, stop } = scene([], {
     releases: {
@@ -103,7 +103,7 @@ test('purges every hour, and goes on after a failure', async () => {
   await stop();
 });
 
-test('stops for good, and waits for what it is at', async () => {
+test('Stopped session sweeps wait for the running one', async () => {
   let finish: () => void = () => undefined;
   const { clock, stop } = scene(['a', 'b'], {
     endIdle: () =>

@@ -124,14 +124,14 @@ beforeEach(async () => {
   await talks.find('p', 's');
 });
 
-describe('while the database is there', () => {
-  test('turns are kept at once, and nothing waits', async () => {
+describe('WriteBehind with an available database', () => {
+  test('stores turns at once', async () => {
     await talks.saveTurn(turn(2), record('one'));
     expect([database.kept, spooled.size, clock.pendingTimers()]).toEqual([['one'], 0, 0]);
     expect((await talks.find('p', 's'))?.turn).toBe(2);
   });
 
-  test('what was read before a turn was taken is not what is known after it', async () => {
+  test('does not return a session that was read before a turn', async () => {
     let tell = () => {};
     database.telling = new Promise((resolve) => {
       tell = resolve;
@@ -144,21 +144,21 @@ describe('while the database is there', () => {
     expect((await talks.find('p', 's'))?.turn).toBe(2);
   });
 
-  test('a session that is over is not remembered, and what another node changed is seen', async () => {
+  test('returns changes of other nodes, and no ended session', async () => {
     database.session = turn(7);
     expect((await talks.find('p', 's'))?.turn).toBe(7);
     database.session = undefined;
     expect(await talks.find('p', 's')).toBeUndefined();
   });
 
-  test('a turn that another has overtaken is refused', async () => {
+  test('rejects a turn after another one was stored', async () => {
     database.session = turn(5);
     await expect(talks.saveTurn(turn(2), record('one'))).rejects.toMatchObject({ code: 'session_changed' });
   });
 });
 
-describe('while it is away', () => {
-  test('a talk goes on from memory, and its turns are kept in order when it is back', async () => {
+describe('WriteBehind with an unavailable database', () => {
+  test('continues from memory, and stores the turns in order later', async () => {
     database.state = 'away';
     await talks.saveTurn(turn(2), record('one'));
     expect((await talks.find('p', 's'))?.turn).toBe(2);
@@ -172,7 +172,7 @@ describe('while it is away', () => {
     expect(database.kept).toEqual(['one', 'two', 'three']);
   });
 
-  test('a turn that is taken while the spool of those before it is emptied is kept too', async () => {
+  test('stores a turn that arrives while the spool is emptied', async () => {
     database.state = 'away';
     await talks.saveTurn(turn(2), record('one'));
     database.state = 'there';
@@ -188,12 +188,12 @@ describe('while it is away', () => {
     expect([database.kept, clock.pendingTimers()]).toEqual([['one', 'two'], 0]);
   });
 
-  test('a talk that nobody knows yet fails', async () => {
+  test('fails for an unknown session', async () => {
     database.state = 'away';
     await expect(talks.find('p', 'other')).rejects.toMatchObject({ code: 'database_unavailable' });
   });
 
-  test('its end waits behind its turns', async () => {
+  test('ends a session after its pending turns', async () => {
     database.state = 'away';
     await talks.saveTurn(turn(2), record('one'));
     expect((await talks.end('p', 's', async () => ENDING))?.turn).toBe(2);
@@ -204,7 +204,7 @@ describe('while it is away', () => {
     expect(await talks.find('p', 's')).toBeUndefined();
   });
 
-  test('turns of a session that others have ended meanwhile stand in its history all the same', async () => {
+  test('adds turns of a session that ended meanwhile to the history', async () => {
     database.state = 'away';
     await talks.saveTurn(turn(2), record('one'));
     await talks.saveTurn(turn(3), record('two'));
@@ -214,7 +214,7 @@ describe('while it is away', () => {
     expect(database.kept).toEqual(['late one', 'late two']);
   });
 
-  test('a turn is kept once, though the answer to it was lost', async () => {
+  test('stores a turn once when the response was lost', async () => {
     database.losesAnswers = true;
     await talks.saveTurn(turn(2), record('one'));
     database.losesAnswers = false;
@@ -225,7 +225,7 @@ describe('while it is away', () => {
     ]);
   });
 
-  test('a turn that can never be kept holds up none after it', async () => {
+  test('skips a turn that cannot be stored', async () => {
     database.state = 'away';
     await talks.saveTurn(turn(2), record('one'));
     database.session = { ...SESSION, turn: 0 };
@@ -236,7 +236,7 @@ describe('while it is away', () => {
   });
 });
 
-test('a database that says nothing is waited for only as long as a caller may hear silence', async () => {
+test('WriteBehind waits 1.5 s for a silent database', async () => {
   database.state = 'silent';
   const found = talks.find('p', 's');
   await pass(1500);
@@ -249,8 +249,8 @@ test('a database that says nothing is waited for only as long as a caller may he
   expect(database.kept).toEqual(['one']);
 });
 
-describe('a node that stops while the database is away', () => {
-  test('leaves the turns in the spool, from which the next life keeps them', async () => {
+describe('WriteBehind.close with an unavailable database', () => {
+  test('leaves the turns in the spool for the next process', async () => {
     database.state = 'away';
     await talks.saveTurn(turn(2), record('one'));
     const closed = talks.close();

@@ -58,8 +58,8 @@ async function asked(pathway: PathwayInput, search: KnowledgeRetriever['search']
 describe.each<[string, PathwayInput, string]>([
   ['a knowledge node', byNode, 'How long is it?'],
   ['the tool query_knowledgebase', byTool, 'warranty'],
-])('by %s', (_, pathway, query) => {
-  test('the model reads passages with their document, and the history names them and the time they took', async () => {
+])('Retrieval by %s', (_, pathway, query) => {
+  test('shows the model passages with their document, and records them with their duration', async () => {
     const found = [passage(0, 'It lasts three years.'), passage(1, 'Or four.')];
     const { shown, events } = await asked(pathway, async () => found);
     expect(shown).toContain('(guide.pdf) It lasts three years.');
@@ -68,7 +68,7 @@ describe.each<[string, PathwayInput, string]>([
     expect(events).toEqual([{ type: 'knowledge_used', data: { query, chunks, durationMs: 70 } }]);
   });
 
-  test('the model reads no more than its share, and the history tells what it read', async () => {
+  test('stays within the token budget, and records what it showed', async () => {
     const found = Array.from({ length: 20 }, (_one, index) => passage(index, `${index}: ${LONG}`));
     const { shown, events } = await asked(pathway, async () => found);
     const count = Math.floor(KNOWLEDGE_BUDGET_TOKENS / estimateTokens(`(guide.pdf) 10: ${LONG}`));
@@ -78,7 +78,7 @@ describe.each<[string, PathwayInput, string]>([
     expect(events[0]?.data.chunks).toHaveLength(count);
   });
 
-  test('documents that are not searched in time are not waited for', async () => {
+  test('gives up a slow search', async () => {
     const { events } = await asked(pathway, () => new Promise(() => undefined), 4_000);
     expect(events).toEqual([
       {
@@ -88,7 +88,7 @@ describe.each<[string, PathwayInput, string]>([
     ]);
   });
 
-  test('documents that cannot be searched are an event, and the agent answers all the same', async () => {
+  test('records a failed search, and the agent answers without passages', async () => {
     const { events } = await asked(pathway, async () => {
       throw new Error('The encoder is away');
     });

@@ -41,7 +41,7 @@ function delivering(delivered: Delivered) {
 
 const last = (talk: ReturnType<typeof memoryEngine>) => talk.session().state.messages.at(-1);
 
-test('history keeps what was heard, and what was generated beside it', async () => {
+test('The history keeps what was heard beside what was generated', async () => {
   const model = scriptedModel(() => ({ text: ['Hello. ', 'How can I help?'] }));
   const talk = memoryEngine({ model, pathway });
   const latencyParts = {
@@ -72,7 +72,7 @@ test('history keeps what was heard, and what was generated beside it', async () 
   expect(delivery.settled).toBe(1);
 });
 
-test('an answer that was heard whole has no generatedText; one of which nothing was heard leaves the node to speak', async () => {
+test('An answer that was heard whole has no generatedText; after an unheard one the node speaks again', async () => {
   const talk = memoryEngine({ model: scriptedModel(() => ({ text: 'Hello.' })), pathway: oneNode });
   await talk.turn({ kind: 'begin' }, { delivery: delivering({ text: 'Hello.', interrupted: false }) });
   expect(last(talk)).not.toHaveProperty('generatedText');
@@ -82,7 +82,7 @@ test('an answer that was heard whole has no generatedText; one of which nothing 
   expect(talk.session().state.hasSpoken).toBe(false);
 });
 
-test('an answer of which nothing was heard is not shown to the model', async () => {
+test('An unheard answer is not sent to the model', async () => {
   const model = scriptedModel(() => ({ text: 'Hello.' }));
   const talk = memoryEngine({ model, pathway: oneNode });
   await talk.turn({ kind: 'begin' }, { delivery: delivering({ text: '', interrupted: true }) });
@@ -91,7 +91,7 @@ test('an answer of which nothing was heard is not shown to the model', async () 
   expect(roles).not.toContain('assistant:');
 });
 
-test('a turn that is left midway is kept with what was heard of it', async () => {
+test('An interrupted turn is stored with what was heard of it', async () => {
   const model = scriptedModel(() => ({ text: ['One. ', 'Two. '], hang: true }));
   const talk = memoryEngine({ model, pathway });
   const controller = new AbortController();
@@ -109,7 +109,7 @@ test('a turn that is left midway is kept with what was heard of it', async () =>
   expect(last(talk)).toMatchObject({ content: 'One.', generatedText: 'One. Two. ', interrupted: true });
 });
 
-test('what a channel says by itself is kept, and why', async () => {
+test('A notice of the channel is stored with its reason', async () => {
   const model = scriptedModel(() => ({ text: 'Hello.' }));
   const talk = memoryEngine({ model, pathway });
   await talk.turn({ kind: 'begin' });
@@ -120,7 +120,7 @@ test('what a channel says by itself is kept, and why', async () => {
   expect(model.requests.length).toBe(1);
 });
 
-test('after a failure of the model the pathway goes its fallback, with a placeholder and without a model', async () => {
+test('After a model failure the pathway takes its fallback with a filler and without the model', async () => {
   const fail = new ModelError('model_unavailable', 'away', { beforeFirstToken: true });
   const model = scriptedModel((_request, index) => (index === 0 ? { text: 'Hello.' } : { fail }));
   const talk = memoryEngine({

@@ -48,7 +48,7 @@ const some = <Value>(of: fc.Arbitrary<Value>) => fc.array(of, { minLength: 2, ma
 /** A turn that never ends fails its run, and shows how. */
 const RUNS = { numRuns: runsAllFaults ? 10_000 : 250, timeout: 20_000 };
 
-test('in whatever order turns, ends and sweeps of one session meet, nothing is said twice, lost, or left behind', async () => {
+test('Turns, ends and sweeps of one session in any order lose, repeat and leak nothing', async () => {
   const acts = some(fc.oneof({ weight: 3, arbitrary: turn }, other));
   const property = fc.asyncProperty(
     fc.scheduler(),
@@ -61,7 +61,7 @@ test('in whatever order turns, ends and sweeps of one session meet, nothing is s
   await fc.assert(property, RUNS);
 }, 300_000);
 
-test('nor, where a lock is lost or the database away, but what its customer was told has failed', async () => {
+test('With a lost lock or an unavailable database, they lose only what the customer was told has failed', async () => {
   const acts = some(fc.oneof({ weight: 4, arbitrary: turn }, other, lockLost));
   const property = fc.asyncProperty(
     fc.scheduler(),

@@ -22,8 +22,8 @@ const pathway: PathwayInput = {
 
 const types = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 
-describe('in balance', () => {
-  test('one call answers, and moves by a tool call', async () => {
+describe('The balance mode', () => {
+  test('answers and takes an edge in one request', async () => {
     const model = scriptedModel((_request, index) =>
       index === 0
         ? { text: 'Hello!' }
@@ -38,7 +38,7 @@ describe('in balance', () => {
     expect(model.requests[1]?.model).toBe('m-balance');
   });
 
-  test('a move without words lets the node moved to speak', async () => {
+  test('speaks the target of an edge that was taken without words', async () => {
     const model = scriptedModel((_request, index) =>
       index === 0 ? { calls: [{ name: 'move_to', arguments: { edge: 'wants' } }] } : { text: 'Which day?' },
     );
@@ -47,7 +47,7 @@ describe('in balance', () => {
     expect(model.requests[1] && nodeOf(model.requests[1])).toBe('book');
   });
 
-  test('a say node speaks as it is written, without the model, and the end ends the session', async () => {
+  test('says a say node verbatim without the model, and ends the session at an end node', async () => {
     const model = scriptedModel(
       (_request, index) =>
         [
@@ -71,7 +71,7 @@ describe('in balance', () => {
     expect(model.requests.length).toBe(4);
   });
 
-  test('a move that is not offered is no move', async () => {
+  test('ignores an edge that was not offered', async () => {
     const model = scriptedModel(() => ({
       text: 'Hm.',
       calls: [{ name: 'move_to', arguments: { edge: 'nowhere' } }],
@@ -82,7 +82,7 @@ describe('in balance', () => {
   });
 });
 
-test('in smart, a call of its own judges the way before the answer', async () => {
+test('The smart mode selects the edge in a request before the answer', async () => {
   const model = scriptedModel((request) =>
     request.jsonSchema ? { json: { edge: 'wants' } } : { text: nodeOf(request) ?? '' },
   );
@@ -94,7 +94,7 @@ test('in smart, a call of its own judges the way before the answer', async () =>
   ]);
 });
 
-test('in turbo, the answer does not wait for the judgement of the way', async () => {
+test('The turbo mode answers without waiting for the edge selection', async () => {
   let judge = () => {};
   const after = new Promise<void>((resolve) => {
     judge = resolve;
@@ -119,7 +119,7 @@ test('in turbo, the answer does not wait for the judgement of the way', async ()
   expect(talk.session().state).toMatchObject({ currentNodeId: 'book', hasSpoken: false });
 });
 
-describe('tools', () => {
+describe('Tools', () => {
   const lookUp: Tool = {
     id: '018f0000-0000-7000-8000-000000000001',
     name: 'look_up',
@@ -140,7 +140,7 @@ describe('tools', () => {
     edges: [],
   };
 
-  test('a tool’s result goes back to the model, which answers with it', async () => {
+  test('return their result to the model, which answers with it', async () => {
     const model = scriptedModel((_request, index) =>
       index === 0
         ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
@@ -164,7 +164,7 @@ describe('tools', () => {
     expect(types(talk.events())).toEqual(['session_started', 'node_entered', 'tool_called', 'tool_result']);
   });
 
-  test('a model that calls tools for ever is made to answer', async () => {
+  test('are withheld from a model that keeps calling them', async () => {
     const model = scriptedModel((request) =>
       request.tools
         ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
@@ -175,7 +175,7 @@ describe('tools', () => {
     expect(model.requests.length).toBe(9);
   });
 
-  test('a model that calls tools even then has failed, and the talk goes on', async () => {
+  test('called without an offer fail the turn, and the conversation continues', async () => {
     const model = scriptedModel((_request, index) =>
       index < 9 ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] } : { text: 'Here I am.' },
     );
@@ -188,7 +188,7 @@ describe('tools', () => {
     expect(await talk.say('Where?')).toBe('Here I am.');
   });
 
-  test('what a tool did before the model failed stands in the history', async () => {
+  test('that ran before the model failed are in the history', async () => {
     const model = scriptedModel((_request, index) =>
       index === 0
         ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
@@ -201,10 +201,10 @@ describe('tools', () => {
   });
 
   test.each([
-    ['an unknown tool', 'no_such_tool', '{}'],
-    ['arguments that are no JSON', 'set_variable', '{"name":'],
-    ['arguments that do not fit', 'set_variable', '{"value":1}'],
-  ])('%s is told to the model, and the talk goes on', async (_name, name, args) => {
+    ['An unknown tool', 'no_such_tool', '{}'],
+    ['Malformed JSON arguments', 'set_variable', '{"name":'],
+    ['Arguments that violate the schema', 'set_variable', '{"value":1}'],
+  ])('%s: the model is told, and the conversation continues', async (_name, name, args) => {
     const model = scriptedModel((_request, index) =>
       index === 0 ? { calls: [{ name, arguments: args }] } : { text: 'Never mind.' },
     );
@@ -213,7 +213,7 @@ describe('tools', () => {
     expect(talk.events().find(({ type }) => type === 'tool_result')?.data.ok).toBe(false);
   });
 
-  test('end_call ends the session after the words that came with it', async () => {
+  test('end_call ends the session after the answer', async () => {
     const model = scriptedModel(() => ({ text: 'Goodbye.', calls: [{ name: 'end_call' }] }));
     const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
     const outputs = await talk.turn({ kind: 'words', text: 'Bye' });
@@ -221,7 +221,7 @@ describe('tools', () => {
     expect(talk.endings.length).toBe(1);
   });
 
-  test('end_call leaves a session that took its id meanwhile', async () => {
+  test('end_call leaves a newer session with the same id alive', async () => {
     const model = scriptedModel(() => ({ text: 'Goodbye.', calls: [{ name: 'end_call' }] }));
     const talk = memoryEngine({
       model,
@@ -239,7 +239,7 @@ describe('tools', () => {
     expect(talk.endings).toEqual([]);
   });
 
-  test('the caller’s own tools come back as calls, and their results are answered', async () => {
+  test('of the client are returned as calls, and their results are answered', async () => {
     const callerTools = [{ name: 'weather', parameters: { type: 'object' } }];
     const model = scriptedModel((request) =>
       request.messages.some(({ role }) => role === 'tool')
@@ -262,7 +262,7 @@ describe('tools', () => {
   });
 });
 
-describe('variables', () => {
+describe('Variable extraction', () => {
   const variableConfigs = [{ name: 'age', type: 'number' as const, description: 'The person’s age.' }];
   const gate: PathwayInput = {
     nodes: [
@@ -274,7 +274,7 @@ describe('variables', () => {
     ],
   };
 
-  test('what is drawn from the words decides the very next move', async () => {
+  test('decides the next edge', async () => {
     const model = scriptedModel((request) =>
       request.purpose === 'extract' ? { json: { age: '20' } } : { text: 'How old?' },
     );
@@ -284,9 +284,9 @@ describe('variables', () => {
   });
 
   test.each([
-    ['text that is no JSON', { text: 'sorry' }],
+    ['malformed JSON', { text: 'sorry' }],
     ['a failing model', { fail: new ModelError('model_unavailable', 'away', { beforeFirstToken: true }) }],
-  ])('%s leaves them open, and the talk goes on', async (_name, answer) => {
+  ])('leaves variables unset after %s, and the conversation continues', async (_name, answer) => {
     const model = scriptedModel((request) => (request.purpose === 'extract' ? answer : { text: 'How old?' }));
     const talk = memoryEngine({ model, pathway: gate, agent: { variableConfigs } });
     expect(await talk.say('Hm')).toBe('How old?');
@@ -294,7 +294,7 @@ describe('variables', () => {
   });
 });
 
-describe('the end of an idle session', () => {
+describe('endIdle', () => {
   const idle = (talk: ReturnType<typeof memoryEngine>) => {
     const { projectId, sessionId, instanceId, turn } = talk.session();
     return { projectId, sessionId, instanceId, turn };
@@ -305,14 +305,14 @@ describe('the end of an idle session', () => {
     return talk;
   };
 
-  test('ends it as it was found', async () => {
+  test('ends an unchanged idle session', async () => {
     const talk = await idling();
     expect(await talk.engine.endIdle(idle(talk))).toBe(true);
     expect(talk.sessions.size).toBe(0);
     expect(talk.endings).toMatchObject([{ reason: 'idle' }]);
   });
 
-  test('leaves it when a turn was taken meanwhile', async () => {
+  test('leaves a session alive that ran a turn meanwhile', async () => {
     const talk = await idling();
     const found = idle(talk);
     await talk.say('Still here');
@@ -321,32 +321,32 @@ describe('the end of an idle session', () => {
     expect(talk.endings).toEqual([]);
   });
 
-  test('leaves one that took its id meanwhile', async () => {
+  test('leaves a newer session with the same id alive', async () => {
     const talk = await idling();
     const found = { ...idle(talk), instanceId: 'another' };
     expect(await talk.engine.endIdle(found)).toBe(false);
   });
 });
 
-test('what the caller wishes of the answer goes with the answer, and not with the agent’s own questions', async () => {
+test('The client’s model settings apply to answers, not to the engine’s own questions', async () => {
   const model = scriptedModel((request) => (request.jsonSchema ? { json: { edge: null } } : { text: '{}' }));
   const talk = memoryEngine({ model, pathway, agent: { executionMode: 'smart' } });
-  const wishes = {
+  const settings = {
     responseFormat: { type: 'json_object' },
     parallelToolCalls: false,
     temperature: 0.3,
   } as const;
-  await talk.say('Hi', wishes);
+  await talk.say('Hi', settings);
   const [route, answer] = model.requests;
-  expect(answer).toMatchObject(wishes);
+  expect(answer).toMatchObject(settings);
   expect(route).not.toHaveProperty('responseFormat');
   expect(route).not.toHaveProperty('parallelToolCalls');
 });
 
-describe('failures', () => {
+describe('Failures', () => {
   const away = new ModelError('model_unavailable', 'The model is away', { beforeFirstToken: true });
 
-  test('a model that fails before its first word leaves the talk as it was', async () => {
+  test('A model that fails before its first word leaves the conversation unchanged', async () => {
     const model = scriptedModel((_request, index) => (index === 0 ? { fail: away } : { text: 'Hello!' }));
     const talk = memoryEngine({ model, pathway });
     await expect(talk.say('Hi')).rejects.toMatchObject({ code: 'model_unavailable' });
@@ -356,7 +356,7 @@ describe('failures', () => {
     expect(talk.session().state.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
   });
 
-  test('what was said in a session that was ended meanwhile stands in the history', async () => {
+  test('A turn of a session that ended meanwhile is added to the history', async () => {
     const model = scriptedModel(() => ({ text: ['One', ' two'] }));
     const talk = memoryEngine({ model, pathway });
     const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
@@ -371,7 +371,7 @@ describe('failures', () => {
     expect(talk.records.at(-1)?.messages).toMatchObject([{ content: 'Count' }, { content: 'One two' }]);
   });
 
-  test('what was said aloud, and not answered, stands in the history of a session that was ended meanwhile', async () => {
+  test('Unanswered spoken words of a session that ended meanwhile are added to the history', async () => {
     const errors: unknown[] = [];
     const model = scriptedModel(() => ({
       after: talk.engine.end(PROJECT, 's', 'api_end'),
@@ -392,7 +392,7 @@ describe('failures', () => {
     expect(errors).toEqual([]);
   });
 
-  test('a model that fails midway leaves what it said, marked as interrupted', async () => {
+  test('A model that fails midway leaves its words, marked as interrupted', async () => {
     const model = scriptedModel(() => ({ text: ['Hel', 'lo'], fail: away }));
     const talk = memoryEngine({ model, pathway });
     await expect(talk.say('Hi')).rejects.toMatchObject({ code: 'model_unavailable' });
@@ -403,7 +403,7 @@ describe('failures', () => {
     });
   });
 
-  test('a customer who leaves stops the model, and what was said is kept', async () => {
+  test('A client that leaves stops the model, and what was said is stored', async () => {
     const model = scriptedModel(() => ({ text: ['One', ' two'], hang: true }));
     const talk = memoryEngine({ model, pathway });
     const leaving = new AbortController();
@@ -442,7 +442,7 @@ describe('failures', () => {
     expect(await talk.say('Hi')).toBe('Hello!');
   });
 
-  test('a pathway that goes round without a word stops', async () => {
+  test('A pathway that moves in circles without a word stops', async () => {
     const model = scriptedModel(() => ({ text: 'Hi.' }));
     const talk = memoryEngine({
       model,
@@ -464,7 +464,7 @@ describe('failures', () => {
   });
 });
 
-test('a node without a prompt is passed to where its unconditional edge leads', async () => {
+test('A node without a prompt is passed by its unconditional edge', async () => {
   const model = scriptedModel((request) => ({ text: nodeOf(request) ?? '' }));
   const talk = memoryEngine({
     model,
@@ -479,7 +479,7 @@ test('a node without a prompt is passed to where its unconditional edge leads', 
   expect(await talk.say('Hi')).toBe('help');
 });
 
-test('the prompt’s beginning stays the same from turn to turn, and the person has the last word', async () => {
+test('The start of the prompt stays the same from turn to turn, and the user message is last', async () => {
   const model = scriptedModel(() => ({ text: 'Yes.' }));
   const talk = memoryEngine({
     model,
@@ -497,7 +497,7 @@ test('the prompt’s beginning stays the same from turn to turn, and the person 
   expect(third?.slice(0, 3)).toEqual(second?.slice(0, 3));
 });
 
-test('a model goes on from the results of the tools that it called, after its own words', async () => {
+test('A model that called tools gets its own words and the results', async () => {
   const model = scriptedModel((request) =>
     request.messages.at(-1)?.role === 'tool'
       ? { text: 'It is noted.' }
@@ -521,7 +521,7 @@ test('a model goes on from the results of the tools that it called, after its ow
   ]);
 });
 
-test('a step that speaks after another one in the same turn stands last', async () => {
+test('The prompt of a second step in the same turn is last', async () => {
   const model = scriptedModel(() => ({ text: 'And you?' }));
   const talk = memoryEngine({
     model,
@@ -546,7 +546,7 @@ test('a step that speaks after another one in the same turn stands last', async 
   ]);
 });
 
-describe('a session that changes while the lock is acquired', () => {
+describe('A session that changes while the lock is acquired', () => {
   /** @param meanwhile - What another node does between the read of the session and the lock. */
   function scene(wasContended: boolean) {
     const meanwhile = { act: () => {} };
@@ -573,7 +573,7 @@ describe('a session that changes while the lock is acquired', () => {
     return { talk, model, meanwhile, reads: () => reads };
   }
 
-  test('runTurn reads the session again when another turn was stored', async () => {
+  test('is read again after another turn', async () => {
     const { talk, model, meanwhile } = scene(true);
     await talk.say('First');
     meanwhile.act = () => {
@@ -586,7 +586,7 @@ describe('a session that changes while the lock is acquired', () => {
     expect(talk.session().turn).toBe(8);
   });
 
-  test('runTurn creates a new session when it has ended', async () => {
+  test('is created anew after its end', async () => {
     const { talk, meanwhile } = scene(true);
     await talk.say('First');
     const { instanceId } = talk.session();
@@ -596,7 +596,7 @@ describe('a session that changes while the lock is acquired', () => {
     expect(talk.session().turn).toBe(1);
   });
 
-  test('runTurn reads the session once when the lock was free', async () => {
+  test('is read once when the lock was free', async () => {
     const { talk, reads } = scene(false);
     await talk.say('First');
     expect(reads()).toBe(1);

@@ -35,7 +35,7 @@ function spokenTurn(onSession: (session: Session) => void) {
   };
 }
 
-describe('a spoken turn', () => {
+describe('A spoken turn', () => {
   const input = { kind: 'words', text: 'Well' } as const;
 
   test('tells its channel the session that it runs on', async () => {
@@ -58,7 +58,7 @@ describe('a spoken turn', () => {
   });
 });
 
-describe('the first turn of a session', () => {
+describe('The first turn of a session', () => {
   test('continues a session that the API created meanwhile', async () => {
     let create = async () => {};
     const { talk } = scene((sessions) => ({

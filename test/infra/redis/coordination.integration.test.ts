@@ -10,7 +10,7 @@ import { redisLeases } from '../../../src/infra/redis/locks/leases.ts';
 import { redisNumberLock } from '../../../src/infra/redis/locks/numberLock.ts';
 import { redisNodeBus } from '../../../src/infra/redis/nodes/nodeBus.ts';
 import { redisTrunkHealth } from '../../../src/infra/redis/nodes/trunkHealth.ts';
-import { redisTurnNotes } from '../../../src/infra/redis/nodes/turnNotes.ts';
+import { redisTurnCheckpoints } from '../../../src/infra/redis/nodes/turnCheckpoints.ts';
 import { redisServers, type TestRedis } from './support/servers.ts';
 
 const NUMBER = '+886912345678';
@@ -43,16 +43,16 @@ describe.each(redisServers)('on $name', ({ open }) => {
 
   test('A turn checkpoint is read on another node with its age, replaced, and dropped', async () => {
     const instanceId = uuidV7();
-    const note = { turn: 3, at: '2026-01-01T00:00:00.000Z', nodeId: null, said: 'Yes', heard: '' };
-    expect(await redisTurnNotes(there).find(instanceId)).toBeUndefined();
-    await redisTurnNotes(here).put(instanceId, note);
-    await redisTurnNotes(here).put(instanceId, { ...note, heard: 'Well' });
+    const checkpoint = { turn: 3, at: '2026-01-01T00:00:00.000Z', nodeId: null, said: 'Yes', heard: '' };
+    expect(await redisTurnCheckpoints(there).find(instanceId)).toBeUndefined();
+    await redisTurnCheckpoints(here).put(instanceId, checkpoint);
+    await redisTurnCheckpoints(here).put(instanceId, { ...checkpoint, heard: 'Well' });
     await delay(30);
-    const found = await redisTurnNotes(there).find(instanceId);
-    expect(found?.note).toEqual({ ...note, heard: 'Well' });
+    const found = await redisTurnCheckpoints(there).find(instanceId);
+    expect(found?.checkpoint).toEqual({ ...checkpoint, heard: 'Well' });
     expect(found?.ageMs).toBeGreaterThanOrEqual(20);
-    await redisTurnNotes(there).drop(instanceId);
-    expect(await redisTurnNotes(here).find(instanceId)).toBeUndefined();
+    await redisTurnCheckpoints(there).drop(instanceId);
+    expect(await redisTurnCheckpoints(here).find(instanceId)).toBeUndefined();
   });
 
   describe('A number lock', () => {

@@ -43,7 +43,7 @@ async function locked<Result>(
 }
 
 describe('Turns of one session', () => {
-  test('run one at a time over two nodes, each of them once', async () => {
+  test('are held one at a time across two nodes', async () => {
     let running = 0;
     let most = 0;
     let done = 0;

@@ -5,8 +5,8 @@ import { selectEdge, type TurnTrigger } from '../../../src/engine/pathway/select
 
 type EdgeData = NonNullable<PathwayInput['edges'][number]['data']>;
 
-/** A node `a` of the given type with these edges, named e0, e1 and on, all to a node `b`. */
-function ways(
+/** Selects from these edges, named e0, e1 and so on, from a node `a` of the given type to a node `b`. */
+function select(
   edges: EdgeData[],
   options: {
     trigger?: TurnTrigger;
@@ -41,118 +41,113 @@ const sentence: EdgeData = { condition: 'The caller agrees.' };
 const always: EdgeData = { condition: null };
 const adult: EdgeData = { condition: { '>=': [{ var: 'age' }, 18] } };
 
-describe('the way out of a node', () => {
+describe('selectEdge', () => {
   test.each([
-    ['no edge leads nowhere', [], {}, { choices: [], otherwise: null }],
-    ['a sentence is to be judged', [sentence], {}, { choices: ['e0'], otherwise: null }],
+    ['stays at a node without edges', [], {}, { choices: [], otherwise: null }],
+    ['leaves a sentence to a model', [sentence], {}, { choices: ['e0'], otherwise: null }],
+    ['takes an unconditional edge once the node was spoken', [always], {}, { choices: [], otherwise: 'e0' }],
     [
-      'an unconditional edge is taken once the node has spoken',
-      [always],
-      {},
-      { choices: [], otherwise: 'e0' },
-    ],
-    [
-      'a transfer that failed takes its own edge',
+      'takes the edge of a failed transfer',
       [always, { condition: { event: 'tool_result', ok: false, tool: 'transfer_call' } }],
       { trigger: { kind: 'tool_result', ok: false, tool: 'transfer_call' } },
       { choices: [], otherwise: 'e1' },
     ],
     [
-      'a transfer that failed is no answer of the customer’s',
+      'takes no unconditional edge after a failed transfer',
       [always],
       { trigger: { kind: 'tool_result', ok: false, tool: 'transfer_call' } },
       { choices: [], otherwise: null },
     ],
     [
-      'an unconditional edge waits for a node that has not spoken',
+      'takes no unconditional edge before the node was spoken',
       [always],
       { hasSpoken: false },
       { choices: [], otherwise: null },
     ],
     [
-      'a node with nothing to say does not hold the talk',
+      'takes the unconditional edge of a node without a prompt',
       [always],
       { hasSpoken: false, prompt: '' },
       { choices: [], otherwise: 'e0' },
     ],
     [
-      'a node that waits for nobody is passed',
+      'takes the unconditional edge of a node that does not wait for the customer',
       [always],
       { hasSpoken: false, type: 'say' },
       { choices: [], otherwise: 'e0' },
     ],
-    ['a true expression is taken', [adult], { variables: { age: 20 } }, { choices: [], otherwise: 'e0' }],
-    ['a false expression is not', [adult], { variables: { age: 7 } }, { choices: [], otherwise: null }],
+    ['takes a true expression', [adult], { variables: { age: 20 } }, { choices: [], otherwise: 'e0' }],
+    ['takes no false expression', [adult], { variables: { age: 7 } }, { choices: [], otherwise: null }],
     [
-      'sentences before the first certain edge are judged, those after it are not',
+      'leaves only the sentences before the first certain edge to a model',
       [sentence, always, sentence],
       {},
       { choices: ['e0'], otherwise: 'e1' },
     ],
     [
-      'a higher priority is looked at first',
+      'tries a higher priority first',
       [sentence, { ...adult, priority: 5 }],
       { variables: { age: 20 } },
       { choices: [], otherwise: 'e1' },
     ],
     [
-      'a fallback comes last',
+      'tries a fallback last',
       [{ condition: null, fallback: true }, sentence],
       {},
       { choices: ['e1'], otherwise: 'e0' },
     ],
     [
-      'silence takes no unconditional edge',
+      'takes no unconditional edge on silence',
       [always],
       { trigger: { kind: 'silence', durationMs: 5000 } },
       { choices: [], otherwise: null },
     ],
     [
-      'silence long enough takes its edge',
+      'takes the silence edge after its duration',
       [{ condition: { event: 'silence', afterMs: 5000 } }],
       { trigger: { kind: 'silence', durationMs: 5000 } },
       { choices: [], otherwise: 'e0' },
     ],
     [
-      'silence too short does not',
+      'takes no silence edge before its duration',
       [{ condition: { event: 'silence', afterMs: 5000 } }],
       { trigger: { kind: 'silence', durationMs: 4999 } },
       { choices: [], otherwise: null },
     ],
     [
-      'a key takes the edge of that key',
+      'takes the edge of a DTMF digit',
       [{ condition: { event: 'dtmf', digits: '1' } }, { condition: { event: 'dtmf', digits: '2' } }],
       { trigger: { kind: 'dtmf', digits: '2' } },
       { choices: [], otherwise: 'e1' },
     ],
     [
-      'any key takes an edge without keys',
+      'takes a DTMF edge without digits on any digit',
       [{ condition: { event: 'dtmf' } }],
       { trigger: { kind: 'dtmf', digits: '9' } },
       { choices: [], otherwise: 'e0' },
     ],
     [
-      'words take no edge of an event',
+      'takes no event edge on words',
       [{ condition: { event: 'dtmf' } }],
       {},
       { choices: [], otherwise: null },
     ],
     [
-      'a failed tool takes the edge of failure',
+      'takes the failure edge of a failed tool',
       [{ condition: { event: 'tool_result', ok: true } }, { condition: { event: 'tool_result', ok: false } }],
       { trigger: { kind: 'tool_result', ok: false, tool: 't' } },
       { choices: [], otherwise: 'e1' },
     ],
     [
-      'voicemail takes its edge',
+      'takes the voicemail edge',
       [sentence, { condition: { event: 'voicemail' } }],
       { trigger: { kind: 'voicemail' } },
       { choices: [], otherwise: 'e1' },
     ],
-  ] as [string, EdgeData[], Parameters<typeof ways>[1], ReturnType<typeof ways>][])(
+  ] as [string, EdgeData[], Parameters<typeof select>[1], ReturnType<typeof select>][])(
     '%s',
     (_name, edges, options, expected) => {
-      expect(ways(edges, options)).toEqual(expected);
+      expect(select(edges, options)).toEqual(expected);
     },
   );
 });

@@ -6,7 +6,7 @@ import { orUnavailable, type RedisConnection } from '../connection/connection.ts
 /** Longer than it takes to end the calls of a lost node. */
 const LIFETIME_MS = 10 * 60_000;
 
-const kept = z.object({
+const schema = z.object({
   turn: z.number(),
   at: z.string(),
   nodeId: z.string().nullable(),
@@ -15,10 +15,10 @@ const kept = z.object({
 });
 
 /** Turn checkpoints. Their age comes from the remaining lifetime of the key, since the clocks of nodes differ. */
-export function redisTurnNotes(redis: RedisConnection): TurnCheckpointStore {
+export function redisTurnCheckpoints(redis: RedisConnection): TurnCheckpointStore {
   return {
-    async put(instanceId, note) {
-      await orUnavailable(redis.client.set(keyOf(instanceId), JSON.stringify(note), 'PX', LIFETIME_MS));
+    async put(instanceId, checkpoint) {
+      await orUnavailable(redis.client.set(keyOf(instanceId), JSON.stringify(checkpoint), 'PX', LIFETIME_MS));
     },
     async find(instanceId) {
       const key = keyOf(instanceId);
@@ -26,7 +26,7 @@ export function redisTurnNotes(redis: RedisConnection): TurnCheckpointStore {
         Promise.all([redis.client.get(key), redis.client.pttl(key)]),
       );
       if (text === null) return undefined;
-      return { note: kept.parse(JSON.parse(text)), ageMs: LIFETIME_MS - Math.max(0, leftMs) };
+      return { checkpoint: schema.parse(JSON.parse(text)), ageMs: LIFETIME_MS - Math.max(0, leftMs) };
     },
     async drop(instanceId) {
       await orUnavailable(redis.client.del(keyOf(instanceId)));
