@@ -34,9 +34,9 @@ type Evidence = 'words' | 'length' | 'beep';
  */
 export class AnsweringMachineDetector {
   readonly #beeps: BeepDetector;
-  #answeredBy: AnsweredBy = 'unknown';
+  answeredBy: AnsweredBy = 'unknown';
   /** What identified the machine. */
-  #evidence: Evidence | undefined;
+  evidence: Evidence | undefined;
   #nowMs = 0;
   /** When the verdict last changed. */
   #sinceMs = 0;
@@ -46,49 +46,41 @@ export class AnsweringMachineDetector {
     this.#beeps = createBeepDetector(sampleRateHz);
   }
 
-  get answeredBy(): AnsweredBy {
-    return this.#answeredBy;
-  }
-
-  get evidence(): string | undefined {
-    return this.#evidence;
-  }
-
   /** @returns The kind of machine, when this frame decides it. */
   onFrame(frame: Int16Array, utterance: Utterance | undefined, atMs: number): MachineKind | undefined {
     this.#nowMs = atMs;
-    if (atMs > DETECTION_MS && this.#answeredBy !== 'machine') return undefined;
+    if (atMs > DETECTION_MS && this.answeredBy !== 'machine') return undefined;
     if (this.#beeps.push(frame)) {
       this.#hasBeeped = true;
       return this.#decide('machine', 'beep');
     }
     const isLong = utterance !== undefined && utterance.voicedMs >= LONG_GREETING_MS;
-    return this.#answeredBy === 'unknown' && isLong ? this.#decide('machine', 'length') : undefined;
+    return this.answeredBy === 'unknown' && isLong ? this.#decide('machine', 'length') : undefined;
   }
 
   /** @param text - The utterance's transcript up to a pause. @returns The kind of machine, when it decides it. */
   onTranscript(text: string, voicedMs: number): MachineKind | undefined {
     if (this.#nowMs > DETECTION_MS) return undefined;
     const kind = machineKindOf(text);
-    if (kind && this.#answeredBy !== 'person') return this.#decide(kind, 'words');
+    if (kind && this.answeredBy !== 'person') return this.#decide(kind, 'words');
     const isShort = voicedMs <= SHORT_GREETING_MS && text.trim() !== '';
-    if (this.#answeredBy === 'unknown' && isShort) this.#answeredBy = 'person';
+    if (this.answeredBy === 'unknown' && isShort) this.answeredBy = 'person';
     return undefined;
   }
 
   /** @returns What identified the machine, once it records; undefined before. */
-  recordingEvidence(atMs: number, lastVoicedMs: number): string | undefined {
-    if (this.#answeredBy !== 'machine') return undefined;
+  recordingEvidence(atMs: number, lastVoicedMs: number): Evidence | undefined {
+    if (this.answeredBy !== 'machine') return undefined;
     const isSilent = atMs - Math.max(lastVoicedMs, this.#sinceMs) >= SILENT_BEFORE_RECORDING_MS;
     const isRecording = this.#hasBeeped || isSilent || atMs - this.#sinceMs >= LONGEST_GREETING_MS;
-    return isRecording ? this.#evidence : undefined;
+    return isRecording ? this.evidence : undefined;
   }
 
   /** A machine stays a machine, and nothing is decided twice. */
   #decide(kind: MachineKind, evidence: Evidence): MachineKind | undefined {
-    if (this.#answeredBy === 'machine' || this.#answeredBy === kind) return undefined;
-    this.#answeredBy = kind;
-    this.#evidence = evidence;
+    if (this.answeredBy === 'machine' || this.answeredBy === kind) return undefined;
+    this.answeredBy = kind;
+    this.evidence = evidence;
     this.#sinceMs = this.#nowMs;
     return kind;
   }

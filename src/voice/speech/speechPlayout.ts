@@ -46,7 +46,8 @@ export class SpeechPlayout {
   /** On the stream's clock, in samples. */
   #stopRequestedAt = 0;
   #stopRequestedMs = 0;
-  #hasStarted = false;
+  /** Whether the first sample was played. */
+  hasStarted = false;
   /** From the last decision to stop until its last packet was sent; undefined when the peer did not report it. */
   stopMs: number | undefined;
 
@@ -57,10 +58,6 @@ export class SpeechPlayout {
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
-  }
-
-  get hasStarted(): boolean {
-    return this.#hasStarted;
   }
 
   /** Whether it was stopped for good, even if the position is not known yet. */
@@ -166,8 +163,8 @@ export class SpeechPlayout {
   }
 
   #onStarted(position: PlayoutPosition): void {
-    if (this.#hasStarted) return;
-    this.#hasStarted = true;
+    if (this.hasStarted) return;
+    this.hasStarted = true;
     this.#deps.onStarted(position);
   }
 

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../base/clock.ts';
-import { linkAbort } from '../../base/linkedAbort.ts';
-import { createWatchdog } from '../../base/watchdog.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { type LinkedAbort, linkAbort } from '../../base/linkedAbort.ts';
 import { createResampler, isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
 import { ModelError, type ModelErrorCode } from '../../providers/ports/modelError.ts';
 import type { SynthesisRequest, TextToSpeech } from '../../providers/ports/textToSpeech.ts';
@@ -141,25 +140,18 @@ interface AttemptOptions {
 
 /** One vendor's attempt at a text: passes its samples on and aborts it when they are late. */
 class Attempt {
-  readonly #abort;
-  readonly #firstSoundTimer;
-  readonly #watchdog;
+  readonly #clock: Clock;
+  readonly #abort: LinkedAbort;
   readonly #onSamples: Sink;
+  #timer: Timer | undefined;
   /** Whether an audible sample has come. */
   hasSound = false;
 
   constructor(clock: Clock, { timeoutMs, signal, onSamples }: AttemptOptions) {
-    const abort = linkAbort(signal);
-    this.#abort = abort;
+    this.#clock = clock;
+    this.#abort = linkAbort(signal);
     this.#onSamples = onSamples;
-    const giveUp = (message: string) => abort.abort(failure('model_unavailable', message));
-    this.#firstSoundTimer = clock.setTimer(
-      () => giveUp('The speech synthesis did not start in time'),
-      Math.max(0, timeoutMs),
-    );
-    this.#watchdog = createWatchdog(clock, NEXT_SOUND_TIMEOUT_MS, () =>
-      giveUp('The speech synthesis stopped in the middle of a text'),
-    );
+    this.#abortAfter(Math.max(0, timeoutMs), 'The speech synthesis did not start in time');
   }
 
   get signal(): AbortSignal {
@@ -167,17 +159,21 @@ class Attempt {
   }
 
   push(samples: Int16Array): void {
-    this.#watchdog.stop();
     this.hasSound ||= firstAudible(samples) >= 0;
-    if (this.hasSound) this.#firstSoundTimer.cancel();
     this.#onSamples(samples);
-    if (this.hasSound) this.#watchdog.start();
+    if (this.hasSound)
+      this.#abortAfter(NEXT_SOUND_TIMEOUT_MS, 'The speech synthesis stopped in the middle of a text');
   }
 
   close(): void {
-    this.#firstSoundTimer.cancel();
-    this.#watchdog.close();
+    this.#timer?.cancel();
     this.#abort.unlink();
+  }
+
+  #abortAfter(delayMs: number, message: string): void {
+    this.#timer?.cancel();
+    const abort = () => this.#abort.abort(failure('model_unavailable', message));
+    this.#timer = this.#clock.setTimer(abort, delayMs);
   }
 }
 
