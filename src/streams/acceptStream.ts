@@ -52,7 +52,7 @@ export function acceptStream(
         for (const message of messages) started.receive(message);
       });
     };
-    const timer = clock.setTimer(() => refuse('no start message came'), START_TIMEOUT_MS);
+    const timer = clock.setTimer(() => refuse('no start message was received'), START_TIMEOUT_MS);
 
     startHeartbeat(socket, clock, grant.callId !== undefined);
     // A failed socket closes as well.

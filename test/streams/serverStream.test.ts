@@ -113,7 +113,7 @@ describe('acceptStream', () => {
     const accepted = acceptStream(pair.server, grantOf('twilio'), { ...deps, clock });
     for (let second = 0; second < 5; second++) clock.advance(1000);
     expect(await accepted).toBeUndefined();
-    expect(await closed).toEqual([1002, 'no start message came']);
+    expect(await closed).toEqual([1002, 'no start message was received']);
   });
 
   test('gives up when the peer closes before its start message', async () => {

@@ -6,11 +6,11 @@ import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
 import { createConnectStream } from '../../streams/connectStream.ts';
 import { runMediaThread } from './runMediaThread.ts';
 
-/** What the gateway starts its media threads with. */
+/** Worker data of the gateway's media threads. */
 export interface GatewayThreadData extends MediaThreadData {
   readonly targetPolicy: TargetPolicy;
 }
 
-// The entry of a media thread: audio on one side, WebSockets to engines on the other.
+// The entry of a media thread: audio on one side, WebSockets to agents on the other.
 const { targetPolicy } = workerData as GatewayThreadData;
 runMediaThread(createConnectStream({ clock: systemClock, policy: targetPolicy, lookup: createDnsLookup() }));

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 
 export interface SocketPair {
-  /** The side that dialled. */
+  /** The connecting side. */
   readonly client: WebSocket;
   readonly server: WebSocket;
   readonly url: string;
@@ -32,7 +32,7 @@ export async function openSocketPair(): Promise<SocketPair> {
   };
 }
 
-/** Everything that a socket receives, text parsed, and a wait for the next message of a kind. */
+/** Records the messages of a socket, text parsed, and waits for messages. */
 export function record(socket: WebSocket) {
   const messages: (Record<string, unknown> | Buffer)[] = [];
   const waiting: (() => void)[] = [];
@@ -51,7 +51,7 @@ export function record(socket: WebSocket) {
   };
   return {
     messages,
-    /** The first text message with this event that has come or comes. */
+    /** The first text message with this event. */
     text: (event: string) =>
       until(() =>
         messages.find(

@@ -5,19 +5,19 @@ import { Phone } from '../../media/support/callHarness.ts';
 
 export interface RtpPhone {
   readonly port: number;
-  /** Datagrams that came, with their time. */
+  /** With arrival times. */
   readonly received: { readonly bytes: Uint8Array; readonly atMs: number; readonly fromPort: number }[];
   readonly phone: Phone;
-  /** Speaks to this port from now on, 20 ms at a time. */
+  /** Sends a packet every 20 ms to this port from now on. */
   talkTo(port: number): void;
-  /** Speaks to whoever speaks to it, once somebody does; resolves then with that port. */
+  /** Sends to the source of its first packet. Resolves with that port when it arrives. */
   talkBack(): Promise<number>;
   /** Sends bytes as they are. */
   send(bytes: Uint8Array, port: number): void;
   close(): Promise<void>;
 }
 
-/** A telephone on a loopback port. @param samples - What it says, at its codec's rate, over and over. */
+/** A phone on a loopback port. @param samples - Sent in a loop, at the codec's rate. */
 export async function startRtpPhone(codec: NegotiatedCodec, samples: Int16Array): Promise<RtpPhone> {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');

@@ -1,19 +1,15 @@
-/**
- * Of 20 ms, in one message of our own bridge. A message costs both processes far more than its samples do; that the
- * first of two frames waits for the second makes the engine hear 10 ms later in the mean, and a turn's end is heard
- * out for hundreds.
- */
+/** A message costs both processes far more than its samples, and a mean delay of 10 ms is small beside endpointing. */
 const FRAMES_PER_MESSAGE = 2;
 
-/** Gathers the caller's frames into messages of 40 ms. */
+/** Bundles the caller's frames into messages of 40 ms, for our own voice nodes. */
 export interface FrameBundle {
-  /** @param bytes - The next frame; copied. */
+  /** @param bytes - The next 20 ms; copied. */
   add(bytes: Uint8Array): void;
-  /** Sends what has been gathered: before whatever is to be understood as later than it. */
+  /** Sends the bundled frames; call before each message about them. */
   flush(): void;
 }
 
-/** @param send - Given memory that is its own from then on. */
+/** @param send - Owns the message. */
 export function createFrameBundle(frameBytes: number, send: (message: Uint8Array) => void): FrameBundle {
   let message: Buffer | undefined;
   let filled = 0;

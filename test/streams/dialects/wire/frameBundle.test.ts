@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createFrameBundle } from '../../../../src/streams/dialects/wire/frameBundle.ts';
 
-test('two frames go as one message, in their order, and the frames may be written over', () => {
+test('Frame bundle sends two frames in one message, and copies them', () => {
   const sent: number[][] = [];
   const bundle = createFrameBundle(2, (message) => sent.push([...message]));
   const frame = Uint8Array.of(1, 2);
@@ -16,7 +16,7 @@ test('two frames go as one message, in their order, and the frames may be writte
   ]);
 });
 
-test('a flush sends what is there, once, and the next message begins anew', () => {
+test('Frame bundle sends a partial message at a flush, once', () => {
   const sent: number[][] = [];
   const bundle = createFrameBundle(2, (message) => sent.push([...message]));
   bundle.flush();
@@ -31,7 +31,7 @@ test('a flush sends what is there, once, and the next message begins anew', () =
   ]);
 });
 
-test('a message is its receiver’s own: what comes later does not change it', () => {
+test('Frame bundle does not change a sent message', () => {
   const sent: Uint8Array[] = [];
   const bundle = createFrameBundle(2, (message) => sent.push(message));
   for (const byte of [1, 2, 3, 4]) bundle.add(Uint8Array.of(byte, byte));

@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 
 import { readPcm16, writePcm16 } from '../../../../src/streams/dialects/wire/pcm16.ts';
 
-// 0x0102, -1, and one byte that is left over.
+// 0x0102, -1, and an odd byte.
 const BYTES = [0x02, 0x01, 0xff, 0xff, 0x7f];
 
-test.each([0, 1, 2, 3])('samples are read wherever they lie: at byte %d', (offset) => {
+test.each([0, 1, 2, 3])('readPcm16 reads samples at byte offset %d', (offset) => {
   const memory = Uint8Array.from([...new Array<number>(offset).fill(0x55), ...BYTES]);
   expect([...readPcm16(memory.subarray(offset))]).toEqual([0x0102, -1]);
 });
 
-test('what was written is read', () => {
+test('readPcm16 reads the samples of writePcm16', () => {
   const samples = Int16Array.of(0, 1, -1, 32_767, -32_768);
   expect(readPcm16(writePcm16(samples))).toEqual(samples);
 });
