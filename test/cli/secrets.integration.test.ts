@@ -28,7 +28,7 @@ test('secrets reseal changes the key of a shared database', async () => {
   await requireSameSealer(database, createSealer(OLD));
 
   const without = await reseal({});
-  expect([without.code, without.err]).toEqual([78, expect.stringContaining('There is no SECRETS_KEY')]);
+  expect([without.code, without.err]).toEqual([78, expect.stringContaining('SECRETS_KEY is not set')]);
   const keys = { SECRETS_KEY: base64(NEW), SECRETS_KEY_PREVIOUS: `${base64(OLD)}, ${OLD.toString('hex')}` };
   const done = await reseal(keys);
   expect([done.code, done.err]).toEqual([0, '']);
