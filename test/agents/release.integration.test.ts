@@ -51,32 +51,32 @@ const addTool = (name: string) =>
     createdAt: NOW,
     updatedAt: NOW,
   });
-/** What callers, or who tests the draft, would hear of: prompt, start's title, tools. */
-async function heard(who: 'callers' | 'testers') {
+/** Global prompt, title of the start node and tools of the release for callers, or for testers of the draft. */
+async function releaseOf(who: 'callers' | 'testers') {
   const release = await releaseFor(storage.stores, projectId, who === 'testers');
   const start = release.pathway.nodes.find(({ type }) => type === 'start');
   return [release.agent.globalPrompt, start?.data.title, release.tools.map(({ name }) => name).join()];
 }
 
-test('before anything was published callers get the working copy', async () => {
+test('Callers get the working copy before the first publication', async () => {
   await update({ globalPrompt: 'one' });
   await retitle('First');
 
-  expect(await heard('callers')).toEqual(['one', 'First', '']);
+  expect(await releaseOf('callers')).toEqual(['one', 'First', '']);
   await update({ status: 'draft' });
   await update({ globalPrompt: 'two' });
-  expect(await heard('callers')).toEqual(['two', 'First', '']);
+  expect(await releaseOf('callers')).toEqual(['two', 'First', '']);
 });
 
-test('while it is published every change is live at once', async () => {
+test('Callers get every change at once while the agent is published', async () => {
   await update({ status: 'published', globalPrompt: 'one' });
   await retitle('Second');
   await addTool('lookup');
 
-  expect(await heard('callers')).toEqual(['one', 'Second', 'lookup']);
+  expect(await releaseOf('callers')).toEqual(['one', 'Second', 'lookup']);
 });
 
-test('draft freezes what callers get, and publishing makes the edits live', async () => {
+test('Draft status freezes the release of callers until the next publication', async () => {
   await update({ status: 'published', globalPrompt: 'one' });
   await retitle('First');
   await addTool('lookup');
@@ -86,21 +86,21 @@ test('draft freezes what callers get, and publishing makes the edits live', asyn
   await addTool('book');
   await update({ executionMode: 'smart' });
 
-  expect(await heard('callers')).toEqual(['one', 'First', 'lookup']);
-  expect(await heard('testers')).toEqual(['two', 'Second', 'lookup,book']);
+  expect(await releaseOf('callers')).toEqual(['one', 'First', 'lookup']);
+  expect(await releaseOf('testers')).toEqual(['two', 'Second', 'lookup,book']);
   expect((await releaseFor(storage.stores, projectId, false)).tools[0]?.http.headers).toEqual([
     { key: 'a', value: 'words' },
   ]);
 
   await update({ status: 'draft' });
-  expect(await heard('callers')).toEqual(['one', 'First', 'lookup']);
+  expect(await releaseOf('callers')).toEqual(['one', 'First', 'lookup']);
 
   await update({ status: 'published' });
-  expect(await heard('callers')).toEqual(['two', 'Second', 'lookup,book']);
+  expect(await releaseOf('callers')).toEqual(['two', 'Second', 'lookup,book']);
   expect((await releaseFor(storage.stores, projectId, false)).pathwayVersion).toBe(3);
 });
 
-test('a project without an agent has no release', async () => {
+test('A project without an agent has no release', async () => {
   await expect(releaseFor(storage.stores, uuidV7(), false)).rejects.toMatchObject({
     code: 'agent_not_found',
   });

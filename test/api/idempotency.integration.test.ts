@@ -20,8 +20,8 @@ const caseCount = async () =>
   (await nodes.first.api('GET', `${project.path}/test-cases`, { key: project.developerKey })).body.pagination
     .total as number;
 
-describe('a repeated POST', () => {
-  test('with the same body, however it is written, gets the first answer', async () => {
+describe('A repeated POST', () => {
+  test('with an equal body in another spelling gets the first response', async () => {
     const first = await post('/test-cases', 'a', { name: 'x', description: 'y' });
     const again = await post('/test-cases', 'a', '{ "description":"y",\n "name" : "x" }', nodes.second);
 
@@ -33,7 +33,7 @@ describe('a repeated POST', () => {
   test.each([
     ['another body', '/test-cases', { name: 'other' }],
     ['another route', '/test-suites', { name: 'x' }],
-  ])('with %s is 409, and creates nothing', async (name, path, body) => {
+  ])('with %s is 409 and creates nothing', async (name, path, body) => {
     const once = name.replaceAll(' ', '-');
     await post('/test-cases', once, { name: 'x' });
     const before = await caseCount();
@@ -44,7 +44,7 @@ describe('a repeated POST', () => {
     expect(await caseCount()).toBe(before);
   });
 
-  test('of a key has null in place of the key', async () => {
+  test('for an API key has null in place of the key', async () => {
     const create = () =>
       nodes.first.api('POST', `${project.path}/api-keys`, {
         headers: { 'idempotency-key': 'k' },
@@ -56,7 +56,7 @@ describe('a repeated POST', () => {
     expect(again.body).toEqual({ ...first.body, key: null });
   });
 
-  test('of every other kind creates one thing', async () => {
+  test('for every other resource creates it once', async () => {
     for (const [path, body] of [
       ['/test-suites', { name: 's' }],
       ['/sessions', { session_id: 'once' }],
@@ -74,7 +74,7 @@ describe('a repeated POST', () => {
     expect((await create()).body.id).toBe((await create()).body.id);
   });
 
-  test('at the same time, on both nodes, creates one thing', async () => {
+  test('running on two nodes at once creates one resource', async () => {
     for (let round = 0; round < 5; round += 1) {
       const before = await caseCount();
       const body = { name: `round ${round}` };
@@ -92,7 +92,7 @@ describe('a repeated POST', () => {
     }
   });
 
-  test('of a session, at the same time on both nodes, begins one, and all are told so', async () => {
+  test('for a session, running on two nodes at once, creates one session', async () => {
     for (let round = 0; round < 5; round += 1) {
       const body = { session_id: `session ${round}` };
       const answers = await Promise.all(
@@ -105,7 +105,7 @@ describe('a repeated POST', () => {
     }
   });
 
-  test('of a session that is live under another key is refused, and keeps nothing', async () => {
+  test('for a session that is live under another key is refused and stores nothing', async () => {
     await post('/sessions', 'live', { session_id: 'live' });
     const refused = await post('/sessions', 'late', { session_id: 'live' });
     expect(refused).toMatchObject({ status: 400, body: { code: 'session_id_in_use' } });
@@ -117,7 +117,7 @@ describe('a repeated POST', () => {
     expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
   });
 
-  test('of a rotation, at the same time on both nodes, rotates once', async () => {
+  test('for a secret rotation, running on two nodes at once, rotates once', async () => {
     const rotate = (gateway: TestGateway) =>
       gateway.api('POST', `${project.path}/webhook-secret/rotate`, {
         headers: { 'idempotency-key': 'turn' },
@@ -131,7 +131,7 @@ describe('a repeated POST', () => {
     expect(secrets).toEqual([now.secret]);
   });
 
-  test('after a refusal is taken as new', async () => {
+  test('after an error runs again', async () => {
     const unknown = { name: 's', testCaseIds: ['rubbish'] };
     expect((await post('/test-suites', 'refused', unknown)).status).toBe(400);
 
@@ -141,7 +141,7 @@ describe('a repeated POST', () => {
     expect(answer.headers.get('idempotency-replayed')).toBeNull();
   });
 
-  test('of another project is another', async () => {
+  test('of another project is independent', async () => {
     const other = await nodes.first.createProject();
     const first = await post('/test-cases', 'shared', { name: 'x' });
     const theirs = await nodes.first.api('POST', `${other.path}/test-cases`, {
@@ -155,7 +155,7 @@ describe('a repeated POST', () => {
   });
 });
 
-test.each(['', 'two words', 'ümlaut', 'x'.repeat(256)])('the key %j is refused', async (once) => {
+test.each(['', 'two words', 'ümlaut', 'x'.repeat(256)])('The Idempotency-Key %j is refused', async (once) => {
   const answer = await post('/test-cases', once, { name: 'x' });
   expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_idempotency_key' } });
 });

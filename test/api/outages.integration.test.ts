@@ -20,8 +20,8 @@ const readiness = async (gateway: TestGateway) => {
   return [status, body.status, body.dependencies];
 };
 
-describe('while Redis is away', () => {
-  test.each(['stopped', 'silent'] as const)('(%s) routes answer 503, until it is back', async (how) => {
+describe('While Redis is down', () => {
+  test.each(['stopped', 'silent'] as const)('(%s) routes respond 503 until it is up again', async (how) => {
     const redis = await startRedis();
     onTestFinished(() => redis.close());
     const gateway = await startTestGateway({ env: { REDIS_URL: redis.url } });
@@ -55,7 +55,7 @@ describe('while Redis is away', () => {
       .toEqual([200, 'ready', { database: 'up', redis: 'up' }]);
   });
 
-  test('a key revoked before it went is not believed after it', async () => {
+  test('a key that was revoked before the outage is refused after it', async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.close());
     const gateway = await startTestGateway({ env: { REDIS_URL: redis.url } });
@@ -74,8 +74,8 @@ describe('while Redis is away', () => {
   });
 });
 
-describe('while Postgres is away', () => {
-  test('routes answer 503, and all is there when it is back', async () => {
+describe('While Postgres is down', () => {
+  test('routes respond 503; afterwards no data is lost', async () => {
     const postgres = await startPostgres();
     onTestFinished(() => postgres.close());
     const gateway = await startTestGateway({ env: { DATABASE_URL: postgres.url } });
@@ -102,8 +102,8 @@ describe('while Postgres is away', () => {
   });
 });
 
-describe('a stop', () => {
-  test('ends idle connections, answers what still comes over busy ones, and is over once they are', async () => {
+describe('A shutdown', () => {
+  test('closes idle connections, answers requests on busy ones, and ends with the last', async () => {
     const gateway = await startTestGateway();
     const { path, developerKey } = await gateway.createProject();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -140,7 +140,7 @@ describe('a stop', () => {
     await gateway.stop();
   });
 
-  test('shows at /readyz, to who asks over a connection that is kept', async () => {
+  test('is visible at /readyz on a connection that is still open', async () => {
     const gateway = await startTestGateway();
     onTestFinished(() => gateway.stop());
     const { path, developerKey } = await gateway.createProject();

@@ -76,7 +76,7 @@ describe('evaluateExpression', () => {
     expect(evaluate(expression, variables)).toEqual({ result, reasons: [] });
   });
 
-  it('knows every operator that it says it knows', () => {
+  it('supports every listed operator', () => {
     const samples = new Map<string, unknown>([
       ['missing_some', [1, ['a']]],
       ['substr', ['a', 0]],
@@ -97,7 +97,7 @@ describe('evaluateExpression', () => {
     ['no object', 'name', /must be an object/],
     ['nothing', null, /must be an object/],
     ['too few arguments', { '==': [1] }, /== takes 2 arguments, not 1/],
-  ])('is false for %s, and says why', (_name, expression, reason) => {
+  ])('is false for %s and reports the reason', (_name, expression, reason) => {
     const { result, reasons } = evaluate(expression, variables);
     expect(result).toBe(false);
     expect(reasons).toHaveLength(1);
@@ -105,14 +105,14 @@ describe('evaluateExpression', () => {
   });
 
   it.each(['constructor', '__proto__', 'toString', 'tags.constructor', 'name.length', 'customer.__proto__'])(
-    'does not reach %s, which is not a variable',
+    'does not read %s, which is not a variable',
     (path) => {
       expect(evaluate({ '!': [{ var: path }] }, variables)).toEqual({ result: true, reasons: [] });
       expect(evaluate({ missing: [path] }, variables).result).toBe(true);
     },
   );
 
-  it('reads variables that are really called so', () => {
+  it('reads variables that have such names', () => {
     const own = JSON.parse('{"__proto__":"a","constructor":"b"}');
     expect(evaluate({ '==': [{ var: '__proto__' }, 'a'] }, own).result).toBe(true);
     expect(evaluate({ '==': [{ var: 'constructor' }, 'b'] }, own).result).toBe(true);
@@ -135,7 +135,7 @@ describe('evaluateExpression', () => {
       { reduce: [{ var: 'many' }, { merge: [{ var: 'accumulator' }, { var: 'accumulator' }] }, [1]] },
       /longer than 100000/,
     ],
-  ])('stops at %s', (_name, expression, reason) => {
+  ])('stops at the limit of %s', (_name, expression, reason) => {
     const startedAt = performance.now();
     const { result, reasons } = evaluate(expression, { many });
     expect(result).toBe(false);
@@ -143,7 +143,7 @@ describe('evaluateExpression', () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  it('never throws, whatever the expression and the variables', () => {
+  it('never throws, for any expression and variables', () => {
     const operator = fc.constantFrom(...OPERATORS.keys(), 'log', '__proto__');
     const { expression } = fc.letrec((tie) => ({
       expression: fc.oneof(

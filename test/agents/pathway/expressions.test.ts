@@ -22,7 +22,7 @@ describe('checkExpression', () => {
     [{ substr: ['a'] }, '/c/substr', /takes 2 to 3 arguments, not 1/],
     [{ and: [] }, '/c/and', /takes at least 1 argument, not 0/],
     [{ if: [{ a: 1, b: 2 }, 1] }, '/c/if/0', /not a, b/],
-  ])('of %j points at %s', (expression, path, message) => {
+  ])('reports the error in %j at %s', (expression, path, message) => {
     const details = checkExpression(expression, ['c']);
     expect(details).toHaveLength(1);
     expect(details[0]).toEqual({ path, message: expect.stringMatching(message) });
@@ -35,11 +35,11 @@ describe('checkExpression', () => {
     [{ '+': { var: 'prices' } }],
     [{ missing: { merge: ['a', { if: [{ var: 'b' }, ['c'], []] }] } }],
     [nested(30)],
-  ])('takes %j', (expression) => {
+  ])('accepts %j', (expression) => {
     expect(checkExpression(expression)).toEqual([]);
   });
 
-  it('refuses deep nesting without walking into it', () => {
+  it('refuses deep nesting without recursion into it', () => {
     expect(checkExpression(nested(10_000))[0]?.message).toMatch(/at most 32 levels/);
   });
 });
@@ -52,7 +52,7 @@ it.each<[unknown, string[]]>([
   [{ reduce: [{ var: 'list' }, { '+': [{ var: 'current' }, 1] }, { var: 'start' }] }, ['list', 'start']],
   [{ var: '' }, []],
   [{ var: { cat: ['a', { var: 'suffix' }] } }, ['suffix']],
-])('expressionVariables of %j', (expression, names) => {
+])('expressionVariables lists the variables of %j', (expression, names) => {
   expect(expressionVariables(expression)).toEqual(names);
 });
 
@@ -65,7 +65,7 @@ it.each<[unknown, boolean]>([
   expect(isConstantExpression(expression)).toBe(constant);
 });
 
-it('expressionVariables does not walk into deep nesting', () => {
+it('expressionVariables stops at deep nesting', () => {
   expect(expressionVariables(nested(10_000))).toEqual([]);
   expect(isConstantExpression(nested(10_000))).toBe(false);
 });

@@ -6,7 +6,7 @@ import { nodeOf, sketch, sketchEdge, sketchNode } from './support/sketch.ts';
 const start = sketchNode('s', 'start');
 
 describe('createGraph', () => {
-  it('gives edges by priority, equals in the order of the graph, and fallbacks last', () => {
+  it('sorts edges by priority, equal ones in graph order, fallbacks last', () => {
     const pathway = sketch(
       [start, sketchNode('e', 'end')],
       [
@@ -23,7 +23,7 @@ describe('createGraph', () => {
     expect(ids).toEqual(['high', 'first', 'second', 'low', 'fallback']);
   });
 
-  it('leaves out edges to nowhere and later nodes of the same id', () => {
+  it('ignores edges without a target node and repeated node ids', () => {
     const graph = createGraph(
       sketch([start, sketchNode('s', 'say')], [sketchEdge('s>x'), sketchEdge('x>s')]),
     );
@@ -35,13 +35,13 @@ describe('createGraph', () => {
   });
 });
 
-it('knows which types wait for the caller and which can finish', () => {
+it('Node types determine which nodes wait for the caller and which can end the conversation', () => {
   const pathway = sketch(NODE_TYPES.map((type) => sketchNode(type, type)));
   expect(pathway.nodes.filter(waitsForCaller).map(({ id }) => id)).toEqual(['start', 'conversation']);
   expect(pathway.nodes.filter(canFinish).map(({ id }) => id)).toEqual(['end', 'transfer']);
 });
 
-it.each(['end_call', 'transfer_call'])('a node with the tool %s can finish', (tool) => {
+it.each(['end_call', 'transfer_call'])('A node with the tool %s can end the conversation', (tool) => {
   const pathway = sketch([sketchNode('c', 'conversation', { tools: [tool] })]);
   expect(canFinish(nodeOf(pathway, 'c'))).toBe(true);
 });

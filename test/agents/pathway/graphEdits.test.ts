@@ -52,7 +52,7 @@ const node = (value: object) => withNodeId(nodeInputSchema.parse(value), () => '
 const edge = (value: object) => withEdgeId(edgeInputSchema.parse(value), () => 'made');
 
 describe('addNode', () => {
-  it('adds at the end, and makes an id only where none was chosen', () => {
+  it('appends the node; the service generates only a missing id', () => {
     const added = addNode(pathway, node({ type: 'say', data: { title: 'T' } }), known);
     expect(added.nodes.map(({ id }) => id)).toEqual(['s', 'c', 'k', 't', 'e', 'made']);
     expect(node(sketchNode('mine', 'say')).id).toBe('mine');
@@ -68,7 +68,7 @@ describe('addNode', () => {
     expect(refusal(() => addNode(pathway, node(value), known))).toEqual(expected);
   });
 
-  it('refuses the 501st', () => {
+  it('refuses a 501st node', () => {
     const full = sketch(Array.from({ length: 500 }, (_, index) => sketchNode(String(index), 'say')));
     expect(refusal(() => addNode(full, node(sketchNode('n', 'say')), known))).toEqual(['too_many_nodes', '']);
   });
@@ -101,7 +101,7 @@ describe('patchNode', () => {
     });
   });
 
-  it('takes optional keys away with null', () => {
+  it('removes optional fields with null', () => {
     expect(patched('k', { data: { query: null, topK: null } }).data).toEqual({
       title: 'k',
       prompt: 'words',
@@ -131,12 +131,12 @@ describe('patchNode', () => {
     expect(refusal(() => patchNode(pathway, id, nodePatchSchema.parse(patch), known))).toEqual(expected);
   });
 
-  it('lets a node be mended whose tool was deleted meanwhile', () => {
+  it('allows changes to a node whose tool has been deleted', () => {
     const patch = nodePatchSchema.parse({ data: { title: 'New' } });
     expect(nodeOf(patchNode(pathway, 't', patch, { toolIds: new Set() }), 't').data.title).toBe('New');
   });
 
-  it('never changes a key that the patch does not name', () => {
+  it('changes only the fields that the patch names', () => {
     const text = fc.string({ unit: 'grapheme-ascii', minLength: 1 });
     const data = fc.record(
       { title: text, prompt: fc.constantFrom('', 'p', '{{ a }}'), tools: fc.constantFrom([], ['lookup']) },
@@ -168,7 +168,7 @@ describe('patchNode', () => {
 });
 
 describe('removeNode', () => {
-  it('takes its edges with it', () => {
+  it('removes the edges of the node', () => {
     const after = removeNode(pathway, 'c');
     expect(after.nodes.map(({ id }) => id)).toEqual(['s', 'k', 't', 'e']);
     expect(after.edges).toEqual([]);
@@ -176,14 +176,14 @@ describe('removeNode', () => {
     expect(pathway).toEqual(untouched);
   });
 
-  it('refuses the start node and what is not there', () => {
+  it('refuses the start node and unknown ids', () => {
     expect(refusal(() => removeNode(pathway, 's'))).toEqual(['start_node_required']);
     expect(refusal(() => removeNode(pathway, 'x'))).toEqual(['node_not_found']);
   });
 });
 
-describe('edges', () => {
-  it('are added at the end, with an id where none was chosen', () => {
+describe('Edges', () => {
+  it('are appended; the service generates only a missing id', () => {
     const after = addEdge(pathway, edge({ source: 'k', target: 'c' }), known);
     expect(after.edges.map(({ id }) => id)).toEqual(['s>c', 'c>k', 'c>e', 'made']);
     expect(pathway).toEqual(untouched);
@@ -203,7 +203,7 @@ describe('edges', () => {
     expect(refusal(() => addEdge(pathway, edge(value), known))).toEqual(expected);
   });
 
-  it('are refused beyond 2000', () => {
+  it('are limited to 2000', () => {
     const many = Array.from({ length: 2_000 }, (_, index) => sketchEdge('s>e', {}, String(index)));
     const full = sketch([sketchNode('s', 'start'), sketchNode('e', 'end')], many);
     expect(refusal(() => addEdge(full, edge(sketchEdge('s>e')), known))).toEqual(['too_many_edges', '']);
@@ -226,7 +226,7 @@ describe('edges', () => {
     expect(pathway).toEqual(untouched);
   });
 
-  it('refuse a patch that leads nowhere', () => {
+  it('refuse a patch with an unknown target', () => {
     const patch = (value: object) => () => patchEdge(pathway, 'c>k', edgePatchSchema.parse(value), known);
     expect(refusal(patch({ source: 'x', target: 's' }))).toEqual(['unknown_node', '/source', '/target']);
     expect(refusal(() => patchEdge(pathway, 'x', {}, known))).toEqual(['edge_not_found']);

@@ -12,7 +12,7 @@ const start = sketchNode('s', 'start');
 const end = sketchNode('e', 'end');
 
 describe('checkStructure', () => {
-  it('has nothing against a sound graph', () => {
+  it('accepts a valid graph', () => {
     const tools = sketchNode('c', 'conversation', { tools: ['lookup', ...BUILT_IN_TOOLS] });
     const pathway = sketch(
       [start, tools, sketchNode('t', 'tool'), end],
@@ -98,12 +98,12 @@ describe('checkStructure', () => {
       'expression_error',
       '/edges/0/data/condition/==/1/log',
     ],
-  ])('points at %s', (_name, pathway, code, path) => {
+  ])('reports the path of %s', (_name, pathway, code, path) => {
     const errors = checkStructure(pathway, known);
     expect(errors.map((error) => [error.code, error.path])).toEqual([[code, path]]);
   });
 
-  it('tells everything at once', () => {
+  it('reports all errors at once', () => {
     const pathway = sketch([end, end], [sketchEdge('x>y')]);
     expect(checkStructure(pathway, known).map(({ code }) => code)).toEqual([
       'no_start_node',
@@ -114,7 +114,7 @@ describe('checkStructure', () => {
   });
 });
 
-describe('requireSound', () => {
+describe('requireValidStructure', () => {
   it('throws the first error with all of them as details', () => {
     const errors = checkStructure(sketch([end], [sketchEdge('e>x')]), known);
     expect(() => requireValidStructure(errors)).toThrow(
@@ -128,7 +128,7 @@ describe('requireSound', () => {
     expect(errors).toHaveLength(3);
   });
 
-  it('lets a sound graph pass', () => {
+  it('accepts a valid graph', () => {
     expect(requireValidStructure([])).toBeUndefined();
   });
 });

@@ -32,7 +32,7 @@ describe('renderTemplate', () => {
     expect(renderAndMissing(template, variables)).toEqual({ text, missing: [] });
   });
 
-  it('writes dates in the zone it is given', () => {
+  it('formats dates in the given time zone', () => {
     const template = '{{ "2026-01-31T23:30:00Z" | date: "%d %H:%M" }}';
     expect(renderTemplate(template, {}, { timeZone: 'Asia/Taipei' })).toBe('01 07:30');
   });
@@ -46,7 +46,7 @@ describe('renderTemplate', () => {
     ['{{ name | default: "friend" }}', [], 'friend'],
     ['{% assign n = count %}{{ n }}', [], ''],
     ['{% assign n = "x" %}{{ n }}{{ count }}', ['count'], 'x'],
-  ])('reports what %j lacks', (template, missing, text) => {
+  ])('reports the missing variables of %j', (template, missing, text) => {
     expect(renderAndMissing(template, { customer: {} })).toEqual({ text, missing });
   });
 
@@ -57,13 +57,13 @@ describe('renderTemplate', () => {
     'name.constructor',
     'list.constructor',
     'customer.__proto__',
-  ])('does not reach %s, which is inherited', (path) => {
+  ])('does not read %s, which is inherited', (path) => {
     const { text, missing } = renderAndMissing(`[{{ ${path} }}]`, { name: 'x', list: [], customer: {} });
     expect(text).toBe('[]');
     expect(missing).toEqual([path]);
   });
 
-  it('never writes into the variables', () => {
+  it('never changes the variables', () => {
     const variables = { n: 1, list: [3, 1] };
     renderTemplate('{% assign n = 5 %}{{ list | sort | join }}', variables);
     expect(variables).toEqual({ n: 1, list: [3, 1] });
@@ -80,7 +80,7 @@ describe('renderTemplate', () => {
     ['a counter in the variables', '{% increment n %}', /tag "increment" not found/],
     ['a long template', 'a'.repeat(20_001), /parse length limit exceeded/],
     ['blocks nested without end', '{%if a%}'.repeat(2_500), /./],
-  ])('refuses %s, and checkTemplate says the same', (_name, template, message) => {
+  ])('refuses %s, as checkTemplate does', (_name, template, message) => {
     expect(() => renderTemplate(template, {})).toThrow(message);
     expect(() => renderTemplate(template, {})).toThrow(CallwayError);
     expect(checkTemplate(template)).toMatch(message);
@@ -99,19 +99,19 @@ describe('renderTemplate', () => {
       '{% for a in (1..900) %}{% for b in (1..900) %}{% assign c = b %}{% endfor %}{% endfor %}',
       /limit exceeded/,
     ],
-  ])('stops at %s', (_name, template, message) => {
+  ])('stops at the limit of %s', (_name, template, message) => {
     const startedAt = performance.now();
     expect(() => renderTemplate(template, {})).toThrow(message);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  it('carries the code template_error', () => {
+  it('fails with the code template_error', () => {
     expect(() => renderTemplate('{{', {})).toThrow(
       expect.objectContaining({ code: 'template_error', category: 'invalid' }),
     );
   });
 
-  it('renders or refuses any text, and nothing else', () => {
+  it('renders or refuses any text', () => {
     const piece = fc.oneof(
       fc.string(),
       fc.constantFrom(
@@ -146,7 +146,7 @@ describe('renderTemplate', () => {
   });
 });
 
-describe('the template cache', () => {
+describe('The template cache', () => {
   it('parses a template once', () => {
     const cache = createTemplateCache();
     renderTemplate('{{ a }}', { a: 1 }, { cache });
@@ -156,7 +156,7 @@ describe('the template cache', () => {
     expect(cache.get('{{ a }}')).toBe(parsed);
   });
 
-  it('forgets the least recently used beyond its size', () => {
+  it('evicts the least recently used template', () => {
     const cache = createTemplateCache(2);
     for (const template of ['{{ a }}', '{{ b }}', '{{ a }}', '{{ c }}'])
       renderTemplate(template, {}, { cache });
@@ -172,13 +172,13 @@ describe('templateVariables', () => {
     ['{% if vip and age > 3 %}{% endif %}', ['vip', 'age']],
     ['{% for x in list %}{{ x.name }}{{ forloop.index }}{% endfor %}', ['list']],
     ['{% assign n = count %}{{ n }}', ['count']],
-  ])('of %j', (template, names) => {
+  ])('lists the variables of %j', (template, names) => {
     expect(templateVariables(template).toSorted()).toEqual(names.toSorted());
   });
 });
 
 describe('renderDeep', () => {
-  it('renders the strings of a JSON value and leaves the rest', () => {
+  it('renders only the strings of a JSON value', () => {
     const value = { '{{ a }}': ['{{ a }}', 2, null, { deep: '{{ b }}' }], flag: true };
     const missing: string[] = [];
     expect(renderDeep(value, { a: 'x' }, { onMissing: (name) => missing.push(name) })).toEqual({
@@ -188,13 +188,13 @@ describe('renderDeep', () => {
     expect(missing).toEqual(['b']);
   });
 
-  it('leaves a key named __proto__ harmless', () => {
+  it('handles a key named __proto__ safely', () => {
     const rendered = renderDeep(JSON.parse('{"__proto__":{"polluted":"yes"}}'), {});
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
     expect(Object.getPrototypeOf(rendered)).toBe(Object.prototype);
   });
 
-  it('refuses what is nested too deeply', () => {
+  it('refuses deep nesting', () => {
     const deep = JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`);
     expect(() => renderDeep(deep, {})).toThrow(expect.objectContaining({ code: 'template_error' }));
   });

@@ -51,8 +51,8 @@ function events(text: string) {
 describe.each([
   ['legacy', LEGACY],
   ['v1', V1],
-])('on the %s path', (family, path) => {
-  test('a chat is answered whole', async () => {
+])('Chat completions on the %s path', (family, path) => {
+  test('return the whole answer', async () => {
     server.conversations.play(saying('Good ', 'morning'));
     const { status, headers, body } = await ask({ messages: [user('Hi')] }, { path });
     expect(status).toBe(200);
@@ -70,7 +70,7 @@ describe.each([
     expect(server.conversations.requests[0]?.request.input).toEqual({ kind: 'words', text: 'Hi' });
   });
 
-  test('a chat is streamed', async () => {
+  test('stream the answer', async () => {
     server.conversations.play(saying('Good ', 'mor"ning\n'));
     const { status, headers, text } = await ask(
       { messages: [user('Hi')], stream: true },
@@ -108,7 +108,7 @@ describe.each([
   });
 });
 
-describe('which session', () => {
+describe('The session of a chat', () => {
   test.each([
     ['the header wins over the body', { 'x-session-id': 'from-header' }, 'from-body', 'from-header'],
     ['the body where there is no header', {}, 'from-body', 'from-body'],
@@ -119,14 +119,14 @@ describe('which session', () => {
     expect(server.conversations.requests[0]?.session.sessionId).toBe(expected);
   });
 
-  test.each([false, true])('an id in UTF-8 is read and sent back as UTF-8 (stream: %s)', async (stream) => {
+  test.each([false, true])('has its UTF-8 id in the response header (stream: %s)', async (stream) => {
     const bytes = Buffer.from('客戶-4711', 'utf8').toString('latin1');
     const answer = await ask({ messages: [user('Hi')], stream }, { headers: { 'x-session-id': bytes } });
     expect(answer.text).toContain('"session_id":"客戶-4711"');
     expect(answer.headers.get('x-session-id')).toBe(bytes);
   });
 
-  test('an id that cannot stand in a header stands in the body', async () => {
+  test('has an id that is invalid in a header only in the body', async () => {
     const answer = await ask({ messages: [user('Hi')], session_id: 'two\nlines' });
     expect(answer.body.session_id).toBe('two\nlines');
     expect(answer.headers.get('x-session-id')).toBeNull();
@@ -145,16 +145,16 @@ describe('which session', () => {
     expect(server.conversations.requests).toEqual([]);
   });
 
-  test('255 emoji are 255 characters', async () => {
+  test('can have an id of 255 emoji', async () => {
     const session_id = '🙂'.repeat(255);
     expect((await ask({ messages: [user('Hi')], session_id })).body.session_id).toBe(session_id);
   });
 });
 
-describe('tools', () => {
+describe('Client tools', () => {
   const CALL = toolCall('call_1', 'get_weather', { city: 'Taipei' });
 
-  test('calls of the caller’s tools come whole, and their results go back to the session', async () => {
+  test('return whole calls and take their results', async () => {
     server.conversations.play(calling(CALL), saying('Sunny'));
     const first = await ask({ messages: [user('Weather?')], tools: [WEATHER], session_id: 's' });
     const [choice] = first.body.choices;
@@ -174,7 +174,7 @@ describe('tools', () => {
     });
   });
 
-  test('a stream has id and name first, then the arguments, with the index on each', async () => {
+  test('stream id and name first, then the arguments, each with its index', async () => {
     server.conversations.play(calling(CALL, toolCall('call_2', 'get_time', {})));
     const { text } = await ask({ messages: [user('Weather?')], tools: [WEATHER], stream: true });
     const { chunks, isDone } = events(text);
@@ -206,13 +206,13 @@ describe('tools', () => {
     ['auto', 'auto'],
     ['required', 'required'],
     [{ type: 'function', function: { name: 'get_weather' } }, { name: 'get_weather' }],
-  ])('tool_choice %j goes to the turn', async (tool_choice, toolChoice) => {
+  ])('pass tool_choice %j to the turn', async (tool_choice, toolChoice) => {
     await ask({ messages: [user('Hi')], tools: [WEATHER], tool_choice });
     expect(server.conversations.requests[0]?.request.toolChoice).toEqual(toolChoice);
   });
 });
 
-test('what the model may be told goes to the turn; what is unknown or null is passed over', async () => {
+test('Model parameters are passed to the turn; unknown and null fields are ignored', async () => {
   const { status } = await ask({
     messages: [{ role: 'developer', content: 'Be brief' }, user([{ type: 'text', text: 'Hi' }])],
     model: 'gpt-4o',
@@ -245,7 +245,7 @@ test.each([
   ['a schema', { name: 'day', schema: { type: 'object' }, strict: true }],
   ['a schema with nulls', { name: 'day', description: null, schema: { type: 'object' }, strict: null }],
   ['a name alone', { name: 'day' }],
-])('a response_format of %s goes to the turn', async (_what, json_schema) => {
+])('A response_format of %s is passed to the turn', async (_what, json_schema) => {
   await ask({ messages: [user('Hi')], response_format: { type: 'json_schema', json_schema } });
   const given = Object.fromEntries(Object.entries(json_schema).filter(([, value]) => value !== null));
   expect(server.conversations.requests[0]?.request.responseFormat).toEqual({
@@ -254,12 +254,12 @@ test.each([
   });
 });
 
-test('a response_format of text is what an answer is anyway', async () => {
+test('A response_format of text is the default', async () => {
   await ask({ messages: [user('Hi')], response_format: { type: 'text' } });
   expect(server.conversations.requests[0]?.request).toEqual({ input: { kind: 'words', text: 'Hi' } });
 });
 
-describe('bad input is 400 and takes no turn', () => {
+describe('Invalid input is 400 without a turn', () => {
   const USER = user('Hi');
   const tool = (more: object) => ({ messages: [USER], tools: [{ ...WEATHER, ...more }] });
   test.each<[string, unknown, string, string]>([
@@ -348,20 +348,20 @@ describe('bad input is 400 and takes no turn', () => {
     expect(server.conversations.created).toEqual([]);
   });
 
-  test('a body over 4 MiB is 413, one of 3 MiB is taken', async () => {
+  test('A body over 4 MiB is 413, one of 3 MiB is accepted', async () => {
     expect((await ask({ messages: [user('a'.repeat(3 * 1_048_576))] })).status).toBe(200);
     expect((await ask({ messages: [user('a'.repeat(4 * 1_048_576))] })).status).toBe(413);
   });
 });
 
-describe('credentials', () => {
-  test('a developer key is no credential on the legacy path', async () => {
+describe('Chat access', () => {
+  test('refuses developer keys on the legacy path', async () => {
     const answer = await ask({ messages: [user('Hi')] }, { path: LEGACY, key: DEVELOPER_KEY });
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual({ error: { message: expect.any(String), code: 'invalid_credential' } });
   });
 
-  test('a key without the scope write is 403', async () => {
+  test('needs the scope write', async () => {
     expect((await ask({ messages: [user('Hi')] }, { key: READ_ONLY_KEY })).status).toBe(403);
   });
 
@@ -369,26 +369,26 @@ describe('credentials', () => {
     ['a developer key', DEVELOPER_KEY, 'draft', true],
     ['a secret key', 'sk_test', 'draft', false],
     ['another version', DEVELOPER_KEY, 'published', false],
-  ])('X-Agent-Version with %s', async (_, key, version, draft) => {
+  ])('handles X-Agent-Version with %s', async (_, key, version, draft) => {
     await ask({ messages: [user('Hi')] }, { key, headers: { 'x-agent-version': version } });
     expect(server.conversations.requests[0]?.session.draft).toBe(draft);
   });
 });
 
-describe('usage', () => {
+describe('Token usage', () => {
   const COUNTS = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
 
-  test('is counted where the request asks for it', async () => {
+  test('is reported when the request asks for it', async () => {
     const { body } = await ask({ messages: [user('Hi')], stream_options: { include_usage: true } });
     expect(body.usage).toEqual(COUNTS);
   });
 
-  test('is counted where the project says so', async () => {
+  test('is reported when the project is set to', async () => {
     server.project.reportUsage = true;
     expect((await ask({ messages: [user('Hi')] })).body.usage).toEqual(COUNTS);
   });
 
-  test('comes in a last chunk without choices, and is null before', async () => {
+  test('is in the last chunk, which has no choices, and null before', async () => {
     const { text } = await ask({
       messages: [user('Hi')],
       stream: true,
@@ -401,14 +401,14 @@ describe('usage', () => {
     expect(chunks.at(-1).id).toBe(chunks[0].id);
   });
 
-  test('is in no chunk where nobody asked', async () => {
+  test('is in no chunk by default', async () => {
     server.project.reportUsage = true;
     const { text } = await ask({ messages: [user('Hi')], stream: true });
     expect(text).not.toContain('usage');
   });
 });
 
-test('placeholders are words like others, actions are passed over', async () => {
+test('Fillers are part of the text; actions are ignored', async () => {
   server.conversations.play(async function* () {
     yield { type: 'action', action: { kind: 'send_dtmf', digits: '1' } };
     yield { type: 'placeholder', text: 'One moment… ' };
@@ -426,7 +426,7 @@ test('placeholders are words like others, actions are passed over', async () => 
   ]);
 });
 
-describe('an answer without words', () => {
+describe('An answer without text', () => {
   test.each([false, true])('is complete (stream: %s)', async (stream) => {
     server.conversations.play(async function* () {
       yield done({ ended: 'end_node' });
@@ -443,7 +443,7 @@ describe('an answer without words', () => {
   });
 });
 
-describe('failures', () => {
+describe('A failure', () => {
   const away = () =>
     new ModelError('model_unavailable', 'The model did not answer', { beforeFirstToken: true });
 
@@ -466,7 +466,7 @@ describe('failures', () => {
     ],
     ['something is unforeseen', () => new Error('SELECT secret'), 500, 'internal_error', true],
     ['the input is refused late', () => invalid('refused', 'No'), 400, 'refused', true],
-  ])('%s before the first piece: an ordinary error', async (_, error, status, code, stream) => {
+  ])('%s before the first output is an error response', async (_, error, status, code, stream) => {
     // biome-ignore lint/correctness/useYield: fails before it says anything
     server.conversations.play(async function* () {
       throw error();
@@ -479,7 +479,7 @@ describe('failures', () => {
     expect(answer.headers.get('x-session-id')).toBe(server.conversations.requests[0]?.session.sessionId);
   });
 
-  test('midway in a stream: an event, and the end without [DONE]', async () => {
+  test('midway in a stream is an event, without [DONE]', async () => {
     server.conversations.play(async function* () {
       yield { type: 'text', text: 'Once ' };
       throw new ModelError('model_malformed', 'The model broke off', { beforeFirstToken: false });
@@ -493,7 +493,7 @@ describe('failures', () => {
     expect(server.logLines).toContainEqual(expect.objectContaining({ msg: 'chat stream failed midway' }));
   });
 
-  test('midway in a whole answer: an ordinary error', async () => {
+  test('midway in a whole answer is an error response', async () => {
     server.conversations.play(async function* () {
       yield { type: 'text', text: 'Once ' };
       throw new ModelError('model_malformed', 'The model broke off', { beforeFirstToken: false });
@@ -503,7 +503,7 @@ describe('failures', () => {
     expect(body).toEqual({ error: 'The model broke off', code: 'model_malformed' });
   });
 
-  test('after the last chunk: logged, and nothing is added to the stream', async () => {
+  test('after the last chunk is only logged', async () => {
     server.conversations.play(async function* () {
       yield done();
       throw new Error('the lock was lost');
@@ -516,7 +516,7 @@ describe('failures', () => {
   });
 });
 
-test('after the sunset the legacy path is 410 and names its successor', async () => {
+test('The legacy path is 410 with its successor after the sunset', async () => {
   server.clock.advance(LEGACY_SUNSET.getTime() - server.clock.now());
   const { status, body } = await ask({ messages: [user('Hi')] }, { path: LEGACY });
   expect(status).toBe(410);

@@ -61,7 +61,7 @@ function open(body: object) {
   return { socket, received: () => received };
 }
 
-test('each piece is sent when it comes', async () => {
+test('A chat stream sends each output at once', async () => {
   const { script, step } = steered();
   server.conversations.play(script);
   const { received } = open({ stream: true });
@@ -72,7 +72,7 @@ test('each piece is sent when it comes', async () => {
   expect(received()).not.toContain('piece 3');
 });
 
-test('a comment every 15 s keeps the connection awake, until the end', async () => {
+test('A chat stream sends a comment every 15 s until its end', async () => {
   const { script, step } = steered();
   server.conversations.play(script);
   const { received, socket } = open({ stream: true });
@@ -93,25 +93,28 @@ test('a comment every 15 s keeps the connection awake, until the end', async () 
 test.each([
   ['a stream', { stream: true }, 200],
   ['a whole answer', { stream: false }, 499],
-])('a client that leaves %s stops the model at once, and its request is logged', async (_, body, status) => {
-  server.conversations.play(steered().script);
-  const { socket } = open({ ...body, session_id: 's' });
-  await expect.poll(() => server.conversations.requests.length).toBe(1);
-  if (body.stream) await expect.poll(() => server.conversations.messagesOf('s')).toEqual([]);
-  socket.destroy();
-  await expect.poll(() => server.conversations.aborted).toEqual([expect.any(ClientDisconnectedError)]);
-  await expect.poll(() => server.requestsDone).toEqual([{ method: 'POST', route: ROUTE, status }]);
-  expect(server.logLines.map(({ msg }) => msg)).toEqual(
-    expect.arrayContaining([expect.stringContaining('request completed')]),
-  );
-  expect(server.logLines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
-  const answered = await server.send('POST', `/v1/projects/${PROJECT_ID}/chat/completions`, {
-    body: { messages: [] },
-  });
-  expect(answered.status).toBe(400);
-});
+])(
+  'A client that disconnects from %s stops the model at once, and its request is logged',
+  async (_, body, status) => {
+    server.conversations.play(steered().script);
+    const { socket } = open({ ...body, session_id: 's' });
+    await expect.poll(() => server.conversations.requests.length).toBe(1);
+    if (body.stream) await expect.poll(() => server.conversations.messagesOf('s')).toEqual([]);
+    socket.destroy();
+    await expect.poll(() => server.conversations.aborted).toEqual([expect.any(ClientDisconnectedError)]);
+    await expect.poll(() => server.requestsDone).toEqual([{ method: 'POST', route: ROUTE, status }]);
+    expect(server.logLines.map(({ msg }) => msg)).toEqual(
+      expect.arrayContaining([expect.stringContaining('request completed')]),
+    );
+    expect(server.logLines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+    const answered = await server.send('POST', `/v1/projects/${PROJECT_ID}/chat/completions`, {
+      body: { messages: [] },
+    });
+    expect(answered.status).toBe(400);
+  },
+);
 
-test('a client that leaves before the first piece stops the model too', async () => {
+test('A client that disconnects before the first output stops the model', async () => {
   const script: TurnScript = async function* (_request, _session, signal) {
     await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     yield { type: 'text', text: 'never' };
@@ -128,7 +131,7 @@ test('a client that leaves before the first piece stops the model too', async ()
 const FLOOD_PIECES = 2_000;
 const FLOOD_PIECE = 'x'.repeat(64 * 1024);
 
-test('a slow client slows the model down, and gets everything in the end', async () => {
+test('A slow client slows the model down and receives everything', async () => {
   let pulled = 0;
   server.conversations.play(async function* () {
     for (; pulled < 400; pulled += 1) yield { type: 'text', text: FLOOD_PIECE };
@@ -143,7 +146,7 @@ test('a slow client slows the model down, and gets everything in the end', async
   expect(received().split(FLOOD_PIECE).length - 1).toBe(400);
 });
 
-test('a client that takes nothing at all is given up after a while', async () => {
+test('A client that reads nothing is disconnected after 60 s', async () => {
   let pulled = 0;
   server.conversations.play(async function* () {
     for (; pulled < FLOOD_PIECES; pulled += 1) yield { type: 'text', text: FLOOD_PIECE };
@@ -160,7 +163,7 @@ test('a client that takes nothing at all is given up after a while', async () =>
   expect(pulled).toBeLessThan(FLOOD_PIECES);
 });
 
-test('one connection carries a stream and then other requests', async () => {
+test('A connection can be reused after a stream', async () => {
   server.conversations.play(saying('Hello'));
   const { received, socket } = open({ stream: true });
   await expect.poll(received).toContain('[DONE]');

@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-describe.each(['/project', '/v1/projects'])('the openai client at %s', (family) => {
+describe.each(['/project', '/v1/projects'])('The openai client at %s', (family) => {
   const client = () =>
     new OpenAI({
       apiKey: SECRET_KEY,
@@ -41,7 +41,7 @@ describe.each(['/project', '/v1/projects'])('the openai client at %s', (family) 
     expect(completion.usage?.total_tokens).toBe(-1);
   });
 
-  test('streams an answer, and puts it together', async () => {
+  test('streams an answer', async () => {
     server.conversations.play(saying('Sun', 'ny ☀'));
     const stream = client().chat.completions.stream({ ...ask, stream_options: { include_usage: true } });
     const pieces: string[] = [];
@@ -85,7 +85,7 @@ describe.each(['/project', '/v1/projects'])('the openai client at %s', (family) 
     expect(server.conversations.requests[2]?.request).toEqual({ input: { kind: 'words', text: 'Thanks' } });
   });
 
-  test('runs its tools by itself', async () => {
+  test('runs its tools automatically', async () => {
     server.conversations.play(
       calling(toolCall('call_1', 'get_weather', { city: 'Taipei' })),
       saying('31 °C'),
@@ -109,7 +109,7 @@ describe.each(['/project', '/v1/projects'])('the openai client at %s', (family) 
     expect(await runner.finalContent()).toBe('31 °C');
   });
 
-  test('leaves a stream, and the model stops', async () => {
+  test('stops the model when it aborts a stream', async () => {
     server.conversations.play(async function* (_request, _session, signal) {
       yield { type: 'text', text: 'Once' };
       await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -121,7 +121,7 @@ describe.each(['/project', '/v1/projects'])('the openai client at %s', (family) 
     await expect.poll(() => server.conversations.aborted.length).toBe(1);
   });
 
-  test('reads errors, before a stream and in it', async () => {
+  test('reads errors before and within a stream', async () => {
     const broken = new ModelError('model_malformed', 'The model broke off', { beforeFirstToken: false });
     server.conversations.play(async function* () {
       yield { type: 'text', text: 'Once' };

@@ -27,7 +27,7 @@ afterEach(() => server.close());
 
 const baseURL = () => `${server.url}/v1/projects/${PROJECT_ID}`;
 
-describe('the Vercel AI SDK', () => {
+describe('The Vercel AI SDK', () => {
   const model = () =>
     createOpenAICompatible({
       name: 'callway',

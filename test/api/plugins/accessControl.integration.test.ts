@@ -77,8 +77,8 @@ const ask = (
     ...(method === 'GET' || method === 'DELETE' ? {} : { body: url === OUTBOUND ? { projectId } : {} }),
   });
 
-describe('every route', () => {
-  test('says in the document whether it wants a credential', () => {
+describe('Every route', () => {
+  test('documents whether it needs a credential', () => {
     for (const { method, path, definition } of gateway().contract.operations) {
       const isOpen = !('security' in definition);
       expect([method, path, isOpen]).toEqual([method, path, PUBLIC.includes(path)]);
@@ -86,7 +86,7 @@ describe('every route', () => {
   });
 
   test(
-    'refuses who holds no key that is valid there, all in the same words',
+    'refuses all invalid credentials with the same response',
     async () => {
       type Outsider = [string, string | null, Record<string, string>];
       const outsiders = (path: string): Outsider[] => [
@@ -123,7 +123,7 @@ describe('every route', () => {
   );
 
   test.each(['admin', 'secret', 'reader', 'writer', 'caller', 'keeper'] as const)(
-    'judges %s by its scopes',
+    'accepts %s only by its scopes',
     async (holder) => {
       for (const { method, path } of guarded()) {
         if (method === 'DELETE' && path === PROJECT && holder === 'admin') continue;
@@ -137,8 +137,8 @@ describe('every route', () => {
   );
 });
 
-describe('what belongs to another project', () => {
-  test('is not there for a key, under its own path', async () => {
+describe('A resource of another project', () => {
+  test('is 404 below the key’s own project', async () => {
     const http = { method: 'GET', url: 'https://example.com/' };
     const { key, id: keyId } = await gateway().createKey(other, { scopes: ['read', 'write', 'keys:write'] });
     const create = async (list: string, body: object) => {

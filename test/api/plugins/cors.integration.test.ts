@@ -4,7 +4,7 @@ import { sharedGateway, startTestGateway } from '../../support/gateway.ts';
 
 const gateway = sharedGateway({ env: { CORS_ORIGINS: 'https://app.example.com' } });
 
-describe('pages of other origins', () => {
+describe('CORS', () => {
   const preflight = (origin: string, method: string) =>
     fetch(`${gateway().url}/v1/projects`, {
       method: 'OPTIONS',
@@ -15,16 +15,19 @@ describe('pages of other origins', () => {
       },
     });
 
-  test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('that are named may %s', async (method) => {
-    const { headers, status } = await preflight('https://app.example.com', method);
+  test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])(
+    'allows %s from a configured origin',
+    async (method) => {
+      const { headers, status } = await preflight('https://app.example.com', method);
 
-    expect(status).toBe(204);
-    expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com');
-    expect(headers.get('access-control-allow-methods')?.split(/, ?/)).toContain(method);
-    expect(headers.get('access-control-allow-headers')).toContain('if-match');
-  });
+      expect(status).toBe(204);
+      expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com');
+      expect(headers.get('access-control-allow-methods')?.split(/, ?/)).toContain(method);
+      expect(headers.get('access-control-allow-headers')).toContain('if-match');
+    },
+  );
 
-  test('are told of the request by its id, in a preflight too', async () => {
+  test('exposes the request id, also in a preflight', async () => {
     const { headers } = await preflight('https://app.example.com', 'GET');
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
     const numbers = await (await fetch(`${gateway().url}/metrics`)).text();
@@ -35,7 +38,7 @@ describe('pages of other origins', () => {
     ['no origin', {}],
     ['an origin and no method to ask for', { origin: 'https://app.example.com' }],
     ['a method to ask for and no origin', { 'access-control-request-method': 'GET' }],
-  ])('OPTIONS with %s is no preflight: 405, with what is allowed', async (_, headers) => {
+  ])('treats OPTIONS with %s as a method, 405 with Allow', async (_, headers) => {
     const answer = await fetch(`${gateway().url}/v1/projects`, { method: 'OPTIONS', headers });
 
     expect(answer.status).toBe(405);
@@ -48,12 +51,12 @@ describe('pages of other origins', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe(headers.origin ?? null);
   });
 
-  test('and 404 where there is nothing', async () => {
+  test('answers OPTIONS on an unknown path with 404', async () => {
     const answer = await fetch(`${gateway().url}/nowhere`, { method: 'OPTIONS' });
     expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'not_found' }]);
   });
 
-  test('that are not named may nothing, and no origin may where none is named', async () => {
+  test('allows no other origin, and none without configuration', async () => {
     const stranger = await preflight('https://evil.example', 'GET');
     expect(stranger.headers.get('access-control-allow-origin')).toBeNull();
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { drainConnections } from '../../../src/api/plugins/drainConnections.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
-/** How long it waits for a server with so many connections, of which one leaves every 100 ms down to so many. */
+/** Waiting time for a server that loses one connection every 100 ms, from `connections` down to `left`. */
 async function waitedMs(connections: number, left: number): Promise<number> {
   const clock = createSimulatedClock();
   const getConnections = (callback: (error: Error | null, count: number) => void) => {
@@ -25,14 +25,14 @@ async function waitedMs(connections: number, left: number): Promise<number> {
 }
 
 test.each([
-  ['nobody is connected', 0, 0, 0],
-  ['the last of three has gone', 3, 0, 300],
-  ['those that stay have been quiet for a second', 3, 1, 1000],
-])('waits until %s', async (_what, connections, left, expected) => {
+  ['there are no connections', 0, 0, 0],
+  ['the last of three connections is closed', 3, 0, 300],
+  ['a second has passed', 3, 1, 1000],
+])('drainConnections waits until %s', async (_what, connections, left, expected) => {
   expect(await waitedMs(connections, left)).toBe(expected);
 });
 
-test('a server that listens nowhere is waited for no longer', async () => {
+test('drainConnections does not wait for a server that does not listen', async () => {
   const server = {
     getConnections(callback: (error: Error | null, count: number) => void) {
       callback(new Error('not running'), 0);

@@ -10,7 +10,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const post = (body: string | Uint8Array) => gateway().api('POST', '/v1/projects', { body });
 const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`;
 
-describe('a JSON body', () => {
+describe('A JSON body', () => {
   test.each<[string, string | Uint8Array, string]>([
     ['nothing', '', 'invalid_request'],
     ['half of an object', '{"name": "x"', 'invalid_json'],
@@ -32,14 +32,14 @@ describe('a JSON body', () => {
     ['200,000 levels', '['.repeat(200_000), 'json_too_deep'],
     ['a number beyond all doubles', '{"name": "x", "sessionIdleMinutes": 1e999}', 'invalid_json'],
     ['as many digits', `{"name": "x", "sessionIdleMinutes": ${'9'.repeat(400)}}`, 'invalid_json'],
-  ])('of %s is refused', async (_, body, code) => {
+  ])('with %s is refused', async (_, body, code) => {
     const answer = await post(body);
 
     expect(answer).toMatchObject({ status: 400, body: { code } });
     expect(JSON.stringify(answer.body)).not.toMatch(/stack|node_modules|SELECT|at Object/);
   });
 
-  test('may be 64 levels deep, hold any other text, and its last of two equal keys counts', async () => {
+  test('can be 64 levels deep and contain any text; the last of two equal keys counts', async () => {
     const { path, developerKey: key } = await gateway().createProject();
     const variables = { deep: JSON.parse(nested(60)), text: '\u0001 \u{1f600} é "{[', large: 1e308 };
     const kept = await gateway().api('POST', `${path}/test-cases`, { key, body: { name: 'x', variables } });
@@ -52,7 +52,7 @@ describe('a JSON body', () => {
     expect((await post(`{"name": "1e999 and ${'9'.repeat(100)}"}`)).status).toBe(201);
   });
 
-  test('that could not be told from null later is refused wherever it stands', async () => {
+  test('with a number that overflows a double is refused at any place', async () => {
     const { path, developerKey: key } = await gateway().createProject();
     const body = '{"name": "x", "variables": {"deep": [{"number": -1e400}]}}';
 
@@ -63,7 +63,7 @@ describe('a JSON body', () => {
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'multipart/form-data'])(
-    'as %s is 415',
+    'with the type %s is 415',
     async (type) => {
       const headers = { 'content-type': type };
       const answer = await gateway().api('POST', '/v1/projects', { body: '{"name":"x"}', headers });
@@ -71,7 +71,7 @@ describe('a JSON body', () => {
     },
   );
 
-  test('without a type is 415, and with parameters of the type it is read', async () => {
+  test('without a type is 415, with type parameters it is accepted', async () => {
     const authorization = `Bearer ${gateway().adminToken}`;
     const url = `${gateway().url}/v1/projects`;
     const body = new TextEncoder().encode('{"name":"x"}');
@@ -81,7 +81,7 @@ describe('a JSON body', () => {
     expect((await fetch(url, { method: 'POST', body, headers })).status).toBe(201);
   });
 
-  test('over 1 MiB is 413, but a pathway may have 8 MiB', async () => {
+  test('over 1 MiB is 413; a pathway can have 8 MiB', async () => {
     const { path, developerKey: key } = await gateway().createProject();
     const body = JSON.stringify({ name: 'x'.repeat(1_048_576) });
 
@@ -91,7 +91,7 @@ describe('a JSON body', () => {
     expect((await gateway().api('PUT', `${path}/pathway`, { key, body: larger })).status).toBe(413);
   });
 
-  test('that is refused may be sent to its end, and the connection goes on', async () => {
+  test('that is refused is read to its end, and the connection stays open', async () => {
     const { hostname, port } = new URL(gateway().url);
     const socket = connect(Number(port), hostname);
     let received = '';
@@ -119,13 +119,13 @@ describe('a JSON body', () => {
     socket.destroy();
   });
 
-  test('of a stranger is not even looked at', async () => {
+  test('without a valid credential is not parsed', async () => {
     const answer = await gateway().api('POST', '/v1/projects', { key: null, body: '{' });
     expect(answer.status).toBe(401);
   });
 });
 
-describe('every answer', () => {
+describe('Every response', () => {
   const places: [string, string, string, number][] = [
     ['a good one', 'GET', '/v1/projects', 200],
     ['no route', 'GET', '/nowhere', 404],
@@ -137,7 +137,7 @@ describe('every answer', () => {
     ['health', 'GET', '/healthz', 200],
   ];
 
-  test.each(places)('(%s) carries a request id and the headers that keep browsers safe', async (...place) => {
+  test.each(places)('(%s) has a request id and the security headers', async (...place) => {
     const [, method, path, status] = place;
     const answer = await gateway().api(method, path);
 
@@ -158,7 +158,7 @@ describe('every answer', () => {
     ['<script>', false],
     ['"quoted"', false],
     ['', false],
-  ])('has the request id %j that it was given: %s', async (given, isKept) => {
+  ])('keeps the given request id %j: %s', async (given, isKept) => {
     const answer = await gateway().api('GET', '/nowhere', { headers: { 'x-request-id': given } });
 
     const id = answer.headers.get('x-request-id');
@@ -166,7 +166,7 @@ describe('every answer', () => {
     else expect(id).toMatch(UUID);
   });
 
-  test('to what is no HTTP has a request id too, and ends the connection', async () => {
+  test('to bytes that are not HTTP has a request id and closes the connection', async () => {
     const { port } = new URL(gateway().url);
     for (const [words, status] of [
       ['rubbish\r\n\r\n', '400'],
@@ -188,8 +188,8 @@ describe('every answer', () => {
   });
 });
 
-describe('methods', () => {
-  test('that a path lacks are 405 with those that it has', async () => {
+describe('Methods', () => {
+  test('that a path does not have are 405 with Allow', async () => {
     const { operations } = gateway().contract;
     const paths = new Set(operations.map(({ path }) => path));
     expect(paths.size).toBeGreaterThan(20);
@@ -211,7 +211,7 @@ describe('methods', () => {
     }
   });
 
-  test('HEAD is GET without the body', async () => {
+  test('include HEAD, which is GET without the body', async () => {
     const answer = await gateway().api('HEAD', '/healthz');
     expect([answer.status, answer.body]).toEqual([200, undefined]);
   });

@@ -8,7 +8,7 @@ const SUNSET = '2026-06-10T12:00:00.000Z';
 const DAY_MS = 86_400_000;
 const NOW = '2026-06-01T00:00:00.000Z';
 
-describe('a legacy route', () => {
+describe('A legacy route', () => {
   let testApp: TestApp;
   let projectId: string;
   let secretKey: string;
@@ -57,7 +57,7 @@ describe('a legacy route', () => {
       })
     ).json();
 
-  test('works before its end, and names the end and its successor', async () => {
+  test('works before the sunset and announces sunset and successor', async () => {
     const answer = await ask();
 
     expect([answer.statusCode, answer.json()]).toEqual([200, { fine: true }]);
@@ -68,7 +68,7 @@ describe('a legacy route', () => {
     });
   });
 
-  test('is gone from the instant of its end on, with or without a key', async () => {
+  test('is 410 from the sunset on, with or without a key', async () => {
     testApp.clock.advance(Date.parse(SUNSET) - Date.parse(NOW) - 1);
     expect((await ask()).statusCode).toBe(200);
     testApp.clock.advance(1);
@@ -84,7 +84,7 @@ describe('a legacy route', () => {
     }
   });
 
-  test('takes secret keys alone', async () => {
+  test('accepts only secret keys', async () => {
     for (const key of [developerKey, ADMIN_TOKEN, 'rubbish']) {
       const answer = await ask(key);
       expect(answer.statusCode).toBe(401);
@@ -92,7 +92,7 @@ describe('a legacy route', () => {
     }
   });
 
-  test('is counted by day, where somebody was let in', async () => {
+  test('is counted by day when the request was authorized', async () => {
     for (const key of [secretKey, secretKey, 'rubbish']) {
       expect((await ask(key)).statusCode).toBe(key === 'rubbish' ? 401 : 200);
     }
@@ -120,7 +120,7 @@ describe('a legacy route', () => {
     expect(await usage()).toEqual({ sunset: SUNSET, total: 0, data: [] });
   });
 
-  test('is counted up to the last request before a stop', async () => {
+  test('is counted up to the last request before a shutdown', async () => {
     await ask();
     await testApp.app.close();
 
@@ -129,7 +129,7 @@ describe('a legacy route', () => {
   });
 });
 
-test('a successor’s route carries no word of an end', async () => {
+test('A successor has no deprecation headers', async () => {
   const { app, close } = await createTestApp();
   onTestFinished(close);
   const { headers } = await app.inject('/healthz');

@@ -17,7 +17,7 @@ async function describedApp() {
 
 type Operations = Record<string, { responses: Record<string, { description?: string }>; security?: object }>;
 
-test('the document is OpenAPI 3.1', async () => {
+test('The OpenAPI document is valid OpenAPI 3.1', async () => {
   const { document } = await describedApp();
   const validator = new Validator();
 
@@ -28,7 +28,7 @@ test('the document is OpenAPI 3.1', async () => {
   expect(document.openapi).toMatch(/^3\.1\./);
 });
 
-test('every route is in the document; what is not there is refused', async () => {
+test('The OpenAPI document has every route; other paths are 404', async () => {
   const { app, document } = await describedApp();
   const documented = Object.entries(document.paths as Record<string, Operations>).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
@@ -47,7 +47,7 @@ test('every route is in the document; what is not there is refused', async () =>
   }
 });
 
-test('every operation tells all its answers, and has a summary and a tag', async () => {
+test('Every operation documents all responses, a summary and a tag', async () => {
   const { document } = await describedApp();
   for (const [path, item] of Object.entries(document.paths as Record<string, Operations>)) {
     for (const [method, operation] of Object.entries(item)) {
@@ -61,7 +61,7 @@ test('every operation tells all its answers, and has a summary and a tag', async
   }
 });
 
-test('every reference in the document leads somewhere', async () => {
+test('Every reference in the OpenAPI document resolves', async () => {
   const { document } = await describedApp();
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, to = '']) => to);
 
@@ -75,7 +75,7 @@ test('every reference in the document leads somewhere', async () => {
   }
 });
 
-test('it can be read at /docs', async () => {
+test('The OpenAPI document is shown at /docs', async () => {
   const { app } = await describedApp();
   const page = await app.inject('/docs');
   expect(page.statusCode).toBe(200);

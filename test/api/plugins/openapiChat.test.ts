@@ -26,14 +26,14 @@ const LEGACY = [
   ['post', '/project/{projectId}/session/search', '/v1/projects/{projectId}/sessions/search'],
 ];
 
-test.each(LEGACY)('%s %s is deprecated, and its successor %s is the same otherwise', (method, legacy, v1) => {
+test.each(LEGACY)('%s %s is deprecated and otherwise equal to its successor %s', (method, legacy, v1) => {
   const { deprecated, ...operation } = document.paths[legacy]?.[method] ?? {};
   expect(deprecated).toBe(true);
   expect(operation.summary).toEqual(expect.any(String));
   expect(document.paths[v1]?.[method]).toEqual(operation);
 });
 
-test('a completion is documented as JSON and as a stream', () => {
+test('A completion is documented as JSON and as a stream', () => {
   const { responses, requestBody } = document.paths['/v1/projects/{projectId}/chat/completions'].post;
   expect(responses['200'].content).toEqual({
     'application/json': { schema: { $ref: '#/components/schemas/ChatCompletion' } },
@@ -43,7 +43,7 @@ test('a completion is documented as JSON and as a stream', () => {
   expect(document.components.schemas.ChatCompletion.examples).toHaveLength(1);
 });
 
-test('every webhook is documented, with its body and the headers that sign it', () => {
+test('Every webhook is documented with its body and signature headers', () => {
   expect(Object.keys(document.webhooks)).toEqual(WEBHOOK_EVENT_NAMES);
   for (const event of WEBHOOK_EVENT_NAMES) {
     const { requestBody, parameters } = document.webhooks[event].post;

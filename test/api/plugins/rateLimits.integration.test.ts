@@ -20,8 +20,8 @@ function expectRefusal(answer: ApiAnswer | undefined) {
   expect(seconds).toBeLessThanOrEqual(60);
 }
 
-describe('requests with one key', () => {
-  test('pass five times a minute over two nodes, and no more', async () => {
+describe('Requests with one key', () => {
+  test('are limited to five per minute over two nodes', async () => {
     const nodes = await startTwoGateways({ RATE_LIMIT_PER_MINUTE: '5' });
     const project = await nodes.first.createProject();
     const answers = await withinOneMinute(async () => {
@@ -40,7 +40,7 @@ describe('requests with one key', () => {
     await nodes.stop();
   });
 
-  test('pass as often as the limit says where nodes fetch several at once', async () => {
+  test('reach exactly the limit when nodes reserve several at once', async () => {
     const nodes = await startTwoGateways({ RATE_LIMIT_PER_MINUTE: '251' });
     const project = await nodes.first.createProject();
     const passed = await withinOneMinute(async () => {
@@ -60,7 +60,7 @@ describe('requests with one key', () => {
     await nodes.stop();
   });
 
-  test('are without limit when it is 0', async () => {
+  test('are not limited when the limit is 0', async () => {
     const nodes = await startTwoGateways({ RATE_LIMIT_PER_MINUTE: '0' });
     const { path, developerKey: key } = await nodes.first.createProject();
 
@@ -71,8 +71,8 @@ describe('requests with one key', () => {
   });
 });
 
-describe('refused credentials from one address', () => {
-  test('are answered five times a minute; then only keys that are known already get in', async () => {
+describe('Rejected credentials from one address', () => {
+  test('are limited to five per minute; then only cached keys are accepted', async () => {
     const nodes = await startTwoGateways({ RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '5' });
     const project = await nodes.first.createProject();
     const { path, developerKey: known } = project;

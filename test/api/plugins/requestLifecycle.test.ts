@@ -22,7 +22,7 @@ test.each<[string, string, number, string]>([
   ['POST', '/nowhere', 404, 'unknown'],
   ['GET', '/v1/%00', 400, 'unknown'],
   ['GET', '/v1/%zz', 400, 'unknown'],
-])('%s %s is counted once and has one line, with its id', async (method, path, status, route) => {
+])('%s %s is observed once and has one log line with its id', async (method, path, status, route) => {
   const answer = await server.send(method, path, { key: null, headers: { 'x-request-id': 'of-the-test' } });
 
   expect(answer.status).toBe(status);
@@ -35,7 +35,7 @@ test.each([
   ['an ordinary route', `/v1/projects/${PROJECT_ID}/agent`, '401'],
   ['no route', '/nowhere', '404'],
   ['a path that cannot be read', '/%zz', '400'],
-])('who asks %s for another protocol gets an answer, and no connection', async (_, path, status) => {
+])('An upgrade request to %s gets a response, then the connection is closed', async (_, path, status) => {
   const { port } = new URL(server.url);
   const socket = connect(Number(port), '127.0.0.1');
   socket.write(

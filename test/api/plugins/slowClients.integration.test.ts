@@ -39,7 +39,7 @@ const REQUEST = `POST /v1/projects HTTP/1.1\r\nhost: x\r\nauthorization: Bearer 
 test.each([
   ['headers that do not end', 'GET /healthz HTTP/1.1\r\nhost: x\r\n'],
   ['half a request line', 'GET /hea'],
-])('%s: the client hears 408, and its connection is gone', async (_, words) => {
+])('A client with %s gets 408, and its connection is closed', async (_, words) => {
   const { socket, answer } = open(words);
 
   expect(await answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n[\s\S]*"code":"request_timeout"/);
@@ -52,7 +52,7 @@ test.each([
   ['a chunk that does not end', `${REQUEST}transfer-encoding: chunked\r\n\r\n5\r\n{"n`],
   ['a body for no route', 'POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"name":'],
   ['a body for no path', 'POST /%zz HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"name":'],
-])('%s: the client hears 408 after half a minute, and its connection is gone', async (_, words) => {
+])('A client with %s gets 408 after 30 s, and its connection is closed', async (_, words) => {
   const timers = testApp.clock.pendingTimers();
   const { socket, answer } = open(words);
   await expect.poll(() => testApp.clock.pendingTimers()).toBeGreaterThan(timers);
@@ -65,7 +65,7 @@ test.each([
   socket.destroy();
 });
 
-test('a client that goes away in the middle of its body leaves nothing behind', async () => {
+test('Clients that disconnect in the middle of a body leave no connections', async () => {
   for (let count = 0; count < 20; count += 1) {
     const { socket } = open(`${REQUEST}content-length: 100\r\n\r\n{"name":`);
     socket.once('connect', () => setImmediate(() => socket.destroy()));
@@ -76,7 +76,7 @@ test('a client that goes away in the middle of its body leaves nothing behind', 
   expect(health.status).toBe(200);
 });
 
-test('a body with fewer bytes than were promised is no request', async () => {
+test('A body shorter than its Content-Length is refused', async () => {
   const { socket, answer } = open(`${REQUEST}content-length: 100\r\n\r\n{"name":`);
   socket.end();
 

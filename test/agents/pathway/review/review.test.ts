@@ -22,7 +22,7 @@ function review(nodes: readonly object[], edges: readonly object[], variables?: 
 }
 
 describe('reviewPathway', () => {
-  it('has nothing to say of a sound talk', () => {
+  it('finds no problem in a valid pathway', () => {
     const nodes = [
       start,
       talk,
@@ -43,21 +43,21 @@ describe('reviewPathway', () => {
     expect(review(nodes, edges)).toEqual([]);
   });
 
-  it('tells structure errors as errors', () => {
+  it('reports structure errors as errors', () => {
     expect(review([end, talk], [sketchEdge('c>x')])).toEqual([
       'error no_start_node /nodes',
       'error unknown_node /edges/0/target',
     ]);
   });
 
-  it('tells a node that no way leads to', () => {
+  it('reports an unreachable node', () => {
     const nodes = [start, end, talk];
     expect(review(nodes, [sketchEdge('s>e'), sketchEdge('c>e', whenDone)])).toEqual([
       'warning unreachable_node /nodes/2',
     ]);
   });
 
-  it('tells that nothing ends the talk', () => {
+  it('reports a pathway without an end', () => {
     expect(review([start, talk], [sketchEdge('s>c')])).toEqual(['warning no_end_node /nodes']);
     expect(review([start, talk, end], [sketchEdge('s>c')])).toEqual([
       'warning unreachable_node /nodes/2',
@@ -68,7 +68,7 @@ describe('reviewPathway', () => {
   });
 
   it.each(['say', 'condition', 'knowledge', 'tool', 'start'] as const)(
-    'tells where a talk would stop: %s',
+    'reports a %s node without outgoing edges',
     (type) => {
       const nodes = [sketchNode('a', type), ...(type === 'start' ? [] : [start]), talk, end];
       const edges = [
@@ -81,12 +81,12 @@ describe('reviewPathway', () => {
     },
   );
 
-  it('does not call a conversation without edges a stop, nor a tool that ends the call', () => {
+  it('accepts a conversation node or an end_call tool without outgoing edges', () => {
     const hangUp = sketchNode('t', 'tool', { tools: ['end_call'] });
     expect(review([start, talk, hangUp], [sketchEdge('s>c'), sketchEdge('c>t', whenDone)])).toEqual([]);
   });
 
-  it('tells a node that stops when no condition matches', () => {
+  it('reports a node that stops when no condition matches', () => {
     const fork = [start, sketchNode('f', 'condition'), end];
     expect(review(fork, [sketchEdge('s>f'), sketchEdge('f>e', isOpen)])).toEqual([
       'warning no_default_edge /nodes/1',
@@ -101,13 +101,13 @@ describe('reviewPathway', () => {
     [{ tool: 'end_call' }, ['warning no_default_edge /nodes/1']],
     [{}, []],
     [{ tool: 'lookup' }, []],
-  ])('wants a way for every outcome of a tool node, given one for %j', (result, expected) => {
+  ])('requires an edge for every result of a tool node; given: %j', (result, expected) => {
     const nodes = [start, sketchNode('t', 'tool'), end];
     const onResult = sketchEdge('t>e', { condition: { event: 'tool_result', ...result } });
     expect(review(nodes, [sketchEdge('s>t'), onResult])).toEqual(expected);
   });
 
-  it('tells a say node without words', () => {
+  it('reports a say node without a text', () => {
     const nodes = [start, sketchNode('y', 'say', { prompt: ' ' }), end];
     expect(review(nodes, [sketchEdge('s>y'), sketchEdge('y>e')])).toEqual([
       'warning nothing_to_say /nodes/1',
@@ -115,7 +115,7 @@ describe('reviewPathway', () => {
   });
 });
 
-describe('edges that can never be taken', () => {
+describe('Dead edges', () => {
   const nodes = [start, talk, end];
   const fromTalk = (...edges: object[]) =>
     review(nodes, [sketchEdge('s>c'), sketchEdge('c>e', whenDone, 'way out'), ...edges]);
@@ -178,7 +178,7 @@ describe('edges that can never be taken', () => {
     expect(fromTalk(...edges)).toEqual(expected);
   });
 
-  it('a tool result behind an unconditional edge of a tool node', () => {
+  it('include a tool result behind an unconditional edge of a tool node', () => {
     const edges = [
       sketchEdge('s>t'),
       sketchEdge('t>e'),
@@ -189,12 +189,12 @@ describe('edges that can never be taken', () => {
     ]);
   });
 
-  it('but not a tool result while a conversation waits for the caller', () => {
+  it('exclude a tool result at a conversation node', () => {
     const onResult = { condition: { event: 'tool_result', ok: false } };
     expect(fromTalk(sketchEdge('c>e', {}, 'a'), sketchEdge('c>e', onResult, 'b'))).toEqual([]);
   });
 
-  it('do not count as ways', () => {
+  it('do not make a node reachable', () => {
     const edges = [sketchEdge('s>c'), sketchEdge('c>e', { condition: { '==': [1, 2] } })];
     expect(review(nodes, edges)).toEqual([
       'warning condition_never_true /edges/1',
@@ -204,10 +204,10 @@ describe('edges that can never be taken', () => {
   });
 });
 
-describe('cycles', () => {
+describe('Cycles', () => {
   const [say, fork, tool] = [sketchNode('y', 'say'), sketchNode('f', 'condition'), sketchNode('t', 'tool')];
 
-  it('without the caller are an error', () => {
+  it('that never wait for the caller are an error', () => {
     const edges = [
       sketchEdge('s>y'),
       sketchEdge('y>f'),
@@ -225,7 +225,7 @@ describe('cycles', () => {
     expect(found).toContain('error endless_loop /nodes/1');
   });
 
-  it('through a tool that can end them are a warning', () => {
+  it('with a tool that can end them are a warning', () => {
     const edges = [
       sketchEdge('s>t'),
       sketchEdge('t>f'),
@@ -235,12 +235,12 @@ describe('cycles', () => {
     expect(review([start, tool, fork, end], edges)).toEqual(['warning loop_without_turn /nodes/1']);
   });
 
-  it('through a tool with no other way are an error', () => {
+  it('with a tool but no exit are an error', () => {
     const found = review([start, tool, fork], [sketchEdge('s>t'), sketchEdge('t>f'), sketchEdge('f>t')]);
     expect(found).toEqual(['warning no_end_node /nodes', 'error endless_loop /nodes/1']);
   });
 
-  it('that wait for keys or silence are no loops', () => {
+  it('that wait for DTMF digits or silence are accepted', () => {
     const edges = [
       sketchEdge('s>y'),
       sketchEdge('y>y', { condition: { event: 'dtmf', digits: '9' } }),
@@ -249,14 +249,14 @@ describe('cycles', () => {
     expect(review([start, say, end], edges)).toEqual([]);
   });
 
-  it('are broken by a node that ends the call', () => {
+  it('with a node that ends the call are accepted', () => {
     const hangUp = sketchNode('h', 'tool', { tools: ['end_call'] });
     expect(review([start, say, hangUp], [sketchEdge('s>y'), sketchEdge('y>h'), sketchEdge('h>y')])).toEqual(
       [],
     );
   });
 
-  it('of conversations need a way out', () => {
+  it('of conversation nodes need an exit', () => {
     const other = sketchNode('d', 'conversation');
     const circle = [sketchEdge('s>c'), sketchEdge('c>d', { condition: 'more' }), sketchEdge('d>c', whenDone)];
     expect(review([start, talk, other], circle)).toEqual([
@@ -269,7 +269,7 @@ describe('cycles', () => {
   });
 });
 
-describe('unknown names', () => {
+describe('Unknown names', () => {
   const nodes = [
     start,
     sketchNode('t', 'tool', {
@@ -280,7 +280,7 @@ describe('unknown names', () => {
   ];
   const edges = [sketchEdge('s>t'), sketchEdge('t>e', isOpen), sketchEdge('t>e', {}, 'else')];
 
-  it('of variables are warnings, where the known ones are given', () => {
+  it('of variables are warnings when the known names are given', () => {
     expect(review(nodes, edges, ['customer'])).toEqual([
       'warning unknown_variable /nodes/1/data/prompt',
       'warning unknown_variable /edges/1/data/condition',
@@ -298,7 +298,7 @@ describe('unknown names', () => {
 });
 
 describe('reviewInput', () => {
-  it('tells what has not the shape of a pathway', () => {
+  it('reports violations of the schema', () => {
     expect(reviewInput({ nodes: [] }, known)).toEqual({
       valid: false,
       problems: [
@@ -318,14 +318,14 @@ describe('reviewInput', () => {
     });
   });
 
-  it('reviews what has', () => {
+  it('reviews a valid pathway', () => {
     expect(reviewInput({ nodes: [start], edges: [] }, known).problems.map(({ code }) => code)).toEqual([
       'no_end_node',
       'dead_end',
     ]);
   });
 
-  it('never throws, whatever the JSON', () => {
+  it('never throws, for any JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
         for (const input of [a, { nodes: a, edges: b }, { nodes: [start, a], edges: [b] }]) {
@@ -342,7 +342,7 @@ describe('reviewInput', () => {
   });
 });
 
-it('the review of 500 random nodes and 2000 random edges ends quickly', () => {
+it('A review of 500 random nodes and 2000 random edges is fast', () => {
   const id = fc.integer({ min: 0, max: 499 });
   const condition = fc.constantFrom(
     null,

@@ -19,11 +19,11 @@ it.each<[string, Graph, string[]]>([
   ['a cycle reached later', { x: 'a', a: 'b', b: 'a' }, ['ab', 'x']],
   ['a cross edge to a finished component', { a: 'bc', b: 'd', c: 'd', d: '' }, ['a', 'b', 'c', 'd']],
   ['cycles that share a node', { a: 'bc', b: 'a', c: 'a' }, ['abc']],
-])('finds the components of %s', (_name, graph, expected) => {
+])('stronglyConnected finds the components of %s', (_name, graph, expected) => {
   expect(components(graph)).toEqual(expected);
 });
 
-it('agrees with mutual reachability on any graph', () => {
+it('stronglyConnected agrees with mutual reachability on any graph', () => {
   const letters = [...'abcdefg'];
   const graphs = fc.record(Object.fromEntries(letters.map((id) => [id, fc.subarray(letters)])));
   fc.assert(
@@ -42,7 +42,7 @@ it('agrees with mutual reachability on any graph', () => {
   );
 });
 
-it('does not exhaust the stack on a long cycle', () => {
+it('stronglyConnected does not exhaust the stack on a long cycle', () => {
   const size = 100_000;
   const ids = Array.from({ length: size }, (_, index) => String(index));
   const found = stronglyConnected(ids, (id) => [String((Number(id) + 1) % size)]);

@@ -30,8 +30,8 @@ function nested(depth: number): unknown {
 const node = (data: object, type = 'conversation') => ({ id: 'n', type, data: { title: 'N', ...data } });
 const edge = (data: object) => ({ id: 'e', source: 'a', target: 'b', data });
 
-describe('a node', () => {
-  it('gets the defaults of what it leaves out', () => {
+describe('A node', () => {
+  it('gets defaults for omitted fields', () => {
     expect(nodeSchema.parse(node({}))).toEqual({
       id: 'n',
       type: 'conversation',
@@ -47,7 +47,7 @@ describe('a node', () => {
     ['transfer', { to: '0212345678' }],
     ['transfer', { to: 'sips:desk@example.com:5061' }],
     ['say', { prompt: 'Hello.\n\tWelcome.', expectedAnswers: ['yes'] }],
-  ])('of type %s takes %j', (type, data) => {
+  ])('of type %s accepts %j', (type, data) => {
     expect(details(nodeSchema, node(data, type))).toEqual([]);
   });
 
@@ -119,14 +119,14 @@ describe('a node', () => {
     expect(details(nodeSchema, value)).toEqual(expected);
   });
 
-  it('may come without an id only where one is to be made', () => {
+  it('needs an id, except as the input of a new node', () => {
     const { id: _id, ...anonymous } = node({});
     expect(details(nodeInputSchema, anonymous)).toEqual([]);
     expect(details(nodeSchema, anonymous)).toEqual(['/id: id is required and must be a string']);
   });
 });
 
-describe('a patch of a node', () => {
+describe('A node patch', () => {
   it.each([
     [{}],
     [{ data: { title: 'T' } }],
@@ -134,7 +134,7 @@ describe('a patch of a node', () => {
     [{ data: { title: 'T' }, 'data.title': 'T' }],
     [{ data: { query: null, topK: null, expectedAnswers: null, arguments: null, scoreThreshold: null } }],
     [{ position: { x: -1.5, y: 2 } }],
-  ])('may be %j', (patch) => {
+  ])('accepts %j', (patch) => {
     expect(details(nodePatchSchema, patch)).toEqual([]);
     expect(nodePatchSchema.parse(patch)).toEqual(patch);
   });
@@ -148,12 +148,12 @@ describe('a patch of a node', () => {
       { data: { title: 'A' }, 'data.title': 'B' },
       '/data.title: data.title differs from title inside data; give one of them',
     ],
-  ])('may not be %j', (patch, expected) => {
+  ])('refuses %j', (patch, expected) => {
     expect(details(nodePatchSchema, patch)).toEqual([expected]);
   });
 });
 
-describe('an edge', () => {
+describe('An edge', () => {
   it('without data is unconditional', () => {
     expect(edgeSchema.parse({ id: 'e', source: 'a', target: 'b' }).data).toEqual({
       label: '',
@@ -172,7 +172,7 @@ describe('an edge', () => {
     [{ event: 'tool_result', ok: false, tool: 'lookup' }, 'event'],
     [{ event: 'voicemail' }, 'event'],
     [{ '==': [{ var: 'a' }, 1] }, 'expression'],
-  ])('takes the condition %j as %s', (condition, kind) => {
+  ])('reads the condition %j as %s', (condition, kind) => {
     const parsed = edgeSchema.parse(edge({ condition })).data.condition;
     expect(parsed).toEqual(condition);
     expect([isEventCondition(parsed), isExpression(parsed)]).toEqual([
@@ -212,14 +212,14 @@ describe('an edge', () => {
     expect(details(edgeSchema, edge(data))).toEqual([expected]);
   });
 
-  it('may come without an id only where one is to be made', () => {
+  it('needs an id, except as the input of a new node', () => {
     expect(details(edgeInputSchema, { source: 'a', target: 'b' })).toEqual([]);
     expect(details(edgeSchema, { source: 'a', target: 'b' })).toEqual([
       '/id: id is required and must be a string',
     ]);
   });
 
-  it('is patched with only what is given', () => {
+  it('patch changes only the given fields', () => {
     const patch = { data: { condition: null, priority: null, fallback: null } };
     expect(edgePatchSchema.parse(patch)).toEqual(patch);
     expect(edgePatchSchema.parse({})).toEqual({});
@@ -227,7 +227,7 @@ describe('an edge', () => {
   });
 });
 
-describe('a pathway', () => {
+describe('A pathway', () => {
   it.each<[string, unknown, string]>([
     ['no nodes', { nodes: [], edges: [] }, '/nodes: nodes must have at least one entry'],
     [
@@ -250,13 +250,13 @@ describe('a pathway', () => {
     expect(details(pathwaySchema, value)).toEqual([expected]);
   });
 
-  it('is judged without a throw, whatever the JSON', () => {
+  it('is validated without an exception, for any JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => void details(pathwaySchema, { nodes: [value], edges: [value] })),
     );
   });
 
-  it('survives nesting that would overflow a recursive walk', () => {
+  it('is validated safely at any nesting depth', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`);
     const value = {
       nodes: [node({ tools: ['t'], arguments: deep }, 'tool')],
@@ -265,7 +265,7 @@ describe('a pathway', () => {
     expect(details(pathwaySchema, value)).toHaveLength(2);
   });
 
-  it('keeps no key named __proto__', () => {
+  it('drops keys named __proto__', () => {
     const value = JSON.parse('{"tools":["t"],"arguments":{"__proto__":{"polluted":true}}}');
     const parsed = nodeSchema.parse(node(value, 'tool'));
     expect(JSON.stringify(parsed)).not.toContain('polluted');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { reviewPathway } from '../../../../src/agents/pathway/review/review.ts';
 import { starterPathway } from '../../../../src/agents/pathway/schema/starterPathway.ts';
 
-it('the starter pathway greets, talks and ends, with no problem at all', () => {
+it('The starter pathway has a start, a conversation and an end node, and no problems', () => {
   const pathway = starterPathway();
   expect(pathway.nodes.map(({ type }) => type)).toEqual(['start', 'conversation', 'end']);
   expect(reviewPathway(pathway, { toolIds: new Set(), variables: new Set() })).toEqual({
@@ -11,7 +11,7 @@ it('the starter pathway greets, talks and ends, with no problem at all', () => {
   });
 });
 
-it('each project gets a starter pathway of its own', () => {
+it('Each project gets its own copy of the starter pathway', () => {
   expect(starterPathway()).toEqual(starterPathway());
   expect(starterPathway().nodes).not.toBe(starterPathway().nodes);
 });

@@ -40,8 +40,8 @@ const FULL = {
   ],
 };
 
-describe('the agent', () => {
-  test('of a new project is a draft with nothing set', async () => {
+describe('The agent', () => {
+  test('of a new project is a draft without settings', async () => {
     expect((await call('GET')).body).toEqual({
       name: 'Reception',
       type: 'monolithic',
@@ -58,14 +58,14 @@ describe('the agent', () => {
     });
   });
 
-  test.each(['PUT', 'PATCH'])('takes every field by %s, and gives it back', async (method) => {
+  test.each(['PUT', 'PATCH'])('stores every field by %s', async (method) => {
     const answer = await call(method, FULL);
 
     expect(answer).toMatchObject({ status: 200, body: FULL });
     expect((await call('GET')).body).toEqual(FULL);
   });
 
-  test.each(['PUT', 'PATCH'])('%s with one field leaves the others', async (method) => {
+  test.each(['PUT', 'PATCH'])('keeps all other fields when %s has one field', async (method) => {
     await call('PUT', FULL);
 
     for (const [field, value] of [
@@ -132,14 +132,14 @@ test.each([
     [{ name: '1st', type: 'string', description: '' }],
     'name must be letters, digits and underscores, at most 64',
   ],
-])('the message about a wrong %s names its field', async (field, value, message) => {
+])('The error for an invalid %s names the field', async (field, value, message) => {
   expect((await call('PATCH', { [field]: value })).body).toMatchObject({
     error: message,
     details: [{ message }],
   });
 });
 
-describe('addresses that the service is to call', () => {
+describe('Target addresses', () => {
   const FIELDS = ['postSessionWebhook', 'beforeStartConfig'] as const;
 
   test.each([
@@ -164,7 +164,7 @@ describe('addresses that the service is to call', () => {
     }
   });
 
-  test('may be loopback by http while ALLOW_INSECURE_WEBHOOKS is true, and nothing else private', async () => {
+  test('can be http loopback addresses with ALLOW_INSECURE_WEBHOOKS, but no other private ones', async () => {
     const lax = await startTestGateway({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } });
     try {
       const { path, developerKey: key } = await lax.createProject();

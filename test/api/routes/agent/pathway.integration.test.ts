@@ -24,8 +24,8 @@ const GRAPH = {
   edges: [{ id: 'done', source: 'start', target: 'bye', data: { condition: { '==': [{ var: 'a' }, 1] } } }],
 };
 
-describe('the whole graph', () => {
-  test('is the starter at first, with its version as the ETag', async () => {
+describe('The pathway', () => {
+  test('is the starter pathway at first, with its version as the ETag', async () => {
     const { status, body, headers } = await call('GET', '');
 
     expect(status).toBe(200);
@@ -34,7 +34,7 @@ describe('the whole graph', () => {
     expect(body.nodes.map(({ type }: { type: string }) => type)).toEqual(['start', 'conversation', 'end']);
   });
 
-  test('is replaced, and comes back as it was answered', async () => {
+  test('can be replaced', async () => {
     const saved = await call('PUT', '', GRAPH);
 
     expect(saved).toMatchObject({ status: 200, body: { version: 2, ...GRAPH } });
@@ -42,7 +42,7 @@ describe('the whole graph', () => {
     expect((await call('GET', '')).body).toEqual(saved.body);
   });
 
-  test('makes no version when it is put back as it was got', async () => {
+  test('gets no new version from an unchanged graph', async () => {
     const got = (await call('GET', '')).body;
 
     expect((await call('PUT', '', got)).body.version).toBe(1);
@@ -68,7 +68,7 @@ describe('the whole graph', () => {
       '/edges/0/target',
     ],
     ['an unknown field', { ...GRAPH, colour: 'red' }, '/colour'],
-  ])('with %s is refused, and nothing changes', async (_, graph, path) => {
+  ])('with %s is refused without a change', async (_, graph, path) => {
     const answer = await call('PUT', '', graph);
 
     expect(answer.status).toBe(400);
@@ -76,7 +76,7 @@ describe('the whole graph', () => {
     expect(await versionNow()).toBe(1);
   });
 
-  test('of two editors that saw the same version, one gets 412', async () => {
+  test('gives 412 to one of two concurrent editors', async () => {
     const put = (title: string) => {
       const [start, ...others] = GRAPH.nodes;
       const nodes = [{ ...start, data: { title } }, ...others];
@@ -99,7 +99,7 @@ describe('the whole graph', () => {
     ['"x"', 400],
     ['"1", "2"', 400],
     ['""', 400],
-  ])('If-Match: %s gives %i', async (ifMatch, status) => {
+  ])('with If-Match %s gives %i', async (ifMatch, status) => {
     expect((await call('PUT', '', GRAPH, { 'if-match': ifMatch })).status).toBe(status);
   });
 
@@ -111,7 +111,7 @@ describe('the whole graph', () => {
     ['PATCH', '/edges/greeted', { data: { label: 'x' } }],
     ['DELETE', '/edges/greeted', undefined],
     ['POST', '/versions/1/restore', undefined],
-  ])('%s %s keeps to If-Match too', async (method, path, body) => {
+  ])('respects If-Match in %s %s', async (method, path, body) => {
     const refused = await call(method, path, body, { 'if-match': '"7"' });
     expect(refused).toMatchObject({ status: 412, body: { code: 'version_mismatch' } });
 
@@ -119,8 +119,8 @@ describe('the whole graph', () => {
   });
 });
 
-describe('versions', () => {
-  test('are listed newest first, shown whole, and restored as a new one', async () => {
+describe('Pathway versions', () => {
+  test('are listed newest first, shown, and restored as a new version', async () => {
     const first = (await call('GET', '')).body;
     await call('PUT', '', GRAPH);
 
@@ -141,19 +141,22 @@ describe('versions', () => {
     expect((await call('GET', '/versions/3')).body.restoredFrom).toBe(1);
   });
 
-  test.each(['9', '0', '-1', 'x', '1.0', '99999999999999999999'])('have no number %s', async (number) => {
-    for (const [method, path] of [
-      ['GET', `/versions/${number}`],
-      ['POST', `/versions/${number}/restore`],
-    ] as const) {
-      expect(await call(method, path)).toMatchObject({
-        status: 404,
-        body: { code: 'pathway_version_not_found' },
-      });
-    }
-  });
+  test.each(['9', '0', '-1', 'x', '1.0', '99999999999999999999'])(
+    'do not include the number %s',
+    async (number) => {
+      for (const [method, path] of [
+        ['GET', `/versions/${number}`],
+        ['POST', `/versions/${number}/restore`],
+      ] as const) {
+        expect(await call(method, path)).toMatchObject({
+          status: 404,
+          body: { code: 'pathway_version_not_found' },
+        });
+      }
+    },
+  );
 
-  test('that name a tool which is gone cannot be restored', async () => {
+  test('with a deleted tool cannot be restored', async () => {
     const tool = { name: 'gone', http: { method: 'GET', url: 'https://example.com/' } };
     const key = project.developerKey;
     const { id } = (await gateway().api('POST', `${project.path}/tools`, { key, body: tool })).body;
@@ -168,14 +171,14 @@ describe('versions', () => {
   });
 });
 
-describe('a review', () => {
+describe('A pathway review', () => {
   test('of the stored graph needs no body', async () => {
     for (const body of [undefined, {}, null]) {
       expect(await call('POST', '/validate', body)).toMatchObject({ status: 200, body: { valid: true } });
     }
   });
 
-  test('tells of a graph that could not be saved what is wrong with it, and saves nothing', async () => {
+  test('reports the errors of an invalid graph and saves nothing', async () => {
     const edges = [{ id: 'e', source: 'start', target: 'nowhere' }];
     const answer = await call('POST', '/validate', { ...GRAPH, edges });
 
@@ -187,7 +190,7 @@ describe('a review', () => {
     expect(await versionNow()).toBe(1);
   });
 
-  test.each([['"a text"'], [7], [[]], [true], [{ nodes: 'x' }]])('of %j is no failure', async (body) => {
+  test.each([['"a text"'], [7], [[]], [true], [{ nodes: 'x' }]])('of %j is not a 500', async (body) => {
     expect(await call('POST', '/validate', body)).toMatchObject({ status: 200, body: { valid: false } });
   });
 });

@@ -14,8 +14,8 @@ const call = (method: string, path: string, body?: unknown) =>
     ...(body === undefined ? {} : { body }),
   });
 
-describe('nodes', () => {
-  test('are added, found, listed and removed with their edges', async () => {
+describe('Nodes', () => {
+  test('can be added, read, listed, and removed with their edges', async () => {
     const input = { type: 'say', data: { title: 'Hours', prompt: 'We open at nine.' } };
     const added = await call('POST', '/nodes', input);
     expect(added).toMatchObject({ status: 201, body: { ...input, position: { x: 0, y: 0 } } });
@@ -39,7 +39,7 @@ describe('nodes', () => {
     }
   });
 
-  test('may have ids that must be written with percent signs', async () => {
+  test('can have ids that need percent encoding', async () => {
     for (const id of ['a b', 'ä/ö?', '%', '..', 'x'.repeat(128)]) {
       expect((await call('POST', '/nodes', { id, type: 'say', data: { title: 'x' } })).status).toBe(201);
       const found = await call('GET', `/nodes/${encodeURIComponent(id).replaceAll('.', '%2E')}`);
@@ -52,7 +52,7 @@ describe('nodes', () => {
     ['inside data', { data: { title: 'T', prompt: 'P', tools: ['end_call'] } }],
     ['by dotted names', { 'data.title': 'T', 'data.prompt': 'P', 'data.tools': ['end_call'] }],
     ['in both ways', { data: { title: 'T' }, 'data.prompt': 'P', 'data.tools': ['end_call'] }],
-  ])('are changed %s', async (_, patch) => {
+  ])('can be changed %s', async (_, patch) => {
     const before = (await call('GET', '/nodes/conversation')).body;
 
     const { status, body } = await call('PATCH', '/nodes/conversation', patch);
@@ -65,7 +65,7 @@ describe('nodes', () => {
     expect((await call('GET', '/nodes/conversation')).body).toEqual(body);
   });
 
-  test('keep what a change does not name', async () => {
+  test('keep fields that a patch does not name', async () => {
     const before = (await call('GET', '/nodes/conversation')).body;
 
     const moved = (await call('PATCH', '/nodes/conversation', { position: { x: -1.5, y: 1e6 } })).body;
@@ -85,14 +85,14 @@ describe('nodes', () => {
     [{ position: { x: '1', y: 1 } }, '/position/x'],
     [{ type: 'end' }, '/type'],
     [{ id: 'other' }, '/id'],
-  ])('refuse the change %j', async (patch, path) => {
+  ])('refuse the patch %j', async (patch, path) => {
     const answer = await call('PATCH', '/nodes/conversation', patch);
 
     expect(answer.status).toBe(400);
     expect(answer.body.details.map((detail: { path: string }) => detail.path)).toContain(path);
   });
 
-  test('of another project are nowhere to be seen, and its tools cannot be used', async () => {
+  test('of another project are 404, and its tools cannot be used', async () => {
     const other = await gateway().createProject();
     const body = { name: 'theirs', http: { method: 'GET', url: 'https://example.com/' } };
     const tool = await gateway().api('POST', `${other.path}/tools`, { key: other.developerKey, body });
@@ -100,14 +100,14 @@ describe('nodes', () => {
     expect((await call('PATCH', '/nodes/start', { data: { tools: [tool.body.id] } })).status).toBe(400);
   });
 
-  test('cannot lose the start', async () => {
+  test('include a start node that cannot be removed', async () => {
     expect(await call('DELETE', '/nodes/start')).toMatchObject({
       status: 400,
       body: { code: 'start_node_required' },
     });
   });
 
-  test('are not lost when many are added at once', async () => {
+  test('are all stored when many are added at once', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `n${index}`);
     const answers = await Promise.all(
       names.map((id) => call('POST', '/nodes', { id, type: 'say', data: { title: id } })),
@@ -120,8 +120,8 @@ describe('nodes', () => {
   });
 });
 
-describe('edges', () => {
-  test('are added, found, listed, changed and removed', async () => {
+describe('Edges', () => {
+  test('can be added, read, listed, changed and removed', async () => {
     const input = {
       source: 'start',
       target: 'end',

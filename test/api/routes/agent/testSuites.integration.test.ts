@@ -37,8 +37,8 @@ const FULL = {
   ],
 };
 
-describe('test cases', () => {
-  test('take every field, and give it back', async () => {
+describe('Test cases', () => {
+  test('store every field', async () => {
     const created = await call('POST', '/test-cases', FULL);
 
     expect(created).toMatchObject({ status: 201, body: { ...FULL, projectId: project.id } });
@@ -58,7 +58,7 @@ describe('test cases', () => {
     });
   });
 
-  test.each(['PUT', 'PATCH'])('%s changes only what it names', async (method) => {
+  test.each(['PUT', 'PATCH'])('change only the supplied fields by %s', async (method) => {
     const { body: before } = await call('POST', '/test-cases', FULL);
 
     const after = await call(method, `/test-cases/${before.id}`, { turns: null, name: 'Other' });
@@ -84,7 +84,7 @@ describe('test cases', () => {
     expect(answer.body.details[0].path).toContain(path);
   });
 
-  test('that are gone are gone from their suites', async () => {
+  test('are removed from their suites when they are deleted', async () => {
     const [kept, gone] = [await createCase(), await createCase()];
     const suite = (await call('POST', '/test-suites', { name: 's', testCaseIds: [gone, kept] })).body.data;
 
@@ -98,8 +98,8 @@ describe('test cases', () => {
   });
 });
 
-describe('test suites', () => {
-  test('are answered in data, with their cases in the given order, each once', async () => {
+describe('Test suites', () => {
+  test('are returned in data, with each case once, in the given order', async () => {
     const cases = [await createCase('a'), await createCase('b'), await createCase('c')];
     const [a = '', b = '', c = ''] = cases;
 
@@ -115,7 +115,7 @@ describe('test suites', () => {
     expect(listed.body.data).toContainEqual(created.body.data);
   });
 
-  test.each(['PUT', 'PATCH'])('%s replaces all connections, or leaves them', async (method) => {
+  test.each(['PUT', 'PATCH'])('replace all connections by %s, or keep them', async (method) => {
     const [a, b] = [await createCase(), await createCase()];
     const { data: suite } = (await call('POST', '/test-suites', { name: 's', testCaseIds: [a] })).body;
     const place = `/test-suites/${suite.id}`;
@@ -126,7 +126,7 @@ describe('test suites', () => {
     expect((await call('GET', place)).body.data).toMatchObject({ name: 'renamed', testCases: [] });
   });
 
-  test('refuse cases that the project does not have, and name each', async () => {
+  test('refuse unknown cases by id', async () => {
     const other = await gateway().createProject();
     const request = { key: other.developerKey, body: { name: 'theirs' } };
     const theirs = (await gateway().api('POST', `${other.path}/test-cases`, request)).body.id;
@@ -146,7 +146,7 @@ describe('test suites', () => {
     expect(ids(await call('GET', `/test-suites/${suite.id}`))).toEqual([own]);
   });
 
-  test('live through cases that go while they are connected', async () => {
+  test('can be written while their cases are deleted', async () => {
     for (let round = 0; round < 15; round += 1) {
       const id = await createCase();
       const [created, removed] = await Promise.all([
@@ -158,7 +158,7 @@ describe('test suites', () => {
     }
   });
 
-  test('go without their cases', async () => {
+  test('keep their cases when they are deleted', async () => {
     const id = await createCase();
     const { data: suite } = (await call('POST', '/test-suites', { name: 's', testCaseIds: [id] })).body;
 

@@ -35,8 +35,8 @@ async function createTool(changes: object = {}) {
   return body as { id: string; name: string };
 }
 
-describe('a tool', () => {
-  test('is created, found, listed, changed and removed', async () => {
+describe('A tool', () => {
+  test('can be created, read, listed, changed and deleted', async () => {
     const created = await call('POST', '/tools', LOOKUP);
     expect(created.status).toBe(201);
     expect(created.body).toMatchObject(LOOKUP);
@@ -54,7 +54,7 @@ describe('a tool', () => {
     expect(await call('PATCH', place, { name: 'x' })).toMatchObject({ status: 404 });
   });
 
-  test('has defaults for what may be left out', async () => {
+  test('has defaults for omitted fields', async () => {
     const http = { method: 'GET', url: 'https://example.com/' };
     const { body } = await call('POST', '/tools', { name: 'short', http });
 
@@ -73,7 +73,7 @@ describe('a tool', () => {
     ['PATCH', { http: { headers: [] } }],
     ['PATCH', { http: { timeoutMs: 100 } }],
     ['PATCH', {}],
-  ])('%s %j changes nothing else', async (method, patch) => {
+  ])('changes only the supplied fields by %s %j', async (method, patch) => {
     const before = await createTool();
 
     const { status, body } = await call(method, `/tools/${before.id}`, patch);
@@ -84,7 +84,7 @@ describe('a tool', () => {
     expect((await call('GET', `/tools/${before.id}`)).body).toEqual(body);
   });
 
-  test('loses by null what it may do without, and keeps the rest', async () => {
+  test('resets optional fields by null and keeps the others', async () => {
     const before = await createTool();
     const { bodyTemplate: _gone, ...rest } = LOOKUP.http;
 
@@ -100,7 +100,7 @@ describe('a tool', () => {
     expect((await call('GET', `/tools/${before.id}`)).body.http).not.toHaveProperty('bodyTemplate');
   });
 
-  test.each([{ url: null }, { method: null }])('cannot lose %j', async (http) => {
+  test.each([{ url: null }, { method: null }])('refuses %j', async (http) => {
     const { id } = await createTool();
     expect((await call('PATCH', `/tools/${id}`, { http })).status).toBe(400);
   });
@@ -131,7 +131,7 @@ describe('a tool', () => {
     expect(answer.body.details.map((detail: { path: string }) => detail.path)).toContain(path);
   });
 
-  test('has a name that no other tool of the project has', async () => {
+  test('needs a name that is unique in the project', async () => {
     const [first, second] = [await createTool(), await createTool()];
     const taken = { status: 400, body: { code: 'tool_name_taken' } };
 
@@ -142,7 +142,7 @@ describe('a tool', () => {
     expect((await gateway().api('POST', `${other.path}/tools`, elsewhere)).status).toBe(201);
   });
 
-  test('keeps its header values from a repeated answer', async () => {
+  test('has no header values in a repeated response', async () => {
     const headers = { 'idempotency-key': 'tool-once' };
     const post = () =>
       gateway().api('POST', `${project.path}/tools`, {
@@ -160,10 +160,10 @@ describe('a tool', () => {
   });
 });
 
-describe('a tool that the pathway uses', () => {
+describe('A tool in use by the pathway', () => {
   const use = (tools: string[]) => call('PATCH', '/pathway/nodes/conversation', { data: { tools } });
 
-  test('is kept until the pathway lets go of it, however its id is written', async () => {
+  test('cannot be deleted, in any spelling of its id', async () => {
     const { id } = await createTool();
     expect((await use([id])).status).toBe(200);
 
@@ -177,7 +177,7 @@ describe('a tool that the pathway uses', () => {
     expect((await call('DELETE', `/tools/${id}`)).status).toBe(204);
   });
 
-  test('is not lost to a delete that runs at the same time', async () => {
+  test('is not deleted by a concurrent request', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { id } = await createTool();
       const [used, removed] = await Promise.all([use([id]), call('DELETE', `/tools/${id}`)]);

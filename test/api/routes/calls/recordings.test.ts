@@ -36,7 +36,7 @@ const get = (at: string, headers: Record<string, string> = {}, method = 'GET') =
   fetch(server.url + at, { headers, method });
 
 describe('GET /v1/recordings/{token}', () => {
-  it('gives the whole recording to whoever has the link', async () => {
+  it('returns the whole recording without a key', async () => {
     const answer = await get(path);
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -56,7 +56,7 @@ describe('GET /v1/recordings/{token}', () => {
     ['bytes=990-5000', 990, 999],
     ['bytes=-10', 990, 999],
     ['bytes=-5000', 0, 999],
-  ])('gives %s as bytes %d to %d', async (range, first, last) => {
+  ])('returns %s as bytes %d to %d', async (range, first, last) => {
     const answer = await get(path, { range });
     expect(answer.status).toBe(206);
     expect(answer.headers.get('content-range')).toBe(`bytes ${first}-${last}/1000`);
@@ -64,7 +64,7 @@ describe('GET /v1/recordings/{token}', () => {
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(BYTES.subarray(first, last + 1));
   });
 
-  it.each(['bytes=1000-', 'bytes=-0'])('says how long it is where %s has nothing of it', async (range) => {
+  it.each(['bytes=1000-', 'bytes=-0'])('returns 416 and the length for %s', async (range) => {
     const answer = await get(path, { range });
     expect(answer.status).toBe(416);
     expect(answer.headers.get('content-range')).toBe('bytes */1000');
@@ -75,19 +75,19 @@ describe('GET /v1/recordings/{token}', () => {
   });
 
   it.each([{ range: 'bytes=0-1,5-6' }, { range: 'bytes=0-9', 'if-range': '"tag"' }])(
-    'gives the whole for %o',
+    'returns the whole recording for %o',
     async (headers) => {
       const answer = await get(path, headers);
       expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 1000]);
     },
   );
 
-  it('answers HEAD with the headers alone', async () => {
+  it('answers HEAD with headers only', async () => {
     const answer = await get(path, {}, 'HEAD');
     expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '1000']);
   });
 
-  it('refuses a link that is changed, too old, or of another key', async () => {
+  it('refuses a link that is changed, expired, or signed with another key', async () => {
     const token = path.split('/').at(-1) ?? '';
     const [name = '', expires = '', signature = ''] = token.split('.');
     const other = Buffer.from('project/other.wav').toString('base64url');
@@ -116,7 +116,7 @@ describe('GET /v1/recordings/{token}', () => {
     expect([late.status, await late.json()]).toMatchObject([403, { code: 'recording_url_expired' }]);
   });
 
-  it('refuses a signature whose last character has the same bytes in another spelling', async () => {
+  it('refuses another spelling of the signature’s last character', async () => {
     const last = path.at(-1) ?? '';
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     // 43 characters hold 258 bits: the lowest two bits of the last one are unused.
@@ -126,7 +126,7 @@ describe('GET /v1/recordings/{token}', () => {
     expect([response.status, await response.json()]).toMatchObject([403, { code: 'recording_url_invalid' }]);
   });
 
-  it('takes a link of the key before, while that one counts', () => {
+  it('accepts a link signed with a previous key', () => {
     const options = { publicUrl: () => '', now: () => nowMs };
     const [older, newer] = [7, 8].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array];
     const token =
@@ -139,7 +139,7 @@ describe('GET /v1/recordings/{token}', () => {
     expect(() => createRecordingUrls({ ...options, secretsKey: newer }).verify(token)).toThrow('not valid');
   });
 
-  it('is 404 once the recording is gone', async () => {
+  it('returns 404 for a deleted recording', async () => {
     const gone = new URL(signed.sign('project/gone.wav')).pathname;
     expect((await get(gone)).status).toBe(404);
   });
@@ -157,7 +157,7 @@ describe('The Range header', () => {
     ['bytes=a-b', undefined],
     ['lines=0-9', undefined],
     ['bytes=0-99999999999999999', undefined],
-  ])('parses %s', (header, range) => {
+  ])('is parsed: %s', (header, range) => {
     expect(parseRange(header)).toEqual(range);
   });
 });

@@ -42,8 +42,8 @@ const ask = (method: string, path: string, body?: unknown) =>
     ...(body === undefined ? {} : { body }),
   });
 
-describe('a knowledgebase', () => {
-  test('is made and shown in both families, with its defaults', async () => {
+describe('A knowledgebase', () => {
+  test('is created with defaults and readable on both paths', async () => {
     for (const family of ['x-api-key', 'v1'] as const) {
       const project = await gateway().createProject();
       const key = project.developerKey;
@@ -84,7 +84,7 @@ describe('a knowledgebase', () => {
     });
   });
 
-  test('made twice under one key is made once', async () => {
+  test('created twice with one Idempotency-Key is created once', async () => {
     const project = await gateway().createProject();
     const create = () =>
       gateway().api('POST', '/knowledgebases', {
@@ -98,7 +98,7 @@ describe('a knowledgebase', () => {
   });
 });
 
-describe('a credential', () => {
+describe('A credential', () => {
   test.each<[string, Record<string, string>]>([
     ['is missing', {}],
     ['is unknown', { 'x-api-key': 'sk_unknown' }],
@@ -113,7 +113,7 @@ describe('a credential', () => {
     expect([status, typeof body.error.message]).toEqual([401, 'string']);
   });
 
-  test('of a developer or the operator is 401 there, and x-api-key is no credential elsewhere', async () => {
+  test('of a developer or the operator is 401 there, and x-api-key is refused elsewhere', async () => {
     const get = (path: string, headers: Record<string, string>) =>
       gateway().api('GET', path, { key: null, headers });
     const { developerKey, secretKey } = knowledge.project;
@@ -122,7 +122,7 @@ describe('a credential', () => {
     expect((await get(knowledge.path.replace(/\/[^/]+$/, ''), { 'x-api-key': secretKey })).status).toBe(401);
   });
 
-  test('of another project sees nothing of this one', async () => {
+  test('of another project has no access', async () => {
     const base = `/knowledgebases/${knowledge.id}`;
     const dataset = `${base}/datasets/${datasetId}`;
     for (const [method, path] of [
@@ -139,7 +139,7 @@ describe('a credential', () => {
     }
   });
 
-  test('that may only read changes nothing', async () => {
+  test('with the scope read cannot write', async () => {
     const { key } = await gateway().createKey(knowledge.project, { scopes: ['read'] });
     const { body, type } = formOf('a.txt', 'x');
     const upload = await gateway().api('POST', `${knowledge.path}/datasets`, {
@@ -155,8 +155,8 @@ describe('a credential', () => {
   });
 });
 
-describe('an upload', () => {
-  test('without a project in the path is taken, and listed', async () => {
+describe('An upload', () => {
+  test('is accepted without a project in the path, and listed', async () => {
     const { body, type } = formOf('legacy.txt', 'Opening hours are nine to five.');
     const { project, id } = knowledge;
     const answer = await gateway().api('POST', `/knowledgebases/${id}/datasets`, {
@@ -204,7 +204,7 @@ describe('an upload', () => {
     expect((await ask('GET', `${knowledge.path}/datasets`)).body).toHaveLength(before);
   });
 
-  test('of too many bytes is 413, and leaves nothing', async () => {
+  test('that is too large is 413 and leaves no file', async () => {
     const before = (await ask('GET', `${knowledge.path}/datasets`)).body.length;
     expect(await knowledge.upload('a.txt', 'x'.repeat(200_001))).toMatchObject({
       status: 413,
@@ -254,7 +254,7 @@ describe('an upload', () => {
     ]);
   });
 
-  test('into no knowledgebase is 404, and into what cannot be one 400', async () => {
+  test('into an unknown knowledgebase is 404, with an invalid id 400', async () => {
     const { body, type } = form;
     const send = (id: string) =>
       gateway().api('POST', `${knowledge.project.path}/knowledgebases/${id}/datasets`, {
@@ -267,7 +267,7 @@ describe('an upload', () => {
     expect(await send('rubbish')).toMatchObject({ status: 400, body: { code: 'invalid_knowledgebase_id' } });
   });
 
-  test('repeated under one key is kept once; another file under it is 409', async () => {
+  test('repeated with one Idempotency-Key is stored once; another file is 409', async () => {
     const headers = { 'idempotency-key': 'upload' };
     const first = await knowledge.upload('once.txt', 'Once.', headers);
     const again = await knowledge.upload('once.txt', 'Once.', headers);
@@ -278,13 +278,13 @@ describe('an upload', () => {
     expect(list.filter(({ name }: { name: string }) => name === 'once.txt')).toHaveLength(1);
   });
 
-  test('keeps no folder of its name', async () => {
+  test('stores the file name without folders', async () => {
     const { body } = await knowledge.upload('..\\..\\etc/pass wd.txt', 'x');
     expect(await knowledge.settled(body.datasetId)).toMatchObject({ name: 'pass wd.txt', status: 'ready' });
   });
 });
 
-describe('a document that only parsing finds out about', () => {
+describe('An unreadable document', () => {
   test.each<[string, string, Uint8Array | string, RegExp]>([
     ['is encrypted', 'a.pdf', makeEncryptedPdf(), /password/],
     ['is cut off', 'a.pdf', makePdf([['x'], ['y']]).subarray(0, 300), /damaged or cut off/],
@@ -293,19 +293,26 @@ describe('a document that only parsing finds out about', () => {
     ['is no JSON', 'a.json', '{"a": ', /named like JSON/],
     ['has no text', 'a.html', '<!doctype html><script>x</script>', /no text/],
     ['has only spaces', 'a.txt', ' \n\n \t ', /no text/],
-  ])('%s fails with a reason, and harms no other', { timeout: 120_000 }, async (_, name, content, reason) => {
-    const good = knowledge.upload('good.txt', 'A good document beside a bad one.');
-    const bad = await knowledge.add(name, content);
-    expect(bad).toMatchObject({ status: 'failed', chunkCount: 0, error: expect.stringMatching(reason) });
-    expect(await knowledge.settled((await good).body.datasetId)).toMatchObject({ status: 'ready' });
-    expect(await knowledge.chunks(bad.id)).toMatchObject({ status: 404, body: { code: 'chunks_not_found' } });
-  });
+  ])(
+    '(%s) fails with a reason and does not affect others',
+    { timeout: 120_000 },
+    async (_, name, content, reason) => {
+      const good = knowledge.upload('good.txt', 'A good document beside a bad one.');
+      const bad = await knowledge.add(name, content);
+      expect(bad).toMatchObject({ status: 'failed', chunkCount: 0, error: expect.stringMatching(reason) });
+      expect(await knowledge.settled((await good).body.datasetId)).toMatchObject({ status: 'ready' });
+      expect(await knowledge.chunks(bad.id)).toMatchObject({
+        status: 404,
+        body: { code: 'chunks_not_found' },
+      });
+    },
+  );
 });
 
-describe('chunks', () => {
+describe('Chunks', () => {
   const path = () => `${knowledge.path}/datasets/${datasetId}/chunks`;
 
-  test('are shown in the order of the document, whole or in parts', { timeout: 300_000 }, async () => {
+  test('are listed in document order, all or by page', { timeout: 300_000 }, async () => {
     const sentences = Array.from(
       { length: 520 },
       (_, index) => `This is the sentence of number ${index}, all of it.`,
@@ -324,7 +331,7 @@ describe('chunks', () => {
     expect(await get('?offset=5000')).toEqual([]);
   });
 
-  test('of a dataset that belongs elsewhere are 403, of none 404', async () => {
+  test('of another knowledgebase’s dataset are 403, of an unknown one 404', async () => {
     const of = (id: string) => ask('GET', `${knowledge.path}/datasets/${id}/chunks`);
     expect(await of(othersDatasetId)).toMatchObject({
       status: 403,
@@ -345,7 +352,7 @@ describe('chunks', () => {
     });
   });
 
-  test('that are off are not found, until they are on', async () => {
+  test('that are off are not found until they are on again', async () => {
     const [chunk] = (await ask('GET', path())).body;
     const found = async () =>
       (await knowledge.query('What does the kettle cost?')).body.map(({ id }: { id: string }) => id);
@@ -364,7 +371,7 @@ describe('chunks', () => {
   });
 
   test.each([[{}], [{ isEnabled: 'no' }], [{ isEnabled: true, content: 'x' }], [[]]])(
-    'changed by %j are 400',
+    'refuse the change %j',
     async (body) => {
       const [chunk] = (await ask('GET', path())).body;
       expect((await ask('PATCH', `${path()}/${chunk.id}`, body)).status).toBe(400);
@@ -378,8 +385,8 @@ describe('chunks', () => {
   });
 });
 
-describe('a query', () => {
-  test('answers in both families, the best first, of this project alone', async () => {
+describe('A query', () => {
+  test('returns the project’s best matches first, on both paths', async () => {
     const { status, body } = await knowledge.query('What does the kettle cost?');
     expect(status).toBe(200);
     expect(body[0]).toEqual({
@@ -398,7 +405,7 @@ describe('a query', () => {
     expect((await legacy(knowledge.project, 'GET', path)).body).toEqual(body);
   });
 
-  test('takes a threshold and a count', async () => {
+  test('accepts a threshold and a maximum count', async () => {
     for (const { score } of (await knowledge.query('kettle', { scoreThreshold: '0.35', topK: '50' })).body) {
       expect(score).toBeGreaterThanOrEqual(0.35);
     }
@@ -406,7 +413,7 @@ describe('a query', () => {
     expect((await knowledge.query('kettle', { scoreThreshold: '0', topK: '1' })).body).toHaveLength(1);
   });
 
-  test('by words finds what its meaning does not tell, unless the threshold forbids', async () => {
+  test('in hybrid mode finds chunks by words, unless the threshold excludes them', async () => {
     await knowledge.add('parts.txt', 'Zubehör XK-4821: Ersatzdeckel, nicht lieferbar.');
     const names = async (more: Record<string, string>) =>
       (await knowledge.query('XK-4821', more)).body.map(
@@ -431,18 +438,18 @@ describe('a query', () => {
     'q=x&scoreThreshold=',
     'q=x&mode=best',
     'q=a&q=b',
-  ])('?%s is 400', async (query) => {
+  ])('with ?%s is 400', async (query) => {
     expect((await ask('GET', `${knowledge.path}/query?${query.slice(0, 3000)}`)).status).toBe(400);
   });
 
-  test('of an empty knowledgebase finds nothing, and of none is 404', async () => {
+  test('of an empty knowledgebase finds nothing, of an unknown one is 404', async () => {
     expect((await (await createKnowledge(gateway())).query('kettle')).body).toEqual([]);
     const path = `${knowledge.project.path}/knowledgebases/${uuidV7()}/query?q=x`;
     expect(await ask('GET', path)).toMatchObject({ status: 404, body: { code: 'knowledgebase_not_found' } });
   });
 });
 
-test('a deleted dataset is gone, with all that was found in it', async () => {
+test('A deleted dataset is no longer found', async () => {
   const { id } = await knowledge.add('gone.txt', 'The secret ingredient is cinnamon.');
   const names = async () =>
     (await knowledge.query('What is the secret ingredient?', { mode: 'hybrid' })).body.map(

@@ -120,8 +120,8 @@ const REFUSALS: readonly (readonly [...Row, status: number, code: string])[] = [
   ['GET', '/knowledgebases/OTHER_KB/query?q=x', undefined, 404, 'knowledgebase_not_found'],
 ];
 
-describe.each(Object.entries(FAMILIES))('with %s', (_name, family) => {
-  test.each(ROUTES)('%s %s is open to its key alone', async (method, path, body, status) => {
+describe.each(Object.entries(FAMILIES))('Knowledge routes with %s', (_name, family) => {
+  test.each(ROUTES)('%s %s accepts only its own key', async (method, path, body, status) => {
     const row: Row = [method, path, body];
     expect((await send(family, row, family.credential('mine'))).status).toBe(status);
     for (const headers of [{}, family.credential('unknown')]) {

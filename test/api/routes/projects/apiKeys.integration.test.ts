@@ -6,12 +6,12 @@ import { makeTempDir } from '../../../support/tempDir.ts';
 
 const gateway = sharedGateway();
 
-describe('keys', () => {
+describe('API keys', () => {
   test.each([
     ['secret', undefined, /^sk_[0-9A-Za-z]{43}$/, ['read', 'write', 'calls']],
     ['developer', undefined, /^dk_[0-9A-Za-z]{43}$/, ['read', 'write', 'calls']],
     ['developer', ['keys:write'], /^dk_[0-9A-Za-z]{43}$/, ['keys:write']],
-  ])('of kind %s with scopes %j are shown once', async (kind, scopes, form, granted) => {
+  ])('of kind %s with scopes %j are shown only once', async (kind, scopes, form, granted) => {
     const { path } = await gateway().createProject();
     const body = { name: 'CRM', kind, ...(scopes && { scopes }) };
 
@@ -45,7 +45,7 @@ describe('keys', () => {
     expect(answer).toMatchObject({ status: 400, body: { details: [{ path }] } });
   });
 
-  test('with keys:write manage their own project’s, and say so in the audit log', async () => {
+  test('with keys:write manage their own project’s keys, with audit log entries', async () => {
     const project = await gateway().createProject();
     const keeper = await gateway().createKey(project, { scopes: ['keys:write'] });
     const body = { name: 'made by a key', kind: 'developer' };
@@ -72,7 +72,7 @@ describe('keys', () => {
     expect(JSON.stringify(log)).not.toContain(made.body.key);
   });
 
-  test('tell when they were used last, once that is written down', async () => {
+  test('show their last use', async () => {
     const [database, folder] = [await createTestDatabase('newest'), makeTempDir()];
     const options = { env: { DATABASE_URL: database.url }, dataDir: folder.path };
     const first = await startTestGateway(options);
@@ -93,8 +93,8 @@ describe('keys', () => {
   });
 });
 
-describe('a revoked key', () => {
-  test('is refused from the answer on, on a node that had just believed it', async () => {
+describe('A revoked key', () => {
+  test('is refused at once by a node that has it in its cache', async () => {
     const nodes = await startTwoGateways();
     const project = await nodes.first.createProject();
     for (let round = 0; round < 50; round += 1) {
@@ -109,7 +109,7 @@ describe('a revoked key', () => {
     await nodes.stop();
   });
 
-  test('cannot come back by look-ups that run while it goes', async () => {
+  test('is not cached by a concurrent lookup', async () => {
     const nodes = await startTwoGateways();
     const project = await nodes.first.createProject();
     for (let round = 0; round < 10; round += 1) {
@@ -125,7 +125,7 @@ describe('a revoked key', () => {
     await nodes.stop();
   });
 
-  test('goes with its project', async () => {
+  test('is every key of a deleted project', async () => {
     const nodes = await startTwoGateways();
     const { path, developerKey: key } = await nodes.first.createProject();
     const use = () => nodes.second.api('GET', `${path}/agent`, { key });

@@ -18,8 +18,8 @@ const NO_LIMITS = {
 };
 const gateway = sharedGateway();
 
-describe('projects', () => {
-  test('a new project has its defaults, and is found again', async () => {
+describe('Projects', () => {
+  test('have defaults', async () => {
     const created = await gateway().api('POST', '/v1/projects', { body: { name: 'Clinic' } });
 
     expect(created.status).toBe(201);
@@ -37,7 +37,7 @@ describe('projects', () => {
     expect(found.body).toEqual(created.body);
   });
 
-  test('an update changes what it names and nothing else', async () => {
+  test('change only the supplied fields', async () => {
     const { path } = await gateway().createProject('Before');
     const before = (await gateway().api('GET', path)).body;
 
@@ -54,7 +54,7 @@ describe('projects', () => {
     expect(Date.parse(after.body.updatedAt)).toBeGreaterThanOrEqual(Date.parse(before.updatedAt));
   });
 
-  test('limits of calls change one by one, by the operator alone, and are in the audit log', async () => {
+  test('have call limits that only the operator changes, with audit log entries', async () => {
     const body = { name: 'Limited', callLimits: { blockedPrefixes: ['+1900'], maxConcurrentCalls: 4 } };
     const { body: created } = await gateway().api('POST', '/v1/projects', { body });
     expect(created.callLimits).toEqual({ ...NO_LIMITS, ...body.callLimits });
@@ -97,7 +97,7 @@ describe('projects', () => {
     ['no money at all', { name: 'x', callLimits: { maxSpendingPerDay: 0 } }, '/callLimits/maxSpendingPerDay'],
     ['a limit of nothing', { name: 'x', callLimits: { maxCallsPerHour: 0 } }, '/callLimits/maxCallsPerHour'],
     ['null for a flag', { name: 'x', reportUsage: null }, '/reportUsage'],
-  ])('%s is refused by name', async (_, body, path) => {
+  ])('refuse %s', async (_, body, path) => {
     const answer = await gateway().api('POST', '/v1/projects', { body });
 
     expect(answer.status).toBe(400);
@@ -105,7 +105,7 @@ describe('projects', () => {
     expect(answer.body.error).toBe(answer.body.details[0].message);
   });
 
-  test.each(['GET', 'PATCH', 'DELETE'])('%s of an unknown project is 404', async (method) => {
+  test.each(['GET', 'PATCH', 'DELETE'])('respond 404 to %s of an unknown project', async (method) => {
     const request = method === 'PATCH' ? { body: { name: 'x' } } : {};
     for (const id of [NOBODY, 'rubbish', "'; DROP TABLE projects"]) {
       const answer = await gateway().api(method, `/v1/projects/${encodeURIComponent(id)}`, request);
@@ -114,7 +114,7 @@ describe('projects', () => {
   });
 
   test.each(['api-keys', 'legacy-usage', 'audit-log'])(
-    'GET %s of a project that never was is 404',
+    'respond 404 to GET %s of an unknown project',
     async (list) => {
       for (const id of [NOBODY, 'rubbish']) {
         const answer = await gateway().api('GET', `/v1/projects/${id}/${list}`);
@@ -123,7 +123,7 @@ describe('projects', () => {
     },
   );
 
-  test('a project goes with its keys and all that is in it; its audit log stays', async () => {
+  test('are deleted with their keys and data; the audit log stays', async () => {
     const { path, developerKey } = await gateway().createProject();
     const input = { name: 'gone', http: { method: 'GET', url: 'https://example.com/' } };
     await gateway().api('POST', `${path}/tools`, { key: developerKey, body: input });
@@ -138,8 +138,8 @@ describe('projects', () => {
   });
 });
 
-describe('lists', () => {
-  test('are cut by limit and offset, oldest first, and tell the total', async () => {
+describe('Lists', () => {
+  test('have limit, offset and total, oldest first', async () => {
     const { path, developerKey: key } = await gateway().createProject();
     const names = Array.from({ length: 7 }, (_, index) => `case ${index}`);
     for (const name of names) await gateway().api('POST', `${path}/test-cases`, { key, body: { name } });
@@ -186,8 +186,8 @@ describe('lists', () => {
   });
 });
 
-describe('deleting a project while others write to it', () => {
-  test('is done, and every write succeeds or finds no such project', { timeout: 60_000 }, async () => {
+describe('Deleting a project during writes', () => {
+  test('succeeds, and every write succeeds or is 404', { timeout: 60_000 }, async () => {
     const seen = new Set<number>();
     for (let round = 0; round < 4; round += 1) {
       const { path, developerKey: key } = await gateway().createProject();

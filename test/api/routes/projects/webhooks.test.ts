@@ -54,7 +54,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-test('deliveries are listed, and filtered by session and event', async () => {
+test('Webhook deliveries can be filtered by session and event', async () => {
   const { status, body } = await server.send('GET', `${BASE}/webhook-deliveries`);
   expect([status, body]).toEqual([200, { data: [DELIVERY], pagination: { limit: 50, offset: 0, total: 1 } }]);
   await server.send('GET', `${BASE}/webhook-deliveries?sessionId=s&event=session.ended&limit=1`);
@@ -71,13 +71,13 @@ test.each([
   ['a secret key', SECRET_KEY, 403],
   ['a key that reads', READ_ONLY_KEY, 403],
   ['nobody', null, 401],
-])('%s sees and rotates the secret: %s → %i', async (_, key, status) => {
+])('Access of %s to the signing secret: %s → %i', async (_, key, status) => {
   expect((await server.send('GET', `${BASE}/webhook-secret`, { key })).status).toBe(status);
   expect((await server.send('POST', `${BASE}/webhook-secret/rotate`, { key })).status).toBe(status);
   expect(rotations).toBe(status === 200 ? 1 : 0);
 });
 
-test('a rotation gives the new secret, and is written down without it', async () => {
+test('A rotation returns the new secret; the audit log does not contain it', async () => {
   expect((await server.send('GET', `${BASE}/webhook-secret`, { key: ADMIN_TOKEN })).body).toEqual({
     secret: 'whsec_old',
     previousValidUntil: null,
@@ -90,7 +90,7 @@ test('a rotation gives the new secret, and is written down without it', async ()
   expect(JSON.stringify(server.audit)).not.toContain('whsec_');
 });
 
-test('a repetition rotates nothing, and does not tell the secret', async () => {
+test('A repeated rotation changes nothing and does not show the secret', async () => {
   const rotate = () =>
     server.send('POST', `${BASE}/webhook-secret/rotate`, {
       key: DEVELOPER_KEY,
@@ -104,7 +104,7 @@ test('a repetition rotates nothing, and does not tell the secret', async () => {
   expect(server.audit).toHaveLength(1);
 });
 
-test('a project that is not is 404', async () => {
+test('The signing secret of an unknown project is 404', async () => {
   const other = '/v1/projects/019ceb00-0000-7f00-8a4b-5c6d7e8f9a0b/webhook-secret';
   expect((await server.send('GET', other, { key: ADMIN_TOKEN })).status).toBe(404);
 });

@@ -76,7 +76,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-test('sessions are listed', async () => {
+test('The history lists sessions', async () => {
   const { status, body } = await server.send('GET', BASE);
   expect([status, body]).toEqual([
     200,
@@ -85,7 +85,7 @@ test('sessions are listed', async () => {
   expect(asked).toEqual([[PROJECT_ID, {}, { limit: 50, offset: 0 }]]);
 });
 
-test('the list is filtered', async () => {
+test('The history list can be filtered', async () => {
   const query =
     'channel=phone&status=ended&from=2026-01-01&to=2026-01-02T08:00:00%2B08:00&q=Ada&limit=5&offset=10';
   expect((await server.send('GET', `${BASE}?${query}`)).status).toBe(200);
@@ -113,19 +113,19 @@ test.each([
   ['limit=201', '/limit'],
   ['offset=-1', '/offset'],
   ['q=', '/q'],
-])('%s is 400', async (query, path) => {
+])('The query %s is 400', async (query, path) => {
   const { status, body } = await server.send('GET', `${BASE}?${query}`);
   expect([status, body.details?.[0].path]).toEqual([400, path]);
   expect(asked).toEqual([]);
 });
 
-test('sessions are counted', async () => {
+test('The history counts sessions', async () => {
   const { body } = await server.send('GET', `${BASE}/stats?from=2026-01-01`);
   expect(body).toEqual(STATS);
   expect(asked).toEqual([[PROJECT_ID, { from: '2026-01-01T00:00:00.000Z' }]]);
 });
 
-test('a transcript has what was said and what happened, and nothing internal', async () => {
+test('A transcript has messages and events, without internal messages', async () => {
   const { status, body } = await server.send('GET', `${BASE}/s`);
   expect(status).toBe(200);
   expect(body).toEqual({ ...DETAIL, messages: [DETAIL.messages[0], DETAIL.messages[2]] });

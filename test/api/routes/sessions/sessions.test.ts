@@ -43,8 +43,8 @@ afterEach(() => server.close());
 describe.each([
   ['legacy', LEGACY],
   ['v1', V1],
-])('on the %s path', (family, path) => {
-  test('a session is created, read, and ended', async () => {
+])('Session routes on the %s path', (family, path) => {
+  test('create, read and end a session', async () => {
     const created = await server.send('POST', path, {
       body: { session_id: 's/1 ü', variables: { guests: 2 }, provider: 'line', unknown: true },
     });
@@ -87,14 +87,14 @@ describe.each([
     expect(gone.headers.has('deprecation')).toBe(family === 'legacy');
   });
 
-  test('an id that is live cannot be created', async () => {
+  test('refuse the id of a live session', async () => {
     const body = { session_id: 's' };
     await server.send('POST', path, { body });
     const second = await server.send('POST', path, { body });
     expect([second.status, second.body.code]).toEqual([400, 'session_id_in_use']);
   });
 
-  test('sessions are searched', async () => {
+  test('search sessions', async () => {
     const url = `${path}/search`;
     const { status, body } = await server.send('POST', url, { body: { search_string: 'Ada' } });
     expect([status, body]).toEqual([
@@ -126,12 +126,12 @@ describe.each([
     ['POST', '/search', { search_string: 7 }],
     ['POST', '/search', { search_string: 'a', limit: 201 }],
     ['POST', '/search', { search_string: 'a', limit: '5' }],
-  ])('%s %s with %j is 400', async (method, more, body) => {
+  ])('respond 400 to %s %s with %j', async (method, more, body) => {
     const answer = await server.send(method, path + more, { body });
     expect([answer.status, answer.body.error]).toEqual([400, expect.any(String)]);
   });
 
-  test('an id named as a route beside it can be read', async () => {
+  test('read a session whose id is the name of a route', async () => {
     server.conversations.put({ projectId: PROJECT_ID, sessionId: 'search' });
     const { status, body } = await server.send('GET', `${path}/search`);
     expect([status, body.sessionId]).toEqual([200, 'search']);
@@ -139,12 +139,12 @@ describe.each([
     expect([put.status, put.headers.get('allow')]).toEqual([405, expect.stringContaining('POST')]);
   });
 
-  test('a session of another project is 404', async () => {
+  test('respond 404 to a session of another project', async () => {
     server.conversations.put({ projectId: 'other', sessionId: 's' });
     expect((await server.send('GET', `${path}/s`)).status).toBe(404);
   });
 
-  test('a repetition with the same Idempotency-Key gets the first answer', async () => {
+  test('repeat the first response for an Idempotency-Key', async () => {
     const send = (body: object) => server.send('POST', path, { body, headers: { 'idempotency-key': 'k' } });
     const first = await send({ session_id: 's' });
     const second = await send({ session_id: 's' });
@@ -156,7 +156,7 @@ describe.each([
   });
 });
 
-test('internal messages are not shown', async () => {
+test('A session shows no internal messages', async () => {
   const { state } = server.conversations.put({ projectId: PROJECT_ID, sessionId: 's' });
   const call = { id: 'c', type: 'function' as const, function: { name: 'look', arguments: '{}' } };
   server.conversations.put({
@@ -183,10 +183,10 @@ test('internal messages are not shown', async () => {
   ]);
 });
 
-describe('terminate', () => {
+describe('Terminating', () => {
   const terminate = (session_id: string) => server.send('POST', `${V1}/terminate`, { body: { session_id } });
 
-  test('ends a session', async () => {
+  test('ends the session', async () => {
     server.conversations.put({ projectId: PROJECT_ID, sessionId: 's' });
     const { status, body } = await terminate('s');
     expect([status, body]).toEqual([200, { success: true, sessionId: 's', message: 'Session terminated' }]);
@@ -206,14 +206,14 @@ describe('terminate', () => {
   });
 });
 
-test('a developer key may create a session on the working copy', async () => {
+test('A developer key can create a session on the working copy', async () => {
   const headers = { 'x-agent-version': 'draft' };
   await server.send('POST', V1, { key: DEVELOPER_KEY, headers, body: { session_id: 'a' } });
   await server.send('POST', V1, { headers, body: { session_id: 'b' } });
   expect(server.conversations.created.map(({ draft }) => draft)).toEqual([true, false]);
 });
 
-test('a key that only reads creates and ends nothing', async () => {
+test('A key with the scope read can neither create nor end sessions', async () => {
   const key = READ_ONLY_KEY;
   for (const method of ['POST', 'DELETE']) {
     expect((await server.send(method, V1, { key, body: { session_id: 's' } })).status).toBe(403);
@@ -221,17 +221,20 @@ test('a key that only reads creates and ends nothing', async () => {
   expect((await server.send('POST', `${V1}/search`, { key, body: { search_string: 'a' } })).status).toBe(200);
 });
 
-describe('models', () => {
-  test.each([`/project/${PROJECT_ID}/models`, `/v1/projects/${PROJECT_ID}/models`])('%s', async (path) => {
-    const { body } = await server.send('GET', path);
-    expect(body).toEqual({
-      object: 'list',
-      data: [
-        { id: 'scripted-model', object: 'model', created: 0, owned_by: 'callway' },
-        { id: 'vendor/large', object: 'model', created: 0, owned_by: 'callway' },
-      ],
-    });
-    expect((await server.send('GET', `${path}/vendor%2Flarge`)).body).toEqual(body.data[1]);
-    expect((await server.send('GET', `${path}/other`)).body.code).toBe('model_not_found');
-  });
+describe('Listing models', () => {
+  test.each([`/project/${PROJECT_ID}/models`, `/v1/projects/${PROJECT_ID}/models`])(
+    'works at %s',
+    async (path) => {
+      const { body } = await server.send('GET', path);
+      expect(body).toEqual({
+        object: 'list',
+        data: [
+          { id: 'scripted-model', object: 'model', created: 0, owned_by: 'callway' },
+          { id: 'vendor/large', object: 'model', created: 0, owned_by: 'callway' },
+        ],
+      });
+      expect((await server.send('GET', `${path}/vendor%2Flarge`)).body).toEqual(body.data[1]);
+      expect((await server.send('GET', `${path}/other`)).body.code).toBe('model_not_found');
+    },
+  );
 });
