@@ -45,7 +45,7 @@ interface TranscriptRequest {
 }
 
 /**
- * Recognises the caller's speech on one stream: frames the audio, removes echo and noise, detects utterances, and has
+ * Recognizes the caller's speech on one stream: frames the audio, removes echo and noise, detects utterances, and has
  * them transcribed.
  */
 export class SpeechRecognition {

@@ -5,7 +5,7 @@ import { isSpeakable, speakable } from './sentenceSplitter.ts';
 import { SpeechPlayout, type SpeechPlayoutDeps } from './speechPlayout.ts';
 import { firstAudible, type SpeechSynthesis, withoutLeadingSilence } from './speechSynthesis.ts';
 
-/** Speech synthesised ahead of what is heard: enough for a slow sentence, little to discard on an interruption. */
+/** Speech synthesized ahead of what is heard: enough for a slow sentence, little to discard on an interruption. */
 const LOOKAHEAD_MS = 8000;
 const FRAME_MS = 20;
 
@@ -18,7 +18,7 @@ export interface AgentSpeechDeps extends SpeechPlayoutDeps {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** One spoken answer: synthesises its sentences while the text is still being written, and knows what was heard. */
+/** One spoken answer: synthesizes its sentences while the text is still being written, and knows what was heard. */
 export class AgentSpeech {
   readonly #deps: AgentSpeechDeps;
   readonly #sampleRateHz: number;
@@ -27,7 +27,7 @@ export class AgentSpeech {
   readonly #abort = new AbortController();
   readonly #sentences: string[] = [];
   #isFinished = false;
-  #isSynthesising = false;
+  #isSynthesizing = false;
   #wake: () => void = () => undefined;
   /** Samples before the first audible one. */
   #leadingSamples = 0;
@@ -42,7 +42,7 @@ export class AgentSpeech {
 
   /** Whether everything said so far was heard and more may follow. */
   get isStarved(): boolean {
-    const isIdle = !this.#isFinished && !this.#isSynthesising && this.#sentences.length === 0;
+    const isIdle = !this.#isFinished && !this.#isSynthesizing && this.#sentences.length === 0;
     return isIdle && this.playout.isDrained;
   }
 
@@ -50,14 +50,14 @@ export class AgentSpeech {
   say(text: string): void {
     if (this.#isFinished || this.playout.isStopped || text === '') return;
     this.#sentences.push(text);
-    if (!this.#isSynthesising) void this.#synthesise();
+    if (!this.#isSynthesizing) void this.#synthesize();
   }
 
   /** Nothing more is said. */
   finish(): void {
     this.#isFinished = true;
     this.#wake();
-    if (!this.#isSynthesising) this.#completeIfFinished();
+    if (!this.#isSynthesizing) this.#completeIfFinished();
   }
 
   /** Stops for good within a frame. Idempotent. */
@@ -94,14 +94,14 @@ export class AgentSpeech {
     this.#wake();
   }
 
-  async #synthesise(): Promise<void> {
-    this.#isSynthesising = true;
+  async #synthesize(): Promise<void> {
+    this.#isSynthesizing = true;
     for (let text = this.#sentences.shift(); text !== undefined; text = this.#sentences.shift()) {
       await this.#untilNeeded();
       if (this.playout.isStopped) break;
       await this.#speakSentence(text);
     }
-    this.#isSynthesising = false;
+    this.#isSynthesizing = false;
     if (!this.playout.isStopped) this.#completeIfFinished();
   }
 

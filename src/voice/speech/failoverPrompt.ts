@@ -18,14 +18,14 @@ export interface FailoverPromptDeps {
   readonly onError: (error: unknown, message: string) => void;
 }
 
-/** The greeting is synthesised before prompts that are rarely needed. */
+/** The greeting is synthesized before prompts that are rarely needed. */
 const DELAY_MS = 2000;
 
 /**
- * Sends failover prompts in the agent's voice to the peer, which cannot synthesise speech, for the case that this
+ * Sends failover prompts in the agent's voice to the peer, which cannot synthesize speech, for the case that this
  * process fails.
  *
- * @param texts - Called once, when the prompts are synthesised.
+ * @param texts - Called once, when the prompts are synthesized.
  * @returns Cancels it; idempotent.
  */
 export function sendFailoverPrompts(

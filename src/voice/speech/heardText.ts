@@ -1,4 +1,4 @@
-/** Usual pace of synthetic voices, for speech that is still being synthesised. */
+/** Usual pace of synthetic voices, for speech that is still being synthesized. */
 const CHARACTERS_PER_SECOND = 15;
 const HAN_CHARACTERS_PER_SECOND = 5;
 /** Softer samples are the silence around the words. */

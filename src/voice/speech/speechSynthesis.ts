@@ -26,7 +26,7 @@ const AUDIBLE = 64;
 /** Kept before the first audible sample: a soft consonant starts there. */
 const LEADING_SILENCE_MS = 20;
 
-/** Synthesised speech by vendor, voice, language, rate and text. Shared by all sessions of a node. */
+/** Synthesized speech by vendor, voice, language, rate and text. Shared by all sessions of a node. */
 export type SpeechCache = LRUCache<string, Int16Array>;
 
 export function createSpeechCache(): SpeechCache {
@@ -48,7 +48,7 @@ export interface SpeechSynthesisDeps {
 
 type Sink = (samples: Int16Array) => void;
 
-/** Synthesises speech at one stream's sample rate, with a cache, one retry and a fallback vendor. */
+/** Synthesizes speech at one stream's sample rate, with a cache, one retry and a fallback vendor. */
 export class SpeechSynthesis {
   readonly #deps: SpeechSynthesisDeps;
   readonly #sampleRateHz: SampleRateHz;
@@ -96,7 +96,7 @@ export class SpeechSynthesis {
   ): Promise<{ readonly error: unknown; readonly hasSound: boolean } | undefined> {
     const attempt = new Attempt(this.#deps.clock, options);
     try {
-      await this.#synthesise(vendor, request, attempt);
+      await this.#synthesize(vendor, request, attempt);
       if (!attempt.hasSound) throw failure('model_malformed', 'The speech synthesis returned silence');
       return undefined;
     } catch (error) {
@@ -108,7 +108,7 @@ export class SpeechSynthesis {
     }
   }
 
-  async #synthesise(vendor: TextToSpeech, request: SynthesisRequest, attempt: Attempt): Promise<void> {
+  async #synthesize(vendor: TextToSpeech, request: SynthesisRequest, attempt: Attempt): Promise<void> {
     const { cache } = this.#deps;
     const { text, voice = '', language = '' } = request;
     const key = [vendor.name, voice, language, this.#sampleRateHz, text].join('|');

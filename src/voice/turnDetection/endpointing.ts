@@ -57,7 +57,7 @@ export function endpointingDelayMs(
   return Math.round(Math.min(maxMs, Math.max(byTranscript, byPauses)));
 }
 
-/** The last word counts more than punctuation, since recognisers put a full stop after anything. */
+/** The last word counts more than punctuation, since recognizers put a full stop after anything. */
 export function completenessOf(text: string): Completeness {
   const trimmed = text.trim();
   if (trimmed === '') return 'open';

@@ -101,7 +101,7 @@ function onListening(state: TurnState, utterance: Utterance, context: TurnContex
   const next = { ...state, isEndOfTurn };
   if (isEndOfTurn && state.transcript !== undefined) return endCallerTurn(next, context);
   if (!isEndOfTurn || silenceMs < TRANSCRIPT_TIMEOUT_MS) return withoutEffects(next);
-  return onTranscriptionFailed(next, 'The recogniser did not answer in time', context);
+  return onTranscriptionFailed(next, 'The recognizer did not answer in time', context);
 }
 
 /** Speech before the answer is heard continues the caller's turn; other turns are not cancelled. */

@@ -75,7 +75,7 @@ export function endCallerTurn(state: TurnState, context: TurnContext): TurnStep 
     return { ...step, state: { ...step.state, carriedText: text, answeredSpeechEndMs } };
   }
   if ((context.utterance?.voicedMs ?? 0) < REPROMPT_AFTER_MS) return becomeIdle(state, context);
-  return reprompt(state, NOT_UNDERSTOOD, 'No words were recognised in what the caller said', context);
+  return reprompt(state, NOT_UNDERSTOOD, 'No words were recognized in what the caller said', context);
 }
 
 function reprompt(state: TurnState, code: string, message: string, context: TurnContext): TurnStep {

@@ -19,7 +19,7 @@ export class TurnCheckpoints {
   readonly #deps: TurnCheckpointsDeps;
   #dueMs = Number.NEGATIVE_INFINITY;
   #hasCheckpoint = false;
-  /** Serialises the writes, so that no checkpoint outlives its turn. */
+  /** Serializes the writes, so that no checkpoint outlives its turn. */
   #writes: Promise<void> = Promise.resolve();
   #pendingWrites = 0;
 

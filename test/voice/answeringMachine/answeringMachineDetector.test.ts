@@ -38,7 +38,7 @@ describe('Answering machine detection', () => {
     });
   const machineEvents = (call: SimulatedCall) => eventsOf(call, 'answering_machine');
 
-  test('recognises a machine by its words and leaves the message after the beep', async () => {
+  test('recognizes a machine by its words and leaves the message after the beep', async () => {
     const call = outbound();
     await call.stream.advance(100);
     expect(call.isAgentSpeaking()).toBe(true);
@@ -56,7 +56,7 @@ describe('Answering machine detection', () => {
     expect(await call.report).toMatchObject({ outcome: 'hung_up', answeredBy: 'machine' });
   });
 
-  test('recognises a machine by the length of its greeting and leaves the message in the silence after it', async () => {
+  test('recognizes a machine by the length of its greeting and leaves the message in the silence after it', async () => {
     const call = outbound();
     await call.say('Some words that tell nothing and go on and on', 6000);
     await call.stream.advance(1500);
@@ -70,7 +70,7 @@ describe('Answering machine detection', () => {
     await call.report;
   });
 
-  test('recognises a machine by its beep alone', async () => {
+  test('recognizes a machine by its beep alone', async () => {
     const call = outbound();
     await call.stream.advance(500);
     call.stream.speak(tone(1000, 300));
@@ -104,7 +104,7 @@ describe('Answering machine detection', () => {
     ]);
   });
 
-  test('recognises a person by a short answer, whatever they say later', async () => {
+  test('recognizes a person by a short answer, whatever they say later', async () => {
     const call = outbound();
     await call.agentSpeaks();
     await call.agentFallsSilent();

@@ -95,7 +95,7 @@ test('A model that breaks off leaves what was said, and the apology follows', as
   expect((await call.report).outcome).toBe('failed');
 });
 
-test('A recogniser that is down makes the agent ask for DTMF digits', async () => {
+test('A recognizer that is down makes the agent ask for DTMF digits', async () => {
   const call = simulatedCall({ answer: () => GREETING });
   call.caller.fail = new ModelError('model_rejected', 'not installed', { beforeFirstToken: true });
   await greeted(call);

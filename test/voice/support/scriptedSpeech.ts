@@ -14,7 +14,7 @@ export const loudActivity: VoiceActivityDetection = {
   open: () => ({ isSpeech: (frame) => frame.some((sample) => sample >= LOUD), close: () => undefined }),
 };
 
-/** Encodes a caller's words in the level of their samples, and is the recogniser that decodes them. */
+/** Encodes a caller's words in the level of their samples, and is the recognizer that decodes them. */
 export interface ScriptedCaller extends SpeechToText {
   /** Samples of a text; an empty text is noise. */
   say(text: string, durationMs: number): Int16Array;

@@ -4,7 +4,7 @@ import type { SimulatedClock } from '../../support/simulatedClock.ts';
 import type { Stage } from './scenes.ts';
 import type { Fault } from './wordSpeech.ts';
 
-type Component = 'recogniser' | 'voice' | 'model' | 'database';
+type Component = 'recognizer' | 'voice' | 'model' | 'database';
 
 /** Which components are broken at the moment. */
 export interface Faults {
@@ -72,10 +72,10 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   'a short word': ({ speak }) => speak(1, 240),
   'a sentence': ({ speak }) => speak(3, 900),
   'a backchannel': ({ say }) => say('mm-hm', 400),
-  'the recogniser fails': fault('recogniser', 'fails'),
-  'the recogniser hangs': fault('recogniser', 'hangs'),
-  'the recogniser is late': fault('recogniser', 'is late'),
-  'the recogniser returns nothing': fault('recogniser', 'is empty'),
+  'the recognizer fails': fault('recognizer', 'fails'),
+  'the recognizer hangs': fault('recognizer', 'hangs'),
+  'the recognizer is late': fault('recognizer', 'is late'),
+  'the recognizer returns nothing': fault('recognizer', 'is empty'),
   'the voice fails': fault('voice', 'fails'),
   'the voice hangs': fault('voice', 'hangs'),
   'the voice is late': fault('voice', 'is late'),

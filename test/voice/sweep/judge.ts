@@ -8,8 +8,8 @@ const WHOLE = 0.95;
 const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}-]+/gu) ?? [];
 
 export interface Conditions {
-  /** Speech is recognised, and is a person's. */
-  readonly isRecognised: boolean;
+  /** Speech is recognized, and is a person's. */
+  readonly isRecognized: boolean;
   /** Whether the agent had the call all the time between, in milliseconds of the stream. */
   readonly hadAgent: (fromMs: number, toMs: number) => boolean;
 }
@@ -18,7 +18,7 @@ export interface Conditions {
 export function judgeCaller(
   call: SimulatedCall,
   caller: WordCaller,
-  { isRecognised, hadAgent }: Conditions,
+  { isRecognized, hadAgent }: Conditions,
 ): string[] {
   const said = caller.wordsIn(call.stream.callerAudio()).filter(({ share }) => share === 1);
   const stored = messagesOf(call, 'user').flatMap((text) =>
@@ -27,7 +27,7 @@ export function judgeCaller(
   const problems: string[] = [];
   for (const { word, fromMs, toMs } of said) {
     const times = stored.filter((one) => one === word).length;
-    const isRequired = isRecognised && word.startsWith('said') && hadAgent(fromMs, toMs);
+    const isRequired = isRecognized && word.startsWith('said') && hadAgent(fromMs, toMs);
     if (times === 0 && isRequired) problems.push(`lost: ${word}`);
     if (times > said.filter((one) => one.word === word).length) problems.push(`${times} times: ${word}`);
   }

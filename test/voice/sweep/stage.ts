@@ -31,7 +31,7 @@ export interface SetStage {
 export function setStage(scene: Scene): SetStage {
   const clock = createSimulatedClock();
   const faults = createFaults(clock);
-  const caller = createWordCaller(clock, () => faults.now('recogniser'));
+  const caller = createWordCaller(clock, () => faults.now('recognizer'));
   const voice = createWordVoice(clock, () => faults.now('voice'));
   const model = createChatClient(asProvider(sceneModel(scene, clock, faults)), {
     clock,

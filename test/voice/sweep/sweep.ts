@@ -20,9 +20,9 @@ const WRITE_TIMEOUT_MS = 6000;
 
 /** With these, words may be lost. */
 const LOSES_WORDS: ReadonlySet<string> = new Set([
-  'the recogniser fails',
-  'the recogniser hangs',
-  'the recogniser returns nothing',
+  'the recognizer fails',
+  'the recognizer hangs',
+  'the recognizer returns nothing',
 ]);
 
 export interface Played {
@@ -68,7 +68,7 @@ export async function play(scene: Scene, played: readonly Played[]): Promise<Swe
     ...(clock.pendingTimers() > 0 ? [`${clock.pendingTimers()} timers left`] : []),
     ...(stream.listeners() > 0 ? [`${stream.listeners()} listeners left`] : []),
     ...judgeCaller(call, stage.caller, {
-      isRecognised: !played.some(({ kind }) => LOSES_WORDS.has(kind)) && report?.answeredBy !== 'machine',
+      isRecognized: !played.some(({ kind }) => LOSES_WORDS.has(kind)) && report?.answeredBy !== 'machine',
       hadAgent: watch.hadAgent,
     }),
     ...judgeAgent(call, stage.voice),

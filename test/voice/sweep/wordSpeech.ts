@@ -31,7 +31,7 @@ export interface HeardWord {
   readonly toMs: number;
 }
 
-/** Encodes each word of a caller in a level of its own, and is a recogniser that finds the words it heard most of. */
+/** Encodes each word of a caller in a level of its own, and is a recognizer that finds the words it heard most of. */
 export interface WordCaller extends SpeechToText {
   say(text: string, durationMs: number): Int16Array;
   /** The words in the caller's samples, in order. */
