@@ -4,7 +4,7 @@ import { normalize, normalizedPhrase, tokenize } from './terms.ts';
 const DAY_MS = 86_400_000;
 const DAYS_IN_WEEK = 7;
 
-/** Days from today, by the words for them; the longest phrases first, since some hold others. */
+/** Days from today; longer phrases first, since some contain others. */
 const RELATIVE: readonly (readonly [RegExp, number])[] = [
   [/\bday after tomorrow\b|\bpasado manana\b|\bubermorgen\b|\bapres demain\b|後天|后天|明後日|あさって/u, 2],
   [/\btomorrow\b|\bmanana\b|\bmorgen\b|\bdemain\b|明天|明日|あした/u, 1],
@@ -34,10 +34,10 @@ const CJK_MONTH_DAY = /(\d{1,2}|[一二三四五六七八九十]{1,3})月(\d{1,2
 const IN_DAYS = /\bin (?:a|(\d{1,3})) (day|week)s?\b/;
 
 /**
- * Finds the day that a text speaks of.
+ * Finds a date in a text.
  *
- * @param today - `YYYY-MM-DD`; without it only a date with its year is one.
- * @returns `YYYY-MM-DD`; undefined when there is no day, or one that no calendar has.
+ * @param today - `YYYY-MM-DD`; without it only dates with a year are found.
+ * @returns `YYYY-MM-DD`; undefined when there is no date, or an impossible one.
  */
 export function findDate(text: string, today: string | undefined): string | undefined {
   const plain = normalize(text);
@@ -83,12 +83,12 @@ function relativeDay(words: string, phrase: string, todayMs: number): string | u
   if (relative) return isoDay(todayMs + relative[1] * DAY_MS);
   const weekday = WEEKDAYS.findIndex((pattern) => pattern.test(phrase));
   if (weekday < 0) return undefined;
-  // "Monday" said on a Monday is the one to come.
+  // "Monday" on a Monday means the next one.
   const daysAhead = (weekday - new Date(todayMs).getUTCDay() + DAYS_IN_WEEK) % DAYS_IN_WEEK || DAYS_IN_WEEK;
   return isoDay(todayMs + daysAhead * DAY_MS);
 }
 
-/** A day without its year is the next one of that name, today included. */
+/** A date without a year is the next such date, today included. */
 function nextOccurrence(month: number, day: number, todayMs: number): string | undefined {
   const year = new Date(todayMs).getUTCFullYear();
   const thisYear = calendarDay(year, month, day);

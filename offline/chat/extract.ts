@@ -22,8 +22,8 @@ const PLACE = /\b(?:in|at|near|from|to|for)\s+(\p{Lu}[\p{L}.'-]*(?:\s+\p{Lu}[\p{
 const PLACE_ANY_CASE =
   /\b(?:in|near|at)\s+(\p{L}[\p{L} '-]*?)(?=\s+(?:today|tomorrow|now|on|please|this|next)\b|[,.?!]|$)/iu;
 const CJK_NUMBER = /[零一二三四五六七八九十兩两]{1,3}(?=[個个位人名張张件次點点歲岁つ本枚台]|$)/u;
-/** A longer answer is a talk of its own, and not the value that was asked for. */
-const MOST_WORDS_OF_A_VALUE = 8;
+/** A longer answer is more than the requested value. */
+const MAX_VALUE_WORDS = 8;
 const QUESTION = /[?？]\s*$|^(?:what|when|where|which|who|why|how|can|could|do|does|is|are)\b/i;
 const ANSWER_LEAD = /^(?:(?:it|that|this)(?:'s|’s| is)|it would be|i think(?: it is)?|well|um|uh)[,\s]+/i;
 
@@ -31,7 +31,7 @@ export interface ExtractionContext extends Pick<Situation, 'node' | 'today'> {
   readonly text: string;
 }
 
-/** Draws the variables from what a person said last; those that it does not tell are null. */
+/** Extracts variables from the user's last message; absent ones are null. */
 export function extractVariables(
   configs: readonly VariableConfig[],
   context: ExtractionContext,
@@ -44,7 +44,7 @@ export function extractVariables(
 }
 
 /**
- * @param isOnlyOne - Whether no other variable of its type is sought: a lone number in the words is then this one's.
+ * @param isOnlyOne - Whether no other variable has its type, so that a single number in the text belongs to it.
  */
 function extractOne(
   config: VariableConfig,
@@ -70,7 +70,7 @@ function extractOne(
   }
 }
 
-/** `orderNumber` and `order_number` are two words each. */
+/** Splits camelCase and snake_case into words. */
 export function splitIdentifier(name: string): string {
   return name.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]+/g, ' ');
 }
@@ -157,7 +157,7 @@ function findString(
   return isAskedFor ? wholeAnswer(text) : undefined;
 }
 
-/** The whole of a short answer to a question for it. */
+/** A short answer as a whole. */
 function wholeAnswer(text: string): string | undefined {
   const answer = text
     .trim()
@@ -165,5 +165,5 @@ function wholeAnswer(text: string): string | undefined {
     .replace(/[.。!！]+$/, '');
   if (answer === '' || QUESTION.test(text.trim()) || polarityOf(text) !== undefined) return undefined;
   const saysNothing = isUnsure(text) || termsOf(answer).length === 0;
-  return saysNothing || answer.split(/\s+/).length > MOST_WORDS_OF_A_VALUE ? undefined : answer;
+  return saysNothing || answer.split(/\s+/).length > MAX_VALUE_WORDS ? undefined : answer;
 }

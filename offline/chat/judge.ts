@@ -1,16 +1,16 @@
 import type { Criterion, Message } from './request.ts';
 import { countSharedTerms, isNegated, isSameTerm, termsOf } from './terms.ts';
 
-/** A criterion is met when so much of what it speaks of was spoken of. */
-const LEAST_SHARE = 0.5;
+/** A criterion is met when the conversation has this share of its terms. */
+const MIN_SHARE = 0.5;
 
-/** Judges a talk by its words alone, and says so. */
 export interface Verdict {
   readonly name: string;
   readonly passed: boolean;
   readonly reason: string;
 }
 
+/** Judges a conversation by the terms of the criteria; each reason says so. */
 export function judgeByRules(
   criteria: readonly Criterion[],
   messages: readonly Message[],
@@ -28,7 +28,7 @@ export function judgeByRules(
       const list = found.length === 0 ? 'none' : found.map(({ word }) => word).join(', ');
       return {
         name,
-        passed: isMissed ? share < LEAST_SHARE : share >= LEAST_SHARE,
+        passed: isMissed ? share < MIN_SHARE : share >= MIN_SHARE,
         reason: `judged by rule: of ${sought.length} words sought, the talk has ${found.length} (${list})`,
       };
     }),

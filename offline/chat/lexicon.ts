@@ -1,9 +1,9 @@
 /**
- * Words that the rules know, in English, Chinese, Japanese, Spanish, German and French. All are written as
- * `normalise` leaves a text: lower case, no accents, contractions in full.
+ * Vocabulary in English, Chinese, Japanese, Spanish, German and French, in the form of `normalize`: lower case, without
+ * accents, contractions expanded.
  */
 
-/** A whole answer that agrees, or the beginning of one. */
+/** Answers that agree, or their start. */
 export const YES_PHRASES: readonly string[] = [
   ...[
     'yes',
@@ -56,7 +56,7 @@ export const YES_PHRASES: readonly string[] = [
   ...['oui', 'ouais', 'd accord', 'bien sur', 'volontiers', 'exact', 'entendu'],
 ];
 
-/** A whole answer that declines, or the beginning of one. */
+/** Answers that decline, or their start. */
 export const NO_PHRASES: readonly string[] = [
   ...[
     'no',
@@ -92,7 +92,7 @@ export const NO_PHRASES: readonly string[] = [
   ...['non', 'pas du tout', 'jamais', 'non merci'],
 ];
 
-/** Answers that look like a yes or a no and are neither. */
+/** Answers that resemble a yes or no and are neither. */
 export const UNSURE_PHRASES: readonly string[] = [
   ...[
     'do not know',
@@ -128,7 +128,7 @@ export const UNSURE_PHRASES: readonly string[] = [
   ],
 ];
 
-/** Agreement that looks like a negation. */
+/** Agreement that resembles a negation. */
 export const FALSE_NEGATIONS: readonly string[] = [
   ...[
     'no problem',
@@ -164,13 +164,13 @@ export const NEGATORS: ReadonlySet<string> = new Set([
 ]);
 export const CJK_NEGATION = /[不沒没別别勿否未無无]|ない|ません|拒|断/u;
 
-/** What a way on says when it is the one for agreement. */
+/** Words of edges that expect agreement. */
 export const YES_CUES: ReadonlySet<string> = new Set([
   ...['yes', 'agrees', 'agree', 'agreed', 'accepts', 'accept', 'confirms', 'confirm', 'confirmed', 'affirms'],
   ...['approves', 'consents', 'correct', 'affirmative', 'positive', 'okay', 'ok'],
   ...['si', 'acepta', 'confirma', 'ja', 'zustimmt', 'bestatigt', 'akzeptiert', 'oui', 'accepte', 'confirme'],
 ]);
-/** And for refusal. */
+/** Words of edges that expect refusal. */
 export const NO_CUES: ReadonlySet<string> = new Set([
   ...['no', 'declines', 'decline', 'declined', 'refuses', 'refuse', 'refused', 'rejects', 'reject', 'denies'],
   ...['disagrees', 'negative', 'rechaza', 'niega', 'nein', 'ablehnt', 'lehnt', 'verneint', 'non', 'refuse'],
@@ -179,7 +179,7 @@ export const CJK_YES_CUE =
   /同意|確認|确认|接受|答應|答应|肯定|說好|说好|說是|说是|願意|愿意|はい|承諾|賛成|了承/u;
 export const CJK_NO_CUE =
   /不同意|不確認|拒絕|拒绝|否定|否認|說不|说不|不要|不想|不願|不愿|いいえ|断る|断り|拒否/u;
-/** What a way on says of a wish, which a yes to a question about the same thing grants. */
+/** Words of edges that expect a wish, which a yes to a question about it confirms. */
 export const WISH_CUES: ReadonlySet<string> = new Set([
   ...[
     'wants',
@@ -198,7 +198,7 @@ export const WISH_CUES: ReadonlySet<string> = new Set([
   ...['quiere', 'desea', 'mochte', 'will', 'veut', 'souhaite', 'voudrait'],
 ]);
 
-/** Words that say nothing about what is meant. */
+/** Stop words. */
 export const STOP_WORDS: ReadonlySet<string> = new Set([
   ...'a an the and or of to in on at for from by with about as is are was were be been am do does did done doing'.split(
     ' ',
@@ -230,11 +230,11 @@ export const STOP_WORDS: ReadonlySet<string> = new Set([
   ),
   ...'不 no nicht pas ne non nunca'.split(' '),
 ]);
-/** Characters, and words of them, that say nothing about what is meant. */
+/** Stop words in Chinese and Japanese. */
 export const CJK_STOP =
   /來電者|来电者|客人|客戶|客户|顧客|顾客|使用者|用户|對方|对方|相手|想要|希望|需要|我們|我们|你們|您|我|你|他|她|的|了|想|要|請|请|是|嗎|吗|幫|帮|吧|呢|啊|說|说|問|问|不|沒|没|別|别|一下|可以|です|ます|ません|ない|ください|したい|たい|は|が|を|に|の|と|も|で|か/gu;
 
-/** Words that mean much the same, under the first of them. */
+/** Synonyms of the first word of each line. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ['book', 'reserve', 'reservation', 'schedule'],
   ['price', 'prices', 'cost', 'costs', 'fee', 'fees', 'charge', 'charges', 'much', 'expensive', 'pricing'],
@@ -249,6 +249,6 @@ export const SYNONYM_OF: ReadonlyMap<string, string> = new Map(
   SYNONYMS.flatMap((group) => group.map((word) => [word, group[0] ?? word] as const)),
 );
 
-/** Where the scope of a negation ends within a sentence that has no punctuation, as a recogniser writes it. */
+/** Where the scope of a negation ends in a transcript without punctuation. */
 export const CLAUSE_BREAK =
   /[.!?;,:，。！？；、…\n]+|\b(?=(?:but|however|instead|rather|please|i want|i need|i would|i am|pero|sino|aber|sondern|mais)\b)|(?=但|而是|我要|我想)/u;

@@ -1,6 +1,6 @@
 import { CJK, normalize } from './terms.ts';
 
-/** Ways to say one's name; the name is what follows, up to the next pause. */
+/** Introductions; the name follows up to the next clause. */
 const INTRODUCTIONS: readonly RegExp[] = [
   /\b(?:my (?:full |first |last )?name is|my name's|the name is|call me|you can call me|name's)\s+(.+)/i,
   /\b(?:i am|i'm|i’m|this is|it is|it's|it’s)\s+(.+)/i,
@@ -13,19 +13,19 @@ const CJK_INTRODUCTIONS: readonly RegExp[] = [
   /(?:我的名字是|我的名字叫|我叫做|我叫|我姓|我是|叫我)([\p{Script=Han}]{1,4}|[\p{L} ]{2,40})/u,
   /(?:私は|名前は)([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]{1,10}?)(?:です|と申します|といいます|$)/u,
 ];
-/** A name ends where a sentence goes on. */
+/** Where a sentence continues after a name. */
 const NAME_END = /[,.!?;，。！？]|\s+(?:and|but|from|with|here|calling|speaking|i|und|y|et)\b/i;
-/** What follows "I am" and is no name. */
-const NO_NAME = new Set(
+/** Words after "I am" that are not a name. */
+const NOT_A_NAME = new Set(
   (
     'a an the not no just so very fine good well ok okay sorry happy sure here there in on at from to for about ready interested ' +
     'your my his her late busy available afraid glad sick home back done new still also really going looking calling trying ' +
     'wondering having waiting ein eine un una une nicht pas interesado correct right wrong'
   ).split(' '),
 );
-const MOST_WORDS_OF_A_NAME = 4;
+const MAX_NAME_WORDS = 4;
 
-/** Finds the name by which a person introduces themself. */
+/** Finds the name with which the user introduces themself. */
 export function findName(text: string): string | undefined {
   for (const pattern of CJK_INTRODUCTIONS) {
     const name = pattern.exec(text)?.[1]?.trim();
@@ -38,14 +38,14 @@ export function findName(text: string): string | undefined {
   return undefined;
 }
 
-/** @returns The name that a text is, written with capitals; undefined when it cannot be one. */
+/** @returns The text as a name, capitalized; undefined when it cannot be one. */
 export function asName(text: string): string | undefined {
   const [head = ''] = text.split(NAME_END);
   const name = head.trim();
   const words = name.split(/\s+/);
-  if (name === '' || words.length > MOST_WORDS_OF_A_NAME || /\d/.test(name)) return undefined;
+  if (name === '' || words.length > MAX_NAME_WORDS || /\d/.test(name)) return undefined;
   const [first = ''] = normalize(name).split(/\s+/);
-  if (NO_NAME.has(first) || /..ing$/.test(first)) return undefined;
+  if (NOT_A_NAME.has(first) || /..ing$/.test(first)) return undefined;
   if (CJK.test(name)) return name;
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ');
 }

@@ -5,7 +5,7 @@ const UNITS: readonly string[] =
 const TENS: readonly string[] = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
 const UNIT_VALUES = new Map(UNITS.map((word, value) => [word, value]));
 const TEN_VALUES = new Map(TENS.map((word, index) => [word, (index + 2) * 10]));
-/** Where "one" is no count: "this one", "no one". */
+/** Words before "one" that make it a pronoun: "this one", "no one". */
 const NOT_A_COUNT_BEFORE_ONE = new Set([
   'this',
   'that',
@@ -20,7 +20,7 @@ const NOT_A_COUNT_BEFORE_ONE = new Set([
 
 const CJK_DIGITS = '零一二三四五六七八九';
 
-/** Writes English number words up to ninety-nine, in a list of lower-case words, as digits. */
+/** Replaces English number words up to ninety-nine by digits. */
 export function numberWordsToDigits(words: readonly string[]): string[] {
   const written: string[] = [];
   for (let index = 0; index < words.length; index++) {
@@ -40,7 +40,7 @@ export function numberWordsToDigits(words: readonly string[]): string[] {
 /**
  * A Chinese or Japanese number up to 99, such as 二十三 or 兩.
  *
- * @returns Undefined when the text is none.
+ * @returns Undefined when the text is not a number.
  */
 export function cjkNumber(text: string): number | undefined {
   const plain = text.replaceAll('兩', '二').replaceAll('两', '二').replaceAll('〇', '零');

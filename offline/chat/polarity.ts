@@ -13,17 +13,17 @@ import { CJK, clausesOf, containsPhrase, isNegated, normalizedPhrase, termsOf, t
 
 export type Polarity = 'yes' | 'no';
 
-/** What a way on expects to hear. */
+/** The answer that an edge expects. */
 export interface Expectation {
   readonly polarity: Polarity;
-  /** Whether it speaks of agreement itself ("agrees"), or of a wish that a yes would grant ("wants to book"). */
+  /** Whether its sentence names agreement itself ("agrees"), not a wish that a yes confirms ("wants to book"). */
   readonly isExplicit: boolean;
 }
 
-/** After so many Chinese characters a beginning such as 好 or 不 may well be part of another word. */
-const LONGEST_CJK_ANSWER = 8;
+/** In a longer Chinese text an initial 好 or 不 is often part of another word. */
+const MAX_CJK_ANSWER_CHARACTERS = 8;
 
-/** Whether an answer agrees or declines; undefined when it does neither, or does not know. */
+/** Whether a text agrees or declines; undefined when it does neither or is unsure. */
 export function polarityOf(text: string): Polarity | undefined {
   if (isUnsure(text)) return undefined;
   if (beginsWithAny(text, FALSE_NEGATIONS)) return beginsWithAny(text, YES_PHRASES) ? 'yes' : undefined;
@@ -33,12 +33,12 @@ export function polarityOf(text: string): Polarity | undefined {
   return clauses.length > 0 && clauses.every(isNegated) ? 'no' : undefined;
 }
 
-/** Whether an answer says that the person does not know. */
+/** Whether the user says that they do not know. */
 export function isUnsure(text: string): boolean {
   return UNSURE_PHRASES.some((phrase) => containsPhrase(text, phrase));
 }
 
-/** Which answer a way on stands for, by its sentence. */
+/** The answer that an edge's sentence expects. */
 export function expectationOf(sentence: string): Expectation | undefined {
   const words = tokenize(sentence);
   if (CJK_NO_CUE.test(sentence) || words.some((word) => NO_CUES.has(word))) {
@@ -56,6 +56,6 @@ function beginsWithAny(text: string, phrases: readonly string[]): boolean {
   const [first = ''] = spoken.split(' ');
   return phrases.some((phrase) => {
     if (!CJK.test(phrase)) return `${spoken} `.startsWith(`${phrase} `);
-    return first.startsWith(phrase) && first.length <= LONGEST_CJK_ANSWER;
+    return first.startsWith(phrase) && first.length <= MAX_CJK_ANSWER_CHARACTERS;
   });
 }

@@ -2,29 +2,29 @@ import { expectationOf, polarityOf } from './polarity.ts';
 import type { Choice, Situation } from './request.ts';
 import { containsPhrase, isNegated, normalizedPhrase, type Term, termOverlap, termsOf } from './terms.ts';
 
-/** Below this the words have too little to do with the way on; found by the tables of the tests. */
-const LEAST_SCORE = 0.4;
-/** Two ways on that are nearer to each other than this are a toss-up. */
-const LEAST_LEAD = 0.08;
-const SCORE_OF_A_PHRASE = 1;
-const SCORE_OF_AN_ANSWER = 0.9;
-const SCORE_OF_A_WISH = 0.6;
-/** A yes or no that is followed by more than this speaks for itself by its words. */
-const MOST_WORDS_BESIDE_A_POLARITY = 4;
+/** A lower overlap is not a match; tuned on the tables of the tests. */
+const MIN_SCORE = 0.4;
+/** Two edges with a smaller difference are ambiguous. */
+const MIN_LEAD = 0.08;
+const PHRASE_SCORE = 1;
+const ANSWER_SCORE = 0.9;
+const WISH_SCORE = 0.6;
+/** A longer answer is matched by its words, not by its yes or no. */
+const MAX_POLARITY_TERMS = 4;
 
 const QUOTED = /["“「『]([^"”」』]+)["”」』]/gu;
 const ALTERNATIVE = /\s+(?:or|oder|ou)\s+|[,;，、；]|或者|或是|或|または/u;
 
 /**
- * Picks the way on that the person's words call for.
+ * Selects the edge that the user's last message matches.
  *
- * @returns The id of a choice; null to stay.
+ * @returns The id of a choice; null to stay at the node.
  */
 export function chooseEdge(situation: Situation): string | null {
   const text = situation.lastUserText?.trim() ?? '';
   const choices = situation.choices ?? [];
   const last = choices.at(-1);
-  // A way on without a sentence is the one for everything else, and comes last.
+  // An unconditional edge is the fallback, and comes last.
   const otherwise = last?.sentence === '' ? last : undefined;
   if (text === '') return null;
   const judged = choices.filter((choice) => choice !== otherwise);
@@ -44,7 +44,7 @@ function scoreOf(choice: Choice, text: string, situation: Situation): number {
   const words = Math.max(
     ...alternativesOf(sentence).map((alternative) => termOverlap(termsOf(alternative), spoken)),
   );
-  // What is denied is denied, however the rest fits.
+  // A negated term outweighs every other match.
   if (words < 0) return words;
   return Math.max(
     words,
@@ -57,12 +57,12 @@ function scoreOf(choice: Choice, text: string, situation: Situation): number {
 function alternativesOf(sentence: string): string[] {
   const parts = sentence.split(ALTERNATIVE).filter((part) => part.trim() !== '');
   if (parts.length < 2) return [sentence];
-  // "does not want A or B" denies both.
+  // "does not want A or B" negates both.
   const isDenied = isNegated(parts[0] ?? '');
   return [sentence, ...parts.map((part) => (isDenied && !isNegated(part) ? `not ${part}` : part))];
 }
 
-/** Words that a way on quotes, or an expected answer that it names, were said just so. */
+/** Scores a phrase that the sentence quotes, or an expected answer that it names. */
 function phraseScore(sentence: string, text: string, { expectedAnswers = [] }: Situation): number {
   const quoted = [...sentence.matchAll(QUOTED)].map(([, phrase]) => phrase ?? '');
   const isQuoted = quoted.some(
@@ -71,27 +71,27 @@ function phraseScore(sentence: string, text: string, { expectedAnswers = [] }: S
   const isExpected = expectedAnswers.some(
     (answer) => normalizedPhrase(answer) === normalizedPhrase(text) && containsPhrase(sentence, answer),
   );
-  return isQuoted || isExpected ? SCORE_OF_A_PHRASE : 0;
+  return isQuoted || isExpected ? PHRASE_SCORE : 0;
 }
 
 function polarityScore(sentence: string, text: string, spoken: readonly Term[], { node }: Situation): number {
   const polarity = polarityOf(text);
   const expectation = expectationOf(sentence);
   if (!polarity || expectation?.polarity !== polarity) return 0;
-  if (spoken.length > MOST_WORDS_BESIDE_A_POLARITY) return 0;
-  if (expectation.isExplicit) return SCORE_OF_AN_ANSWER;
-  // A bare yes grants the wish that was asked about, and no other.
+  if (spoken.length > MAX_POLARITY_TERMS) return 0;
+  if (expectation.isExplicit) return ANSWER_SCORE;
+  // A bare yes confirms only the wish that the node asks about.
   const asked = termsOf(`${node?.title ?? ''}. ${node?.prompt ?? ''}`).map(affirmed);
-  return termOverlap(termsOf(sentence).map(affirmed), asked) > 0 ? SCORE_OF_A_WISH : 0;
+  return termOverlap(termsOf(sentence).map(affirmed), asked) > 0 ? WISH_SCORE : 0;
 }
 
 function affirmed({ word }: Term): Term {
   return { word, negated: false };
 }
 
-/** The best, when it is good enough and far enough before the next. */
+/** The best choice, unless it is too low or ambiguous. */
 function leader(scored: readonly Scored[]): Choice | undefined {
   const [first, second] = scored.toSorted((one, other) => other.score - one.score);
-  if (!first || first.score < LEAST_SCORE) return undefined;
-  return second && first.score - second.score < LEAST_LEAD ? undefined : first.choice;
+  if (!first || first.score < MIN_SCORE) return undefined;
+  return second && first.score - second.score < MIN_LEAD ? undefined : first.choice;
 }

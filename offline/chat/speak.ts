@@ -1,18 +1,17 @@
 import type { SituationNode } from './request.ts';
 import { CJK } from './terms.ts';
 
-/** More of a passage than this nobody listens to. */
-const LONGEST_PASSAGE_CHARACTERS = 400;
+const MAX_PASSAGE_CHARACTERS = 400;
 
 const QUOTED_LINE = /"([^"]+)"|“([^”]+)”|「([^」]+)」|『([^』]+)』|«([^»]+)»/gu;
 const SAID_AFTER_COLON = /\b(?:say|answer|reply|ask)\s*:\s*([^\n]+)/giu;
-/** What stands before a quotation that the person says, and not the agent. */
+/** Text before a quotation of the user, not of the agent. */
 const PERSON_SAYS =
   /\b(?:if|when|whether|unless)\b[^.!?\n]*$|\b(?:caller|customer|user|person|they|he|she)\s+(?:says?|answers?|asks?|replies)\b[^.!?\n]*$|(?:如果|若|當|当)[^。！？\n]*$/iu;
 
 /**
- * What the agent says at a node: the lines that its prompt quotes, in their order, or else a plain sentence for each
- * thing that the prompt tells it to do, or else the title.
+ * The agent's text at a node: the lines that its prompt quotes, or else a sentence for each instruction in it, or else
+ * the title.
  */
 export function nodeText({ prompt, title, type }: SituationNode): string {
   if (type === 'say') return prompt.trim();
@@ -23,11 +22,11 @@ export function nodeText({ prompt, title, type }: SituationNode): string {
   return sentencesFor(title)[0] ?? asSentence(title);
 }
 
-/** Tells a passage of the knowledgebase, cut at the end of a sentence where it is long. */
+/** A retrieved passage, truncated at the end of a sentence. */
 export function passageText(passage: string): string {
   const text = passage.replace(/\s+/g, ' ').trim();
-  if (text.length <= LONGEST_PASSAGE_CHARACTERS) return text;
-  const cut = text.slice(0, LONGEST_PASSAGE_CHARACTERS);
+  if (text.length <= MAX_PASSAGE_CHARACTERS) return text;
+  const cut = text.slice(0, MAX_PASSAGE_CHARACTERS);
   const end = Math.max(...['. ', '! ', '? ', '。', '！', '？'].map((mark) => cut.lastIndexOf(mark)));
   return end > 0 ? cut.slice(0, end + 1) : `${cut.slice(0, Math.max(cut.lastIndexOf(' '), 1))}…`;
 }
@@ -45,7 +44,7 @@ function joinLines(one: string, other: string): string {
   return CJK.test(one.slice(-2)) && CJK.test(other.charAt(0)) ? one + other : `${one} ${other}`;
 }
 
-/** An instruction, and what doing it sounds like; `$1` is what it is about. */
+/** Instructions and what the agent says to follow them; `$1` is the subject. */
 const RULES: readonly (readonly [RegExp, (about: string) => string])[] = [
   [/^ask (?:if|whether) (?:i|you) (.+)/, (about) => yesNoQuestion(about)],
   [/^ask how I (?:can|could|may) (?:help|assist)/, () => 'How can I help you?'],
@@ -66,7 +65,7 @@ const RULES: readonly (readonly [RegExp, (about: string) => string])[] = [
   [/^offer (.+)/, (about) => `I can offer you ${about}.`],
 ];
 
-/** Words that lead into an instruction, and those that name whom it concerns. */
+/** Words before an instruction, and its addressee. */
 const LEAD = /^(?:then|and|next|first|finally|please|politely|kindly|briefly|warmly|just)\s+/;
 const ADDRESSEE =
   /^(ask|thank|greet|welcome|tell|inform|offer|let|remind) (?:the )?(?:caller|customer|user|person|client|guest|them|him|her)\b/;
@@ -91,7 +90,7 @@ function sentenceFor(task: string): string {
   return '';
 }
 
-/** Turns what is told to the agent about a person into what the agent says to that person. */
+/** Rewrites an instruction about the user as a sentence to the user. */
 function toListener(instruction: string): string {
   return instruction
     .replace(/\byou are\b/g, 'I am')

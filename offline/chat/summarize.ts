@@ -1,8 +1,8 @@
 import type { Message } from './request.ts';
 
-const LONGEST_SENTENCE_CHARACTERS = 200;
+const MAX_SENTENCE_CHARACTERS = 200;
 
-/** A talk's beginning and end, word for word: a rule can leave out, but not put in other words. */
+/** The start and end of a conversation, verbatim. */
 export function summarizeByRules(messages: readonly Message[]): string {
   const said = (role: 'user' | 'assistant') =>
     messages.flatMap((message) => (message.role === role && message.content ? [message.content] : []));
@@ -18,8 +18,8 @@ export function summarizeByRules(messages: readonly Message[]): string {
 
 function line(lead: string, sentence: string | undefined): string {
   if (!sentence) return '';
-  const isLong = sentence.length > LONGEST_SENTENCE_CHARACTERS;
-  return `${lead}: “${isLong ? `${sentence.slice(0, LONGEST_SENTENCE_CHARACTERS)}…` : sentence}”`;
+  const isLong = sentence.length > MAX_SENTENCE_CHARACTERS;
+  return `${lead}: “${isLong ? `${sentence.slice(0, MAX_SENTENCE_CHARACTERS)}…` : sentence}”`;
 }
 
 function sentencesOf(text = ''): string[] {

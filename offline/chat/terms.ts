@@ -9,7 +9,7 @@ import {
 } from './lexicon.ts';
 import { numberWordsToDigits } from './numbers.ts';
 
-/** A word that carries meaning, and whether it was said to be so or not to be so. */
+/** A normalized content word, and whether its clause negates it. */
 export interface Term {
   readonly word: string;
   readonly negated: boolean;
@@ -17,10 +17,10 @@ export interface Term {
 
 export const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 const CJK_RUN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+/gu;
-/** Shorter words that begin alike are too often strangers. */
-const SHORTEST_SHARED_BEGINNING = 5;
+/** Shorter common prefixes are often coincidence. */
+const MIN_SHARED_PREFIX = 5;
 
-/** Lower case, full width made half, accents off, contractions in full. Punctuation stays. */
+/** Lower case, half width, without accents, contractions expanded. Punctuation stays. */
 export function normalize(text: string): string {
   return text
     .normalize('NFKC')
@@ -40,17 +40,17 @@ export function normalize(text: string): string {
     .trim();
 }
 
-/** The words of a text, without punctuation; runs of Chinese and Japanese are one word each. */
+/** The words of a text, without punctuation; a run of Chinese or Japanese is one word. */
 export function tokenize(text: string): string[] {
   return normalize(text).match(/[\p{L}\p{N}ー]+/gu) ?? [];
 }
 
-/** The words of a text as one line with single spaces, to look for phrases in. */
+/** The words of a text, separated by single spaces. */
 export function normalizedPhrase(text: string): string {
   return tokenize(text).join(' ');
 }
 
-/** Whether a phrase stands in a text, at the bounds of words; Chinese and Japanese have none. */
+/** Whether a text contains a phrase at word boundaries, which Chinese and Japanese do not have. */
 export function containsPhrase(text: string, phrase: string): boolean {
   const sought = normalizedPhrase(phrase);
   if (sought === '') return false;
@@ -59,20 +59,20 @@ export function containsPhrase(text: string, phrase: string): boolean {
     : ` ${normalizedPhrase(text)} `.includes(` ${sought} `);
 }
 
-/** What a text is about, each word once, with negations told apart clause by clause. */
+/** The unique terms of a text, negated by clause. */
 export function termsOf(text: string): Term[] {
   const meanings = new Map<string, Term>();
   for (const clause of clausesOf(text)) {
     const negated = isNegated(clause);
     for (const word of termsOfClause(clause)) {
-      // What is said in the end counts: "not Monday, Tuesday, well, Monday".
+      // The last mention counts: "not Monday, Tuesday, well, Monday".
       meanings.set(word, { word, negated });
     }
   }
   return [...meanings.values()];
 }
 
-/** Whether a text denies what it speaks of. */
+/** Whether a clause is negated. */
 export function isNegated(clause: string): boolean {
   const plain = FALSE_NEGATIONS.reduce((rest, phrase) => rest.replaceAll(phrase, ' '), normalize(clause));
   return CJK_NEGATION.test(plain) || tokenize(plain).some((word) => NEGATORS.has(word));
@@ -84,16 +84,16 @@ export function clausesOf(text: string): string[] {
     .filter((clause) => clause !== undefined && clause.trim() !== '');
 }
 
-/** Whether two words, as {@link termsOf} gives them, mean the same. */
+/** Whether two terms of {@link termsOf} have the same stem. */
 export function isSameTerm(one: string, other: string): boolean {
   if (one === other) return true;
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
-  return short.length >= SHORTEST_SHARED_BEGINNING && !CJK.test(short) && long.startsWith(short);
+  return short.length >= MIN_SHARED_PREFIX && !CJK.test(short) && long.startsWith(short);
 }
 
 /**
- * How much two texts speak of the same: 1 when every word of each is in the other, 0 when none is, and below 0 when
- * one denies what the other says.
+ * Overlap of two texts: 1 when each has all terms of the other, 0 when they share none, below 0 when one negates the
+ * other's terms.
  */
 export function termOverlap(one: readonly Term[], other: readonly Term[]): number {
   if (one.length === 0 || other.length === 0) return 0;
@@ -109,7 +109,7 @@ export function termOverlap(one: readonly Term[], other: readonly Term[]): numbe
   return (balance / one.length + balance / other.length) / 2;
 }
 
-/** How many of the words of `sought` a text has, whatever it says of them. */
+/** How many terms of `sought` a text has, negated or not. */
 export function countSharedTerms(sought: readonly Term[], text: readonly Term[]): number {
   return sought.filter(({ word }) => text.some((candidate) => isSameTerm(candidate.word, word))).length;
 }
@@ -122,7 +122,7 @@ function termsOfClause(clause: string): string[] {
   return [...latin, ...(clause.match(CJK_RUN) ?? []).flatMap(bigramsOf)];
 }
 
-/** Neighbouring characters: Chinese and Japanese words are mostly two of them long. */
+/** Bigrams, since most Chinese and Japanese words have two characters. */
 function bigramsOf(run: string): string[] {
   return run
     .replace(CJK_STOP, ' ')
@@ -135,7 +135,7 @@ function bigramsOf(run: string): string[] {
     });
 }
 
-/** Takes the commonest English endings off; what is left need not be a word. */
+/** Removes the most common English suffixes. */
 function stem(word: string): string {
   if (word.length < 5 || /\d/.test(word))
     return word.length === 4 && /[^su]s$/.test(word) ? word.slice(0, -1) : word;

@@ -2,17 +2,17 @@ import { extractVariables, splitIdentifier } from './extract.ts';
 import type { JsonObject, RuleRequest, Tool, VariableConfig } from './request.ts';
 import { type Term, termOverlap, termsOf } from './terms.ts';
 
-/** Below this the person's words have too little to do with the tool. */
-const LEAST_SCORE = 0.3;
-/** A tool's one string of these names takes all that the person said. */
+/** A lower overlap is not a match. */
+const MIN_SCORE = 0.3;
+/** Names of a single string parameter that takes the whole message. */
 const FREE_TEXT = new Set(['query', 'question', 'text', 'message', 'q']);
 
 export type ToolDecision =
   | { readonly kind: 'tool_call'; readonly name: string; readonly arguments: string }
-  /** The tool fits, but the person has not told all that it needs. */
+  /** The tool matches, but an argument is missing. */
   | { readonly kind: 'ask'; readonly question: string };
 
-/** Decides whether a tool is to be called: one that the node's prompt, or the person, speaks of. */
+/** Selects a tool that the node's prompt names or the user's message matches. */
 export function chooseToolCall(request: RuleRequest, text: string): ToolDecision | undefined {
   const { tools = [], toolChoice = 'auto', situation } = request;
   const offered = tools.filter(({ name }) => name !== situation?.moveTool);
@@ -30,7 +30,7 @@ export function chooseToolCall(request: RuleRequest, text: string): ToolDecision
   const [best] = offered
     .map((tool) => ({ tool, score: scoreOf(tool, spoken) }))
     .toSorted((one, other) => other.score - one.score);
-  if (!best || (best.score < LEAST_SCORE && toolChoice !== 'required')) return undefined;
+  if (!best || (best.score < MIN_SCORE && toolChoice !== 'required')) return undefined;
   return decideOn(best.tool, text, request, true);
 }
 
@@ -39,7 +39,7 @@ function scoreOf({ name, description = '' }: Tool, spoken: readonly Term[]): num
   return Math.max(byName, termOverlap(termsOf(description), spoken));
 }
 
-/** @param mayAsk - Whether to ask for what is missing; else a tool that lacks something is not called. */
+/** @param mayAsk - Whether to ask for missing arguments; else an incomplete call is dropped. */
 function decideOn(tool: Tool, text: string, request: RuleRequest, mayAsk: boolean): ToolDecision | undefined {
   const properties = propertiesOf(tool.parameters);
   const required = requiredOf(tool.parameters);
@@ -68,7 +68,7 @@ function askedName(name: string, config: VariableConfig | undefined): string {
     : `the ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 }
 
-/** The arguments of a tool as variables to be drawn from the talk; those of other shapes than one value are left out. */
+/** A tool's parameters as variables to extract, without objects and arrays. */
 function propertiesOf(schema: JsonObject | undefined): Map<string, VariableConfig> {
   const configs = Object.entries(recordOf(schema?.properties)).flatMap(([name, value]) => {
     const config = configOf(name, recordOf(value));

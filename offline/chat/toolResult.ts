@@ -1,14 +1,13 @@
-/** More than this nobody listens to. */
-const LONGEST_RESULT_CHARACTERS = 300;
-const MOST_FACTS = 5;
+const MAX_RESULT_CHARACTERS = 300;
+const MAX_FACTS = 5;
 
-/** Tells what a tool gave back: plain text as it is, of a JSON object its plain values by name. */
+/** A tool's result as text: plain text as it is, a JSON object as its scalar values by name. */
 export function toolResultText(content: string): string {
   const value = parse(content);
   if (typeof value !== 'object' || value === null) return bounded(String(value ?? content));
   const facts = Object.entries(value)
     .filter(([, fact]) => ['string', 'number', 'boolean'].includes(typeof fact))
-    .slice(0, MOST_FACTS)
+    .slice(0, MAX_FACTS)
     .map(([name, fact]) => `${name}: ${fact}`);
   return facts.length > 0 ? bounded(`${facts.join(', ')}.`) : 'That is done.';
 }
@@ -24,5 +23,5 @@ function parse(content: string): unknown {
 function bounded(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return 'That is done.';
-  return line.length > LONGEST_RESULT_CHARACTERS ? `${line.slice(0, LONGEST_RESULT_CHARACTERS)}…` : line;
+  return line.length > MAX_RESULT_CHARACTERS ? `${line.slice(0, MAX_RESULT_CHARACTERS)}…` : line;
 }

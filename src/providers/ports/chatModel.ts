@@ -1,18 +1,16 @@
 import type { ChatMessage } from './chatMessage.ts';
 import type { JsonSchema, ToolChoice, ToolDefinition } from './toolDefinition.ts';
 
-/** Answers a conversation, piece by piece. */
+/** Streams answers to conversations. */
 export interface ChatModel {
-  /** Who it is in logs and in what users are shown, such as `openai` or `rehearsal`. */
+  /** The provider's name in logs and metrics, such as `openai` or `rehearsal`. */
   readonly name: string;
   /**
-   * Asks for one answer. Nothing happens before the first read, and each iterable is read once.
+   * Requests one answer with the first read; to be iterated once. Yields any number of texts and tool calls and then
+   * exactly one `end`, or throws. Leaving the loop frees the request at once.
    *
-   * An iteration yields any number of texts and tool calls and then exactly one `end`, or throws. Leaving the loop
-   * frees everything that the request holds, at once.
-   *
-   * @param signal - Aborts the request: a pending read then rejects promptly with the signal's reason.
-   * @throws {ModelError} From a read, when the model is away, refuses, or answers with something unreadable.
+   * @param signal - Aborts the request: a pending read rejects with the signal's reason.
+   * @throws {ModelError} From a read.
    */
   stream(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;
 }
@@ -26,19 +24,19 @@ export interface ChatRequest {
   readonly parallelToolCalls?: boolean;
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
-  /** Asks for one JSON document instead of prose; a name of `[A-Za-z0-9_-]` and the schema of the document. */
+  /** Requests a JSON document of this schema; the name consists of `[A-Za-z0-9_-]`. */
   readonly jsonSchema?: { readonly name: string; readonly schema: JsonSchema };
-  /** The form that the caller of the chat API wants of the answer; `jsonSchema`, where there is one, comes before it. */
+  /** As the chat API's client asks for; `jsonSchema` takes precedence. */
   readonly responseFormat?: ResponseFormat;
   /** What the request is for, in traces. */
   readonly purpose?: 'answer' | 'route' | 'answer_and_route' | 'extract' | 'judge' | 'summarise';
   /** Data for single providers, by {@link ChatModel.name}; a provider ignores what is not under its own name. */
   readonly providerOptions?: Readonly<Record<string, unknown>>;
-  /** Fields of the caller's own request that go to the endpoint as they are; others than {@link PASSED_THROUGH} do not. */
+  /** Fields of the chat API's request that the endpoint gets unchanged: those of {@link PASSED_THROUGH}. */
   readonly passthrough?: Readonly<Record<string, unknown>>;
 }
 
-/** As OpenAI's API takes it, by the names on the wire. */
+/** In OpenAI's wire format. */
 export type ResponseFormat =
   | { readonly type: 'json_object' }
   | {
@@ -51,7 +49,7 @@ export type ResponseFormat =
       };
     };
 
-/** What a caller of the chat API may set that Callway has no opinion about, by the name it has on the wire. */
+/** Request fields that Callway does not interpret, by their wire names. */
 export const PASSED_THROUGH = [
   'user',
   'seed',
@@ -67,15 +65,14 @@ export const PASSED_THROUGH = [
 
 export type ChatEvent = TextEvent | ToolCallDeltaEvent | ToolCallEvent | EndEvent;
 
-/** The next words; never empty. */
+/** Never empty. */
 export interface TextEvent {
   readonly type: 'text';
   readonly text: string;
 }
 
 /**
- * A tool call as it grows, for those who pass it on. `id` and `name` are in the first one of an `index` and in no
- * other; the indices of an answer are 0, 1, 2 and so on.
+ * A part of a tool call, for passing on. `id` and `name` are in the first delta of an `index` only; indices count from 0.
  */
 export interface ToolCallDeltaEvent {
   readonly type: 'tool_call_delta';
@@ -86,22 +83,22 @@ export interface ToolCallDeltaEvent {
   readonly argumentsDelta: string;
 }
 
-/** A whole tool call, for those who run it. Comes after all of its deltas, whose texts joined are its arguments. */
+/** A complete tool call, for running it; follows its deltas, whose joined texts are its arguments. */
 export interface ToolCallEvent {
   readonly type: 'tool_call';
   readonly index: number;
   readonly id: string;
   readonly name: string;
-  /** JSON text, as the model wrote it; `{}` where the model wrote nothing. */
+  /** JSON text as the model wrote it, or `{}`. */
   readonly arguments: string;
 }
 
 export interface EndEvent {
   readonly type: 'end';
   readonly finishReason: FinishReason;
-  /** Absent where the endpoint does not tell. */
+  /** Absent where the endpoint does not report it. */
   readonly usage?: Usage;
-  /** The model that answered, as it calls itself. */
+  /** The model that answered, by its own name. */
   readonly model: string;
 }
 
@@ -111,6 +108,6 @@ export interface Usage {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly totalTokens: number;
-  /** Those of the prompt's tokens that came from the endpoint's cache. */
+  /** Prompt tokens that the endpoint had cached. */
   readonly cachedTokens?: number;
 }

@@ -1,6 +1,6 @@
-/** What makes vectors of texts. Vectors of two encoders cannot be compared, even where their lengths are the same. */
+/** Vectors of different models cannot be compared, even where their dimensions are equal. */
 export interface EmbeddingModel {
-  /** Stable: it stands beside every vector that is kept. */
+  /** Stored with every vector. */
   readonly name: EmbeddingModelName;
   readonly dimensions: 512 | 1536 | 3072;
 }
@@ -11,20 +11,20 @@ export type EmbeddingModelName =
   | 'text-embedding-3-large'
   | 'energetic-ai-embeddings-en';
 
-/** Turns texts into vectors, so that texts of like meaning lie close to each other. */
+/** Converts texts to vectors; similar texts have close vectors. */
 export interface Embedder {
   readonly model: EmbeddingModel;
-  /** How many texts it is best asked for at once. */
+  /** Recommended texts per call. */
   readonly batchSize: number;
   /**
-   * @param texts - None empty; any number.
-   * @returns One vector a text, in their order, each of the encoder's length.
-   * @throws {ModelError} When the encoder is away or refuses a text.
+   * @param texts - Any number, none empty.
+   * @returns One vector per text, in order.
+   * @throws {ModelError}
    */
   embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]>;
 }
 
-/** The encoder that ships with the service: for English sentences. */
+/** Ships with the service; for English sentences. */
 export const LOCAL_EMBEDDING_MODEL: EmbeddingModel = { name: 'energetic-ai-embeddings-en', dimensions: 512 };
 
 export const OPENAI_EMBEDDING_MODELS = {

@@ -1,8 +1,8 @@
-/** Turns what a person says into words, one utterance at a time. */
+/** Speech recognition. */
 export interface SpeechToText {
-  /** Who it is in logs, such as `openai` or `pocketsphinx`. */
+  /** In logs and metrics, such as `openai` or `pocketsphinx`. */
   readonly name: string;
-  /** Begins an utterance; what has to be loaded or connected for it is, while the person still speaks. */
+  /** Starts the recognition of one utterance, and connects or loads what it needs while the caller speaks. */
   openStream(request: RecognitionOptions): RecognitionStream;
   /** Idempotent. */
   close(): Promise<void>;
@@ -11,31 +11,31 @@ export interface SpeechToText {
 export interface RecognitionOptions {
   /** 8000, 16000 or 24000. */
   readonly sampleRateHz: number;
-  /** Tag such as `en` or `zh-TW`; absent where nobody knows. */
+  /** BCP 47 tag such as `en` or `zh-TW`; absent when unknown. */
   readonly language?: string;
-  /** Phrases that the person may say: hints, or a grammar where the recogniser has no better. */
+  /** Phrases that the caller may say: a hint, or the grammar of a recognizer without a better model. */
   readonly expectedAnswers?: readonly string[];
-  /** The words as they become known, each time all of them; recognisers that tell only at the end never call. */
+  /** Called with each interim transcript of the whole utterance; batch recognizers never call it. */
   readonly onInterim?: (text: string) => void;
 }
 
-/** One utterance. */
+/** Recognition of one utterance. */
 export interface RecognitionStream {
-  /** The next samples. They are copied, or used up before it returns. Never throws. */
+  /** Adds samples, which the caller may reuse afterwards. Never throws. */
   push(samples: Int16Array): void;
   /**
-   * Asks for the words of all that was pushed so far. May be asked again after more was pushed, when what seemed the
-   * end of the utterance was only a pause; each answer is about all of it.
+   * Returns the transcript of everything that was pushed. May be called again after more was pushed, when the end of the
+   * utterance was only a pause.
    *
-   * @param signal - Drops the question: it rejects with the signal's reason.
-   * @throws {ModelError} `model_unavailable`, `model_rejected` or `model_malformed`.
+   * @param signal - Aborts this call, not the stream: it rejects with the signal's reason.
+   * @throws {ModelError}
    */
   finalize(signal: AbortSignal): Promise<Transcript>;
-  /** Lets go of everything. Idempotent. */
+  /** Idempotent. */
   close(): void;
 }
 
 export interface Transcript {
-  /** Trimmed; empty when there were no words in it. */
+  /** Trimmed; empty when nothing was said. */
   readonly text: string;
 }

@@ -1,19 +1,18 @@
 import type { SampleRateHz } from '../../media/resample/resampler.ts';
 
-/** Turns words into speech. */
+/** Speech synthesis. */
 export interface TextToSpeech {
-  /** Who it is in logs, such as `openai` or `flite`. */
+  /** In logs and metrics, such as `openai` or `flite`. */
   readonly name: string;
-  /** Of all that it makes. */
+  /** Of all speech. */
   readonly sampleRateHz: SampleRateHz;
-  /** Whether the same text always sounds well enough alike that it may be kept and played again. */
+  /** Whether the speech of a text may be cached and played again. */
   readonly isCacheable: boolean;
   /**
-   * Speaks a text, a sentence as a rule. Nothing happens before the first read; pieces come as they are made, of any
-   * length, each an array of its own.
+   * Synthesizes a text, usually a sentence, with the first read. Chunks have any length, and memory of their own.
    *
-   * @param signal - A pending read then rejects with the signal's reason.
-   * @throws {ModelError} From a read; `beforeFirstToken` tells whether anything of it has sounded.
+   * @param signal - Aborts the request: a pending read rejects with the signal's reason.
+   * @throws {ModelError} From a read; `beforeFirstToken` is whether no samples were yielded.
    */
   synthesize(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Int16Array>;
   /** Idempotent. */
@@ -22,8 +21,8 @@ export interface TextToSpeech {
 
 export interface SynthesisRequest {
   readonly text: string;
-  /** Absent: the configured one. */
+  /** Default: the configured voice. */
   readonly voice?: string;
-  /** Tag such as `en` or `zh-TW`, for speakers that want to know. */
+  /** BCP 47 tag such as `en` or `zh-TW`. */
   readonly language?: string;
 }

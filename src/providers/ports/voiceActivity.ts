@@ -1,21 +1,21 @@
-/** Tells speech from everything else on a line. */
+/** Detects speech in a stream of audio. */
 export interface VoiceActivityDetection {
-  /** @throws {RangeError} For a rate that it does not know; 8000, 16000 and 24000 it does. */
+  /** @throws {RangeError} For a sample rate other than 8000, 16000 and 24000. */
   open(sampleRateHz: number): VoiceActivityDetector;
 }
 
-/** One stream's detector; it learns the line's noise as it goes. */
+/** One stream's detector, which adapts to the line's noise. */
 export interface VoiceActivityDetector {
-  /** @param frame - 20 ms. */
+  /** @param frame - Samples of {@link VAD_FRAME_MS}. */
   isSpeech(frame: Int16Array): boolean;
   /**
-   * How much of what came last, the newest frame included, it has just come to know for noise, whatever it said of it;
-   * 0 where there is nothing new. Absent where it never thinks better of it.
+   * Duration up to the newest frame, included, that the detector has just recognized as noise, although it may have
+   * reported speech; 0 when nothing changed. Absent where it never revises its results.
    */
   reclassifiedNoiseMs?(): number;
-  /** Gives its memory back; idempotent. */
+  /** Frees its memory; idempotent. */
   close(): void;
 }
 
-/** What a detector looks at in one go. */
+/** Duration of one frame. */
 export const VAD_FRAME_MS = 20;

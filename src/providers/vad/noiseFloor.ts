@@ -1,22 +1,22 @@
 import { VAD_FRAME_MS } from '../ports/voiceActivity.ts';
 
-/** Below it is what hums, rumbles and drives past, and little of a voice on the telephone. */
+/** Removes hum, rumble and traffic, and little of telephone speech. */
 const HIGH_PASS_HZ = 200;
-/** Nobody speaks for so long without a pause, if only one between two words: its softest moment is the line's noise. */
+/** Speech has a pause in every such window, whose quietest moment is the line's noise. */
 const WINDOW_FRAMES = 1500 / VAD_FRAME_MS;
-/** Frames that are averaged: the softest of noise is then little softer than its mean. */
+/** Averaged frames: the minimum of averaged noise is close to its mean. */
 const SMOOTHED_FRAMES = 4;
-/** Power of what is more than the floor. */
-const STANDS_OUT = 3;
+/** Minimum ratio of power to the noise floor. */
+const MIN_POWER_RATIO = 3;
 
 /**
- * What is as loud as this for so long is noise at once, whatever was before it: syllables rise and fall. What stays so
- * for `certainAfter` more frames never was a voice: a long vowel ends before.
+ * Sound of constant power over `frames` is noise, since the power of syllables varies. After `certainAfter` more frames it
+ * is certain that it was never speech: a long vowel is shorter.
  */
 const STEADY = [
-  /** A hiss or a hum: white noise stays within a factor of 2 from frame to frame. */
+  /** Hiss or hum: the power of white noise varies by a factor below 2. */
   { frames: 300 / VAD_FRAME_MS, smoothed: 1, mostRatio: 2, certainAfter: 160 / VAD_FRAME_MS },
-  /** What flutters, as a fan does. */
+  /** Fluctuating noise, such as a fan. */
   {
     frames: 500 / VAD_FRAME_MS,
     smoothed: SMOOTHED_FRAMES,
@@ -25,25 +25,24 @@ const STEADY = [
   },
 ] as const;
 
-/** What a line sounds like while nobody speaks; learnt as it goes. */
+/** Estimates a line's noise level. */
 export interface NoiseFloor {
-  /** Takes the next 20 ms. */
-  hear(frame: Int16Array): void;
+  /** @param frame - The next 20 ms. */
+  push(frame: Int16Array): void;
   /**
-   * Whether the newest frame is clearly louder than the line's own noise. Noise that begins all at once is, for 300 to
-   * 500 ms; a caller who speaks before anything else was heard is from the first syllable that follows a softer moment.
+   * Whether the newest frame is clearly louder than the noise. True of sudden noise for 300 to 500 ms; in a stream that
+   * starts with speech, true from the first syllable after a quieter moment.
    */
   isExceeded(): boolean;
   /**
-   * How long the noise has lasted that the newest frame made certain of, so that whoever took its beginning for speech
-   * can think better of it; 0 at any other time.
+   * Duration of the noise of which the newest frame made certain, for revising results that took it for speech; else 0.
    */
   certainMs(): number;
 }
 
 /**
- * The floor is the softest moment of the last 1.5 s, or what has been steady until now. It follows at once where a line
- * gets quieter, so that a caller who speaks softly is heard on a silent line.
+ * The floor is the quietest moment of the last 1.5 s, or the level of steady sound. It follows a quieter line at once, so
+ * that soft speech is detected on a silent line.
  */
 export function createNoiseFloor(sampleRateHz: number): NoiseFloor {
   const powers = createHistory(STEADY[0].frames);
@@ -54,20 +53,20 @@ export function createNoiseFloor(sampleRateHz: number): NoiseFloor {
   const isSteady = ({ frames, smoothed: averaged, mostRatio }: (typeof STEADY)[number]) =>
     (averaged === 1 ? powers : smoothed).isWithin(frames - averaged + 1, mostRatio);
   return {
-    hear(frame) {
+    push(frame) {
       powers.add(powerOf(frame));
       smoothed.add(powers.mean(SMOOTHED_FRAMES));
       steady = STEADY.find(isSteady);
       steadyFrames = steady ? steadyFrames + 1 : 0;
     },
     isExceeded: () =>
-      powers.mean(1) >= STANDS_OUT * (steady ? smoothed.mean(steady.frames) : smoothed.least()),
+      powers.mean(1) >= MIN_POWER_RATIO * (steady ? smoothed.mean(steady.frames) : smoothed.least()),
     certainMs: () =>
       steady?.certainAfter === steadyFrames ? (steady.frames + steadyFrames) * VAD_FRAME_MS : 0,
   };
 }
 
-/** The last numbers of a row, the newest last. */
+/** A sliding window of numbers, newest last. */
 function createHistory(length: number) {
   const values = new Float64Array(length);
   let count = 0;
@@ -89,7 +88,7 @@ function createHistory(length: number) {
       return sum / taken;
     },
     least: () => leastOf(length),
-    /** Whether there are so many, and the greatest of them is at most so many times the least. */
+    /** Whether there are `needed` values whose maximum is at most `ratio` times their minimum. */
     isWithin(needed: number, ratio: number): boolean {
       if (count < needed) return false;
       const most = ratio * leastOf(needed);
@@ -99,7 +98,7 @@ function createHistory(length: number) {
   };
 }
 
-/** Mean square of a frame's samples behind a filter of the first order, which goes on from frame to frame. */
+/** Mean square of a frame after a first-order high-pass filter, whose state continues across frames. */
 function createHighPassedPower(sampleRateHz: number): (frame: Int16Array) => number {
   const kept = 1 / (1 + (2 * Math.PI * HIGH_PASS_HZ) / sampleRateHz);
   let lastIn = 0;

@@ -7,18 +7,17 @@ import {
   type VoiceActivityDetector,
 } from '../ports/voiceActivity.ts';
 
-/** What the network was taught with: its rate, and its 10 ms. */
+/** The network's sample rate and frame, 10 ms. */
 const NETWORK_RATE_HZ = 48_000;
 const NETWORK_FRAME = NETWORK_RATE_HZ / 100;
-const LIKELY = 0.5;
-/** A pause between words is listened to, so that the network knows what stands around the next one. */
-const LISTENS_ON_FRAMES = 300 / VAD_FRAME_MS;
+const SPEECH_PROBABILITY = 0.5;
+/** The network also gets the pauses between words, for context. */
+const HANGOVER_FRAMES = 300 / VAD_FRAME_MS;
 
 /**
- * A second opinion of a recurrent neural network, RNNoise as WebAssembly, on what another detector takes for speech:
- * traffic, music on hold and most of the talk behind a caller are none to it. The beginning of speech is known as soon,
- * or 20 to 60 ms later. It costs 0.5 to 0.8 ms for each frame that it looks at, which are those that the first takes
- * for speech and the 300 ms after them.
+ * Confirms another detector's speech by a recurrent neural network, RNNoise as WebAssembly, which rejects traffic, music
+ * on hold and most background speech. It detects the start of speech up to 60 ms later, and costs 0.5 to 0.8 ms per frame
+ * of the first detector's speech and of the 300 ms after it.
  *
  * @throws {Error} When the module cannot be loaded.
  * @see Valin, A Hybrid DSP/Deep Learning Approach to Real-Time Full-Band Speech Enhancement (2018)
@@ -41,14 +40,14 @@ function openDetector(
 ): VoiceActivityDetector {
   const frameLength = (sampleRateHz * VAD_FRAME_MS) / 1000;
   const network = openNetwork(module, sampleRateHz, frameLength);
-  let listensOn = 0;
+  let hangoverFrames = 0;
   return {
     isSpeech(frame) {
       const isLikeSpeech = first.isSpeech(frame);
-      listensOn = isLikeSpeech ? LISTENS_ON_FRAMES : listensOn - 1;
-      if (listensOn <= 0 || frame.length !== frameLength) return false;
-      const likelihood = network.hear(frame);
-      return isLikeSpeech && likelihood > LIKELY;
+      hangoverFrames = isLikeSpeech ? HANGOVER_FRAMES : hangoverFrames - 1;
+      if (hangoverFrames <= 0 || frame.length !== frameLength) return false;
+      const likelihood = network.process(frame);
+      return isLikeSpeech && likelihood > SPEECH_PROBABILITY;
     },
     reclassifiedNoiseMs: () => first.reclassifiedNoiseMs?.() ?? 0,
     close() {
@@ -58,7 +57,7 @@ function openDetector(
   };
 }
 
-/** The network's state for one stream, which it takes piece by piece. */
+/** The network's state for one stream. */
 function openNetwork(module: RnnoiseModule, sampleRateHz: SampleRateHz, frameLength: number) {
   const state = module._rnnoise_create(0);
   const pieceAt = module._malloc(NETWORK_FRAME * Float32Array.BYTES_PER_ELEMENT);
@@ -68,19 +67,19 @@ function openNetwork(module: RnnoiseModule, sampleRateHz: SampleRateHz, frameLen
   let filled = 0;
   let isOpen = true;
   return {
-    /** @returns How likely there is speech in the frame, 0 to 1. */
-    hear(frame: Int16Array): number {
+    /** @returns Probability of speech, 0 to 1. */
+    process(frame: Int16Array): number {
       if (!isOpen) return 0;
-      let likeliest = 0;
+      let highest = 0;
       const count = resampler.process(frame, resampled);
       for (let n = 0; n < count; n++) {
         piece[filled++] = resampled[n] ?? 0;
         if (filled < NETWORK_FRAME) continue;
         filled = 0;
         module.HEAPF32.set(piece, pieceAt / Float32Array.BYTES_PER_ELEMENT);
-        likeliest = Math.max(likeliest, module._rnnoise_process_frame(state, pieceAt, pieceAt));
+        highest = Math.max(highest, module._rnnoise_process_frame(state, pieceAt, pieceAt));
       }
-      return likeliest;
+      return highest;
     },
     close(): void {
       if (!isOpen) return;

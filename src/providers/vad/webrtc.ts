@@ -7,18 +7,17 @@ import {
 } from '../ports/voiceActivity.ts';
 import { createNoiseFloor } from './noiseFloor.ts';
 
-/** Of 0 to 3: the one whose boundaries are nearest to a neural detector's on telephone audio. */
+/** Of 0 to 3; its results on telephone audio are closest to a neural detector's. */
 const AGGRESSIVENESS = 2;
-/** What is quieter, at -56 dB of full scale, is the line's noise or a codec's comfort noise, and nobody's voice. */
-const QUIETEST_VOICE = 50;
-const OWN_RATES_HZ: readonly number[] = [8000, 16_000];
-/** What the detector is given of rates that it does not know; it looks at the telephone band alone. */
+/** Root mean square of the quietest speech, -56 dBFS; quieter sound is line noise or comfort noise. */
+const MIN_SPEECH_LEVEL = 50;
+const SUPPORTED_RATES_HZ: readonly number[] = [8000, 16_000];
+/** Other rates are resampled to this one; the detector uses only the telephone band. */
 const REDUCED_RATE_HZ = 8000;
 
 /**
- * WebRTC's voice activity detector, as WebAssembly: about 8 µs for each frame. It takes a loud hiss or hum for speech
- * (white noise at -30 dB of full scale in 60 frames of 100), so that what it says yes to must also rise above the
- * line's noise.
+ * WebRTC's voice activity detector as WebAssembly, about 8 µs per frame. It mistakes loud hiss and hum for speech (white
+ * noise at -30 dBFS in 60 of 100 frames), so that speech must also exceed the noise floor.
  *
  * @throws {Error} When the module cannot be loaded.
  */
@@ -26,9 +25,9 @@ export async function createWebrtcVad(): Promise<VoiceActivityDetection> {
   const module = await loadFvad();
   return {
     open(sampleRateHz) {
-      if (OWN_RATES_HZ.includes(sampleRateHz)) return openDetector(module, sampleRateHz);
+      if (SUPPORTED_RATES_HZ.includes(sampleRateHz)) return openDetector(module, sampleRateHz);
       if (sampleRateHz === 24_000) return reduced(openDetector(module, REDUCED_RATE_HZ));
-      throw new RangeError(`voice activity is told at 8000, 16000 or 24000 Hz, not at ${sampleRateHz}`);
+      throw new RangeError(`voice activity detection supports 8000, 16000 and 24000 Hz, not ${sampleRateHz}`);
     },
   };
 }
@@ -44,11 +43,11 @@ function openDetector(module: FvadModule, sampleRateHz: number): VoiceActivityDe
   return {
     isSpeech(frame) {
       if (!isOpen || frame.length !== frameLength) return false;
-      noise.hear(frame);
+      noise.push(frame);
       module.HEAP16.set(frame, frameAt / Int16Array.BYTES_PER_ELEMENT);
-      // Both learn what the line's noise is like from every frame.
+      // Both adapt to every frame.
       const isLikeSpeech = module._fvad_process(handle, frameAt, frameLength) === 1;
-      return isLikeSpeech && power(frame) >= QUIETEST_VOICE ** 2 && noise.isExceeded();
+      return isLikeSpeech && power(frame) >= MIN_SPEECH_LEVEL ** 2 && noise.isExceeded();
     },
     reclassifiedNoiseMs: () => noise.certainMs(),
     close() {

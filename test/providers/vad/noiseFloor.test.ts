@@ -10,7 +10,7 @@ function exceeding(samples: Int16Array, sampleRateHz = RATE_HZ): boolean[] {
   const floor = createNoiseFloor(sampleRateHz);
   const length = sampleRateHz / 50;
   return Array.from({ length: Math.floor(samples.length / length) }, (_, n) => {
-    floor.hear(samples.subarray(n * length, (n + 1) * length));
+    floor.push(samples.subarray(n * length, (n + 1) * length));
     return floor.isExceeded();
   });
 }
@@ -20,7 +20,7 @@ function certainties(samples: Int16Array) {
   const floor = createNoiseFloor(RATE_HZ);
   const told: { readonly atMs: number; readonly noiseMs: number }[] = [];
   for (let at = 0; at + 160 <= samples.length; at += 160) {
-    floor.hear(samples.subarray(at, at + 160));
+    floor.push(samples.subarray(at, at + 160));
     if (floor.certainMs() > 0) told.push({ atMs: (at + 160) / 8, noiseMs: floor.certainMs() });
   }
   return told;
