@@ -33,7 +33,7 @@ export interface KnowledgeParts {
   readonly bucket: Bucket | undefined;
   readonly storage: ReturnType<typeof createStorage>;
   readonly jobs: JobQueues;
-  readonly metrics: Pick<SessionMetrics, 'watchModel'>;
+  readonly metrics: Pick<SessionMetrics, 'providerMetrics'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;

@@ -27,7 +27,7 @@ export interface ProviderParts {
   readonly config: Config;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: Pick<SessionMetrics, 'watchModel'>;
+  readonly metrics: Pick<SessionMetrics, 'providerMetrics'>;
   readonly lifecycle: Lifecycle;
 }
 
@@ -42,7 +42,7 @@ export async function buildChat(parts: ChatParts): Promise<ModelChoice> {
   const provider = await CHAT_PROVIDERS[config.CHAT_PROVIDER]({ ...options, makeId });
   lifecycle.onClose(() => provider.close());
   const { timeoutMs, onRetry } = options;
-  const metrics = parts.metrics.watchModel('chat', provider.name);
+  const metrics = parts.metrics.providerMetrics('chat', provider.name);
   const chat = createChatClient(provider, { clock, timeoutMs, onRetry, metrics });
   const { onlyModel } = provider;
   return {
@@ -67,8 +67,8 @@ export async function buildSpeech(parts: ProviderParts): Promise<Speech> {
   lifecycle.onClose(() => speechToText.close());
   const textToSpeech = await TTS_PROVIDERS[config.TTS_PROVIDER]({ ...options, model: TTS_MODEL, voice });
   lifecycle.onClose(() => textToSpeech.close());
-  const recognitionMetrics = metrics.watchModel('transcription', speechToText.name);
-  const synthesisMetrics = metrics.watchModel('speech', textToSpeech.name);
+  const recognitionMetrics = metrics.providerMetrics('transcription', speechToText.name);
+  const synthesisMetrics = metrics.providerMetrics('speech', textToSpeech.name);
   return {
     speechToText: withRecognitionMetrics(speechToText, recognitionMetrics, clock),
     textToSpeech: withSynthesisMetrics(textToSpeech, synthesisMetrics, clock),
@@ -111,7 +111,7 @@ export async function buildEmbedders(parts: ProviderParts): Promise<EmbedderLook
   return (retries) => (model) => {
     const embedder = embedders.get(model);
     const onRetry = (err: Error) => logger.warn({ err, model }, 'embedding failed, retrying');
-    const metrics = parts.metrics.watchModel('embedding', model);
+    const metrics = parts.metrics.providerMetrics('embedding', model);
     return embedder && createRetryingEmbedder(embedder, { ...retries, clock, metrics, onRetry });
   };
 }

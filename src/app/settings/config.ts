@@ -61,7 +61,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   });
 }
 
-/** The valid ones of settingsToCheck invalid settings, so that all problems are reported at once. */
+/** The valid ones of partly invalid settings, so that all problems are reported at once. */
 function validValues(given: Given): Partial<Settings> {
   const values = Object.entries(settings.shape).flatMap(([name, schema]) => {
     const parsed = schema.safeParse(given[name]);

@@ -42,7 +42,7 @@ const LOOPBACK = '127.0.0.1';
 /** Different from the default settings, so that a gateway on this machine finds its ports free. */
 const AUDIO_PORTS = { min: 20_000, max: 29_999 };
 /** Accepts all peers on this machine without registration. */
-const EVERYBODY: Trunk = {
+const ANY_PEER: Trunk = {
   ...trunkInput.parse({
     name: 'Everybody',
     host: LOOPBACK,
@@ -98,7 +98,7 @@ async function build(options: SimulatorOptions, lifecycle: Lifecycle): Promise<S
     config,
     server: await openSipServer({ config, logger }, lifecycle),
     media,
-    ...alone,
+    ...singleNode,
     clock,
     logger,
   });
@@ -128,8 +128,8 @@ async function build(options: SimulatorOptions, lifecycle: Lifecycle): Promise<S
 }
 
 /** Single-node implementations of what telephony shares between nodes. */
-const alone = {
-  trunks: { active: async () => [EVERYBODY] },
+const singleNode = {
+  trunks: { active: async () => [ANY_PEER] },
   numbers: { findByNumber: async () => undefined },
   traceSink: { append: async () => undefined },
   leases: { hold: async () => true, release: async () => undefined },
@@ -139,5 +139,5 @@ const alone = {
 
 /** The trunk from a simulated caller to a gateway on this machine. */
 export function trunkTo(sipPort: number): Trunk {
-  return { ...EVERYBODY, name: 'To the peer', port: sipPort };
+  return { ...ANY_PEER, name: 'To the peer', port: sipPort };
 }

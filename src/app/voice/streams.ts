@@ -24,7 +24,7 @@ export interface StreamParts {
   readonly publicUrl: () => string;
   /** The number of streams on this node has changed. */
   readonly onChange: () => void;
-  readonly metrics: Pick<SessionMetrics, 'turn' | 'watchModel'>;
+  readonly metrics: Pick<SessionMetrics, 'turn' | 'providerMetrics'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;

@@ -24,7 +24,7 @@ export interface VoiceParts {
     readonly calls: Pick<CallStore, 'find'>;
   };
   readonly turnCheckpoints: TurnCheckpointStore;
-  readonly metrics: Pick<SessionMetrics, 'turn' | 'watchModel'>;
+  readonly metrics: Pick<SessionMetrics, 'turn' | 'providerMetrics'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;

@@ -21,7 +21,7 @@ export type ModelKind = 'chat' | 'transcription' | 'speech' | 'embedding';
 export interface SessionMetrics {
   turn(turn: SpokenTurn): void;
   /** @param provider - Such as `openai`. */
-  watchModel(model: ModelKind, provider: string): ProviderMetrics;
+  providerMetrics(model: ModelKind, provider: string): ProviderMetrics;
   webhookSent(event: string, ok: boolean): void;
 }
 
@@ -67,7 +67,7 @@ export function createSessionMetrics(registry: Registry): SessionMetrics {
       for (const [part, stage] of Object.entries(STAGES) as [keyof LatencyParts, string][])
         latency.observe({ stage }, latencyParts[part] / 1000);
     },
-    watchModel: (model, provider) => ({
+    providerMetrics: (model, provider) => ({
       recordError: (code) => modelErrors.inc({ model, provider, code }),
       recordFirstOutput: (waitedMs) => modelAnswers.observe({ model, provider }, waitedMs / 1000),
     }),

@@ -69,7 +69,7 @@ test('A turn is counted by stage in seconds; a turn without an answer is not', a
   };
   meter.turn({ kind: 'words', interrupted: true, latencyMs: 1000, latencyParts });
   meter.turn({ kind: 'begin', interrupted: false });
-  const watch = meter.watchModel('speech', 'openai');
+  const watch = meter.providerMetrics('speech', 'openai');
   watch.recordError('model_unavailable');
   watch.recordFirstOutput(250);
   meter.webhookSent('call.ended', true);
