@@ -42,7 +42,7 @@ describe('Hostile input', () => {
     const [srtp, srtcp, dtmf] = [
       new SrtpStream(parameters),
       new SrtcpStream(parameters),
-      new DtmfReceiver(8000),
+      new DtmfReceiver(8000, () => {}),
     ];
     fc.assert(
       fc.property(datagram, (bytes) => {

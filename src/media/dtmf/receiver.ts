@@ -1,23 +1,9 @@
+import type { DtmfDigit } from '../mediaSession.ts';
 import { digitOf, MAX_EVENT_DURATION_TICKS, parseTelephoneEvent, type TelephoneEvent } from './event.ts';
-
-/** A digit that the peer sends. */
-export interface ReceivedDigit {
-  readonly digit: string;
-  /** RTP timestamp of its start. */
-  readonly timestamp: number;
-  /** So far; complete when the digit is released. */
-  readonly durationMs: number;
-}
-
-/** Each occurs once for a digit. */
-export type DtmfSignal =
-  | { readonly kind: 'pressed'; readonly digit: ReceivedDigit }
-  | { readonly kind: 'released'; readonly digit: ReceivedDigit };
 
 interface CurrentEvent {
   readonly code: number;
   readonly digit: string;
-  readonly timestamp: number;
   /** Of the current segment; a long event has several. */
   segmentTimestamp: number;
   earlierTicks: number;
@@ -29,67 +15,59 @@ interface CurrentEvent {
 /** Packets of an event arrive every 20 to 50 ms; after three of the longest intervals its end was lost. */
 export const DTMF_END_LOST_AFTER_MS = 150;
 
-const NO_SIGNALS: readonly DtmfSignal[] = [];
-
 /**
- * Receives telephone events as digits: one `pressed` and one `released` each, however often their packets are repeated,
- * reordered or lost. An event is identified by its RTP timestamp; packets of an event that has ended are ignored.
+ * Receives telephone events as digits, each once, when it is released, however often its packets are repeated, reordered
+ * or lost. An event is identified by its RTP timestamp; packets of an event that has ended are ignored.
  *
  * @see RFC 4733 sections 2.5.2 (receiving) and 2.5.1.3 (long events)
  */
 export class DtmfReceiver {
-  readonly rtpClockRateHz: number;
   malformedPackets = 0;
+  readonly #rtpClockRateHz: number;
+  readonly #onDigit: (digit: DtmfDigit) => void;
   #current: CurrentEvent | undefined;
 
-  constructor(rtpClockRateHz: number) {
-    this.rtpClockRateHz = rtpClockRateHz;
+  constructor(rtpClockRateHz: number, onDigit: (digit: DtmfDigit) => void) {
+    this.#rtpClockRateHz = rtpClockRateHz;
+    this.#onDigit = onDigit;
   }
 
-  /**
-   * @param timestamp - Of the RTP packet, 0..2^32-1.
-   * @returns In order: the release of a digit whose end was lost, then the packet's own signals. Mostly none.
-   */
-  receive(payload: Uint8Array, timestamp: number, nowMs: number): readonly DtmfSignal[] {
+  /** @param timestamp - Of the RTP packet, 0..2^32-1. */
+  receive(payload: Uint8Array, timestamp: number, nowMs: number): void {
     const event = parseTelephoneEvent(payload);
     if (event === undefined) {
       this.malformedPackets++;
-      return NO_SIGNALS;
+      return;
     }
     const digit = digitOf(event.code);
-    if (digit === undefined) return NO_SIGNALS;
+    if (digit === undefined) return;
     const current = this.#current;
     if (current !== undefined && this.#continues(current, event, timestamp)) {
-      return this.#progress(current, event, timestamp, nowMs);
+      this.#progress(current, event, timestamp, nowMs);
+    } else if (current === undefined || ticksSince(timestamp, current.segmentTimestamp) > 0) {
+      this.#start(event, digit, timestamp, nowMs);
     }
-    if (current !== undefined && ticksSince(timestamp, current.segmentTimestamp) <= 0) return NO_SIGNALS;
-    return this.#start(event, digit, timestamp, nowMs);
   }
 
-  /** Call on each tick: ends a digit whose packets have stopped. */
-  expire(nowMs: number): DtmfSignal | undefined {
+  /** Call on each tick: releases a digit whose packets have stopped. */
+  expire(nowMs: number): void {
     const current = this.#current;
-    if (current === undefined || current.isReleased) return undefined;
-    return nowMs - current.lastPacketMs < DTMF_END_LOST_AFTER_MS ? undefined : this.#release(current);
+    if (current !== undefined && nowMs - current.lastPacketMs >= DTMF_END_LOST_AFTER_MS)
+      this.#release(current);
   }
 
-  #start(event: TelephoneEvent, digit: string, timestamp: number, nowMs: number): readonly DtmfSignal[] {
-    const signals: DtmfSignal[] = [];
-    if (this.#current !== undefined && !this.#current.isReleased) signals.push(this.#release(this.#current));
-    const current = {
+  #start(event: TelephoneEvent, digit: string, timestamp: number, nowMs: number): void {
+    if (this.#current !== undefined) this.#release(this.#current);
+    this.#current = {
       code: event.code,
       digit,
-      timestamp,
       segmentTimestamp: timestamp,
       earlierTicks: 0,
       durationTicks: event.durationTicks,
       lastPacketMs: nowMs,
       isReleased: false,
     };
-    this.#current = current;
-    signals.push({ kind: 'pressed', digit: this.#describe(current) });
-    if (event.isEnd) signals.push(this.#release(current));
-    return signals;
+    if (event.isEnd) this.#release(this.#current);
   }
 
   /** Whether the packet belongs to the current event, or to the segment after a full one. */
@@ -99,13 +77,8 @@ export class DtmfReceiver {
     return ahead === 0 || (ahead === MAX_EVENT_DURATION_TICKS && !current.isReleased);
   }
 
-  #progress(
-    current: CurrentEvent,
-    event: TelephoneEvent,
-    timestamp: number,
-    nowMs: number,
-  ): readonly DtmfSignal[] {
-    if (current.isReleased) return NO_SIGNALS;
+  #progress(current: CurrentEvent, event: TelephoneEvent, timestamp: number, nowMs: number): void {
+    if (current.isReleased) return;
     if (timestamp !== current.segmentTimestamp) {
       current.segmentTimestamp = timestamp;
       current.earlierTicks += MAX_EVENT_DURATION_TICKS;
@@ -113,16 +86,14 @@ export class DtmfReceiver {
     }
     current.lastPacketMs = nowMs;
     current.durationTicks = Math.max(current.durationTicks, event.durationTicks);
-    return event.isEnd ? [this.#release(current)] : NO_SIGNALS;
+    if (event.isEnd) this.#release(current);
   }
 
-  #release(current: CurrentEvent): DtmfSignal {
-    current.isReleased = true;
-    return { kind: 'released', digit: this.#describe(current) };
-  }
-
-  #describe({ digit, timestamp, earlierTicks, durationTicks }: CurrentEvent): ReceivedDigit {
-    return { digit, timestamp, durationMs: ((earlierTicks + durationTicks) * 1000) / this.rtpClockRateHz };
+  #release(event: CurrentEvent): void {
+    if (event.isReleased) return;
+    event.isReleased = true;
+    const { digit, earlierTicks, durationTicks } = event;
+    this.#onDigit({ digit, durationMs: ((earlierTicks + durationTicks) * 1000) / this.#rtpClockRateHz });
   }
 }
 

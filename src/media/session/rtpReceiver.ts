@@ -1,7 +1,7 @@
 import type { Codec } from '../codecs/codec.ts';
 import { createCodecConcealer } from '../concealment/concealer.ts';
 import { PitchConcealer } from '../concealment/pitchConcealer.ts';
-import { DtmfReceiver, type DtmfSignal } from '../dtmf/receiver.ts';
+import { DtmfReceiver } from '../dtmf/receiver.ts';
 import { JitterBuffer } from '../jitter/jitterBuffer.ts';
 import type { PacketKind } from '../jitter/packetStore.ts';
 import type { DtmfDigit } from '../mediaSession.ts';
@@ -11,7 +11,6 @@ import { ReceptionTracker } from '../rtp/receptionTracker.ts';
 /** A later offer may change the numbers. */
 export interface PayloadTypes {
   readonly speech: number;
-  readonly dtmf: number | undefined;
   readonly comfortNoise: number | undefined;
 }
 
@@ -19,8 +18,7 @@ export interface PayloadTypes {
 export class RtpReceiver {
   readonly reception: ReceptionTracker;
   readonly buffer: JitterBuffer;
-  payloadTypes: PayloadTypes = { speech: -1, dtmf: undefined, comfortNoise: undefined };
-  readonly #onDigit: (digit: DtmfDigit) => void;
+  payloadTypes: PayloadTypes = { speech: -1, comfortNoise: undefined };
   readonly #dtmf: DtmfReceiver;
   #delaySumMs = 0;
   #framesPulled = 0;
@@ -30,8 +28,7 @@ export class RtpReceiver {
     this.reception = new ReceptionTracker(rtpClockRateHz);
     const concealer = createCodecConcealer(codec) ?? new PitchConcealer(sampleRateHz);
     this.buffer = new JitterBuffer({ codec, concealer });
-    this.#dtmf = new DtmfReceiver(rtpClockRateHz);
-    this.#onDigit = onDigit;
+    this.#dtmf = new DtmfReceiver(rtpClockRateHz, onDigit);
   }
 
   /** @param packet - Accepted by the packet filter; its bytes are the receiver's until they are played. */
@@ -42,8 +39,7 @@ export class RtpReceiver {
     if (verdict !== 'valid') this.buffer.reset();
     const payload = packet.payload();
     const kind = this.#kindOf(payloadType);
-    if (kind === 'other')
-      for (const signal of this.#dtmf.receive(payload, timestamp, nowMs)) this.#emit(signal);
+    if (kind === 'other') this.#dtmf.receive(payload, timestamp, nowMs);
     this.buffer.insert(sequenceNumber, timestamp, payload, nowMs, kind);
   }
 
@@ -56,8 +52,7 @@ export class RtpReceiver {
 
   /** Ends a digit whose end packets were lost. */
   expireDigit(nowMs: number): void {
-    const signal = this.#dtmf.expire(nowMs);
-    if (signal !== undefined) this.#emit(signal);
+    this.#dtmf.expire(nowMs);
   }
 
   get meanDelayMs(): number {
@@ -67,9 +62,5 @@ export class RtpReceiver {
   #kindOf(payloadType: number): PacketKind {
     if (payloadType === this.payloadTypes.speech) return 'speech';
     return payloadType === this.payloadTypes.comfortNoise ? 'comfort_noise' : 'other';
-  }
-
-  #emit({ kind, digit: { digit, durationMs } }: DtmfSignal): void {
-    if (kind === 'released') this.#onDigit({ digit, durationMs });
   }
 }

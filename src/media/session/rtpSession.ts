@@ -95,11 +95,7 @@ export class RtpSession {
     this.#rtcp.srtcp = this.#srtp?.srtcp;
     const { payloadType } = codec;
     const { receiver, sender } = transceiver;
-    receiver.payloadTypes = {
-      speech: payloadType,
-      dtmf: dtmfPayloadType,
-      comfortNoise: comfortNoisePayloadType,
-    };
+    receiver.payloadTypes = { speech: payloadType, comfortNoise: comfortNoisePayloadType };
     sender.payloadType = payloadType;
     sender.dtmfPayloadType = dtmfPayloadType;
     sender.srtp = this.#srtp?.outbound;

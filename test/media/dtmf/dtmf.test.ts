@@ -34,13 +34,26 @@ describe('telephone event', () => {
 /** A received packet: event code, RTP timestamp, duration in ticks, end bit. */
 type Packet = readonly [code: number, timestamp: number, ticks: number, isEnd?: boolean];
 
-function receive(packets: readonly Packet[], receiver = new DtmfReceiver(8000)) {
+function openReceiver(rtpClockRateHz = 8000) {
+  const digits: string[] = [];
+  const receiver = new DtmfReceiver(rtpClockRateHz, ({ digit, durationMs }) =>
+    digits.push(`${digit} ${durationMs}`),
+  );
   const payload = new Uint8Array(4);
-  return packets.flatMap(([code, timestamp, durationTicks, isEnd = false], index) => {
-    writeTelephoneEvent({ code, isEnd, volumeDb: 10, durationTicks }, payload);
-    const signals = receiver.receive(payload, timestamp, index * 20);
-    return signals.map(({ kind, digit }) => `${kind} ${digit.digit} ${digit.timestamp} ${digit.durationMs}`);
-  });
+  return {
+    receiver,
+    receive(packets: readonly Packet[]) {
+      for (const [index, [code, timestamp, durationTicks, isEnd = false]] of packets.entries()) {
+        writeTelephoneEvent({ code, isEnd, volumeDb: 10, durationTicks }, payload);
+        receiver.receive(payload, timestamp, index * 20);
+      }
+      return digits.splice(0);
+    },
+    expire(nowMs: number) {
+      receiver.expire(nowMs);
+      return digits.splice(0);
+    },
+  };
 }
 
 describe('DtmfReceiver', () => {
@@ -55,27 +68,27 @@ describe('DtmfReceiver', () => {
     {
       name: 'a digit whose end is sent three times',
       packets: five,
-      expected: ['pressed 5 1000 20', 'released 5 1000 60'],
+      expected: ['5 60'],
     },
     {
       name: 'a digit with one end packet',
       packets: five.slice(4),
-      expected: ['pressed 5 1000 60', 'released 5 1000 60'],
+      expected: ['5 60'],
     },
     {
       name: 'the same digit twice',
       packets: [...five, [5, 2600, 160], [5, 2600, 320, true]],
-      expected: ['pressed 5 1000 20', 'released 5 1000 60', 'pressed 5 2600 20', 'released 5 2600 40'],
+      expected: ['5 60', '5 40'],
     },
     {
       name: 'a digit whose end is lost, ended by the next digit',
       packets: [...five.slice(0, 2), [6, 2600, 160, true]],
-      expected: ['pressed 5 1000 20', 'released 5 1000 40', 'pressed 6 2600 20', 'released 6 2600 20'],
+      expected: ['5 40', '6 20'],
     },
     {
       name: 'late packets of a released digit',
       packets: [[6, 2600, 160, true], ...five],
-      expected: ['pressed 6 2600 20', 'released 6 2600 20'],
+      expected: ['6 20'],
     },
     {
       name: 'reordered updates',
@@ -84,7 +97,7 @@ describe('DtmfReceiver', () => {
         [5, 1000, 160],
         [5, 1000, 480, true],
       ],
-      expected: ['pressed 5 1000 40', 'released 5 1000 60'],
+      expected: ['5 60'],
     },
     {
       name: 'digits across the wrap of the timestamp',
@@ -92,12 +105,7 @@ describe('DtmfReceiver', () => {
         [1, 0xffffff00, 160, true],
         [2, 0x00000640, 160, true],
       ],
-      expected: [
-        'pressed 1 4294967040 20',
-        'released 1 4294967040 20',
-        'pressed 2 1600 20',
-        'released 2 1600 20',
-      ],
+      expected: ['1 20', '2 20'],
     },
     {
       name: 'a digit longer than one event',
@@ -107,7 +115,7 @@ describe('DtmfReceiver', () => {
         [5, 1000 + 0xffff, 320, true],
         [5, 1000 + 0xffff, 320, true],
       ],
-      expected: ['pressed 5 1000 8191.875', `released 5 1000 ${(0xffff + 320) / 8}`],
+      expected: [`5 ${(0xffff + 320) / 8}`],
     },
     {
       name: 'no digit in flash and dial tone',
@@ -118,29 +126,26 @@ describe('DtmfReceiver', () => {
       expected: [],
     },
   ])('receives $name', ({ packets, expected }) => {
-    expect(receive(packets)).toEqual(expected);
+    expect(openReceiver().receive(packets)).toEqual(expected);
   });
 
   it('releases a digit once after a timeout when its end was lost', () => {
-    const receiver = new DtmfReceiver(8000);
-    receive([[5, 1000, 160]], receiver);
-    expect(receiver.expire(DTMF_END_LOST_AFTER_MS - 1)).toBeUndefined();
-    expect(receiver.expire(DTMF_END_LOST_AFTER_MS)).toMatchObject({
-      kind: 'released',
-      digit: { digit: '5', durationMs: 20 },
-    });
-    expect(receiver.expire(10_000)).toBeUndefined();
-    expect(receive([[5, 1000, 480, true]], receiver)).toEqual([]);
+    const { receive, expire } = openReceiver();
+    expect(receive([[5, 1000, 160]])).toEqual([]);
+    expect(expire(DTMF_END_LOST_AFTER_MS - 1)).toEqual([]);
+    expect(expire(DTMF_END_LOST_AFTER_MS)).toEqual(['5 20']);
+    expect(expire(10_000)).toEqual([]);
+    expect(receive([[5, 1000, 480, true]])).toEqual([]);
   });
 
   it('counts malformed packets', () => {
-    const receiver = new DtmfReceiver(8000);
-    expect(receiver.receive(new Uint8Array(3), 0, 0)).toEqual([]);
+    const { receiver } = openReceiver();
+    receiver.receive(new Uint8Array(3), 0, 0);
     expect(receiver.malformedPackets).toBe(1);
   });
 
   it('measures durations by the RTP clock', () => {
-    expect(receive([[5, 0, 4800, true]], new DtmfReceiver(48_000))).toContain('released 5 0 100');
+    expect(openReceiver(48_000).receive([[5, 0, 4800, true]])).toEqual(['5 100']);
   });
 });
 
@@ -196,17 +201,16 @@ describe('DtmfSender', () => {
     for (const lost of [0, 1, 2]) {
       const sender = create(100, 100);
       sender.send(digits);
-      const receiver = new DtmfReceiver(8000);
+      let received = '';
+      const receiver = new DtmfReceiver(8000, ({ digit }) => {
+        received += digit;
+      });
       const out = new Uint8Array(4);
-      let heard = '';
       for (let frame = 0; frame < 200; frame++) {
         const sent = sender.next(frame * 160, out);
-        if (sent === undefined || frame % 3 === lost) continue;
-        for (const signal of receiver.receive(out, sent.timestamp, frame * 20)) {
-          if (signal.kind === 'released') heard += signal.digit.digit;
-        }
+        if (sent !== undefined && frame % 3 !== lost) receiver.receive(out, sent.timestamp, frame * 20);
       }
-      expect(heard).toBe(digits);
+      expect(received).toBe(digits);
     }
   });
 
