@@ -36,7 +36,7 @@ export const callResource = z
     endReason: z.enum(CALL_END_REASONS).nullable(),
     fromNumber: z.string().meta({ example: '+886223456789' }),
     toNumber: z.string().meta({ example: '+886912345678' }),
-    trunkId: z.uuid().nullable().describe('The trunk that carries it, or carried it last.'),
+    trunkId: z.uuid().nullable().describe('The call’s current or last trunk.'),
     sip: z
       .object({ code: z.int(), reason: z.string() })
       .nullable()
@@ -49,7 +49,7 @@ export const callResource = z
     endedAt: time,
     durationMs: milliseconds
       .nullable()
-      .describe('From the answer to the end; 0 when nobody answered, null while it is not over.'),
+      .describe('From the answer to the end; 0 when unanswered, null before the end.'),
     ringTimeoutSeconds: z.int(),
     maxDurationSeconds: z.int(),
     record: z.boolean(),

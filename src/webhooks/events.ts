@@ -9,7 +9,7 @@ const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: 'ISO 8601, UTC, with milliseconds', examples: ['2026-03-14T09:26:53.589Z'] });
 
-/** The call of a session, as far as it is known when the event is sent. */
+/** The call of a session, as known when the event is sent. */
 export const webhookCallSchema = z.strictObject({
   callId: z.string(),
   direction: z.enum(['inbound', 'outbound']),
@@ -27,15 +27,15 @@ export const webhookCallSchema = z.strictObject({
       'failed',
       'canceled',
     ])
-    .meta({ description: 'In `session.ended` not always the final one' }),
+    .meta({ description: 'In `session.ended` not always final' }),
   durationMs: durationMs
     .nullable()
-    .meta({ description: 'From the answer to the end; null while unknown, 0 when never answered' }),
+    .meta({ description: 'From the answer to the end; null while unknown, 0 when unanswered' }),
   sip: z
     .strictObject({ code: z.int().min(100).max(699), reason: z.string() })
     .nullable()
     .meta({
-      description: 'The last SIP response, where there was one',
+      description: 'The last SIP response, if any',
       examples: [{ code: 486, reason: 'Busy Here' }],
     }),
 });
@@ -60,10 +60,13 @@ const toolCallSchema = z.strictObject({
   }),
 });
 
-/** One message of the transcript, as the session's history has it. */
+/** One message of the transcript, as in the session's history. */
 export const webhookMessageSchema = z.strictObject({
   role: z.enum(['user', 'assistant', 'tool']),
-  content: z.string().nullable().meta({ description: 'What was really said; null beside bare tool calls' }),
+  content: z
+    .string()
+    .nullable()
+    .meta({ description: 'The text as it was spoken or written; null for bare tool calls' }),
   at: timestamp,
   nodeId: z.string().optional(),
   tool_calls: z.array(toolCallSchema).optional(),
@@ -73,12 +76,12 @@ export const webhookMessageSchema = z.strictObject({
   latencyParts: z
     .record(z.string(), z.number())
     .optional()
-    .meta({ description: 'Where the time of a spoken answer went, in milliseconds; adds up to latencyMs' }),
+    .meta({ description: 'The parts of latencyMs of a spoken answer, in milliseconds' }),
   interrupted: z.boolean().optional(),
   generatedText: z
     .string()
     .optional()
-    .meta({ description: 'All that the model wrote, where less of it was heard' }),
+    .meta({ description: 'The model’s whole text, when less of it was heard' }),
 });
 
 const criterionSchema = z
@@ -89,10 +92,10 @@ const criterionSchema = z
     reason: z.string(),
   })
   .refine(({ passed, score }) => passed !== undefined || score !== undefined, 'needs `passed` or `score`')
-  .meta({ description: 'The judgement of one criterion: `passed`, `score` or both' });
+  .meta({ description: 'The result of one criterion: `passed`, `score` or both' });
 
 const common = {
-  sessionId: z.string().meta({ description: 'With `event`, what to tell repeated deliveries by' }),
+  sessionId: z.string().meta({ description: 'Identifies repeated deliveries, together with `event`' }),
   projectId: z.string(),
   channel: z.enum(['chat', 'phone', 'web']),
   occurredAt: timestamp,
@@ -123,7 +126,7 @@ export const sessionEndedSchema = z
   .strictObject({ event: z.literal('session.ended'), ...common, call: webhookCallSchema.optional() })
   .meta({
     id: 'WebhookSessionEnded',
-    description: 'The conversation is over. For calls, final status and duration may still be unknown.',
+    description: 'The conversation has ended. For calls, final status and duration may still be unknown.',
     examples: [{ event: 'session.ended', ...example, call: { ...exampleCall, durationMs: null } }],
   });
 
@@ -131,7 +134,7 @@ export const callEndedSchema = z
   .strictObject({ event: z.literal('call.ended'), ...common, call: webhookCallSchema })
   .meta({
     id: 'WebhookCallEnded',
-    description: 'The call is over, answered or not. Sessions with a call only.',
+    description: 'The call has ended, answered or not. Sessions with a call only.',
     examples: [{ event: 'call.ended', ...example, call: exampleCall }],
   });
 
@@ -178,7 +181,7 @@ export const sessionFinalizedSchema = z
   })
   .meta({
     id: 'WebhookSessionFinalized',
-    description: 'Everything about the session is done; always the last event, and sent at most once.',
+    description: 'All data of the session; always the last event, and sent at most once.',
     examples: [
       {
         event: 'session.finalized',
@@ -203,7 +206,7 @@ export const sessionFinalizedSchema = z
     ],
   });
 
-/** The body's schema of each event, for OpenAPI's `webhooks` and for building bodies. */
+/** The body's schema of each event, for OpenAPI's `webhooks` and for validation. */
 export const webhookBodySchemas = {
   'session.ended': sessionEndedSchema,
   'call.ended': callEndedSchema,

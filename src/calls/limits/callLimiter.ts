@@ -150,9 +150,9 @@ export class CallLimiter {
 }
 
 const EXCEEDED = {
-  rate: ['call_rate_exceeded', 'This project has placed as many calls as it may for now'],
-  minutes: ['call_minutes_exhausted', 'This project’s calls have talked as many minutes as they may today'],
-  spending: ['call_spending_exhausted', 'This project’s calls have cost as much as they may today'],
+  rate: ['call_rate_exceeded', 'This project has reached its limit of new calls for now'],
+  minutes: ['call_minutes_exhausted', 'This project has used its call minutes of today'],
+  spending: ['call_spending_exhausted', 'This project has spent its call budget of today'],
 } as const;
 
 /** The daily limit that this usage has reached, if any. */

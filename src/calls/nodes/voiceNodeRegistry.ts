@@ -98,5 +98,5 @@ export class VoiceNodeRegistration {
 
 /** Health check of a node that runs calls but no voice sessions. @throws {Error} When no voice node is registered. */
 export async function requireVoiceNode(registry: Pick<VoiceNodeRegistry, 'list'>): Promise<void> {
-  if ((await registry.list()).length === 0) throw new Error('no node with the role voice is there');
+  if ((await registry.list()).length === 0) throw new Error('no node with the role voice is registered');
 }

@@ -48,7 +48,7 @@ export class VoiceNodeSelector {
         ? { nodeId: own.nodeId, url: own.url() }
         : this.#leastBusy(await registry.list());
     if (!selected) {
-      const message = 'No node that talks is there at the moment';
+      const message = 'No voice node is available at the moment';
       throw new CallwayError('unavailable', 'voice_unavailable', message, {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });

@@ -36,12 +36,12 @@ export class CallRecordings {
   /** Moves a finished recording into the store. Never rejects. @param report - Undefined when it was never started. */
   async store(call: Call, report: RecordingReport | undefined): Promise<RecordingResult> {
     const { recordingStore, onError } = this.#deps;
-    if (!report) return failed('The recording could not be begun');
+    if (!report) return failed('The recording could not be started');
     if (report.error !== undefined) {
       await rm(report.path, { force: true }).catch((error: unknown) =>
         onError(error, 'incomplete recording not removed'),
       );
-      return failed('The recording could not be written to its end');
+      return failed('The recording could not be completed');
     }
     const key = recordingKey(call);
     try {
@@ -63,11 +63,11 @@ export class CallRecordings {
       if (fileMs !== undefined) await recordingStore.save(path, key);
       // The node may have failed just after it had stored the recording.
       const durationMs = fileMs ?? (await storedDurationMs(key));
-      if (durationMs === undefined) return failed('The node that recorded it was lost');
+      if (durationMs === undefined) return failed('The node that recorded it failed');
       return { status: 'ready', key, durationMs, error: null };
     } catch (error) {
       onError(error, 'recording not recovered');
-      return failed('What was left of it could not be stored');
+      return failed('The recovered recording could not be stored');
     }
   }
 

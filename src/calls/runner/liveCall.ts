@@ -212,7 +212,7 @@ export class LiveCall {
     if (path === undefined) return;
     this.#leg?.media?.startRecording({ path }).catch((error: unknown) => {
       this.#deps.onError(error, 'recording not started');
-      this.#addEvent('error', { code: 'recording_failed', message: 'The recording could not begin' });
+      this.#addEvent('error', { code: 'recording_failed', message: 'The recording could not be started' });
     });
   }
 
@@ -228,7 +228,7 @@ export class LiveCall {
       // The call ended meanwhile.
       if (this.#state.phase !== 'connecting') return;
       this.#deps.onError(error, 'agent stream not opened');
-      this.#addEvent('error', { code: 'engine_unavailable', message: 'The engine could not be reached' });
+      this.#addEvent('error', { code: 'engine_unavailable', message: 'The agent could not be reached' });
       this.#dispatch({ type: 'stream_failed', isInternal: this.#canReconnect });
     }
   }
@@ -251,7 +251,7 @@ export class LiveCall {
 
   #onStreamClosed(how: 'stopped' | 'broken'): void {
     if (how === 'broken' && this.#state.phase === 'connected') {
-      const message = 'The connection to the agent was lost; another is sought';
+      const message = 'The connection to the agent was lost; reconnecting';
       this.#addEvent('error', { code: 'engine_lost', message });
     }
     this.#dispatch({ type: 'stream_closed', how });

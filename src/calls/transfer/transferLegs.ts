@@ -19,7 +19,7 @@ export interface TransferLegDeps {
 
 /** A trunk at its limit of calls per second has room in the next second. */
 const MAX_WAIT_MS = 1000;
-const BUDGET_EXHAUSTED = 'this project’s calls have talked, or cost, as much as they may today';
+const BUDGET_EXHAUSTED = 'this project has used its call minutes or its call budget of today';
 
 /**
  * Dials a transfer target over the trunks of the call's project number, one after the other, skipping trunks without a

@@ -34,7 +34,7 @@ const headerName = z.string().regex(/^[A-Za-z0-9!%*_+`'~.-]{1,100}$/, 'must be a
 
 const fields = {
   name: z.string().min(1).max(128),
-  status: z.enum(['active', 'inactive']).describe('An inactive trunk takes and places no calls.'),
+  status: z.enum(['active', 'inactive']).describe('An inactive trunk carries no calls.'),
   host,
   port: z.int().min(1).max(65_535),
   transport: z.enum(['udp', 'tcp', 'tls']),
@@ -45,7 +45,7 @@ const fields = {
     .min(1)
     .nullable()
     .describe('`sip:` URI or `host[:port]` that requests are sent to instead of the host.'),
-  register: z.boolean().describe('Keep a registration of `username` at the host.'),
+  register: z.boolean().describe('Register `username` at the host.'),
   registerExpires: z.int().min(60).max(86_400).describe('Seconds.'),
   codecs: z.array(z.enum(TRUNK_CODECS)).min(1).max(TRUNK_CODECS.length).describe('In order of preference.'),
   dtmf: z.enum(['rfc4733', 'info']),
@@ -53,26 +53,30 @@ const fields = {
   transfer: z
     .enum(['auto', 'refer', 'second_leg'])
     .describe(
-      '`refer` asks the peer to call elsewhere; `second_leg` places a call of our own and joins both; `auto` does the second where the peer does not take the first.',
+      '`refer` asks the peer to call the target; `second_leg` dials the target and bridges both; `auto` falls back to the second when the peer rejects the first.',
     ),
-  maxChannels: z.int().min(1).max(10_000).describe('Calls at a time, over all nodes, both directions.'),
+  maxChannels: z.int().min(1).max(10_000).describe('Simultaneous calls over all nodes, both directions.'),
   callsPerSecond: z.number().min(0.1).max(1000).describe('New outbound calls, over all nodes.'),
-  priority: z.int().min(0).max(1000).describe('Among trunks that a number does not order, the lowest first.'),
+  priority: z.int().min(0).max(1000).describe('For numbers without a list of trunks; the lowest first.'),
   numberFormat: z
     .enum(['as_given', 'e164', 'e164_without_plus', 'national'])
-    .describe('How numbers are written in requests: `+886912345678`, `886912345678`, or `0912345678`.'),
+    .describe('Format of numbers in SIP requests: `+886912345678`, `886912345678`, or `0912345678`.'),
   responseTimeoutSeconds: z
     .int()
     .min(1)
     .max(60)
-    .describe('To the first answer of any kind, then the next trunk.'),
-  optionsIntervalSeconds: z.int().min(0).max(3600).describe('0 is off; two misses make it unreachable.'),
+    .describe('From INVITE to the first response of any kind; then the next trunk.'),
+  optionsIntervalSeconds: z
+    .int()
+    .min(0)
+    .max(3600)
+    .describe('0 is off; after two unanswered OPTIONS the trunk is unreachable.'),
   followRedirects: z.boolean(),
   headers: z.record(headerName, headerValue).describe('Added to each INVITE.'),
   inboundCidrs: z
     .array(z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], 'must be an IP address or a CIDR range'))
     .max(100)
-    .describe('Sources whose calls are this trunk’s, beside its own host.'),
+    .describe('Further sources of this trunk’s inbound calls, besides its host.'),
 };
 
 const password = z.string().min(1).max(255).nullable();
@@ -178,10 +182,10 @@ function isProxy(text: string): boolean {
 export function requireUsableTrunk(trunk: TrunkInput): void {
   const problems: ErrorDetail[] = [];
   if (trunk.register && trunk.username === null) {
-    problems.push({ path: '/username', message: 'username is needed where register is true' });
+    problems.push({ path: '/username', message: 'username is required when register is true' });
   }
   if (trunk.password !== null && trunk.username === null) {
-    problems.push({ path: '/username', message: 'username is needed beside a password' });
+    problems.push({ path: '/username', message: 'username is required with a password' });
   }
   if (new Set(trunk.codecs).size !== trunk.codecs.length) {
     problems.push({ path: '/codecs', message: 'codecs must name each codec once' });

@@ -128,7 +128,7 @@ describe('CallRunner', () => {
     expect(t.finished.at(-1)).toMatchObject({ status: 'busy' });
   });
 
-  test('hangs up on request, also before a leg was dialled', async () => {
+  test('hangs up on request, also before a leg was dialed', async () => {
     t.runner.dial(CALL, [trunk('a')]);
     expect(t.runner.hangUp('call', 'api_hangup')).toBe(true);
     expect(t.runner.hangUp('other', 'api_hangup')).toBe(false);

@@ -187,7 +187,7 @@ describe('A transfer', () => {
     t.runner.transfer('call', 'sip:second@pbx.example');
     await settle();
     expect(t.legs).toHaveLength(1);
-    const reason = 'this project’s calls have talked, or cost, as much as they may today';
+    const reason = 'this project has used its call minutes or its call budget of today';
     const data = { to: 'sip:second@pbx.example', status: 'failed', by: 'second_leg', reason };
     expect(t.log).toContainEqual(['event', 'transfer', data]);
   });
