@@ -1,5 +1,5 @@
 import type { App, Dependency } from '../../api/ports.ts';
-import { createNodeCapacity, type NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
+import { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 import type { CallNode } from '../../calls/runner/callNode.ts';
 import { buildCallNode } from '../media/callNode.ts';
 import { callCapacity, mediaLoad } from '../media/media.ts';
@@ -26,7 +26,7 @@ export async function buildMediaRole(
   const { config, media, sipServer, metrics, storage, lifecycle, clock, logger } = node;
   if (!media || !sipServer) return undefined;
   const { calls, conversations, recordings } = services;
-  const capacity = createNodeCapacity(callCapacity(config));
+  const capacity = new NodeCapacity(callCapacity(config));
   const telephony = await buildTelephony({
     config,
     server: sipServer,

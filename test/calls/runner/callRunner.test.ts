@@ -7,14 +7,14 @@ useRunner();
 describe('CallRunner', () => {
   describe('before the first INVITE', () => {
     const QUEUED: Call = { ...CALL, status: 'queued', trunkId: null };
-    const placed = async (kept: (change: object) => Call | undefined) => {
-      t.onUpdate = kept;
+    const dialQueued = async (store: (change: object) => Call | undefined) => {
+      t.onUpdate = store;
       t.runner.dial({ ...QUEUED, trunkId: 'a' }, [trunk('a'), trunk('b')]);
       await settle();
     };
 
     test('stores the status dialing, so that a crash does not lead to a second call', async () => {
-      await placed((change) => ({ ...QUEUED, ...change }));
+      await dialQueued((change) => ({ ...QUEUED, ...change }));
       const at = new Date(t.clock.now()).toISOString();
       expect(t.log.slice(0, 2)).toEqual([
         ['update', { status: 'dialing', startedAt: at, trunkId: 'a' }],
@@ -32,7 +32,7 @@ describe('CallRunner', () => {
 
     test('waits while the database is away', async () => {
       t.updateFailures = 1;
-      await placed((change) => ({ ...QUEUED, ...change }));
+      await dialQueued((change) => ({ ...QUEUED, ...change }));
       expect(t.dialed).toEqual([]);
       t.clock.advance(500);
       await settle();
@@ -42,8 +42,8 @@ describe('CallRunner', () => {
     test.each<[string, Call | undefined, string, string]>([
       ['was canceled', { ...QUEUED, hangupRequested: true }, 'canceled', 'api_hangup'],
       ['belongs to another node', undefined, 'failed', 'node_lost'],
-    ])('dials nothing when the call %s', async (_what, kept, status, endReason) => {
-      await placed(() => kept);
+    ])('dials nothing when the call %s', async (_what, stored, status, endReason) => {
+      await dialQueued(() => stored);
       expect(t.dialed).toEqual([]);
       expect(t.finished).toMatchObject([{ status, endReason }]);
       expect(t.runner.active).toBe(0);

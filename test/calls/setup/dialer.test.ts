@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { createNodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
+import { NodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
 import { type DialerDeps, dialQueuedCall } from '../../../src/calls/setup/dialer.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { makeCall } from '../support/makeCall.ts';
@@ -17,7 +17,7 @@ const depsWith = (given: Partial<DialerDeps>): DialerDeps => ({
   health: { read: unused },
   slots: { acquire: unused },
   limiter: NO_LIMITS,
-  capacity: createNodeCapacity(5),
+  capacity: new NodeCapacity(5),
   runner: { dial: unused },
   finisher: { finish: unused },
   clock: createSimulatedClock(),
@@ -27,7 +27,7 @@ const depsWith = (given: Partial<DialerDeps>): DialerDeps => ({
 
 describe('dialQueuedCall on a node', () => {
   test('that is full returns the call to the queue unclaimed, and takes it once a slot is free', async () => {
-    const capacity = createNodeCapacity(1);
+    const capacity = new NodeCapacity(1);
     capacity.acquire('other');
     const claimed: string[] = [];
     const deps = depsWith({
@@ -50,14 +50,14 @@ describe('dialQueuedCall on a node', () => {
   });
 
   test('that still runs the call does not dial it again when it is requeued', async () => {
-    const capacity = createNodeCapacity(5);
+    const capacity = new NodeCapacity(5);
     capacity.acquire('call');
     expect(await dialQueuedCall(depsWith({ capacity }), 'call')).toEqual({ done: true });
     expect(capacity.has('call')).toBe(true);
   });
 
   test('releases the slot of a call that could not be dialed', async () => {
-    const capacity = createNodeCapacity(5);
+    const capacity = new NodeCapacity(5);
     const base = {
       calls: {
         claim: async (id: string) => makeCall({ id }),
@@ -122,7 +122,7 @@ test.each([
 ] as const)(
   'dialQueuedCall does not dial a call when its project is %s',
   async (admission, expected, steps) => {
-    const capacity = createNodeCapacity(1);
+    const capacity = new NodeCapacity(1);
     const log: string[] = [];
     const deps = depsWith({
       calls: {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { noopTracer } from '../../../src/base/tracing.ts';
-import { createNodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
+import { NodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
 import { handleInboundCall, type InboundCallDeps } from '../../../src/calls/setup/inboundCallHandler.ts';
 import type { InboundCall } from '../../../src/calls/telephony.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -16,7 +16,7 @@ const depsWith = (given: Partial<InboundCallDeps>): InboundCallDeps => ({
   conversations: { prepare: unused },
   slots: { acquire: unused, release: unused },
   limiter: { startCall: async () => 'started', endCall: async () => undefined },
-  capacity: createNodeCapacity(9),
+  capacity: new NodeCapacity(9),
   metrics: { callRefused: () => undefined },
   runner: { accept: () => expect.unreachable() },
   finisher: { finish: unused },
@@ -46,7 +46,7 @@ function makeInbound(given: object = {}) {
 }
 
 test.each([
-  ['the node is full', { capacity: createNodeCapacity(0) }, {}, [503, { retryAfterSeconds: 5 }], ['node']],
+  ['the node is full', { capacity: new NodeCapacity(0) }, {}, [503, { retryAfterSeconds: 5 }], ['node']],
   ['the node drains', { isDraining: () => true }, {}, [503, { retryAfterSeconds: 5 }], []],
   ['the number is unknown', {}, {}, [404], []],
   [
@@ -60,7 +60,7 @@ test.each([
   'An inbound call is rejected and holds no slot when %s',
   async (_when, given, inbound, expected, counted) => {
     const refused: string[] = [];
-    const capacity = createNodeCapacity(1);
+    const capacity = new NodeCapacity(1);
     const metrics = { callRefused: (reason: string) => void refused.push(reason) };
     const { call, rejections } = makeInbound(inbound);
     await handleInboundCall(depsWith({ capacity, metrics, ...given }), call);
@@ -77,7 +77,7 @@ test.each([
   'The end of an unanswered inbound call is stored once the database is back when %s',
   async (_when, step, status, reason) => {
     const clock = createSimulatedClock();
-    const capacity = createNodeCapacity(1);
+    const capacity = new NodeCapacity(1);
     const canceled = new AbortController();
     const ends: unknown[] = [];
     const warned: string[] = [];

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { createHttpMetrics } from '../../../src/api/metrics.ts';
-import { createNodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
+import { NodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
 import { createCallMetrics } from '../../../src/observability/metrics/calls.ts';
 import { registerCallLoadMetrics, registerNodeMetrics } from '../../../src/observability/metrics/node.ts';
 import { renderPlayoutDelay } from '../../../src/observability/metrics/playout.ts';
@@ -100,7 +100,7 @@ test('A turn is counted by stage in seconds; a turn without an answer is not', a
 describe('A node', () => {
   test('shows current values and leaves out those of a failed source', async () => {
     const registry = new Registry();
-    const capacity = createNodeCapacity(3);
+    const capacity = new NodeCapacity(3);
     let isRedisDown = false;
     registerNodeMetrics(registry, {
       async queues() {

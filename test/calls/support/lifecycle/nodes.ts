@@ -3,7 +3,7 @@ import { buildCallNode, type CallNodeParts } from '../../../../src/app/media/cal
 import { noopTracer } from '../../../../src/base/tracing.ts';
 import type { Call, RecordingResult } from '../../../../src/calls/call.ts';
 import { CallLimiter } from '../../../../src/calls/limits/callLimiter.ts';
-import { createNodeCapacity, type NodeCapacity } from '../../../../src/calls/limits/nodeCapacity.ts';
+import { NodeCapacity } from '../../../../src/calls/limits/nodeCapacity.ts';
 import { startCallSweeper } from '../../../../src/calls/nodes/callSweeper.ts';
 import { registerNode } from '../../../../src/calls/nodes/nodeRegistration.ts';
 import type { PhoneNumber } from '../../../../src/calls/numbers/phoneNumber.ts';
@@ -114,7 +114,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     health: { read: async () => new Map() },
   };
   const closers: (() => Promise<void>)[] = [];
-  const capacity = createNodeCapacity(CAPACITY);
+  const capacity = new NodeCapacity(CAPACITY);
   let isDraining = false;
   let isStopped = false;
   const parts: Partial<Record<keyof CallNodeParts, unknown>> = {
