@@ -7,7 +7,7 @@ import type { SrfDialog, SrfRequest, SrfResponse } from './support/srf.ts';
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 let phone: Baresip;
 let rig: Rig;
-/** What the application does with a call. */
+/** How the application handles a call. */
 let onCall: (req: SrfRequest, res: SrfResponse) => void;
 beforeAll(async () => {
   if (skip) return;

@@ -47,7 +47,7 @@ test('TLS handshakes count as connections, time out and do not delay the shutdow
   await vi.waitFor(() => expect(stats()['connections.refused']).toBe(2));
   expect(stats()['now.connections']).toBe(3);
   await vi.waitFor(() => expect(stats()['now.connections']).toBe(0));
-  // Those three, and perhaps those that were refused, if they had begun to speak.
+  // The three, and possibly refused ones that had sent bytes.
   expect(stats()['connections.failed']).toBeGreaterThanOrEqual(3);
   // TLS connections are accepted again.
   const client = connectTls({ port: portOf(rig, 'tls'), host: '127.0.0.1', rejectUnauthorized: false });
@@ -99,7 +99,7 @@ test.each([
   socket?.on('data', (bytes) => {
     heard += bytes.toString('latin1');
   });
-  // What follows rubbish cannot be told from it.
+  // Bytes after a malformed message cannot be framed.
   socket?.write(`${text}${TORN('OPTIONS sip:app@127.0.0.1 SIP/2.0', '0')}`);
   if (socket) await once(socket, 'end');
   expect(heard.match(/^SIP\/2.0 \d{3}/gm) ?? []).toEqual(status === undefined ? [] : [`SIP/2.0 ${status}`]);
@@ -121,7 +121,7 @@ test('A trusted source can connect when all other connections are in use', async
 test('A request to a closed UDP port fails at once', async () => {
   const rig = await rigOf();
   const placing = rig.srf.createUAC(`sip:nobody@127.0.0.1:${await reservePort()}`, { localSdp: SDP });
-  // One that is only silent is 408, after 64 times T1.
+  // A silent one gets 408 after 64·T1.
   expect(await placing.catch((error: { status: number }) => error.status)).toBe(503);
   expect(rig.server.stats()['now.clientTransactions']).toBe(0);
 });

@@ -10,7 +10,7 @@ const credentials = { username: 'alice', password: 'secret' };
 let carrier: Kamailio;
 let alice: Rig;
 let bob: Rig;
-/** What Bob's application does with a call. */
+/** How Bob's application handles a call. */
 let onCall: (req: SrfRequest, res: SrfResponse) => void;
 beforeAll(async () => {
   if (skip) return;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await Promise.all([carrier?.close(), alice?.close(), bob?.close()]);
 });
 
-/** Bob registers with the carrier; the status that it comes to. */
+/** Registers Bob with the carrier. @returns The final status. */
 function register(password: string, expires = 60): Promise<number> {
   const options = {
     method: 'REGISTER',
@@ -40,7 +40,7 @@ function register(password: string, expires = 60): Promise<number> {
   });
 }
 
-/** Alice calls Bob over the carrier. */
+/** Alice calls Bob through the carrier. */
 const callBob = (auth: { username: string; password: string } = credentials, transport = '') =>
   alice.srf.createUAC(`sip:bob@127.0.0.1:${carrier.port}${transport}`, {
     localSdp: SDP,

@@ -8,7 +8,7 @@ import { drained, nothing, type Rig, startRig } from './support/rig.ts';
 import { runSipp, type SippRun, untilBound } from './support/sipp.ts';
 import type { SrfDialog, SrfRequest, SrfResponse } from './support/srf.ts';
 
-/** Both ends by the same timers: 64 times T1 is how long each of them remembers. */
+/** The timers of both ends. */
 const HASTY = { t1Ms: 50, t2Ms: 400 };
 /** Avoids retransmissions on a slow machine, where no message is lost. */
 const CALM = { t1Ms: 200, t2Ms: 1600 };
@@ -29,14 +29,14 @@ interface Placing {
   readonly isHasty?: boolean;
   readonly options?: Record<string, unknown>;
   readonly cancelAfterMs?: number;
-  /** What is done with a call that was answered; by default it is hung up. */
+  /** Handles the answered call; by default it is hung up. */
   readonly afterwards?: (dialog: SrfDialog) => Promise<unknown>;
   readonly onProvisional?: (response: SrfResponse) => void;
 }
 
 const hangUp = (dialog: SrfDialog) => dialog.destroy({ headers: REASON });
 
-/** Calls SIPp, all calls at once; what each of them came to. */
+/** Calls SIPp, all calls at once. @returns The result of each. */
 async function place(
   run: Partial<SippRun> & { scenario: string },
   {
@@ -153,7 +153,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as callee', () => {
   test('The callee holds', async () => {
     const afterwards = async (dialog: SrfDialog) => {
       await once(dialog, 'hold');
-      // drachtio-srf answers when it has told of it.
+      // drachtio-srf responds after its event.
       await sleep(50);
       await hangUp(dialog);
     };
@@ -178,7 +178,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as callee', () => {
   describe('with 10 % message loss', () => {
     const lossy = { lost: 10 };
     test('The callee answers, and we hang up', async () => {
-      // SIPp takes no BYE before the ACK, which may be lost some times.
+      // SIPp accepts no BYE before the ACK, which may be lost several times.
       const afterwards = (dialog: SrfDialog) => sleep(2000).then(() => hangUp(dialog));
       const outcomes = await place(
         { ...lossy, scenario: callees.answersOverLoss },

@@ -7,7 +7,7 @@ import { drained, nothing, type Rig, startRig } from './support/rig.ts';
 import { runSipp, type SippRun } from './support/sipp.ts';
 import type { SrfRequest, SrfResponse } from './support/srf.ts';
 
-/** Both ends by the same timers: 64 times T1 is how long each of them remembers. */
+/** The timers of both ends. */
 const T1_MS = 50;
 const T2_MS = 400;
 const CALLS = 10;
@@ -16,7 +16,7 @@ const CHALLENGE = 'Digest realm="callway", nonce="n1", algorithm=MD5';
 let rig: Rig;
 const heard: string[] = [];
 
-/** What the application does with a call to each user. */
+/** The application's behavior by called user. */
 const behaviours: Record<string, (req: SrfRequest, res: SrfResponse) => void | Promise<void>> = {
   async answer(req, res) {
     res.send(180);
@@ -95,7 +95,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as caller', () => {
     ['TCP with a connection for each call', 'tn'],
   ] as const)('A call over %s rings, is answered and is ended by the caller', async (_, transport) => {
     heard.length = 0;
-    // The application must have the dialog before the BYE comes.
+    // The application must have the dialog before the BYE arrives.
     await call({ scenario: callers.answered, user: 'answer', transport, durationMs: 50 });
     await expect.poll(() => heard).toEqual(Array(CALLS).fill('Q.850;cause=16;text="Normal call clearing"'));
   });

@@ -6,7 +6,7 @@ import { type Authority, makeAuthority } from './support/authority.ts';
 import { SDP } from './support/phone.ts';
 import { connectApp, type Rig, serverOptions, startRig } from './support/rig.ts';
 
-/** Whatever the name, it is this machine. */
+/** Resolves every name to this machine. */
 const dns: DnsQueries = { naptr: async () => [], srv: async () => [], addresses: async () => ['127.0.0.1'] };
 
 let authority: Authority;
@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const tlsPort = () => callee.server.sipPorts.find(({ transport }) => transport === 'tls')?.port ?? 0;
 
-/** What a call over TLS comes to: the callee's 486, or 503 when there was no connection. */
+/** The status of a call over TLS: the callee's 486, or 503 without a connection. */
 async function callOutcome(host: string, tls: { ca?: string; verify: boolean }): Promise<number> {
   const server = await startSipServer(serverOptions({ tls }), {}, { dns });
   const srf = await connectApp(server);

@@ -179,7 +179,7 @@ test('No datagram crashes the server or leaves state behind', async () => {
     });
   for (const [count, bytes] of fc.sample(mutated, 1500).entries()) {
     rig.phone.sendBytes(bytes, rig.port);
-    // The kernel's buffers hold no more than some hundred at once.
+    // The kernel's buffers hold a few hundred at once.
     if (count % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 2));
   }
   const branch = 'z9hG4bK-after';

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => assertNoLeaks());
 
-/** Every third call is hung up by either side, or refused. */
+/** One third each is hung up by either side or rejected. */
 async function oneCall(index: number): Promise<string> {
   const outbound = caller.dial({ port: callee.port });
   const incoming = await callee.incoming();

@@ -44,7 +44,7 @@ export function sendNew(
     () => core.resolve(parseRoutableUri(nextHop)),
     (targets) => {
       const [target] = targets;
-      if (!target) return refuse(`${nextHop} leads nowhere`);
+      if (!target) return refuse(`${nextHop} cannot be resolved`);
       if (core.transport.isSelf(target.address, target.port)) return refuse('can not send request to myself');
       const flow = flowOrUndefined(core, target);
       if (!flow) return refuse('requested protocol/transport not available');

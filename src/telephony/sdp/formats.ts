@@ -21,7 +21,7 @@ export const OFFERED: Readonly<Record<TrunkCodec, Format>> = {
 const TELEPHONE_EVENT = 'telephone-event';
 const COMFORT_NOISE = 'CN';
 
-/** What stands for a number without `a=rtpmap`. @see RFC 3551 table 4 */
+/** The formats of static payload types, which need no `a=rtpmap`. @see RFC 3551 table 4 */
 export const STATIC_FORMATS: readonly Format[] = [
   OFFERED.PCMU,
   OFFERED.PCMA,
@@ -29,13 +29,13 @@ export const STATIC_FORMATS: readonly Format[] = [
   { payloadType: 13, encodingName: COMFORT_NOISE, rtpClockRateHz: 8000, channels: 1 },
 ];
 
-/** Digits as events, one format for each clock rate that the codecs have. @see RFC 4733 section 2.3 */
+/** DTMF events, one format for each clock rate of the codecs. @see RFC 4733 section 2.3 */
 export const OFFERED_EVENTS: readonly Format[] = [
   { payloadType: 101, encodingName: TELEPHONE_EVENT, rtpClockRateHz: 8000, channels: 1 },
   { payloadType: 110, encodingName: TELEPHONE_EVENT, rtpClockRateHz: 48_000, channels: 1 },
 ];
 
-/** The events that we send and take: 0 to 9, *, #, A to D. */
+/** The supported events: 0 to 9, *, #, A to D. */
 export const EVENTS_PARAMETER = '0-15';
 export const OPUS_PARAMETER = 'useinbandfec=1';
 
@@ -47,7 +47,7 @@ export function isSame(one: Format, other: Format): boolean {
   );
 }
 
-/** The format of digits that goes with a codec: that of the same clock. */
+/** The DTMF format for a codec: the one with the same clock rate. */
 export function eventsFor(codec: Format, formats: readonly Format[]): Format | undefined {
   return withSameClock(codec, formats, TELEPHONE_EVENT);
 }

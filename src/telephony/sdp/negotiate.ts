@@ -2,21 +2,20 @@ import type { TrunkInput } from '../../calls/trunks/trunk.ts';
 import type { MediaDirection, MediaParameters } from '../../media/mediaSession.ts';
 import type { CryptoAttribute } from '../../media/srtp/cryptoAttribute.ts';
 import { comfortNoiseFor, eventsFor, type Format, isSame, OFFERED, type TrunkCodec } from './formats.ts';
-import type { RemoteAudio, RemoteStream } from './read.ts';
-import { unusable } from './unusable.ts';
+import { type RemoteAudio, type RemoteStream, unusable } from './read.ts';
 
 export type SrtpMode = TrunkInput['srtp'];
 
-/** What an offer and answer came to. */
+/** The result of an offer/answer exchange. */
 export interface Agreement {
   readonly parameters: MediaParameters;
-  /** The peer hears nothing for now: it put us on hold. */
+  /** The peer has put us on hold. */
   readonly isHeld: boolean;
 }
 
-/** What we choose of an offer. */
+/** The stream and codec chosen from an offer. */
 export interface Choice {
-  /** Which of the offer's `m=` lines. */
+  /** Index of the `m=` line. */
   readonly index: number;
   readonly audio: RemoteAudio;
   readonly codec: Format;
@@ -24,8 +23,8 @@ export interface Choice {
 }
 
 /**
- * Chooses of a peer's offer: the first stream of audio that fits, encrypted ones first, and of it the codec that stands
- * first with the trunk.
+ * Chooses from a peer's offer: the first usable audio stream, encrypted ones first, and the trunk's preferred codec of
+ * it.
  *
  * @throws {CallwayError} `sdp_unusable`
  */
@@ -41,14 +40,14 @@ export function chooseOfOffer(
     return codec ? [{ index, audio, codec, remoteKey }] : [];
   });
   const choice = choices.find(({ remoteKey }) => remoteKey) ?? choices[0];
-  if (!choice) throw whyNot(streams, codecs, srtp);
+  if (!choice) throw unusableOffer(streams, codecs, srtp);
   return choice;
 }
 
 /**
- * Reads what a peer chose of our offer.
+ * Reads the answer to our offer.
  *
- * @param offeredKeys - In our offer, by their tags.
+ * @param offered - Our offer.
  * @throws {CallwayError} `sdp_unusable`
  */
 export function readAnswer(
@@ -73,14 +72,14 @@ export function readAnswer(
   return agreement(audio, codec, keys, meet(offered.direction, audio.direction));
 }
 
-/** What our answer makes of a choice. @param localKey - Ours, where the peer's is used. */
+/** The agreement of our answer. @param localKey - Our key, when the stream is encrypted. */
 export function agreementOf(choice: Choice, localKey: CryptoAttribute | undefined): Agreement {
   const { audio, codec, remoteKey } = choice;
   const keys = localKey && remoteKey ? { local: localKey, remote: remoteKey } : undefined;
   return agreement(audio, codec, keys, reverse(audio.direction));
 }
 
-/** From the other side. @see RFC 3264 section 6.1 */
+/** The direction as seen by the other side. @see RFC 3264 section 6.1 */
 export function reverse(direction: MediaDirection): MediaDirection {
   if (direction === 'sendonly') return 'recvonly';
   return direction === 'recvonly' ? 'sendonly' : direction;
@@ -112,7 +111,7 @@ function withoutSending(direction: MediaDirection): MediaDirection {
   return direction === 'sendrecv' || direction === 'recvonly' ? 'recvonly' : 'inactive';
 }
 
-/** What remains of ours when the peer answered with its own. */
+/** The direction common to our offer and the peer's answer. */
 function meet(ours: MediaDirection, theirs: MediaDirection): MediaDirection {
   const other = reverse(theirs);
   const sends = sending(ours) && sending(other);
@@ -137,7 +136,11 @@ function firstCommon(codecs: readonly TrunkCodec[], formats: readonly Format[]):
   return undefined;
 }
 
-function whyNot(streams: readonly RemoteStream[], codecs: readonly TrunkCodec[], srtp: SrtpMode): Error {
+function unusableOffer(
+  streams: readonly RemoteStream[],
+  codecs: readonly TrunkCodec[],
+  srtp: SrtpMode,
+): Error {
   const audios = streams.flatMap(({ audio }) => (audio ? [audio] : []));
   if (audios.length === 0) return unusable('it offers no audio over RTP');
   if (!audios.some(({ formats }) => firstCommon(codecs, formats))) {

@@ -1,43 +1,43 @@
 import { isIP } from 'node:net';
 import { type MediaDescription, parse, type SessionDescription } from 'sdp-transform';
+import { CallwayError } from '../../base/errors.ts';
 import type { MediaDirection } from '../../media/mediaSession.ts';
 import { type CryptoAttribute, parseCryptoAttribute } from '../../media/srtp/cryptoAttribute.ts';
 import { type Format, STATIC_FORMATS } from './formats.ts';
-import { unusable } from './unusable.ts';
 
 /** One `m=` line of a peer. */
 export interface RemoteStream {
   readonly kind: string;
   readonly protocol: string;
-  /** As it was written, for the answer that refuses it. */
+  /** As written, for an answer that rejects the stream. */
   readonly payloads: string;
-  /** Absent when it is no audio over RTP, or was switched off by port 0. */
+  /** Absent unless it is audio over RTP with a port. */
   readonly audio?: RemoteAudio;
 }
 
 export interface RemoteAudio {
   readonly address: string;
   readonly port: number;
-  /** The same as `port` when RTCP comes there too. */
+  /** Equal to `port` with rtcp-mux. */
   readonly rtcpPort: number;
   readonly hasRtcpMux: boolean;
-  /** From the peer's side. */
+  /** As seen by the peer. */
   readonly direction: MediaDirection;
-  /** The address is all zero: the old way to put a call on hold. @see RFC 3264 section 8.4 */
+  /** The zero address, the old form of hold. @see RFC 3264 section 8.4 */
   readonly isZero: boolean;
-  /** In the order of preference. */
+  /** In order of preference. */
   readonly formats: readonly Format[];
-  /** Whether the profile says that packets must be encrypted. */
+  /** Whether the profile requires SRTP. */
   readonly isSecure: boolean;
-  /** Those that we can use. */
+  /** The supported ones. */
   readonly cryptos: readonly CryptoAttribute[];
 }
 
-/** Feedback profiles are their plain ones without feedback. DTLS is not among them. */
+/** Feedback profiles are treated as their basic ones. DTLS is not supported. */
 const PROFILE = /^RTP\/(S?)AVPF?$/i;
 const DIRECTIONS: readonly string[] = ['sendrecv', 'sendonly', 'recvonly', 'inactive'];
 
-/** @throws {CallwayError} `sdp_unusable` when it is no session description. */
+/** @throws {CallwayError} `sdp_unusable` for anything but a session description. */
 export function readStreams(body: string): RemoteStream[] {
   if (!/^v=0\r?$/m.test(body)) throw unusable('it does not begin with v=0');
   const description = parse(body);
@@ -47,6 +47,11 @@ export function readStreams(body: string): RemoteStream[] {
     const audio = readAudio(description, media);
     return audio ? { ...stream, audio } : stream;
   });
+}
+
+/** The error for an unusable offer or answer; a request with the offer gets 488. */
+export function unusable(why: string): CallwayError {
+  return new CallwayError('unsupported', 'sdp_unusable', `the session description cannot be used: ${why}`);
 }
 
 function readAudio(description: SessionDescription, media: MediaDescription): RemoteAudio | undefined {
@@ -98,7 +103,7 @@ function readCrypto(line: NonNullable<MediaDescription['crypto']>[number]): Cryp
     );
     return attribute ? [attribute] : [];
   } catch {
-    // One malformed line does not spoil the others; without any good one there is no SRTP.
+    // A malformed line is skipped; without a valid one there is no SRTP.
     return [];
   }
 }

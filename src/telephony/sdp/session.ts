@@ -19,20 +19,20 @@ import {
 import { readStreams } from './read.ts';
 import { writeDescription, writeStreams } from './write.ts';
 
-/** Our side of the offers and answers of one call. @see RFC 3264 */
+/** The offers and answers of one call. @see RFC 3264 */
 export interface SdpSession {
-  /** Our offer: all codecs of the trunk, in order. */
+  /** Creates an offer with all codecs of the trunk, in order. */
   offer(): string;
-  /** Takes the answer to the last offer. @throws {CallwayError} `sdp_unusable` */
+  /** Reads the answer to the last offer. @throws {CallwayError} `sdp_unusable` */
   acceptAnswer(body: string): Agreement;
-  /** Answers a peer's offer. @throws {CallwayError} `sdp_unusable`; all stays as it was. */
+  /** Answers a peer's offer. @throws {CallwayError} `sdp_unusable`; nothing changes. */
   answer(body: string): Agreement & { readonly body: string };
-  /** What we last said; '' before that. */
+  /** Our last offer or answer; '' before any. */
   readonly current: string;
 }
 
 export interface SdpSessionOptions {
-  /** Where we receive. */
+  /** The address for received packets. */
   readonly address: string;
   readonly rtpPort: number;
   readonly codecs: readonly TrunkCodec[];
@@ -60,7 +60,7 @@ export function createSdpSession(options: SdpSessionOptions): SdpSession {
     return { tag, suite, masterKey };
   };
   const offeredKeys = () => (srtp === 'off' ? [] : SUITES.map((suite, at) => keyOf(suite, at + 1)));
-  const say = (streams: MediaDescription[]): string => {
+  const describe = (streams: MediaDescription[]): string => {
     const text = JSON.stringify(streams);
     if (text !== media) version += 1;
     media = text;
@@ -84,7 +84,7 @@ export function createSdpSession(options: SdpSessionOptions): SdpSession {
         hasRtcpMux: true,
         cryptos: offeredKeys(),
       };
-      return say(writeStreams(address, [audio]));
+      return describe(writeStreams(address, [audio]));
     },
     acceptAnswer: (body) => readAnswer(readStreams(body), { codecs, srtp, keys: offeredKeys(), direction }),
     answer(body) {
@@ -104,7 +104,7 @@ export function createSdpSession(options: SdpSessionOptions): SdpSession {
         cryptos: localKey ? [localKey] : [],
       };
       const answered = streams.map((stream, index) => (index === choice.index ? own : stream));
-      return { ...agreement, body: say(writeStreams(address, answered)) };
+      return { ...agreement, body: describe(writeStreams(address, answered)) };
     },
   };
 }

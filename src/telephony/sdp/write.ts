@@ -17,9 +17,9 @@ export interface LocalAudio {
 const PACKET_DURATION_MS = 20;
 
 /**
- * Everything of our description but the line that counts its versions.
+ * The media sections of our description.
  *
- * @param streams - A stream of the peer stands for one that is refused.
+ * @param streams - Our stream, and the peer's streams that are rejected.
  */
 export function writeStreams(
   address: string,
@@ -28,7 +28,7 @@ export function writeStreams(
   return streams.map((stream) => ('formats' in stream ? audioOf(stream, address) : refused(stream)));
 }
 
-/** @param version - Grows with each change. @see RFC 3264 section 8 */
+/** @param version - Increases with each change. @see RFC 3264 section 8 */
 export function writeDescription(
   origin: { readonly sessionId: number; readonly version: number; readonly address: string },
   media: MediaDescription[],

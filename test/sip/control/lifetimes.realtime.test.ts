@@ -167,7 +167,7 @@ test('Requests follow a peer that moves to another port', async () => {
   const ok = await phone.next(/^SIP\/2.0 200 /);
   phone.send(phone.request('ACK', port, { callId: 'moved', to: header(ok, 'To') }), port);
   const moved = await Phone.open();
-  // As through a NAT that made a new binding: the message still names the old port.
+  // As through a NAT with a new binding: the message still names the old port.
   moved.send(
     phone
       .request('INFO', port, { callId: 'moved', cseq: 2, to: header(ok, 'To'), extra: [] })
@@ -181,7 +181,7 @@ test('Requests follow a peer that moves to another port', async () => {
   await moved.close();
 });
 
-/** A relay before the control port, whose cutting drachtio-srf answers by connecting again. */
+/** A relay before the control port; when it disconnects, drachtio-srf reconnects. */
 async function openRelay(to: number): Promise<{ port: number; cut(): void; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
@@ -207,7 +207,7 @@ async function openRelay(to: number): Promise<{ port: number; cut(): void; close
   };
 }
 
-/** Sends frames on a bare connection; resolves with all that came back once the server closed it. */
+/** Sends frames on a plain connection. @returns All bytes received until the server closes it. */
 function talk(...frames: string[]): Promise<string> {
   return new Promise((resolve) => {
     let got = '';

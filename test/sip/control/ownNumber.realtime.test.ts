@@ -4,10 +4,10 @@ import { OTHER_SDP, SDP } from '../support/phone.ts';
 import { drained, nothing, type Rig, startRig } from '../support/rig.ts';
 import type { SrfDialog, SrfRequest, SrfResponse } from '../support/srf.ts';
 
-/** Calls that leave over a proxy which keeps Call-ID and tags, and come back to us: both ends are ours. */
+/** Calls that return to us through a proxy which keeps Call-ID and tags: both ends are ours. */
 let rig: Rig;
 let proxy: Forwarder;
-/** What the application does with a call. */
+/** How the application handles a call. */
 let onCall: (req: SrfRequest, res: SrfResponse) => void;
 beforeAll(async () => {
   rig = await startRig();
@@ -26,7 +26,7 @@ const callOurselves = (onRequest: (request: SrfRequest) => void = () => undefine
     { cbRequest: (_error, request) => onRequest(request) },
   );
 
-/** @returns Caller's and callee's side. */
+/** @returns The caller's and the callee's dialog. */
 async function talk(): Promise<[SrfDialog, SrfDialog]> {
   const answered = new Promise<SrfDialog>((resolve, reject) => {
     onCall = (req, res) => {
@@ -37,7 +37,7 @@ async function talk(): Promise<[SrfDialog, SrfDialog]> {
   return Promise.all([callOurselves(), answered]);
 }
 
-/** What one side hears of the other. */
+/** What one side receives from the other. */
 async function isHeard(from: SrfDialog, at: SrfDialog, other: SrfDialog): Promise<void> {
   const heard = vi.fn((_request: SrfRequest, response: SrfResponse) => response.send(200));
   const misheard = vi.fn();

@@ -105,7 +105,7 @@ test('A silent target gives the caller 408', async () => {
   await vi.waitFor(() => expect(outcome.result?.finalStatus).toBe(408));
 });
 
-/** What the targets said, in order; drachtio-srf groups it by address. */
+/** The statuses of the targets, in order; drachtio-srf groups them by address. */
 function statuses(result: ProxyResult | undefined): number[] {
   return (result?.responses ?? []).flatMap(({ msgs }) => msgs.map(({ status }) => status));
 }

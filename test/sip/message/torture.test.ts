@@ -21,14 +21,14 @@ test('All messages of RFC 4475 are tested', () => {
 });
 
 test.each(tortureMessages)('RFC 4475 section $section, $name: parsed as $parse', ({ text, parse }) => {
-  let outcome = 'ok';
+  let result = 'ok';
   try {
     parseMessage(Buffer.from(text, 'latin1'));
   } catch (error) {
     expect(error).toBeInstanceOf(SipParseError);
-    outcome = (error as SipParseError).code;
+    result = (error as SipParseError).code;
   }
-  expect(outcome).toBe(parse);
+  expect(result).toBe(parse);
 });
 
 test.each(tortureMessages)('RFC 4475 section $section, $name: answered $answer', async ({ text, answer }) => {
@@ -48,10 +48,10 @@ test('RFC4475.md is up to date', async () => {
   const head = [
     '# The torture messages of RFC 4475',
     '',
-    'What the RFC asks for each, and what becomes of it when it comes over UDP to a server whose application answers 200 to',
-    'whatever it is shown. The tests send them all, and write this table. Three refusals are the application’s to give,',
-    'which alone knows what it understands: 400 for unksm2, 401 for regaut01, 415 for invut. Responses are never answered.',
-    'inv2543 names no Contact, without which a call could not be ended: its 400 goes to port 5060, as a Via without port asks.',
+    'What RFC 4475 requires for each message, and the response of a server whose application answers every request with 200.',
+    'The tests send all messages over UDP and write this table. Three rejections depend on the application: 400 for unksm2,',
+    '401 for regaut01, 415 for invut. Responses get no response. The 400 to inv2543, which has no Contact, goes to port 5060,',
+    'the default port of its Via.',
     '',
     '| section | name | message | RFC 4475 | parsed | answered |',
     '| ------- | ---- | ------- | -------- | ------ | -------- |',

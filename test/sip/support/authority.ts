@@ -6,14 +6,14 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** PEM texts of an authority of one's own, and of a server that it vouches for. */
+/** PEM texts of a test authority and a server certificate. */
 export interface Authority {
   readonly ca: string;
   readonly key: string;
   readonly cert: string;
 }
 
-/** Makes an authority and a certificate for one name, good for a day. */
+/** Creates an authority and a certificate for one name, valid for a day. */
 export async function makeAuthority(name: string): Promise<Authority> {
   const folder = await mkdtemp(join(tmpdir(), 'authority-'));
   try {

@@ -7,25 +7,25 @@ import { makeTempDir } from '../../support/tempDir.ts';
 import { type Program, startProgram } from './program.ts';
 import { untilBound } from './sipp.ts';
 
-/** A software phone that answers by itself, and does what it is told. */
+/** A baresip software phone with automatic answer. */
 export interface Baresip extends Program {
   readonly uri: string;
   readonly port: number;
-  /** What it heard in its last call, as a WAV file; written to its end once the call is over. */
+  /** The audio received in its last call, as a WAV file, complete after the call. */
   recorded(): Promise<Uint8Array>;
   dial(uri: string): Promise<void>;
-  /** Plays this WAV file from now on, in place of what it played; at its codec's rate, with whose end the call ends. */
+  /** Plays this WAV file instead, at the codec's rate; the call ends with it. */
   play(sound: Uint8Array): Promise<void>;
   hangUp(): Promise<void>;
 }
 
 export interface BaresipOptions {
-  /** As its accounts have it. */
+  /** As in its accounts file. */
   readonly codec?: 'PCMU/8000/1' | 'PCMA/8000/1' | 'G722/16000/1' | 'opus/48000/2';
-  /** Whom it takes calls for. */
+  /** Its user. */
   readonly user?: string;
   readonly isEncrypted?: boolean;
-  /** A WAV file at its codec's rate, with whose end the call ends; by default it plays nothing. */
+  /** A WAV file at the codec's rate, with which the call ends; by default silence. */
   readonly plays?: Uint8Array;
 }
 
@@ -60,12 +60,12 @@ const codecOf = ({ codec = 'PCMU/8000/1' }: BaresipOptions) => codec;
 const rateOf = (options: BaresipOptions) => codecOf(options).split('/')[1];
 const channelsOf = (options: BaresipOptions) => codecOf(options).split('/')[2];
 
-/** Starts a baresip on ports of its own. */
+/** Starts baresip on free ports. */
 export async function startBaresip(options: BaresipOptions = {}): Promise<Baresip> {
   const [port, controlPort] = [await reservePort(), await reservePort()];
   const sounds = makeTempDir();
   const { user = 'bob' } = options;
-  // Where it writes what it hears.
+  // The folder of its recordings.
   let home = '';
   let played = 0;
   if (options.plays) await writeFile(join(sounds.path, 'plays.wav'), options.plays);

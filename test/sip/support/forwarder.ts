@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 
-/** A proxy of text and regular expressions that keeps no state, stays in the path and changes neither Call-ID nor tags. */
+/** A scripted stateless proxy that record-routes and keeps Call-ID and tags. */
 export interface Forwarder {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** @param target - The port that calls to the proxy itself are for. */
+/** @param target - The port for calls to the proxy itself. */
 export async function startForwarder(target: () => number): Promise<Forwarder> {
   const socket = createSocket('udp4');
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
@@ -21,7 +21,7 @@ export async function startForwarder(target: () => number): Promise<Forwarder> {
     const isForUs = isOurs(startLine);
     const uri = isForUs ? `sip:app@127.0.0.1:${target()}` : (startLine.split(' ')[1] ?? '');
     const [method = ''] = startLine.split(' ');
-    // The same for an INVITE and its CANCEL, as for all that is repeated.
+    // Equal for an INVITE, its CANCEL and retransmissions.
     const branch = createHash('md5').update(topVia(text)).digest('hex');
     const added = [
       `Via: SIP/2.0/UDP 127.0.0.1:${port};branch=z9hG4bK${branch}`,

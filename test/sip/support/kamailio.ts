@@ -20,7 +20,7 @@ loadmodule "textops.so"
 loadmodule "siputils.so"
 `;
 
-/** A carrier: registers and calls only with digest, and stays in the path by Record-Route. Every password is "secret". */
+/** A carrier that requires digest and record-routes. Every password is "secret". */
 const CARRIER = `
 loadmodule "rr.so"
 loadmodule "maxfwd.so"
@@ -50,7 +50,7 @@ request_route {
 }
 `;
 
-/** Answers every call by itself within a transaction, and every BYE; keeps no dialogs. */
+/** Answers every INVITE and BYE, without dialogs. */
 const ANSWERER = `
 request_route {
   if (is_method("ACK")) { t_check_trans(); exit; }
@@ -64,7 +64,7 @@ request_route {
 }
 `;
 
-/** Starts a Kamailio on a port of its own. */
+/** Starts Kamailio on a free port. */
 export async function startKamailio(as: 'carrier' | 'answerer'): Promise<Kamailio> {
   const port = await reservePort();
   const file = CORE(port) + (as === 'carrier' ? CARRIER : ANSWERER);

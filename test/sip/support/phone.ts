@@ -1,13 +1,13 @@
 import { createSocket, type Socket } from 'node:dgram';
 
-/** A SIP phone of text and regular expressions, that shares no code with the server under test. */
+/** A scripted SIP phone that shares no code with the server under test. */
 export class Phone {
   readonly #socket: Socket;
   readonly #inbox: string[] = [];
   #waiting: { match: RegExp; take(text: string): void }[] = [];
   #branch = 0;
   readonly all: string[] = [];
-  /** Told of each message as it comes. */
+  /** Called for each message. */
   onMessage: (text: string) => void = () => undefined;
 
   private constructor(socket: Socket) {
@@ -37,7 +37,7 @@ export class Phone {
     this.#socket.send(bytes, port, '127.0.0.1');
   }
 
-  /** The next message, there or to come, whose text matches; others are passed over and kept. */
+  /** The next message whose text matches, received already or later; others are kept. */
   next(match: RegExp, timeoutMs = 15_000): Promise<string> {
     const at = this.#inbox.findIndex((text) => match.test(text));
     const found = at < 0 ? undefined : this.#inbox.splice(at, 1)[0];
@@ -60,7 +60,7 @@ export class Phone {
     });
   }
 
-  /** Whether nothing of that kind comes within the time. */
+  /** Whether no such message arrives within the time. */
   async silent(match: RegExp, forMs: number): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, forMs));
     return !this.#inbox.some((text) => match.test(text));
@@ -102,7 +102,7 @@ export class Phone {
     ].join('\r\n');
   }
 
-  /** Builds an answer to what came. */
+  /** Builds a response to a request. */
   answer(
     request: string,
     status: string,
@@ -150,13 +150,13 @@ export const SDP =
   'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 40000 RTP/AVP 0\r\na=sendrecv\r\n';
 export const OTHER_SDP = SDP.replace('o=- 1 1', 'o=- 2 2').replace('40000', '40002');
 
-/** Of a request in a dialog, by the side that took its call. */
+/** An in-dialog request of the callee. */
 export interface CalleeRequest {
   readonly method: string;
-  /** The INVITE, and our answer that took it. */
+  /** The INVITE and our 200. */
   readonly invite: string;
   readonly accepted: string;
-  /** `CSeq`, and what makes the branch its own. */
+  /** The CSeq, also part of the branch. */
   readonly sequence: number;
   /** Header lines. */
   readonly extra?: readonly string[];

@@ -7,19 +7,19 @@ import { join } from 'node:path';
 /** An external program that runs beside a test. */
 export interface Program {
   readonly pid: number;
-  /** All that it has written, for a test that fails. */
+  /** Its output, for the message of a failing test. */
   readonly output: string;
   close(): Promise<void>;
 }
 
-/** A program gets so long to end by itself. */
+/** How long a program may take to exit. */
 const GRACE_MS = 3000;
 
 /**
- * Starts a program in a folder of its own, which holds the given files and goes with it.
+ * Starts a program in a temporary folder with the given files.
  *
- * @param args - From the folder that was made.
- * @throws {Error} When there is no such program.
+ * @param args - Given the folder.
+ * @throws {Error} When the program does not exist.
  */
 export async function startProgram(
   name: string,

@@ -9,7 +9,7 @@ export interface Rig {
   readonly srf: SrfApp;
   readonly phone: Phone;
   readonly port: number;
-  /** Takes the application away; idempotent, which drachtio-srf's own disconnect is not. */
+  /** Disconnects the application; idempotent, unlike drachtio-srf's disconnect. */
   leave(): void;
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function startRig(
   };
 }
 
-/** Waits until nothing is left of the calls; fails with what is. */
+/** Waits until no transaction and dialog remains. @returns The remaining counts. */
 export async function drained(server: SipServer, withinMs = 6000): Promise<Record<string, number>> {
   const names = [
     'clientTransactions',

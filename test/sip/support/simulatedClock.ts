@@ -1,6 +1,6 @@
 import type { Clock } from '../../../sip/clock.ts';
 
-/** A clock that stands still until it is moved; timers fire in order of time. */
+/** A clock that advances only by `advance`; timers fire in order. */
 export interface SimulatedClock extends Clock {
   advance(byMs: number): void;
   readonly pending: number;

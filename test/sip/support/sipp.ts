@@ -7,9 +7,9 @@ import { MEDIA_PORT, T1, USER } from '../../scenarios/steps.ts';
 
 export interface SippRun {
   readonly scenario: string;
-  /** Whom a caller calls. */
+  /** The called user. */
   readonly user?: string;
-  /** `host:port` of the server; left out by a callee. */
+  /** `host:port` of the server; omitted by a callee. */
   readonly remote?: string;
   readonly localPort: number;
   /** Where its audio is sent; by default a closed port. */
@@ -19,31 +19,31 @@ export interface SippRun {
   readonly transport?: 'u1' | 't1' | 'tn';
   /** Percent of all messages lost, both ways. */
   readonly lost?: number;
-  /** Of a pause without a length of its own. */
+  /** The default length of a pause. */
   readonly durationMs?: number;
-  /** First gap between retransmissions, as the peer's; by default what the RFC says. */
+  /** T1; by default that of the RFC. */
   readonly t1Ms?: number;
   readonly t2Ms?: number;
   readonly timeoutSeconds?: number;
-  /** Whether each message's time is noted. SIPp's own statistics of response times know no less than 4 ms. */
+  /** Whether the time of each message is logged: SIPp's own statistics have a resolution of 4 ms. */
   readonly timed?: boolean;
   readonly extra?: readonly string[];
 }
 
 const NOBODYS_PORT = 40_000;
-/** More than there is time for. */
+/** More than needed. */
 const PATIENT_REPETITIONS = 30;
 
 export interface SippOutcome {
-  /** 0: every call went by the scenario. */
+  /** 0 when all calls followed the scenario. */
   readonly exitCode: number;
-  /** What went wrong, as far as SIPp tells. */
+  /** SIPp's error log. */
   readonly output: string;
-  /** Of each call, from INVITE to its 200; only with `timed`. */
+  /** From INVITE to 200, for each call; only with `timed`. */
   readonly responseTimesMs: readonly number[];
 }
 
-/** Runs SIPp to its end. @throws {Error} When it is not installed */
+/** Runs SIPp. @throws {Error} When it is not installed */
 export async function runSipp(run: SippRun): Promise<SippOutcome> {
   const folder = await mkdtemp(join(tmpdir(), 'sipp-'));
   try {
@@ -95,7 +95,7 @@ function argumentsOf(run: SippRun, scenario: string): string[] {
   return [...remote, ...values.flatMap(([name, value]) => [name, String(value)]), ...flags];
 }
 
-/** By itself it repeats what it says five times, all of which may be lost: a few calls in a thousand would fail so. */
+/** With SIPp's default of five retransmissions a few calls in a thousand would fail by loss. */
 function lossy(percent: number): [name: string, value: number][] {
   return [
     ['-lost', percent],
@@ -105,7 +105,7 @@ function lossy(percent: number): [name: string, value: number][] {
   ];
 }
 
-/** Reads lines of date, time, seconds, `S` or `R`, Call-ID, CSeq and start line, parted by tabs. */
+/** Reads lines of date, time, seconds, `S` or `R`, Call-ID, CSeq and start line, separated by tabs. */
 function responseTimes(log: string): number[] {
   const began = new Map<string, number>();
   const times: number[] = [];
@@ -116,14 +116,14 @@ function responseTimes(log: string): number[] {
     if (direction === 'S' && startLine.startsWith('INVITE')) began.set(callId, start ?? Number(seconds));
     else if (start !== undefined && startLine.startsWith('SIP/2.0 200')) {
       times.push((Number(seconds) - start) * 1000);
-      // One that comes again does not count.
+      // Retransmissions do not count.
       began.delete(callId);
     }
   }
   return times;
 }
 
-/** Until some process has the port, by the kernel's own tables: asking by a bind or a connect would disturb it. */
+/** Waits until a process has bound the port, by the kernel's tables: a bind or connect would interfere. */
 export async function untilBound(port: number, withinMs = 10_000): Promise<void> {
   const hex = port.toString(16).toUpperCase().padStart(4, '0');
   // State 0A is a listening TCP socket, 07 a bound UDP one.

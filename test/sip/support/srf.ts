@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import Srf from 'drachtio-srf';
 
-/** What the tests use of drachtio-srf, in the shapes that it really has; its own types miss some of them. */
+/** The parts of drachtio-srf used by tests, in their actual shapes; its own types lack some. */
 export interface SrfRequest extends EventEmitter {
   readonly method: string;
   readonly uri: string;

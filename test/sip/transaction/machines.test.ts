@@ -7,7 +7,7 @@ import { nonInviteServer, nonInviteServerStart } from '../../../sip/transaction/
 import { createRunner } from '../../../sip/transaction/runner.ts';
 import { simulatedClock } from '../support/simulatedClock.ts';
 
-/** `at ms: what`, as it happens over a simulated clock with the RFC's own times. */
+/** `at ms: what`, over a simulated clock with the timers of the RFC. */
 function play<State extends { name: string }, Event extends { type: string }>(
   machine: (state: State, event: Event, way: TransactionContext) => Step<State>,
   start: State,

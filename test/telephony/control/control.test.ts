@@ -42,7 +42,7 @@ function connect(port: () => number | undefined, changes: Partial<ControlOptions
   return { control, errors, events };
 }
 
-/** Something that listens where a SIP server should. */
+/** A TCP server in the place of the SIP server. */
 async function pretend(
   talk: (socket: Socket, frame: string) => void,
 ): Promise<{ port: number; connections: number; close(): Promise<void> }> {
@@ -79,7 +79,7 @@ test('A wrong secret is reported and retried with backoff', async () => {
   const { control, events } = connect(() => server.port, { backoff: { firstMs: 100, maxMs: 10_000 } });
   await vi.waitFor(() => expect(server.connections).toBe(3), 2000);
   expect(events).toEqual(['down: secret refused']);
-  // 100 and 200 ms lie behind; the next wait is 400 ms.
+  // After 100 and 200 ms the next delay is 400 ms.
   await new Promise((resolve) => setTimeout(resolve, 250));
   expect(server.connections).toBe(3);
   await control.close();

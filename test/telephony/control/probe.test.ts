@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { probeDrachtio } from '../../../src/telephony/control/probe.ts';
 import { reservePort } from '../../support/ports.ts';
 
-/** Takes one frame a connection and answers it as `answer` says. */
+/** Receives one frame per connection and responds by `answer`. */
 async function serverThat(answer: (fields: string[], socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -15,7 +15,7 @@ const HEADERS = [
   'Call-ID: hasty',
 ];
 
-/** A request of the caller; its answers go out at once. */
+/** A request of the caller; its responses are sent at once. */
 function request(method: string, respond: () => Promise<void> = async () => undefined): IncomingRequest {
   const raw = [
     `${method} sip:0223456789@192.0.2.9 SIP/2.0`,
@@ -41,7 +41,7 @@ function request(method: string, respond: () => Promise<void> = async () => unde
   };
 }
 
-/** All that a promise could have led to by now. */
+/** Runs all pending promise callbacks. */
 const settled = async () => {
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
 };

@@ -119,7 +119,7 @@ test('A call without an ACK is lost', async () => {
   const ringing = await ring();
   const { ended } = watchLeg(await ringing.call.answer('call-13'));
   await reply(ringing.callId, 200);
-  // 64 times the first repetition of 40 ms, after which the SIP server says BYE.
+  // After 64·T1 (T1 is 40 ms) the SIP server sends BYE.
   const goodbye = await goodbyeTo(ringing.callId, 6000);
   rig.phone.send(rig.phone.answer(goodbye, '200 OK'), rig.port);
   expect(await ended).toMatchObject({ outcome: 'lost' });

@@ -11,7 +11,7 @@ import { responseOf } from '../../support/fakeControl.ts';
 
 const URI = 'sip:+886912345678@192.0.2.1';
 
-/** A SIP server whose peer answers in the very moment in which the request is on the wire. */
+/** A SIP control whose peer responds in the tick in which the request is sent. */
 function instantServer(answers: readonly string[]) {
   const sent: OutgoingRequest[] = [];
   const request = (outgoing: OutgoingRequest, handlers: ResponseHandlers) => {

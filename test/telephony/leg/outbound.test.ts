@@ -171,7 +171,7 @@ test('A reliable provisional response gets PRACK', async () => {
   const prack = await rig.next(leg, 'PRACK');
   expect(header(prack, 'RAck')).toBe('17 1 INVITE');
   rig.phone.send(rig.phone.answer(prack, '200 OK'), rig.port);
-  // The answer was in the reliable one; the 200 needs none. RFC 3262 section 5
+  // The answer was in the reliable response; the 200 needs none. RFC 3262 section 5
   rig.phone.send(rig.phone.answer(invite, '200 OK'), rig.port);
   await rig.next(leg, 'ACK');
   await vi.waitFor(() => expect(events).toEqual(['early media', 'answered']));

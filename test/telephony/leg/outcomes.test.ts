@@ -23,7 +23,7 @@ afterAll(async () => {
   await assertNoLeaks();
 });
 
-/** Answers the next INVITE of this call, and takes its ACK. */
+/** Responds to the next INVITE of this call and receives its ACK. */
 async function refuse(leg: CallLeg, status: string, extra: string[] = [], first?: string): Promise<void> {
   const invite = await rig.next(leg, 'INVITE');
   if (first) rig.phone.send(rig.phone.answer(invite, first), rig.port);

@@ -13,7 +13,7 @@ test('A call survives a lost control connection and is hung up over the next one
   await rig.next(leg, 'ACK');
   await vi.waitFor(() => expect(events).toContain('answered'));
   breaker.cut();
-  // It is asked whether it still stands.
+  // The leg asks whether the peer still knows the call.
   rig.phone.send(rig.phone.answer(await rig.next(leg, 'OPTIONS'), '200 OK'), rig.port);
   rig.phone.send(rig.fromCallee('INFO', invite, accepted, ['Content-Type: application/dtmf'], '5'), rig.port);
   await vi.waitFor(() => expect(events).toContain('digit 5'));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSdpSession, type SdpSessionOptions } from '../../../src/telephony/sdp/session.ts';
 
-/** Bytes that count up, so that keys are known: 00 01 02 … */
+/** Counting bytes 00 01 02 …, so that keys are known. */
 const counting = (count: number) => Uint8Array.from({ length: count }, (_value, index) => index);
 const KEY = 'AAECAwQFBgcICQoLDA0ODwABAgMEBQYHCAkKCwwN';
 

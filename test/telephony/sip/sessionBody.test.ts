@@ -4,7 +4,7 @@ import { sessionBody } from '../../../src/telephony/sip/sessionBody.ts';
 
 const SDP = 'v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\n';
 const description = { kind: 'description', sdp: SDP };
-/** As switches send it along with their ISUP, whose bytes are anything. */
+/** As from switches that add their ISUP, which is binary. */
 const MIXED = [
   'an ignored preamble',
   '--unique-1',

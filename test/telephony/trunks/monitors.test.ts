@@ -80,7 +80,7 @@ test('One of two nodes monitors a trunk; the other takes over after its failure'
   expect(methods(one.control).sort()).toEqual(['OPTIONS', 'REGISTER']);
   expect(methods(two.control)).toEqual([]);
   world.leases.expire('one');
-  // The dead one renews no more; here it is only slower than the other.
+  // The failed node does not renew; here it is only slower.
   await two.monitors.close();
   const three = world.node('three');
   await world.pass(0);

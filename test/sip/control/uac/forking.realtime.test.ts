@@ -3,7 +3,7 @@ import { header, OTHER_SDP, Phone, SDP } from '../../support/phone.ts';
 import { drained, nothing, type Rig, startRig } from '../../support/rig.ts';
 import type { SrfDialog, SrfRequest, SrfResponse } from '../../support/srf.ts';
 
-/** An INVITE that a proxy forked: two callees answer it, each with a tag and an address of its own. */
+/** An INVITE that a proxy forked to two callees, each with its own tag and address. */
 let rig: Rig;
 let other: Phone;
 beforeEach(async () => {
@@ -69,7 +69,7 @@ test('The PRACK for a reliable response goes to its callee', async () => {
   ]);
   phone.send(phone.answer(first, '200 OK'), port);
   other.send(other.answer(second, '200 OK'), port);
-  // The next number of the first callee is its own, and not that after the second's.
+  // The RSeq of the first callee continues its own sequence.
   phone.send(answerOf('one', '180 Ringing', ['Require: 100rel', 'RSeq: 8']), port);
   const third = await phone.next(/^PRACK .*RAck: 8 /s);
   phone.send(phone.answer(third, '200 OK'), port);

@@ -79,7 +79,7 @@ test('An INVITE is retransmitted until a response, and a retransmitted 200 gets 
   await placing;
   const first = await phone.next(/^ACK /);
   phone.send(ok, port);
-  // The very same: a peer that has it already must not take it for another one.
+  // The identical ACK, which the peer recognizes.
   expect(await phone.next(/^ACK /)).toBe(first);
 });
 

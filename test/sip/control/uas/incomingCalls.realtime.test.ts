@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(async () => rig.close());
 
-/** Calls the application as far as its 200; returns that answer's To. */
+/** Calls the application up to its 200. @returns The To of the 200. */
 async function call(callId: string, extra: string[] = []): Promise<string> {
   const { phone, port } = rig;
   phone.send(phone.request('INVITE', port, { callId, extra, body: SDP }), port);
@@ -372,7 +372,7 @@ test('A merged INVITE is rejected while its call is pending and established', as
   await phone.next(/^SIP\/2.0 200 .*z9hG4bK-one/s);
   again(3, 'z9hG4bK-three');
   await phone.next(/^SIP\/2.0 482 .*z9hG4bK-three/s);
-  // A second call of the same caller is another one.
+  // A second call of the same caller is not merged.
   again(4, 'z9hG4bK-four');
   await phone.next(/^SIP\/2.0 486 .*z9hG4bK-four/s);
 });

@@ -22,7 +22,7 @@ const INVITE = [
   '',
 ].join('\r\n');
 
-/** An INVITE that waits for its answer, and what goes out to it and when. */
+/** A pending INVITE, and its responses with their times. */
 function begin() {
   const request = parseMessage(Buffer.from(INVITE, 'latin1'));
   if (request.kind !== 'request') throw new Error('it is a request');

@@ -44,7 +44,7 @@ async function talk(changes: Partial<TrunkInput> = {}, body = SDP, extra: string
   await vi.waitFor(() => expect(call.events).toContain('answered'));
 }
 
-/** Talks by another trunk than the usual one. */
+/** Establishes a call over a changed trunk. */
 async function talkInstead(changes: Partial<TrunkInput>, body = SDP): Promise<void> {
   call.leg.hangup();
   answer(await rig.next(call.leg, 'BYE'), '200 OK');
@@ -56,7 +56,7 @@ function answer(request: string, status: string, extra: string[] = []): void {
   rig.phone.send(rig.phone.answer(request, status, { extra }), rig.port);
 }
 
-/** Sends a request of the callee, and waits for its final answer. */
+/** Sends a request of the callee. @returns Its final response. */
 async function ask(method: string, extra: string[] = [], body = ''): Promise<string> {
   const request = rig.fromCallee(method, invite, accepted, extra, body);
   rig.phone.send(request, rig.port);
@@ -66,14 +66,14 @@ async function ask(method: string, extra: string[] = [], body = ''): Promise<str
     const ack = rig
       .fromCallee('ACK', invite, accepted)
       .replace(/^CSeq: .*$/m, `CSeq: ${cseq.replace('INVITE', 'ACK')}`);
-    // What acknowledges a refusal belongs to the same transaction. RFC 3261 section 17.1.1.3
+    // The ACK to a non-2xx belongs to the same transaction. RFC 3261 section 17.1.1.3
     const isRefused = !reply.startsWith('SIP/2.0 2');
     rig.phone.send(isRefused ? ack.replace(/^Via: .*$/m, `Via: ${header(request, 'Via')}`) : ack, rig.port);
   }
   return reply;
 }
 
-/** What comes again of an earlier call is not meant. */
+/** Retransmissions of earlier calls are skipped. */
 const ofThis = (method: string) => new RegExp(`^${method} .*^Call-ID: ${call.leg.sipCallId}\\r$`, 'ms');
 
 const TYPED = ['Content-Type: application/sdp'];
@@ -306,7 +306,7 @@ test.each([
   answer(await rig.next(call.leg, 'BYE'), '200 OK');
   await call.ended;
   await talk({ username: 'u', password: 'p' }, SDP, [...allow, 'Session-Expires: 1;refresher=uac']);
-  // On a busy machine the SIP server may try it as well, and has no credentials.
+  // On a busy machine the SIP server may refresh too, without credentials.
   let refresh = await rig.next(call.leg, method);
   while (header(refresh, 'Proxy-Authorization') === '') {
     answer(refresh, '407 Proxy Authentication Required', ['Proxy-Authenticate: Digest realm="r",nonce="n"']);
