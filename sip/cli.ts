@@ -13,16 +13,16 @@ export class UsageError extends Error {
 
 export const USAGE = `callway-sip: a SIP server driven by drachtio's control protocol
 
-  --host <address>            where to listen (${DEFAULT_HOST})
+  --host <address>            IP address to listen on (${DEFAULT_HOST})
   --port <port>               UDP and TCP (${DEFAULT_SIP_PORT})
   --tls-port <port>           TLS; needs --tls-cert and --tls-key
   --tls-cert <file>  --tls-key <file>  --tls-ca <file>
-  --tls-no-verify             take any certificate of peers that we call
-  --public-address <address>  what peers beyond this machine are told
-  --control-host <address>    where applications connect (${DEFAULT_HOST})
+  --tls-no-verify             do not verify the certificates of servers
+  --public-address <address>  address for peers beyond this machine
+  --control-host <address>    IP address of the control port (${DEFAULT_HOST})
   --control-port <port>       (${DEFAULT_CONTROL_PORT})
-  --secret <text>             what applications must know; or CALLWAY_SIP_SECRET in the environment
-  --trusted <list>            addresses, address:port or networks, comma-separated, that are never limited
+  --secret <text>             the applications' secret; or CALLWAY_SIP_SECRET in the environment
+  --trusted <list>            addresses, address:port or networks without limits, comma-separated
 `;
 
 /**
@@ -159,7 +159,7 @@ function tlsOf(values: ReturnType<typeof parse>): SipServerOptions['tls'] & obje
     createSecureContext({ cert, key, ca });
   } catch (error) {
     throw new UsageError(
-      `--tls-cert, --tls-key and --tls-ca must be PEM files that fit: ${messageOf(error)}`,
+      `--tls-cert, --tls-key and --tls-ca must be matching PEM files: ${messageOf(error)}`,
     );
   }
   return { cert, key, ca, verify: !values['tls-no-verify'] };

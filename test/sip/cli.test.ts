@@ -41,7 +41,7 @@ test.each([
   [['--secret', 's', '--tls-port', '5061'], '--tls-port, --tls-cert and --tls-key belong together'],
   [
     ['--secret', 's', '--tls-cert', 'package.json', '--tls-key', 'package.json'],
-    '--tls-cert, --tls-key and --tls-ca must be PEM files that fit',
+    '--tls-cert, --tls-key and --tls-ca must be matching PEM files',
   ],
 ])('%j is a usage error', (args, message) => {
   expect(() => readArguments(args, {})).toThrow(message);
