@@ -41,7 +41,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     knowledge: unusedKnowledge,
     calls: noCalls,
     settings: {
-      serves: ['api', 'talks'],
+      serves: ['api', 'audioStreams'],
       modelNames: [],
       publicUrl: () => 'http://127.0.0.1',
       trustProxy: false,

@@ -148,7 +148,7 @@ export interface HttpDeps {
 
 export interface HttpSettings {
   /** Besides `/healthz`, `/readyz` and `/metrics`: the public API, the WebSockets of audio streams. */
-  readonly serves: readonly ('api' | 'talks')[];
+  readonly serves: readonly ('api' | 'audioStreams')[];
   /** As `GET …/models` lists them. */
   readonly modelNames: readonly string[];
   readonly publicUrl: () => string;

@@ -80,7 +80,7 @@ test('Draft status freezes the release of callers until the next publication', a
   await update({ status: 'published', globalPrompt: 'one' });
   await retitle('First');
   await addTool('lookup');
-  // What this update itself changes is an edit already.
+  // Other changes in the same update are not part of the frozen release.
   await update({ status: 'draft', globalPrompt: 'two' });
   await retitle('Second');
   await addTool('book');

@@ -41,7 +41,7 @@ describe('While Redis is down', () => {
       expectAway(await ask(), 'redis');
       expectAway(await gateway.api('POST', '/v1/projects', { body: { name: 'x' } }), 'redis');
     } else {
-      // Nothing tells a silent server from a slow one but the wait.
+      // Only time distinguishes a silent server from a slow one.
       await expect.poll(async () => (await ask()).status, WAIT).toBe(503);
       expectAway(await ask(), 'redis');
     }
@@ -126,7 +126,7 @@ describe('A shutdown', () => {
       upload.once('error', reject);
     });
     upload.flushHeaders();
-    // Only a request whose head is there makes its connection a busy one.
+    // A connection is busy once the request's headers have arrived.
     await once(upload, 'continue');
     upload.write(body.slice(0, 5));
 
@@ -163,7 +163,7 @@ describe('A shutdown', () => {
     expect(String(goOn)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
 
     const stopped = gateway.stop();
-    // While the first request is not over, the connection is none that the stop closes.
+    // The shutdown does not close a connection with an unfinished request.
     socket.write(`${body}GET /readyz HTTP/1.1\r\nHost: callway\r\n\r\n`);
 
     const [first = '', second = ''] = (await text(socket)).split(/(?<=\})(?=HTTP)/);

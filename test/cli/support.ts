@@ -1,6 +1,6 @@
 import { runCli } from '../../src/cli/program.ts';
 
-/** What a run of the command line said, and how it ended. */
+/** Output and exit code of a run. */
 export interface CliRun {
   readonly code: number;
   readonly out: string;
@@ -27,7 +27,7 @@ export async function cli(
   return { code, out, err };
 }
 
-/** Answers every request alike, and remembers the last one. */
+/** Gives every request the same response and records the last request. */
 export function answering(status: number, body: unknown) {
   const seen: { url?: string; init?: RequestInit } = {};
   const fake = (async (url: unknown, init?: RequestInit) => {

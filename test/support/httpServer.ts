@@ -109,7 +109,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     ...(options.hangUp ? { hangUp: options.hangUp } : {}),
     ...(options.recordings ? { recordings: options.recordings } : {}),
     settings: {
-      serves: ['api', 'talks'],
+      serves: ['api', 'audioStreams'],
       modelNames: ['scripted-model', 'vendor/large'],
       publicUrl: () => 'http://callway.test',
       trustProxy: false,

@@ -69,6 +69,6 @@ function httpSettings({ config, publicUrl, isDraining }: NodeContext, { models }
 
 /** A node with the API but without voice answers the audio WebSockets, too: with "try again later". */
 function servedRoutes(roles: NodeContext['config']['ROLES']): HttpSettings['serves'] {
-  if (roles.includes('api')) return ['api', 'talks'];
-  return roles.includes('voice') ? ['talks'] : [];
+  if (roles.includes('api')) return ['api', 'audioStreams'];
+  return roles.includes('voice') ? ['audioStreams'] : [];
 }

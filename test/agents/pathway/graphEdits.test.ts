@@ -36,7 +36,7 @@ const pathway = sketch(
 );
 const untouched = structuredClone(pathway);
 
-/** What an edit was refused with: the code, then each detail's path. */
+/** The error of a refused edit: its code, then each detail's path. */
 function refusal(edit: () => unknown): string[] {
   try {
     edit();

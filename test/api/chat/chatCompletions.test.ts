@@ -37,14 +37,14 @@ afterEach(() => server.close());
 const ask = (body: object, more: { headers?: Record<string, string>; key?: string; path?: string } = {}) =>
   server.send('POST', more.path ?? V1, { body, ...more });
 
-/** The JSON of the events of a stream, and whether it ended as it should. */
+/** The events of a stream, and whether it ended with [DONE]. */
 function events(text: string) {
   const data = text
     .split('\n\n')
     .filter((event) => event.startsWith('data: '))
     .map((event) => event.slice('data: '.length));
   const isDone = data.at(-1) === '[DONE]';
-  // biome-ignore lint/suspicious/noExplicitAny: of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: responses have every shape
   return { chunks: data.filter((one) => one !== '[DONE]').map((one): any => JSON.parse(one)), isDone };
 }
 
@@ -467,7 +467,7 @@ describe('A failure', () => {
     ['something is unforeseen', () => new Error('SELECT secret'), 500, 'internal_error', true],
     ['the input is refused late', () => invalid('refused', 'No'), 400, 'refused', true],
   ])('%s before the first output is an error response', async (_, error, status, code, stream) => {
-    // biome-ignore lint/correctness/useYield: fails before it says anything
+    // biome-ignore lint/correctness/useYield: fails before its first output
     server.conversations.play(async function* () {
       throw error();
     });

@@ -27,7 +27,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** A turn that goes on when the test says so, and ends when it is aborted. */
+/** A turn whose steps the test triggers, until it is aborted. */
 function steered() {
   const steps: (() => void)[] = [];
   const script: TurnScript = async function* (_request, _session, signal) {
@@ -43,7 +43,7 @@ function steered() {
   return { script, step: () => steps.shift()?.() };
 }
 
-/** Asks over a socket of its own, whose bytes the test reads and whose end it chooses. */
+/** Sends a request over its own socket, which the test reads and closes. */
 function open(body: object) {
   const { port } = new URL(server.url);
   const socket = connect(Number(port), '127.0.0.1');
@@ -127,7 +127,7 @@ test('A client that disconnects before the first output stops the model', async 
   await expect.poll(() => server.requestsDone).toEqual([{ method: 'POST', route: ROUTE, status: 499 }]);
 });
 
-/** Far more than the buffers of both ends hold. */
+/** Much larger than the buffers of both ends. */
 const FLOOD_PIECES = 2_000;
 const FLOOD_PIECE = 'x'.repeat(64 * 1024);
 

@@ -6,12 +6,12 @@ import { sharedGateway, type TestProject } from '../../support/gateway.ts';
 
 const gateway = sharedGateway({ env: { RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0' } });
 const NOBODY = '0197a000-0000-7000-8000-000000000000';
-/** Two thousand requests on a busy machine. */
+/** For two thousand requests on a busy machine. */
 const ALL_ROUTES_TIMEOUT_MS = 300_000;
 type Verdict = 'in' | 401 | 403;
 type Holder = 'admin' | 'secret' | 'reader' | 'writer' | 'caller' | 'keeper';
 
-/** Who gets where; `keeper` has keys:write and nothing else. */
+/** Expected access of each kind of credential; `keeper` has only keys:write. */
 const WELCOME: Record<string, Partial<Record<Holder, Verdict>>> = {
   admin: { admin: 'in', secret: 401, reader: 401, writer: 401, caller: 401, keeper: 401 },
   manage: { admin: 'in', secret: 403, reader: 403, writer: 403, caller: 403, keeper: 'in' },
@@ -23,13 +23,13 @@ const WELCOME: Record<string, Partial<Record<Holder, Verdict>>> = {
 };
 const PUBLIC = [
   ...['/healthz', '/readyz', '/metrics', '/openapi.json'],
-  // What these need is in the address.
+  // The credential of these routes is in the URL.
   ...['/v1/recordings/{token}', '/v1/media-streams', '/v1/media-streams/{ticket}'],
 ];
 const PROJECT = '/v1/projects/{projectId}';
-/** Its key, in a header of its own, names the project. */
+/** The key in `x-api-key` determines the project. */
 const namesNoProject = (path: string) => path.startsWith('/knowledgebases');
-/** Names its project in the body. */
+/** The body names the project. */
 const OUTBOUND = '/v1/calls/outbound';
 
 function accessOf(method: string, path: string): string {

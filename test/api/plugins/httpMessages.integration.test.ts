@@ -195,7 +195,7 @@ describe('Methods', () => {
     expect(paths.size).toBeGreaterThan(20);
     for (const path of paths) {
       const methods = operations.filter((one) => one.path === path).map(({ method }) => method);
-      // Where a name stands in the place of an id, GET asks for the session of that name.
+      // On these paths GET reads the session with that id.
       const named = /\/session(s)?\/(search|terminate)$/.test(path) ? ['GET'] : [];
       const missing = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
         (one) => !methods.includes(one) && !named.includes(one),

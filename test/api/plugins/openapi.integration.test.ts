@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createTestApp } from '../support/testApp.ts';
 
 const DOCS = /^\/docs(\/|$)/;
-/** What a route behind a credential may always answer. */
+/** Statuses of every protected route. */
 const ALWAYS = ['400', '401', '403', '404', '429', '500', '503'];
 
 async function describedApp() {
@@ -82,7 +82,7 @@ test('The OpenAPI document is shown at /docs', async () => {
   expect(page.headers['content-type']).toContain('text/html');
 });
 
-/** Reads the router's tree: each line is a part of a path, with the methods that the path has there. */
+/** Parses the printed router tree: each line is a part of a path, with its methods. */
 function routesOf(tree: string): string[] {
   const parents: string[] = [];
   return tree.split('\n').flatMap((line) => {

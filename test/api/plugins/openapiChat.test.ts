@@ -6,7 +6,7 @@ import { watchLeaks } from '../../support/leaks.ts';
 
 let assertNoLeaks: () => Promise<void>;
 let server: TestServer;
-// biome-ignore lint/suspicious/noExplicitAny: a document of many shapes
+// biome-ignore lint/suspicious/noExplicitAny: the document has many shapes
 let document: any;
 beforeAll(async () => {
   assertNoLeaks = watchLeaks();
@@ -47,7 +47,7 @@ test('Every webhook is documented with its body and signature headers', () => {
   expect(Object.keys(document.webhooks)).toEqual(WEBHOOK_EVENT_NAMES);
   for (const event of WEBHOOK_EVENT_NAMES) {
     const { requestBody, parameters } = document.webhooks[event].post;
-    // biome-ignore lint/suspicious/noExplicitAny: of every shape
+    // biome-ignore lint/suspicious/noExplicitAny: responses have every shape
     const schema: any = resolve(requestBody.content['application/json'].schema.$ref);
     expect(schema.properties.event).toEqual({ type: 'string', const: event });
     expect(schema.examples).toHaveLength(1);

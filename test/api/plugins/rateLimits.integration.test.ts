@@ -4,7 +4,7 @@ import { type ApiAnswer, startTwoGateways } from '../../support/gateway.ts';
 
 const minute = () => Math.floor(Date.now() / 60_000);
 
-/** Does it until one attempt lies within one clock minute, by which the limits count. */
+/** Repeats the attempt until it lies within one clock minute, the window of the limits. */
 async function withinOneMinute<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (;;) {
     const begun = minute();

@@ -10,7 +10,7 @@ beforeAll(async () => {
   testApp = await createTestApp();
   await testApp.app.listen({ port: 0, host: '127.0.0.1' });
   ({ port } = testApp.app.server.address() as AddressInfo);
-  // As the service has them, but shorter; how long a body may take is told by the clock of the test.
+  // Shorter than in production; the simulated clock drives the body timeout.
   expect(testApp.app.server.headersTimeout).toBe(10_000);
   expect(testApp.app.server.requestTimeout).toBe(3_600_000);
   testApp.app.server.headersTimeout = 300;
@@ -19,7 +19,7 @@ afterAll(() => testApp.close());
 
 const connections = () => promisify(testApp.app.server.getConnections.bind(testApp.app.server))();
 
-/** Opens a connection that never closes its own half, and says these words. */
+/** Opens a connection that never closes its own half, and sends this text. */
 function open(words: string): { socket: Socket; answer: Promise<string> } {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   socket.write(words);

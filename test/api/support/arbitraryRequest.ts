@@ -5,7 +5,7 @@ import type { Operation } from '../../support/apiContract.ts';
 type Schema = Record<string, unknown>;
 type Document = { components?: { schemas?: Record<string, Schema> } };
 
-/** A request to send, as `fetch` would. */
+/** A request, as for `fetch`. */
 export interface ArbitraryRequest {
   readonly path: string;
   readonly query: string;
@@ -38,7 +38,7 @@ const oddValue = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Requests to one operation: mostly what its schemas ask for, spoilt here and there. */
+/** Random requests to one operation, mostly valid by its schemas. */
 export function arbitraryRequest(operation: Operation, document: Document, known: readonly string[]) {
   const body = operation.definition.requestBody?.content['application/json']?.schema;
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
@@ -126,7 +126,7 @@ function objectOf(schema: Schema, next: (inner: unknown) => fc.Arbitrary<unknown
   const known = fc
     .tuple(
       ...properties.map(([name, inner]) =>
-        // Now and then what is needed is missing.
+        // Sometimes omits a required part.
         fc.option(next(inner), { freq: required.includes(name) ? 30 : 2, nil: undefined }),
       ),
     )

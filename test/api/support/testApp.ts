@@ -19,7 +19,7 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-/** The HTTP room alone, over a real database and a clock that the test moves; it does not listen yet. */
+/** The HTTP API with a real database and a simulated clock. It does not listen yet. */
 export async function createTestApp(settings: Partial<HttpSettings> = {}): Promise<TestApp> {
   const opened = await migrated(openServerDatabase);
   const storage = createStorage(opened.database, createSealer(Buffer.alloc(32)));
@@ -55,7 +55,7 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
     knowledge: unusedKnowledge,
     calls: noCalls,
     settings: {
-      serves: ['api', 'talks'],
+      serves: ['api', 'audioStreams'],
       modelNames: [],
       publicUrl: () => 'http://127.0.0.1',
       trustProxy: false,

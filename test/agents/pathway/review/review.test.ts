@@ -11,7 +11,7 @@ const end = sketchNode('e', 'end');
 const whenDone = { condition: 'The caller is done.' };
 const isOpen = { condition: { '==': [{ var: 'state' }, 'open'] } };
 
-/** What the review says of a graph, as `severity code path`. */
+/** The problems of a graph, as `severity code path`. */
 function review(nodes: readonly object[], edges: readonly object[], variables?: readonly string[]): string[] {
   const { valid, problems } = reviewPathway(sketch(nodes, edges), {
     ...known,

@@ -43,7 +43,7 @@ describe('Nodes', () => {
     for (const id of ['a b', 'ä/ö?', '%', '..', 'x'.repeat(128)]) {
       expect((await call('POST', '/nodes', { id, type: 'say', data: { title: 'x' } })).status).toBe(201);
       const found = await call('GET', `/nodes/${encodeURIComponent(id).replaceAll('.', '%2E')}`);
-      // A path of dots alone never reaches a server as such: URL parsers resolve it.
+      // URL parsers resolve segments of dots, so such ids never reach the server.
       if (id !== '..') expect([id, found.status, found.body.id]).toEqual([id, 200, id]);
     }
   });

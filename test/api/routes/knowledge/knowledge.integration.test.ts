@@ -29,7 +29,7 @@ beforeAll(async () => {
 }, 120_000);
 
 const BODY = { name: 'kb', type: 'pgvector', embeddingModelName: 'text-embedding-3-small' };
-/** The route without a project in its path, by the header that names it. */
+/** Sends a request to the path without a project, with `x-api-key`. */
 const legacy = (project: TestProject, method: string, path: string, body?: unknown) =>
   gateway().api(method, path, {
     key: null,

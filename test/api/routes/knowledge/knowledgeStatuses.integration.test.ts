@@ -20,7 +20,7 @@ beforeAll(async () => {
   chunkId = (await mine.chunks(own.id)).body[0].id;
 }, 180_000);
 
-/** Stand in a path for what is known only once the gateway runs. */
+/** Placeholders in paths for ids that exist only once the gateway runs. */
 const IDS: Readonly<Record<string, () => string>> = {
   KB: () => mine.id,
   OTHER_KB: () => others.id,
@@ -33,7 +33,7 @@ const withIds = (path: string) => path.replace(/[A-Z_]{2,}/g, (name) => IDS[name
 
 type Body = object | 'form' | undefined;
 type Row = readonly [method: string, path: string, body?: Body];
-/** The credentials of a family, and what its paths begin with. */
+/** Path prefix and credentials of the two knowledge paths. */
 interface Family {
   base(): string;
   credential(of: 'mine' | 'others' | 'unknown'): Record<string, string>;
@@ -64,10 +64,10 @@ async function send(family: Family, [method, path, body]: Row, headers: Record<s
 }
 
 const KNOWLEDGEBASE = { name: 'kb', type: 'pgvector', embeddingModelName: 'text-embedding-3-small' };
-/** Each with what makes it succeed. */
+/** Each with a valid request. */
 const ROUTES: readonly (readonly [...Row, status: number])[] = [
   ['GET', '/knowledgebases', undefined, 200],
-  // There is one already, which is all that is wrong with it.
+  // Valid, but the project already has a knowledgebase.
   ['POST', '/knowledgebases', KNOWLEDGEBASE, 400],
   ['GET', '/knowledgebases/KB/datasets', undefined, 200],
   ['POST', '/knowledgebases/KB/datasets', 'form', 201],
@@ -77,7 +77,7 @@ const ROUTES: readonly (readonly [...Row, status: number])[] = [
   ['GET', '/knowledgebases/KB/query?q=kettle', undefined, 200],
   ['DELETE', '/knowledgebases/KB/datasets/NONE', undefined, 404],
 ];
-/** What the reference's table of errors has, and what follows from it for the routes that it leaves out. */
+/** The documented errors of each route. */
 const REFUSALS: readonly (readonly [...Row, status: number, code: string])[] = [
   ['POST', '/knowledgebases', {}, 400, 'invalid_request'],
   ['POST', '/knowledgebases', KNOWLEDGEBASE, 400, 'knowledgebase_exists'],
@@ -128,7 +128,7 @@ describe.each(Object.entries(FAMILIES))('Knowledge routes with %s', (_name, fami
       const { status: refused, answer } = await send(family, row, headers);
       expect([refused, typeof answer.error.message]).toEqual([401, 'string']);
     }
-    // Under a path with a project it is no credential there; without, it opens its own project's alone.
+    // Refused on a path with another project; without a project in the path it has its own project.
     const { status: strangers } = await send(family, row, family.credential('others'));
     if (family.base() !== '') expect(strangers).toBe(401);
     else if (path.includes('KB')) expect(strangers).toBe(404);
