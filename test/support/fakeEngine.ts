@@ -12,7 +12,7 @@ import type { TurnDone, TurnOutput, TurnRequest } from '../../src/engine/turn/tu
 
 const AT = '2026-01-01T00:00:00.000Z';
 
-/** Plays one turn. What it throws is the turn's failure; a `done` is added where it yields none. */
+/** Scripts one turn. What it throws is the turn's failure; `done` is added where it yields none. */
 export type TurnScript = (
   request: TurnRequest,
   session: Session,
@@ -20,21 +20,21 @@ export type TurnScript = (
 ) => AsyncIterable<TurnOutput>;
 
 export interface FakeEngine extends ConversationEngine {
-  /** What the next turns do, in order; the last one goes on. */
+  /** Sets the scripts of the next turns, in order; the last one repeats. */
   play(...scripts: TurnScript[]): void;
-  /** The turns that were asked for. */
+  /** The requested turns. */
   readonly requests: { readonly session: NewSession; readonly request: TurnRequest }[];
   readonly ended: { readonly sessionId: string; readonly reason: EndReason }[];
   readonly created: NewSession[];
-  /** Why turns were left before their end. */
+  /** The abort reasons of turns. */
   readonly aborted: unknown[];
   messagesOf(sessionId: string): readonly SessionMessage[];
-  /** Keeps a prepared session, as the sessions' store does. @throws {CallwayError} 400 `session_id_in_use` */
+  /** Inserts a prepared session, as the session store does. @throws {CallwayError} 400 `session_id_in_use` */
   insert(session: Session): void;
   put(session: Partial<Session> & Pick<Session, 'projectId' | 'sessionId'>): Session;
 }
 
-/** The usage that a scripted turn reports where it does not say. */
+/** The default usage of a scripted turn. */
 export const SCRIPTED_USAGE = { modelCalls: 1, promptTokens: 11, completionTokens: 7, totalTokens: 18 };
 
 /** Says the pieces one by one. */
@@ -44,7 +44,7 @@ export function saying(...texts: string[]): TurnScript {
   };
 }
 
-/** Calls the caller's tools. */
+/** Calls the client's tools. */
 export function calling(...calls: FunctionCall[]): TurnScript {
   return async function* () {
     for (const [index, call] of calls.entries()) yield { type: 'tool_call', index, call };
@@ -55,7 +55,7 @@ export function toolCall(id: string, name: string, args: unknown): FunctionCall 
   return { id, type: 'function', function: { name, arguments: JSON.stringify(args) } };
 }
 
-/** Sessions in memory, whose turns are scripted; it keeps the talk as the engine does. */
+/** Sessions in memory with scripted turns, stored as the engine stores them. */
 export function createFakeEngine(): FakeEngine {
   const sessions = new Map<string, Session>();
   const scripts: TurnScript[] = [saying('Hello')];

@@ -27,13 +27,13 @@ export interface MemoryOptions {
   readonly toolRunner?: ToolRunner;
   readonly knowledge?: KnowledgeRetriever;
   readonly clock?: Clock;
-  /** Default: one that is always free, and whose holders see what is newest. */
+  /** Default: a lock that is always free. */
   readonly lock?: SessionLock;
-  /** Told when it is asked what sessions begin on now. */
+  /** Called at each look-up of the current release. */
   readonly onReleaseLookUp?: () => void;
-  /** Told of what goes wrong beside a turn; default: it fails the turn. */
+  /** Called for errors beside a turn. Default: fails the turn. */
   readonly onError?: (error: unknown, what: string) => void;
-  /** Puts something in the way to the stored sessions. */
+  /** Wraps the session store. */
   readonly wrapSessions?: (sessions: SessionStore) => SessionStore;
 }
 
@@ -42,7 +42,7 @@ export interface MemoryEngine {
   readonly sessions: Map<string, Session>;
   readonly records: TurnHistory[];
   readonly endings: SessionEnding[];
-  /** The events of all turns, as `type:detail`. */
+  /** The events of all turns. */
   events(): HistoryEvent[];
   turn(
     input: TurnInput,
@@ -168,7 +168,7 @@ function memorySessions(
       records.push(record);
     },
     async appendLateTurn(_session, record) {
-      // What was kept by an attempt whose answer was lost is there already.
+      // An earlier attempt whose response was lost may have stored it.
       if (!records.includes(record)) records.push(record);
     },
     async end(_project, sessionId, ending) {

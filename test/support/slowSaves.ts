@@ -1,6 +1,6 @@
 import type { SessionStore } from '../../src/engine/session/sessionStore.ts';
 
-/** Sessions whose turns are kept when a test says so. */
+/** A session store that stores turns when the test says so. */
 export function slowSaves() {
   let keeping: Promise<void> | undefined;
   let open = () => {};
@@ -12,13 +12,13 @@ export function slowSaves() {
         await sessions.saveTurn(...turn);
       },
     }),
-    /** From now on, turns wait. */
+    /** Delays turns from now on. */
     hold() {
       keeping = new Promise((resolve) => {
         open = resolve;
       });
     },
-    /** What waits is kept. */
+    /** Stores the delayed turns. */
     letGo: () => open(),
   };
 }

@@ -6,7 +6,7 @@ const refuse = (): never => {
   throw new Error('nothing talks here');
 };
 
-/** For an API under test where nothing talks. */
+/** Ports that the test must not use. */
 export const unusedEngine: ConversationEngine = {
   prepare: refuse,
   create: refuse,

@@ -31,13 +31,13 @@ const ENDING: SessionEnding = {
   evaluating: false,
 };
 
-/** A database of one session, which the test takes away. */
+/** A database of one session, which the test makes unavailable. */
 interface Database {
   state: 'there' | 'away' | 'silent';
   session: Session | undefined;
-  /** Keeps, and loses the answer. */
+  /** Whether it stores and its response is lost. */
   losesAnswers: boolean;
-  /** What is read is read now, and told when this is over. */
+  /** Delays the result of a read. */
   telling: Promise<void> | undefined;
   readonly kept: string[];
 }
@@ -45,7 +45,7 @@ interface Database {
 let clock: SimulatedClock;
 let database: Database;
 let spooled: Map<string, PendingTurn[]>;
-/** The spool is emptied once this is over. */
+/** Delays the emptying of the spool. */
 let emptying: Promise<void> | undefined;
 let errors: string[];
 let talks: WriteBehind;
@@ -88,7 +88,7 @@ async function reached(): Promise<void> {
   if (database.state === 'away') throw unavailable('database');
   if (database.state === 'silent') await new Promise(() => {});
 }
-/** Time passes, and what is due is done. */
+/** Advances the clock and lets due work run. */
 async function pass(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 50) {
     clock.advance(50);

@@ -10,7 +10,7 @@ import type { ChatEvent, ChatModel, ChatRequest } from '../../../../src/provider
 import { ModelError } from '../../../../src/providers/ports/modelError.ts';
 import { type MemoryEngine, memoryEngine, PROJECT } from '../../../support/memoryEngine.ts';
 
-/** What the model does when it is asked about somebody's words. */
+/** How the model answers a turn. */
 export type ModelScript =
   | 'answers'
   | 'fails first'
@@ -18,7 +18,7 @@ export type ModelScript =
   | 'calls a tool'
   | 'asks the documents'
   | 'ends the call';
-/** How long a customer stays: to the end, until so many pieces have come, until they leave, or speak on. */
+/** When the customer leaves: never, after a number of pieces, at any moment, or by speaking on. */
 export type Stay = 'to the end' | number | 'hangs up' | 'speaks on';
 
 export interface Turn {
@@ -28,7 +28,7 @@ export interface Turn {
   readonly stay: Stay;
 }
 
-/** What became of a turn, as whoever asked for it saw it. */
+/** A turn as its client saw it. */
 export interface Seen {
   readonly words: string;
   readonly turn: Turn;
@@ -39,7 +39,7 @@ export interface Seen {
   told: number;
 }
 
-/** A kept turn, or what a session's history got besides. */
+/** A stored turn, or another addition to a session's history. */
 export interface Kept {
   readonly instanceId: string;
   readonly turn: number;
@@ -61,7 +61,7 @@ const LOOK_UP: Tool = {
   http: { method: 'GET', url: 'https://example.com/', headers: [], timeoutMs: 1_000 },
 };
 
-/** The database is away for one request of a turn, which may have taken effect all the same. */
+/** One request to the database fails, possibly after it took effect. */
 export interface Outage {
   /** Counted from 0 once the gates are closed. */
   readonly request: number;
@@ -208,7 +208,7 @@ function deliveryOf(seen: Seen, around: Around): SpokenDelivery {
 type Gate = (label: string) => Promise<void> | undefined;
 type Around = <Result>(label: string, work: () => Result | Promise<Result>) => Promise<Result>;
 
-/** Notes what is kept. */
+/** Records what is stored. */
 function watched(sessions: SessionStore, kept: Kept[], ended: Ended[]): SessionStore {
   const noted =
     (keep: SessionStore['saveTurn']): SessionStore['saveTurn'] =>
@@ -244,7 +244,7 @@ function gatedStore(sessions: SessionStore, around: Around): SessionStore {
   };
 }
 
-/** As the lock in Redis: first come, first served, and a holder that stands still loses it. */
+/** Like the lock in Redis: granted in order, and lost by a holder that stalls. */
 function gatedLock(gate: Gate) {
   const waiting: (() => void)[] = [];
   let holder: AbortController | undefined;
@@ -332,7 +332,7 @@ function unlessAborted(work: Promise<void> | undefined, signal: AbortSignal): Pr
   });
 }
 
-/** The words that a request to the model asks to be answered, and whether a tool's result has come since. */
+/** The user's words in a model request, and whether a tool result follows them. */
 export function askedIn({ messages }: ChatRequest): {
   readonly words: string;
   readonly isAfterTool: boolean;
