@@ -38,7 +38,7 @@ export interface ChatParts extends ProviderParts {
 /** The chat provider of the settings. */
 export async function buildChat(parts: ChatParts): Promise<ModelChoice> {
   const { config, clock, makeId, lifecycle } = parts;
-  const options = providerOptions(parts, openAiCredentials(config));
+  const options = providerOptions(parts, credentialsOf(config, config.CHAT_PROVIDER));
   const provider = await CHAT_PROVIDERS[config.CHAT_PROVIDER]({ ...options, makeId });
   lifecycle.onClose(() => provider.close());
   const { timeoutMs, onRetry } = options;
@@ -61,11 +61,17 @@ export interface Speech {
 /** The speech providers of the settings. */
 export async function buildSpeech(parts: ProviderParts): Promise<Speech> {
   const { config, clock, metrics, lifecycle } = parts;
-  const options = providerOptions(parts, openAiCredentials(config));
-  const { STT_MODEL, TTS_MODEL, TTS_VOICE: voice } = config;
-  const speechToText = await STT_PROVIDERS[config.STT_PROVIDER]({ ...options, model: STT_MODEL });
+  const { STT_PROVIDER, STT_MODEL, TTS_PROVIDER, TTS_MODEL, TTS_VOICE } = config;
+  const speechToText = await STT_PROVIDERS[STT_PROVIDER]({
+    ...providerOptions(parts, credentialsOf(config, STT_PROVIDER)),
+    model: STT_MODEL,
+  });
   lifecycle.onClose(() => speechToText.close());
-  const textToSpeech = await TTS_PROVIDERS[config.TTS_PROVIDER]({ ...options, model: TTS_MODEL, voice });
+  const textToSpeech = await TTS_PROVIDERS[TTS_PROVIDER]({
+    ...providerOptions(parts, credentialsOf(config, TTS_PROVIDER)),
+    model: TTS_MODEL,
+    voice: TTS_VOICE,
+  });
   lifecycle.onClose(() => textToSpeech.close());
   const recognitionMetrics = metrics.providerMetrics('transcription', speechToText.name);
   const synthesisMetrics = metrics.providerMetrics('speech', textToSpeech.name);
@@ -116,8 +122,14 @@ export async function buildEmbedders(parts: ProviderParts): Promise<EmbedderLook
   };
 }
 
-function openAiCredentials({ OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseUrl }: Config): Credentials {
-  return { apiKey, baseUrl };
+/** From the settings `<PROVIDER>_API_KEY` and `<PROVIDER>_BASE_URL`. */
+function credentialsOf(config: Config, provider: string): Credentials {
+  const settings: Readonly<Record<string, unknown>> = config;
+  const read = (name: string) => {
+    const value = settings[`${provider.toUpperCase()}_${name}`];
+    return typeof value === 'string' ? value : undefined;
+  };
+  return { apiKey: read('API_KEY'), baseUrl: read('BASE_URL') };
 }
 
 function providerOptions(

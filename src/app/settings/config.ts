@@ -124,17 +124,18 @@ function tlsProblems({ values, given }: GivenSettings): Problem[] {
 }
 
 function providerProblems({ values, given }: GivenSettings): Problem[] {
-  if (given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined) return [];
-  const speech = (['CHAT_PROVIDER', 'STT_PROVIDER', 'TTS_PROVIDER'] as const)
-    .filter((variable) => values[variable] === 'openai')
-    .map((variable) => ({
-      variable,
-      message: 'is openai, which requires OPENAI_API_KEY or OPENAI_BASE_URL',
-    }));
-  const hasOwn = given.EMBEDDING_API_KEY !== undefined || given.EMBEDDING_BASE_URL !== undefined;
-  if (values.EMBEDDING_PROVIDER !== 'openai' || hasOwn) return speech;
+  const isConfigured = (prefix: string) =>
+    given[`${prefix}_API_KEY`] !== undefined || given[`${prefix}_BASE_URL`] !== undefined;
+  const problems = (['CHAT_PROVIDER', 'STT_PROVIDER', 'TTS_PROVIDER'] as const).flatMap((variable) => {
+    const provider = values[variable] ?? 'local';
+    const prefix = provider.toUpperCase();
+    if (provider === 'local' || isConfigured(prefix)) return [];
+    return [{ variable, message: `is ${provider}, which requires ${prefix}_API_KEY or ${prefix}_BASE_URL` }];
+  });
+  if (values.EMBEDDING_PROVIDER !== 'openai' || isConfigured('OPENAI') || isConfigured('EMBEDDING'))
+    return problems;
   const message = 'is openai, which requires OPENAI_API_KEY, OPENAI_BASE_URL or their EMBEDDING_ forms';
-  return [...speech, { variable: 'EMBEDDING_PROVIDER', message }];
+  return [...problems, { variable: 'EMBEDDING_PROVIDER', message }];
 }
 
 function storeProblems({ given }: GivenSettings): Problem[] {
