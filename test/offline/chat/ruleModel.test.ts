@@ -30,7 +30,7 @@ const textOf = (answer: RuleAnswer) => (answer.kind === 'text' ? answer.tokens.j
 const callsOf = (answer: RuleAnswer) =>
   answer.kind === 'tool_call' ? [[answer.name, JSON.parse(answer.arguments)]] : [];
 
-describe('an answer', () => {
+describe('Answer', () => {
   it('has a token for each word of the node’s lines', () => {
     expect(at({})).toEqual({ kind: 'text', tokens: ['Hello. ', 'How ', 'can ', 'I ', 'help?'] });
   });
@@ -41,15 +41,15 @@ describe('an answer', () => {
     expect(answer.kind === 'text' && answer.tokens.length).toBe(5);
   });
 
-  it('is the same each time', () => {
+  it('is deterministic', () => {
     expect(at({})).toEqual(at({}));
   });
 
-  it('tells the best passage that was found', () => {
+  it('is the best passage', () => {
     expect(textOf(at({ knowledge: ['We open at nine.', 'We sell tea.'] }))).toBe('We open at nine.');
   });
 
-  it('is honest where there is no pathway', () => {
+  it('names the rehearsal model where there is no pathway', () => {
     expect(textOf(ask({ messages: [user('Hi there')] }))).toBe(
       'This is the rehearsal model, which follows pathways by rules and has none here. You said: “Hi there”',
     );
@@ -57,35 +57,35 @@ describe('an answer', () => {
   });
 });
 
-describe('an answer with ways on', () => {
+describe('Answer at a node with edges', () => {
   const choices = [book, otherwise];
   const tools = [{ name: 'move_to', description: 'Takes an edge.' }];
   const move = (lastUserText: string, more: Partial<RuleRequest> = {}, ways = choices) =>
     at({ choices: ways, lastUserText }, { purpose: 'answer_and_route', tools, ...more });
 
-  it('moves without a word, by the move tool', () => {
+  it('takes an edge by the move tool, without text', () => {
     const answer = move('I want to book');
     expect(textOf(answer)).toBe('');
     expect(callsOf(answer)).toEqual([['move_to', { edge: 'e-book' }]]);
   });
 
-  it('stays, and speaks, where no way fits', () => {
+  it('stays at the node where no edge matches', () => {
     const answer = move('what a day', {}, [book]);
     expect([callsOf(answer), textOf(answer)]).toEqual([[], 'Hello. How can I help?']);
   });
 
-  it('takes the way for everything else, but not before a tool that fits', () => {
+  it('takes the unconditional edge after a matching tool', () => {
     expect(callsOf(move('what a day'))).toEqual([['move_to', { edge: 'e-else' }]]);
     const both = { tools: [...tools, weather] };
     expect(callsOf(move('what is the weather in Paris', both))).toEqual([['get_weather', { city: 'Paris' }]]);
   });
 
-  it('never takes the move tool for one of the caller’s', () => {
+  it('never calls the move tool as a client tool', () => {
     expect(callsOf(move('move to the conversation', {}, [book]))).toEqual([]);
   });
 });
 
-describe('questions that want JSON', () => {
+describe('Structured output', () => {
   type Question = 'route' | 'extract' | 'judge';
   const answer = (purpose: Question, situation: Situation, messages: readonly Message[] = []) =>
     JSON.parse(textOf(at(situation, { purpose, messages })));
@@ -96,7 +96,7 @@ describe('questions that want JSON', () => {
     expect(route("I don't want to book")).toEqual({ edge: null });
   });
 
-  it('extract, with every variable that was asked for', () => {
+  it('extract, with every requested variable', () => {
     const variableConfigs = [
       { name: 'guests', type: 'number', description: 'Number of guests' },
       { name: 'day', type: 'date', description: 'Day of the visit' },
@@ -107,12 +107,12 @@ describe('questions that want JSON', () => {
     expect(found).toEqual({ guests: 4, day: '2026-11-19', name: 'Eva' });
   });
 
-  it('extract, from the last message where the situation has no words', () => {
+  it('extract, from the last message without lastUserText', () => {
     const variableConfigs = [{ name: 'guests', type: 'number', description: '' }] as const;
     expect(answer('extract', { variableConfigs }, [user('four')])).toEqual({ guests: 4 });
   });
 
-  it('judge, and says that it was a rule', () => {
+  it('judge, with a reason that names the rule', () => {
     const criteria = [
       { name: 'booked', description: 'The agent confirmed the booking of a table' },
       { name: 'refund', description: 'A refund was promised' },
@@ -133,7 +133,7 @@ describe('questions that want JSON', () => {
   });
 });
 
-it('summarises by the beginning and the end', () => {
+it('Summary quotes the start and the end', () => {
   const messages: Message[] = [
     user('I want to book. For four.'),
     { role: 'assistant', content: 'Which day?' },
@@ -149,7 +149,7 @@ it('summarises by the beginning and the end', () => {
   );
 });
 
-describe('tools', () => {
+describe('Tools', () => {
   const end: Tool = {
     name: 'end_call',
     description: 'Ends the conversation, after your farewell.',
@@ -173,19 +173,19 @@ describe('tools', () => {
     expect(callsOf(chat(text, request))).toEqual(calls);
   });
 
-  it('asks for what a call lacks', () => {
+  it('asks for a missing argument', () => {
     const answer = chat('how is the weather');
     expect([callsOf(answer), textOf(answer)]).toEqual([[], 'Could you tell me the city?']);
   });
 
-  it('calls what the prompt names, when nothing is lacking', () => {
+  it('calls a tool that the prompt names, when no argument is missing', () => {
     const farewell = { ...node, prompt: 'Use end_call now.' };
     expect(callsOf(at({ node: farewell }, { tools: [end] }))).toEqual([['end_call', {}]]);
     const look = { ...node, prompt: 'Use get_weather. Say "Which city?"' };
     expect(textOf(at({ node: look, lastUserText: 'hello' }, { tools: [weather] }))).toBe('Which city?');
   });
 
-  it('gives the whole of what was said to a tool that takes a question', () => {
+  it('passes the whole message to a free-text parameter', () => {
     const search: Tool = {
       name: 'search',
       description: 'Searches the manual',
@@ -201,7 +201,7 @@ describe('tools', () => {
     ['"sunny"', 'sunny'],
     ['{}', 'That is done.'],
     ['', 'That is done.'],
-  ])('tells the result %s, and does not call again', (content, told) => {
+  ])('answers with the result %s and does not call again', (content, told) => {
     const messages: Message[] = [
       user('What is the weather in Paris?'),
       { role: 'assistant', content: null },

@@ -62,7 +62,7 @@ async function failureOf(...answers: readonly Answer[]): Promise<ModelError> {
 const textOf = (events: readonly ChatEvent[]) =>
   events.map((event) => (event.type === 'text' ? event.text : '')).join('');
 
-describe('a request', () => {
+describe('Chat request', () => {
   it('carries the conversation, the tools and the key', async () => {
     upstream.answerWith({ steps: saying('Hi') });
     await ask({
@@ -115,9 +115,9 @@ describe('a request', () => {
   });
 
   it.each([
-    ['as its caller wants it', { responseFormat: { type: 'json_object' as const } }, { type: 'json_object' }],
+    ['as the client asks', { responseFormat: { type: 'json_object' as const } }, { type: 'json_object' }],
     [
-      'by its caller’s schema',
+      'by the client’s schema',
       {
         responseFormat: {
           type: 'json_schema' as const,
@@ -127,17 +127,17 @@ describe('a request', () => {
       { type: 'json_schema', json_schema: { name: 'day', schema: { type: 'object' }, strict: false } },
     ],
     [
-      'by a question’s own schema before all',
+      'by jsonSchema first',
       { jsonSchema: { name: 'route', schema: {} }, responseFormat: { type: 'json_object' as const } },
       { type: 'json_schema', json_schema: { name: 'route', schema: {}, strict: true } },
     ],
-  ])('asks for the answer’s form %s', async (_name, more, format) => {
+  ])('sets response_format %s', async (_name, more, format) => {
     upstream.answerWith({ steps: saying('{}') });
     await ask(more);
     expect(upstream.requests[0]?.body.response_format).toEqual(format);
   });
 
-  it('says nothing about tools when there are none', async () => {
+  it('has no tool fields without tools', async () => {
     upstream.answerWith({ steps: saying('Hi') });
     await ask({ tools: [], toolChoice: 'none', parallelToolCalls: true });
     expect(Object.keys(upstream.requests[0]?.body ?? {}).toSorted()).toEqual([
@@ -148,7 +148,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('shows no key to an endpoint without one', async () => {
+  it('has no authorization without a key', async () => {
     const open = createOpenAiEndpoint({ baseUrl: upstream.baseUrl });
     upstream.answerWith({ steps: saying('Hi') });
     await collect(clientOf(open).stream(QUESTION, forever));
@@ -157,8 +157,8 @@ describe('a request', () => {
   });
 });
 
-describe('an answer', () => {
-  it('comes word by word, then the end with the counts and the model', async () => {
+describe('Chat response', () => {
+  it('streams text, then the end with usage and model', async () => {
     const pieces = [chunk({ content: 'Good ' }), chunk({ content: 'day' }), chunk({}, 'stop')];
     upstream.answerWith({ steps: [...pieces, usageChunk(9, 2), done] });
     expect(await ask()).toEqual([
@@ -173,7 +173,7 @@ describe('an answer', () => {
     ]);
   });
 
-  it('is passed on while it is still being written', async () => {
+  it('is passed on before it ends', async () => {
     upstream.answerWith({ steps: [chunk({ content: 'First' }), 'hang'] });
     const events = model.stream(QUESTION, forever)[Symbol.asyncIterator]();
     expect(await events.next()).toEqual({ done: false, value: { type: 'text', text: 'First' } });
@@ -181,7 +181,7 @@ describe('an answer', () => {
     expect(await upstream.requests[0]?.outcome).toBe('client_left');
   });
 
-  it('calls tools', async () => {
+  it('has tool calls', async () => {
     upstream.answerWith({ steps: calling('look', '{"a"', ':1}') });
     expect((await ask()).at(-2)).toEqual({
       type: 'tool_call',
@@ -198,19 +198,19 @@ describe('an answer', () => {
     ['whose response never ends', { steps: [...saying('Hi'), 'hang'] }],
     ['that hangs before [DONE]', { steps: [chunk({ content: 'Hi' }), chunk({}, 'stop'), 'hang'] }],
     [
-      'that is cut after its last word',
+      'that breaks after its finish reason',
       { steps: [chunk({ content: 'Hi' }), chunk({}, 'stop'), { waitMs: 20 }, 'reset'] },
     ],
     ['with keep-alives', { steps: [{ send: ': ping\n\ndata:\n\n' }, ...saying('Hi')] }],
     ['that is not streamed', { json: { choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] } }],
-  ])('%s is whole', async (_, answer) => {
+  ])('%s is complete', async (_, answer) => {
     upstream.answerWith(answer);
     const events = await ask();
     expect(textOf(events)).toBe('Hi');
     expect(events.at(-1)).toMatchObject({ type: 'end', finishReason: 'stop' });
   });
 
-  it('leaves its connection to later ones', async () => {
+  it('leaves its connection for later requests', async () => {
     upstream.answerWith({ steps: saying('Hi') });
     for (let turn = 0; turn < 6; turn++) await ask();
     // A request that follows within the same tick may come before the connection is free.
@@ -218,8 +218,8 @@ describe('an answer', () => {
   });
 });
 
-describe('an endpoint that refuses a field', () => {
-  it('is not asked for counts again, once it took the request without', async () => {
+describe('Endpoint that refuses a parameter', () => {
+  it('is not sent stream_options again', async () => {
     upstream.answerWith(({ stream_options: options }) =>
       options ? failing(400, 'Unknown field: stream_options') : { steps: saying('Hi') },
     );
@@ -228,7 +228,7 @@ describe('an endpoint that refuses a field', () => {
     expect(upstream.requests.map(({ body }) => 'stream_options' in body)).toEqual([true, false, false]);
   });
 
-  it('gets plain JSON mode where it knows no schemas', async () => {
+  it('gets JSON mode in place of a schema', async () => {
     upstream.answerWith(({ response_format: format }) =>
       JSON.stringify(format).includes('json_schema')
         ? failing(422, 'This response_format type is unavailable now')
@@ -267,7 +267,7 @@ describe('an endpoint that refuses a field', () => {
       [rules, hi, hello, { role: 'user', content: 'Step.' }],
     ],
     ['a step before all words', [rules, step], [rules, { role: 'user', content: 'Step.' }]],
-  ])('gets one system message where it takes no other: %s', async (_name, messages, folded) => {
+  ])('gets one system message: %s', async (_name, messages, folded) => {
     upstream.answerWith((body) =>
       JSON.stringify(body.messages).split('"system"').length > 2
         ? failing(400, 'System message must be at the beginning.')
@@ -278,7 +278,7 @@ describe('an endpoint that refuses a field', () => {
     expect(upstream.requests.map(({ body }) => body.messages)).toEqual([messages, folded, folded]);
   });
 
-  it('is tried without counts when it does not say what it refuses, and blamed when that does not help', async () => {
+  it('is tried without stream_options when its message names no parameter', async () => {
     const error = await failureOf(failing(400, 'messages are too long'));
     expect(error).toMatchObject({ code: 'model_rejected', retryable: false });
     expect(upstream.requests).toHaveLength(2);
@@ -287,7 +287,7 @@ describe('an endpoint that refuses a field', () => {
     expect(upstream.requests[2]?.body).toHaveProperty('stream_options');
   });
 
-  it('is asked once only when it is known to take everything', async () => {
+  it('is asked once when it supports every parameter', async () => {
     upstream.answerWith({ steps: saying('Hi') }, failing(400, 'messages are too long'));
     await ask();
     await expect(ask()).rejects.toThrow('messages are too long');
@@ -295,7 +295,7 @@ describe('an endpoint that refuses a field', () => {
   });
 });
 
-describe('a failure before the first word', () => {
+describe('Chat failure before the first token', () => {
   it.each<[string, Answer, Partial<ModelError>]>([
     ['a wrong key', failing(401, `Incorrect API key: ${KEY}`), { code: 'model_rejected', retryable: false }],
     ['an unknown model', failing(404, 'no such model'), { code: 'model_rejected', retryable: false }],
@@ -341,11 +341,11 @@ describe('a failure before the first word', () => {
       { steps: [{ chunk: { error: { message: 'too long', code: 400 } } }] },
       { code: 'model_rejected', retryable: false },
     ],
-  ])('is told as what it is: %s', async (_, answer, expected) => {
+  ])('is mapped: %s', async (_, answer, expected) => {
     expect(await failureOf(answer)).toMatchObject({ ...expected, beforeFirstToken: true });
   });
 
-  it('names the system’s own code when nobody listens', async () => {
+  it('names the system’s error code when the connection is refused', async () => {
     await upstream.close();
     const error = await failureOf({});
     expect(error).toMatchObject({ code: 'model_unavailable', retryable: true });
@@ -353,7 +353,7 @@ describe('a failure before the first word', () => {
   });
 });
 
-describe('a failure after the first word', () => {
+describe('Chat failure after the first token', () => {
   it.each<[string, Answer, Partial<ModelError>]>([
     [
       'a reset',
@@ -371,19 +371,19 @@ describe('a failure after the first word', () => {
       { steps: [chunk({ content: 'Hi' }), { chunk: { error: 'gone' } }] },
       { code: 'model_unavailable' },
     ],
-  ])('comes after the word: %s', async (_, answer, expected) => {
+  ])('is thrown after the text: %s', async (_, answer, expected) => {
     upstream.answerWith(answer);
-    const heard: string[] = [];
-    const listen = async () => {
+    const texts: string[] = [];
+    const read = async () => {
       for await (const event of model.stream(QUESTION, forever))
-        if (event.type === 'text') heard.push(event.text);
+        if (event.type === 'text') texts.push(event.text);
     };
-    await expect(listen()).rejects.toMatchObject({ ...expected, beforeFirstToken: false });
-    expect(heard).toEqual(['Hi']);
+    await expect(read()).rejects.toMatchObject({ ...expected, beforeFirstToken: false });
+    expect(texts).toEqual(['Hi']);
   });
 });
 
-describe('the key', () => {
+describe('API key in an error', () => {
   it.each<[string, Answer]>([
     ['a refusal', failing(400, `stream_options with ${KEY}`)],
     ['a forbidden model', failing(403, `Key ${KEY} may not`)],
@@ -391,7 +391,7 @@ describe('the key', () => {
       'an error in the stream',
       { steps: [{ chunk: { error: { message: `Bearer ${KEY} failed`, code: 400 } } }] },
     ],
-  ])('is not repeated from %s', async (_, answer) => {
+  ])('is redacted from %s', async (_, answer) => {
     const error = await failureOf(answer);
     const shown = JSON.stringify([error.message, error.stack, String(error.cause), { ...error }]);
     expect(error.message).toContain('[redacted]');
@@ -399,7 +399,7 @@ describe('the key', () => {
   });
 });
 
-describe('an abort', () => {
+describe('Chat abort', () => {
   it('before the request sends none', async () => {
     await expect(ask({}, AbortSignal.abort('gone'))).rejects.toBe('gone');
     expect(upstream.requests).toHaveLength(0);
@@ -408,13 +408,13 @@ describe('an abort', () => {
   it.each<[string, Answer]>([
     ['before the response', { instead: 'hang' }],
     ['in the middle of it', { steps: [chunk({ content: 'Hi' }), 'hang'] }],
-  ])('%s ends the read with its reason and the request at once', async (_, answer) => {
+  ])('%s rejects the read with its reason and ends the request', async (_, answer) => {
     upstream.answerWith(answer);
-    const leaving = new AbortController();
-    const asked = ask({}, leaving.signal).catch((error: unknown) => error);
+    const aborting = new AbortController();
+    const asked = ask({}, aborting.signal).catch((error: unknown) => error);
     while (upstream.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const reason = new Error('the caller hung up');
-    leaving.abort(reason);
+    aborting.abort(reason);
     expect(await asked).toBe(reason);
     expect(await upstream.requests[0]?.outcome).toBe('client_left');
   });

@@ -24,7 +24,7 @@ const call = (...pieces: readonly object[]) => delta({ tool_calls: pieces });
 const wholeCalls = (events: readonly ChatEvent[]) =>
   events.flatMap((event) => (event.type === 'tool_call' ? [[event.id, event.name, event.arguments]] : []));
 
-describe('text', () => {
+describe('Text', () => {
   it.each<[string, object[], string[]]>([
     ['fragments as they come', [delta({ content: 'Good ' }), delta({ content: 'day' })], ['Good ', 'day']],
     ['no empty or null content', [delta({ role: 'assistant', content: '' }), delta({ content: null })], []],
@@ -54,12 +54,12 @@ describe('text', () => {
     [{ choices: 'none' }],
     [{ choices: [null] }],
     [delta({ tool_calls: [7, null] })],
-  ])('passes over the chunk %j', (chunk) => {
+  ])('ignores the chunk %j', (chunk) => {
     expect(read(chunk, delta({}))).toEqual([{ type: 'end', finishReason: 'stop', model: 'asked-for' }]);
   });
 });
 
-describe('tool calls', () => {
+describe('Tool calls', () => {
   const one = [['c1', 'look', '{"a":1}']];
   it.each<[string, object[], unknown[]]>([
     [
@@ -157,7 +157,7 @@ describe('tool calls', () => {
     expect(wholeCalls(events)).toEqual(calls);
   });
 
-  it('announces a call with its id and name once, and its deltas make up the whole', () => {
+  it('have id and name in the first delta only', () => {
     const events = read(
       call({ index: 4, id: 'c1', function: { name: 'look', arguments: '{"a"' } }),
       call({ index: 4, function: { arguments: ':1}' } }),
@@ -171,7 +171,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  it('gives the whole call with the finish reason, before the usage comes', () => {
+  it('are complete with the finish reason, before the usage', () => {
     const answer = decoder();
     answer.decode(data(call({ index: 0, id: 'c1', function: { name: 'look', arguments: '{}' } })));
     expect(wholeCalls(answer.decode(data(delta({}, 'tool_calls'))))).toHaveLength(1);
@@ -179,7 +179,7 @@ describe('tool calls', () => {
   });
 });
 
-describe('the end', () => {
+describe('End event', () => {
   const calls = call({ index: 0, id: 'c1', function: { name: 'look' } });
   it.each<[string, object[], string]>([
     ['stop', [delta({}, 'stop')], 'stop'],
@@ -190,7 +190,7 @@ describe('the end', () => {
     ['stop after tool calls', [calls, delta({}, 'stop')], 'tool_calls'],
     ['length within a tool call', [calls, delta({}, 'length')], 'length'],
     ['tool_calls without any', [delta({}, 'tool_calls')], 'stop'],
-  ])('comes of %s', (_, chunks, finishReason) => {
+  ])('follows %s', (_, chunks, finishReason) => {
     expect(read(...chunks).at(-1)).toMatchObject({ type: 'end', finishReason });
   });
 

@@ -36,7 +36,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const patience = (timeoutMs = 5000) => ({
+const streamDeps = (timeoutMs = 5000) => ({
   clock: systemClock,
   timeoutMs,
   onRetry: (error: Error) => retries.push(error.message),
@@ -54,9 +54,9 @@ const document =
     response.writeHead(200, { 'content-type': contentType }).end(text);
   };
 
-describe('speech', () => {
+describe('OpenAI speech synthesis', () => {
   const tts = (timeoutMs?: number) =>
-    createOpenAiTextToSpeech({ endpoint, model: 'tts-x', voice: 'alloy', ...patience(timeoutMs) });
+    createOpenAiTextToSpeech({ endpoint, model: 'tts-x', voice: 'alloy', ...streamDeps(timeoutMs) });
   const sending =
     (...pieces: number[][]): Answer =>
     async (_request, _body, response) => {
@@ -68,7 +68,7 @@ describe('speech', () => {
       response.end();
     };
 
-  test('is asked for as raw samples, and read across pieces that cut a sample in two', async () => {
+  test('requests PCM and joins samples that chunks split', async () => {
     answers = [sending([0x01, 0x00, 0xff], [0xff, 0x00, 0x80], [0x07])];
     const samples = await collect(tts().synthesize({ text: 'Hello.', voice: 'nova' }, forever));
     expect(samples.flatMap((chunk) => [...chunk])).toEqual([1, -1, -32_768]);
@@ -81,7 +81,7 @@ describe('speech', () => {
     });
   });
 
-  test('a failure before the first sample is tried once more', async () => {
+  test('retries a failure before the first sample once', async () => {
     answers = [failing(503), sending([1, 0])];
     expect((await collect(tts().synthesize({ text: 'Hi.' }, forever))).length).toBe(1);
     expect(retries).toEqual([expect.stringContaining('503')]);
@@ -95,13 +95,13 @@ describe('speech', () => {
     ['a page', () => [document('text/html; charset=utf-8', '<html>')], 'model_malformed', 2],
     ['a page that calls itself sound', () => [document('audio/pcm', '<html>')], 'model_malformed', 2],
     ['a WAV file', () => [document('audio/pcm', 'RIFF....WAVE')], 'model_malformed', 2],
-  ])('%s is told', async (_, script, code, attempts) => {
+  ])('fails for %s', async (_, script, code, attempts) => {
     answers = script();
     await expect(collect(tts().synthesize({ text: 'Hi.' }, forever))).rejects.toMatchObject({ code });
     expect(bodies.length).toBe(attempts);
   });
 
-  test('an endpoint that does not stop is left, once it has spoken for longer than anybody could', async () => {
+  test('aborts a response that is longer than the text can be', async () => {
     const left = new Promise<void>((resolve) => {
       answers = [
         (_request, _body, response) => {
@@ -127,7 +127,7 @@ describe('speech', () => {
     expect(bodies.length).toBe(1);
   });
 
-  test('an endpoint that is silent is given up', async () => {
+  test('times out on a silent endpoint', async () => {
     answers = [() => undefined];
     await expect(collect(tts(60).synthesize({ text: 'Hi.' }, forever))).rejects.toThrow(
       /did not start to answer within 0.06 s/,
@@ -135,7 +135,7 @@ describe('speech', () => {
     expect(bodies.length).toBe(2);
   });
 
-  test('an abort ends the request at the endpoint', async () => {
+  test('ends the request when aborted', async () => {
     const left = new Promise<void>((resolve) => {
       answers = [
         (_request, _body, response) => {
@@ -148,14 +148,14 @@ describe('speech', () => {
     const reading = tts().synthesize({ text: 'Hi.' }, controller.signal)[Symbol.asyncIterator]();
     expect((await reading.next()).value?.length).toBe(160);
     const next = reading.next();
-    controller.abort(new Error('cut in'));
-    await expect(next).rejects.toThrow('cut in');
+    controller.abort(new Error('interrupted'));
+    await expect(next).rejects.toThrow('interrupted');
     await left;
   });
 });
 
-describe('transcription', () => {
-  const stt = () => createOpenAiSpeechToText({ endpoint, model: 'stt-x', ...patience() });
+describe('OpenAI speech recognition', () => {
+  const stt = () => createOpenAiSpeechToText({ endpoint, model: 'stt-x', ...streamDeps() });
   const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
   const streaming: Answer = (_request, _body, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -164,7 +164,7 @@ describe('transcription', () => {
     response.end(event({ type: 'transcript.text.done', text: 'I would like tea. ' }));
   };
 
-  test('sends the utterance as a file with its hints, and reads the words as they come', async () => {
+  test('uploads the utterance with hints and streams interim transcripts', async () => {
     answers = [streaming];
     const partials: string[] = [];
     const transcription = stt().openStream({
@@ -193,7 +193,7 @@ describe('transcription', () => {
     expect([wav.readUInt32LE(24), wav.subarray(44).toString('hex')]).toEqual([8000, '010002000300']);
   });
 
-  test('an endpoint that does not stream gives its words in one document', async () => {
+  test('reads a JSON document from an endpoint that does not stream', async () => {
     answers = [
       (_request, _body, response) => {
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"text":" Tea, please. "}');
@@ -204,12 +204,12 @@ describe('transcription', () => {
     expect(await transcription.finalize(forever)).toEqual({ text: 'Tea, please.' });
   });
 
-  test('an endpoint that heard nothing says so', async () => {
+  test('returns an empty transcript', async () => {
     answers = [document('application/json', '{"text":""}')];
     expect(await stt().openStream({ sampleRateHz: 8000 }).finalize(forever)).toEqual({ text: '' });
   });
 
-  test('asked again after a pause, it sends all that was heard', async () => {
+  test('uploads all audio again after a pause', async () => {
     answers = [streaming];
     const transcription = stt().openStream({ sampleRateHz: 8000 });
     transcription.push(new Int16Array(160));
@@ -240,7 +240,7 @@ describe('transcription', () => {
       ((_q, _b, response) => response.end(event({ error: { message: 'busy' } }))) as Answer,
       'model_unavailable',
     ],
-  ])('%s is told', async (_, answer, code) => {
+  ])('fails for %s', async (_, answer, code) => {
     answers = [answer];
     const transcription = stt().openStream({ sampleRateHz: 8000 });
     await expect(transcription.finalize(forever)).rejects.toMatchObject({ code });
