@@ -31,10 +31,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export const HELP = `npm run demo -- [options]
 
-  --openai               the models of OPENAI_API_KEY or OPENAI_BASE_URL instead of the offline ones
+  --openai               uses the models of OPENAI_API_KEY or OPENAI_BASE_URL instead of the offline ones
   --keep                 keeps the data folder, to start the service on it
-  --stay                 goes on serving after the call, until Ctrl-C
-  --call NUMBER          calls a real phone, over a trunk of yours:
+  --stay                 keeps serving after the call, until Ctrl-C
+  --call NUMBER          calls a real phone over a real trunk:
     --trunk-host HOST    its SIP server            or DEMO_TRUNK_HOST
     --trunk-port PORT    5060                      or DEMO_TRUNK_PORT
     --trunk-transport T  udp, tcp or tls           or DEMO_TRUNK_TRANSPORT

@@ -28,7 +28,7 @@ export interface ResultDeps {
 export async function showResults(deps: ResultDeps): Promise<void> {
   const { history, receiver, screen } = deps;
   if (history.call.status !== 'completed') {
-    throw new DemoError(`The call failed: ${endWords(history)}.`);
+    throw new DemoError(`The call was not completed: ${endWords(history)}.`);
   }
   showWebhooks(receiver, screen);
   showFigures(history, screen);

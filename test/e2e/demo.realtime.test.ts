@@ -101,11 +101,11 @@ describe('npm run demo', () => {
       '9',
     ];
     const { code, text } = await demo(args);
-    const folder = dirname(/log: (\S+)/.exec(text)?.[1] ?? '');
+    const folder = dirname(/Log of the service: (\S+)/.exec(text)?.[1] ?? '');
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     expect({ code, text }).toMatchObject({
       code: 1,
-      text: expect.stringMatching(/did not come about: failed, unreachable/),
+      text: expect.stringMatching(/not completed: failed, unreachable/),
     });
     expect([existsSync(join(folder, 'data')), existsSync(join(folder, 'callway.log'))]).toEqual([
       false,
