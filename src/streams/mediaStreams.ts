@@ -54,7 +54,7 @@ export interface MediaStreamsDeps {
   readonly onError: (error: unknown, message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** For a carrier to be told the URL and to connect. */
+/** Time for a carrier to receive the URL and to connect. */
 export const TICKET_LIFETIME_MS = 30_000;
 const TICKET_BYTES = 24;
 export const STREAM_PATH = '/v1/media-streams';

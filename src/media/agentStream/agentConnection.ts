@@ -20,7 +20,7 @@ export interface ConnectionEvents {
   readonly onClosed: (end: StreamEnd) => void;
 }
 
-/** Sent to the agent after the tick's packet has left, so that a mark means what it says. */
+/** Sent to the agent after the tick's packet, so that reported audio has been sent. */
 type Answer =
   | ({ readonly kind: 'mark' } & Pick<MarkReport, 'name' | 'outcome' | 'playedSamples'>)
   | { readonly kind: 'cleared' };

@@ -46,7 +46,7 @@ export interface DialectServer {
    * Looks for the description of the stream. Called with each message until it returns a start; all messages, this one
    * included, are then given to `read`.
    *
-   * @returns Undefined while the message is not the start; a text that says why the stream is refused.
+   * @returns Undefined while the message is not the start; a text with the reason for refusing the stream.
    */
   readStart(message: StreamMessage): StreamStart | string | undefined;
   read(message: StreamMessage, gateway: GatewayMessageHandler): void;
@@ -70,7 +70,7 @@ export interface GatewayMessageHandler {
   /** The caller's next samples, without gaps; valid during the call only. */
   audio(samples: Int16Array): void;
   dtmf(digit: string): void;
-  /** @param report - What the gateway told; the rest is estimated. */
+  /** @param report - The gateway's report; missing values are estimated. */
   mark(
     name: string,
     report?: { readonly outcome?: MarkReport['outcome']; readonly position?: PlayoutPosition },

@@ -26,7 +26,7 @@ export function readStart(message: StreamMessage): (StreamStart & MediaFormat) |
   };
 }
 
-/** Reads what an agent says in every dialect of the family. @returns False when the message is none of these. */
+/** Reads the agent's messages that all dialects of the family have. @returns False for any other message. */
 export function readAgentMessage(message: Fields | undefined, agent: AgentReader): boolean {
   if (message?.event === 'clear') {
     agent.clear();
