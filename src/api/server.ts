@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
@@ -95,7 +94,7 @@ function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, Fas
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : deps.makeId();
     },
     trustProxy: deps.settings.trustProxy,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,

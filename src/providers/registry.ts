@@ -1,4 +1,3 @@
-import type { ChatProvider } from './chatClient.ts';
 import type { SpeechToText } from './ports/speechToText.ts';
 import type { TextToSpeech } from './ports/textToSpeech.ts';
 import type {
@@ -8,6 +7,7 @@ import type {
   SpeechToTextOptions,
   TextToSpeechOptions,
 } from './providerOptions.ts';
+import type { ChatProvider } from './streamWithRetry.ts';
 
 type Factory<Options, Provider> = (options: Options) => Promise<Provider>;
 

@@ -1,6 +1,6 @@
 import type { Situation } from '../../offline/chat/request.ts';
-import type { ChatProvider } from '../../src/providers/chatClient.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../src/providers/ports/chatModel.ts';
+import type { ChatProvider } from '../../src/providers/streamWithRetry.ts';
 
 /** What the model says to one request: words, tool calls, or a failure after them. */
 export interface ScriptedAnswer {

@@ -21,11 +21,18 @@ import {
   wantsDraft,
 } from '../requestHeaders.ts';
 import { about, errors, projectParams } from '../schemas.ts';
-import { disconnectSignal } from './clientDisconnect.ts';
 import { CompletionChunks, failureEvent, STREAM_DONE } from './completionChunks.ts';
 import { type Completion, completion, completionChunk, type Usage } from './completionSchemas.ts';
 import { type EventStream, openEventStream } from './eventStream.ts';
 import { type ChatBody, chatBody, toGivenMessage, turnSettings } from './requestBody.ts';
+
+/** Logged for a request whose client disconnected before a response was sent. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+/** Abort reason of work whose client disconnected. */
+export class ClientDisconnectedError extends Error {
+  override readonly name = 'ClientDisconnectedError';
+}
 
 /** Room for a long conversation that the client sends again with each request. */
 const CHAT_BODY_LIMIT_BYTES = 4 * 1_048_576;
@@ -226,4 +233,27 @@ async function projectReportsUsage(deps: HttpDeps, { projectId }: NewSession): P
 
 function toUsage({ promptTokens, completionTokens, totalTokens }: TurnUsage): Usage {
   return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens };
+}
+
+/**
+ * Detects a client that disconnects before its response is complete, and completes the request: Fastify runs the
+ * `onResponse` hooks only after a sent response or an error of the response stream.
+ *
+ * @returns A signal that is aborted when the connection closes.
+ */
+function disconnectSignal(reply: FastifyReply): AbortSignal {
+  const { raw } = reply;
+  const controller = new AbortController();
+  const onClose = () => {
+    if (raw.writableFinished) return;
+    const reason = new ClientDisconnectedError('The client disconnected before the response was complete');
+    controller.abort(reason);
+    if (!raw.headersSent) raw.statusCode = CLIENT_CLOSED_REQUEST;
+    // From here on neither output nor an error response may be written.
+    reply.hijack();
+    if (raw.listenerCount('error') > 0) raw.emit('error', reason);
+  };
+  if (raw.destroyed) onClose();
+  else raw.once('close', onClose);
+  return controller.signal;
 }

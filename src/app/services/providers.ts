@@ -3,7 +3,6 @@ import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
-import { createChatClient } from '../../providers/chatClient.ts';
 import {
   type Embedder,
   type EmbeddingModelName,
@@ -20,6 +19,7 @@ import {
 } from '../../providers/registry.ts';
 import { createRetryingEmbedder } from '../../providers/retryingEmbedder.ts';
 import { withRecognitionMetrics, withSynthesisMetrics } from '../../providers/speechMetrics.ts';
+import { createChatClient } from '../../providers/streamWithRetry.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { type Config, readEnvironment } from '../settings/config.ts';
 

@@ -1,4 +1,3 @@
-import type { ChatProvider } from '../chatClient.ts';
 import type { SpeechToText } from '../ports/speechToText.ts';
 import type { TextToSpeech } from '../ports/textToSpeech.ts';
 import type {
@@ -7,6 +6,7 @@ import type {
   ProviderOptions,
   SpeechToTextOptions,
 } from '../providerOptions.ts';
+import type { ChatProvider } from '../streamWithRetry.ts';
 import { createRehearsalChat } from './chat.ts';
 import { createLocalEmbedder } from './embedder.ts';
 import { createLocalSpeechToText, findPocketsphinx, INSTALL_COMMAND } from './speechToText.ts';

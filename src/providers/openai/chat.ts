@@ -1,12 +1,50 @@
+import type { ChatCompletionMessageParam } from 'openai/resources';
+
 import type { MakeId } from '../../base/ids.ts';
-import type { ChatProvider } from '../chatClient.ts';
 import type { ChatRequest } from '../ports/chatModel.ts';
-import { chatBody } from './chatBody.ts';
+import type { ChatProvider } from '../streamWithRetry.ts';
+import { type ChatBody, chatBody } from './chatBody.ts';
 import { ChatDecoder } from './chatDecoder.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { refusalMessage, toModelError } from './errors.ts';
 import { eventData } from './serverSentEvents.ts';
-import { UnsupportedParameters } from './unsupportedParameters.ts';
+
+/** A parameter that not every compatible endpoint supports, and how to do without it. */
+interface OptionalParameter {
+  readonly name: 'usage' | 'jsonSchema' | 'laterSystemMessage';
+  /** Matches a refusal that is about this parameter. */
+  readonly refusal: RegExp;
+  isIn(body: ChatBody): boolean;
+  removeFrom(body: ChatBody): ChatBody;
+}
+
+const OPTIONAL_PARAMETERS: readonly OptionalParameter[] = [
+  {
+    name: 'usage',
+    refusal: /stream_options|include_usage/,
+    isIn: (body) => body.stream_options !== undefined,
+    removeFrom({ stream_options: _, ...body }) {
+      return body;
+    },
+  },
+  {
+    name: 'jsonSchema',
+    refusal: /response_format|json_schema/,
+    isIn: ({ response_format: format }) => format?.type === 'json_schema',
+    removeFrom: (body) => ({
+      ...body,
+      messages: [...body.messages, ...schemaPrompt(body)],
+      response_format: { type: 'json_object' },
+    }),
+  },
+  {
+    // Chat templates of several open models accept a system message only at the start.
+    name: 'laterSystemMessage',
+    refusal: /system|\broles?\b/i,
+    isIn: ({ messages }) => messages.some(({ role }, index) => role === 'system' && index > 0),
+    removeFrom: (body) => ({ ...body, messages: mergeSystemMessages(body.messages) }),
+  },
+];
 
 export interface OpenAiChatDeps {
   readonly endpoint: OpenAiEndpoint;
@@ -54,4 +92,67 @@ async function send(
       body = reduced.body;
     }
   }
+}
+
+/**
+ * Learns which parameters one endpoint supports. A parameter that a refusal names is removed from the request; where the
+ * refusal names none of them, one that the endpoint has not accepted yet is removed. What is learned holds for the life
+ * of the instance.
+ */
+class UnsupportedParameters {
+  readonly #unsupported = new Set<string>();
+  readonly #supported = new Set<string>();
+
+  /** Removes what the endpoint is known not to support. */
+  removeFrom(body: ChatBody): ChatBody {
+    return OPTIONAL_PARAMETERS.filter(({ name, isIn }) => this.#unsupported.has(name) && isIn(body)).reduce(
+      (reduced, parameter) => parameter.removeFrom(reduced),
+      body,
+    );
+  }
+
+  /**
+   * @param refusal - The endpoint's error message.
+   * @returns The body without the refused parameter, and its name; undefined when no parameter may be the cause.
+   */
+  removeRefused(body: ChatBody, refusal: string): { body: ChatBody; name: string } | undefined {
+    const present = OPTIONAL_PARAMETERS.filter(({ isIn }) => isIn(body));
+    const refused =
+      present.find((parameter) => parameter.refusal.test(refusal)) ??
+      present.find(({ name }) => !this.#supported.has(name));
+    return refused && { body: refused.removeFrom(body), name: refused.name };
+  }
+
+  /** @param body - Accepted by the endpoint, once `removed` were left out. */
+  learn(body: ChatBody, removed: ReadonlySet<string>): void {
+    for (const name of removed) this.#unsupported.add(name);
+    for (const { name, isIn } of OPTIONAL_PARAMETERS) if (isIn(body)) this.#supported.add(name);
+  }
+}
+
+/** Plain JSON mode does not tell the model which keys are wanted. */
+function schemaPrompt({ response_format: format }: ChatBody): ChatCompletionMessageParam[] {
+  if (format?.type !== 'json_schema' || !format.json_schema.schema) return [];
+  const content = `Answer with JSON of this schema: ${JSON.stringify(format.json_schema.schema)}`;
+  return [{ role: 'system', content }];
+}
+
+/** Moves system messages to the first one, and those after the conversation into its last user message. */
+function mergeSystemMessages(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
+  const lastOther = messages.findLastIndex(({ role }) => role !== 'system');
+  const instructions = messages.slice(0, Math.max(1, lastOther)).filter(({ role }) => role === 'system');
+  const finalInstructions = messages.slice(Math.max(1, lastOther + 1)).map(contentOf);
+  const conversation = messages.slice(0, lastOther + 1).filter(({ role }) => role !== 'system');
+  const last = conversation.at(-1);
+  const isUserLast = last?.role === 'user';
+  const finalTexts = isUserLast ? [contentOf(last), ...finalInstructions] : finalInstructions;
+  return [
+    { role: 'system', content: instructions.map(contentOf).join('\n\n') },
+    ...(isUserLast ? conversation.slice(0, -1) : conversation),
+    ...(finalTexts.length > 0 ? [{ role: 'user' as const, content: finalTexts.join('\n\n') }] : []),
+  ];
+}
+
+function contentOf({ content }: ChatCompletionMessageParam): string {
+  return typeof content === 'string' ? content : '';
 }

@@ -1,4 +1,3 @@
-import type { ChatProvider } from '../chatClient.ts';
 import { OPENAI_EMBEDDING_MODELS } from '../ports/embedder.ts';
 import type { SpeechToText } from '../ports/speechToText.ts';
 import type { TextToSpeech } from '../ports/textToSpeech.ts';
@@ -9,6 +8,7 @@ import type {
   SpeechToTextOptions,
   TextToSpeechOptions,
 } from '../providerOptions.ts';
+import type { ChatProvider } from '../streamWithRetry.ts';
 import { createOpenAiChat } from './chat.ts';
 import { createOpenAiEmbedder } from './embedder.ts';
 import { createOpenAiEndpoint } from './endpoint.ts';

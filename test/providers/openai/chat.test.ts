@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
-import { createChatClient } from '../../../src/providers/chatClient.ts';
 import { createOpenAiChat } from '../../../src/providers/openai/chat.ts';
 import { createOpenAiEndpoint, type OpenAiEndpoint } from '../../../src/providers/openai/endpoint.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { createChatClient } from '../../../src/providers/streamWithRetry.ts';
 import { collect } from '../../support/collect.ts';
 import {
   type Answer,
