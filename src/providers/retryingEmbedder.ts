@@ -1,6 +1,6 @@
+import { linkAbort } from '../base/async/linkedAbort.ts';
+import { sleep } from '../base/async/sleep.ts';
 import type { Clock } from '../base/clock.ts';
-import { linkAbort } from '../base/linkedAbort.ts';
-import { sleep } from '../base/sleep.ts';
 import type { Embedder } from './ports/embedder.ts';
 import type { ProviderMetrics } from './ports/metrics.ts';
 import { ModelError } from './ports/modelError.ts';

@@ -1,7 +1,7 @@
+import { type LinkedAbort, linkAbort } from '../base/async/linkedAbort.ts';
+import { sleep } from '../base/async/sleep.ts';
+import { createWatchdog, type Watchdog } from '../base/async/watchdog.ts';
 import type { Clock, Timer } from '../base/clock.ts';
-import { type LinkedAbort, linkAbort } from '../base/linkedAbort.ts';
-import { sleep } from '../base/sleep.ts';
-import { createWatchdog, type Watchdog } from '../base/watchdog.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from './ports/chatModel.ts';
 import type { ProviderMetrics } from './ports/metrics.ts';
 import { ModelError } from './ports/modelError.ts';

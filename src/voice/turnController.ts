@@ -1,5 +1,5 @@
+import { withTimeout } from '../base/async/withTimeout.ts';
 import type { Clock } from '../base/clock.ts';
-import { withTimeout } from '../base/withTimeout.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { AudioStream } from './audioStream.ts';
 import type { SpeechRecognition } from './recognition/speechRecognition.ts';

@@ -1,6 +1,6 @@
+import { createWatchdog, type Watchdog } from '../base/async/watchdog.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
-import { createWatchdog, type Watchdog } from '../base/watchdog.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { NewSession, Session } from '../engine/session/session.ts';

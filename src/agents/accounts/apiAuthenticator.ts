@@ -1,8 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-
+import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/clock.ts';
-import { repeat } from '../../base/repeat.ts';
 import { digestCredential, looksLikeApiKey } from './apiKey.ts';
 import type { KeyPrincipal, Principal } from './principal.ts';
 

@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 
 import type { LegacyUsageStore } from '../../agents/accounts/accountStores.ts';
+import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import { repeat } from '../../base/repeat.ts';
 import type { App, HttpMetrics, HttpSettings } from '../ports.ts';
 
 /** When the legacy routes were declared deprecated. */

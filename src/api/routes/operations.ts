@@ -1,7 +1,6 @@
 import { z } from 'zod';
-
+import { setDelayAwareTimer } from '../../base/async/eventLoopDelay.ts';
 import type { Clock } from '../../base/clock.ts';
-import { setDelayAwareTimer } from '../../base/eventLoopDelay.ts';
 import type { App, Dependency, HttpDeps } from '../ports.ts';
 
 /** A dependency that has not responded within this time counts as down. */

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
-
+import type { HealthMonitorOptions } from '../../base/async/healthMonitor.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { HealthMonitorOptions } from '../../base/healthMonitor.ts';
 
 /** Logs once when a dependency goes down and once when it is back. */
 export function logHealthChanges(part: string, logger: Logger, clock: Clock): HealthMonitorOptions {

@@ -1,4 +1,4 @@
-import { repeat } from '../../base/repeat.ts';
+import { repeat } from '../../base/async/repeat.ts';
 import type { CallStore } from '../callStore.ts';
 import { endOrphan, type OrphanDeps } from './callSweeper.ts';
 

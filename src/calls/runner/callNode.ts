@@ -1,6 +1,6 @@
+import { createPendingTasks } from '../../base/async/pendingTasks.ts';
+import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
-import { createPendingTasks } from '../../base/pendingTasks.ts';
-import { withTimeout } from '../../base/withTimeout.ts';
 import type { NodeBus, NodeMessage } from '../nodes/nodeBus.ts';
 import type { CallQueue, JobResult, QueueWorker } from '../setup/callQueue.ts';
 import type { InboundCall, Telephony } from '../telephony.ts';

@@ -1,6 +1,6 @@
+import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Tracer, traceLogFields } from '../../base/tracing.ts';
-import { withTimeout } from '../../base/withTimeout.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 import { type Call, expectsRecording, projectNumber } from '../call.ts';

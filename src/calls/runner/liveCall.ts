@@ -1,5 +1,5 @@
+import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { withTimeout } from '../../base/withTimeout.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';

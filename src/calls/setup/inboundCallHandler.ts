@@ -1,6 +1,6 @@
+import { retryForever } from '../../base/async/retryForever.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
-import { retryForever } from '../../base/retryForever.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
 import type { ConversationEngine, PreparedSession } from '../../engine/conversationEngine.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS, newCall } from '../call.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { AgentRelease } from '../../agents/release.ts';
+import { coalesceReads } from '../../base/async/coalesce.ts';
 import type { Clock } from '../../base/clock.ts';
-import { coalesceReads } from '../../base/coalesce.ts';
 
 /** More than the agents in use on one node at a time, and few enough that large pathways do not fill its memory. */
 const MAX_RELEASES = 128;

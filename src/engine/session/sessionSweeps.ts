@@ -1,5 +1,5 @@
+import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/clock.ts';
-import { repeat } from '../../base/repeat.ts';
 import type { ConversationEngine } from '../conversationEngine.ts';
 import type { HistoryStore } from '../history/historyStore.ts';
 import type { ReleaseStore } from './releases.ts';

@@ -1,5 +1,5 @@
+import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/clock.ts';
-import { repeat } from '../../base/repeat.ts';
 
 const EVERY_MILLISECONDS = 10 * 60_000;
 const IDEMPOTENCY_HOURS = 24;

@@ -1,4 +1,4 @@
-import { linkAbort } from '../../base/linkedAbort.ts';
+import { linkAbort } from '../../base/async/linkedAbort.ts';
 import type { Embedder, OpenAiEmbeddingModelName } from '../ports/embedder.ts';
 import { OPENAI_EMBEDDING_MODELS } from '../ports/embedder.ts';
 import { ModelError } from '../ports/modelError.ts';

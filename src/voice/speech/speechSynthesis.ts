@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { type LinkedAbort, linkAbort } from '../../base/async/linkedAbort.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { type LinkedAbort, linkAbort } from '../../base/linkedAbort.ts';
 import { createResampler, isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
 import { ModelError, type ModelErrorCode } from '../../providers/ports/modelError.ts';
 import type { SynthesisRequest, TextToSpeech } from '../../providers/ports/textToSpeech.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sleep } from '../../../src/base/sleep.ts';
+import { sleep } from '../../../src/base/async/sleep.ts';
 import type { ChatRequest } from '../../../src/providers/ports/chatModel.ts';
 import { slowSaves } from '../../support/slowSaves.ts';
 import {

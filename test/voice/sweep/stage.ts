@@ -1,5 +1,5 @@
+import { sleep } from '../../../src/base/async/sleep.ts';
 import { unavailable } from '../../../src/base/errors.ts';
-import { sleep } from '../../../src/base/sleep.ts';
 import type { ChatModel, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { createChatClient } from '../../../src/providers/streamWithRetry.ts';

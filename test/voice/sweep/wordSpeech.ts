@@ -1,5 +1,5 @@
+import { sleep } from '../../../src/base/async/sleep.ts';
 import type { Clock } from '../../../src/base/clock.ts';
-import { sleep } from '../../../src/base/sleep.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
 import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';

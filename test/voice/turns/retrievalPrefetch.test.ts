@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
-import { sleep } from '../../../src/base/sleep.ts';
+import { sleep } from '../../../src/base/async/sleep.ts';
 import type { KnowledgeRetriever } from '../../../src/engine/tools/knowledge.ts';
 import { createRetrieval } from '../../../src/knowledge/search/retrieval.ts';
 import { LOCAL_EMBEDDING_MODEL } from '../../../src/providers/ports/embedder.ts';

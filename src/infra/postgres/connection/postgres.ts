@@ -1,7 +1,10 @@
 import pg from 'pg';
-
+import {
+  type HealthMonitor,
+  type HealthMonitorOptions,
+  monitorHealth,
+} from '../../../base/async/healthMonitor.ts';
 import { CallwayError, isUnavailable, unavailable } from '../../../base/errors.ts';
-import { type HealthMonitor, type HealthMonitorOptions, monitorHealth } from '../../../base/healthMonitor.ts';
 import type { Database, Parameter, Queryable } from './database.ts';
 import { translateDatabaseError } from './errors.ts';
 import { createHealthCheck } from './healthCheck.ts';

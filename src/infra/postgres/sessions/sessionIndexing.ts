@@ -1,5 +1,5 @@
+import { repeat } from '../../../base/async/repeat.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { repeat } from '../../../base/repeat.ts';
 import type { Database } from '../connection/database.ts';
 import { ngramsOf } from './ngrams.ts';
 

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-
+import { type HealthMonitorOptions, monitorHealth } from '../../../base/async/healthMonitor.ts';
 import { CallwayError, unavailable } from '../../../base/errors.ts';
-import { type HealthMonitorOptions, monitorHealth } from '../../../base/healthMonitor.ts';
 import { type Credentials, parseRedisAddress } from './address.ts';
 
 /** A command that takes longer counts as a failed server. */

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-
-import type { Clock } from '../../src/base/clock.ts';
-import { measureEventLoopDelay, setDelayAwareTimer } from '../../src/base/eventLoopDelay.ts';
-import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { measureEventLoopDelay, setDelayAwareTimer } from '../../../src/base/async/eventLoopDelay.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 /** A clock whose process can be blocked: timers that are due meanwhile fire at the end. */
 function world() {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { coalesceReads } from '../../src/base/coalesce.ts';
+import { coalesceReads } from '../../../src/base/async/coalesce.ts';
 
 /** Reads that settle when the test says so, in the order of their start. */
 function scene() {

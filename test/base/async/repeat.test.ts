@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { repeat } from '../../src/base/repeat.ts';
-import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { repeat } from '../../../src/base/async/repeat.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const EVERY_MS = 1_000;
 const settled = () => new Promise((resolve) => setImmediate(resolve));

@@ -5,8 +5,8 @@ import {
   monitorHealth,
   PROBE_INTERVAL_MS,
   RECOVERY_WAIT_MS,
-} from '../../src/base/healthMonitor.ts';
-import { createSimulatedClock } from '../support/simulatedClock.ts';
+} from '../../../src/base/async/healthMonitor.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const unavailableError = new Error('unavailable');

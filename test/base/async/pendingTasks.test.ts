@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createPendingTasks } from '../../src/base/pendingTasks.ts';
+import { createPendingTasks } from '../../../src/base/async/pendingTasks.ts';
 
 test('settled waits for all pending tasks, including failed ones and ones that were added meanwhile', async () => {
   const tasks = createPendingTasks();

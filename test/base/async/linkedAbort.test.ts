@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 
-import { linkAbort } from '../../src/base/linkedAbort.ts';
+import { linkAbort } from '../../../src/base/async/linkedAbort.ts';
 
 test('A linked signal is aborted by the first outer signal, with its reason', () => {
   const [one, other] = [new AbortController(), new AbortController()];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { withTimeout } from '../../src/base/withTimeout.ts';
-import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { withTimeout } from '../../../src/base/async/withTimeout.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const never = () => new Promise(() => undefined);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { sleep } from '../../src/base/sleep.ts';
-import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { sleep } from '../../../src/base/async/sleep.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
