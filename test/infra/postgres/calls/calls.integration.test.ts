@@ -148,7 +148,12 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
       endedAt: later(9),
       mediaQuality: figures,
     });
-    expect(ended).toMatchObject({ status: 'completed', figures, endedAt: later(9), sip: { code: 200 } });
+    expect(ended).toMatchObject({
+      status: 'completed',
+      mediaQuality: figures,
+      endedAt: later(9),
+      sip: { code: 200 },
+    });
     expect(await calls.update(call.id, NODE, { status: 'failed' })).toBeUndefined();
     expect(await find(call)).toEqual(ended);
     expect(await eventsOf(call)).toEqual([
