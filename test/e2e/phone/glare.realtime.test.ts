@@ -218,9 +218,11 @@ describe('a caller', { timeout: TIMEOUT }, () => {
   async function calling() {
     const handset = await openHandset(installation().sipPort);
     const line = await installation().makeLine({
-      trunks: [{ port: handset.port, inboundCidrs: ['127.0.0.1/32'] }],
+      trunks: [{ port: handset.port, inboundCidrs: ['127.0.0.1/32'], optionsIntervalSeconds: 1 }],
       number: { inboundEnabled: true },
     });
+    // The node knows the trunk now.
+    await handset.next('OPTIONS');
     const uri = `sip:${line.number}@127.0.0.1:${installation().sipPort}`;
     const callId = `glare-${line.number}`;
     const branch = `z9hG4bK-${callId}`;
