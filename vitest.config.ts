@@ -11,7 +11,7 @@ export default defineConfig({
     // Generous, for busy machines: a test that measures time does so itself.
     testTimeout: 60_000,
     hookTimeout: 180_000,
-    setupFiles: ['test/support/patience.ts'],
+    setupFiles: ['test/support/waitDefaults.ts'],
     expect: { poll: { timeout: 15_000, interval: 50 } },
     pool: 'forks',
     // Modules keep no state (only src/app/ builds objects, and nothing is mocked), so that test files can share a process:

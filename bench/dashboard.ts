@@ -45,7 +45,7 @@ async function show(): Promise<void> {
       ? failing(503, 'overloaded')
       : { steps: saying('Good. ', 'Again.') },
   );
-  const forgetting = setInterval(upstream.forget, FORGET_EACH_MS);
+  const forgetting = setInterval(upstream.clearRequests, FORGET_EACH_MS);
   const env = {
     MEDIA_WORKERS: '1',
     RATE_LIMIT_PER_MINUTE: '1000000',

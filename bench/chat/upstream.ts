@@ -21,7 +21,7 @@ export async function startUpstream(): Promise<Upstream> {
   let requests = 0;
   const upstream = await startScriptedUpstream((body) => {
     requests += 1;
-    upstream.forget();
+    upstream.clearRequests();
     const wish = parseTokenRequest(lastUserText(body));
     return wish ? { steps: granting(wish) } : answerByRules(body);
   });

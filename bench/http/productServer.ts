@@ -5,7 +5,12 @@ import { createServer } from '../../src/api/server.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createLogger } from '../../src/observability/logger.ts';
-import { noCalls, unusedEngine, unusedKnowledge, unusedWebhooks } from '../../test/support/unusedPorts.ts';
+import {
+  unusedCalls,
+  unusedEngine,
+  unusedKnowledge,
+  unusedWebhooks,
+} from '../../test/support/unusedPorts.ts';
 
 /** More than a round's requests, so that the limit is counted and never reached. */
 const RATE_LIMIT_PER_MINUTE = 100_000_000;
@@ -39,7 +44,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     conversations: unusedEngine,
     webhookAdmin: unusedWebhooks,
     knowledge: unusedKnowledge,
-    calls: noCalls,
+    calls: unusedCalls,
     settings: {
       serves: ['api', 'audioStreams'],
       modelNames: [],

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { startSimulator } from '../../src/app/simulator/simulator.ts';
 import type { BehaviourInput } from '../../src/testing/simulator/script.ts';
 import type { createClient } from '../../test/support/gateway.ts';
-import { formOf } from '../../test/support/knowledge.ts';
+import { multipartForm } from '../../test/support/knowledge.ts';
 import { AGENT } from './agent.ts';
 
 /** Pause between two requests of one client: the machine is to be busy, not overloaded. */
@@ -114,7 +114,7 @@ export async function startLoad(
       { length: SENTENCES },
       (_, n) => `Kettle ${round} of model ${n} boils a litre of water.`,
     );
-    const { body, type } = formOf(`kettles-${round}.txt`, text.join('\n'));
+    const { body, type } = multipartForm(`kettles-${round}.txt`, text.join('\n'));
     const { datasetId } = await api('POST', documents, { body, headers: { 'content-type': type } });
     for (let status = ''; status !== 'ready'; ) {
       await sleep(CALL_POLL_MS);

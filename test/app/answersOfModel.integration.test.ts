@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { makeDocx, makePdf } from '../support/documents.ts';
-import { type FakeEmbeddings, startFakeEmbeddings } from '../support/embeddings.ts';
+import { type FakeEmbeddings, startFakeEmbeddings } from '../support/fakeEmbeddings.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { createKnowledge, type TestKnowledge } from '../support/knowledge.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { type ApiRequest, startTwoGateways, type TestProject } from '../support/gateway.ts';
-import { watchLeaks } from '../support/leaks.ts';
+import { detectLeaks } from '../support/leaks.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
 
 const FROM = '+886223456789';
@@ -15,7 +15,7 @@ let assertNoLeaks: () => Promise<void>;
 const received: any[] = [];
 
 beforeAll(async () => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   receiver = await serveOnLoopback((request, response) => {
     let text = '';
     request.setEncoding('utf8').on('data', (chunk) => {

@@ -2,10 +2,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { type FakeEmbeddings, startFakeEmbeddings } from '../support/embeddings.ts';
+import { type FakeEmbeddings, startFakeEmbeddings } from '../support/fakeEmbeddings.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { createKnowledge } from '../support/knowledge.ts';
-import { watchLeaks } from '../support/leaks.ts';
+import { detectLeaks } from '../support/leaks.ts';
 import { startObjectStore } from '../support/objectStore.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { redisDatabase } from '../support/redis.ts';
@@ -15,7 +15,7 @@ const TIMEOUT = { timeout: 120_000 };
 
 /** A gateway with a fake embeddings endpoint; must leave nothing running. */
 async function start(fake: FakeEmbeddings) {
-  const assertNoLeaks = watchLeaks();
+  const assertNoLeaks = detectLeaks();
   const dataDir = tempDir();
   const env = { EMBEDDING_BASE_URL: fake.baseUrl, EMBEDDING_API_KEY: 'sk-test-0123456789' };
   const gateway = await startTestGateway({ env, dataDir });
@@ -137,7 +137,7 @@ describe('The removal of a dataset', () => {
     const kept = await createKnowledge(gateway);
     await knowledge.add('a.txt', 'Some words.');
     const { body } = await kept.upload('b.txt', 'Other words.');
-    await kept.settled(body.datasetId);
+    await kept.waitUntilProcessed(body.datasetId);
     expect((await gateway.api('DELETE', knowledge.project.path)).status).toBe(204);
     // The next removal or the sweep removes it.
     await gateway.api('DELETE', `${kept.path}/datasets/${body.datasetId}`, {

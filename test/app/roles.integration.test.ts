@@ -7,7 +7,7 @@ import { advertisedAddress } from '../../src/calls/nodes/nodeAddress.ts';
 import { connectRedis, type RedisConnection } from '../../src/infra/redis/connection/connection.ts';
 import { redisVoiceNodes } from '../../src/infra/redis/nodes/voiceNodes.ts';
 import { createLogger } from '../../src/observability/logger.ts';
-import { watchLeaks } from '../support/leaks.ts';
+import { detectLeaks } from '../support/leaks.ts';
 import { reservePort } from '../support/ports.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { redisDatabase } from '../support/redis.ts';
@@ -18,7 +18,7 @@ let shared: Record<string, string>;
 let redis: RedisConnection;
 const closers: (() => unknown)[] = [];
 beforeAll(async () => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   const [database, redisOfTest] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
   redis = connectRedis({ url: redisOfTest.url, onError: () => undefined });
   await redis.untilReady();

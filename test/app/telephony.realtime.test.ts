@@ -12,14 +12,14 @@ import type { SipTraceMessage } from '../../src/calls/sipTraceStore.ts';
 import type { Trunk } from '../../src/calls/trunks/trunk.ts';
 import { header, Phone, SDP } from '../sip/support/phone.ts';
 import { serverOptions } from '../sip/support/rig.ts';
-import { createFakeBoard, createFakeBus, createFakeLeases } from '../support/fakeCoordination.ts';
+import { createFakeLeases, createFakeNodeBus, createFakeTrunkHealth } from '../support/fakeCoordination.ts';
 import { createFakeMedia } from '../support/fakeMedia.ts';
-import { watchLeaks } from '../support/leaks.ts';
-import { PROJECT_ID, TRUNK_ID, trunkOf, watchLeg } from '../support/telephonyRig.ts';
+import { detectLeaks } from '../support/leaks.ts';
+import { PROJECT_ID, recordLegEvents, TRUNK_ID, trunkOf } from '../support/telephonyRig.ts';
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 
@@ -30,7 +30,7 @@ const fail = (error: unknown) => {
 async function build(settings: Record<string, string>, trunks: (phone: Phone) => Trunk[]) {
   const phone = await Phone.open();
   const traced: SipTraceMessage[] = [];
-  const board = createFakeBoard();
+  const board = createFakeTrunkHealth();
   const lines: Record<string, unknown>[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const config = loadConfig({ SIP_PORT: '0', ...settings });
@@ -48,7 +48,7 @@ async function build(settings: Record<string, string>, trunks: (phone: Phone) =>
     traceSink: { append: async (_project, _call, messages) => void traced.push(...messages) },
     leases: createFakeLeases().of('one'),
     board,
-    bus: createFakeBus(),
+    bus: createFakeNodeBus(),
     clock: systemClock,
     logger,
   }).catch(closePhone);
@@ -56,7 +56,7 @@ async function build(settings: Record<string, string>, trunks: (phone: Phone) =>
 }
 
 const dial = (built: BuiltTelephony, trunk: Trunk) =>
-  watchLeg(
+  recordLegEvents(
     built.telephony.dial({
       projectId: PROJECT_ID,
       callId: 'call-1',

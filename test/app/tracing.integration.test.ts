@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { parseTraceparent } from '../../src/base/tracing.ts';
 import { startTestGateway, type TestGateway, type TestProject } from '../support/gateway.ts';
-import { watchLeaks } from '../support/leaks.ts';
+import { detectLeaks } from '../support/leaks.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
 import { collectTraces, type TraceCollector } from '../support/traceCollector.ts';
 
@@ -19,7 +19,7 @@ let project: TestProject;
 const received: { path: string; traceparent: unknown; event?: string }[] = [];
 
 beforeAll(async () => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   collector = await collectTraces();
   receiver = await serveOnLoopback((request, response) => {
     let text = '';

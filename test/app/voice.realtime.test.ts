@@ -7,18 +7,18 @@ import { loadConfig } from '../../src/app/settings/config.ts';
 import { buildVoice } from '../../src/app/voice/voice.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createSessionMetrics } from '../../src/observability/metrics/sessions.ts';
-import { watchLeaks } from '../support/leaks.ts';
+import { detectLeaks } from '../support/leaks.ts';
 import { memoryEngine } from '../support/memoryEngine.ts';
 import { scriptedModel } from '../support/scriptedModel.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
-import { spoken } from '../support/spoken.ts';
+import { synthesizeSpeech } from '../support/synthesizedSpeech.ts';
 import { soundMs } from '../voice/support/simulatedCall.ts';
 import { createSimulatedStream } from '../voice/support/simulatedStream.ts';
 
 let assertNoLeaks: () => Promise<void>;
 let closeVoice: () => Promise<void> = async () => undefined;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterEach(() => closeVoice());
 afterAll(() => assertNoLeaks());
@@ -82,7 +82,7 @@ test.each([8000, 16_000] as const)(
     };
 
     await until(() => messages().length === 1);
-    stream.speak(await spoken('no thank you', sampleRateHz));
+    stream.speak(await synthesizeSpeech('no thank you', sampleRateHz));
     await until(() => messages().length === 3);
     await stream.hangUp();
     expect(messages().map(({ content }) => content)).toEqual([answers[0], 'no thank you', answers[1]]);

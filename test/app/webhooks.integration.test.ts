@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { startTwoGateways } from '../support/gateway.ts';
-import { watchLeaks } from '../support/leaks.ts';
+import { detectLeaks } from '../support/leaks.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
 
 interface Received {
@@ -16,7 +16,7 @@ let assertNoLeaks: () => Promise<void>;
 const received: Received[] = [];
 
 beforeAll(async () => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   receiver = await serveOnLoopback((request, response) => {
     let text = '';
     request.setEncoding('utf8').on('data', (chunk) => {

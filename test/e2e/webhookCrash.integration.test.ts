@@ -97,7 +97,7 @@ test('session.finalized is never sent twice, and rarely lost, when the service i
   };
   const postSessionWebhook = { url: receiver.url, events: ['session.ended', 'session.finalized'] };
   await call('PATCH', '/agent', { postSessionWebhook });
-  const ids = Array.from({ length: SESSIONS }, (_, index) => `talk-${index}`);
+  const ids = Array.from({ length: SESSIONS }, (_, index) => `session-${index}`);
   for (const id of ids) await call('POST', '/sessions', { session_id: id });
   for (const id of ids) await call('DELETE', '/sessions', { session_id: id });
 
@@ -105,7 +105,7 @@ test('session.finalized is never sent twice, and rarely lost, when the service i
     const before = receiver.begun();
     await vi.waitFor(() => expect(receiver.begun()).toBeGreaterThan(before), WAIT);
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 3 * ACCEPT_MS));
-    await service.kill9();
+    await service.kill();
     service = await start();
   }
   await vi.waitFor(async () => expect(await unfinished(database.url)).toBe(0), WAIT);

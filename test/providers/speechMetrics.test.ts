@@ -3,7 +3,7 @@ import { ModelError } from '../../src/providers/ports/modelError.ts';
 import type { SpeechToText } from '../../src/providers/ports/speechToText.ts';
 import type { TextToSpeech } from '../../src/providers/ports/textToSpeech.ts';
 import { withRecognitionMetrics, withSynthesisMetrics } from '../../src/providers/speechMetrics.ts';
-import { collect } from '../support/collect.ts';
+import { arrayFromAsync } from '../support/arrayFromAsync.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const forever = new AbortController().signal;
@@ -41,7 +41,7 @@ test('Synthesis metrics record the wait for the first samples only', async () =>
       yield new Int16Array(1);
     }
   });
-  const samples = await collect(
+  const samples = await arrayFromAsync(
     withSynthesisMetrics(speech, metrics, clock).synthesize({ text: 'Hi' }, forever),
   );
   expect([samples.length, recorded]).toEqual([2, [120]]);
@@ -67,7 +67,7 @@ test.each([
   const fail = () => Promise.reject(error);
   const speech = textToSpeech(() => ({ [Symbol.asyncIterator]: () => ({ next: fail }) }));
   await expect(
-    collect(withSynthesisMetrics(speech, metrics, clock).synthesize({ text: 'Hi' }, forever)),
+    arrayFromAsync(withSynthesisMetrics(speech, metrics, clock).synthesize({ text: 'Hi' }, forever)),
   ).rejects.toBe(error);
   const stream = withRecognitionMetrics(speechToText(fail), metrics, clock).openStream({
     sampleRateHz: 8000,

@@ -7,8 +7,8 @@ const REASON = 'Reason: Q.850;cause=16;text="Normal call clearing"';
 const rings = step.answerInvite('180 Ringing');
 const answers = [step.answerInvite('200 OK', { body: sdp() }), step.expectRequest('ACK')];
 const isHungUpOn = [
-  step.expectRequest('BYE', step.mustHave('Reason', 'Q.850;cause=16', 'reason')),
-  step.answerLast('200 OK'),
+  step.expectRequest('BYE', step.requireHeader('Reason', 'Q.850;cause=16', 'reason')),
+  step.answerLastRequest('200 OK'),
 ];
 
 /** Callees: each takes one call and expects exactly what its name says. */
@@ -43,16 +43,16 @@ export const callees = {
   rings: step.scenario('rings until the caller gives up', [
     step.expectInvite(),
     rings,
-    step.expectRequest('CANCEL', step.mustHave('Reason', 'ring timeout', 'reason')),
-    step.answerLast('200 OK'),
+    step.expectRequest('CANCEL', step.requireHeader('Reason', 'ring timeout', 'reason')),
+    step.answerLastRequest('200 OK'),
     step.answerInvite('487 Request Terminated'),
     step.expectRequest('ACK'),
   ]),
-  isGivenUp: step.scenario('rings until the call is withdrawn', [
+  isCanceled: step.scenario('rings until the call is withdrawn', [
     step.expectInvite(),
     rings,
     step.expectRequest('CANCEL'),
-    step.answerLast('200 OK'),
+    step.answerLastRequest('200 OK'),
     step.answerInvite('487 Request Terminated'),
     step.expectRequest('ACK'),
   ]),
@@ -65,12 +65,12 @@ export const callees = {
       step.expectRequest('ACK'),
     ]),
   /** Answers, and cannot call elsewhere. */
-  takesNoRefer: step.scenario('answers, and takes no REFER', [
+  rejectsRefer: step.scenario('answers, and takes no REFER', [
     step.expectInvite(),
     rings,
     ...answers,
     step.expectRequest('REFER'),
-    step.answerLast('405 Method Not Allowed'),
+    step.answerLastRequest('405 Method Not Allowed'),
     ...isHungUpOn,
   ]),
   /** After as long as SIPp's `-d` says. */
@@ -91,14 +91,14 @@ export const callees = {
     step.calleeRequest('BYE', 1, 'bye', { headers: [REASON] }),
     step.expectAnswer(200, 'bye'),
   ]),
-  answersAnyway: step.scenario('answers as the caller gives up', [
+  answersDespiteCancel: step.scenario('answers as the caller gives up', [
     step.expectInvite(),
     rings,
     step.expectRequest('CANCEL'),
-    step.answerLast('200 OK'),
+    step.answerLastRequest('200 OK'),
     ...answers,
     step.expectRequest('BYE'),
-    step.answerLast('200 OK'),
+    step.answerLastRequest('200 OK'),
   ]),
   playsEarlyMedia: step.scenario('plays early media', [
     step.expectInvite(),
@@ -106,11 +106,11 @@ export const callees = {
     ...answers,
     ...isHungUpOn,
   ]),
-  wantsAcknowledgement: step.scenario('wants its provisional answer acknowledged', [
+  requiresPrack: step.scenario('wants its provisional answer acknowledged', [
     step.expectInvite(),
     step.answerInvite('183 Session Progress', { headers: ['Require: 100rel', 'RSeq: 7'], body: sdp() }),
-    step.expectRequest('PRACK', step.mustHave('RAck', '7 1 INVITE', 'rack')),
-    step.answerLast('200 OK'),
+    step.expectRequest('PRACK', step.requireHeader('RAck', '7 1 INVITE', 'rack')),
+    step.answerLastRequest('200 OK'),
     ...answers,
     ...isHungUpOn,
   ]),
@@ -127,7 +127,7 @@ export const callees = {
     rings,
     ...answers,
     step.calleeRequest('INVITE', 1, 'hold', { body: sdp('sendonly', 2) }),
-    step.maybe(100, 'hold'),
+    step.expectOptional(100, 'hold'),
     step.expectAnswer(200, 'hold'),
     step.calleeRequest('ACK', 1, 'hold'),
     ...isHungUpOn,
@@ -137,7 +137,7 @@ export const callees = {
     rings,
     ...answers,
     step.expectRequest('INVITE'),
-    step.answerLast('200 OK', { body: sdp('recvonly', 2) }),
+    step.answerLastRequest('200 OK', { body: sdp('recvonly', 2) }),
     step.expectRequest('ACK'),
     ...isHungUpOn,
   ]),
@@ -152,5 +152,5 @@ export const callees = {
     ...isHungUpOn,
   ]),
   /** Never says anything at all. */
-  isSilent: step.scenario('is silent', [step.expectInvite(), step.pause(3600)]),
+  neverResponds: step.scenario('is silent', [step.expectInvite(), step.pause(3600)]),
 } as const;

@@ -11,7 +11,7 @@ const hungUp = (sequence = 2) => [
   step.request('BYE', sequence, 'bye', { headers: [REASON] }),
   step.expectAnswer(200, 'bye'),
 ];
-const ringing = [step.maybe(100, 'invite'), step.maybe(180, 'invite')];
+const ringing = [step.expectOptional(100, 'invite'), step.expectOptional(180, 'invite')];
 
 /** Callers: each calls `@USER@`, and expects exactly what its name says. */
 export const callers = {
@@ -28,12 +28,12 @@ export const callers = {
     [invite(), ...ringing, ...answered, step.pause('given'), ...hungUp()],
     LINGER_MS,
   ),
-  hungUpOn: step.scenario('answered, the other side hangs up', [
+  remoteHangsUp: step.scenario('answered, the other side hangs up', [
     invite(),
     ...ringing,
     ...answered,
-    step.expectRequest('BYE', step.mustHave('Reason', 'Q.850;cause=16', 'reason')),
-    step.answerLast('200 OK'),
+    step.expectRequest('BYE', step.requireHeader('Reason', 'Q.850;cause=16', 'reason')),
+    step.answerLastRequest('200 OK'),
   ]),
   refused: (status: number, headers: readonly [name: string, pattern: string][] = [], endMs = 0) =>
     step.scenario(
@@ -44,7 +44,7 @@ export const callers = {
         step.expectAnswer(
           status,
           'invite',
-          headers.map(([name, pattern], at) => step.mustHave(name, pattern, `header${at}`)).join(''),
+          headers.map(([name, pattern], at) => step.requireHeader(name, pattern, `header${at}`)).join(''),
         ),
         step.ack('invite', 1, true),
       ],
@@ -56,13 +56,13 @@ export const callers = {
       'gives up while it rings',
       [
         invite(),
-        step.maybe(100, 'invite'),
+        step.expectOptional(100, 'invite'),
         // Nobody repeats a 180 that was lost.
         step.expectAnswer(180, 'invite', '', 'timeout="400" ontimeout="1"'),
         '<label id="1"/>',
         step.cancel('invite', 1, { headers: ['Reason: SIP;cause=487;text="Caller gave up"'] }),
         // Either may come first when messages are lost.
-        step.maybe(200, 'cancel'),
+        step.expectOptional(200, 'cancel'),
         step.expectAnswer(487, 'invite'),
         step.ack('invite', 1, true),
       ],
@@ -79,14 +79,14 @@ export const callers = {
   ]),
   hearsEarlyMedia: step.scenario('hears early media', [
     invite(),
-    step.maybe(100, 'invite'),
-    step.expectAnswer(183, 'invite', step.mustHave('Content-Type', 'application/sdp', 'type')),
+    step.expectOptional(100, 'invite'),
+    step.expectAnswer(183, 'invite', step.requireHeader('Content-Type', 'application/sdp', 'type')),
     ...answered,
     ...hungUp(),
   ]),
-  acknowledgesProvisional: step.scenario('acknowledges a reliable provisional answer', [
+  sendsPrack: step.scenario('acknowledges a reliable provisional answer', [
     invite(['Supported: 100rel']),
-    step.maybe(100, 'invite'),
+    step.expectOptional(100, 'invite'),
     step.expectAnswer(
       183,
       'invite',
@@ -102,7 +102,7 @@ export const callers = {
     ...ringing,
     ...answered,
     step.request('UPDATE', 2, 'update', { body: sdp('sendrecv', 2) }),
-    step.expectAnswer(200, 'update', step.mustHave('Content-Type', 'application/sdp', 'type')),
+    step.expectAnswer(200, 'update', step.requireHeader('Content-Type', 'application/sdp', 'type')),
     ...hungUp(3),
   ]),
   holds: step.scenario('holds and resumes', [
@@ -110,7 +110,7 @@ export const callers = {
     ...ringing,
     ...answered,
     step.request('INVITE', 2, 'hold', { body: sdp('sendonly', 2) }),
-    step.maybe(100, 'hold'),
+    step.expectOptional(100, 'hold'),
     step.expectAnswer(
       200,
       'hold',
@@ -118,7 +118,7 @@ export const callers = {
     ),
     step.ack('hold', 2),
     step.request('INVITE', 3, 'resume', { body: sdp('sendrecv', 3) }),
-    step.maybe(100, 'resume'),
+    step.expectOptional(100, 'resume'),
     step.expectAnswer(
       200,
       'resume',
@@ -129,7 +129,7 @@ export const callers = {
   ]),
   authenticates: step.scenario('answers a challenge', [
     invite(),
-    step.maybe(100, 'invite'),
+    step.expectOptional(100, 'invite'),
     step.expectAnswer(401, 'invite', '', 'auth="true"'),
     step.ack('invite', 1, true),
     step.request('INVITE', 2, 'again', {
@@ -137,8 +137,8 @@ export const callers = {
       body: sdp(),
       isNew: true,
     }),
-    step.maybe(100, 'again'),
-    step.maybe(180, 'again'),
+    step.expectOptional(100, 'again'),
+    step.expectOptional(180, 'again'),
     step.expectAnswer(200, 'again'),
     step.ack('again', 2),
     ...hungUp(3),

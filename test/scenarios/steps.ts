@@ -67,7 +67,7 @@ export function ack(invite: string, sequence: number, refused = false): string {
   return send(`ack_txn="${invite}"`, requestText('ACK', sequence, branch, {}));
 }
 
-export function maybe(status: number, name: string): string {
+export function expectOptional(status: number, name: string): string {
   return `<recv response="${status}" optional="true" response_txn="${name}"/>`;
 }
 
@@ -81,12 +81,12 @@ export function expectRequest(method: string, inner = ''): string {
 }
 
 /** Fails the call when the header is not there or is another. */
-export function mustHave(header: string, pattern: string, variable: string): string {
+export function requireHeader(header: string, pattern: string, variable: string): string {
   return `<action><ereg regexp="${pattern}" search_in="hdr" header="${header}:" check_it="true" assign_to="${variable}"/></action>`;
 }
 
 /** An answer to the newest request that came inside the dialog. */
-export function answerLast(status: string, parts: MessageParts = {}): string {
+export function answerLastRequest(status: string, parts: MessageParts = {}): string {
   const lines = ['[last_Via:]', '[last_From:]', '[last_To:]', '[last_Call-ID:]', '[last_CSeq:]'];
   return send('', [`SIP/2.0 ${status}`, ...lines, ...tail(parts)].join('\n'));
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Baresip, startBaresip } from './support/baresip.ts';
 import { SDP } from './support/phone.ts';
-import { drained, nothing, type Rig, startRig } from './support/rig.ts';
+import { NO_STATE, type Rig, startRig, waitUntilDrained } from './support/rig.ts';
 import type { SrfDialog, SrfRequest, SrfResponse } from './support/srf.ts';
 
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
@@ -62,6 +62,6 @@ describe.skipIf(skip)('with baresip', () => {
     });
     await phone.dial(`sip:app@127.0.0.1:${rig.port}`);
     await refused;
-    expect(await drained(rig.server, 10_000)).toEqual(nothing);
+    expect(await waitUntilDrained(rig.server, 10_000)).toEqual(NO_STATE);
   });
 });

@@ -131,7 +131,7 @@ test('A slow UDP peer is waited for', async () => {
   const placing = rig.srf.createUAC(rig.phone.uri, { localSdp: SDP });
   const invite = await rig.phone.next(/^INVITE /);
   await new Promise((resolve) => setTimeout(resolve, 500));
-  expect(rig.phone.all.filter((text) => text === '\r\n\r\n')).toHaveLength(1);
+  expect(rig.phone.received.filter((text) => text === '\r\n\r\n')).toHaveLength(1);
   rig.phone.send(rig.phone.answer(invite, '486 Busy Here'), rig.port);
   expect(await placing.catch((error: { status: number }) => error.status)).toBe(486);
 });
@@ -194,7 +194,8 @@ test('The ban of a scanner does not affect a trunk at the same address', async (
 test('The latest provisional response is repeated until the final one', async () => {
   const rig = await rigOf({ controlTimes: { provisionalMs: 100 } });
   const { phone, port } = rig;
-  const heard = (status: number) => phone.all.filter((text) => text.startsWith(`SIP/2.0 ${status}`)).length;
+  const heard = (status: number) =>
+    phone.received.filter((text) => text.startsWith(`SIP/2.0 ${status}`)).length;
   const heardTwice = (status: number) => vi.waitFor(() => expect(heard(status)).toBeGreaterThanOrEqual(2));
   rig.srf.invite(async (_req, res) => {
     res.send(180);
@@ -205,7 +206,7 @@ test('The latest provisional response is repeated until the final one', async ()
   });
   phone.send(phone.request('INVITE', port, { callId: 'rings', body: SDP }), port);
   await phone.next(/^SIP\/2.0 486 /);
-  const before = phone.all.map((text) => text.slice(8, 11));
+  const before = phone.received.map((text) => text.slice(8, 11));
   expect(before.indexOf('183')).toBeGreaterThan(before.lastIndexOf('180'));
   expect(before.indexOf('486')).toBeGreaterThan(before.lastIndexOf('183'));
   const count = heard(180) + heard(183);

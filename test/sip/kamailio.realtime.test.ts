@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Kamailio, startKamailio } from './support/kamailio.ts';
 import { OTHER_SDP, SDP } from './support/phone.ts';
-import { drained, nothing, type Rig, startRig } from './support/rig.ts';
+import { NO_STATE, type Rig, startRig, waitUntilDrained } from './support/rig.ts';
 import type { SrfDialog, SrfRequest, SrfResponse } from './support/srf.ts';
 
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
@@ -114,7 +114,7 @@ describe.skipIf(skip)('through Kamailio', () => {
 
   test('No transaction or dialog remains', async () => {
     expect(await register('secret', 0)).toBe(200);
-    expect(await drained(alice.server, 10_000)).toEqual(nothing);
-    expect(await drained(bob.server, 10_000)).toEqual(nothing);
+    expect(await waitUntilDrained(alice.server, 10_000)).toEqual(NO_STATE);
+    expect(await waitUntilDrained(bob.server, 10_000)).toEqual(NO_STATE);
   });
 });

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { callees } from '../scenarios/callees.ts';
 import { reservePort } from '../support/ports.ts';
 import { SDP } from './support/phone.ts';
-import { drained, nothing, type Rig, startRig } from './support/rig.ts';
-import { runSipp, type SippRun, untilBound } from './support/sipp.ts';
+import { NO_STATE, type Rig, startRig, waitUntilDrained } from './support/rig.ts';
+import { runSipp, type SippRun, waitUntilBound } from './support/sipp.ts';
 import type { SrfDialog, SrfRequest, SrfResponse } from './support/srf.ts';
 
 /** The timers of both ends. */
@@ -51,7 +51,7 @@ async function place(
   const localPort = await reservePort();
   const rig = isHasty ? hasty : calm;
   const sipp = runSipp({ calls, localPort, ...(isHasty ? HASTY : CALM), ...run });
-  await untilBound(localPort);
+  await waitUntilBound(localPort);
   const transport = run.transport === 't1' ? ';transport=tcp' : '';
   const placeOne = async () => {
     const cancelLater = (_error: unknown, request: SrfRequest) => {
@@ -114,16 +114,16 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as callee', () => {
 
   test('A 200 that crosses our CANCEL is ended by BYE', async () => {
     const outcomes = await place(
-      { scenario: callees.answersAnyway },
+      { scenario: callees.answersDespiteCancel },
       { cancelAfterMs: 100, afterwards: async () => undefined },
     );
     expect(outcomes).toEqual(all(200));
   });
 
   test('A silent callee gives 408', async () => {
-    expect(await place({ scenario: callees.isSilent, durationMs: 0 }, { calls: 1, isHasty: true })).toEqual([
-      408,
-    ]);
+    expect(
+      await place({ scenario: callees.neverResponds, durationMs: 0 }, { calls: 1, isHasty: true }),
+    ).toEqual([408]);
   });
 
   test('The callee sends early media', async () => {
@@ -134,7 +134,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as callee', () => {
   });
 
   test('The callee gets a PRACK for its reliable response', async () => {
-    expect(await place({ scenario: callees.wantsAcknowledgement })).toEqual(all(200));
+    expect(await place({ scenario: callees.requiresPrack })).toEqual(all(200));
   });
 
   test('A session is changed by UPDATE', async () => {
@@ -176,7 +176,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as callee', () => {
   });
 
   describe('with 10 % message loss', () => {
-    const lossy = { lost: 10 };
+    const lossy = { lossPercent: 10 };
     test('The callee answers, and we hang up', async () => {
       // SIPp accepts no BYE before the ACK, which may be lost several times.
       const afterwards = (dialog: SrfDialog) => sleep(2000).then(() => hangUp(dialog));
@@ -197,7 +197,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as callee', () => {
 
   test('No transaction or dialog remains', async () => {
     for (const { server } of [hasty, calm]) {
-      expect(await drained(server, 25_000)).toEqual(nothing);
+      expect(await waitUntilDrained(server, 25_000)).toEqual(NO_STATE);
       await vi.waitFor(() => expect(server.stats()['now.timers']).toBe(0), 5000);
       expect(server.stats()['errors.internal']).toBeUndefined();
     }

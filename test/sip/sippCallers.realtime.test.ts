@@ -3,7 +3,7 @@ import { authorization, chooseChallenge } from '../../sip/digest.ts';
 import { callers } from '../scenarios/callers.ts';
 import { reservePort } from '../support/ports.ts';
 import { SDP } from './support/phone.ts';
-import { drained, nothing, type Rig, startRig } from './support/rig.ts';
+import { NO_STATE, type Rig, startRig, waitUntilDrained } from './support/rig.ts';
 import { runSipp, type SippRun } from './support/sipp.ts';
 import type { SrfRequest, SrfResponse } from './support/srf.ts';
 
@@ -101,7 +101,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as caller', () => {
   });
 
   test('A call is answered and ended by us with a Reason', () =>
-    call({ scenario: callers.hungUpOn, user: 'hangup' }));
+    call({ scenario: callers.remoteHangsUp, user: 'hangup' }));
 
   test.each([404, 480, 486, 500, 503, 603])('A call is rejected with %i', (status) =>
     call({ scenario: callers.refused(status), user: String(status) }),
@@ -125,7 +125,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as caller', () => {
   test('A call gets early media', () => call({ scenario: callers.hearsEarlyMedia, user: 'early' }));
 
   test('A reliable provisional response is acknowledged by PRACK', () =>
-    call({ scenario: callers.acknowledgesProvisional, user: 'reliable' }));
+    call({ scenario: callers.sendsPrack, user: 'reliable' }));
 
   test('A session is changed by UPDATE', () => call({ scenario: callers.updates, user: 'answer' }));
 
@@ -143,7 +143,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as caller', () => {
     }));
 
   describe('with 10 % message loss', () => {
-    const lossy = { lost: 10, calls: 60 };
+    const lossy = { lossPercent: 10, calls: 60 };
     test('A call is answered and ended', () =>
       call({ ...lossy, scenario: callers.answeredOverLoss, user: 'answer' }));
     test('A call is rejected', () => call({ ...lossy, scenario: callers.refusedOverLoss(486), user: '486' }));
@@ -151,7 +151,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as caller', () => {
   });
 
   test('No transaction or dialog remains', async () => {
-    expect(await drained(rig.server, 15_000)).toEqual(nothing);
+    expect(await waitUntilDrained(rig.server, 15_000)).toEqual(NO_STATE);
     await vi.waitFor(() => expect(rig.server.stats()['now.timers']).toBe(0), 5000);
     expect(rig.server.stats()['errors.internal']).toBeUndefined();
   });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { startSipServer } from '../../sip/server.ts';
 import { header, SDP } from './support/phone.ts';
-import { drained, nothing, type Rig, SECRET, serverOptions, startRig } from './support/rig.ts';
+import { NO_STATE, type Rig, SECRET, serverOptions, startRig, waitUntilDrained } from './support/rig.ts';
 import { newApp } from './support/srf.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/sip/${name}`, import.meta.url), 'utf8');
@@ -47,8 +47,8 @@ test.each([
   await ended;
   expect(protocols).toEqual([transport]);
   expect(callee.server.stats()['now.connections']).toBe(1);
-  expect(await drained(caller.server)).toEqual(nothing);
-  expect(await drained(callee.server)).toEqual(nothing);
+  expect(await waitUntilDrained(caller.server)).toEqual(NO_STATE);
+  expect(await waitUntilDrained(callee.server)).toEqual(NO_STATE);
 });
 
 test('A call to a peer with an untrusted certificate fails', async () => {
@@ -187,7 +187,7 @@ test('No datagram crashes the server or leaves state behind', async () => {
   await rig.phone.next(/^SIP\/2.0 486 .*Call-ID: after/s);
   rig.phone.send(rig.phone.request('ACK', rig.port, { callId: 'after', branch }), rig.port);
   expect(rig.server.stats()['errors.internal']).toBeUndefined();
-  expect(await drained(rig.server, 10_000)).toEqual(nothing);
+  expect(await waitUntilDrained(rig.server, 10_000)).toEqual(NO_STATE);
 });
 
 test('A server on all addresses uses IPv4 and IPv6 addresses as its peers do', async () => {

@@ -8,13 +8,13 @@ import type { StreamHandler, StreamTarget } from '../../src/media/agentStream/st
 import { acceptStream } from '../../src/streams/acceptStream.ts';
 import { createConnectStream } from '../../src/streams/connectStream.ts';
 import { chooseSubprotocol, type DialectName } from '../../src/streams/dialects/index.ts';
-import { watchLeaks } from '../support/leaks.ts';
+import { detectLeaks } from '../support/leaks.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { record } from './support/socketPair.ts';
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 

@@ -6,13 +6,13 @@ import { acceptStream } from '../../src/streams/acceptStream.ts';
 import type { DialectName } from '../../src/streams/dialects/index.ts';
 import type { ServerStream } from '../../src/streams/serverStream.ts';
 import type { AudioStreamEvents } from '../../src/voice/audioStream.ts';
-import { watchLeaks } from '../support/leaks.ts';
+import { detectLeaks } from '../support/leaks.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { openSocketPair, type SocketPair } from './support/socketPair.ts';
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { startChild, waitUntilReady } from './child.ts';
 import { tempDir } from './tempDir.ts';
-import { endWithUs } from './watchdog.ts';
+import { startWatchdog } from './watchdog.ts';
 
 function isAlive(pid: number): boolean {
   try {
@@ -62,7 +62,7 @@ test('a process and its folder go when the one that started it is killed', async
 test('a dismissed watchdog ends nothing', async () => {
   const child = await startChild('sleep', ['60'], {});
   const folder = tempDir();
-  const dismiss = endWithUs(child.pid, 'KILL', folder);
+  const dismiss = startWatchdog(child.pid, 'KILL', folder);
 
   dismiss();
   await new Promise((resolve) => setTimeout(resolve, 100));

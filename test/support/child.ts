@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endWithUs } from './watchdog.ts';
+import { startWatchdog } from './watchdog.ts';
 
 const POLL_MS = 20;
 
 /** How a process ended. */
-export interface Ending {
+export interface ExitStatus {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -17,7 +17,7 @@ export interface Child {
   readonly pid: number;
   /** Lines of both streams in the order of their arrival; grows. */
   readonly lines: readonly string[];
-  readonly ended: Promise<Ending>;
+  readonly ended: Promise<ExitStatus>;
   isRunning(): boolean;
   /** Does nothing once the process has ended. */
   kill(signal: NodeJS.Signals): void;
@@ -30,7 +30,7 @@ export interface ChildOptions {
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
   /** What ends it for certain, should this process die before it. */
-  readonly lastSignal?: 'KILL' | 'QUIT';
+  readonly watchdogSignal?: 'KILL' | 'QUIT';
   /** Removed should this process die before it. */
   readonly folder?: string;
 }
@@ -53,8 +53,8 @@ export async function startChild(program: string, args: string[], options: Child
   await once(child, 'spawn');
   const pid = child.pid;
   if (pid === undefined) throw new Error(`${program} has no process id`);
-  const dismissWatchdog = endWithUs(pid, options.lastSignal ?? 'KILL', options.folder);
-  const ended = new Promise<Ending>((resolve) => {
+  const dismissWatchdog = startWatchdog(pid, options.watchdogSignal ?? 'KILL', options.folder);
+  const ended = new Promise<ExitStatus>((resolve) => {
     child.once('close', (code, signal) => resolve({ code, signal }));
   });
   const isRunning = () => child.exitCode === null && child.signalCode === null;

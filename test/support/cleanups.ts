@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
 
-import { watchLeaks } from './leaks.ts';
+import { detectLeaks } from './leaks.ts';
 
 /**
  * For a test file whose tests open things: each is closed after its test, the newest first, and nothing may be left of
@@ -8,11 +8,11 @@ import { watchLeaks } from './leaks.ts';
  *
  * @returns Where to put what closes them.
  */
-export function cleanedUp(): (() => Promise<void>)[] {
+export function useCleanups(): (() => Promise<void>)[] {
   const cleanups: (() => Promise<void>)[] = [];
   let assertNoLeaks: (() => Promise<void>) | undefined;
   beforeAll(() => {
-    assertNoLeaks = watchLeaks();
+    assertNoLeaks = detectLeaks();
   });
   afterEach(async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();

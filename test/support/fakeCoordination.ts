@@ -28,7 +28,7 @@ export function createFakeLeases(): {
   };
 }
 
-export function createFakeBus(): NodeBus {
+export function createFakeNodeBus(): NodeBus {
   const listeners = new Set<(message: NodeMessage) => void>();
   return {
     async publish(message) {
@@ -43,7 +43,7 @@ export function createFakeBus(): NodeBus {
 
 type Health = Parameters<TrunkHealthStore['publish']>[1];
 
-export function createFakeBoard(): TrunkHealthStore & { readonly shown: ReadonlyMap<string, Health> } {
+export function createFakeTrunkHealth(): TrunkHealthStore & { readonly shown: ReadonlyMap<string, Health> } {
   const shown = new Map<string, Health>();
   return {
     shown,

@@ -6,7 +6,7 @@ import { startGateway } from '../../src/app/gateway.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { type ApiContract, createApiContract } from './apiContract.ts';
-import { watchLeaks } from './leaks.ts';
+import { detectLeaks } from './leaks.ts';
 import { createTestDatabase } from './postgres.ts';
 import { redisDatabase } from './redis.ts';
 import { makeTempDir } from './tempDir.ts';
@@ -132,7 +132,7 @@ export function sharedGateway(options: GatewayOptions = {}): () => TestGateway {
   let gateway: TestGateway | undefined;
   let assertNoLeaks: (() => Promise<void>) | undefined;
   beforeAll(async () => {
-    assertNoLeaks = watchLeaks();
+    assertNoLeaks = detectLeaks();
     gateway = await startTestGateway(options);
   });
   afterAll(async () => {

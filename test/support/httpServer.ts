@@ -16,7 +16,7 @@ import { createLogger } from '../../src/observability/logger.ts';
 import type { WebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
 import { createFakeEngine, type FakeEngine } from './fakeEngine.ts';
 import { createSimulatedClock, type SimulatedClock } from './simulatedClock.ts';
-import { noCalls, unusedKnowledge } from './unusedPorts.ts';
+import { unusedCalls, unusedKnowledge } from './unusedPorts.ts';
 
 export const PROJECT_ID = '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b';
 export const SECRET_KEY = 'sk_test';
@@ -105,7 +105,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       ...unused<WebhookAdmin>('webhooks', ['deliveries', 'secret', 'rotate']),
       ...options.webhookAdmin,
     },
-    calls: { ...noCalls, recordings: { url: (key) => `https://callway.test/${key}` } },
+    calls: { ...unusedCalls, recordings: { url: (key) => `https://callway.test/${key}` } },
     ...(options.hangUp ? { hangUp: options.hangUp } : {}),
     ...(options.recordings ? { recordings: options.recordings } : {}),
     settings: {

@@ -12,7 +12,7 @@ export interface TestKnowledge {
   upload(name: string, content: Uint8Array | string, headers?: Record<string, string>): Promise<ApiAnswer>;
   /** Uploads, and waits until it is ready or failed. */
   add(name: string, content: Uint8Array | string): Promise<TestDataset>;
-  settled(datasetId: string): Promise<TestDataset>;
+  waitUntilProcessed(datasetId: string): Promise<TestDataset>;
   query(q: string, more?: Record<string, string>): Promise<ApiAnswer>;
   chunks(datasetId: string): Promise<ApiAnswer>;
 }
@@ -42,14 +42,14 @@ export async function createKnowledge(
   const path = `${base}/${id}`;
 
   const upload: TestKnowledge['upload'] = async (name, content, headers = {}) => {
-    const { body: form, type } = formOf(name, content);
+    const { body: form, type } = multipartForm(name, content);
     return await gateway.api('POST', `${path}/datasets`, {
       key,
       body: form,
       headers: { 'content-type': type, ...headers },
     });
   };
-  const settled = async (datasetId: string): Promise<TestDataset> => {
+  const waitUntilProcessed = async (datasetId: string): Promise<TestDataset> => {
     const find = async () => (await gateway.api('GET', `${path}/datasets/${datasetId}`, { key })).body;
     for (const giveUpAtMs = performance.now() + SETTLED_TIMEOUT_MS; ; ) {
       const found = await find();
@@ -63,11 +63,11 @@ export async function createKnowledge(
     path,
     id,
     upload,
-    settled,
+    waitUntilProcessed,
     async add(name, content) {
       const { status, body: answer } = await upload(name, content);
       if (status !== 201) throw new Error(`not taken: ${JSON.stringify(answer)}`);
-      return await settled(answer.datasetId);
+      return await waitUntilProcessed(answer.datasetId);
     },
     query: (q, more = {}) =>
       gateway.api('GET', `${path}/query?${new URLSearchParams({ q, ...more })}`, { key }),
@@ -76,7 +76,7 @@ export async function createKnowledge(
 }
 
 /** A form with one file, written out, so that a test can spoil it. */
-export function formOf(name: string, content: Uint8Array | string, part = 'dataset') {
+export function multipartForm(name: string, content: Uint8Array | string, part = 'dataset') {
   const boundary = 'callway-test-form';
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="${part}"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n`;
   const body = Buffer.concat([

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { watchLeaks } from './leaks.ts';
+import { detectLeaks } from './leaks.ts';
 
 interface Leak {
   readonly what: string;
@@ -52,14 +52,14 @@ const leaks: Leak[] = [
 ];
 
 test.each(leaks)('$what left behind is found', async ({ kind, begin }) => {
-  const assertNoLeaks = watchLeaks({ graceMs: 300 });
+  const assertNoLeaks = detectLeaks({ graceMs: 300 });
   const end = await begin();
   await expect(assertNoLeaks()).rejects.toThrow(kind);
   await end();
 });
 
 test.each(leaks)('$what that was closed is no leak', async ({ begin }) => {
-  const assertNoLeaks = watchLeaks();
+  const assertNoLeaks = detectLeaks();
   const end = await begin();
   void end();
   await assertNoLeaks();

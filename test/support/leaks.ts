@@ -32,7 +32,7 @@ const TRANSIENT = new Set([
  *
  * @returns Rejects with the kinds that are there beyond what was there before, once a short grace is over.
  */
-export function watchLeaks({ graceMs = GRACE_MS } = {}): () => Promise<void> {
+export function detectLeaks({ graceMs = GRACE_MS } = {}): () => Promise<void> {
   const before = countResources();
   const workers = new Set<Worker>();
   const onWorker = (message: unknown) => {

@@ -190,7 +190,7 @@ async function startOn({ bin, folder, owner }: Server, port: number): Promise<Ch
     ...owner,
     cwd: folder,
     folder,
-    lastSignal: 'QUIT',
+    watchdogSignal: 'QUIT',
   });
   await waitUntilReady('Postgres', child, () => answers(urlOf(port)), READY_TIMEOUT_MS);
   return child;

@@ -27,7 +27,7 @@ test('a service is handed over once it is ready, with the settings given and no 
 test('a service is killed, and its data is left to the next one', async () => {
   const dataDir = tempDir();
   const service = await startService({ entry, dataDir });
-  expect(await service.kill9()).toEqual({ code: null, signal: 'SIGKILL' });
+  expect(await service.kill()).toEqual({ code: null, signal: 'SIGKILL' });
   await service.close();
   expect(existsSync(dataDir)).toBe(true);
 });

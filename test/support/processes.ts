@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
-import { type Ending, startChild, waitUntilReady } from './child.ts';
+import { type ExitStatus, startChild, waitUntilReady } from './child.ts';
 import { reservePort } from './ports.ts';
 import { makeTempDir } from './tempDir.ts';
 
@@ -18,15 +18,15 @@ export interface ServiceProcess {
   readonly dataDir: string;
   /** What it wrote to both streams so far; grows. */
   readonly lines: readonly string[];
-  readonly ended: Promise<Ending>;
+  readonly ended: Promise<ExitStatus>;
   /** SIGTERM, then waits for its end. */
-  stop(): Promise<Ending>;
+  stop(): Promise<ExitStatus>;
   /** Stops it where it stands, as a machine does that is suspended: its sockets stay open, and nothing answers. */
-  freeze(): void;
+  suspend(): void;
   /** Lets a frozen one go on. */
-  thaw(): void;
+  resume(): void;
   /** Takes the process away as a crash does, and waits for its end. Its `dataDir` stays. */
-  kill9(): Promise<Ending>;
+  kill(): Promise<ExitStatus>;
   /** Ends it if it still runs, and removes the folder if it was made here; idempotent. */
   close(): Promise<void>;
 }
@@ -85,10 +85,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     dataDir: settings.DATA_DIR,
     lines: child.lines,
     ended: child.ended,
-    freeze: () => child.kill('SIGSTOP'),
-    thaw: () => child.kill('SIGCONT'),
+    suspend: () => child.kill('SIGSTOP'),
+    resume: () => child.kill('SIGCONT'),
     stop: endBy('SIGTERM'),
-    kill9: endBy('SIGKILL'),
+    kill: endBy('SIGKILL'),
     close,
   };
 }

@@ -17,7 +17,7 @@ export interface ScriptedAnswer {
 export interface ScriptedModel extends ChatModel {
   readonly requests: ChatRequest[];
   /** How many requests were aborted or left. */
-  readonly left: () => number;
+  readonly abortedRequests: () => number;
 }
 
 /** A chat model that answers by a function of the request. */
@@ -29,7 +29,7 @@ export function scriptedModel(
   return {
     name: 'scripted',
     requests,
-    left: () => left,
+    abortedRequests: () => left,
     async *stream(request, signal): AsyncGenerator<ChatEvent> {
       const script = answer(request, requests.length);
       requests.push(request);

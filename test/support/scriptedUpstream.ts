@@ -49,7 +49,7 @@ export interface ScriptedUpstream {
   /** How many TCP connections were opened so far. */
   readonly connections: number;
   /** Lets go of the requests so far, for measurements that send more of them than memory should hold. */
-  forget(): void;
+  clearRequests(): void;
   /** Replaces what is left of the list of answers. */
   answerWith(...answers: readonly Answer[]): void;
   /** Ends everything, also what hangs. Idempotent. */
@@ -92,7 +92,7 @@ export async function startScriptedUpstream(...first: readonly Answer[]): Promis
     get connections() {
       return connections;
     },
-    forget() {
+    clearRequests() {
       requests.length = 0;
     },
     answerWith(...next) {

@@ -5,9 +5,9 @@ import { listenOnLoopback } from './loopbackServer.ts';
 export interface TcpProxy {
   readonly port: number;
   /** Passes nothing on any more, either way; connections stay open, and new ones are taken and get no answer. */
-  cut(): void;
+  pause(): void;
   /** Passes on again, beginning with what was said meanwhile. */
-  mend(): void;
+  resume(): void;
   close(): Promise<void>;
 }
 
@@ -36,11 +36,11 @@ export async function startTcpProxy(target: {
   );
   return {
     port: server.port,
-    cut() {
+    pause() {
       isCut = true;
       for (const end of ends) end.pause();
     },
-    mend() {
+    resume() {
       isCut = false;
       for (const end of ends) end.resume();
     },

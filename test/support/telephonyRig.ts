@@ -26,13 +26,13 @@ export interface TelephonyRig {
   readonly traced: readonly SipTraceMessage[];
   /** The trunk that leads to the phone. */
   trunk(changes?: Partial<TrunkInput>): Trunk;
-  dial(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): DialedLeg;
+  dial(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): RecordedLeg;
   /** As `dial`, without listeners. */
-  place(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): CallLeg;
+  dialUnrecorded(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): CallLeg;
   /** The next request of that call at the phone; retransmissions are skipped. */
   next(leg: CallLeg, method: string, timeoutMs?: number): Promise<string>;
   /** A request of the callee inside its call. */
-  fromCallee(
+  calleeRequest(
     method: string,
     invite: string,
     accepted: string,
@@ -40,11 +40,11 @@ export interface TelephonyRig {
     body?: string,
   ): string;
   /** The next incoming call. */
-  incoming(): Promise<InboundCall>;
+  nextInboundCall(): Promise<InboundCall>;
   close(): Promise<void>;
 }
 
-export interface DialedLeg {
+export interface RecordedLeg {
   readonly leg: CallLeg;
   /** The events so far. */
   readonly events: readonly string[];
@@ -114,7 +114,7 @@ export async function startTelephonyRig(
       findByNumber: async (_project, number) => options.numbers?.find((one) => one.number === number),
     },
   });
-  const place: TelephonyRig['place'] = (changes = {}, request = {}) =>
+  const dialUnrecorded: TelephonyRig['dialUnrecorded'] = (changes = {}, request = {}) =>
     telephony.dial({
       projectId: PROJECT_ID,
       callId: 'call-1',
@@ -124,14 +124,14 @@ export async function startTelephonyRig(
       ringTimeoutMs: 10_000,
       ...request,
     });
-  const waiting: ((call: InboundCall) => void)[] = [];
-  const came: InboundCall[] = [];
+  const waiters: ((call: InboundCall) => void)[] = [];
+  const unclaimed: InboundCall[] = [];
   let sequence = 76;
   const seen = new Set<string>();
   telephony.onInboundCall((call) => {
-    const next = waiting.shift();
+    const next = waiters.shift();
     if (next) next(call);
-    else came.push(call);
+    else unclaimed.push(call);
   });
   return {
     server,
@@ -143,8 +143,8 @@ export async function startTelephonyRig(
     errors,
     traced,
     trunk,
-    dial: (changes, request) => watchLeg(place(changes, request)),
-    place,
+    dial: (changes, request) => recordLegEvents(dialUnrecorded(changes, request)),
+    dialUnrecorded,
     async next(leg, method, timeoutMs) {
       const wanted = new RegExp(`^${method} .*^Call-ID: ${leg.sipCallId}\\r$`, 'ms');
       for (;;) {
@@ -155,13 +155,13 @@ export async function startTelephonyRig(
         return text;
       }
     },
-    fromCallee(method, invite, accepted, extra = [], body = '') {
+    calleeRequest(method, invite, accepted, extra = [], body = '') {
       sequence += 1;
       return calleeRequest(phone, { method, invite, accepted, sequence, extra, body });
     },
-    incoming() {
-      const call = came.shift();
-      return call ? Promise.resolve(call) : new Promise((resolve) => waiting.push(resolve));
+    nextInboundCall() {
+      const call = unclaimed.shift();
+      return call ? Promise.resolve(call) : new Promise((resolve) => waiters.push(resolve));
     },
     async close() {
       await control.close();
@@ -171,7 +171,7 @@ export async function startTelephonyRig(
   };
 }
 
-export function watchLeg(leg: CallLeg): DialedLeg {
+export function recordLegEvents(leg: CallLeg): RecordedLeg {
   const events: string[] = [];
   leg.events.on('ringing', ({ hasEarlyMedia }) => events.push(hasEarlyMedia ? 'early media' : 'ringing'));
   leg.events.on('answered', () => events.push('answered'));

@@ -26,7 +26,7 @@ export const unusedKnowledge: KnowledgeService = {
 
 export const unusedWebhooks: WebhookAdmin = { deliveries: refuse, secret: refuse, rotate: refuse };
 
-export const noCalls: CallService = {
+export const unusedCalls: CallService = {
   accept: refuse,
   hangUp: refuse,
   transfer: refuse,

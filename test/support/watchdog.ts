@@ -21,7 +21,7 @@ done
  * @param folder - Removed with it.
  * @returns Dismisses the watchdog; to be called before the process is ended in the ordinary way.
  */
-export function endWithUs(pid: number, signal: 'KILL' | 'QUIT', folder = ''): () => void {
+export function startWatchdog(pid: number, signal: 'KILL' | 'QUIT', folder = ''): () => void {
   const watchdog = spawn('sh', ['-c', SCRIPT, 'sh', signal, String(pid), folder], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

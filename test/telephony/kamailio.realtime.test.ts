@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type RegistrationState, TrunkRegistration } from '../../src/telephony/trunks/registration.ts';
 import { type Kamailio, startKamailio } from '../sip/support/kamailio.ts';
-import { drained, nothing } from '../sip/support/rig.ts';
-import { startTelephonyRig, type TelephonyRig, trunkOf, watchLeg } from '../support/telephonyRig.ts';
+import { NO_STATE, waitUntilDrained } from '../sip/support/rig.ts';
+import { recordLegEvents, startTelephonyRig, type TelephonyRig, trunkOf } from '../support/telephonyRig.ts';
 
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 let carrier: Kamailio;
@@ -62,10 +62,10 @@ describe.skipIf(skip)('through Kamailio', () => {
     const { registration, states } = register('secret');
     await vi.waitFor(() => expect(states).toEqual([{ isRegistered: true, error: null }]));
     const outbound = dial();
-    const incoming = await callee.incoming();
+    const incoming = await callee.nextInboundCall();
     expect(incoming.trunk.username).toBe('bob');
     incoming.ring();
-    const inbound = watchLeg(await incoming.answer('call-2'));
+    const inbound = recordLegEvents(await incoming.answer('call-2'));
     await vi.waitFor(() =>
       expect([outbound.events, inbound.events]).toEqual([['ringing', 'answered'], ['answered']]),
     );
@@ -87,10 +87,10 @@ describe.skipIf(skip)('through Kamailio', () => {
       await vi.waitFor(() => expect(states).toHaveLength(1));
       const trunk = { port: carrier.port, username: 'alice', password: 'secret', realm: 'carrier.test' };
       const outbound = callee.dial({ ...trunk, dtmf: 'info' }, { fromNumber: 'alice', toNumber: 'bob' });
-      const incoming = await callee.incoming();
+      const incoming = await callee.nextInboundCall();
       expect(incoming.sipCallId).toBe(outbound.leg.sipCallId);
       incoming.ring();
-      const inbound = watchLeg(await incoming.answer('call-3'));
+      const inbound = recordLegEvents(await incoming.answer('call-3'));
       const ends = { caller: outbound, callee: inbound };
       await vi.waitFor(() =>
         expect([outbound.events, inbound.events]).toEqual([['ringing', 'answered'], ['answered']]),
@@ -107,6 +107,6 @@ describe.skipIf(skip)('through Kamailio', () => {
   );
 
   test('No transaction or dialog remains', async () => {
-    expect(await drained(callee.server)).toEqual(nothing);
+    expect(await waitUntilDrained(callee.server)).toEqual(NO_STATE);
   });
 });

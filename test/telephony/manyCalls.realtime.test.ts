@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { drained, nothing } from '../sip/support/rig.ts';
-import { watchLeaks } from '../support/leaks.ts';
-import { startTelephonyRig, type TelephonyRig, watchLeg } from '../support/telephonyRig.ts';
+import { NO_STATE, waitUntilDrained } from '../sip/support/rig.ts';
+import { detectLeaks } from '../support/leaks.ts';
+import { recordLegEvents, startTelephonyRig, type TelephonyRig } from '../support/telephonyRig.ts';
 
 const CALLS = 200;
 const AT_A_TIME = 10;
@@ -11,7 +11,7 @@ let caller: TelephonyRig;
 let callee: TelephonyRig;
 
 beforeAll(async () => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   caller = await startTelephonyRig();
   callee = await startTelephonyRig({ inbound: { inboundCidrs: ['127.0.0.1'] } });
 });
@@ -20,7 +20,7 @@ afterAll(() => assertNoLeaks());
 /** One third each is hung up by either side or rejected. */
 async function oneCall(index: number): Promise<string> {
   const outbound = caller.dial({ port: callee.port });
-  const incoming = await callee.incoming();
+  const incoming = await callee.nextInboundCall();
   incoming.ring();
   if (index % 3 === 0) incoming.reject(486);
   else {
@@ -30,7 +30,7 @@ async function oneCall(index: number): Promise<string> {
     });
     if (index % 3 === 1) await leg.hangup();
     else await outbound.leg.hangup();
-    await watchLeg(leg).leg.hangup();
+    await recordLegEvents(leg).leg.hangup();
   }
   return (await outbound.ended).outcome;
 }
@@ -45,7 +45,7 @@ test(`Nothing remains after ${CALLS} calls`, async () => {
   expect([...outcomes.values()].reduce((sum, count) => sum + count)).toBe(CALLS);
   expect([caller.media.sessions, callee.media.sessions]).toEqual([0, 0]);
   expect([caller.errors, callee.errors]).toEqual([[], []]);
-  expect(await drained(caller.server)).toEqual(nothing);
-  expect(await drained(callee.server)).toEqual(nothing);
+  expect(await waitUntilDrained(caller.server)).toEqual(NO_STATE);
+  expect(await waitUntilDrained(callee.server)).toEqual(NO_STATE);
   await Promise.all([caller.close(), callee.close()]);
 }, 60_000);

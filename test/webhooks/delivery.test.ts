@@ -7,14 +7,14 @@ import { createGuardedHttpClient, type GuardedHttpClient } from '../../src/infra
 import { HttpClientError } from '../../src/infra/httpClient/errors.ts';
 import { DELIVERY_TIMEOUT_MS, deliver, signatureHeaders } from '../../src/webhooks/delivery.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
-import { cleanedUp } from '../support/cleanups.ts';
+import { useCleanups } from '../support/cleanups.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const secrets = [makeSigningSecret()];
 const body = '{"event":"session.ended"}';
 const beforeLastByte = async () => undefined;
-const cleanups = cleanedUp();
+const cleanups = useCleanups();
 
 describe('signatureHeaders', () => {
   const delivery = { deliveryId: '019cebdc-9a10', body: '{"a":"é"}' };

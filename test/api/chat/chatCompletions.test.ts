@@ -11,7 +11,7 @@ import {
   startTestServer,
   type TestServer,
 } from '../../support/httpServer.ts';
-import { watchLeaks } from '../../support/leaks.ts';
+import { detectLeaks } from '../../support/leaks.ts';
 
 const LEGACY = `/project/${PROJECT_ID}/chat/completions`;
 const V1 = `/v1/projects/${PROJECT_ID}/chat/completions`;
@@ -24,7 +24,7 @@ const WEATHER = {
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 

@@ -5,14 +5,14 @@ import { ClientDisconnectedError } from '../../../src/api/chat/chatCompletions.t
 import { KEEP_ALIVE_INTERVAL_MS, STALLED_CLIENT_TIMEOUT_MS } from '../../../src/api/chat/eventStream.ts';
 import { saying, type TurnScript } from '../../support/fakeEngine.ts';
 import { PROJECT_ID, SECRET_KEY, startTestServer, type TestServer } from '../../support/httpServer.ts';
-import { watchLeaks } from '../../support/leaks.ts';
+import { detectLeaks } from '../../support/leaks.ts';
 
 const ROUTE = '/v1/projects/:projectId/chat/completions';
 const KEEP_ALIVE = ': keep-alive\n\n';
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 

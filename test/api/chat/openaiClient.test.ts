@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { calling, saying, toolCall } from '../../support/fakeEngine.ts';
 import { PROJECT_ID, SECRET_KEY, startTestServer, type TestServer } from '../../support/httpServer.ts';
-import { watchLeaks } from '../../support/leaks.ts';
+import { detectLeaks } from '../../support/leaks.ts';
 
 const WEATHER: OpenAI.ChatCompletionTool = {
   type: 'function',
@@ -14,7 +14,7 @@ const QUESTION: OpenAI.ChatCompletionMessageParam = { role: 'user', content: 'We
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 

@@ -8,14 +8,14 @@ import { z } from 'zod';
 
 import { calling, saying, toolCall } from '../../support/fakeEngine.ts';
 import { PROJECT_ID, SECRET_KEY, startTestServer, type TestServer } from '../../support/httpServer.ts';
-import { watchLeaks } from '../../support/leaks.ts';
+import { detectLeaks } from '../../support/leaks.ts';
 
 const CALL = toolCall('call_1', 'get_weather', { city: 'Taipei' });
 const schema = z.object({ city: z.string() });
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 

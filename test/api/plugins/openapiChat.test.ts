@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { WEBHOOK_EVENT_NAMES } from '../../../src/webhooks/events.ts';
 import { startTestServer, type TestServer } from '../../support/httpServer.ts';
-import { watchLeaks } from '../../support/leaks.ts';
+import { detectLeaks } from '../../support/leaks.ts';
 
 let assertNoLeaks: () => Promise<void>;
 let server: TestServer;
 // biome-ignore lint/suspicious/noExplicitAny: the document has many shapes
 let document: any;
 beforeAll(async () => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   server = await startTestServer();
   document = (await server.send('GET', '/openapi.json', { key: null })).body;
 });

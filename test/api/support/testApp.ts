@@ -8,7 +8,7 @@ import { createStorage } from '../../../src/infra/postgres/storage.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { migrated, openServerDatabase } from '../../infra/postgres/support/databases.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
-import { noCalls, unusedEngine, unusedKnowledge, unusedWebhooks } from '../../support/unusedPorts.ts';
+import { unusedCalls, unusedEngine, unusedKnowledge, unusedWebhooks } from '../../support/unusedPorts.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-operator';
 
@@ -53,7 +53,7 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
     conversations: unusedEngine,
     webhookAdmin: unusedWebhooks,
     knowledge: unusedKnowledge,
-    calls: noCalls,
+    calls: unusedCalls,
     settings: {
       serves: ['api', 'audioStreams'],
       modelNames: [],

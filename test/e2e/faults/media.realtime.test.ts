@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 
 import { ALL_EVENTS } from '../phone/support/webhooks.ts';
-import { type Rig, sharedRig, type Talk } from './support/rig.ts';
+import { type Rig, type RunningCall, sharedRig } from './support/rig.ts';
 import { report, runsAllFaults } from './support/table.ts';
 
 const TIMEOUT = 300_000;
@@ -18,13 +18,15 @@ async function carriedBy(url: string): Promise<number> {
 }
 
 /** The calls of the failed node, which other nodes ended. */
-async function lost({ line }: Rig, talks: readonly Talk[], count: number): Promise<Talk[]> {
+async function lost({ line }: Rig, running: readonly RunningCall[], count: number): Promise<RunningCall[]> {
   return await vi.waitFor(
     async () => {
-      const shown = await Promise.all(talks.map(async (talk) => ({ talk, call: await line.shown(talk) })));
-      const found = shown.filter(({ call }) => call.endReason === 'node_lost').map(({ talk }) => talk);
+      const shown = await Promise.all(
+        running.map(async (call) => ({ call, endReason: (await line.readCall(call)).endReason })),
+      );
+      const found = shown.filter(({ endReason }) => endReason === 'node_lost').map(({ call }) => call);
       expect(found).toHaveLength(count);
-      for (const talk of found) expect(await line.finalized(talk)).toEqual(ALL_EVENTS);
+      for (const call of found) expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
       return found;
     },
     { timeout: FINALISED_MS, interval: 200 },
@@ -33,24 +35,24 @@ async function lost({ line }: Rig, talks: readonly Talk[], count: number): Promi
 
 describe.skipIf(skip)('media nodes during calls', { timeout: TIMEOUT }, () => {
   test('when one is killed and one freezes, other nodes finalize their calls, and the resumed node ends its own', async () => {
-    const { cluster, talks, completed, line, webhooks } = rig();
+    const { cluster, startCalls, waitForCompletion, line, webhooks } = rig();
     const [killed, frozen] = cluster.nodes.filter(({ roles }) => roles.includes('media'));
     if (!killed || !frozen) throw new Error('no media nodes');
-    const running = await talks(CALLS, 14);
+    const running = await startCalls(CALLS, 14);
     const [ofKilled, ofFrozen] = [await carriedBy(killed.url), await carriedBy(frozen.url)];
     expect(ofKilled + ofFrozen).toBeGreaterThan(0);
-    await killed.process.kill9();
+    await killed.process.kill();
     process.kill(frozen.process.pid, 'SIGSTOP');
     const sinceMs = performance.now();
     const gone = await lost(rig(), running, ofKilled + ofFrozen);
     const finalisedMs = Math.round(performance.now() - sinceMs);
     process.kill(frozen.process.pid, 'SIGCONT');
     await expect.poll(() => carriedBy(frozen.url), { timeout: 60_000 }).toBe(0);
-    await completed(running.filter((talk) => !gone.includes(talk)));
-    for (const talk of gone) {
-      expect(webhooks.of(talk.sessionId).map(({ event }) => event)).toEqual(ALL_EVENTS);
-      expect(await line.shown(talk)).toMatchObject({ status: 'failed', endReason: 'node_lost' });
-      expect((await line.order({ toNumber: talk.number })).status).toBe(202);
+    await waitForCompletion(running.filter((call) => !gone.includes(call)));
+    for (const call of gone) {
+      expect(webhooks.forSession(call.sessionId).map(({ event }) => event)).toEqual(ALL_EVENTS);
+      expect(await line.readCall(call)).toMatchObject({ status: 'failed', endReason: 'node_lost' });
+      expect((await line.requestCall({ toNumber: call.number })).status).toBe(202);
     }
     report({
       what: 'A media node dies, another freezes',
@@ -60,17 +62,17 @@ describe.skipIf(skip)('media nodes during calls', { timeout: TIMEOUT }, () => {
   });
 
   test('when the only voice node dies, its call ends in order', async () => {
-    const { cluster, people, heard, line } = rig();
+    const { cluster, people, waitForAnswers, line } = rig();
     const extra = cluster.nodes.find(({ roles }) => roles.includes('voice'));
     if (!extra) throw new Error('no voice node');
     const number = people.answering(6);
     const call = await line.call({ toNumber: number });
-    await heard([{ ...call, number, keys: 6 }], 0, 2);
+    await waitForAnswers([{ ...call, number, digitCount: 6 }], 0, 2);
     const diedMs = performance.now();
-    await extra.process.kill9();
+    await extra.process.kill();
     await extra.restart();
-    const shown = await line.over(call);
-    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    const shown = await line.waitForEnd(call);
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
     report({
       what: 'The only voice node dies',
       done: 'SIGKILL in the middle of a call, started again at once',

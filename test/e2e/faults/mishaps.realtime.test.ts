@@ -15,7 +15,7 @@ import {
 import { makeTempDir } from '../../support/tempDir.ts';
 import { makeLine, SLOW } from '../phone/support/line.ts';
 import { ALL_EVENTS } from '../phone/support/webhooks.ts';
-import { longestSilenceMs, TALKATIVE } from './support/people.ts';
+import { longestSilenceMs, REPLIES_TO_DIGITS } from './support/people.ts';
 import { sharedRig } from './support/rig.ts';
 import { report } from './support/table.ts';
 
@@ -76,8 +76,8 @@ const rig = sharedRig({
     return { OPENAI_BASE_URL: upstream.baseUrl, OPENAI_API_KEY: 'key' };
   },
   pathway: {
-    ...TALKATIVE,
-    nodes: TALKATIVE.nodes.map((node) => ({
+    ...REPLIES_TO_DIGITS,
+    nodes: REPLIES_TO_DIGITS.nodes.map((node) => ({
       ...node,
       data: { ...node.data, prompt: 'Be kind; mode: {{ mode }}.' },
     })),
@@ -85,13 +85,13 @@ const rig = sharedRig({
 });
 
 describe.skipIf(skip).concurrent('a fault during a call', { timeout: TIMEOUT }, () => {
-  const call = async (mode: string, keys: number, stays = false) => {
+  const call = async (mode: string, digitCount: number, stays = false) => {
     const { line, people } = rig();
-    const number = people.answering(keys, stays);
+    const number = people.answering(digitCount, stays);
     const placed = await line.call({ toNumber: number, dynamicVariables: { mode } });
-    const shown = await line.over(placed);
+    const shown = await line.waitForEnd(placed);
     const silenceMs = longestSilenceMs(people.seen(number));
-    const told = await line.finalized(placed);
+    const told = await line.waitForFinalized(placed);
     const { messages } = (await line.api('GET', `/session-history/${placed.sessionId}`)).body as {
       messages: { role: string; content: string }[];
     };
@@ -121,9 +121,9 @@ describe.skipIf(skip).concurrent('a fault during a call', { timeout: TIMEOUT }, 
       onTestFinished(() => clearInterval(filling));
       const { shown, told, placed } = await call('none', 2);
       expect([shown.status, shown.endReason, told]).toEqual(['completed', 'caller_hangup', ALL_EVENTS]);
-      expect((await rig().line.shown(placed)).recording).toMatchObject({ status: 'failed' });
+      expect((await rig().line.readCall(placed)).recording).toMatchObject({ status: 'failed' });
       const ready = rig()
-        .webhooks.of(placed.sessionId)
+        .webhooks.forSession(placed.sessionId)
         .find(({ event }) => event === 'recording.ready');
       expect(ready.recording).toMatchObject({ status: 'failed', error: expect.any(String) });
       expect(ready.recordingUrl).toBeUndefined();
@@ -142,7 +142,7 @@ describe.skipIf(skip).concurrent('a fault during a call', { timeout: TIMEOUT }, 
     });
     const { cluster, webhooks, line, people } = rig();
     const url = `http://127.0.0.1:${hanging.port}/hook`;
-    const slow = await makeLine(cluster.client, { url, of: () => [] }, { trunks: [] });
+    const slow = await makeLine(cluster.client, { url, forSession: () => [] }, { trunks: [] });
     const sessions = Array.from({ length: 12 }, (_, index) => `hanging-${index}`);
     for (const id of sessions) {
       const headers = { 'x-session-id': id };
@@ -152,10 +152,10 @@ describe.skipIf(skip).concurrent('a fault during a call', { timeout: TIMEOUT }, 
     }
     const number = people.answering(1);
     const other = await line.call({ toNumber: number, dynamicVariables: { mode: 'none' } });
-    const { endedAt } = await line.over(other);
-    expect(await line.finalized(other)).toEqual(ALL_EVENTS);
+    const { endedAt } = await line.waitForEnd(other);
+    expect(await line.waitForFinalized(other)).toEqual(ALL_EVENTS);
     const waitedMs = Date.now() - Date.parse(endedAt);
-    expect(webhooks.of(other.sessionId)).toHaveLength(4);
+    expect(webhooks.forSession(other.sessionId)).toHaveLength(4);
     const deliveries = async () =>
       (await slow.api('GET', '/webhook-deliveries?limit=100')).body.data as { error: { code: string } }[];
     await vi.waitFor(async () => expect(await deliveries()).toHaveLength(2 * sessions.length), {

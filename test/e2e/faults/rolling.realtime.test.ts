@@ -10,7 +10,7 @@ const TIMEOUT = 400_000;
 const ALL: readonly Role[] = ['api', 'worker', 'voice', 'media'];
 
 const nodes = [...ALL, ...ALL].map((role) => [role]);
-const LOAD = { callsOut: 4, callsIn: 2, keys: 2 };
+const LOAD = { callsOut: 4, callsIn: 2, digitCount: 2 };
 const rig = sharedRig({ nodes, env: { DRAIN_SECONDS: '120' } });
 const skip = !runsAllFaults || Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
@@ -40,7 +40,7 @@ describe.skipIf(skip)('a rolling restart under calls and chats', { timeout: TIME
     await load.stop();
     say('all restarted, load ended');
     console.log(log.join('\n'));
-    await load.expectWhole();
+    await load.expectComplete();
     report({
       what: 'Rolling restart',
       done: `${rig().cluster.nodes.length} nodes, one after the other, by SIGTERM, under ${LOAD.callsOut} calls out, ${LOAD.callsIn} in and 3 chats at a time`,

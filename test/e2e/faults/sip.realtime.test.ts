@@ -49,14 +49,14 @@ const rig = sharedRig({
 
 describe.skipIf(skip)('the SIP server in a process of its own', { timeout: TIMEOUT }, () => {
   test('when it freezes for a while, calls continue to their end', async () => {
-    const { talks, heard, completed } = rig();
-    const running = await talks(3, 6);
+    const { startCalls, waitForAnswers, waitForCompletion } = rig();
+    const running = await startCalls(3, 6);
     server?.kill('SIGSTOP');
     const sinceMs = performance.now();
-    await heard(running, sinceMs + 500, 2);
+    await waitForAnswers(running, sinceMs + 500, 2);
     const awayMs = Math.round(performance.now() - sinceMs);
     server?.kill('SIGCONT');
-    const silenceMs = await completed(running);
+    const silenceMs = await waitForCompletion(running);
     report({
       what: 'The SIP server freezes',
       done: `SIGSTOP under 3 calls, SIGCONT after ${awayMs} ms`,
@@ -65,12 +65,12 @@ describe.skipIf(skip)('the SIP server in a process of its own', { timeout: TIMEO
   });
 
   test('when it dies and restarts, audio continues and the calls end once their dialogs are known lost', async () => {
-    const { talks, heard, line, people, cluster } = rig();
-    const running = await talks(3, 30);
+    const { startCalls, waitForAnswers, line, people, cluster } = rig();
+    const running = await startCalls(3, 30);
     server?.kill('SIGKILL');
     await server?.ended;
     const sinceMs = performance.now();
-    await heard(running, sinceMs + 500, 2);
+    await waitForAnswers(running, sinceMs + 500, 2);
     await vi.waitFor(async () => {
       const ready = await fetch(`${cluster.node('media').url}/readyz`);
       await ready.arrayBuffer();
@@ -79,21 +79,21 @@ describe.skipIf(skip)('the SIP server in a process of its own', { timeout: TIMEO
     server = await startSipServer();
     const backMs = performance.now();
     const ends = new Set<string>();
-    for (const talk of running) {
+    for (const call of running) {
       const shown = await vi.waitFor(
         async () => {
-          const seen = await line.shown(talk);
+          const seen = await line.readCall(call);
           expect(seen.endedAt).not.toBeNull();
           return seen;
         },
         { timeout: FINALISED_MS, interval: 100 },
       );
       ends.add(`${shown.status}, ${shown.endReason}`);
-      expect(await line.finalized(talk)).toEqual(ALL_EVENTS);
+      expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
     }
     const endedMs = Math.round(performance.now() - backMs);
     const again = await vi.waitFor(() => line.call({ toNumber: people.answering(1) }), SLOW);
-    expect(await line.over(again)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
+    expect(await line.waitForEnd(again)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
     report({
       what: 'The SIP server dies',
       done: `SIGKILL under 3 calls, started again ${Math.round(backMs - sinceMs)} ms later`,

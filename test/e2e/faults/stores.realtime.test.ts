@@ -41,8 +41,8 @@ const SILENT: readonly Fault[] = [
   {
     what: 'Postgres cut off',
     done: 'nothing passed on to it or from it, then all of it',
-    away: ({ wire }) => wire.cut(),
-    back: ({ wire }) => wire.mend(),
+    away: ({ databaseProxy }) => databaseProxy.pause(),
+    back: ({ databaseProxy }) => databaseProxy.resume(),
   },
 ];
 
@@ -51,20 +51,20 @@ describe.skipIf(skip)('calls continue, new calls get 503 and nothing is lost:', 
     ['Redis and Postgres die, one after the other, and come back', KILLED],
     ...(runsAllFaults ? [['Redis and Postgres say nothing for a while', SILENT] as const] : []),
   ] as const)('%s', async (_name, faults) => {
-    const { line, talks, heard, completed, people } = rig();
-    const running = await talks(CALLS, runsAllFaults ? 16 : 5);
+    const { line, startCalls, waitForAnswers, waitForCompletion, people } = rig();
+    const running = await startCalls(CALLS, runsAllFaults ? 16 : 5);
     const times: number[] = [];
     for (const fault of faults) {
       await fault.away(rig());
       const sinceMs = performance.now();
-      await vi.waitFor(async () => expect((await line.order()).status).toBe(503), SLOW);
+      await vi.waitFor(async () => expect((await line.requestCall()).status).toBe(503), SLOW);
       // An answer that was being spoken needs neither store.
-      await heard(running, sinceMs + 1000, 2);
+      await waitForAnswers(running, sinceMs + 1000, 2);
       times.push(Math.round(performance.now() - sinceMs));
       await fault.back(rig());
       await vi.waitFor(async () => expect((await line.api('GET', '/agent')).status).toBe(200), SLOW);
     }
-    const silenceMs = await completed(running);
+    const silenceMs = await waitForCompletion(running);
     faults.forEach(({ what, done }, index) => {
       report({
         what,
@@ -74,6 +74,6 @@ describe.skipIf(skip)('calls continue, new calls get 503 and nothing is lost:', 
     });
     const number = people.answering(1);
     const again = await vi.waitFor(() => line.call({ toNumber: number }), SLOW);
-    expect(await line.over(again)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
+    expect(await line.waitForEnd(again)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
   });
 });

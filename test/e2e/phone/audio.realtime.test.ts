@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { interleaveStereo, parseWav, pickChannel, wavHeader } from '../../../src/media/wav.ts';
 import { tone } from '../../media/support/signals.ts';
 import { type BaresipOptions, startBaresip } from '../../sip/support/baresip.ts';
-import { type BotTalk, startBot } from './support/bot.ts';
+import { type BotSession, startBot } from './support/bot.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { newNumber, SLOW } from './support/line.ts';
 import { toneMs } from './support/tones.ts';
@@ -30,7 +30,7 @@ function wavOf(sampleRateHz: number, channels: 1 | 2): Uint8Array {
 }
 
 /** A bot that echoes its input. */
-function echo({ socket }: BotTalk): void {
+function echo({ socket }: BotSession): void {
   socket.on('message', (data: Buffer, isBinary: boolean) => {
     if (isBinary) socket.send(data, { binary: true });
   });
@@ -58,14 +58,14 @@ describe.skipIf(skip)('baresip', { timeout: TIMEOUT }, () => {
     onTestFinished(() => phone.close());
     const line = await installation().makeLine({ trunks: [{ port: phone.port, codecs: [codecName], srtp }] });
     const call = await line.call({ toNumber, media: { url: bot.url, dialect: 'callway' } });
-    const talk = await bot.talk();
-    expect(talk.sampleRateHz).toBe(botRateHz);
-    echo(talk);
+    const session = await bot.nextSession();
+    expect(session.sampleRateHz).toBe(botRateHz);
+    echo(session);
     // On a slow machine baresip plays with gaps, so the test listens longer.
-    const atBotMs = () => toneMs(talk.heard(), botRateHz, PHONE_HZ);
+    const atBotMs = () => toneMs(session.receivedAudio(), botRateHz, PHONE_HZ);
     await vi.waitFor(() => expect(atBotMs()).toBeGreaterThan(1500), { ...SLOW, interval: 500 });
     await line.api('POST', `/calls/${call.callId}/hangup`);
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect(seen).toMatchObject({ status: 'completed', mediaFigures: { codec: codecName } });
     expect(seen.mediaFigures.packetsReceived).toBeGreaterThan(150);
 

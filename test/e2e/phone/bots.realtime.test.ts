@@ -5,10 +5,10 @@ import { CODECS, read } from '../../media/support/callHarness.ts';
 import { tone } from '../../media/support/signals.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { type RtpPhone, startRtpPhone } from '../../support/media/rtpPhone.ts';
-import { type Bot, type BotTalk, type Dialect, startBot } from './support/bot.ts';
+import { type Bot, type BotSession, type Dialect, startBot } from './support/bot.ts';
 import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
-import { type Line, type Placed, SLOW } from './support/line.ts';
+import { type Line, type PlacedCall, SLOW } from './support/line.ts';
 import { toneMs } from './support/tones.ts';
 
 const TIMEOUT = 90_000;
@@ -34,23 +34,23 @@ function press(phone: RtpPhone, code: number, port: number): void {
 }
 
 /** The digits received, each once. */
-function keysOf({ received }: RtpPhone): number[] {
-  const keys = new Map<number, number>();
+function digitsSentTo({ received }: RtpPhone): number[] {
+  const digits = new Map<number, number>();
   for (const { bytes } of received) {
     const packet = read(bytes);
     const event = packet.payloadType === 101 ? parseTelephoneEvent(packet.payload()) : undefined;
-    if (event) keys.set(packet.timestamp, event.code);
+    if (event) digits.set(packet.timestamp, event.code);
   }
-  return [...keys.values()];
+  return [...digits.values()];
 }
 
 interface BotCall {
   readonly line: Line;
-  readonly call: Placed;
+  readonly call: PlacedCall;
   readonly phone: RtpPhone;
   readonly phonePort: number;
   readonly bot: Bot;
-  readonly talk: BotTalk;
+  readonly session: BotSession;
   readonly callee: Awaited<ReturnType<typeof startCallee>>;
 }
 
@@ -62,9 +62,9 @@ async function callBot(dialect: Dialect): Promise<BotCall> {
   const callee = await startCallee(callees.answers, { mediaPort: phone.port });
   const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
   const call = await line.call({ media: { url: bot.url, dialect } });
-  const talk = await bot.talk();
-  const phonePort = await phone.talkBack();
-  return { line, call, phone, phonePort, bot, talk, callee };
+  const session = await bot.nextSession();
+  const phonePort = await phone.sendToSource();
+  return { line, call, phone, phonePort, bot, session, callee };
 }
 
 const heardByPhone = (phone: RtpPhone) => toneMs(phone.phone.hear(phone.received), 8000, BOT_HZ);
@@ -74,47 +74,47 @@ describe.skipIf(skip).each(['twilio', 'callway'] as const)(
   { timeout: TIMEOUT },
   (dialect) => {
     test('hears the phone and is heard, receives timestamps, and ends the call', async () => {
-      const { line, call, phone, talk, callee } = await callBot(dialect);
-      const { sampleRateHz } = talk;
+      const { line, call, phone, session, callee } = await callBot(dialect);
+      const { sampleRateHz } = session;
       expect(sampleRateHz).toBe(8000);
       const { callId, sessionId } = call;
       const told = { callId, sessionId, projectId: line.id, fromNumber: line.number, direction: 'outbound' };
-      expect(talk.start.customParameters).toMatchObject(told);
-      expect(talk.socket.protocol).toBe(dialect === 'callway' ? 'audio.callway.v1' : '');
+      expect(session.start.customParameters).toMatchObject(told);
+      expect(session.socket.protocol).toBe(dialect === 'callway' ? 'audio.callway.v1' : '');
       await vi.waitFor(
-        () => expect(toneMs(talk.heard(), sampleRateHz, PHONE_HZ)).toBeGreaterThan(1000),
+        () => expect(toneMs(session.receivedAudio(), sampleRateHz, PHONE_HZ)).toBeGreaterThan(1000),
         SLOW,
       );
 
       const beganMs = performance.now();
-      talk.say(tone(sampleRateHz, BOT_HZ, 0.6 * sampleRateHz));
-      talk.send({ event: 'mark', mark: { name: 'said' } });
-      const mark = await talk.text('mark');
+      session.sendAudio(tone(sampleRateHz, BOT_HZ, 0.6 * sampleRateHz));
+      session.send({ event: 'mark', mark: { name: 'said' } });
+      const mark = await session.text('mark');
       expect(performance.now() - beganMs).toBeGreaterThan(550);
       expect(mark.mark.name).toBe('said');
       await vi.waitFor(() => expect(heardByPhone(phone)).toBeGreaterThanOrEqual(560), SLOW);
       expect(heardByPhone(phone)).toBeLessThanOrEqual(620);
 
-      talk.socket.close();
-      const seen = await line.over(call);
+      session.socket.close();
+      const seen = await line.waitForEnd(call);
       expect([seen.status, seen.endReason]).toEqual(['completed', 'agent_hangup']);
       expect(seen.mediaFigures.codec).toBe('PCMU');
       expect((await callee.ended).exitCode).toBe(0);
     });
 
     test('is silent at once after clear', async () => {
-      const { line, call, phone, talk } = await callBot(dialect);
-      talk.say(tone(talk.sampleRateHz, BOT_HZ, 20 * talk.sampleRateHz));
-      talk.send({ event: 'mark', mark: { name: 'never heard' } });
+      const { line, call, phone, session } = await callBot(dialect);
+      session.sendAudio(tone(session.sampleRateHz, BOT_HZ, 20 * session.sampleRateHz));
+      session.send({ event: 'mark', mark: { name: 'never heard' } });
       await vi.waitFor(() => expect(heardByPhone(phone)).toBeGreaterThan(200), SLOW);
-      talk.send({ event: 'clear' });
-      const mark = await talk.text('mark');
+      session.send({ event: 'clear' });
+      const mark = await session.text('mark');
       expect(mark.mark.name).toBe('never heard');
       // On the stream's clock, so that a slow machine makes no difference.
       if (dialect === 'callway') {
         expect(mark.mark.outcome).toBe('cleared');
-        const { position } = await talk.text('cleared');
-        const playedMs = (position.playedSamples * 1000) / talk.sampleRateHz;
+        const { position } = await session.text('cleared');
+        const playedMs = (position.playedSamples * 1000) / session.sampleRateHz;
         await new Promise((resolve) => setTimeout(resolve, 300));
         expect(Math.abs(heardByPhone(phone) - playedMs)).toBeLessThanOrEqual(40);
       }
@@ -123,30 +123,30 @@ describe.skipIf(skip).each(['twilio', 'callway'] as const)(
       const after = phone.phone.hear(phone.received.slice(soon));
       expect(toneMs(after, 8000, BOT_HZ)).toBe(0);
       await line.api('POST', `/calls/${call.callId}/hangup`);
-      expect((await line.over(call)).endReason).toBe('api_hangup');
-      await talk.text('stop');
-      await talk.closed;
+      expect((await line.waitForEnd(call)).endReason).toBe('api_hangup');
+      await session.text('stop');
+      await session.closed;
     });
 
     test('receives the phone’s DTMF digits and sends its own', async () => {
-      const { line, call, phone, phonePort, talk } = await callBot(dialect);
-      await vi.waitFor(() => expect(talk.heard().length).toBeGreaterThan(1600), SLOW);
+      const { line, call, phone, phonePort, session } = await callBot(dialect);
+      await vi.waitFor(() => expect(session.receivedAudio().length).toBeGreaterThan(1600), SLOW);
       press(phone, 5, phonePort);
-      expect((await talk.text('dtmf')).dtmf.digit).toBe('5');
-      talk.send({ event: 'dtmf', dtmf: { digits: '4#' } });
-      await vi.waitFor(() => expect(keysOf(phone)).toEqual([4, 11]), SLOW);
-      talk.socket.close(1000);
-      await line.over(call);
+      expect((await session.text('dtmf')).dtmf.digit).toBe('5');
+      session.send({ event: 'dtmf', dtmf: { digits: '4#' } });
+      await vi.waitFor(() => expect(digitsSentTo(phone)).toEqual([4, 11]), SLOW);
+      session.socket.close(1000);
+      await line.waitForEnd(call);
     });
 
     test('ends the call, without another attempt, when its connection breaks', async () => {
-      const { line, call, talk, bot } = await callBot(dialect);
+      const { line, call, session, bot } = await callBot(dialect);
       let isCalledAgain = false;
-      void bot.talk().then(() => {
+      void bot.nextSession().then(() => {
         isCalledAgain = true;
       });
-      talk.socket.terminate();
-      const seen = await line.over(call);
+      session.socket.terminate();
+      const seen = await line.waitForEnd(call);
       expect([seen.status, seen.endReason]).toEqual(['completed', 'agent_hangup']);
       expect(isCalledAgain).toBe(false);
     });
@@ -159,10 +159,10 @@ describe.skipIf(skip).each(['twilio', 'callway'] as const)(
         number: { media: { url: bot.url, dialect } },
       });
       const call = await line.call();
-      const talk = await bot.talk();
-      await talk.text('stop');
-      await talk.closed;
-      const seen = await line.over(call);
+      const session = await bot.nextSession();
+      await session.text('stop');
+      await session.closed;
+      const seen = await line.waitForEnd(call);
       expect([seen.status, seen.endReason]).toEqual(['completed', 'caller_hangup']);
     });
   },
@@ -173,7 +173,7 @@ describe.skipIf(skip)('an unreachable bot', { timeout: TIMEOUT }, () => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call({ media: { url: 'ws://127.0.0.1:9/', dialect: 'twilio' } });
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect([seen.status, seen.endReason]).toEqual(['completed', 'agent_hangup']);
     const { events } = (await line.api('GET', `/session-history/${call.sessionId}`)).body;
     expect(events).toContainEqual(

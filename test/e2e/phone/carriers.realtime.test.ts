@@ -5,10 +5,10 @@ import { CODECS } from '../../media/support/callHarness.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { startBaresip } from '../../sip/support/baresip.ts';
 import { startRtpPhone } from '../../support/media/rtpPhone.ts';
-import { wavOf } from '../../support/wavFile.ts';
+import { encodeWav } from '../../support/wavFile.ts';
 import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
-import { type Line, newNumber, type Placed } from './support/line.ts';
+import { type Line, newNumber, type PlacedCall } from './support/line.ts';
 import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 90_000;
@@ -21,14 +21,14 @@ const installation = await phoneInstallation({ MEDIA_TIMEOUT_SECONDS: String(MED
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
 /** The outcome of such a call; its number is free again. */
-async function outcomeOf(line: Line, call: Placed, toNumber: string) {
-  const { status, endReason, durationMs, endedAt } = await line.over(call);
-  expect(await line.finalized(call)).toEqual(ALL_EVENTS);
-  const again = await line.order({ toNumber });
+async function outcomeOf(line: Line, call: PlacedCall, toNumber: string) {
+  const { status, endReason, durationMs, endedAt } = await line.waitForEnd(call);
+  expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
+  const again = await line.requestCall({ toNumber });
   expect(again.status).toBe(202);
   await line.api('POST', `/calls/${again.body.callId}/hangup`);
-  await line.over(again.body);
-  const told = await line.shown(call);
+  await line.waitForEnd(again.body);
+  const told = await line.readCall(call);
   return { status, endReason, durationMs, endedAt, recording: told.recording.status };
 }
 
@@ -37,12 +37,12 @@ describe.skipIf(skip)('a carrier that fails during a call', { timeout: TIMEOUT }
     const toNumber = newNumber();
     const phone = await startBaresip({
       user: `+886${toNumber.slice(1)}`,
-      plays: wavOf(new Int16Array(60 * RATE_HZ), RATE_HZ),
+      plays: encodeWav(new Int16Array(60 * RATE_HZ), RATE_HZ),
     });
     onTestFinished(() => phone.close());
     const line = await installation().makeLine({ trunks: [{ port: phone.port }] });
     const call = await line.call({ toNumber });
-    await line.until(call, 'in_progress');
+    await line.waitForStatus(call, 'in_progress');
     await sleep(TALK_MS);
     process.kill(phone.pid, 'SIGKILL');
     const killedMs = Date.now();
@@ -57,7 +57,7 @@ describe.skipIf(skip)('a carrier that fails during a call', { timeout: TIMEOUT }
     const toNumber = newNumber();
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call({ toNumber });
-    await phone.talkBack();
+    await phone.sendToSource();
     await sleep(TALK_MS);
     await phone.close();
     expect((await callee.ended).exitCode).toBe(0);
@@ -73,11 +73,11 @@ describe.skipIf(skip)('a carrier that fails during a call', { timeout: TIMEOUT }
     const toNumber = newNumber();
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call({ toNumber });
-    await phone.talkBack();
-    await line.until(call, 'in_progress');
+    await phone.sendToSource();
+    await line.waitForStatus(call, 'in_progress');
     const askedMs = Date.now();
     await line.api('POST', `/calls/${call.callId}/hangup`);
-    const { endedAt } = await line.over(call);
+    const { endedAt } = await line.waitForEnd(call);
     expect(Date.parse(endedAt) - askedMs).toBeLessThan(MORE_MS);
     const seen = await outcomeOf(line, call, toNumber);
     expect(seen).toMatchObject({ status: 'completed', endReason: 'api_hangup', recording: 'ready' });

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest';
 import { startSimulator, trunkTo } from '../../../src/app/simulator/simulator.ts';
 import type { BehaviourInput } from '../../../src/testing/simulator/script.ts';
 import { phoneInstallation } from './support/installation.ts';
-import { type Line, type LineOptions, newNumber, type Placed, SLOW } from './support/line.ts';
+import { type Line, type LineOptions, newNumber, type PlacedCall, SLOW } from './support/line.ts';
 import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 120_000;
@@ -47,16 +47,16 @@ const makeLine = (more: Partial<LineOptions> = {}) =>
     ...more,
   });
 
-async function place(line: Line): Promise<Placed> {
+async function place(line: Line): Promise<PlacedCall> {
   const toNumber = newNumber();
   carrier.phones.set(toNumber, PATIENT);
   return await line.call({ toNumber });
 }
 
 /** What the agent said in a finalized call. */
-async function saidIn(line: Line, call: Placed): Promise<string[]> {
-  expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
-  expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+async function saidIn(line: Line, call: PlacedCall): Promise<string[]> {
+  expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
+  expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
   const { messages } = (await line.api('GET', `/session-history/${call.sessionId}`)).body;
   return messages.flatMap((one: { role: string; content: string }) =>
     one.role === 'assistant' ? [one.content] : [],
@@ -64,7 +64,7 @@ async function saidIn(line: Line, call: Placed): Promise<string[]> {
 }
 
 /** Until the caller has been greeted. */
-const greeted = (line: Line, { sessionId }: Placed) =>
+const greeted = (line: Line, { sessionId }: PlacedCall) =>
   vi.waitFor(
     async () => expect((await line.api('GET', `/sessions/${sessionId}`)).body.state.messages.length).toBe(1),
     SLOW,
@@ -107,7 +107,7 @@ describe('a running call keeps its version', { timeout: TIMEOUT }, () => {
     await change(line, 'PATCH', `/trunks/${line.trunkIds[0]}`, { status: 'inactive' });
     await change(line, 'DELETE', `/phone-numbers/${line.numberId}`);
     expect(await saidIn(line, call)).toEqual(['Old greeting.', 'Old answer.']);
-    const refused = await line.order();
+    const refused = await line.requestCall();
     expect([refused.status, refused.body.code]).toEqual([404, 'from_number_not_configured']);
   });
 });

@@ -17,12 +17,12 @@ describe.skipIf(skip)('a running call', { timeout: TIMEOUT }, () => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call();
-    await line.until(call, 'in_progress');
+    await line.waitForStatus(call, 'in_progress');
     const answer = await line.api(method, path, { session_id: call.sessionId });
     expect(answer.status).toBe(200);
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect([seen.status, seen.endReason]).toEqual(['completed', endReason]);
     expect((await callee.ended).exitCode).toBe(0);
-    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
   });
 });

@@ -4,8 +4,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { header, SDP } from '../../sip/support/phone.ts';
 import { type Handset, openHandset } from './support/handset.ts';
 import { phoneInstallation } from './support/installation.ts';
-import { type Line, newNumber, type Placed, SLOW } from './support/line.ts';
-import { ALL_EVENTS, UNRECORDED } from './support/webhooks.ts';
+import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
+import { ALL_EVENTS, EVENTS_WITHOUT_RECORDING } from './support/webhooks.ts';
 
 const TIMEOUT = 120_000;
 const installation = await phoneInstallation();
@@ -14,7 +14,7 @@ const HELD_SDP = SDP.replace('sendrecv', 'sendonly').replace('o=- 1 1', 'o=- 1 2
 
 interface Ringing {
   readonly line: Line;
-  readonly call: Placed;
+  readonly call: PlacedCall;
   readonly toNumber: string;
   readonly handset: Handset;
   readonly invite: string;
@@ -32,7 +32,7 @@ async function reached(trunk: object = {}): Promise<Ringing> {
 async function ringing(trunk?: object): Promise<Ringing> {
   const call = await reached(trunk);
   call.handset.answer(call.invite, '180 Ringing');
-  await call.line.until(call.call, 'ringing');
+  await call.line.waitForStatus(call.call, 'ringing');
   return call;
 }
 
@@ -40,7 +40,7 @@ async function ringing(trunk?: object): Promise<Ringing> {
 async function taken(call: Ringing): Promise<string> {
   const accepted = call.handset.answer(call.invite, '200 OK', SDP);
   await call.handset.next('ACK');
-  await call.line.until(call.call, 'in_progress');
+  await call.line.waitForStatus(call.call, 'in_progress');
   return accepted;
 }
 
@@ -49,9 +49,11 @@ const hangUp = ({ line, call }: Pick<Ringing, 'line' | 'call'>) =>
 
 /** The call ended this way, sent its events once and in order, and released everything it held. */
 async function expectOver({ line, call, toNumber, handset }: Ringing, ...ends: string[]): Promise<void> {
-  const seen = await line.over(call);
+  const seen = await line.waitForEnd(call);
   expect(ends).toContain([seen.status, seen.endReason].join());
-  expect(await line.finalized(call)).toEqual(seen.answeredAt === null ? UNRECORDED : ALL_EVENTS);
+  expect(await line.waitForFinalized(call)).toEqual(
+    seen.answeredAt === null ? EVENTS_WITHOUT_RECORDING : ALL_EVENTS,
+  );
   const times = [seen.createdAt, seen.startedAt, seen.answeredAt, seen.endedAt].filter((at) => at !== null);
   expect(times).toEqual(times.toSorted());
   expect(seen.durationMs).toBe(
@@ -65,7 +67,7 @@ async function expectOver({ line, call, toNumber, handset }: Ringing, ...ends: s
   const second = await handset.next('INVITE');
   expect(header(second, 'Call-ID')).not.toBe('');
   handset.answer(second, '486 Busy Here');
-  expect((await line.over(again)).status).toBe('busy');
+  expect((await line.waitForEnd(again)).status).toBe('busy');
 }
 
 describe('an outbound call', { timeout: TIMEOUT }, () => {
@@ -106,7 +108,7 @@ describe('an outbound call', { timeout: TIMEOUT }, () => {
     const call = await ringing();
     await hangUp(call);
     call.handset.answer(await call.handset.next('CANCEL'), '200 OK');
-    await call.line.over(call.call);
+    await call.line.waitForEnd(call.call);
     call.handset.answer(call.invite, '200 OK', SDP);
     await call.handset.next('ACK');
     call.handset.answer(await call.handset.next('BYE'), '200 OK');
@@ -118,7 +120,7 @@ describe('an outbound call', { timeout: TIMEOUT }, () => {
     const accepted = await taken(call);
     const answer = hangUp(call);
     const bye = await call.handset.next('BYE');
-    call.handset.say('BYE', call.invite, accepted);
+    call.handset.request('BYE', call.invite, accepted);
     call.handset.answer(bye, '481 Call/Transaction Does Not Exist');
     expect((await answer).status).toBe(200);
     await expectOver(call, 'completed,api_hangup', 'completed,caller_hangup');
@@ -127,7 +129,7 @@ describe('an outbound call', { timeout: TIMEOUT }, () => {
   test('hung up by the phone before our ACK arrived counts as answered', async () => {
     const call = await ringing();
     const accepted = call.handset.answer(call.invite, '200 OK', SDP);
-    call.handset.say('BYE', call.invite, accepted);
+    call.handset.request('BYE', call.invite, accepted);
     await call.handset.next('200');
     await expectOver(call, 'completed,caller_hangup');
   });
@@ -139,15 +141,15 @@ describe('an outbound call', { timeout: TIMEOUT }, () => {
       call.handset.send(accepted);
       await call.handset.next('ACK');
     }
-    expect((await call.line.shown(call.call)).status).toBe('in_progress');
-    call.handset.say('BYE', call.invite, accepted);
+    expect((await call.line.readCall(call.call)).status).toBe('in_progress');
+    call.handset.request('BYE', call.invite, accepted);
     await expectOver(call, 'completed,caller_hangup');
   });
 
   test('hung up during early media is canceled', async () => {
     const call = await reached();
     call.handset.answer(call.invite, '183 Session Progress', SDP);
-    await call.line.until(call.call, 'ringing');
+    await call.line.waitForStatus(call.call, 'ringing');
     await hangUp(call);
     call.handset.answer(await call.handset.next('CANCEL'), '200 OK');
     call.handset.answer(call.invite, '487 Request Terminated');
@@ -170,13 +172,13 @@ describe('a transfer by a second leg', { timeout: TIMEOUT }, () => {
 
   test('continues when the caller holds and resumes', async () => {
     const call = await transferring();
-    call.handset.say('INVITE', call.invite, call.accepted, HELD_SDP);
+    call.handset.request('INVITE', call.invite, call.accepted, HELD_SDP);
     await call.handset.next('200');
-    call.handset.say('ACK', call.invite, call.accepted);
+    call.handset.request('ACK', call.invite, call.accepted);
     const accepted = call.handset.answer(call.second, '200 OK', SDP);
     await call.handset.next('ACK');
     await sleep(300);
-    call.handset.say('BYE', call.second, accepted);
+    call.handset.request('BYE', call.second, accepted);
     call.handset.answer(await call.handset.next('BYE'), '200 OK');
     await expectOver(call, 'completed,transferred');
   });
@@ -187,7 +189,7 @@ describe('a transfer by a second leg', { timeout: TIMEOUT }, () => {
       const call = await transferring();
       const accepted = call.handset.answer(call.second, '200 OK', SDP);
       await sleep(ms);
-      call.handset.say('BYE', call.second, accepted);
+      call.handset.request('BYE', call.second, accepted);
       const bye = await call.handset.next('BYE', '', 1500).catch(() => undefined);
       // Either the two were bridged and end together, or the agent has the caller again.
       if (bye) {
@@ -197,14 +199,14 @@ describe('a transfer by a second leg', { timeout: TIMEOUT }, () => {
       const again = await call.line.api('POST', `/calls/${call.call.callId}/transfer`, { to: newNumber() });
       expect(again.status).toBe(202);
       call.handset.answer(await call.handset.next('INVITE'), '486 Busy Here');
-      call.handset.say('BYE', call.invite, call.accepted);
+      call.handset.request('BYE', call.invite, call.accepted);
       await expectOver(call, 'completed,caller_hangup');
     },
   );
 
   test('releases the other phone when the caller hangs up, even at the moment of its answer', async () => {
     const call = await transferring();
-    call.handset.say('BYE', call.invite, call.accepted);
+    call.handset.request('BYE', call.invite, call.accepted);
     const accepted = call.handset.answer(call.second, '200 OK', SDP);
     const bye = await call.handset.next('BYE');
     expect(header(bye, 'To')).toBe(header(accepted, 'To'));
@@ -239,8 +241,8 @@ describe('a caller', { timeout: TIMEOUT }, () => {
     }, SLOW);
     for (const { id, sessionId, status, endReason, answeredAt } of await own()) {
       expect(ends).toContain([status, endReason].join());
-      const told = await line.finalized({ callId: id, sessionId });
-      expect(told).toEqual(answeredAt === null ? UNRECORDED : ALL_EVENTS);
+      const told = await line.waitForFinalized({ callId: id, sessionId });
+      expect(told).toEqual(answeredAt === null ? EVENTS_WITHOUT_RECORDING : ALL_EVENTS);
     }
     const channels = async () =>
       (await line.api('GET', `/trunks/${line.trunkIds[0]}`)).body.health.channelsInUse;
@@ -321,12 +323,12 @@ describe('an API hang-up at any moment of call setup', { timeout: TIMEOUT }, () 
         const call = await reached();
         const { handset, invite } = call;
         let isOver = false;
-        handset.whenever('CANCEL', (cancel) => {
+        handset.onRequest('CANCEL', (cancel) => {
           isOver = true;
           handset.answer(cancel, '200 OK');
           handset.answer(invite, '487 Request Terminated');
         });
-        handset.whenever('BYE', (bye) => void handset.answer(bye, '200 OK'));
+        handset.onRequest('BYE', (bye) => void handset.answer(bye, '200 OK'));
         for (const [atMs, status, body] of STEPS) {
           setTimeout(() => {
             if (!isOver) handset.answer(invite, status, body);

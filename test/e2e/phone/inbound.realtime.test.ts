@@ -8,7 +8,7 @@ import { startRtpPhone } from '../../support/media/rtpPhone.ts';
 import { reservePort } from '../../support/ports.ts';
 import { startBot } from './support/bot.ts';
 import { phoneInstallation } from './support/installation.ts';
-import { type Line, newNumber, type Placed, SLOW } from './support/line.ts';
+import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
 import { soundMs, toneMs } from './support/tones.ts';
 import { ALL_EVENTS } from './support/webhooks.ts';
 
@@ -35,7 +35,7 @@ async function ring(user: string, scenario: string, more: Partial<SippRun> = {})
 }
 
 /** The only inbound call. */
-const came = (line: Line): Promise<Placed> =>
+const came = (line: Line): Promise<PlacedCall> =>
   vi.waitFor(async () => {
     const { data } = (await line.api('GET', '/calls?direction=inbound')).body;
     expect(data).toHaveLength(1);
@@ -53,14 +53,14 @@ describe.skipIf(skip)('an inbound call', { timeout: TIMEOUT }, () => {
     // The agent does not start to speak over a speaking caller.
     const phone = await startPhone(new Int16Array(8000));
     const line = await inboundLine();
-    const caller = await ring(line.number, callers.hungUpOn, { mediaPort: phone.port });
-    await phone.talkBack();
+    const caller = await ring(line.number, callers.remoteHangsUp, { mediaPort: phone.port });
+    await phone.sendToSource();
     const heardMs = () => soundMs(phone.phone.hear(phone.received), 8000);
     await vi.waitFor(() => expect(heardMs()).toBeGreaterThan(500), SLOW);
     const call = await came(line);
     await line.api('POST', `/calls/${call.callId}/hangup`);
     expect((await caller.ended).exitCode).toBe(0);
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect(seen).toMatchObject({
       direction: 'inbound',
       status: 'completed',
@@ -68,19 +68,19 @@ describe.skipIf(skip)('an inbound call', { timeout: TIMEOUT }, () => {
       toNumber: line.number,
       trunkId: line.trunkIds[0],
     });
-    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
-    const [first] = installation().webhooks.of(call.sessionId);
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
+    const [first] = installation().webhooks.forSession(call.sessionId);
     expect(first).toMatchObject({ channel: 'phone', call: { direction: 'inbound' } });
   });
 
   test('is hung up by the API', async () => {
     const line = await inboundLine();
-    const caller = await ring(line.number, callers.hungUpOn);
+    const caller = await ring(line.number, callers.remoteHangsUp);
     const call = await came(line);
-    await line.until(call, 'in_progress');
+    await line.waitForStatus(call, 'in_progress');
     await line.api('POST', `/calls/${call.callId}/hangup`);
     expect((await caller.ended).exitCode).toBe(0);
-    expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
+    expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
   });
 
   test('reaches a number dialed in national format', async () => {
@@ -88,20 +88,23 @@ describe.skipIf(skip)('an inbound call', { timeout: TIMEOUT }, () => {
     const caller = await ring(LOCAL_NUMBER, callers.answered, { durationMs: 200 });
     const call = await came(line);
     expect((await caller.ended).exitCode).toBe(0);
-    expect(await line.over(call)).toMatchObject({ toNumber: NUMBER, endReason: 'caller_hangup' });
+    expect(await line.waitForEnd(call)).toMatchObject({ toNumber: NUMBER, endReason: 'caller_hangup' });
   });
 
   test('is connected to the number’s own bot', async () => {
     const [phone, bot] = [await startPhone(tone(8000, CALLER_HZ, 8000)), await startBot('twilio')];
     const line = await inboundLine({}, { media: { url: bot.url, dialect: 'twilio' } });
-    const caller = await ring(line.number, callers.hungUpOn, { mediaPort: phone.port });
-    const talk = await bot.talk();
-    expect(talk.start.customParameters.direction).toBe('inbound');
-    await phone.talkBack();
-    await vi.waitFor(() => expect(toneMs(talk.heard(), 8000, CALLER_HZ)).toBeGreaterThan(400), SLOW);
-    talk.socket.close();
+    const caller = await ring(line.number, callers.remoteHangsUp, { mediaPort: phone.port });
+    const session = await bot.nextSession();
+    expect(session.start.customParameters.direction).toBe('inbound');
+    await phone.sendToSource();
+    await vi.waitFor(
+      () => expect(toneMs(session.receivedAudio(), 8000, CALLER_HZ)).toBeGreaterThan(400),
+      SLOW,
+    );
+    session.socket.close();
     expect((await caller.ended).exitCode).toBe(0);
-    expect((await line.over(await came(line))).endReason).toBe('agent_hangup');
+    expect((await line.waitForEnd(await came(line))).endReason).toBe('agent_hangup');
   });
 
   test.each([
@@ -125,14 +128,14 @@ describe.skipIf(skip)('an inbound call', { timeout: TIMEOUT }, () => {
 
   test('on a trunk without a free channel gets 486', async () => {
     const line = await inboundLine({ maxChannels: 1 });
-    const first = await ring(line.number, callers.hungUpOn);
+    const first = await ring(line.number, callers.remoteHangsUp);
     const call = await came(line);
-    await line.until(call, 'in_progress');
+    await line.waitForStatus(call, 'in_progress');
     const second = await ring(line.number, callers.refused(486));
     expect((await second.ended).exitCode).toBe(0);
     await line.api('POST', `/calls/${call.callId}/hangup`);
     expect((await first.ended).exitCode).toBe(0);
-    await line.over(call);
+    await line.waitForEnd(call);
     const third = await ring(line.number, callers.answered, { durationMs: 100 });
     expect((await third.ended).exitCode).toBe(0);
   });
@@ -142,8 +145,8 @@ describe.skipIf(skip)('an inbound call', { timeout: TIMEOUT }, () => {
     const caller = await ring(line.number, callers.cancelsTooLate);
     const call = await came(line);
     expect((await caller.ended).exitCode).toBe(0);
-    expect((await line.over(call)).endReason).toBe('caller_hangup');
-    await line.finalized(call);
+    expect((await line.waitForEnd(call)).endReason).toBe('caller_hangup');
+    await line.waitForFinalized(call);
     const health = (await line.api('GET', `/trunks/${line.trunkIds[0]}`)).body.health;
     expect(health.channelsInUse).toBe(0);
   });

@@ -33,14 +33,14 @@ describe('a caller who speaks and hangs up at once', { timeout: TIMEOUT }, () =>
     };
     const line = await installation().makeLine({ trunks: [{ port: carrier.sipPort }], pathway });
     const call = await line.call({ toNumber });
-    expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
-    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
     const { messages } = (await line.api('GET', `/session-history/${call.sessionId}`)).body;
     const said = [
       { role: 'assistant', content: 'Would you like a table?' },
       { role: 'user', content: 'yes please' },
     ];
     expect(messages).toMatchObject(said);
-    expect(installation().webhooks.of(call.sessionId).at(-1).messages).toMatchObject(said);
+    expect(installation().webhooks.forSession(call.sessionId).at(-1).messages).toMatchObject(said);
   });
 });

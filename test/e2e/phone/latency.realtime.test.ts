@@ -6,12 +6,12 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startSimulator } from '../../../src/app/simulator/simulator.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { createRandom } from '../../media/support/signals.ts';
-import { joined, spoken } from '../../support/spoken.ts';
+import { concatSamples, synthesizeSpeech } from '../../support/synthesizedSpeech.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
-import { wavOf } from '../../support/wavFile.ts';
+import { encodeWav } from '../../support/wavFile.ts';
 import { phoneInstallation } from './support/installation.ts';
-import { type Line, newNumber, type Placed } from './support/line.ts';
-import { stretches } from './support/tones.ts';
+import { type Line, newNumber, type PlacedCall } from './support/line.ts';
+import { soundSegments } from './support/tones.ts';
 import { chatReply, speechReply, startVendor, transcriptionReply } from './support/vendor.ts';
 
 const TIMEOUT = 120_000;
@@ -40,10 +40,10 @@ function brokenOff(words: Int16Array): Int16Array {
 
 /** A caller who says something every few seconds, over a line with this much hiss. */
 async function talkative(noise: number): Promise<Int16Array> {
-  const words = await Promise.all(SAID.map((text) => spoken(text, RATE_HZ, 'slt')));
+  const words = await Promise.all(SAID.map((text) => synthesizeSpeech(text, RATE_HZ, 'slt')));
   const quiet = new Int16Array(2.5 * RATE_HZ);
   const random = createRandom(7);
-  return joined([...words.flatMap((samples) => [quiet, brokenOff(samples)]), quiet]).map((sample) =>
+  return concatSamples([...words.flatMap((samples) => [quiet, brokenOff(samples)]), quiet]).map((sample) =>
     Math.round(sample + noise * (2 * random() - 1)),
   );
 }
@@ -54,9 +54,9 @@ interface Turn {
 }
 
 /** The answers to the caller's words, from the history and the last webhook. */
-async function answersIn(line: Line, { sessionId }: Placed): Promise<[Turn[], Turn[]]> {
+async function answersIn(line: Line, { sessionId }: PlacedCall): Promise<[Turn[], Turn[]]> {
   const { messages } = (await line.api('GET', `/session-history/${sessionId}`)).body;
-  const last = installation().webhooks.of(sessionId).at(-1);
+  const last = installation().webhooks.forSession(sessionId).at(-1);
   const [history, webhook] = [messages, last.messages].map((all: (Turn & { role: string })[]) =>
     all.filter(({ role }, at) => at > 0 && role === 'assistant'),
   );
@@ -66,7 +66,7 @@ async function answersIn(line: Line, { sessionId }: Placed): Promise<[Turn[], Tu
 /** From the caller's last sample to the agent's first, for each answer. */
 async function gapsIn(url: string): Promise<number[]> {
   const wav = parseWav(new Uint8Array(await (await fetch(url)).arrayBuffer()));
-  const sounds = (side: 0 | 1) => stretches(pickChannel(wav, side), RATE_HZ, BETWEEN_SOUNDS_MS, AUDIBLE);
+  const sounds = (side: 0 | 1) => soundSegments(pickChannel(wav, side), RATE_HZ, BETWEEN_SOUNDS_MS, AUDIBLE);
   const ends = sounds(0).map(({ to }) => to);
   const [_greeting, ...answers] = sounds(1).map(({ from }) => from);
   return answers.map((begin) => {
@@ -84,17 +84,17 @@ describe('turn latency', { timeout: TIMEOUT }, () => {
     const folder = makeTempDir();
     onTestFinished(folder.remove);
     const file = join(folder.path, 'caller.wav');
-    await writeFile(file, wavOf(await talkative(noise), RATE_HZ));
+    await writeFile(file, encodeWav(await talkative(noise), RATE_HZ));
     const toNumber = newNumber();
     carrier.phones.set(toNumber, { kind: 'answers', afterMs: 0, script: [{ do: 'play', file }] });
     const line = await installation().makeLine({ trunks: [{ port: carrier.sipPort }] });
     const call = await line.call({ toNumber });
-    expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
-    await line.finalized(call);
+    expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
+    await line.waitForFinalized(call);
 
     const [turns, toldLater] = await answersIn(line, call);
     expect(toldLater).toEqual(turns);
-    const shownMs = await gapsIn((await line.shown(call)).recording.url);
+    const shownMs = await gapsIn((await line.readCall(call)).recording.url);
     const told = turns.map(({ latencyMs, latencyParts }) => latencyMs - (latencyParts.bufferMs ?? 0));
     expect(told).toHaveLength(SAID.length);
     expect(shownMs).toHaveLength(SAID.length);

@@ -6,8 +6,8 @@ import { callees } from '../../scenarios/callees.ts';
 import { reservePort } from '../../support/ports.ts';
 import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
-import { firstWord, newNumber } from './support/line.ts';
-import { ALL_EVENTS, UNRECORDED } from './support/webhooks.ts';
+import { methodOrStatus, newNumber } from './support/line.ts';
+import { ALL_EVENTS, EVENTS_WITHOUT_RECORDING } from './support/webhooks.ts';
 
 const TIMEOUT = 90_000;
 const installation = await phoneInstallation();
@@ -50,7 +50,7 @@ describe.skipIf(skip)('an unanswered outbound call', { timeout: TIMEOUT }, () =>
       const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
       const toNumber = newNumber();
       const call = await line.call({ toNumber });
-      const seen = await line.over(call);
+      const seen = await line.waitForEnd(call);
       expect([seen.status, seen.endReason, seen.sip?.code]).toEqual([status, endReason, code]);
       expect(seen).toMatchObject({
         answeredAt: null,
@@ -59,39 +59,39 @@ describe.skipIf(skip)('an unanswered outbound call', { timeout: TIMEOUT }, () =>
         trunkId: line.trunkIds[0],
       });
       expect((await callee.ended).exitCode).toBe(0);
-      expect(await line.finalized(call)).toEqual(UNRECORDED);
+      expect(await line.waitForFinalized(call)).toEqual(EVENTS_WITHOUT_RECORDING);
       const told = { callId: call.callId, status, durationMs: 0, sip: { code } };
-      for (const body of installation().webhooks.of(call.sessionId).slice(1)) {
+      for (const body of installation().webhooks.forSession(call.sessionId).slice(1)) {
         expect(body).toMatchObject({ projectId: line.id, channel: 'phone', call: told });
       }
       const again = await line.call({ toNumber });
       await line.api('POST', `/calls/${again.callId}/hangup`);
-      await line.over(again);
+      await line.waitForEnd(again);
     },
   );
 
   test('is canceled after the ring timeout', async () => {
-    const callee = await startCallee(callees.isGivenUp);
+    const callee = await startCallee(callees.isCanceled);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call({ ringTimeoutSeconds: 1 });
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect(await callee.ended).toMatchObject({ exitCode: 0 });
     expect([seen.status, seen.endReason]).toEqual(['no_answer', null]);
     expect(Date.parse(seen.endedAt) - Date.parse(seen.startedAt)).toBeGreaterThanOrEqual(990);
-    expect(await line.finalized(call)).toEqual(UNRECORDED);
+    expect(await line.waitForFinalized(call)).toEqual(EVENTS_WITHOUT_RECORDING);
   });
 
   test('is canceled when the API hangs up while it rings', async () => {
-    const callee = await startCallee(callees.isGivenUp);
+    const callee = await startCallee(callees.isCanceled);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call();
-    await line.until(call, 'ringing');
+    await line.waitForStatus(call, 'ringing');
     const answer = await line.api('POST', `/calls/${call.callId}/hangup`);
     expect(answer.status).toBe(200);
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect([seen.status, seen.endReason]).toEqual(['canceled', 'api_hangup']);
     expect((await callee.ended).exitCode).toBe(0);
-    expect(await line.finalized(call)).toEqual(UNRECORDED);
+    expect(await line.waitForFinalized(call)).toEqual(EVENTS_WITHOUT_RECORDING);
   });
 
   test('ends after the trunk’s response timeout when the peer does not respond', async () => {
@@ -99,17 +99,17 @@ describe.skipIf(skip)('an unanswered outbound call', { timeout: TIMEOUT }, () =>
       trunks: [{ port: await silentPort(), responseTimeoutSeconds: 1 }],
     });
     const call = await line.call();
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect([seen.status, seen.endReason, seen.sip]).toEqual(['failed', 'unreachable', null]);
     expect(Date.parse(seen.endedAt) - Date.parse(seen.startedAt)).toBeGreaterThanOrEqual(990);
-    expect(await line.finalized(call)).toEqual(UNRECORDED);
+    expect(await line.waitForFinalized(call)).toEqual(EVENTS_WITHOUT_RECORDING);
   });
 
   test('ends when the port is closed', async () => {
     const line = await installation().makeLine({
       trunks: [{ port: await reservePort(), responseTimeoutSeconds: 1 }],
     });
-    const seen = await line.over(await line.call());
+    const seen = await line.waitForEnd(await line.call());
     expect([seen.status, seen.endReason, seen.sip]).toEqual(['failed', 'unreachable', null]);
   });
 });
@@ -123,14 +123,14 @@ describe.skipIf(skip)('a second trunk', { timeout: TIMEOUT }, () => {
     const [first, second] = [await startCallee(scenario), await startCallee(callees.hangsUp)];
     const line = await installation().makeLine({ trunks: [{ port: first.port }, { port: second.port }] });
     const call = await line.call();
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect([seen.status, seen.endReason, seen.trunkId]).toEqual([
       'completed',
       'caller_hangup',
       line.trunkIds[1],
     ]);
     expect([(await first.ended).exitCode, (await second.ended).exitCode]).toEqual([0, 0]);
-    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
     const invites = (await line.trace(call, /^INVITE .*INVITE /)).filter(({ text }) =>
       text.startsWith('INVITE'),
     );
@@ -144,7 +144,7 @@ describe.skipIf(skip)('a second trunk', { timeout: TIMEOUT }, () => {
     const second = await startCallee(callees.hangsUp);
     const silent = { port: await silentPort(), responseTimeoutSeconds: 1 };
     const line = await installation().makeLine({ trunks: [silent, { port: second.port }] });
-    const seen = await line.over(await line.call());
+    const seen = await line.waitForEnd(await line.call());
     expect([seen.status, seen.trunkId]).toEqual(['completed', line.trunkIds[1]]);
     expect((await second.ended).exitCode).toBe(0);
   });
@@ -154,7 +154,7 @@ describe.skipIf(skip)('a second trunk', { timeout: TIMEOUT }, () => {
     const line = await installation().makeLine({
       trunks: [{ port: first.port }, { port: await silentPort() }],
     });
-    const seen = await line.over(await line.call());
+    const seen = await line.waitForEnd(await line.call());
     expect([seen.sip.code, seen.trunkId]).toEqual([code, line.trunkIds[0]]);
   });
 });
@@ -164,13 +164,13 @@ describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
     const callee = await startCallee(callees.hangsUpLater, { durationMs: 1500 });
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call({ metadata: { order: 7 } });
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect([seen.status, seen.endReason, seen.sip.code]).toEqual(['completed', 'caller_hangup', 200]);
     expect(seen.durationMs).toBeGreaterThan(1000);
     expect(seen.metadata).toEqual({ order: 7 });
     expect((await callee.ended).exitCode).toBe(0);
-    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
-    const bodies = installation().webhooks.of(call.sessionId);
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
+    const bodies = installation().webhooks.forSession(call.sessionId);
     expect(bodies.slice(1)).toMatchObject([
       { event: 'call.ended', call: { callId: call.callId, status: 'completed', direction: 'outbound' } },
       { recording: { status: 'ready' }, recordingUrl: expect.stringMatching(/^http/) },
@@ -181,7 +181,7 @@ describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
       },
     ]);
     const trace = await line.trace(call, /BYE .*200 /);
-    expect(trace.map(({ direction, text }) => `${direction} ${firstWord(text)}`)).toEqual([
+    expect(trace.map(({ direction, text }) => `${direction} ${methodOrStatus(text)}`)).toEqual([
       'out INVITE',
       'in 180',
       'in 200',
@@ -206,7 +206,7 @@ describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
     const line = await installation().makeLine({ trunks: [{ port: callee.port, numberFormat }] });
     const toNumber = newNumber();
     const call = await line.call({ toNumber });
-    await line.over(call);
+    await line.waitForEnd(call);
     const [invite] = await line.trace(call, /^INVITE /);
     expect(invite?.text).toMatch(new RegExp(`^INVITE sip:\\${written(toNumber)}@`.replace('\\0', '0')));
   });
@@ -215,23 +215,23 @@ describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call();
-    await line.until(call, 'in_progress');
+    await line.waitForStatus(call, 'in_progress');
     await line.api('POST', `/calls/${call.callId}/hangup`);
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect([seen.status, seen.endReason]).toEqual(['completed', 'api_hangup']);
     expect((await callee.ended).exitCode).toBe(0);
-    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
   });
 
   test('ends at its maximum duration; without recording there is no recording event', async () => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call({ maxDurationSeconds: 1, record: false });
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect([seen.status, seen.endReason, seen.recording]).toEqual(['completed', 'max_duration', null]);
     expect(seen.durationMs).toBeGreaterThanOrEqual(990);
     expect((await callee.ended).exitCode).toBe(0);
-    expect(await line.finalized(call)).toEqual(UNRECORDED);
+    expect(await line.waitForFinalized(call)).toEqual(EVENTS_WITHOUT_RECORDING);
   });
 
   test('answers a digest challenge with the trunk’s password, which no trace shows', async () => {
@@ -240,9 +240,9 @@ describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
       trunks: [{ port: callee.port, username: 'alice', password: 'wonderland' }],
     });
     const call = await line.call();
-    await line.until(call, 'in_progress');
+    await line.waitForStatus(call, 'in_progress');
     await line.api('POST', `/calls/${call.callId}/hangup`);
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect([seen.status, seen.endReason]).toEqual(['completed', 'api_hangup']);
     expect((await callee.ended).exitCode).toBe(0);
     const trace = JSON.stringify(await line.trace(call, /BYE /));
@@ -258,13 +258,13 @@ describe.skipIf(skip)('one number', { timeout: TIMEOUT }, () => {
     const local = newNumber();
     const e164 = `+886${local.slice(1)}`;
     const call = await line.call({ toNumber: local });
-    await line.until(call, 'in_progress');
+    await line.waitForStatus(call, 'in_progress');
     for (const toNumber of [local, e164]) {
-      const refused = await line.order({ toNumber });
+      const refused = await line.requestCall({ toNumber });
       expect([refused.status, refused.body.code]).toEqual([409, 'number_already_queued']);
     }
     await line.api('POST', `/calls/${call.callId}/hangup`);
-    await line.over(call);
+    await line.waitForEnd(call);
     await callee.ended;
     const legacy = await installation().gateway.api(
       'POST',
@@ -276,7 +276,7 @@ describe.skipIf(skip)('one number', { timeout: TIMEOUT }, () => {
       { success: true, callId: expect.any(String), sessionId: expect.any(String) },
     ]);
     await line.api('POST', `/calls/${legacy.body.callId}/hangup`);
-    await line.over(legacy.body);
+    await line.waitForEnd(legacy.body);
   });
 });
 
@@ -285,20 +285,20 @@ describe.skipIf(skip)('a trunk’s limits', { timeout: TIMEOUT }, () => {
     const callee = await startCallee(callees.answers, { calls: 2 });
     const line = await installation().makeLine({ trunks: [{ port: callee.port, maxChannels: 1 }] });
     const first = await line.call();
-    await line.until(first, 'in_progress');
+    await line.waitForStatus(first, 'in_progress');
     const [second, third] = [await line.call(), await line.call()];
     const canceled = await line.api('POST', `/calls/${third.callId}/hangup`);
     expect(canceled.body).toMatchObject({ status: 'canceled', endReason: 'api_hangup' });
-    expect(await line.finalized(third)).toEqual(UNRECORDED);
-    expect((await line.shown(second)).status).toBe('queued');
+    expect(await line.waitForFinalized(third)).toEqual(EVENTS_WITHOUT_RECORDING);
+    expect((await line.readCall(second)).status).toBe('queued');
     const health = (await line.api('GET', `/trunks/${line.trunkIds[0]}`)).body.health;
     expect(health.channelsInUse).toBe(1);
     await line.api('POST', `/calls/${first.callId}/hangup`);
-    const over = await line.over(first);
-    const begun = await line.until(second, 'in_progress');
+    const over = await line.waitForEnd(first);
+    const begun = await line.waitForStatus(second, 'in_progress');
     expect(Date.parse(begun.startedAt)).toBeGreaterThanOrEqual(Date.parse(over.endedAt));
     await line.api('POST', `/calls/${second.callId}/hangup`);
-    await line.over(second);
+    await line.waitForEnd(second);
     expect((await callee.ended).exitCode).toBe(0);
   });
 
@@ -306,7 +306,7 @@ describe.skipIf(skip)('a trunk’s limits', { timeout: TIMEOUT }, () => {
     const callee = await startCallee(callees.refuses(486), { calls: 4 });
     const line = await installation().makeLine({ trunks: [{ port: callee.port, callsPerSecond: 2 }] });
     const calls = [await line.call(), await line.call(), await line.call(), await line.call()];
-    const over = await Promise.all(calls.map((call) => line.over(call)));
+    const over = await Promise.all(calls.map((call) => line.waitForEnd(call)));
     const begun = over.map(({ startedAt }) => Date.parse(startedAt)).sort((one, other) => one - other);
     expect((begun[3] ?? 0) - (begun[0] ?? 0)).toBeGreaterThanOrEqual(990);
     expect((await callee.ended).exitCode).toBe(0);

@@ -3,11 +3,11 @@ import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { createLocalSpeechToText } from '../../../src/providers/local/speechToText.ts';
 import { type Baresip, startBaresip } from '../../sip/support/baresip.ts';
-import { joined, spoken } from '../../support/spoken.ts';
-import { wavOf } from '../../support/wavFile.ts';
+import { concatSamples, synthesizeSpeech } from '../../support/synthesizedSpeech.ts';
+import { encodeWav } from '../../support/wavFile.ts';
 import { phoneInstallation } from './support/installation.ts';
-import { type Line, newNumber, type Placed, SLOW } from './support/line.ts';
-import { stretches } from './support/tones.ts';
+import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
+import { soundSegments } from './support/tones.ts';
 import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 120_000;
@@ -73,7 +73,7 @@ afterAll(() => recogniser.close());
 /** Every turn of one channel of a recording, by a recognizer that does not know which side it hears. */
 async function wordsIn(channel: Int16Array): Promise<string[]> {
   const words: string[] = [];
-  for (const { from, to } of stretches(channel, RATE_HZ, BETWEEN_TURNS_MS)) {
+  for (const { from, to } of soundSegments(channel, RATE_HZ, BETWEEN_TURNS_MS)) {
     const expectedAnswers = [...AGENT, ...CALLER, ...OTHERS];
     const transcription = recogniser.openStream({ sampleRateHz: RATE_HZ, expectedAnswers });
     transcription.push(channel.subarray(Math.max(0, from - AROUND), to + AROUND));
@@ -87,7 +87,7 @@ async function wordsIn(channel: Int16Array): Promise<string[]> {
 const plain = (text: string) => text.toLowerCase().replace(/[^a-z ]|^u[hm] /g, '');
 
 async function phoneFor(number: string): Promise<Baresip> {
-  const phone = await startBaresip({ user: number, plays: wavOf(QUIET, RATE_HZ) });
+  const phone = await startBaresip({ user: number, plays: encodeWav(QUIET, RATE_HZ) });
   onTestFinished(() => phone.close());
   return phone;
 }
@@ -115,28 +115,28 @@ const PLACES = {
     }, SLOW);
     return { phone, line, call };
   },
-} as const satisfies Record<string, () => Promise<{ phone: Baresip; line: Line; call: Placed }>>;
+} as const satisfies Record<string, () => Promise<{ phone: Baresip; line: Line; call: PlacedCall }>>;
 
-async function transcriptOf(line: Line, call: Placed): Promise<{ role: string; content: string }[]> {
+async function transcriptOf(line: Line, call: PlacedCall): Promise<{ role: string; content: string }[]> {
   return (await line.api('GET', `/session-history/${call.sessionId}`)).body.messages;
 }
 
 describe.skipIf(skip)('a recording of a baresip call', { timeout: TIMEOUT }, () => {
   test.each(Object.entries(PLACES))('%s is recognized again as in the transcript', async (_who, place) => {
-    const words = await Promise.all(CALLER.map((text) => spoken(text, RATE_HZ, 'slt')));
+    const words = await Promise.all(CALLER.map((text) => synthesizeSpeech(text, RATE_HZ, 'slt')));
     const { phone, line, call } = await place();
     for (const [index, samples] of words.entries()) {
       // After the agent's whole phrase, so that a slow machine is not interrupted.
       await vi.waitFor(async () => expect(await transcriptOf(line, call)).toHaveLength(2 * index + 1), SLOW);
-      await phone.play(wavOf(joined([samples, QUIET]), RATE_HZ));
+      await phone.play(encodeWav(concatSamples([samples, QUIET]), RATE_HZ));
     }
-    expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'agent_hangup' });
-    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'agent_hangup' });
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
     const messages = await transcriptOf(line, call);
     const said = (role: string) => messages.flatMap((one) => (one.role === role ? [plain(one.content)] : []));
     expect([said('assistant'), said('user')]).toEqual([AGENT.map(plain), CALLER.map(plain)]);
 
-    const { recording } = await line.shown(call);
+    const { recording } = await line.readCall(call);
     const wav = parseWav(new Uint8Array(await (await fetch(recording.url)).arrayBuffer()));
     expect([wav.channels, wav.sampleRateHz]).toEqual([2, RATE_HZ]);
     expect(await wordsIn(pickChannel(wav, 0))).toEqual(said('user'));

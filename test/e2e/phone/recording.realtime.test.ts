@@ -31,17 +31,20 @@ describe.skipIf(skip)('a recording', { timeout: TIMEOUT }, () => {
     const callee = await startCallee(callees.answers, { mediaPort: phone.port });
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call({ media: { url: bot.url, dialect: 'callway' } });
-    const talk = await bot.talk();
-    await phone.talkBack();
-    await vi.waitFor(() => expect(toneMs(talk.heard(), RATE_HZ, PHONE_HZ)).toBeGreaterThan(500), SLOW);
-    talk.say(tone(RATE_HZ, BOT_HZ, RATE_HZ / 2));
-    talk.send({ event: 'mark', mark: { name: 'said' } });
-    const { position } = (await talk.text('mark')).mark;
+    const session = await bot.nextSession();
+    await phone.sendToSource();
+    await vi.waitFor(
+      () => expect(toneMs(session.receivedAudio(), RATE_HZ, PHONE_HZ)).toBeGreaterThan(500),
+      SLOW,
+    );
+    session.sendAudio(tone(RATE_HZ, BOT_HZ, RATE_HZ / 2));
+    session.send({ event: 'mark', mark: { name: 'said' } });
+    const { position } = (await session.text('mark')).mark;
     await line.api('POST', `/calls/${call.callId}/hangup`);
-    await line.over(call);
-    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    await line.waitForEnd(call);
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
 
-    const { recording } = await line.shown(call);
+    const { recording } = await line.readCall(call);
     expect(recording).toMatchObject({ status: 'ready', error: null });
     const whole = await fetch(recording.url);
     expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'audio/wav']);
@@ -63,7 +66,8 @@ describe.skipIf(skip)('a recording', { timeout: TIMEOUT }, () => {
     expect([toneMs(left, RATE_HZ, BOT_HZ), toneMs(right, RATE_HZ, PHONE_HZ)]).toEqual([0, 0]);
     expect(Math.abs(toneMs(right, RATE_HZ, BOT_HZ) - 500)).toBeLessThanOrEqual(FRAME_MS);
     // The mark names the caller's sample at which the agent's last one was played; the recording must agree.
-    const callerAhead = onsetMs(left, RATE_HZ, PHONE_HZ) - onsetMs(talk.heard(), RATE_HZ, PHONE_HZ);
+    const callerAhead =
+      onsetMs(left, RATE_HZ, PHONE_HZ) - onsetMs(session.receivedAudio(), RATE_HZ, PHONE_HZ);
     const agentsEnd = onsetMs(right, RATE_HZ, BOT_HZ) + 500;
     const told = (position.receivedSamples * 1000) / RATE_HZ + callerAhead;
     expect(Math.abs(agentsEnd - told)).toBeLessThanOrEqual(FRAME_MS + position.bufferDelayMs);

@@ -14,10 +14,10 @@ describe.skipIf(skip)('a call', { timeout: TIMEOUT }, () => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call();
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect([seen.status, seen.endReason]).toEqual(['completed', 'media_timeout']);
     expect(seen.durationMs).toBeGreaterThanOrEqual(500);
     expect((await callee.ended).exitCode).toBe(0);
-    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
   });
 });

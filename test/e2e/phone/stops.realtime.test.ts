@@ -13,7 +13,7 @@ import { type ServiceProcess, startService } from '../../support/processes.ts';
 import { redisDatabase } from '../../support/redis.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
 import { startCallee } from './support/callee.ts';
-import { type Client, type Line, makeLine, newNumber, type Placed, SLOW } from './support/line.ts';
+import { type Client, type Line, makeLine, newNumber, type PlacedCall, SLOW } from './support/line.ts';
 import { ALL_EVENTS, receiveWebhooks, type WebhookReceiver } from './support/webhooks.ts';
 
 const TIMEOUT = 240_000;
@@ -50,8 +50,8 @@ async function webhookReceiver() {
 }
 
 /** The restarted service ended the call: events once and in order, and the recording plays. */
-async function expectLost(client: Client, line: Line, call: Placed, webhooks: WebhookReceiver) {
-  const events = () => webhooks.of(call.sessionId).map(({ event }) => event);
+async function expectLost(client: Client, line: Line, call: PlacedCall, webhooks: WebhookReceiver) {
+  const events = () => webhooks.forSession(call.sessionId).map(({ event }) => event);
   await vi.waitFor(() => expect(events()).toContain('session.finalized'), SLOW);
   expect(events()).toEqual(ALL_EVENTS);
   const { body } = await client.api('GET', `${line.path}/calls/${call.callId}`, { key: line.developerKey });
@@ -68,7 +68,7 @@ describe.skipIf(skip)('SIGTERM', { timeout: TIMEOUT }, () => {
     const callee = await startCallee(callees.hangsUpLater, { durationMs: 5000 });
     const line = await makeLine(await clientOf(service), webhooks, { trunks: [{ port: callee.port }] });
     const call = await line.call();
-    await line.until(call, 'in_progress');
+    await line.waitForStatus(call, 'in_progress');
     const stopped = service.stop();
     await vi.waitFor(async () => {
       const refused = await fetch(`${service.url}/readyz`);
@@ -80,7 +80,7 @@ describe.skipIf(skip)('SIGTERM', { timeout: TIMEOUT }, () => {
 
     // The restarted service sends the remaining events.
     const next = await start(service.dataDir, stores);
-    const events = () => webhooks.of(call.sessionId).map(({ event }) => event);
+    const events = () => webhooks.forSession(call.sessionId).map(({ event }) => event);
     await vi.waitFor(() => expect(events()).toEqual(ALL_EVENTS), SLOW);
     const seen = (
       await (await clientOf(next)).api('GET', `${line.path}/calls/${call.callId}`, { key: line.developerKey })
@@ -97,14 +97,14 @@ describe.skipIf(skip)('SIGTERM', { timeout: TIMEOUT }, () => {
     const line = await makeLine(client, await webhookReceiver(), { trunks: [{ port: callee.port }] });
     const { key: legacyKey } = await client.createKey(line, { kind: 'secret' });
     const call = await line.call();
-    await line.until(call, 'in_progress');
+    await line.waitForStatus(call, 'in_progress');
     const stopped = service.stop();
     await vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(503), SLOW);
 
     const legacyPath = `/project/${line.id}/integration/phone/call/outbound`;
     const body = { fromNumber: line.number, toNumber: newNumber() };
     const refused = [
-      await line.order(),
+      await line.requestCall(),
       await client.api('POST', legacyPath, { key: legacyKey, body }),
       await line.api('POST', '/media-streams', { dialect: 'callway' }),
     ];
@@ -117,7 +117,7 @@ describe.skipIf(skip)('SIGTERM', { timeout: TIMEOUT }, () => {
       })),
     ).toEqual([node_draining, node_draining, node_draining]);
 
-    expect((await line.shown(call)).status).toBe('in_progress');
+    expect((await line.readCall(call)).status).toBe('in_progress');
     const transfer = await line.api('POST', `/calls/${call.callId}/transfer`, { to: 'nowhere' });
     expect([transfer.status, transfer.body.code]).toEqual([400, 'invalid_transfer_target']);
     expect((await line.api('POST', `/calls/${call.callId}/hangup`)).status).toBe(200);
@@ -134,9 +134,9 @@ describe.skipIf(skip)('a service killed during a call', { timeout: TIMEOUT }, ()
     const line = await makeLine(await clientOf(first), webhooks, { trunks: [{ port: callee.port }] });
     const toNumber = newNumber();
     const call = await line.call({ toNumber });
-    const { answeredAt } = await line.until(call, 'in_progress');
+    const { answeredAt } = await line.waitForStatus(call, 'in_progress');
     await vi.waitFor(() => expect(Date.now() - Date.parse(answeredAt)).toBeGreaterThan(3000), SLOW);
-    await first.kill9();
+    await first.kill();
 
     const second = await start(dataDir, {});
     const client = await clientOf(second);
@@ -170,13 +170,13 @@ describe.skipIf(skip)('a service killed during a call', { timeout: TIMEOUT }, ()
       return data[0];
     }, SLOW);
     await vi.waitFor(() => expect(Date.now() - Date.parse(came.answeredAt)).toBeGreaterThan(3000), SLOW);
-    await first.kill9();
+    await first.kill();
 
     const second = await start(dataDir, { ...stores, SIP_PORT: String(nextSipPort) });
     const call = { callId: came.id, sessionId: came.sessionId };
     await expectLost(await clientOf(second), line, call, webhooks);
     expect((await ring(nextSipPort, { durationMs: 300 })).exitCode).toBe(0);
     expect((await second.stop()).code).toBe(0);
-    expect(webhooks.of(call.sessionId)).toHaveLength(ALL_EVENTS.length);
+    expect(webhooks.forSession(call.sessionId)).toHaveLength(ALL_EVENTS.length);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { record } from '../../streams/support/socketPair.ts';
-import { type Dialect, streamEnd } from './support/bot.ts';
+import { type Dialect, streamPeer } from './support/bot.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { SLOW } from './support/line.ts';
 import { soundMs } from './support/tones.ts';
@@ -19,7 +19,7 @@ async function connect(url: string, dialect: Dialect, sampleRateHz: number) {
   onTestFinished(() => socket.terminate());
   const recorded = record(socket);
   await once(socket, 'open');
-  const end = streamEnd(socket, recorded, dialect, sampleRateHz, STREAM_ID);
+  const end = streamPeer(socket, recorded, dialect, sampleRateHz, STREAM_ID);
   const encoding = dialect === 'twilio' ? 'audio/x-mulaw' : 'audio/l16;endianness=little';
   const mediaFormat = { encoding, sampleRate: sampleRateHz, channels: 1 };
   socket.send(JSON.stringify({ event: 'connected', protocol: 'Call', version: '1.0.0' }));
@@ -27,7 +27,7 @@ async function connect(url: string, dialect: Dialect, sampleRateHz: number) {
     event: 'start',
     start: { streamSid: STREAM_ID, callSid: 'CA1', tracks: ['inbound'], mediaFormat },
   });
-  const timer = setInterval(() => end.say(new Int16Array(sampleRateHz / 50)), 20);
+  const timer = setInterval(() => end.sendAudio(new Int16Array(sampleRateHz / 50)), 20);
   const closed = once(socket, 'close').then(([code]) => {
     clearInterval(timer);
     return code as number;
@@ -54,13 +54,13 @@ describe('a foreign carrier’s stream', { timeout: TIMEOUT }, () => {
     expect(opened.status).toBe(201);
     const { url, sessionId } = opened.body;
     const stream = await connect(url, dialect, sampleRateHz);
-    await vi.waitFor(() => expect(soundMs(stream.heard(), sampleRateHz)).toBeGreaterThan(500), SLOW);
+    await vi.waitFor(() => expect(soundMs(stream.receivedAudio(), sampleRateHz)).toBeGreaterThan(500), SLOW);
     const { state } = (await line.api('GET', `/sessions/${sessionId}`)).body;
     expect(state).toMatchObject({ channel: 'web', variables: { name: 'Ada' } });
     expect(await statusOf(url)).toBe(401);
     stream.send({ event: 'stop', stop: { callSid: 'CA1' } });
     await stream.closed;
-    const events = await line.finalized({ callId: '', sessionId });
+    const events = await line.waitForFinalized({ callId: '', sessionId });
     expect(events).toEqual(['session.ended', 'session.finalized']);
     const history = (await line.api('GET', `/session-history/${sessionId}`)).body;
     expect(history.messages[0]).toMatchObject({ role: 'assistant' });

@@ -56,7 +56,7 @@ describe('a call whose webhook receiver', { timeout: TIMEOUT }, () => {
     const toNumber = newNumber();
     carrier.phones.set(toNumber, { kind: 'answers', afterMs: 0, script: [{ do: 'listen', quietMs: 300 }] });
     const call = await line.call({ toNumber });
-    expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
+    expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
 
     const deliveries = async (): Promise<Delivery[]> =>
       (await line.api('GET', '/webhook-deliveries')).body.data.toReversed();

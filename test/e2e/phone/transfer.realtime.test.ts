@@ -8,7 +8,7 @@ import { startRtpPhone } from '../../support/media/rtpPhone.ts';
 import { startBot } from './support/bot.ts';
 import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
-import { type Line, newNumber, type Placed, SLOW } from './support/line.ts';
+import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
 import { soundMs, toneMs } from './support/tones.ts';
 import { ALL_EVENTS } from './support/webhooks.ts';
 
@@ -29,7 +29,7 @@ async function startPhone(frequencyHz?: number) {
   return { ...phone, heard };
 }
 
-async function transfersOf(line: Line, { sessionId }: Placed) {
+async function transfersOf(line: Line, { sessionId }: PlacedCall) {
   const { events } = (await line.api('GET', `/session-history/${sessionId}`)).body;
   return (events as { type: string; data: object }[])
     .filter(({ type }) => type === 'transfer')
@@ -40,7 +40,7 @@ describe.skipIf(skip)('a transfer', { timeout: TIMEOUT }, () => {
   test('rings, bridges both parties, records them, and ends for both', async () => {
     const bot = await startBot('callway');
     const [caller, other] = [await startPhone(CALLER_HZ), await startPhone(OTHER_HZ)];
-    const first = await startCallee(callees.takesNoRefer, { mediaPort: caller.port });
+    const first = await startCallee(callees.rejectsRefer, { mediaPort: caller.port });
     const second = await startCallee(callees.ringsAndHangsUpLater, {
       mediaPort: other.port,
       durationMs: 2500,
@@ -50,28 +50,28 @@ describe.skipIf(skip)('a transfer', { timeout: TIMEOUT }, () => {
       trunks: [{ port: first.port, maxChannels: 1 }, { port: second.port }],
     });
     const call = await line.call({ media: { url: bot.url, dialect: 'callway' } });
-    const talk = await bot.talk();
-    await caller.talkBack();
-    await line.until(call, 'in_progress');
+    const session = await bot.nextSession();
+    await caller.sendToSource();
+    await line.waitForStatus(call, 'in_progress');
     const to = newNumber();
     expect((await line.api('POST', `/calls/${call.callId}/transfer`, { to })).status).toBe(202);
-    expect(await talk.text('transfer_status')).toMatchObject({ transfer: { status: 'begun' } });
-    await other.talkBack();
+    expect(await session.text('transfer_status')).toMatchObject({ transfer: { status: 'begun' } });
+    await other.sendToSource();
     // The bot gets stop when the transfer target answers.
-    expect(await talk.text('stop')).toBeDefined();
-    talk.socket.close();
+    expect(await session.text('stop')).toBeDefined();
+    session.socket.close();
     expect((await second.ended).exitCode).toBe(0);
     expect((await first.ended).exitCode).toBe(0);
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect([seen.status, seen.endReason]).toEqual(['completed', 'transferred']);
     expect(toneMs(other.heard(), RATE_HZ, CALLER_HZ)).toBeGreaterThan(1000);
     expect(toneMs(caller.heard(), RATE_HZ, OTHER_HZ)).toBeGreaterThan(1000);
 
-    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
     expect(await transfersOf(line, call)).toEqual([
       { to: `+886${to.slice(1)}`, status: 'done', by: 'second_leg' },
     ]);
-    const { recording } = await line.shown(call);
+    const { recording } = await line.readCall(call);
     const wav = parseWav(new Uint8Array(await (await fetch(recording.url)).arrayBuffer()));
     const [left, right] = [pickChannel(wav, 0), pickChannel(wav, 1)];
     expect(toneMs(left, RATE_HZ, CALLER_HZ)).toBeGreaterThan(1000);
@@ -109,13 +109,13 @@ describe.skipIf(skip)('a transfer', { timeout: TIMEOUT }, () => {
       },
     });
     const call = await line.call();
-    await caller.talkBack();
+    await caller.sendToSource();
     expect((await second.ended).exitCode).toBe(0);
-    const seen = await line.over(call);
+    const seen = await line.waitForEnd(call);
     expect([seen.status, seen.endReason]).toEqual(['completed', 'agent_hangup']);
     expect((await first.ended).exitCode).toBe(0);
     await vi.waitFor(() => expect(soundMs(caller.heard(), RATE_HZ)).toBeGreaterThan(400), SLOW);
-    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
     expect(await transfersOf(line, call)).toEqual([
       { to, nodeId: 'desk' },
       { to, status: 'failed', by: 'second_leg', reason: 'busy: 486 Refused' },

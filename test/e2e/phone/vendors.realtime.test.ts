@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator } from '../../../src/app/simulator/simulator.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import type { BehaviourInput } from '../../../src/testing/simulator/script.ts';
-import { spoken } from '../../support/spoken.ts';
+import { synthesizeSpeech } from '../../support/synthesizedSpeech.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
-import { wavOf } from '../../support/wavFile.ts';
+import { encodeWav } from '../../support/wavFile.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { newNumber } from './support/line.ts';
-import { stretches } from './support/tones.ts';
+import { soundSegments } from './support/tones.ts';
 import {
-  type Conduct,
+  type Behaviour,
   chatReply,
   type Service,
   speechReply,
@@ -50,11 +50,11 @@ const FAULTS = {
     body: 'data: {"type":"transcript.text.delta","delta":"word "}\n\n',
     endlessly: true,
   },
-} as const satisfies Record<string, Conduct>;
+} as const satisfies Record<string, Behaviour>;
 type Fault = keyof typeof FAULTS;
 
 /** The request's text names the fault; the greeting works. */
-function conductOf(service: Service, request: string): Conduct {
+function conductOf(service: Service, request: string): Behaviour {
   const fault = (Object.keys(FAULTS) as Fault[]).find((name) => request.includes(`${service} ${name}`));
   if (service === 'chat' && !request.includes('"role":"user"')) return chatReply('Hello.');
   if (fault) return FAULTS[fault];
@@ -73,7 +73,9 @@ const installation = await phoneInstallation({
 const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
 const folder = makeTempDir();
 const file = join(folder.path, 'yes.wav');
-beforeAll(async () => writeFile(file, wavOf(await spoken('yes please', RATE_HZ, 'slt'), RATE_HZ)));
+beforeAll(async () =>
+  writeFile(file, encodeWav(await synthesizeSpeech('yes please', RATE_HZ, 'slt'), RATE_HZ)),
+);
 afterAll(async () => {
   await carrier.close();
   folder.remove();
@@ -98,14 +100,14 @@ async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING) {
     pathway: { nodes: [{ id: 'start', type: 'start', data }], edges: [] },
   });
   const call = await line.call({ toNumber });
-  expect((await line.over(call)).status).toBe('completed');
-  expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+  expect((await line.waitForEnd(call)).status).toBe('completed');
+  expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
   const { messages, events } = (await line.api('GET', `/session-history/${call.sessionId}`)).body;
   const wav = parseWav(
-    new Uint8Array(await (await fetch((await line.shown(call)).recording.url)).arrayBuffer()),
+    new Uint8Array(await (await fetch((await line.readCall(call)).recording.url)).arrayBuffer()),
   );
   const [words, agent] = ([0, 1] as const).map((side) =>
-    stretches(pickChannel(wav, side), RATE_HZ, BETWEEN_SOUNDS_MS),
+    soundSegments(pickChannel(wav, side), RATE_HZ, BETWEEN_SOUNDS_MS),
   );
   const endOfWords = words?.at(-1)?.to ?? Number.NaN;
   const answer = agent?.filter(({ from }) => from > endOfWords) ?? [];

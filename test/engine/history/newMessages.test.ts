@@ -114,17 +114,17 @@ describe('newMessages takes as new', () => {
 
 describe('Tool results', () => {
   const stored = [user('Hi'), calling('a', 'b')];
-  const talk = stored.map(plain);
+  const conversation = stored.map(plain);
 
   test.each<[string, GivenMessage[]]>([
-    ['after the whole conversation', [...talk, result('a'), result('b')]],
+    ['after the whole conversation', [...conversation, result('a'), result('b')]],
     ['alone', [result('a'), result('b')]],
   ])('%s', (_, given) => {
     expect(newMessages(state(stored, ['a', 'b']), given)).toEqual({ input: results('a', 'b') });
   });
 
   test('keep their order and the given name', () => {
-    const given = [...talk, { ...result('b'), name: 'mine' }, result('a')];
+    const given = [...conversation, { ...result('b'), name: 'mine' }, result('a')];
     expect(newMessages(state(stored, ['a', 'b']), given).input).toEqual({
       kind: 'tool_results',
       results: [
@@ -135,7 +135,7 @@ describe('Tool results', () => {
   });
 
   test('are history when a user message follows them', () => {
-    const given = [...talk, result('a'), result('b'), user('And?')];
+    const given = [...conversation, result('a'), result('b'), user('And?')];
     expect(newMessages(state(stored, ['a', 'b']), given)).toEqual({
       input: words('And?'),
       history: [result('a'), result('b')],
@@ -150,7 +150,7 @@ describe('Tool results', () => {
   });
 
   test('are dropped when the user continues without them', () => {
-    expect(newMessages(state(stored, ['a', 'b']), [...talk, user('Never mind')])).toEqual({
+    expect(newMessages(state(stored, ['a', 'b']), [...conversation, user('Never mind')])).toEqual({
       input: words('Never mind'),
     });
   });

@@ -22,8 +22,8 @@ const prefixes = (model: ReturnType<typeof scriptedModel>) =>
 
 test('The prompt of a monolithic agent holds every step rendered', async () => {
   const model = scriptedModel(() => ({ text: 'Hello.' }));
-  const talk = memoryEngine({ model, pathway: pathway(), agent: { type: 'monolithic' } });
-  await talk.say('Hi', { variables: { customer: 'Ann' } });
+  const conversation = memoryEngine({ model, pathway: pathway(), agent: { type: 'monolithic' } });
+  await conversation.say('Hi', { variables: { customer: 'Ann' } });
   expect(prefixes(model)[0]).toContain('Thank Ann for .');
   expect(prefixes(model)[0]).not.toContain('{{');
 });
@@ -39,10 +39,10 @@ test('The prompt stays the same until a variable that its steps use has changed'
           : [],
   }));
   const timed = pathway(' {{ "now" | date: "%s.%L" }}');
-  const talk = memoryEngine({ model, pathway: timed, agent: { type: 'monolithic' } });
-  await talk.say('One', { variables: { customer: 'Ann' } });
+  const conversation = memoryEngine({ model, pathway: timed, agent: { type: 'monolithic' } });
+  await conversation.say('One', { variables: { customer: 'Ann' } });
   await new Promise((resolve) => setTimeout(resolve, 5));
-  for (const words of ['Two', 'Three', 'Four', 'Five']) await talk.say(words);
+  for (const words of ['Two', 'Three', 'Four', 'Five']) await conversation.say(words);
   const [first, second, third, fourth, fifth] = prefixes(model);
   expect([second, third, fourth]).toEqual([first, first, first]);
   expect(fifth).toContain('Thank Ann for tea.');

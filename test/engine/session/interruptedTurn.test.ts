@@ -26,16 +26,19 @@ const checkpoints = {
 };
 
 async function sessionWithOneTurn() {
-  const talk = memoryEngine({
+  const conversation = memoryEngine({
     model: scriptedModel(() => ({ text: 'Hello.' })),
     pathway: { nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.' } }], edges: [] },
   });
-  await talk.say('Good day');
+  await conversation.say('Good day');
   const sessions = {
-    find: async () => talk.session(),
-    async saveTurn(session: ReturnType<typeof talk.session>, record: (typeof talk.records)[number]) {
-      talk.sessions.set('s', session);
-      talk.records.push(record);
+    find: async () => conversation.session(),
+    async saveTurn(
+      session: ReturnType<typeof conversation.session>,
+      record: (typeof conversation.records)[number],
+    ) {
+      conversation.sessions.set('s', session);
+      conversation.records.push(record);
     },
   };
   const recover = (minAgeMs?: number) =>
@@ -45,7 +48,7 @@ async function sessionWithOneTurn() {
       's',
       minAgeMs,
     );
-  return { talk, recover };
+  return { conversation, recover };
 }
 
 beforeEach(() => {
@@ -53,18 +56,18 @@ beforeEach(() => {
 });
 
 test('A recovered turn is added to the history, its answer as interrupted', async () => {
-  const { talk, recover } = await sessionWithOneTurn();
+  const { conversation, recover } = await sessionWithOneTurn();
   await recover();
-  expect(talk.session().state.messages.slice(2)).toEqual([
+  expect(conversation.session().state.messages.slice(2)).toEqual([
     { role: 'user', content: 'And for two?', at: AT },
     { role: 'assistant', content: 'For two it', at: AT, nodeId: 'start', interrupted: true },
   ]);
-  expect(talk.records.at(-1)?.messages).toHaveLength(2);
-  expect(talk.records.at(-1)?.events).toMatchObject([{ type: 'error', data: { code: 'node_lost' } }]);
-  expect(talk.session().turn).toBe(2);
+  expect(conversation.records.at(-1)?.messages).toHaveLength(2);
+  expect(conversation.records.at(-1)?.events).toMatchObject([{ type: 'error', data: { code: 'node_lost' } }]);
+  expect(conversation.session().turn).toBe(2);
   // Once, whoever asks again.
   await recover();
-  expect(talk.session().turn).toBe(2);
+  expect(conversation.session().turn).toBe(2);
 });
 
 test.each([
@@ -80,18 +83,18 @@ test.each([
   },
 ])('A checkpoint $title adds nothing', async ({ given, left }) => {
   stored = given;
-  const { talk, recover } = await sessionWithOneTurn();
+  const { conversation, recover } = await sessionWithOneTurn();
   await recover(CHECKPOINT_STALE_MS);
-  expect(talk.session().turn).toBe(1);
+  expect(conversation.session().turn).toBe(1);
   expect(stored).toEqual(left);
 });
 
 test('A turn recovered before the agent’s first word holds the customer’s words only', async () => {
   stored = { checkpoint: { ...CHECKPOINT, heard: '' }, ageMs: 3000 };
-  const { talk, recover } = await sessionWithOneTurn();
+  const { conversation, recover } = await sessionWithOneTurn();
   await recover();
   expect(
-    talk
+    conversation
       .session()
       .state.messages.slice(2)
       .map(({ role }) => role),

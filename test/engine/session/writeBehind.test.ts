@@ -48,7 +48,7 @@ let spooled: Map<string, PendingTurn[]>;
 /** Delays the emptying of the spool. */
 let emptying: Promise<void> | undefined;
 let errors: string[];
-let talks: WriteBehind;
+let writeBehind: WriteBehind;
 
 const sessions: SessionStore = {
   insert: async (session) => {
@@ -120,15 +120,15 @@ beforeEach(async () => {
   spooled = new Map();
   emptying = undefined;
   errors = [];
-  talks = begin();
-  await talks.find('p', 's');
+  writeBehind = begin();
+  await writeBehind.find('p', 's');
 });
 
 describe('WriteBehind with an available database', () => {
   test('stores turns at once', async () => {
-    await talks.saveTurn(turn(2), record('one'));
+    await writeBehind.saveTurn(turn(2), record('one'));
     expect([database.kept, spooled.size, clock.pendingTimers()]).toEqual([['one'], 0, 0]);
-    expect((await talks.find('p', 's'))?.turn).toBe(2);
+    expect((await writeBehind.find('p', 's'))?.turn).toBe(2);
   });
 
   test('does not return a session that was read before a turn', async () => {
@@ -136,45 +136,47 @@ describe('WriteBehind with an available database', () => {
     database.telling = new Promise((resolve) => {
       tell = resolve;
     });
-    const finding = talks.find('p', 's');
+    const finding = writeBehind.find('p', 's');
     database.state = 'away';
-    await talks.saveTurn(turn(2), record('one'));
+    await writeBehind.saveTurn(turn(2), record('one'));
     tell();
     expect((await finding)?.turn).toBe(2);
-    expect((await talks.find('p', 's'))?.turn).toBe(2);
+    expect((await writeBehind.find('p', 's'))?.turn).toBe(2);
   });
 
   test('returns changes of other nodes, and no ended session', async () => {
     database.session = turn(7);
-    expect((await talks.find('p', 's'))?.turn).toBe(7);
+    expect((await writeBehind.find('p', 's'))?.turn).toBe(7);
     database.session = undefined;
-    expect(await talks.find('p', 's')).toBeUndefined();
+    expect(await writeBehind.find('p', 's')).toBeUndefined();
   });
 
   test('rejects a turn after another one was stored', async () => {
     database.session = turn(5);
-    await expect(talks.saveTurn(turn(2), record('one'))).rejects.toMatchObject({ code: 'session_changed' });
+    await expect(writeBehind.saveTurn(turn(2), record('one'))).rejects.toMatchObject({
+      code: 'session_changed',
+    });
   });
 });
 
 describe('WriteBehind with an unavailable database', () => {
   test('continues from memory, and stores the turns in order later', async () => {
     database.state = 'away';
-    await talks.saveTurn(turn(2), record('one'));
-    expect((await talks.find('p', 's'))?.turn).toBe(2);
-    await talks.saveTurn(turn(3), record('two'));
+    await writeBehind.saveTurn(turn(2), record('one'));
+    expect((await writeBehind.find('p', 's'))?.turn).toBe(2);
+    await writeBehind.saveTurn(turn(3), record('two'));
     expect(spooled.get('i')).toHaveLength(2);
     await pass(3000);
     database.state = 'there';
     await pass(300);
     expect([database.kept, database.session?.turn, spooled.size]).toEqual([['one', 'two'], 3, 0]);
-    await talks.saveTurn(turn(4), record('three'));
+    await writeBehind.saveTurn(turn(4), record('three'));
     expect(database.kept).toEqual(['one', 'two', 'three']);
   });
 
   test('stores a turn that arrives while the spool is emptied', async () => {
     database.state = 'away';
-    await talks.saveTurn(turn(2), record('one'));
+    await writeBehind.saveTurn(turn(2), record('one'));
     database.state = 'there';
     let empty = () => {};
     emptying = new Promise((resolve) => {
@@ -182,7 +184,7 @@ describe('WriteBehind with an unavailable database', () => {
     });
     await pass(300);
     expect(database.kept).toEqual(['one']);
-    await talks.saveTurn(turn(3), record('two'));
+    await writeBehind.saveTurn(turn(3), record('two'));
     empty();
     await pass(300);
     expect([database.kept, clock.pendingTimers()]).toEqual([['one', 'two'], 0]);
@@ -190,24 +192,24 @@ describe('WriteBehind with an unavailable database', () => {
 
   test('fails for an unknown session', async () => {
     database.state = 'away';
-    await expect(talks.find('p', 'other')).rejects.toMatchObject({ code: 'database_unavailable' });
+    await expect(writeBehind.find('p', 'other')).rejects.toMatchObject({ code: 'database_unavailable' });
   });
 
   test('ends a session after its pending turns', async () => {
     database.state = 'away';
-    await talks.saveTurn(turn(2), record('one'));
-    expect((await talks.end('p', 's', async () => ENDING))?.turn).toBe(2);
-    talks.forget('p', 's');
+    await writeBehind.saveTurn(turn(2), record('one'));
+    expect((await writeBehind.end('p', 's', async () => ENDING))?.turn).toBe(2);
+    writeBehind.forget('p', 's');
     database.state = 'there';
     await pass(600);
     expect(database.kept).toEqual(['one', 'end']);
-    expect(await talks.find('p', 's')).toBeUndefined();
+    expect(await writeBehind.find('p', 's')).toBeUndefined();
   });
 
   test('adds turns of a session that ended meanwhile to the history', async () => {
     database.state = 'away';
-    await talks.saveTurn(turn(2), record('one'));
-    await talks.saveTurn(turn(3), record('two'));
+    await writeBehind.saveTurn(turn(2), record('one'));
+    await writeBehind.saveTurn(turn(3), record('two'));
     database.session = undefined;
     database.state = 'there';
     await pass(600);
@@ -216,7 +218,7 @@ describe('WriteBehind with an unavailable database', () => {
 
   test('stores a turn once when the response was lost', async () => {
     database.losesAnswers = true;
-    await talks.saveTurn(turn(2), record('one'));
+    await writeBehind.saveTurn(turn(2), record('one'));
     database.losesAnswers = false;
     await pass(600);
     expect([database.kept, errors]).toEqual([
@@ -227,7 +229,7 @@ describe('WriteBehind with an unavailable database', () => {
 
   test('skips a turn that cannot be stored', async () => {
     database.state = 'away';
-    await talks.saveTurn(turn(2), record('one'));
+    await writeBehind.saveTurn(turn(2), record('one'));
     database.session = { ...SESSION, turn: 0 };
     database.state = 'there';
     await pass(600);
@@ -238,10 +240,10 @@ describe('WriteBehind with an unavailable database', () => {
 
 test('WriteBehind waits 1.5 s for a silent database', async () => {
   database.state = 'silent';
-  const found = talks.find('p', 's');
+  const found = writeBehind.find('p', 's');
   await pass(1500);
   expect((await found)?.turn).toBe(1);
-  const saved = talks.saveTurn(turn(2), record('one'));
+  const saved = writeBehind.saveTurn(turn(2), record('one'));
   await pass(1500);
   await saved;
   database.state = 'there';
@@ -252,8 +254,8 @@ test('WriteBehind waits 1.5 s for a silent database', async () => {
 describe('WriteBehind.close with an unavailable database', () => {
   test('leaves the turns in the spool for the next process', async () => {
     database.state = 'away';
-    await talks.saveTurn(turn(2), record('one'));
-    const closed = talks.close();
+    await writeBehind.saveTurn(turn(2), record('one'));
+    const closed = writeBehind.close();
     await pass(2000);
     await closed;
     expect([database.kept, spooled.get('i')]).toEqual([

@@ -44,14 +44,14 @@ async function asked(pathway: PathwayInput, search: KnowledgeRetriever['search']
       return await search(...query);
     },
   };
-  const talk = memoryEngine({ model, pathway, knowledge, clock });
-  expect(await talk.say('How long is it?')).toBe('Three years.');
+  const conversation = memoryEngine({ model, pathway, knowledge, clock });
+  expect(await conversation.say('How long is it?')).toBe('Three years.');
   const shown = model.requests
     .at(-1)
     ?.messages.find(({ content, role }) =>
       pathway === byTool ? role === 'tool' : content?.includes('You are at this step'),
     );
-  const events = talk.events().filter(({ type }) => type === 'knowledge_used' || type === 'error');
+  const events = conversation.events().filter(({ type }) => type === 'knowledge_used' || type === 'error');
   return { shown: shown?.content ?? '', events: events.map(({ type, data }) => ({ type, data })) };
 }
 

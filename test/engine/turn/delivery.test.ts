@@ -39,11 +39,11 @@ function delivering(delivered: Delivered) {
   return delivery;
 }
 
-const last = (talk: ReturnType<typeof memoryEngine>) => talk.session().state.messages.at(-1);
+const last = (conversation: ReturnType<typeof memoryEngine>) => conversation.session().state.messages.at(-1);
 
 test('The history keeps what was heard beside what was generated', async () => {
   const model = scriptedModel(() => ({ text: ['Hello. ', 'How can I help?'] }));
-  const talk = memoryEngine({ model, pathway });
+  const conversation = memoryEngine({ model, pathway });
   const latencyParts = {
     bufferMs: 40,
     endpointingMs: 300,
@@ -59,43 +59,53 @@ test('The history keeps what was heard beside what was generated', async () => {
     latencyParts,
     events: [{ type: 'barge_in', data: { heardText: 'Hello. How' } }],
   });
-  await talk.turn({ kind: 'begin' }, { delivery });
-  expect(last(talk)).toMatchObject({
+  await conversation.turn({ kind: 'begin' }, { delivery });
+  expect(last(conversation)).toMatchObject({
     content: 'Hello. How',
     generatedText: 'Hello. How can I help?',
     interrupted: true,
     latencyMs: 700,
     latencyParts,
   });
-  expect(talk.events().at(-1)).toMatchObject({ type: 'barge_in', data: { heardText: 'Hello. How' } });
+  expect(conversation.events().at(-1)).toMatchObject({ type: 'barge_in', data: { heardText: 'Hello. How' } });
   expect(delivery.places).toMatchObject([{ node: { id: 'start' }, digits: ['1'] }]);
   expect(delivery.settled).toBe(1);
 });
 
 test('An answer that was heard whole has no generatedText; after an unheard one the node speaks again', async () => {
-  const talk = memoryEngine({ model: scriptedModel(() => ({ text: 'Hello.' })), pathway: oneNode });
-  await talk.turn({ kind: 'begin' }, { delivery: delivering({ text: 'Hello.', interrupted: false }) });
-  expect(last(talk)).not.toHaveProperty('generatedText');
-  expect(talk.session().state.hasSpoken).toBe(true);
-  await talk.turn({ kind: 'words', text: 'Hm?' }, { delivery: delivering({ text: '', interrupted: true }) });
-  expect(last(talk)).toMatchObject({ content: '', generatedText: expect.any(String), interrupted: true });
-  expect(talk.session().state.hasSpoken).toBe(false);
+  const conversation = memoryEngine({ model: scriptedModel(() => ({ text: 'Hello.' })), pathway: oneNode });
+  await conversation.turn(
+    { kind: 'begin' },
+    { delivery: delivering({ text: 'Hello.', interrupted: false }) },
+  );
+  expect(last(conversation)).not.toHaveProperty('generatedText');
+  expect(conversation.session().state.hasSpoken).toBe(true);
+  await conversation.turn(
+    { kind: 'words', text: 'Hm?' },
+    { delivery: delivering({ text: '', interrupted: true }) },
+  );
+  expect(last(conversation)).toMatchObject({
+    content: '',
+    generatedText: expect.any(String),
+    interrupted: true,
+  });
+  expect(conversation.session().state.hasSpoken).toBe(false);
 });
 
 test('An unheard answer is not sent to the model', async () => {
   const model = scriptedModel(() => ({ text: 'Hello.' }));
-  const talk = memoryEngine({ model, pathway: oneNode });
-  await talk.turn({ kind: 'begin' }, { delivery: delivering({ text: '', interrupted: true }) });
-  await talk.say('Hello?');
+  const conversation = memoryEngine({ model, pathway: oneNode });
+  await conversation.turn({ kind: 'begin' }, { delivery: delivering({ text: '', interrupted: true }) });
+  await conversation.say('Hello?');
   const roles = model.requests[1]?.messages.map(({ role, content }) => `${role}:${content}`);
   expect(roles).not.toContain('assistant:');
 });
 
 test('An interrupted turn is stored with what was heard of it', async () => {
   const model = scriptedModel(() => ({ text: ['One. ', 'Two. '], hang: true }));
-  const talk = memoryEngine({ model, pathway });
+  const conversation = memoryEngine({ model, pathway });
   const controller = new AbortController();
-  const turn = talk.engine.runTurn(
+  const turn = conversation.engine.runTurn(
     { projectId: 'project-1', sessionId: 's', channel: 'phone' },
     () => ({ input: { kind: 'begin' }, delivery: delivering({ text: 'One.', interrupted: true }) }),
     (output) => {
@@ -106,31 +116,38 @@ test('An interrupted turn is stored with what was heard of it', async () => {
     controller.signal,
   );
   await expect(turn).rejects.toThrow('cut in');
-  expect(last(talk)).toMatchObject({ content: 'One.', generatedText: 'One. Two. ', interrupted: true });
+  expect(last(conversation)).toMatchObject({
+    content: 'One.',
+    generatedText: 'One. Two. ',
+    interrupted: true,
+  });
 });
 
 test('A notice of the channel is stored with its reason', async () => {
   const model = scriptedModel(() => ({ text: 'Hello.' }));
-  const talk = memoryEngine({ model, pathway });
-  await talk.turn({ kind: 'begin' });
+  const conversation = memoryEngine({ model, pathway });
+  await conversation.turn({ kind: 'begin' });
   const input = { kind: 'notice', code: 'not_understood', message: 'No words were recognised' } as const;
-  await talk.turn(input, { delivery: delivering({ text: 'Pardon?', interrupted: false }) });
-  expect(last(talk)).toMatchObject({ role: 'assistant', content: 'Pardon?' });
-  expect(talk.events().at(-1)).toMatchObject({ type: 'error', data: { code: 'not_understood' } });
+  await conversation.turn(input, { delivery: delivering({ text: 'Pardon?', interrupted: false }) });
+  expect(last(conversation)).toMatchObject({ role: 'assistant', content: 'Pardon?' });
+  expect(conversation.events().at(-1)).toMatchObject({ type: 'error', data: { code: 'not_understood' } });
   expect(model.requests.length).toBe(1);
 });
 
 test('After a model failure the pathway takes its fallback with a filler and without the model', async () => {
   const fail = new ModelError('model_unavailable', 'away', { beforeFirstToken: true });
   const model = scriptedModel((_request, index) => (index === 0 ? { text: 'Hello.' } : { fail }));
-  const talk = memoryEngine({
+  const conversation = memoryEngine({
     model,
     pathway,
     agent: { placeholderMessages: { en: ['One moment.'] } },
   });
-  await talk.turn({ kind: 'begin' });
-  await expect(talk.say('Hi')).rejects.toThrow('away');
-  const outputs = await talk.turn({ kind: 'failure' }, { history: [{ role: 'user', content: 'Hi' }] });
+  await conversation.turn({ kind: 'begin' });
+  await expect(conversation.say('Hi')).rejects.toThrow('away');
+  const outputs = await conversation.turn(
+    { kind: 'failure' },
+    { history: [{ role: 'user', content: 'Hi' }] },
+  );
   expect(outputs.filter(({ type }) => type === 'text' || type === 'placeholder')).toEqual([
     { type: 'placeholder', text: 'One moment.' },
     { type: 'text', text: '\nA person will call you back.' },

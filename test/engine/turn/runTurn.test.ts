@@ -29,11 +29,11 @@ describe('The balance mode', () => {
         ? { text: 'Hello!' }
         : { text: 'Which day?', calls: [{ name: 'move_to', arguments: { edge: 'wants' } }] },
     );
-    const talk = memoryEngine({ model, pathway });
-    expect(await talk.say('Hi', { variables: { name: 'Ann' } })).toBe('Hello!');
-    expect(talk.session().state).toMatchObject({ currentNodeId: 'start', hasSpoken: true });
-    expect(await talk.say('I want to book')).toBe('Which day?');
-    expect(talk.session().state).toMatchObject({ currentNodeId: 'book', hasSpoken: true });
+    const conversation = memoryEngine({ model, pathway });
+    expect(await conversation.say('Hi', { variables: { name: 'Ann' } })).toBe('Hello!');
+    expect(conversation.session().state).toMatchObject({ currentNodeId: 'start', hasSpoken: true });
+    expect(await conversation.say('I want to book')).toBe('Which day?');
+    expect(conversation.session().state).toMatchObject({ currentNodeId: 'book', hasSpoken: true });
     expect(model.requests.length).toBe(2);
     expect(model.requests[1]?.model).toBe('m-balance');
   });
@@ -42,8 +42,8 @@ describe('The balance mode', () => {
     const model = scriptedModel((_request, index) =>
       index === 0 ? { calls: [{ name: 'move_to', arguments: { edge: 'wants' } }] } : { text: 'Which day?' },
     );
-    const talk = memoryEngine({ model, pathway });
-    expect(await talk.say('I want to book')).toBe('Which day?');
+    const conversation = memoryEngine({ model, pathway });
+    expect(await conversation.say('I want to book')).toBe('Which day?');
     expect(model.requests[1] && nodeOf(model.requests[1])).toBe('book');
   });
 
@@ -57,14 +57,14 @@ describe('The balance mode', () => {
           { calls: [{ name: 'move_to', arguments: { edge: 'done' } }] },
         ][index] ?? {},
     );
-    const talk = memoryEngine({ model, pathway });
-    await talk.say('Hi', { variables: { name: 'Ann' } });
-    await talk.say('Book please');
-    const outputs = await talk.turn({ kind: 'words', text: 'Monday' });
+    const conversation = memoryEngine({ model, pathway });
+    await conversation.say('Hi', { variables: { name: 'Ann' } });
+    await conversation.say('Book please');
+    const outputs = await conversation.turn({ kind: 'words', text: 'Monday' });
     expect(outputs).toContainEqual({ type: 'text', text: 'Thank you, Ann.' });
     expect(outputs.at(-1)).toMatchObject({ type: 'done', ended: 'end_node', finishReason: 'stop' });
-    expect(talk.sessions.size).toBe(0);
-    expect(talk.endings[0]).toMatchObject({
+    expect(conversation.sessions.size).toBe(0);
+    expect(conversation.endings[0]).toMatchObject({
       reason: 'end_node',
       expected: ['session.ended', 'session.finalized'],
     });
@@ -76,9 +76,9 @@ describe('The balance mode', () => {
       text: 'Hm.',
       calls: [{ name: 'move_to', arguments: { edge: 'nowhere' } }],
     }));
-    const talk = memoryEngine({ model, pathway });
-    expect(await talk.say('Hi')).toBe('Hm.');
-    expect(talk.session().state.currentNodeId).toBe('start');
+    const conversation = memoryEngine({ model, pathway });
+    expect(await conversation.say('Hi')).toBe('Hm.');
+    expect(conversation.session().state.currentNodeId).toBe('start');
   });
 });
 
@@ -86,8 +86,8 @@ test('The smart mode selects the edge in a request before the answer', async () 
   const model = scriptedModel((request) =>
     request.jsonSchema ? { json: { edge: 'wants' } } : { text: nodeOf(request) ?? '' },
   );
-  const talk = memoryEngine({ model, pathway, agent: { executionMode: 'smart' } });
-  expect(await talk.say('I want to book')).toBe('book');
+  const conversation = memoryEngine({ model, pathway, agent: { executionMode: 'smart' } });
+  expect(await conversation.say('I want to book')).toBe('book');
   expect(model.requests.map(({ model: name, purpose }) => [name, purpose])).toEqual([
     ['m-smart', 'route'],
     ['m-smart', 'answer'],
@@ -102,9 +102,9 @@ test('The turbo mode answers without waiting for the edge selection', async () =
   const model = scriptedModel((request) =>
     request.jsonSchema ? { json: { edge: 'wants' }, after } : { text: 'Sure.' },
   );
-  const talk = memoryEngine({ model, pathway, agent: { executionMode: 'turbo' } });
+  const conversation = memoryEngine({ model, pathway, agent: { executionMode: 'turbo' } });
   const heard: string[] = [];
-  await talk.engine.runTurn(
+  await conversation.engine.runTurn(
     { projectId: PROJECT, sessionId: 's', channel: 'chat' },
     () => ({ input: { kind: 'words', text: 'I want to book' } }),
     (output) => {
@@ -116,7 +116,7 @@ test('The turbo mode answers without waiting for the edge selection', async () =
     new AbortController().signal,
   );
   expect(heard).toEqual(['Sure.']);
-  expect(talk.session().state).toMatchObject({ currentNodeId: 'book', hasSpoken: false });
+  expect(conversation.session().state).toMatchObject({ currentNodeId: 'book', hasSpoken: false });
 });
 
 describe('Tools', () => {
@@ -153,15 +153,20 @@ describe('Tools', () => {
         return { ok: true, text: '{"status":"sent"}' };
       },
     };
-    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp], toolRunner });
-    expect(await talk.say('Where is order 7?')).toBe('It is on its way.');
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp], toolRunner });
+    expect(await conversation.say('Where is order 7?')).toBe('It is on its way.');
     expect(ran).toEqual(['look_up {"order":"7"}']);
     expect(
       model.requests[1]?.messages.some(
         (message) => message.role === 'tool' && message.content.includes('sent'),
       ),
     ).toBe(true);
-    expect(types(talk.events())).toEqual(['session_started', 'node_entered', 'tool_called', 'tool_result']);
+    expect(types(conversation.events())).toEqual([
+      'session_started',
+      'node_entered',
+      'tool_called',
+      'tool_result',
+    ]);
   });
 
   test('are withheld from a model that keeps calling them', async () => {
@@ -170,8 +175,8 @@ describe('Tools', () => {
         ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
         : { text: 'I could not find it.' },
     );
-    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
-    expect(await talk.say('Where?')).toBe('I could not find it.');
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    expect(await conversation.say('Where?')).toBe('I could not find it.');
     expect(model.requests.length).toBe(9);
   });
 
@@ -179,13 +184,13 @@ describe('Tools', () => {
     const model = scriptedModel((_request, index) =>
       index < 9 ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] } : { text: 'Here I am.' },
     );
-    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
-    await expect(talk.say('Where?')).rejects.toMatchObject({
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    await expect(conversation.say('Where?')).rejects.toMatchObject({
       code: 'model_malformed',
       beforeFirstToken: true,
     });
-    expect(talk.events().find(({ type }) => type === 'error')?.data.code).toBe('model_malformed');
-    expect(await talk.say('Where?')).toBe('Here I am.');
+    expect(conversation.events().find(({ type }) => type === 'error')?.data.code).toBe('model_malformed');
+    expect(await conversation.say('Where?')).toBe('Here I am.');
   });
 
   test('that ran before the model failed are in the history', async () => {
@@ -194,10 +199,10 @@ describe('Tools', () => {
         ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
         : { fail: new ModelError('model_unavailable', 'Away', { beforeFirstToken: true }) },
     );
-    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
-    await expect(talk.say('Where?')).rejects.toMatchObject({ code: 'model_unavailable' });
-    expect(talk.session().state.messages).toEqual([]);
-    expect(types(talk.events())).toEqual(['session_started', 'tool_called', 'tool_result', 'error']);
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    await expect(conversation.say('Where?')).rejects.toMatchObject({ code: 'model_unavailable' });
+    expect(conversation.session().state.messages).toEqual([]);
+    expect(types(conversation.events())).toEqual(['session_started', 'tool_called', 'tool_result', 'error']);
   });
 
   test.each([
@@ -208,35 +213,35 @@ describe('Tools', () => {
     const model = scriptedModel((_request, index) =>
       index === 0 ? { calls: [{ name, arguments: args }] } : { text: 'Never mind.' },
     );
-    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
-    expect(await talk.say('Hi')).toBe('Never mind.');
-    expect(talk.events().find(({ type }) => type === 'tool_result')?.data.ok).toBe(false);
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    expect(await conversation.say('Hi')).toBe('Never mind.');
+    expect(conversation.events().find(({ type }) => type === 'tool_result')?.data.ok).toBe(false);
   });
 
   test('end_call ends the session after the answer', async () => {
     const model = scriptedModel(() => ({ text: 'Goodbye.', calls: [{ name: 'end_call' }] }));
-    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
-    const outputs = await talk.turn({ kind: 'words', text: 'Bye' });
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    const outputs = await conversation.turn({ kind: 'words', text: 'Bye' });
     expect(outputs.at(-1)).toMatchObject({ ended: 'end_call_tool' });
-    expect(talk.endings.length).toBe(1);
+    expect(conversation.endings.length).toBe(1);
   });
 
   test('end_call leaves a newer session with the same id alive', async () => {
     const model = scriptedModel(() => ({ text: 'Goodbye.', calls: [{ name: 'end_call' }] }));
-    const talk = memoryEngine({
+    const conversation = memoryEngine({
       model,
       pathway: withTool,
       wrapSessions: (sessions) => ({
         ...sessions,
         async saveTurn(session, record) {
           await sessions.saveTurn(session, record);
-          talk.sessions.set('s', { ...session, instanceId: 'another', turn: 0 });
+          conversation.sessions.set('s', { ...session, instanceId: 'another', turn: 0 });
         },
       }),
     });
-    await talk.turn({ kind: 'words', text: 'Bye' });
-    expect(talk.session().instanceId).toBe('another');
-    expect(talk.endings).toEqual([]);
+    await conversation.turn({ kind: 'words', text: 'Bye' });
+    expect(conversation.session().instanceId).toBe('another');
+    expect(conversation.endings).toEqual([]);
   });
 
   test('of the client are returned as calls, and their results are answered', async () => {
@@ -246,19 +251,19 @@ describe('Tools', () => {
         ? { text: 'It is sunny.' }
         : { calls: [{ name: 'weather', arguments: { city: 'Taipei' } }] },
     );
-    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
-    const outputs = await talk.turn({ kind: 'words', text: 'Weather?' }, { callerTools });
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    const outputs = await conversation.turn({ kind: 'words', text: 'Weather?' }, { callerTools });
     const call = outputs.find((output) => output.type === 'tool_call');
     expect(call).toMatchObject({
       index: 0,
       call: { type: 'function', function: { name: 'weather', arguments: '{"city":"Taipei"}' } },
     });
     expect(outputs.at(-1)).toMatchObject({ finishReason: 'tool_calls' });
-    const [pending] = talk.session().state.pendingToolCalls;
+    const [pending] = conversation.session().state.pendingToolCalls;
     const results = [{ toolCallId: pending?.id ?? '', name: 'weather', content: 'sun' }];
-    const answer = await talk.turn({ kind: 'tool_results', results }, { callerTools });
+    const answer = await conversation.turn({ kind: 'tool_results', results }, { callerTools });
     expect(answer).toContainEqual({ type: 'text', text: 'It is sunny.' });
-    expect(talk.session().state.pendingToolCalls).toEqual([]);
+    expect(conversation.session().state.pendingToolCalls).toEqual([]);
   });
 });
 
@@ -278,9 +283,9 @@ describe('Variable extraction', () => {
     const model = scriptedModel((request) =>
       request.purpose === 'extract' ? { json: { age: '20' } } : { text: 'How old?' },
     );
-    const talk = memoryEngine({ model, pathway: gate, agent: { variableConfigs } });
-    expect(await talk.say('I am 20')).toBe('Welcome, 20.');
-    expect(talk.session().state.variables).toEqual({ age: 20 });
+    const conversation = memoryEngine({ model, pathway: gate, agent: { variableConfigs } });
+    expect(await conversation.say('I am 20')).toBe('Welcome, 20.');
+    expect(conversation.session().state.variables).toEqual({ age: 20 });
   });
 
   test.each([
@@ -288,55 +293,55 @@ describe('Variable extraction', () => {
     ['a failing model', { fail: new ModelError('model_unavailable', 'away', { beforeFirstToken: true }) }],
   ])('leaves variables unset after %s, and the conversation continues', async (_name, answer) => {
     const model = scriptedModel((request) => (request.purpose === 'extract' ? answer : { text: 'How old?' }));
-    const talk = memoryEngine({ model, pathway: gate, agent: { variableConfigs } });
-    expect(await talk.say('Hm')).toBe('How old?');
-    expect(talk.events().find(({ type }) => type === 'error')?.data.code).toBe('extraction_failed');
+    const conversation = memoryEngine({ model, pathway: gate, agent: { variableConfigs } });
+    expect(await conversation.say('Hm')).toBe('How old?');
+    expect(conversation.events().find(({ type }) => type === 'error')?.data.code).toBe('extraction_failed');
   });
 });
 
 describe('endIdle', () => {
-  const idle = (talk: ReturnType<typeof memoryEngine>) => {
-    const { projectId, sessionId, instanceId, turn } = talk.session();
+  const idle = (conversation: ReturnType<typeof memoryEngine>) => {
+    const { projectId, sessionId, instanceId, turn } = conversation.session();
     return { projectId, sessionId, instanceId, turn };
   };
   const idling = async () => {
-    const talk = memoryEngine({ model: scriptedModel(() => ({ text: 'Hello.' })), pathway });
-    await talk.say('Hi');
-    return talk;
+    const conversation = memoryEngine({ model: scriptedModel(() => ({ text: 'Hello.' })), pathway });
+    await conversation.say('Hi');
+    return conversation;
   };
 
   test('ends an unchanged idle session', async () => {
-    const talk = await idling();
-    expect(await talk.engine.endIdle(idle(talk))).toBe(true);
-    expect(talk.sessions.size).toBe(0);
-    expect(talk.endings).toMatchObject([{ reason: 'idle' }]);
+    const conversation = await idling();
+    expect(await conversation.engine.endIdle(idle(conversation))).toBe(true);
+    expect(conversation.sessions.size).toBe(0);
+    expect(conversation.endings).toMatchObject([{ reason: 'idle' }]);
   });
 
   test('leaves a session alive that ran a turn meanwhile', async () => {
-    const talk = await idling();
-    const found = idle(talk);
-    await talk.say('Still here');
-    expect(await talk.engine.endIdle(found)).toBe(false);
-    expect(talk.session().turn).toBe(2);
-    expect(talk.endings).toEqual([]);
+    const conversation = await idling();
+    const found = idle(conversation);
+    await conversation.say('Still here');
+    expect(await conversation.engine.endIdle(found)).toBe(false);
+    expect(conversation.session().turn).toBe(2);
+    expect(conversation.endings).toEqual([]);
   });
 
   test('leaves a newer session with the same id alive', async () => {
-    const talk = await idling();
-    const found = { ...idle(talk), instanceId: 'another' };
-    expect(await talk.engine.endIdle(found)).toBe(false);
+    const conversation = await idling();
+    const found = { ...idle(conversation), instanceId: 'another' };
+    expect(await conversation.engine.endIdle(found)).toBe(false);
   });
 });
 
 test('The client’s model settings apply to answers, not to the engine’s own questions', async () => {
   const model = scriptedModel((request) => (request.jsonSchema ? { json: { edge: null } } : { text: '{}' }));
-  const talk = memoryEngine({ model, pathway, agent: { executionMode: 'smart' } });
+  const conversation = memoryEngine({ model, pathway, agent: { executionMode: 'smart' } });
   const settings = {
     responseFormat: { type: 'json_object' },
     parallelToolCalls: false,
     temperature: 0.3,
   } as const;
-  await talk.say('Hi', settings);
+  await conversation.say('Hi', settings);
   const [route, answer] = model.requests;
   expect(answer).toMatchObject(settings);
   expect(route).not.toHaveProperty('responseFormat');
@@ -348,44 +353,50 @@ describe('Failures', () => {
 
   test('A model that fails before its first word leaves the conversation unchanged', async () => {
     const model = scriptedModel((_request, index) => (index === 0 ? { fail: away } : { text: 'Hello!' }));
-    const talk = memoryEngine({ model, pathway });
-    await expect(talk.say('Hi')).rejects.toMatchObject({ code: 'model_unavailable' });
-    expect(talk.session().state.messages).toEqual([]);
-    expect(talk.events().at(-1)).toMatchObject({ type: 'error', data: { code: 'model_unavailable' } });
-    expect(await talk.say('Hi')).toBe('Hello!');
-    expect(talk.session().state.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    const conversation = memoryEngine({ model, pathway });
+    await expect(conversation.say('Hi')).rejects.toMatchObject({ code: 'model_unavailable' });
+    expect(conversation.session().state.messages).toEqual([]);
+    expect(conversation.events().at(-1)).toMatchObject({
+      type: 'error',
+      data: { code: 'model_unavailable' },
+    });
+    expect(await conversation.say('Hi')).toBe('Hello!');
+    expect(conversation.session().state.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
   });
 
   test('A turn of a session that ended meanwhile is added to the history', async () => {
     const model = scriptedModel(() => ({ text: ['One', ' two'] }));
-    const talk = memoryEngine({ model, pathway });
+    const conversation = memoryEngine({ model, pathway });
     const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
-    const endSession = async () => void (await talk.engine.end(PROJECT, 's', 'api_end'));
-    const turn = talk.engine.runTurn(
+    const endSession = async () => void (await conversation.engine.end(PROJECT, 's', 'api_end'));
+    const turn = conversation.engine.runTurn(
       wanted,
       () => ({ input: { kind: 'words', text: 'Count' } }),
       ({ type }) => (type === 'text' ? endSession() : undefined),
       new AbortController().signal,
     );
     await expect(turn).rejects.toMatchObject({ code: 'session_changed' });
-    expect(talk.records.at(-1)?.messages).toMatchObject([{ content: 'Count' }, { content: 'One two' }]);
+    expect(conversation.records.at(-1)?.messages).toMatchObject([
+      { content: 'Count' },
+      { content: 'One two' },
+    ]);
   });
 
   test('Unanswered spoken words of a session that ended meanwhile are added to the history', async () => {
     const errors: unknown[] = [];
     const model = scriptedModel(() => ({
-      after: talk.engine.end(PROJECT, 's', 'api_end'),
+      after: conversation.engine.end(PROJECT, 's', 'api_end'),
       fail: away,
     }));
-    const talk = memoryEngine({ model, pathway, onError: (error) => void errors.push(error) });
+    const conversation = memoryEngine({ model, pathway, onError: (error) => void errors.push(error) });
     const delivery = {
       onSession: () => undefined,
       onNode: () => undefined,
       finish: async () => ({ text: '', interrupted: false }),
       heardSoFar: () => ({ text: '', interrupted: false }),
     };
-    await expect(talk.turn({ kind: 'words', text: 'Help' }, { delivery })).rejects.toBe(away);
-    expect(talk.records.at(-1)).toMatchObject({
+    await expect(conversation.turn({ kind: 'words', text: 'Help' }, { delivery })).rejects.toBe(away);
+    expect(conversation.records.at(-1)).toMatchObject({
       messages: [{ content: 'Help' }],
       events: [{ type: 'error', data: { code: 'model_unavailable' } }],
     });
@@ -394,9 +405,9 @@ describe('Failures', () => {
 
   test('A model that fails midway leaves its words, marked as interrupted', async () => {
     const model = scriptedModel(() => ({ text: ['Hel', 'lo'], fail: away }));
-    const talk = memoryEngine({ model, pathway });
-    await expect(talk.say('Hi')).rejects.toMatchObject({ code: 'model_unavailable' });
-    expect(talk.session().state.messages.at(-1)).toMatchObject({
+    const conversation = memoryEngine({ model, pathway });
+    await expect(conversation.say('Hi')).rejects.toMatchObject({ code: 'model_unavailable' });
+    expect(conversation.session().state.messages.at(-1)).toMatchObject({
       role: 'assistant',
       content: 'Hello',
       interrupted: true,
@@ -405,27 +416,27 @@ describe('Failures', () => {
 
   test('A client that leaves stops the model, and what was said is stored', async () => {
     const model = scriptedModel(() => ({ text: ['One', ' two'], hang: true }));
-    const talk = memoryEngine({ model, pathway });
+    const conversation = memoryEngine({ model, pathway });
     const leaving = new AbortController();
     const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
-    const turn = talk.engine.runTurn(
+    const turn = conversation.engine.runTurn(
       wanted,
       () => ({ input: { kind: 'words', text: 'Count' } }),
       ({ type }) => (type === 'text' ? void leaving.abort(new Error('gone')) : undefined),
       leaving.signal,
     );
     await expect(turn).rejects.toThrow('gone');
-    expect(model.left()).toBe(1);
-    expect(talk.session().state.messages.at(-1)).toMatchObject({ content: 'One', interrupted: true });
+    expect(model.abortedRequests()).toBe(1);
+    expect(conversation.session().state.messages.at(-1)).toMatchObject({ content: 'One', interrupted: true });
   });
 
   test('A client that leaves before the first word is recorded, and the conversation stays as it was', async () => {
     const model = scriptedModel((_request, index) => (index === 0 ? { hang: true } : { text: 'Hello!' }));
-    const talk = memoryEngine({ model, pathway });
+    const conversation = memoryEngine({ model, pathway });
     const leaving = new AbortController();
     const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
     const outputs: TurnOutput[] = [];
-    const turn = talk.engine.runTurn(
+    const turn = conversation.engine.runTurn(
       wanted,
       () => ({ input: { kind: 'words', text: 'Hi' } }),
       (output) => void outputs.push(output),
@@ -435,16 +446,16 @@ describe('Failures', () => {
     leaving.abort(new Error('gone'));
     await expect(turn).rejects.toThrow('gone');
     expect(outputs.map(({ type }) => type)).toEqual(['start']);
-    expect(talk.events().filter(({ type }) => type === 'error')).toMatchObject([
+    expect(conversation.events().filter(({ type }) => type === 'error')).toMatchObject([
       { data: { code: 'interrupted' } },
     ]);
-    expect(talk.session().state).toMatchObject({ messages: [], currentNodeId: null });
-    expect(await talk.say('Hi')).toBe('Hello!');
+    expect(conversation.session().state).toMatchObject({ messages: [], currentNodeId: null });
+    expect(await conversation.say('Hi')).toBe('Hello!');
   });
 
   test('A pathway that moves in circles without a word stops', async () => {
     const model = scriptedModel(() => ({ text: 'Hi.' }));
-    const talk = memoryEngine({
+    const conversation = memoryEngine({
       model,
       pathway: {
         nodes: [
@@ -459,14 +470,14 @@ describe('Failures', () => {
         ],
       },
     });
-    await talk.say('Hi');
-    expect(talk.events().at(-1)).toMatchObject({ type: 'error', data: { code: 'too_many_hops' } });
+    await conversation.say('Hi');
+    expect(conversation.events().at(-1)).toMatchObject({ type: 'error', data: { code: 'too_many_hops' } });
   });
 });
 
 test('A node without a prompt is passed by its unconditional edge', async () => {
   const model = scriptedModel((request) => ({ text: nodeOf(request) ?? '' }));
-  const talk = memoryEngine({
+  const conversation = memoryEngine({
     model,
     pathway: {
       nodes: [
@@ -476,19 +487,19 @@ test('A node without a prompt is passed by its unconditional edge', async () => 
       edges: [{ id: '1', source: 'start', target: 'help' }],
     },
   });
-  expect(await talk.say('Hi')).toBe('help');
+  expect(await conversation.say('Hi')).toBe('help');
 });
 
 test('The start of the prompt stays the same from turn to turn, and the user message is last', async () => {
   const model = scriptedModel(() => ({ text: 'Yes.' }));
-  const talk = memoryEngine({
+  const conversation = memoryEngine({
     model,
     pathway,
     agent: { globalPrompt: 'You work for {{ company }}.' },
   });
-  await talk.say('One', { variables: { company: 'Acme' } });
-  await talk.say('Two');
-  await talk.say('Three');
+  await conversation.say('One', { variables: { company: 'Acme' } });
+  await conversation.say('Two');
+  await conversation.say('Three');
   const [first, second, third] = model.requests.map(({ messages }) => messages);
   const roles = ['system', 'user', 'assistant', 'system', 'user'];
   expect(second?.map(({ role }) => role)).toEqual(roles);
@@ -503,7 +514,7 @@ test('A model that called tools gets its own words and the results', async () =>
       ? { text: 'It is noted.' }
       : { text: 'Let me see.', calls: [{ name: 'query_knowledgebase', arguments: { query: 'x' } }] },
   );
-  const talk = memoryEngine({
+  const conversation = memoryEngine({
     model,
     pathway: {
       nodes: [
@@ -512,7 +523,7 @@ test('A model that called tools gets its own words and the results', async () =>
       edges: [],
     },
   });
-  expect(await talk.say('Hi')).toBe('Let me see.\nIt is noted.');
+  expect(await conversation.say('Hi')).toBe('Let me see.\nIt is noted.');
   expect(model.requests[1]?.messages.slice(1)).toMatchObject([
     { role: 'system' },
     { role: 'user', content: 'Hi' },
@@ -523,7 +534,7 @@ test('A model that called tools gets its own words and the results', async () =>
 
 test('The prompt of a second step in the same turn is last', async () => {
   const model = scriptedModel(() => ({ text: 'And you?' }));
-  const talk = memoryEngine({
+  const conversation = memoryEngine({
     model,
     pathway: {
       nodes: [
@@ -537,7 +548,7 @@ test('The prompt of a second step in the same turn is last', async () => {
       ],
     },
   });
-  await talk.say('Hi');
+  await conversation.say('Hi');
   expect(model.requests[0]?.messages.map(({ role }) => role)).toEqual([
     'system',
     'user',
@@ -552,7 +563,7 @@ describe('A session that changes while the lock is acquired', () => {
     const meanwhile = { act: () => {} };
     const model = scriptedModel((_request, index) => ({ text: `Answer ${index}.` }));
     let reads = 0;
-    const talk = memoryEngine({
+    const conversation = memoryEngine({
       model,
       pathway,
       wrapSessions: (sessions) => ({
@@ -570,35 +581,35 @@ describe('A session that changes while the lock is acquired', () => {
         },
       },
     });
-    return { talk, model, meanwhile, reads: () => reads };
+    return { conversation, model, meanwhile, reads: () => reads };
   }
 
   test('is read again after another turn', async () => {
-    const { talk, model, meanwhile } = scene(true);
-    await talk.say('First');
+    const { conversation, model, meanwhile } = scene(true);
+    await conversation.say('First');
     meanwhile.act = () => {
-      const session = talk.session();
+      const session = conversation.session();
       const messages = [...session.state.messages, { role: 'user' as const, content: 'Between', at: '' }];
-      talk.sessions.set('s', { ...session, turn: 7, state: { ...session.state, messages } });
+      conversation.sessions.set('s', { ...session, turn: 7, state: { ...session.state, messages } });
     };
-    await talk.say('Second');
+    await conversation.say('Second');
     expect(model.requests[1]?.messages.map(({ content }) => content)).toContain('Between');
-    expect(talk.session().turn).toBe(8);
+    expect(conversation.session().turn).toBe(8);
   });
 
   test('is created anew after its end', async () => {
-    const { talk, meanwhile } = scene(true);
-    await talk.say('First');
-    const { instanceId } = talk.session();
-    meanwhile.act = () => talk.sessions.clear();
-    await talk.say('Second');
-    expect(talk.session().instanceId).not.toBe(instanceId);
-    expect(talk.session().turn).toBe(1);
+    const { conversation, meanwhile } = scene(true);
+    await conversation.say('First');
+    const { instanceId } = conversation.session();
+    meanwhile.act = () => conversation.sessions.clear();
+    await conversation.say('Second');
+    expect(conversation.session().instanceId).not.toBe(instanceId);
+    expect(conversation.session().turn).toBe(1);
   });
 
   test('is read once when the lock was free', async () => {
-    const { talk, reads } = scene(false);
-    await talk.say('First');
+    const { conversation, reads } = scene(false);
+    await conversation.say('First');
     expect(reads()).toBe(1);
   });
 });

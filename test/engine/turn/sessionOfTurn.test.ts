@@ -14,7 +14,7 @@ const pathway: PathwayInput = {
 function scene(wrapSessions: (sessions: SessionStore) => Partial<SessionStore> = () => ({})) {
   const log: string[] = [];
   const model = scriptedModel((_request, index) => ({ text: `Answer ${index}.` }));
-  const talk = memoryEngine({
+  const conversation = memoryEngine({
     model,
     pathway,
     lock: {
@@ -25,7 +25,7 @@ function scene(wrapSessions: (sessions: SessionStore) => Partial<SessionStore> =
     },
     wrapSessions: (sessions) => ({ ...sessions, ...wrapSessions(sessions) }),
   });
-  return { talk, model, log };
+  return { conversation, model, log };
 }
 
 function spokenTurn(onSession: (session: Session) => void) {
@@ -39,29 +39,29 @@ describe('A spoken turn', () => {
   const input = { kind: 'words', text: 'Well' } as const;
 
   test('tells its channel the session that it runs on', async () => {
-    const { talk } = scene();
+    const { conversation } = scene();
     const turns: number[] = [];
     const turn = spokenTurn((session) => void turns.push(session.turn));
-    await talk.turn(input, turn);
-    await talk.turn(input, turn);
+    await conversation.turn(input, turn);
+    await conversation.turn(input, turn);
     expect(turns).toEqual([0, 1]);
   });
 
   test('stores nothing when its channel refuses the session', async () => {
-    const { talk, log } = scene();
+    const { conversation, log } = scene();
     const refusal = invalid('other', 'another session');
     const refuse = () => {
       throw refusal;
     };
-    await expect(talk.turn(input, spokenTurn(refuse))).rejects.toBe(refusal);
-    expect([talk.sessions.size, talk.records, log]).toEqual([0, [], ['release']]);
+    await expect(conversation.turn(input, spokenTurn(refuse))).rejects.toBe(refusal);
+    expect([conversation.sessions.size, conversation.records, log]).toEqual([0, [], ['release']]);
   });
 });
 
 describe('The first turn of a session', () => {
   test('continues a session that the API created meanwhile', async () => {
     let create = async () => {};
-    const { talk } = scene((sessions) => ({
+    const { conversation } = scene((sessions) => ({
       async insert(session, started) {
         await create();
         await sessions.insert(session, started);
@@ -70,23 +70,23 @@ describe('The first turn of a session', () => {
     create = async () => {
       create = async () => {};
       const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat', provider: 'api' } as const;
-      await talk.engine.create(wanted);
+      await conversation.engine.create(wanted);
     };
-    expect(await talk.say('First')).toBe('Answer 0.');
-    expect(talk.session()).toMatchObject({ provider: 'api', turn: 1 });
+    expect(await conversation.say('First')).toBe('Answer 0.');
+    expect(conversation.session()).toMatchObject({ provider: 'api', turn: 1 });
   });
 
   test('fails without a model request when the session cannot be stored', async () => {
     const failure = invalid('no', 'no');
-    const { talk, model } = scene(() => ({ insert: () => Promise.reject(failure) }));
-    await expect(talk.say('First')).rejects.toBe(failure);
-    expect([talk.sessions.size, talk.records, model.requests]).toEqual([0, [], []]);
+    const { conversation, model } = scene(() => ({ insert: () => Promise.reject(failure) }));
+    await expect(conversation.say('First')).rejects.toBe(failure);
+    expect([conversation.sessions.size, conversation.records, model.requests]).toEqual([0, [], []]);
   });
 });
 
 test('A turn holds its lock until its failure is stored', async () => {
   let store = () => {};
-  const { talk, log } = scene((sessions) => ({
+  const { conversation, log } = scene((sessions) => ({
     async saveTurn(session, history) {
       log.push('save');
       await new Promise<void>((resolve) => {
@@ -96,7 +96,7 @@ test('A turn holds its lock until its failure is stored', async () => {
     },
   }));
   const leaving = new AbortController();
-  const turn = talk.engine.runTurn(
+  const turn = conversation.engine.runTurn(
     { projectId: PROJECT, sessionId: 's', channel: 'chat' },
     () => ({ input: { kind: 'words', text: 'First' } }),
     ({ type }) => (type === 'start' ? void leaving.abort(new Error('gone')) : undefined),

@@ -16,7 +16,7 @@ import {
 } from '../../../src/infra/httpClient/client.ts';
 import { createConnect, type Endpoint } from '../../../src/infra/httpClient/connect.ts';
 import { HttpClientError } from '../../../src/infra/httpClient/errors.ts';
-import { cleanedUp } from '../../support/cleanups.ts';
+import { useCleanups } from '../../support/cleanups.ts';
 import {
   type LoopbackServer,
   listenOnLoopback,
@@ -25,7 +25,7 @@ import {
 } from '../../support/loopbackServer.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
-const cleanups = cleanedUp();
+const cleanups = useCleanups();
 
 describe('The guarded HTTP client', () => {
   it('sends method, headers and body, and returns the response with the server’s address', async () => {

@@ -5,14 +5,14 @@ import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createGuardedHttpClient, type GuardedRequest } from '../../../src/infra/httpClient/client.ts';
 import { createConnect } from '../../../src/infra/httpClient/connect.ts';
-import { cleanedUp } from '../../support/cleanups.ts';
+import { useCleanups } from '../../support/cleanups.ts';
 import { listenOnLoopback, serveOnLoopback, testAuthority } from '../../support/loopbackServer.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const BODY = '{"event":"session.ended"}';
 /** Larger than the socket buffers of both ends. */
 const LONG = Buffer.alloc(32_000_000, 0x61);
-const cleanups = cleanedUp();
+const cleanups = useCleanups();
 
 describe('A request with a confirmation before its last byte', () => {
   it('is sent up to that byte, with its full length and without chunked encoding', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createDnsLookup } from '../../../src/infra/httpClient/lookup.ts';
-import { watchLeaks } from '../../support/leaks.ts';
+import { detectLeaks } from '../../support/leaks.ts';
 
 const TYPE_A = 1;
 const never = new AbortController().signal;
@@ -12,7 +12,7 @@ const servers: Socket[] = [];
 let assertNoLeaks: () => Promise<void>;
 
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 

@@ -7,7 +7,7 @@ import type { DocumentType } from '../../../src/knowledge/documentType.ts';
 import type { Block } from '../../../src/knowledge/parse/block.ts';
 import { reflow } from '../../../src/knowledge/parse/pdf.ts';
 import { READERS } from '../../../src/knowledge/parse/readers.ts';
-import { collect } from '../../support/collect.ts';
+import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
 import {
   archive,
   makeDocx,
@@ -26,7 +26,7 @@ async function read(
   const path = join(tempDir(), 'document');
   writeFileSync(path, content);
   const reader = await READERS[type]();
-  return await collect(reader({ path, name }));
+  return await arrayFromAsync(reader({ path, name }));
 }
 const texts = (blocks: readonly Block[]) => blocks.map(({ text }) => text);
 

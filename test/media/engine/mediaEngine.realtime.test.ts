@@ -16,7 +16,7 @@ import type { ThreadStatistics } from '../../../src/media/engine/threadMessages.
 import type { MediaSession, NegotiatedCodec } from '../../../src/media/mediaSession.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { soundMs, toneMs } from '../../e2e/phone/support/tones.ts';
-import { watchLeaks } from '../../support/leaks.ts';
+import { detectLeaks } from '../../support/leaks.ts';
 import { type RtpPhone, startRtpPhone } from '../../support/media/rtpPhone.ts';
 import { tempDir } from '../../support/tempDir.ts';
 import { CODECS, read } from '../support/callHarness.ts';
@@ -29,7 +29,7 @@ const PORTS = { min: 41_000, max: 41_039 };
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 
@@ -101,7 +101,7 @@ describe('Media engine with real threads and sockets', () => {
     await session.startStream(target('echo:'));
     const path = join(tempDir(), 'call.wav');
     await session.startRecording({ path });
-    phone.talkTo(session.rtpPort);
+    phone.sendTo(session.rtpPort);
     // A busy machine leaves gaps in the tone, so that this waits for enough of it.
     await expect.poll(() => toneMs(heardBy(phone), 8000, 1000), { interval: 100 }).toBeGreaterThan(1000);
     expect(await session.quality()).toMatchObject({ codec: 'PCMU' });
@@ -152,8 +152,8 @@ describe('Media engine with real threads and sockets', () => {
     await near.startStream(target('echo:'));
     await near.stopStream();
     await near.bridge(far);
-    caller.talkTo(near.rtpPort);
-    desk.talkTo(far.rtpPort);
+    caller.sendTo(near.rtpPort);
+    desk.sendTo(far.rtpPort);
     // A busy machine leaves gaps.
     await expect.poll(() => toneMs(heardBy(desk), 16_000, 1000), { interval: 100 }).toBeGreaterThan(300);
     await expect.poll(() => toneMs(heardBy(caller), 8000, 600), { interval: 100 }).toBeGreaterThan(300);
@@ -211,8 +211,8 @@ describe('Media engine with real threads and sockets', () => {
       await spared.startStream(target('echo:'));
       const path = join(tempDir(), 'call.wav');
       await doomed.startRecording({ path });
-      mine.talkTo(doomed.rtpPort);
-      other.talkTo(spared.rtpPort);
+      mine.sendTo(doomed.rtpPort);
+      other.sendTo(spared.rtpPort);
       // One second is in the file.
       await expect.poll(() => statSync(path).size).toBeGreaterThan(SECOND_OF_RECORDING_BYTES);
       const lost: string[] = [];
@@ -261,7 +261,7 @@ describe('Media engine with real threads and sockets', () => {
     ] as const) {
       await connect(session, phone, CODECS.PCMU);
       await session.startStream(target('echo:'));
-      phone.talkTo(session.rtpPort);
+      phone.sendTo(session.rtpPort);
     }
     const hearTone = (sinceMs: readonly number[]) =>
       expect

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { PacketSocket } from '../../../src/media/transport/packetIo.ts';
 import { udpPacketIo } from '../../../src/media/transport/udpSocket.ts';
-import { watchLeaks } from '../../support/leaks.ts';
+import { detectLeaks } from '../../support/leaks.ts';
 import { reservePort } from '../../support/ports.ts';
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 

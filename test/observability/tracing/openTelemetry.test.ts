@@ -6,7 +6,7 @@ import {
   type OpenTelemetryOptions,
   openTelemetry,
 } from '../../../src/observability/tracing/openTelemetry.ts';
-import { watchLeaks } from '../../support/leaks.ts';
+import { detectLeaks } from '../../support/leaks.ts';
 import { collectTraces } from '../../support/traceCollector.ts';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -28,7 +28,7 @@ const optionsFor = (endpoint: string, more: Partial<OpenTelemetryOptions> = {}):
 });
 
 test('Spans reach the collector as a tree with the node’s identity', async () => {
-  const assertNoLeaks = watchLeaks();
+  const assertNoLeaks = detectLeaks();
   const collector = await collectTraces();
   const tracing = openTelemetry(optionsFor(collector.url, { headers: { 'x-team': 'voice' } }));
   const outer = tracing.startSpan('outer', {

@@ -13,7 +13,7 @@ import {
 import { createRehearsalChat } from '../../../src/providers/local/chat.ts';
 import type { ChatEvent, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
 import { createChatClient } from '../../../src/providers/streamWithRetry.ts';
-import { collect } from '../../support/collect.ts';
+import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
 
 const forever = new AbortController().signal;
 const model = createChatClient(createRehearsalChat({ makeId: () => '1-2' }), {
@@ -25,7 +25,7 @@ const book = { id: 'e-book', label: '', sentence: 'The caller wants to book' };
 
 function ask(situation: Situation, request: Partial<ChatRequest> = {}): Promise<ChatEvent[]> {
   const whole = { model: 'any', messages: [], ...request, ...rehearsalOptions({ node, ...situation }) };
-  return collect(model.stream(whole, forever));
+  return arrayFromAsync(model.stream(whole, forever));
 }
 
 async function askForJson(purpose: ChatRequest['purpose'] & string, situation: Situation): Promise<unknown> {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createLocalEmbedder, type LocalEmbedder } from '../../../src/providers/local/embedder.ts';
-import { watchLeaks } from '../../support/leaks.ts';
+import { detectLeaks } from '../../support/leaks.ts';
 
 const forever = new AbortController().signal;
 let embedder: LocalEmbedder;
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   embedder = createLocalEmbedder();
 });
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLocalSpeechToText, INSTALL_COMMAND } from '../../../src/providers/local/speechToText.ts';
 import type { RecognitionOptions, SpeechToText } from '../../../src/providers/ports/speechToText.ts';
-import { watchLeaks } from '../../support/leaks.ts';
-import { spoken } from '../../support/spoken.ts';
+import { detectLeaks } from '../../support/leaks.ts';
+import { synthesizeSpeech } from '../../support/synthesizedSpeech.ts';
 
 const forever = new AbortController().signal;
 const ANSWERS = ['yes please', 'no thank you', 'speak to a human', 'in 12 days'];
@@ -10,7 +10,7 @@ let stt: SpeechToText;
 let assertNoLeaks: () => Promise<void>;
 
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   stt = createLocalSpeechToText({ searchPath: process.env.PATH ?? '' });
 });
 afterAll(async () => {
@@ -30,12 +30,14 @@ describe('Offline recognition of telephone audio', () => {
   test.each(['yes please', 'no thank you', 'speak to a human', 'in twelve days'])(
     'recognizes %j among the expected answers',
     async (text) => {
-      expect(await recognize(await spoken(text, 8000), { expectedAnswers: ANSWERS })).toBe(text);
+      expect(await recognize(await synthesizeSpeech(text, 8000), { expectedAnswers: ANSWERS })).toBe(text);
     },
   );
 
   test('recognizes a sentence without expected answers', async () => {
-    const text = await recognize(await spoken('I would like to book a table for four people', 8000));
+    const text = await recognize(
+      await synthesizeSpeech('I would like to book a table for four people', 8000),
+    );
     expect(text).toMatch(/i would like to .* table for four people/);
   }, 30_000);
 
@@ -45,7 +47,7 @@ describe('Offline recognition of telephone audio', () => {
 
   test('recognizes 24 kHz audio pushed in one chunk of several seconds', async () => {
     const quiet = new Int16Array(24_000);
-    const speech = await spoken('yes please', 24_000);
+    const speech = await synthesizeSpeech('yes please', 24_000);
     const stream = stt.openStream({ sampleRateHz: 24_000, expectedAnswers: ANSWERS });
     stream.push(Int16Array.from([...quiet, ...speech, ...quiet]));
     expect(await stream.finalize(forever)).toEqual({ text: 'yes please' });
@@ -53,7 +55,10 @@ describe('Offline recognition of telephone audio', () => {
   });
 
   test('recognizes audio after a pause together with the audio before it', async () => {
-    const [yes, please] = await Promise.all([spoken('yes', 8000), spoken('please', 8000)]);
+    const [yes, please] = await Promise.all([
+      synthesizeSpeech('yes', 8000),
+      synthesizeSpeech('please', 8000),
+    ]);
     const stream = stt.openStream({ sampleRateHz: 8000, expectedAnswers: ['yes', 'yes please', 'no'] });
     stream.push(yes);
     expect(await stream.finalize(forever)).toEqual({ text: 'yes' });

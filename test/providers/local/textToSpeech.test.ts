@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLocalTextToSpeech, FLITE_SAMPLE_RATE_HZ } from '../../../src/providers/local/textToSpeech.ts';
 import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
-import { collect } from '../../support/collect.ts';
-import { watchLeaks } from '../../support/leaks.ts';
+import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
+import { detectLeaks } from '../../support/leaks.ts';
 
 const forever = new AbortController().signal;
 let speech: TextToSpeech;
 let assertNoLeaks: () => Promise<void>;
 
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   speech = createLocalTextToSpeech({ threads: 1 });
 });
 afterAll(async () => {
@@ -21,7 +21,9 @@ const secondsOf = (chunks: readonly Int16Array[]) =>
   chunks.reduce((sum, { length }) => sum + length, 0) / FLITE_SAMPLE_RATE_HZ;
 
 test('Offline synthesis makes a sentence of plausible length and level at 16 kHz', async () => {
-  const chunks = await collect(speech.synthesize({ text: 'Good afternoon, how can I help you?' }, forever));
+  const chunks = await arrayFromAsync(
+    speech.synthesize({ text: 'Good afternoon, how can I help you?' }, forever),
+  );
   expect(secondsOf(chunks)).toBeGreaterThan(1);
   expect(secondsOf(chunks)).toBeLessThan(4);
   expect(Math.max(...chunks.flatMap((chunk) => [...chunk]))).toBeGreaterThan(3000);
@@ -29,26 +31,28 @@ test('Offline synthesis makes a sentence of plausible length and level at 16 kHz
 
 test('Offline synthesis makes dozens of texts one after the other', async () => {
   for (let n = 1; n <= 30; n++) {
-    const chunks = await collect(speech.synthesize({ text: `Number ${n}.` }, forever));
+    const chunks = await arrayFromAsync(speech.synthesize({ text: `Number ${n}.` }, forever));
     expect(secondsOf(chunks)).toBeGreaterThan(0.3);
   }
 });
 
 test('Offline synthesis yields a long text in parts', async () => {
   const sentence = 'This is one of the many sentences that make this answer a long one, longer than most.';
-  const chunks = await collect(speech.synthesize({ text: Array(6).fill(sentence).join(' ') }, forever));
+  const chunks = await arrayFromAsync(
+    speech.synthesize({ text: Array(6).fill(sentence).join(' ') }, forever),
+  );
   expect(chunks.length).toBeGreaterThan(2);
 });
 
 test('Offline synthesis rejects at once when aborted, and the next text works', async () => {
   const controller = new AbortController();
-  const pending = collect(speech.synthesize({ text: 'This is never heard.' }, controller.signal));
+  const pending = arrayFromAsync(speech.synthesize({ text: 'This is never heard.' }, controller.signal));
   controller.abort(new Error('interrupted'));
   await expect(pending).rejects.toThrow('interrupted');
-  expect(secondsOf(await collect(speech.synthesize({ text: 'Yes.' }, forever)))).toBeGreaterThan(0.2);
+  expect(secondsOf(await arrayFromAsync(speech.synthesize({ text: 'Yes.' }, forever)))).toBeGreaterThan(0.2);
 });
 
 test('Offline synthesis fails with model_unavailable for an unknown voice', async () => {
-  const spoken = collect(speech.synthesize({ text: 'Hello.', voice: 'no-such-voice' }, forever));
+  const spoken = arrayFromAsync(speech.synthesize({ text: 'Hello.', voice: 'no-such-voice' }, forever));
   await expect(spoken).rejects.toMatchObject({ code: 'model_unavailable', beforeFirstToken: true });
 });

@@ -5,7 +5,7 @@ import { createOpenAiEndpoint, type OpenAiEndpoint } from '../../../src/provider
 import type { ChatEvent, ChatModel, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { createChatClient } from '../../../src/providers/streamWithRetry.ts';
-import { collect } from '../../support/collect.ts';
+import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
 import {
   type Answer,
   calling,
@@ -49,7 +49,7 @@ afterEach(async () => {
 });
 
 async function ask(request: Partial<ChatRequest> = {}, signal = forever): Promise<ChatEvent[]> {
-  return collect(model.stream({ ...QUESTION, ...request }, signal));
+  return arrayFromAsync(model.stream({ ...QUESTION, ...request }, signal));
 }
 
 async function failureOf(...answers: readonly Answer[]): Promise<ModelError> {
@@ -151,7 +151,7 @@ describe('Chat request', () => {
   it('has no authorization without a key', async () => {
     const open = createOpenAiEndpoint({ baseUrl: upstream.baseUrl });
     upstream.answerWith({ steps: saying('Hi') });
-    await collect(clientOf(open).stream(QUESTION, forever));
+    await arrayFromAsync(clientOf(open).stream(QUESTION, forever));
     await open.close();
     expect(upstream.requests[0]?.headers.authorization).toBeUndefined();
   });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createOpenAiEmbedder } from '../../../src/providers/openai/embedder.ts';
 import { createOpenAiEndpoint, type OpenAiEndpoint } from '../../../src/providers/openai/endpoint.ts';
 import type { OpenAiEmbeddingModelName } from '../../../src/providers/ports/embedder.ts';
-import { type FakeEmbeddings, startFakeEmbeddings, wordVector } from '../../support/embeddings.ts';
+import { type FakeEmbeddings, startFakeEmbeddings, wordVector } from '../../support/fakeEmbeddings.ts';
 
 const forever = new AbortController().signal;
 let fake: FakeEmbeddings;

@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { createOpenAiEndpoint, type OpenAiEndpoint } from '../../../src/providers/openai/endpoint.ts';
 import { createOpenAiSpeechToText } from '../../../src/providers/openai/speechToText.ts';
 import { createOpenAiTextToSpeech } from '../../../src/providers/openai/textToSpeech.ts';
-import { collect } from '../../support/collect.ts';
+import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
 
 const forever = new AbortController().signal;
 type Answer = (request: IncomingMessage, body: Buffer, response: ServerResponse) => void;
@@ -70,7 +70,7 @@ describe('OpenAI speech synthesis', () => {
 
   test('requests PCM and joins samples that chunks split', async () => {
     answers = [sending([0x01, 0x00, 0xff], [0xff, 0x00, 0x80], [0x07])];
-    const samples = await collect(tts().synthesize({ text: 'Hello.', voice: 'nova' }, forever));
+    const samples = await arrayFromAsync(tts().synthesize({ text: 'Hello.', voice: 'nova' }, forever));
     expect(samples.flatMap((chunk) => [...chunk])).toEqual([1, -1, -32_768]);
     expect(bodies[0]?.path).toBe('/v1/audio/speech');
     expect(JSON.parse(String(bodies[0]?.body))).toEqual({
@@ -83,7 +83,7 @@ describe('OpenAI speech synthesis', () => {
 
   test('retries a failure before the first sample once', async () => {
     answers = [failing(503), sending([1, 0])];
-    expect((await collect(tts().synthesize({ text: 'Hi.' }, forever))).length).toBe(1);
+    expect((await arrayFromAsync(tts().synthesize({ text: 'Hi.' }, forever))).length).toBe(1);
     expect(retries).toEqual([expect.stringContaining('503')]);
   });
 
@@ -97,7 +97,7 @@ describe('OpenAI speech synthesis', () => {
     ['a WAV file', () => [document('audio/pcm', 'RIFF....WAVE')], 'model_malformed', 2],
   ])('fails for %s', async (_, script, code, attempts) => {
     answers = script();
-    await expect(collect(tts().synthesize({ text: 'Hi.' }, forever))).rejects.toMatchObject({ code });
+    await expect(arrayFromAsync(tts().synthesize({ text: 'Hi.' }, forever))).rejects.toMatchObject({ code });
     expect(bodies.length).toBe(attempts);
   });
 
@@ -129,7 +129,7 @@ describe('OpenAI speech synthesis', () => {
 
   test('times out on a silent endpoint', async () => {
     answers = [() => undefined];
-    await expect(collect(tts(60).synthesize({ text: 'Hi.' }, forever))).rejects.toThrow(
+    await expect(arrayFromAsync(tts(60).synthesize({ text: 'Hi.' }, forever))).rejects.toThrow(
       /did not start to answer within 0.06 s/,
     );
     expect(bodies.length).toBe(2);

@@ -5,7 +5,7 @@ import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceA
 import { createRnnoiseVad } from '../../../src/providers/vad/rnnoise.ts';
 import { createWebrtcVad } from '../../../src/providers/vad/webrtc.ts';
 import { atLevel, lineNoise } from '../../support/lineNoise.ts';
-import { spoken } from '../../support/spoken.ts';
+import { synthesizeSpeech } from '../../support/synthesizedSpeech.ts';
 
 const RATES = [8000, 16_000, 24_000] as const;
 
@@ -16,7 +16,7 @@ let speech: Int16Array;
 beforeAll(async () => {
   first = await createWebrtcVad();
   neural = await createRnnoiseVad(first);
-  speech = await spoken('I would like a table for two tonight, please.', 8000);
+  speech = await synthesizeSpeech('I would like a table for two tonight, please.', 8000);
 });
 
 /** What a detector says of each 20 ms. */

@@ -4,7 +4,7 @@ import { createLocalTextToSpeech } from '../../../src/providers/local/textToSpee
 import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
 import { createWebrtcVad } from '../../../src/providers/vad/webrtc.ts';
 import { createRandom } from '../../media/support/signals.ts';
-import { collect } from '../../support/collect.ts';
+import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
 
 let activity: VoiceActivityDetection;
 let speech: Int16Array;
@@ -12,7 +12,7 @@ let speech: Int16Array;
 beforeAll(async () => {
   activity = await createWebrtcVad();
   const flite = createLocalTextToSpeech({ threads: 1 });
-  const chunks = await collect(
+  const chunks = await arrayFromAsync(
     flite.synthesize({ text: 'I would like a table for two tonight.' }, new AbortController().signal),
   );
   await flite.close();

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { header, Phone, SDP } from '../support/phone.ts';
-import { connectApp, drained, nothing, type Rig, startRig } from '../support/rig.ts';
+import { connectApp, NO_STATE, type Rig, startRig, waitUntilDrained } from '../support/rig.ts';
 
 let rig: Rig;
 afterEach(async () => rig.close());
@@ -22,7 +22,7 @@ test('A call gets 480 when the application never responds', async () => {
   const invite = rig.phone.request('INVITE', rig.port, { callId: 'mute', body: SDP });
   rig.phone.send(invite, rig.port);
   await rig.phone.next(/^SIP\/2.0 480 /);
-  expect(await drained(rig.server)).toEqual(nothing);
+  expect(await waitUntilDrained(rig.server)).toEqual(NO_STATE);
 });
 
 test('Waiting callers get 503 when the application disconnects', async () => {
@@ -30,7 +30,7 @@ test('Waiting callers get 503 when the application disconnects', async () => {
   rig.srf.invite((_req, res) => res.send(180));
   rig.phone.send(rig.phone.request('INVITE', rig.port, { callId: 'left', body: SDP }), rig.port);
   await rig.phone.next(/^SIP\/2.0 180 /);
-  rig.leave();
+  rig.disconnect();
   await rig.phone.next(/^SIP\/2.0 503 /);
 });
 
@@ -68,7 +68,7 @@ test('A shutdown sends BYE to established calls, 503 to waiting callers and CANC
 
 test('An application that reconnects keeps its calls and gets the frames it missed', async () => {
   rig = await startRig();
-  rig.leave();
+  rig.disconnect();
   const relay = await openRelay(rig.server.controlPort);
   const srf = await connectApp(rig.server, relay.port);
   const { phone, port, server } = rig;
@@ -102,11 +102,11 @@ test('An application that reconnects keeps its calls and gets the frames it miss
 test('The calls of an application that does not reconnect end with a BYE and its Reason', async () => {
   rig = await startRig({ controlTimes: { graceMs: 100 } });
   await callUp('orphan');
-  rig.leave();
+  rig.disconnect();
   const bye = await rig.phone.next(/^BYE /);
   expect(header(bye, 'Reason')).toContain('application gone');
   rig.phone.send(rig.phone.answer(bye, '200 OK'), rig.port);
-  expect(await drained(rig.server)).toEqual(nothing);
+  expect(await waitUntilDrained(rig.server)).toEqual(NO_STATE);
 });
 
 test('A session that the caller does not refresh is ended', async () => {

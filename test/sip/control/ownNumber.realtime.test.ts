@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Forwarder, startForwarder } from '../support/forwarder.ts';
 import { OTHER_SDP, SDP } from '../support/phone.ts';
-import { drained, nothing, type Rig, startRig } from '../support/rig.ts';
+import { NO_STATE, type Rig, startRig, waitUntilDrained } from '../support/rig.ts';
 import type { SrfDialog, SrfRequest, SrfResponse } from '../support/srf.ts';
 
 /** Calls that return to us through a proxy which keeps Call-ID and tags: both ends are ours. */
@@ -93,5 +93,5 @@ test('A call to our own number is rejected or canceled', async () => {
 });
 
 test('No transaction or dialog remains', async () => {
-  expect(await drained(rig.server)).toEqual(nothing);
+  expect(await waitUntilDrained(rig.server)).toEqual(NO_STATE);
 });

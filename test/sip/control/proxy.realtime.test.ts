@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { header, Phone, SDP } from '../support/phone.ts';
-import { drained, nothing, type Rig, startRig } from '../support/rig.ts';
+import { NO_STATE, type Rig, startRig, waitUntilDrained } from '../support/rig.ts';
 import type { ProxyResult } from '../support/srf.ts';
 
 let rig: Rig;
@@ -44,7 +44,7 @@ test('A proxied call and its BYE are forwarded both ways, and nothing remains', 
   const bye = await callee.next(/^BYE /);
   callee.send(callee.answer(bye, '200 OK'), port);
   await phone.next(/^SIP\/2.0 200 .*CSeq: 2 BYE/s);
-  expect(await drained(server)).toEqual(nothing);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });
 
 test('Serial targets are tried in turn, and each final response is reported', async () => {
@@ -63,7 +63,7 @@ test('Serial targets are tried in turn, and each final response is reported', as
   await vi.waitFor(() => expect(statuses(outcome.result)).toEqual([486, 404]));
   expect(outcome.result?.connected).toBe(false);
   await second.close();
-  expect(await drained(server)).toEqual(nothing);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });
 
 test('The first of parallel targets to accept wins, and the other is canceled', async () => {
@@ -94,7 +94,7 @@ test('A CANCEL is forwarded to the target', async () => {
   callee.send(callee.answer(invite, '487 Request Terminated'), port);
   const ended = await phone.next(/^SIP\/2.0 487 .*INVITE/s);
   phone.send(phone.request('ACK', port, { callId: 'p4', branch, to: header(ended, 'To') }), port);
-  expect(await drained(server)).toEqual(nothing);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });
 
 test('A silent target gives the caller 408', async () => {

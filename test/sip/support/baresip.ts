@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { reservePort } from '../../support/ports.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
 import { type Program, startProgram } from './program.ts';
-import { untilBound } from './sipp.ts';
+import { waitUntilBound } from './sipp.ts';
 
 /** A baresip software phone with automatic answer. */
 export interface Baresip extends Program {
@@ -78,7 +78,7 @@ export async function startBaresip(options: BaresipOptions = {}): Promise<Baresi
   });
   let socket: Socket;
   try {
-    await untilBound(port);
+    await waitUntilBound(port);
     socket = await connected(controlPort);
   } catch (error) {
     await program.close();

@@ -1,6 +1,6 @@
 import { reservePort } from '../../support/ports.ts';
 import { type Program, startProgram } from './program.ts';
-import { untilBound } from './sipp.ts';
+import { waitUntilBound } from './sipp.ts';
 
 export interface Kamailio extends Program {
   readonly port: number;
@@ -72,7 +72,7 @@ export async function startKamailio(as: 'carrier' | 'answerer'): Promise<Kamaili
     ...['-f', `${folder}/kamailio.cfg`, '-DD', '-E', '-Y', folder, '-w', folder, '-m', '128', '-M', '8'],
   ]);
   try {
-    await untilBound(port);
+    await waitUntilBound(port);
   } catch (error) {
     await program.close();
     throw new Error(`Kamailio did not start: ${program.output}`, { cause: error });

@@ -6,7 +6,7 @@ export class Phone {
   readonly #inbox: string[] = [];
   #waiting: { match: RegExp; take(text: string): void }[] = [];
   #branch = 0;
-  readonly all: string[] = [];
+  readonly received: string[] = [];
   /** Called for each message. */
   onMessage: (text: string) => void = () => undefined;
 
@@ -61,7 +61,7 @@ export class Phone {
   }
 
   /** Whether no such message arrives within the time. */
-  async silent(match: RegExp, forMs: number): Promise<boolean> {
+  async receivesNone(match: RegExp, forMs: number): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, forMs));
     return !this.#inbox.some((text) => match.test(text));
   }
@@ -129,7 +129,7 @@ export class Phone {
   }
 
   #take(text: string): void {
-    this.all.push(text);
+    this.received.push(text);
     this.onMessage(text);
     const waiting = this.#waiting.find(({ match }) => match.test(text));
     if (!waiting) {

@@ -10,7 +10,7 @@ export interface Rig {
   readonly phone: Phone;
   readonly port: number;
   /** Disconnects the application; idempotent, unlike drachtio-srf's disconnect. */
-  leave(): void;
+  disconnect(): void;
   close(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export async function startRig(
   const srf = await connectApp(server);
   const phone = await Phone.open();
   let connected = true;
-  const leave = () => {
+  const disconnect = () => {
     if (connected) srf.disconnect();
     connected = false;
   };
@@ -54,9 +54,9 @@ export async function startRig(
     srf,
     phone,
     port,
-    leave,
+    disconnect,
     async close() {
-      leave();
+      disconnect();
       await phone.close();
       await server.close();
     },
@@ -64,7 +64,7 @@ export async function startRig(
 }
 
 /** Waits until no transaction and dialog remains. @returns The remaining counts. */
-export async function drained(server: SipServer, withinMs = 6000): Promise<Record<string, number>> {
+export async function waitUntilDrained(server: SipServer, withinMs = 6000): Promise<Record<string, number>> {
   const names = [
     'clientTransactions',
     'serverTransactions',
@@ -81,7 +81,7 @@ export async function drained(server: SipServer, withinMs = 6000): Promise<Recor
   return left();
 }
 
-export const nothing = {
+export const NO_STATE = {
   clientTransactions: 0,
   serverTransactions: 0,
   dialogs: 0,

@@ -18,7 +18,7 @@ export interface SippRun {
   readonly callsPerSecond?: number;
   readonly transport?: 'u1' | 't1' | 'tn';
   /** Percent of all messages lost, both ways. */
-  readonly lost?: number;
+  readonly lossPercent?: number;
   /** The default length of a pause. */
   readonly durationMs?: number;
   /** T1; by default that of the RFC. */
@@ -80,7 +80,7 @@ function argumentsOf(run: SippRun, scenario: string): string[] {
     ['-d', run.durationMs ?? 0],
     ['-T2', run.t2Ms ?? 4000],
     ['-timeout', `${run.timeoutSeconds ?? 40}s`],
-    ...(run.lost ? lossy(run.lost) : []),
+    ...(run.lossPercent ? lossy(run.lossPercent) : []),
   ];
   const remote = run.remote === undefined ? [] : [run.remote];
   const flags = [
@@ -124,7 +124,7 @@ function responseTimes(log: string): number[] {
 }
 
 /** Waits until a process has bound the port, by the kernel's tables: a bind or connect would interfere. */
-export async function untilBound(port: number, withinMs = 10_000): Promise<void> {
+export async function waitUntilBound(port: number, withinMs = 10_000): Promise<void> {
   const hex = port.toString(16).toUpperCase().padStart(4, '0');
   // State 0A is a listening TCP socket, 07 a bound UDP one.
   const bound = new RegExp(`:${hex} 00000000:0000 (?:0A|07) `);

@@ -9,9 +9,9 @@ export interface RtpPhone {
   readonly received: { readonly bytes: Uint8Array; readonly atMs: number; readonly fromPort: number }[];
   readonly phone: Phone;
   /** Sends a packet every 20 ms to this port from now on. */
-  talkTo(port: number): void;
+  sendTo(port: number): void;
   /** Sends to the source of its first packet. Resolves with that port when it arrives. */
-  talkBack(): Promise<number>;
+  sendToSource(): Promise<number>;
   /** Sends bytes as they are. */
   send(bytes: Uint8Array, port: number): void;
   close(): Promise<void>;
@@ -28,7 +28,7 @@ export async function startRtpPhone(codec: NegotiatedCodec, samples: Int16Array)
     received.push({ bytes, atMs: performance.now(), fromPort }),
   );
   let timer: NodeJS.Timeout | undefined;
-  const talkTo = (port: number) => {
+  const sendTo = (port: number) => {
     const startMs = performance.now();
     let sent = 0;
     clearInterval(timer);
@@ -40,11 +40,11 @@ export async function startRtpPhone(codec: NegotiatedCodec, samples: Int16Array)
     port: socket.address().port,
     received,
     phone,
-    talkTo,
-    async talkBack() {
+    sendTo,
+    async sendToSource() {
       if (received.length === 0) await once(socket, 'message');
       const port = received[0]?.fromPort ?? 0;
-      talkTo(port);
+      sendTo(port);
       return port;
     },
     send: (bytes, port) => socket.send(bytes, port, '127.0.0.1'),

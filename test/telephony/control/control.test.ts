@@ -10,13 +10,13 @@ import {
 } from '../../../src/telephony/control/control.ts';
 import { header, Phone, SDP } from '../../sip/support/phone.ts';
 import { SECRET, serverOptions } from '../../sip/support/rig.ts';
-import { watchLeaks } from '../../support/leaks.ts';
+import { detectLeaks } from '../../support/leaks.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 let assertNoLeaks: () => Promise<void>;
 
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 

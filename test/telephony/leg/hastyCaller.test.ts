@@ -6,7 +6,7 @@ import { SDP } from '../../sip/support/phone.ts';
 import { createFakeControl, responseOf } from '../../support/fakeControl.ts';
 import { createFakeMedia } from '../../support/fakeMedia.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
-import { trunkOf, watchLeg } from '../../support/telephonyRig.ts';
+import { recordLegEvents, trunkOf } from '../../support/telephonyRig.ts';
 
 const HEADERS = [
   'Via: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK-1',
@@ -75,7 +75,7 @@ test('A leg emits answered and ended when ACK and BYE arrive with the confirmati
   });
   const called = { trunk: trunkOf({ host: '192.0.2.1' }), number: undefined };
   const leg = await offerCall(deps, called, hasty, trace).answer('call-1');
-  const { events, ended } = watchLeg(leg);
+  const { events, ended } = recordLegEvents(leg);
   expect(await ended).toMatchObject({ outcome: 'remote_hangup' });
   expect(events).toEqual(['answered', 'ended']);
   expect(deps.onError).not.toHaveBeenCalled();

@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { InboundCall } from '../../../src/calls/telephony.ts';
 import { header, SDP } from '../../sip/support/phone.ts';
-import { drained, nothing } from '../../sip/support/rig.ts';
-import { watchLeaks } from '../../support/leaks.ts';
-import { startTelephonyRig, type TelephonyRig, watchLeg } from '../../support/telephonyRig.ts';
+import { NO_STATE, waitUntilDrained } from '../../sip/support/rig.ts';
+import { detectLeaks } from '../../support/leaks.ts';
+import { recordLegEvents, startTelephonyRig, type TelephonyRig } from '../../support/telephonyRig.ts';
 
 let assertNoLeaks: () => Promise<void>;
 let rig: TelephonyRig;
 let count = 0;
 
 beforeAll(async () => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   rig = await startTelephonyRig({ inbound: { inboundCidrs: ['127.0.0.1'], numberFormat: 'national' } });
 });
 
@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 afterAll(async () => {
-  expect(await drained(rig.server)).toEqual(nothing);
+  expect(await waitUntilDrained(rig.server)).toEqual(NO_STATE);
   await rig.close();
   await assertNoLeaks();
 });
@@ -42,7 +42,7 @@ async function ring(body = SDP, extra: string[] = []): Promise<Ringing> {
     body,
   });
   rig.phone.send(invite, rig.port);
-  return { callId, invite, call: await rig.incoming() };
+  return { callId, invite, call: await rig.nextInboundCall() };
 }
 
 const reply = (callId: string, status: number) =>
@@ -68,7 +68,7 @@ test('An inbound call rings, is answered and is hung up by the caller', async ()
   call.ring();
   await reply(callId, 180);
   const leg = await call.answer('call-9');
-  const { events, ended } = watchLeg(leg);
+  const { events, ended } = recordLegEvents(leg);
   const ok = await reply(callId, 200);
   expect(ok).toContain('m=audio 4');
   expect(events).toEqual([]);
@@ -82,7 +82,7 @@ test('An inbound call rings, is answered and is hung up by the caller', async ()
 test('An INVITE without an offer gets ours, and its ACK the answer', async () => {
   const ringing = await ring('');
   const leg = await ringing.call.answer('call-10');
-  const { events, ended } = watchLeg(leg);
+  const { events, ended } = recordLegEvents(leg);
   const ok = await reply(ringing.callId, 200);
   expect(ok).toContain('RTP/AVP 0 8 101');
   expect(rig.media.all.at(-1)?.connected).toEqual([]);
@@ -95,7 +95,7 @@ test('An INVITE without an offer gets ours, and its ACK the answer', async () =>
 
 test('A caller that does not answer our offer is hung up', async () => {
   const ringing = await ring('');
-  const { ended } = watchLeg(await ringing.call.answer('call-11'));
+  const { ended } = recordLegEvents(await ringing.call.answer('call-11'));
   acknowledge(ringing, await reply(ringing.callId, 200));
   const goodbye = await goodbyeTo(ringing.callId);
   rig.phone.send(rig.phone.answer(goodbye, '200 OK'), rig.port);
@@ -105,10 +105,10 @@ test('A caller that does not answer our offer is hung up', async () => {
 test('A hangup before the ACK waits for it', async () => {
   const ringing = await ring();
   const leg = await ringing.call.answer('call-12');
-  const { ended, events } = watchLeg(leg);
+  const { ended, events } = recordLegEvents(leg);
   leg.hangup();
   const ok = await reply(ringing.callId, 200);
-  expect(await rig.phone.silent(new RegExp(`^BYE .*${ringing.callId}`, 's'), 50)).toBe(true);
+  expect(await rig.phone.receivesNone(new RegExp(`^BYE .*${ringing.callId}`, 's'), 50)).toBe(true);
   acknowledge(ringing, ok);
   rig.phone.send(rig.phone.answer(await goodbyeTo(ringing.callId), '200 OK'), rig.port);
   expect(await ended).toMatchObject({ outcome: 'local_hangup' });
@@ -117,7 +117,7 @@ test('A hangup before the ACK waits for it', async () => {
 
 test('A call without an ACK is lost', async () => {
   const ringing = await ring();
-  const { ended } = watchLeg(await ringing.call.answer('call-13'));
+  const { ended } = recordLegEvents(await ringing.call.answer('call-13'));
   await reply(ringing.callId, 200);
   // After 64·T1 (T1 is 40 ms) the SIP server sends BYE.
   const goodbye = await goodbyeTo(ringing.callId, 6000);
@@ -166,7 +166,7 @@ test('A CANCEL that crosses the 200 cancels the call, or has no effect', async (
     );
     if (leg) {
       seen.add('answered');
-      const { ended } = watchLeg(leg);
+      const { ended } = recordLegEvents(leg);
       acknowledge(ringing, final);
       bye(ringing, final);
       await ended;
@@ -227,7 +227,7 @@ test('The answer uses the prepared audio', async () => {
   const before = rig.media.all.length;
   const ringing = await ring();
   ringing.call.prepareMedia('call-18');
-  const { ended } = watchLeg(await ringing.call.answer('call-18'));
+  const { ended } = recordLegEvents(await ringing.call.answer('call-18'));
   const ok = await reply(ringing.callId, 200);
   acknowledge(ringing, ok);
   bye(ringing, ok);
@@ -282,7 +282,7 @@ test('A session description in a multipart body is answered', async () => {
   const body = `--b\r\nContent-Type: application/sdp\r\n\r\n${SDP}--b--\r\n`;
   const ringing = await ring(body, ['Content-Type: multipart/mixed;boundary=b']);
   const leg = await ringing.call.answer('call-17');
-  const { ended } = watchLeg(leg);
+  const { ended } = recordLegEvents(leg);
   const ok = await reply(ringing.callId, 200);
   acknowledge(ringing, ok);
   bye(ringing, ok);
@@ -317,7 +317,7 @@ test.each([
   const branch = `z9hG4bK-${callId}`;
   const invite = rig.phone.request('INVITE', rig.port, { callId, branch, extra, body: SDP });
   rig.phone.send(invite.replace(/^From: <[^>]*>/m, `From: ${from}`), rig.port);
-  const call = await rig.incoming();
+  const call = await rig.nextInboundCall();
   expect(call.fromNumber).toBe(number);
   call.reject(486);
   const to = header(await reply(callId, 486), 'To');
@@ -357,7 +357,7 @@ test('Unknown sources get 403, and OPTIONS gets 200', async () => {
 test('The trace of a call starts with the INVITE and has its credentials redacted', async () => {
   const ringing = await ring(SDP, ['Authorization: Digest response="5ecret"']);
   const leg = await ringing.call.answer('call-16');
-  const { ended } = watchLeg(leg);
+  const { ended } = recordLegEvents(leg);
   const ok = await reply(ringing.callId, 200);
   acknowledge(ringing, ok);
   bye(ringing, ok);

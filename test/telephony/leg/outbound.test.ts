@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { header, SDP } from '../../sip/support/phone.ts';
-import { drained, nothing } from '../../sip/support/rig.ts';
-import { watchLeaks } from '../../support/leaks.ts';
-import { startTelephonyRig, type TelephonyRig, watchLeg } from '../../support/telephonyRig.ts';
+import { NO_STATE, waitUntilDrained } from '../../sip/support/rig.ts';
+import { detectLeaks } from '../../support/leaks.ts';
+import { recordLegEvents, startTelephonyRig, type TelephonyRig } from '../../support/telephonyRig.ts';
 
 let assertNoLeaks: () => Promise<void>;
 let rig: TelephonyRig;
 
 beforeAll(async () => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   rig = await startTelephonyRig();
 });
 
 afterAll(async () => {
   expect(rig.media.sessions).toBe(0);
-  expect(await drained(rig.server)).toEqual(nothing);
+  expect(await waitUntilDrained(rig.server)).toEqual(NO_STATE);
   await rig.close();
   await assertNoLeaks();
 });
@@ -184,12 +184,13 @@ test('A call without a free port fails before the INVITE, after its listeners ar
   const poor = await startTelephonyRig();
   poor.media.exhaust();
   async function* legs() {
-    yield poor.place();
+    yield poor.dialUnrecorded();
   }
-  for await (const leg of legs()) expect(await watchLeg(leg).ended).toMatchObject({ outcome: 'trunk_error' });
+  for await (const leg of legs())
+    expect(await recordLegEvents(leg).ended).toMatchObject({ outcome: 'trunk_error' });
   const { ended } = poor.dial();
   expect(await ended).toEqual({ outcome: 'trunk_error', sip: null, q850Cause: null });
-  expect(poor.phone.all).toEqual([]);
+  expect(poor.phone.received).toEqual([]);
   const refusal = { code: 'media_ports_exhausted' };
   expect(poor.errors.map(({ error }) => error)).toMatchObject([refusal, refusal]);
   await poor.close();

@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { CallLeg, LegEnd } from '../../../src/calls/telephony.ts';
 import { header, SDP } from '../../sip/support/phone.ts';
-import { drained, nothing } from '../../sip/support/rig.ts';
-import { watchLeaks } from '../../support/leaks.ts';
+import { NO_STATE, waitUntilDrained } from '../../sip/support/rig.ts';
+import { detectLeaks } from '../../support/leaks.ts';
 import { startTelephonyRig, type TelephonyRig } from '../../support/telephonyRig.ts';
 
 let assertNoLeaks: () => Promise<void>;
 let rig: TelephonyRig;
 
 beforeAll(async () => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   rig = await startTelephonyRig();
 });
 
@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 afterAll(async () => {
-  expect(await drained(rig.server)).toEqual(nothing);
+  expect(await waitUntilDrained(rig.server)).toEqual(NO_STATE);
   await rig.close();
   await assertNoLeaks();
 });
@@ -111,7 +111,7 @@ test('The peer hangs up with a Reason', async () => {
   rig.phone.send(accepted, rig.port);
   await rig.next(leg, 'ACK');
   await vi.waitFor(() => expect(events).toContain('answered'));
-  rig.phone.send(rig.fromCallee('BYE', invite, accepted, ['Reason: Q.850;cause=34']), rig.port);
+  rig.phone.send(rig.calleeRequest('BYE', invite, accepted, ['Reason: Q.850;cause=34']), rig.port);
   expect(await rig.phone.next(/^SIP\/2.0 200 .*CSeq: 77 BYE/s)).toMatch(/^SIP/);
   expect(await ended).toEqual({ outcome: 'remote_hangup', sip: { code: 200, reason: 'OK' }, q850Cause: 34 });
 });
@@ -154,7 +154,7 @@ test('A ringing call that we hang up is canceled', async () => {
   const { leg, ended } = rig.dial();
   const invite = await rig.next(leg, 'INVITE');
   rig.phone.send(rig.phone.answer(invite, '180 Ringing'), rig.port);
-  await rig.phone.silent(/^CANCEL/, 50);
+  await rig.phone.receivesNone(/^CANCEL/, 50);
   leg.hangup();
   rig.phone.send(rig.phone.answer(await rig.next(leg, 'CANCEL'), '200 OK'), rig.port);
   rig.phone.send(rig.phone.answer(invite, '487 Request Terminated'), rig.port);
@@ -166,7 +166,7 @@ test('A 200 that crosses our CANCEL gets ACK and BYE', async () => {
   const { leg, ended } = rig.dial();
   const invite = await rig.next(leg, 'INVITE');
   rig.phone.send(rig.phone.answer(invite, '180 Ringing'), rig.port);
-  await rig.phone.silent(/^CANCEL/, 50);
+  await rig.phone.receivesNone(/^CANCEL/, 50);
   leg.hangup();
   const cancel = await rig.next(leg, 'CANCEL');
   rig.phone.send(rig.phone.answer(invite, '200 OK', { body: SDP }), rig.port);
@@ -191,7 +191,7 @@ test('A 100 Trying stops the response timeout', async () => {
   const { leg, ended } = rig.dial({ responseTimeoutSeconds: 1 });
   const invite = await rig.next(leg, 'INVITE');
   rig.phone.send(rig.phone.answer(invite, '100 Trying'), rig.port);
-  expect(await rig.phone.silent(new RegExp(`^CANCEL .*${leg.sipCallId}`, 's'), 1200)).toBe(true);
+  expect(await rig.phone.receivesNone(new RegExp(`^CANCEL .*${leg.sipCallId}`, 's'), 1200)).toBe(true);
   rig.phone.send(rig.phone.answer(invite, '486 Busy Here'), rig.port);
   await rig.next(leg, 'ACK');
   expect(await ended).toMatchObject({ outcome: 'busy' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
 import { TrunkDirectory } from '../../../src/telephony/trunks/directory.ts';
-import { createFakeBus } from '../../support/fakeCoordination.ts';
+import { createFakeNodeBus } from '../../support/fakeCoordination.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { trunkOf } from '../../support/telephonyRig.ts';
 
@@ -9,7 +9,7 @@ const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function open(trunks: Trunk[], names: Record<string, string[]> = {}) {
   const clock = createSimulatedClock();
-  const bus = createFakeBus();
+  const bus = createFakeNodeBus();
   const errors: string[] = [];
   const world = { trunks, names, reads: 0 };
   const directory = new TrunkDirectory({

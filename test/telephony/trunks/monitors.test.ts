@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
 import { TrunkMonitors } from '../../../src/telephony/trunks/monitors.ts';
 import { createFakeControl } from '../../support/fakeControl.ts';
-import { createFakeBoard, createFakeLeases } from '../../support/fakeCoordination.ts';
+import { createFakeLeases, createFakeTrunkHealth } from '../../support/fakeCoordination.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { TRUNK_ID, trunkOf } from '../../support/telephonyRig.ts';
 
@@ -11,7 +11,7 @@ const registering = trunkOf({ host: 'carrier.example', register: true, username:
 
 function createWorld() {
   const leases = createFakeLeases();
-  const board = createFakeBoard();
+  const board = createFakeTrunkHealth();
   const clock = createSimulatedClock();
   const nodes = new Map<string, { control: ReturnType<typeof createFakeControl>; errors: unknown[] }>();
   let trunks: readonly Trunk[] = [registering];

@@ -6,10 +6,10 @@ import { type Simulator, startSimulator, trunkTo } from '../../../src/app/simula
 import type { LegEnd } from '../../../src/calls/telephony.ts';
 import { BEHAVIOURS, type BehaviourInput } from '../../../src/testing/simulator/script.ts';
 import type { SimulatedCallerEvent } from '../../../src/testing/simulator/simulatedCaller.ts';
-import { watchLeaks } from '../../support/leaks.ts';
-import { spoken } from '../../support/spoken.ts';
+import { detectLeaks } from '../../support/leaks.ts';
+import { synthesizeSpeech } from '../../support/synthesizedSpeech.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
-import { wavOf } from '../../support/wavFile.ts';
+import { encodeWav } from '../../support/wavFile.ts';
 
 const CALLEE = '+886912345678';
 const CALLER = '+886223456789';
@@ -33,7 +33,7 @@ let rig: Rig;
 const seen: { readonly who: string; readonly event: SimulatedCallerEvent }[] = [];
 
 beforeAll(async () => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   rig = await twoCarriers();
 });
 afterEach(() => {
@@ -193,8 +193,8 @@ describe('A call between two simulated phones', { timeout: TIMEOUT }, () => {
     const folder = makeTempDir();
     onTestFinished(folder.remove);
     const file = join(folder.path, 'sound.wav');
-    const second = await spoken('I would like to book a table for six people.', 16_000);
-    await writeFile(file, wavOf(second, 16_000));
+    const second = await synthesizeSpeech('I would like to book a table for six people.', 16_000);
+    await writeFile(file, encodeWav(second, 16_000));
     rig.far.phones.set(CALLEE, { kind: 'answers', afterMs: 0, script: [], stays: true });
     const end = await rig.call([{ do: 'play', file }]);
     expect(end.outcome).toBe('local_hangup');

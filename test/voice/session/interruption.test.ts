@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sleep } from '../../../src/base/async/sleep.ts';
 import type { ChatRequest } from '../../../src/providers/ports/chatModel.ts';
-import { slowSaves } from '../../support/slowSaves.ts';
+import { delayedSaves } from '../../support/delayedSaves.ts';
 import {
   eventsOf,
   GREETING,
@@ -50,7 +50,7 @@ test('An interruption aborts the model request', async () => {
   await call.agentSpeaks();
   await call.say('No I want something else.', 1200);
   await greeted(call);
-  expect(call.model.left()).toBe(1);
+  expect(call.model.abortedRequests()).toBe(1);
   expect(call.transcript()[0]).toBe('assistant: One');
   await call.stream.hangUp();
   await call.report;
@@ -164,7 +164,7 @@ test('Hanging up truncates the answer to what was heard', async () => {
 });
 
 test('Speech while a played answer is being stored is not an interruption', async () => {
-  const saves = slowSaves();
+  const saves = delayedSaves();
   const call = simulatedCall({
     answer: (index) => [GREETING, { text: 'It is noon.' }, { text: 'Gladly.' }][index] ?? {},
     wrapSessions: saves.wrapSessions,
@@ -175,7 +175,7 @@ test('Speech while a played answer is being stored is not an interruption', asyn
   await call.agentSpeaks();
   await call.agentFallsSilent();
   await call.say('Thank you very much.', 900);
-  saves.letGo();
+  saves.release();
   await greeted(call);
   await call.stream.hangUp();
   expect(await call.report).toMatchObject({ interruptions: 0 });

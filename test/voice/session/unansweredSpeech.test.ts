@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
-import { slowSaves } from '../../support/slowSaves.ts';
+import { delayedSaves } from '../../support/delayedSaves.ts';
 import { eventsOf, GREETING, greeted, simulatedCall } from '../support/simulatedCall.ts';
 
 /** An agent that greets, and whose model then hangs. */
@@ -52,7 +52,7 @@ test('An utterance without a transcript is transcribed and stored when the calle
 });
 
 test('An utterance during the storing of the last answer is stored when the caller hangs up', async () => {
-  const saves = slowSaves();
+  const saves = delayedSaves();
   const call = simulatedCall({
     answer: (index) => (index === 0 ? GREETING : { text: 'One two three four. Five six seven eight nine.' }),
     wrapSessions: saves.wrapSessions,
@@ -65,7 +65,7 @@ test('An utterance during the storing of the last answer is stored when the call
   await call.say('Stop that please.', 900);
   await call.stream.advance(3000);
   await call.stream.hangUp();
-  saves.letGo();
+  saves.release();
   await call.report;
   expect(call.transcript().filter((message) => message.startsWith('user'))).toEqual([
     'user: Count for me.',

@@ -10,7 +10,7 @@ import {
   makeZipBomb,
 } from '../../../support/documents.ts';
 import { sharedGateway, type TestProject } from '../../../support/gateway.ts';
-import { createKnowledge, formOf, type TestKnowledge } from '../../../support/knowledge.ts';
+import { createKnowledge, multipartForm, type TestKnowledge } from '../../../support/knowledge.ts';
 
 const gateway = sharedGateway({
   env: { MAX_UPLOAD_BYTES: '200000', RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0' },
@@ -141,7 +141,7 @@ describe('A credential', () => {
 
   test('with the scope read cannot write', async () => {
     const { key } = await gateway().createKey(knowledge.project, { scopes: ['read'] });
-    const { body, type } = formOf('a.txt', 'x');
+    const { body, type } = multipartForm('a.txt', 'x');
     const upload = await gateway().api('POST', `${knowledge.path}/datasets`, {
       key,
       body,
@@ -157,7 +157,7 @@ describe('A credential', () => {
 
 describe('An upload', () => {
   test('is accepted without a project in the path, and listed', async () => {
-    const { body, type } = formOf('legacy.txt', 'Opening hours are nine to five.');
+    const { body, type } = multipartForm('legacy.txt', 'Opening hours are nine to five.');
     const { project, id } = knowledge;
     const answer = await gateway().api('POST', `/knowledgebases/${id}/datasets`, {
       key: null,
@@ -168,7 +168,7 @@ describe('An upload', () => {
       201,
       { message: expect.any(String), success: true, datasetId: expect.any(String) },
     ]);
-    expect(await knowledge.settled(answer.body.datasetId)).toMatchObject({ status: 'ready' });
+    expect(await knowledge.waitUntilProcessed(answer.body.datasetId)).toMatchObject({ status: 'ready' });
     const list = (await legacy(project, 'GET', `/knowledgebases/${id}/datasets`)).body;
     expect(list).toContainEqual({
       id: answer.body.datasetId,
@@ -217,13 +217,13 @@ describe('An upload', () => {
     expect((await knowledge.upload('exact.html', exact)).status).toBe(201);
   });
 
-  const form = formOf('a.txt', 'x');
+  const form = multipartForm('a.txt', 'x');
   const twice = Buffer.concat([form.body.subarray(0, -'--callway-test-form--\r\n'.length), form.body]);
   test.each<[string, string, Uint8Array | string, string]>([
     ['JSON', 'application/json', '{}', 'invalid_content_type'],
     ['text', 'text/plain', 'hello', 'invalid_content_type'],
     ['a form of another kind', 'application/x-www-form-urlencoded', 'dataset=x', 'invalid_content_type'],
-    ['another part', form.type, formOf('a.txt', 'x', 'file').body, 'missing_file'],
+    ['another part', form.type, multipartForm('a.txt', 'x', 'file').body, 'missing_file'],
     ['no part', form.type, '--callway-test-form--\r\n', 'missing_file'],
     [
       'a field in place of the file',
@@ -280,7 +280,10 @@ describe('An upload', () => {
 
   test('stores the file name without folders', async () => {
     const { body } = await knowledge.upload('..\\..\\etc/pass wd.txt', 'x');
-    expect(await knowledge.settled(body.datasetId)).toMatchObject({ name: 'pass wd.txt', status: 'ready' });
+    expect(await knowledge.waitUntilProcessed(body.datasetId)).toMatchObject({
+      name: 'pass wd.txt',
+      status: 'ready',
+    });
   });
 });
 
@@ -300,7 +303,9 @@ describe('An unreadable document', () => {
       const good = knowledge.upload('good.txt', 'A good document beside a bad one.');
       const bad = await knowledge.add(name, content);
       expect(bad).toMatchObject({ status: 'failed', chunkCount: 0, error: expect.stringMatching(reason) });
-      expect(await knowledge.settled((await good).body.datasetId)).toMatchObject({ status: 'ready' });
+      expect(await knowledge.waitUntilProcessed((await good).body.datasetId)).toMatchObject({
+        status: 'ready',
+      });
       expect(await knowledge.chunks(bad.id)).toMatchObject({
         status: 404,
         body: { code: 'chunks_not_found' },

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import { uuidV7 } from '../../../../src/base/ids.ts';
 import { sharedGateway } from '../../../support/gateway.ts';
-import { createKnowledge, formOf, type TestKnowledge } from '../../../support/knowledge.ts';
+import { createKnowledge, multipartForm, type TestKnowledge } from '../../../support/knowledge.ts';
 
 const gateway = sharedGateway();
 let mine: TestKnowledge;
@@ -54,7 +54,7 @@ function keyOf(of: 'mine' | 'others' | 'unknown', kind: 'secretKey' | 'developer
 }
 
 async function send(family: Family, [method, path, body]: Row, headers: Record<string, string>) {
-  const form = body === 'form' ? formOf('more.txt', 'More words.') : undefined;
+  const form = body === 'form' ? multipartForm('more.txt', 'More words.') : undefined;
   const { status, body: answer } = await gateway().api(method, family.base() + withIds(path), {
     key: null,
     headers: { ...headers, ...(form ? { 'content-type': form.type } : {}) },

@@ -10,7 +10,7 @@ import {
   startTestServer,
   type TestServer,
 } from '../../../support/httpServer.ts';
-import { watchLeaks } from '../../../support/leaks.ts';
+import { detectLeaks } from '../../../support/leaks.ts';
 
 const BASE = `/v1/projects/${PROJECT_ID}`;
 const UNTIL = '2026-01-02T00:00:00.000Z';
@@ -28,7 +28,7 @@ const DELIVERY: DeliverySummary = {
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 
 import type { HistoryDetail, HistoryStats } from '../../../../src/engine/history/historyStore.ts';
 import { PROJECT_ID, startTestServer, type TestServer } from '../../../support/httpServer.ts';
-import { watchLeaks } from '../../../support/leaks.ts';
+import { detectLeaks } from '../../../support/leaks.ts';
 
 const BASE = `/v1/projects/${PROJECT_ID}/session-history`;
 const AT = '2026-01-01T00:00:00.000Z';
@@ -51,7 +51,7 @@ const DETAIL: HistoryDetail = {
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 

@@ -7,7 +7,7 @@ import {
   startTestServer,
   type TestServer,
 } from '../../../support/httpServer.ts';
-import { watchLeaks } from '../../../support/leaks.ts';
+import { detectLeaks } from '../../../support/leaks.ts';
 
 const V1 = `/v1/projects/${PROJECT_ID}/sessions`;
 const LEGACY = `/project/${PROJECT_ID}/session`;
@@ -15,7 +15,7 @@ const AT = '2026-01-01T00:00:00.000Z';
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
 });
 afterAll(() => assertNoLeaks());
 

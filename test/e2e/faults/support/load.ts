@@ -5,13 +5,13 @@ import { trunkTo } from '../../../../src/app/simulator/simulator.ts';
 import { newNumber } from '../../phone/support/line.ts';
 import { ALL_EVENTS } from '../../phone/support/webhooks.ts';
 import type { Node } from './cluster.ts';
-import { pressing } from './people.ts';
-import { expectWhole, type Rig, type Talk } from './rig.ts';
+import { sendsDigits } from './people.ts';
+import { expectComplete, type Rig, type RunningCall } from './rig.ts';
 
 const CHAT_CLIENTS = 3;
 /** Pause between two chats of one client, since this machine runs six call lines too. */
 const CHAT_PAUSE_MS = 50;
-const AGAIN_MS = 100;
+const RETRY_DELAY_MS = 100;
 const CHAT_ATTEMPTS = 100;
 
 /** Outbound calls, inbound calls and chats, spread over the nodes as a load balancer would. */
@@ -22,21 +22,21 @@ export interface Load {
   /** Starts nothing new, and waits for running calls and chats to end. */
   stop(): Promise<void>;
   /** Fails when a call was dropped, an event is missing, repeated or out of order, or a chat was refused or lost. */
-  expectWhole(): Promise<void>;
+  expectComplete(): Promise<void>;
 }
 
 export interface LoadOptions {
   readonly callsOut: number;
   readonly callsIn: number;
-  /** Duration of each call, in ms. */
-  readonly keys: number;
+  /** DTMF digits that the person sends in each call. */
+  readonly digitCount: number;
 }
 
-export function startLoad(rig: Rig, { callsOut, callsIn, keys }: LoadOptions): Load {
+export function startLoad(rig: Rig, { callsOut, callsIn, digitCount }: LoadOptions): Load {
   const { cluster, line, people } = rig;
   const withRole = (role: Node['roles'][number]) => cluster.nodes.filter(({ roles }) => roles.includes(role));
-  const out: Talk[] = [];
-  const came: { readonly outcome: string }[] = [];
+  const outbound: RunningCall[] = [];
+  const inboundEnds: { readonly outcome: string }[] = [];
   const refused: string[] = [];
   const chats = new Map<string, string[]>();
   let running = 0;
@@ -45,24 +45,24 @@ export function startLoad(rig: Rig, { callsOut, callsIn, keys }: LoadOptions): L
   let isStopping = false;
 
   /** Tries one API node after another until one accepts the request. */
-  const ask = async (path: string, body: object, headers: Record<string, string> = {}) => {
+  const requestAnyApi = async (path: string, body: object, headers: Record<string, string> = {}) => {
     const apis = withRole('api');
     for (let attempt = 0; attempt < CHAT_ATTEMPTS; attempt += 1) {
       const { url } = apis[attempt % apis.length] ?? cluster.node('api');
       const answer = await post(url + path, line.developerKey, body, headers).catch(() => undefined);
       if (answer) return answer;
-      await sleep(AGAIN_MS);
+      await sleep(RETRY_DELAY_MS);
     }
-    throw new Error(`no API takes ${path}`);
+    throw new Error(`no API node accepted ${path}`);
   };
   const callOut = async () => {
-    const number = people.answering(keys);
+    const number = people.answering(digitCount);
     const order = { projectId: line.id, fromNumber: line.number, toNumber: number };
-    const { status, body } = await ask('/v1/calls/outbound', order);
-    if (status !== 202) return void refused.push(`a call: ${status}`);
-    const talk = { number, keys, ...(body as { callId: string; sessionId: string }) };
-    out.push(talk);
-    await line.over(talk);
+    const { status, body } = await requestAnyApi('/v1/calls/outbound', order);
+    if (status !== 202) return void refused.push(`outbound call: ${status}`);
+    const call = { number, digitCount, ...(body as { callId: string; sessionId: string }) };
+    outbound.push(call);
+    await line.waitForEnd(call);
   };
   const callIn = async () => {
     for (const { sipPort } of withRole('media')) {
@@ -70,14 +70,14 @@ export function startLoad(rig: Rig, { callsOut, callsIn, keys }: LoadOptions): L
         trunk: trunkTo(sipPort),
         fromNumber: newNumber(),
         toNumber: line.number,
-        how: pressing(keys),
+        how: sendsDigits(digitCount),
       });
       // A carrier tries its next route after 503 and after a timeout.
       if (end.outcome === 'trunk_error' || end.outcome === 'unreachable') continue;
-      came.push(end);
+      inboundEnds.push(end);
       return;
     }
-    refused.push('a call that came in: no node took it');
+    refused.push('inbound call: every node refused it');
   };
   const chat = async (client: number) => {
     const sessionId = `chat-${client}`;
@@ -85,27 +85,29 @@ export function startLoad(rig: Rig, { callsOut, callsIn, keys }: LoadOptions): L
     chats.set(sessionId, asked);
     const content = `question ${asked.length}`;
     const request = { messages: [{ role: 'user', content }] };
-    const { status } = await ask(`${line.path}/chat/completions`, request, { 'x-session-id': sessionId });
-    if (status !== 200) return void refused.push(`a chat: ${status}`);
+    const { status } = await requestAnyApi(`${line.path}/chat/completions`, request, {
+      'x-session-id': sessionId,
+    });
+    if (status !== 200) return void refused.push(`chat: ${status}`);
     asked.push(content);
     chatsDone += 1;
     await sleep(CHAT_PAUSE_MS);
   };
-  const again = async (work: () => Promise<void>) => {
+  const repeatUntilStopped = async (work: () => Promise<void>) => {
     while (!isStopping) await work();
   };
-  const call = (work: () => Promise<void>) => async () => {
+  const countCall = (work: () => Promise<void>) => async () => {
     running += 1;
     await work();
     running -= 1;
     done += 1;
   };
-  const everything = Promise.all([
-    ...Array.from({ length: callsOut }, () => again(call(callOut))),
-    ...Array.from({ length: callsIn }, () => again(call(callIn))),
-    ...Array.from({ length: CHAT_CLIENTS }, (_, client) => again(() => chat(client))),
+  const allWork = Promise.all([
+    ...Array.from({ length: callsOut }, () => repeatUntilStopped(countCall(callOut))),
+    ...Array.from({ length: callsIn }, () => repeatUntilStopped(countCall(callIn))),
+    ...Array.from({ length: CHAT_CLIENTS }, (_, client) => repeatUntilStopped(() => chat(client))),
   ]);
-  everything.catch(() => undefined); // `stop` rethrows it
+  allWork.catch(() => undefined); // `stop` rethrows it
 
   return {
     get callsRunning() {
@@ -119,15 +121,15 @@ export function startLoad(rig: Rig, { callsOut, callsIn, keys }: LoadOptions): L
     },
     async stop() {
       isStopping = true;
-      await everything;
+      await allWork;
     },
-    async expectWhole() {
+    async expectComplete() {
       expect(refused).toEqual([]);
-      for (const talk of out) await expectWhole(line, talk, people.seen(talk.number));
-      expect(new Set(came.map(({ outcome }) => outcome))).toEqual(
+      for (const call of outbound) await expectComplete(line, call, people.seen(call.number));
+      expect(new Set(inboundEnds.map(({ outcome }) => outcome))).toEqual(
         new Set(callsIn > 0 ? ['local_hangup'] : []),
       );
-      await expectInbound(rig, came.length);
+      await expectInbound(rig, inboundEnds.length);
       for (const [sessionId, asked] of chats) {
         const { body } = await line.api('GET', `/session-history/${sessionId}`);
         const words = (body.messages as { role: string; content: string }[])
@@ -145,8 +147,8 @@ async function expectInbound({ line, webhooks }: Rig, count: number): Promise<vo
   const calls = body.data as { sessionId: string; status: string }[];
   expect(calls.map(({ status }) => status)).toEqual(Array(count).fill('completed'));
   for (const { sessionId } of calls) {
-    const told = () => webhooks.of(sessionId).map(({ event }) => event);
-    await expect.poll(told, { timeout: 40_000 }).toEqual(ALL_EVENTS);
+    const events = () => webhooks.forSession(sessionId).map(({ event }) => event);
+    await expect.poll(events, { timeout: 40_000 }).toEqual(ALL_EVENTS);
   }
 }
 

@@ -25,7 +25,7 @@ export interface People {
    *
    * @param stays - Leave hanging up to the agent.
    */
-  answering(keys: number, stays?: boolean): string;
+  answering(digitCount: number, stays?: boolean): string;
   seen(number: string): readonly Seen[];
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ function onKey(source: string, target: string) {
 }
 
 /** An agent that says something new after each digit. */
-export const TALKATIVE = {
+export const REPLIES_TO_DIGITS = {
   nodes: [
     { id: 'start', type: 'start', data: { title: 'Greet', prompt: 'Say "Hello. Press one."' } },
     { id: 'tick', type: 'conversation', data: { title: 'Tick', prompt: 'Say "Good. Again."' } },
@@ -49,11 +49,14 @@ export const TALKATIVE = {
   edges: [onKey('start', 'tick'), onKey('tick', 'tock'), onKey('tock', 'tick')],
 } as const;
 
-export const pressing = (keys: number, stays = false): Extract<BehaviourInput, { kind: 'answers' }> => ({
+export const sendsDigits = (
+  digitCount: number,
+  stays = false,
+): Extract<BehaviourInput, { kind: 'answers' }> => ({
   kind: 'answers',
   afterMs: 100,
   script: [
-    ...Array.from({ length: keys }, () => [
+    ...Array.from({ length: digitCount }, () => [
       { do: 'listen', quietMs: QUIET_MS, atMostMs: 60_000 } as const,
       { do: 'send_dtmf', digits: '1' } as const,
     ]).flat(),
@@ -73,9 +76,9 @@ export async function startPeople(): Promise<People> {
   });
   return {
     carrier,
-    answering(keys, stays) {
+    answering(digitCount, stays) {
       const number = newNumber();
-      carrier.phones.set(number, pressing(keys, stays));
+      carrier.phones.set(number, sendsDigits(digitCount, stays));
       return number;
     },
     seen: (number) => events.get(`+886${number.slice(1)}`) ?? [],
@@ -96,6 +99,6 @@ export function longestSilenceMs(seen: readonly Seen[]): number {
 }
 
 /** How many answers the agent started since then. */
-export function wordsSince(seen: readonly Seen[], sinceMs: number): number {
+export function answersSince(seen: readonly Seen[], sinceMs: number): number {
   return seen.filter(({ event, atMs }) => event.kind === 'speech_started' && atMs >= sinceMs).length;
 }

@@ -3,20 +3,27 @@ import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../../support/postgres.ts';
 import { type RedisServer, startRedis } from '../../../support/redis.ts';
 import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.ts';
-import { type Line, makeLine, type Placed, SLOW } from '../../phone/support/line.ts';
+import { type Line, makeLine, type PlacedCall, SLOW } from '../../phone/support/line.ts';
 import { ALL_EVENTS, receiveWebhooks, type WebhookReceiver } from '../../phone/support/webhooks.ts';
 import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts';
-import { longestSilenceMs, type People, type Seen, startPeople, TALKATIVE, wordsSince } from './people.ts';
+import {
+  answersSince,
+  longestSilenceMs,
+  type People,
+  REPLIES_TO_DIGITS,
+  type Seen,
+  startPeople,
+} from './people.ts';
 
 const START_TIMEOUT_MS = 180_000;
 /** Time between two digits, on a busy machine. */
 const LONGEST_TURN_MS = 8_000;
 
 /** A call to a person who presses a digit after each answer. */
-export interface Talk extends Placed {
+export interface RunningCall extends PlacedCall {
   /** The person who answers. */
   readonly number: string;
-  readonly keys: number;
+  readonly digitCount: number;
 }
 
 /** An installation that a test may break: nodes, their servers, a project with a line, and people to call. */
@@ -25,20 +32,20 @@ export interface Rig {
   readonly redis: RedisServer;
   readonly postgres: PostgresServer;
   /** The proxy between the nodes and Postgres. */
-  readonly wire: TcpProxy;
+  readonly databaseProxy: TcpProxy;
   readonly people: People;
   readonly webhooks: WebhookReceiver;
   readonly line: Line;
   /** Places this many calls, and waits until the agent speaks in each. */
-  talks(calls: number, keys: number): Promise<Talk[]>;
+  startCalls(count: number, digitCount: number): Promise<RunningCall[]>;
   /** Waits until the agent has answered this often in each of the calls since then. */
-  heard(talks: readonly Talk[], sinceMs: number, times: number): Promise<void>;
+  waitForAnswers(calls: readonly RunningCall[], sinceMs: number, times: number): Promise<void>;
   /**
    * Waits until every person has hung up and all events have arrived.
    *
    * @returns The agent's longest silence in any call, in ms.
    */
-  completed(talks: readonly Talk[]): Promise<number>;
+  waitForCompletion(calls: readonly RunningCall[]): Promise<number>;
 }
 
 export interface RigOptions extends Pick<ClusterOptions, 'nodes' | 'env' | 'mediaEnv'> {
@@ -58,7 +65,7 @@ export function sharedRig(options: RigOptions): () => Rig {
     for (const close of closers.reverse()) await close();
   });
   return () => {
-    if (!rig) throw new Error('the installation is there only while tests run');
+    if (!rig) throw new Error('the installation runs only during tests');
     return rig;
   };
 }
@@ -76,10 +83,10 @@ async function startRig(options: RigOptions, closers: (() => unknown)[]): Promis
     () => people.close(),
     () => webhooks.close(),
   );
-  const wire = await startTcpProxy({ host: '127.0.0.1', port: postgres.socket.port });
-  closers.push(() => wire.close());
+  const databaseProxy = await startTcpProxy({ host: '127.0.0.1', port: postgres.socket.port });
+  closers.push(() => databaseProxy.close());
   const database = new URL(postgres.url);
-  database.port = String(wire.port);
+  database.port = String(databaseProxy.port);
   const cluster = await startCluster({
     ...options,
     env: { ...options.env, ...(await options.moreEnv?.()) },
@@ -94,38 +101,38 @@ async function startRig(options: RigOptions, closers: (() => unknown)[]): Promis
       makeLine(cluster.client, webhooks, {
         trunks: [{ ...trunk, inboundCidrs: ['127.0.0.1/32'] }],
         number: { inboundEnabled: true },
-        pathway: options.pathway ?? TALKATIVE,
+        pathway: options.pathway ?? REPLIES_TO_DIGITS,
       }),
     { ...SLOW, interval: 1000 },
   );
 
-  const heard: Rig['heard'] = (talks, sinceMs, times) =>
+  const waitForAnswers: Rig['waitForAnswers'] = (calls, sinceMs, times) =>
     vi.waitFor(() => {
-      for (const { number } of talks)
-        expect(wordsSince(people.seen(number), sinceMs)).toBeGreaterThanOrEqual(times);
+      for (const { number } of calls)
+        expect(answersSince(people.seen(number), sinceMs)).toBeGreaterThanOrEqual(times);
     }, SLOW);
   return {
     cluster,
     redis,
     postgres,
-    wire,
+    databaseProxy,
     people,
     webhooks,
     line,
-    heard,
-    async talks(calls, keys) {
-      const talks = await Promise.all(
-        Array.from({ length: calls }, async () => {
-          const number = people.answering(keys);
-          return { number, keys, ...(await line.call({ toNumber: number })) };
+    waitForAnswers,
+    async startCalls(count, digitCount) {
+      const calls = await Promise.all(
+        Array.from({ length: count }, async () => {
+          const number = people.answering(digitCount);
+          return { number, digitCount, ...(await line.call({ toNumber: number })) };
         }),
       );
-      await heard(talks, 0, 1);
-      return talks;
+      await waitForAnswers(calls, 0, 1);
+      return calls;
     },
-    async completed(talks) {
-      for (const talk of talks) await expectWhole(line, talk, people.seen(talk.number));
-      return Math.max(...talks.map(({ number }) => longestSilenceMs(people.seen(number))));
+    async waitForCompletion(calls) {
+      for (const call of calls) await expectComplete(line, call, people.seen(call.number));
+      return Math.max(...calls.map(({ number }) => longestSilenceMs(people.seen(number))));
     },
   };
 }
@@ -135,17 +142,17 @@ async function startRig(options: RigOptions, closers: (() => unknown)[]): Promis
  *
  * @param seen - What the person observed, for the failure message.
  */
-export async function expectWhole(line: Line, talk: Talk, seen: readonly Seen[]): Promise<void> {
-  const over = await line.over(talk, SLOW.timeout + talk.keys * LONGEST_TURN_MS);
-  expect(over).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
-  expect(await line.finalized(talk)).toEqual(ALL_EVENTS);
-  const { messages } = (await line.api('GET', `/session-history/${talk.sessionId}`)).body as {
+export async function expectComplete(line: Line, call: RunningCall, seen: readonly Seen[]): Promise<void> {
+  const ended = await line.waitForEnd(call, SLOW.timeout + call.digitCount * LONGEST_TURN_MS);
+  expect(ended).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
+  expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
+  const { messages } = (await line.api('GET', `/session-history/${call.sessionId}`)).body as {
     messages: { role: string }[];
   };
-  const answers = Array.from({ length: talk.keys }, () => ['user', 'assistant']).flat();
-  const told = `${talk.sessionId}: ${JSON.stringify(messages)}, seen ${JSON.stringify(seen.map(({ event }) => event))}`;
+  const answers = Array.from({ length: call.digitCount }, () => ['user', 'assistant']).flat();
+  const details = `${call.sessionId}: ${JSON.stringify(messages)}, seen ${JSON.stringify(seen.map(({ event }) => event))}`;
   expect(
     messages.map(({ role }) => role),
-    told,
+    details,
   ).toEqual(['assistant', ...answers]);
 }

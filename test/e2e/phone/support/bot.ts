@@ -12,10 +12,10 @@ export type Dialect = 'twilio' | 'callway';
 export interface Bot {
   readonly url: string;
   /** The next connection. */
-  talk(): Promise<BotTalk>;
+  nextSession(): Promise<BotSession>;
 }
 
-export interface BotTalk extends StreamEnd {
+export interface BotSession extends StreamPeer {
   readonly socket: WebSocket;
   /** The fields of its `start` message. */
   // biome-ignore lint/suspicious/noExplicitAny: tests inspect whatever the gateway sends
@@ -25,7 +25,7 @@ export interface BotTalk extends StreamEnd {
 }
 
 /** What either end of a stream receives and sends. */
-export interface StreamEnd {
+export interface StreamPeer {
   readonly sampleRateHz: number;
   // biome-ignore lint/suspicious/noExplicitAny: text messages of either dialect
   readonly messages: readonly any[];
@@ -33,8 +33,8 @@ export interface StreamEnd {
   // biome-ignore lint/suspicious/noExplicitAny: text messages of either dialect
   text(event: string): Promise<any>;
   /** All audio received so far. */
-  heard(): Int16Array;
-  say(samples: Int16Array): void;
+  receivedAudio(): Int16Array;
+  sendAudio(samples: Int16Array): void;
   send(message: object): void;
 }
 
@@ -53,34 +53,34 @@ export async function startBot(dialect: Dialect): Promise<Bot> {
   const connections: { socket: WebSocket; recorded: ReturnType<typeof record> }[] = [];
   // Recorded from the first moment: `start` comes with the connection.
   server.on('connection', (socket) => connections.push({ socket, recorded: record(socket) }));
-  let taken = 0;
+  let sessionCount = 0;
   return {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/bot`,
-    async talk() {
-      const index = taken++;
+    async nextSession() {
+      const index = sessionCount++;
       while (connections.length <= index) await once(server, 'connection');
       const connection = connections[index];
       if (!connection) throw new Error('no connection');
       const { socket, recorded } = connection;
       const { start, streamSid } = (await recorded.text('start')) as {
-        start: BotTalk['start'];
+        start: BotSession['start'];
         streamSid: string;
       };
       const closed = once(socket, 'close').then(([code]) => code as number);
-      const end = streamEnd(socket, recorded, dialect, start.mediaFormat.sampleRate, streamSid);
+      const end = streamPeer(socket, recorded, dialect, start.mediaFormat.sampleRate, streamSid);
       return { ...end, socket, start, closed };
     },
   };
 }
 
 /** Reads and writes a stream's audio in its dialect. */
-export function streamEnd(
+export function streamPeer(
   socket: WebSocket,
   recorded: ReturnType<typeof record>,
   dialect: Dialect,
   sampleRateHz: number,
   streamSid: string,
-): StreamEnd {
+): StreamPeer {
   const codec = pcmu.open();
   const send = (message: object) => socket.send(JSON.stringify({ streamSid, ...message }));
   const pieces = () =>
@@ -96,9 +96,9 @@ export function streamEnd(
     sampleRateHz,
     messages: recorded.messages,
     text: recorded.text,
-    heard: () => Int16Array.from(pieces().flatMap((piece) => [...piece])),
+    receivedAudio: () => Int16Array.from(pieces().flatMap((piece) => [...piece])),
     send,
-    say(samples) {
+    sendAudio(samples) {
       if (dialect === 'callway') return socket.send(writePcm16(samples));
       const bytes = new Uint8Array(samples.length);
       codec.encode(samples, bytes);

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 
-import { runSipp, type SippOutcome, type SippRun, untilBound } from '../../../sip/support/sipp.ts';
+import { runSipp, type SippOutcome, type SippRun, waitUntilBound } from '../../../sip/support/sipp.ts';
 import { reservePort } from '../../../support/ports.ts';
 
 /** SIPp gets enough time under load. */
@@ -17,6 +17,6 @@ export async function startCallee(scenario: string, more: Partial<SippRun> = {})
   const localPort = await reservePort();
   const ended = runSipp({ scenario, localPort, calls: 1, timeoutSeconds: TIMEOUT_SECONDS, ...more });
   onTestFinished(() => void ended);
-  await untilBound(localPort);
+  await waitUntilBound(localPort);
   return { port: localPort, ended };
 }

@@ -10,11 +10,11 @@ export interface Handset {
   /** The next received message, retransmissions included. @param what - Its method or status, and for a status its CSeq method. */
   next(what: string, method?: string, timeoutMs?: number): Promise<string>;
   /** Runs this for each such request from now on. */
-  whenever(method: string, respond: (request: string) => void): void;
+  onRequest(method: string, respond: (request: string) => void): void;
   /** Answers a request. @returns The response. */
   answer(request: string, status: string, body?: string): string;
   /** Sends a request within a call that it answered. */
-  say(method: string, invite: string, accepted: string, body?: string): void;
+  request(method: string, invite: string, accepted: string, body?: string): void;
   /** Sends a request of a call that it makes. */
   call(method: string, parts: Parameters<Phone['request']>[2]): string;
   send(text: string): void;
@@ -44,13 +44,13 @@ export async function openHandset(sipPort: number): Promise<Handset> {
     ladder,
     next: (what, method = '', timeoutMs = SLOW_MS) =>
       phone.next(new RegExp(`^(?:SIP/2\\.0 )?${what} [^]*^CSeq: \\d+ ${method}`, 'm'), timeoutMs),
-    whenever: (method, respond) => void responders.set(method, respond),
+    onRequest: (method, respond) => void responders.set(method, respond),
     answer(request, status, body = '') {
       const answer = phone.answer(request, status, { body });
       send(answer);
       return answer;
     },
-    say(method, invite, accepted, body = '') {
+    request(method, invite, accepted, body = '') {
       sequence += 1;
       const extra = body === '' ? [] : ['Content-Type: application/sdp'];
       send(calleeRequest(phone, { method, invite, accepted, sequence, extra, body }));

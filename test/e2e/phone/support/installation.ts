@@ -32,7 +32,7 @@ export async function phoneInstallation(env: GatewayOptions['env'] = {}): Promis
     },
   });
   return () => {
-    if (!webhooks) throw new Error('the receiver of webhooks runs only while tests do');
+    if (!webhooks) throw new Error('the webhook receiver runs only during tests');
     const receiver = webhooks;
     return {
       gateway: gateway(),

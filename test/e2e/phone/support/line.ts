@@ -10,7 +10,7 @@ export type Client = Awaited<ReturnType<typeof createClient>>;
 const SLOW_MS = 40_000;
 export const SLOW = { timeout: SLOW_MS, interval: 200 };
 
-export interface Placed {
+export interface PlacedCall {
   readonly callId: string;
   readonly sessionId: string;
 }
@@ -22,19 +22,19 @@ export interface Line extends TestProject {
   /** In order of trial. */
   readonly trunkIds: readonly string[];
   api(method: string, path: string, body?: object, request?: ApiRequest): Promise<ApiAnswer>;
-  order(more?: object, request?: ApiRequest): Promise<ApiAnswer>;
+  requestCall(more?: object, request?: ApiRequest): Promise<ApiAnswer>;
   /** Places a call, which must be accepted. */
-  call(more?: object): Promise<Placed>;
+  call(more?: object): Promise<PlacedCall>;
   // biome-ignore lint/suspicious/noExplicitAny: the API document vouches for the shape
-  shown(call: Placed): Promise<any>;
+  readCall(call: PlacedCall): Promise<any>;
   /** Waits for one of these statuses, and returns the call. */
-  until(call: Placed, ...statuses: string[]): ReturnType<Line['shown']>;
+  waitForStatus(call: PlacedCall, ...statuses: string[]): ReturnType<Line['readCall']>;
   /** Waits for the call's end, and returns the call. @param timeoutMs - For calls with a long conversation. */
-  over(call: Placed, timeoutMs?: number): ReturnType<Line['shown']>;
+  waitForEnd(call: PlacedCall, timeoutMs?: number): ReturnType<Line['readCall']>;
   /** Waits until the trace's first lines match, and returns it. */
-  trace(call: Placed, pattern: RegExp): Promise<TraceLine[]>;
+  trace(call: PlacedCall, pattern: RegExp): Promise<TraceLine[]>;
   /** Waits for the last event; returns the names of all events in order. */
-  finalized(call: Placed): Promise<string[]>;
+  waitForFinalized(call: PlacedCall): Promise<string[]>;
 }
 
 export interface TraceLine {
@@ -44,11 +44,11 @@ export interface TraceLine {
 }
 
 /** Its method or status. */
-export function firstWord(text: string): string | undefined {
+export function methodOrStatus(text: string): string | undefined {
   return /^(?:SIP\/2\.0 )?(\w+)/.exec(text)?.[1];
 }
 
-const FINAL = ['completed', 'busy', 'no_answer', 'failed', 'canceled'];
+const FINAL_STATUSES = ['completed', 'busy', 'no_answer', 'failed', 'canceled'];
 
 export interface LineOptions {
   /** One trunk each, in order of trial; fields beside those that a test must choose. */
@@ -75,7 +75,7 @@ const GREETING = {
 
 export async function makeLine(
   client: Client,
-  webhooks: Pick<WebhookReceiver, 'url' | 'of'>,
+  webhooks: Pick<WebhookReceiver, 'url' | 'forSession'>,
   options: LineOptions,
 ): Promise<Line> {
   const project = await client.createProject();
@@ -85,39 +85,39 @@ export async function makeLine(
       ...(body === undefined ? {} : { body }),
       ...request,
     });
-  const made = async (answer: Promise<ApiAnswer>) => {
+  const expectSuccess = async (answer: Promise<ApiAnswer>) => {
     const { status, body } = await answer;
-    if (status >= 300) throw new Error(`not made: ${status} ${JSON.stringify(body)}`);
+    if (status >= 300) throw new Error(`request failed: ${status} ${JSON.stringify(body)}`);
     return body;
   };
   const before = await api('GET', '/pathway');
-  await made(
+  await expectSuccess(
     api('PUT', '/pathway', options.pathway ?? GREETING, {
       headers: { 'if-match': before.headers.get('etag') ?? '' },
     }),
   );
   const postSessionWebhook = { url: webhooks.url, events: [...ALL_EVENTS] };
-  await made(api('PUT', '/agent', { status: 'published', postSessionWebhook, ...options.agent }));
+  await expectSuccess(api('PUT', '/agent', { status: 'published', postSessionWebhook, ...options.agent }));
   const trunkIds: string[] = [];
   for (const trunk of options.trunks) {
     const body = { name: 'Carrier', host: '127.0.0.1', optionsIntervalSeconds: 0, ...trunk };
-    trunkIds.push((await made(api('POST', '/trunks', body))).id);
+    trunkIds.push((await expectSuccess(api('POST', '/trunks', body))).id);
   }
-  const number = await made(
+  const number = await expectSuccess(
     api('POST', '/phone-numbers', { number: newNumber(), trunkIds, ...options.number }),
   );
 
-  const order: Line['order'] = (more = {}, request = {}) =>
+  const requestCall: Line['requestCall'] = (more = {}, request = {}) =>
     client.api('POST', '/v1/calls/outbound', {
       key: project.developerKey,
       body: { projectId: project.id, fromNumber: number.number, toNumber: newNumber(), ...more },
       ...request,
     });
-  const shown: Line['shown'] = async ({ callId }) => (await api('GET', `/calls/${callId}`)).body;
-  const reach = (call: Placed, statuses: readonly string[], timeout = SLOW_MS) =>
+  const readCall: Line['readCall'] = async ({ callId }) => (await api('GET', `/calls/${callId}`)).body;
+  const pollStatus = (call: PlacedCall, statuses: readonly string[], timeout = SLOW_MS) =>
     vi.waitFor(
       async () => {
-        const seen = await shown(call);
+        const seen = await readCall(call);
         expect(statuses).toContain(seen.status);
         return seen;
       },
@@ -129,23 +129,23 @@ export async function makeLine(
     numberId: number.id,
     trunkIds,
     api,
-    order,
+    requestCall,
     async call(more) {
-      const { status, body } = await order(more);
+      const { status, body } = await requestCall(more);
       expect([status, body.success]).toEqual([202, true]);
       return body;
     },
-    shown,
-    until: (call, ...statuses) => reach(call, statuses),
-    over: (call, timeoutMs) => reach(call, FINAL, timeoutMs),
+    readCall,
+    waitForStatus: (call, ...statuses) => pollStatus(call, statuses),
+    waitForEnd: (call, timeoutMs) => pollStatus(call, FINAL_STATUSES, timeoutMs),
     trace: ({ callId }, pattern) =>
       vi.waitFor(async () => {
         const messages: TraceLine[] = (await api('GET', `/calls/${callId}/sip-trace`)).body.messages;
-        expect(messages.map(({ text }) => `${firstWord(text)} `).join('')).toMatch(pattern);
+        expect(messages.map(({ text }) => `${methodOrStatus(text)} `).join('')).toMatch(pattern);
         return messages;
       }, SLOW),
-    async finalized({ sessionId }) {
-      const events = () => webhooks.of(sessionId).map(({ event }): string => event);
+    async waitForFinalized({ sessionId }) {
+      const events = () => webhooks.forSession(sessionId).map(({ event }): string => event);
       await vi.waitFor(() => expect(events()).toContain('session.finalized'), SLOW);
       return events();
     },

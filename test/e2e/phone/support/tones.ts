@@ -37,7 +37,7 @@ export function onsetMs(samples: Int16Array, sampleRateHz: number, frequencyHz: 
 }
 
 /** Start and end of a sound, in samples. */
-export interface Stretch {
+export interface SoundSegment {
   readonly from: number;
   readonly to: number;
 }
@@ -48,12 +48,12 @@ export interface Stretch {
  * @param quietMs - Least silence between two sounds.
  * @param audible - Least sample value that counts.
  */
-export function stretches(
+export function soundSegments(
   samples: Int16Array,
   sampleRateHz: number,
   quietMs: number,
   audible = AUDIBLE_RMS,
-): Stretch[] {
+): SoundSegment[] {
   const quiet = (sampleRateHz * quietMs) / 1000;
   const found: { from: number; to: number }[] = [];
   for (const [index, sample] of samples.entries()) {

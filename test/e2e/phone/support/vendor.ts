@@ -15,7 +15,7 @@ export interface Reply {
 }
 
 /** How one request is answered: never, by a lost connection, and so on. */
-export type Conduct = Reply | 'hang' | 'reset';
+export type Behaviour = Reply | 'hang' | 'reset';
 
 /** An OpenAI-compatible endpoint on loopback. */
 export interface Vendor {
@@ -58,7 +58,7 @@ export const transcriptionReply: Reply = { type: 'application/json', body: '{"te
 
 /** Runs for the tests of a file. @param conductOf - Chooses the behaviour by service and request text. */
 export async function startVendor(
-  conductOf: (service: Service, request: string) => Conduct,
+  conductOf: (service: Service, request: string) => Behaviour,
 ): Promise<Vendor> {
   const server: LoopbackServer = await serveOnLoopback(async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString('latin1');

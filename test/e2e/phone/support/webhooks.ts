@@ -3,14 +3,14 @@ import { type LoopbackServer, serveOnLoopback } from '../../../support/loopbackS
 /** All events of a recorded call, in order. */
 export const ALL_EVENTS = ['session.ended', 'call.ended', 'recording.ready', 'session.finalized'] as const;
 /** All events of a call without recording. */
-export const UNRECORDED = ALL_EVENTS.filter((event) => event !== 'recording.ready');
+export const EVENTS_WITHOUT_RECORDING = ALL_EVENTS.filter((event) => event !== 'recording.ready');
 
 /** A webhook receiver that keeps what it gets. */
 export interface WebhookReceiver {
   readonly url: string;
   /** Bodies of one session, in order of arrival. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies of several shapes
-  of(sessionId: string): any[];
+  forSession(sessionId: string): any[];
   close(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export async function receiveWebhooks(): Promise<WebhookReceiver> {
   });
   return {
     url: `http://127.0.0.1:${server.port}/hook`,
-    of: (sessionId) => bodies.filter((body) => body.sessionId === sessionId),
+    forSession: (sessionId) => bodies.filter((body) => body.sessionId === sessionId),
     close: () => server.close(),
   };
 }

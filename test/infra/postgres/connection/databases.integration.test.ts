@@ -113,7 +113,7 @@ test('A monitored server that stops answering is down within seconds, and up whe
   const waiting = [
     database.query('SELECT 1'),
     database.transaction(async (transaction) => {
-      proxy.cut();
+      proxy.pause();
       await transaction.query('SELECT 1');
     }),
     // More than the connections of the pool: the last ones wait.
@@ -125,7 +125,7 @@ test('A monitored server that stops answering is down within seconds, and up whe
   expect(performance.now() - beganMs).toBeLessThan(15_000);
   await expect(database.query('SELECT 1')).rejects.toMatchObject(unavailable);
 
-  proxy.mend();
+  proxy.resume();
   await expect
     .poll(() => database.query('SELECT 1 AS one').catch(() => []), { timeout: 15_000 })
     .toEqual([{ one: 1 }]);
@@ -151,11 +151,11 @@ test('A silent server with open connections is unavailable after a timeout', asy
   const unavailable = { category: 'unavailable', code: 'database_unavailable' };
   const inTransaction = () =>
     database.transaction(async (transaction) => {
-      proxy.cut();
+      proxy.pause();
       await transaction.query('SELECT 1');
     });
 
   await expect(inTransaction()).rejects.toMatchObject(unavailable);
-  proxy.mend();
+  proxy.resume();
   expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });

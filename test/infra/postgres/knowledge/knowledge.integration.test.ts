@@ -23,7 +23,7 @@ import { createStorage } from '../../../../src/infra/postgres/storage.ts';
 import type { Knowledgebase } from '../../../../src/knowledge/knowledgebase.ts';
 import type { IngestionTask } from '../../../../src/knowledge/stores.ts';
 import type { EmbeddingModelName } from '../../../../src/providers/ports/embedder.ts';
-import { wordVector } from '../../../support/embeddings.ts';
+import { wordVector } from '../../../support/fakeEmbeddings.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
 import { BEGIN, later } from '../support/sessions.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SipServer, startSipServer } from '../../../../sip/server.ts';
 import { Phone, SDP } from '../../support/phone.ts';
-import { connectApp, drained, nothing, serverOptions } from '../../support/rig.ts';
+import { connectApp, NO_STATE, serverOptions, waitUntilDrained } from '../../support/rig.ts';
 import type { SrfApp } from '../../support/srf.ts';
 
 let server: SipServer;
@@ -62,12 +62,12 @@ test('A silent target is replaced by the next, and canceled when it responds', a
   first.send(first.answer(await first.next(/^BYE .*tag=late/s), '200 OK'), port());
   second.send(second.answer(invite, '486 Busy Here'), port());
   expect(await placing).toBe(486);
-  expect(await drained(server)).toEqual(nothing);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });
 
 test('After 603 the next target is not tried', async () => {
   const placing = place();
   first.send(first.answer(await first.next(/^INVITE /), '603 Decline'), port());
   expect(await placing).toBe(603);
-  expect(await second.silent(/^INVITE /, 300)).toBe(true);
+  expect(await second.receivesNone(/^INVITE /, 300)).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { header, OTHER_SDP, Phone, SDP } from '../../support/phone.ts';
-import { drained, nothing, type Rig, startRig } from '../../support/rig.ts';
+import { NO_STATE, type Rig, startRig, waitUntilDrained } from '../../support/rig.ts';
 import type { SrfDialog, SrfRequest, SrfResponse } from '../../support/srf.ts';
 
 /** An INVITE that a proxy forked to two callees, each with its own tag and address. */
@@ -132,5 +132,5 @@ test('The number of early dialogs is limited', async () => {
   expect(server.stats()['now.dialogs']).toBe(64);
   phone.send(phone.answer(invite, '486 Busy Here', { tag: 't0' }), port);
   expect(await placing).toBe(486);
-  expect(await drained(server)).toEqual(nothing);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { header, OTHER_SDP, SDP } from '../../support/phone.ts';
-import { drained, nothing, type Rig, startRig } from '../../support/rig.ts';
+import { NO_STATE, type Rig, startRig, waitUntilDrained } from '../../support/rig.ts';
 import type { SrfDialog, SrfRequest, SrfResponse } from '../../support/srf.ts';
 
 let rig: Rig;
@@ -44,7 +44,7 @@ test('An outgoing call rings, is answered, acknowledged and ended by us, and not
   const ending = dialog.destroy();
   phone.send(phone.answer(await phone.next(/^BYE /), '200 OK'), port);
   await ending;
-  expect(await drained(server)).toEqual(nothing);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });
 
 test('Bare URIs in Contact, To and From are sent in angle brackets', async () => {
@@ -98,8 +98,8 @@ test.each([
   const ack = await phone.next(/^ACK /);
   expect(header(ack, 'Via')).toBe(header(invite, 'Via'));
   expect(await placing).toBe(status);
-  expect(await drained(server)).toEqual(nothing);
-  expect(phone.all.filter((text) => text.startsWith('ACK '))).toHaveLength(1);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
+  expect(phone.received.filter((text) => text.startsWith('ACK '))).toHaveLength(1);
 });
 
 test('An INVITE without a response gives the application 408', async () => {
@@ -108,7 +108,7 @@ test('An INVITE without a response gives the application 408', async () => {
     .createUAC(phone.uri, { localSdp: SDP })
     .catch((error: { status: number }) => error.status);
   expect(status).toBe(408);
-  expect(await drained(server)).toEqual(nothing);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });
 
 test('A refused TCP connection gives the application 503 at once', async () => {
@@ -141,7 +141,7 @@ test('A CANCEL waits for the first provisional response', async () => {
   const invite = await phone.next(/^INVITE /);
   await vi.waitFor(() => expect(request).toBeDefined());
   request?.cancel();
-  expect(await phone.silent(/^CANCEL/, 100)).toBe(true);
+  expect(await phone.receivesNone(/^CANCEL/, 100)).toBe(true);
   phone.send(phone.answer(invite, '180 Ringing'), port);
   const cancel = await phone.next(/^CANCEL /);
   expect(header(cancel, 'Via')).toBe(header(invite, 'Via'));
@@ -149,7 +149,7 @@ test('A CANCEL waits for the first provisional response', async () => {
   phone.send(phone.answer(cancel, '200 OK'), port);
   phone.send(phone.answer(invite, '487 Request Terminated'), port);
   expect(await placing).toBe(487);
-  expect(await drained(server)).toEqual(nothing);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });
 
 test('A 200 that crosses our CANCEL gets ACK and BYE', async () => {
@@ -170,7 +170,7 @@ test('A 200 that crosses our CANCEL gets ACK and BYE', async () => {
   phone.send(phone.answer(cancel, '200 OK'), port);
   await phone.next(/^ACK /);
   phone.send(phone.answer(await phone.next(/^BYE /), '200 OK'), port);
-  expect(await drained(server)).toEqual(nothing);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });
 
 test('A second 200 of a forked INVITE gets ACK and BYE', async () => {
@@ -183,7 +183,7 @@ test('A second 200 of a forked INVITE gets ACK and BYE', async () => {
   phone.send(phone.answer(invite, '200 OK', { tag: 'two', body: SDP }), port);
   await phone.next(/^ACK .*tag=two/s);
   await phone.next(/^BYE .*tag=two/s);
-  expect(await phone.silent(/^BYE .*tag=one/s, 100)).toBe(true);
+  expect(await phone.receivesNone(/^BYE .*tag=one/s, 100)).toBe(true);
 });
 
 test('A reliable provisional response gets its PRACK, and its retransmission is not delivered', async () => {

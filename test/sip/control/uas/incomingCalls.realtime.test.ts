@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { header, OTHER_SDP, Phone, SDP } from '../../support/phone.ts';
-import { drained, nothing, type Rig, startRig } from '../../support/rig.ts';
+import { NO_STATE, type Rig, startRig, waitUntilDrained } from '../../support/rig.ts';
 import type { SrfDialog } from '../../support/srf.ts';
 
 let rig: Rig;
@@ -45,7 +45,7 @@ test('An incoming call gets 100, 180 and 200, is ended by the caller, and nothin
   phone.send(phone.request('BYE', port, { callId: 'basic', cseq: 2, to: header(ok, 'To') }), port);
   await phone.next(/^SIP\/2.0 200 .*CSeq: 2 BYE/s);
   await vi.waitFor(() => expect(destroyed).toHaveBeenCalledWith('normal release'));
-  expect(await drained(server)).toEqual(nothing);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });
 
 test('The 200 is retransmitted until the ACK', async () => {
@@ -56,9 +56,9 @@ test('The 200 is retransmitted until the ACK', async () => {
   const again = await phone.next(/^SIP\/2.0 200 /);
   phone.send(phone.request('ACK', port, { callId: 'lost-ack', to: header(again, 'To') }), port);
   await new Promise((resolve) => setTimeout(resolve, 50));
-  const before = phone.all.length;
+  const before = phone.received.length;
   await new Promise((resolve) => setTimeout(resolve, 400));
-  expect(phone.all.length).toBe(before);
+  expect(phone.received.length).toBe(before);
 });
 
 test('A call without an ACK gets a BYE, and the application the reason', async () => {
@@ -70,7 +70,7 @@ test('A call without an ACK gets a BYE, and the application the reason', async (
   expect(header(bye, 'Reason')).toBe('SIP;cause=200;text="ACK timeout"');
   phone.send(phone.answer(bye, '200 OK'), port);
   await vi.waitFor(() => expect(reasons).toEqual(['ACK timeout']));
-  expect(await drained(server)).toEqual(nothing);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });
 
 test.each([486, 603, 480, 408, 404, 500])(
@@ -86,7 +86,7 @@ test.each([486, 603, 480, 408, 404, 500])(
       phone.request('ACK', port, { callId: `refused-${status}`, branch, to: header(first, 'To') }),
       port,
     );
-    expect(await drained(server)).toEqual(nothing);
+    expect(await waitUntilDrained(server)).toEqual(NO_STATE);
   },
 );
 
@@ -112,7 +112,7 @@ test('A CANCEL gets 200, its INVITE 487, and the application an event', async ()
   await vi.waitFor(() =>
     expect(late.mock.calls[0]?.[0]).toBe('Response not sent due to unknown transaction'),
   );
-  expect(await drained(server)).toEqual(nothing);
+  expect(await waitUntilDrained(server)).toEqual(NO_STATE);
 });
 
 test('A CANCEL after the 200 gets the tag of the 200 and has no effect', async () => {
@@ -167,7 +167,7 @@ test('Either side can send a re-INVITE', async () => {
   const ending = dialog?.destroy();
   phone.send(phone.answer(await phone.next(/^BYE /), '200 OK'), port);
   await ending;
-  expect(await drained(rig.server)).toEqual(nothing);
+  expect(await waitUntilDrained(rig.server)).toEqual(NO_STATE);
 });
 
 test('A re-INVITE that crosses another gets 491, one with an old CSeq 500', async () => {
@@ -319,7 +319,7 @@ test('An unknown method gets 501 with Allow; one that had a route gets 503 with 
   const refused = await vi.waitFor(() => ask('DANCE'));
   expect(refused).toMatch(/^SIP\/2.0 501 /);
   expect(header(refused, 'Allow')).toBe('INVITE, ACK, BYE, CANCEL, PRACK, UPDATE');
-  rig.leave();
+  rig.disconnect();
   await vi.waitFor(() => expect(rig.server.stats()['now.applications']).toBe(0));
   expect(header(await ask('INVITE'), 'Retry-After')).toBe('5');
 });

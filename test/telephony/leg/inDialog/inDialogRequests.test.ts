@@ -1,19 +1,19 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { TrunkInput } from '../../../../src/calls/trunks/trunk.ts';
 import { header, SDP } from '../../../sip/support/phone.ts';
-import { drained, nothing } from '../../../sip/support/rig.ts';
-import { watchLeaks } from '../../../support/leaks.ts';
-import { type DialedLeg, startTelephonyRig, type TelephonyRig } from '../../../support/telephonyRig.ts';
+import { NO_STATE, waitUntilDrained } from '../../../sip/support/rig.ts';
+import { detectLeaks } from '../../../support/leaks.ts';
+import { type RecordedLeg, startTelephonyRig, type TelephonyRig } from '../../../support/telephonyRig.ts';
 
 const EVENTS_SDP = SDP.replace('AVP 0', 'AVP 0 101').concat('a=rtpmap:101 telephone-event/8000\r\n');
 let assertNoLeaks: () => Promise<void>;
 let rig: TelephonyRig;
-let call: DialedLeg;
+let call: RecordedLeg;
 let invite: string;
 let accepted: string;
 
 beforeAll(async () => {
-  assertNoLeaks = watchLeaks();
+  assertNoLeaks = detectLeaks();
   rig = await startTelephonyRig();
 });
 
@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  expect(await drained(rig.server)).toEqual(nothing);
+  expect(await waitUntilDrained(rig.server)).toEqual(NO_STATE);
   await rig.close();
   await assertNoLeaks();
 });
@@ -58,13 +58,13 @@ function answer(request: string, status: string, extra: string[] = []): void {
 
 /** Sends a request of the callee. @returns Its final response. */
 async function ask(method: string, extra: string[] = [], body = ''): Promise<string> {
-  const request = rig.fromCallee(method, invite, accepted, extra, body);
+  const request = rig.calleeRequest(method, invite, accepted, extra, body);
   rig.phone.send(request, rig.port);
   const cseq = header(request, 'CSeq');
   const reply = await rig.phone.next(new RegExp(`^SIP/2.0 [2-6].*^CSeq: ${cseq}\\r$`, 'ms'));
   if (method === 'INVITE') {
     const ack = rig
-      .fromCallee('ACK', invite, accepted)
+      .calleeRequest('ACK', invite, accepted)
       .replace(/^CSeq: .*$/m, `CSeq: ${cseq.replace('INVITE', 'ACK')}`);
     // The ACK to a non-2xx belongs to the same transaction. RFC 3261 section 17.1.1.3
     const isRefused = !reply.startsWith('SIP/2.0 2');
@@ -119,13 +119,13 @@ test('An unusable offer gets 488, the call continues unchanged, and the next off
 });
 
 test('A re-INVITE without an offer gets ours, and its ACK the answer', async () => {
-  const request = rig.fromCallee('INVITE', invite, accepted);
+  const request = rig.calleeRequest('INVITE', invite, accepted);
   rig.phone.send(request, rig.port);
   const cseq = header(request, 'CSeq');
   const reply = await rig.phone.next(new RegExp(`^SIP/2.0 200.*^CSeq: ${cseq}\\r$`, 'ms'));
   expect(reply).toContain('m=audio 4');
   expect(reply).toContain('RTP/AVP 0 8 101');
-  const ack = rig.fromCallee('ACK', invite, accepted, TYPED, SDP.replace('40000', '48000'));
+  const ack = rig.calleeRequest('ACK', invite, accepted, TYPED, SDP.replace('40000', '48000'));
   rig.phone.send(ack.replace(/^CSeq: .*$/m, `CSeq: ${cseq.replace('INVITE', 'ACK')}`), rig.port);
   await vi.waitFor(() => expect(connections().at(-1)?.remote.port).toBe(48_000));
 });
@@ -179,7 +179,7 @@ test('The peer is notified once when its transfer fails', async () => {
     expect(last).toContain('SIP/2.0 503 Service Unavailable');
     answer(last, '200 OK');
   }
-  expect(await rig.phone.silent(ofThis('NOTIFY'), 50)).toBe(true);
+  expect(await rig.phone.receivesNone(ofThis('NOTIFY'), 50)).toBe(true);
   expect(call.events).not.toContain('ended');
 });
 
@@ -187,7 +187,7 @@ test('A REFER with Refer-Sub: false gets no NOTIFY', async () => {
   const reply = await ask('REFER', ['Refer-To: <sip:desk@pbx.example>', 'Refer-Sub: false']);
   expect(header(reply, 'Refer-Sub')).toBe('false');
   await vi.waitFor(() => expect(call.events).toContain('transfer to sip:desk@pbx.example'));
-  expect(await rig.phone.silent(ofThis('NOTIFY'), 50)).toBe(true);
+  expect(await rig.phone.receivesNone(ofThis('NOTIFY'), 50)).toBe(true);
 });
 
 async function report(state: string, progress: string): Promise<string> {
@@ -216,7 +216,7 @@ test('A BYE of the peer completes the transfer', async () => {
   const refer = await rig.next(call.leg, 'REFER');
   expect(header(refer, 'Refer-To')).toBe('<sip:desk@pbx.example>');
   answer(refer, '202 Accepted');
-  await rig.phone.silent(/^BYE/, 30);
+  await rig.phone.receivesNone(/^BYE/, 30);
   await ask('BYE');
   await transferred;
   expect(await call.ended).toMatchObject({ outcome: 'remote_hangup' });
@@ -259,7 +259,7 @@ test.each<[string, Partial<TrunkInput>, string[]]>([
   await call.ended;
   await talk(changes, SDP, allow);
   await expect(call.leg.refer('+886911222333')).rejects.toMatchObject({ code: 'transfer_unsupported' });
-  expect(await rig.phone.silent(ofThis('REFER'), 30)).toBe(true);
+  expect(await rig.phone.receivesNone(ofThis('REFER'), 30)).toBe(true);
 });
 
 test.each(['a b', 'sip:x@y>;evil', 'tel:', 'sip:a@b\r\nX: y'])('%j is no transfer target', async (to) => {

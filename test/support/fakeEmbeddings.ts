@@ -17,7 +17,7 @@ export interface FakeEmbeddings {
   /** How often each text was embedded and answered. */
   readonly embedded: ReadonlyMap<string, number>;
   /** How many requests have come and are not answered yet, whether or not anybody still waits for the answer. */
-  readonly waiting: number;
+  readonly pendingRequests: number;
   /** Instead of the usual answer, for as many requests as there are; `undefined` leaves one alone. */
   answerWith(...answers: (FakeAnswer | undefined)[]): void;
   /** Called before each answer. */
@@ -69,7 +69,7 @@ export async function startFakeEmbeddings(
     baseUrl: `http://127.0.0.1:${server.port}/v1`,
     requests,
     embedded,
-    get waiting() {
+    get pendingRequests() {
       return waiting;
     },
     answerWith: (...answers) => void planned.push(...answers),

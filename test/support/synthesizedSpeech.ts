@@ -1,20 +1,24 @@
 import { atRate, type SampleRateHz } from '../../src/media/resample/resampler.ts';
 import { createLocalTextToSpeech, FLITE_SAMPLE_RATE_HZ } from '../../src/providers/local/textToSpeech.ts';
-import { collect } from './collect.ts';
+import { arrayFromAsync } from './arrayFromAsync.ts';
 
 /** Speaks a text by flite, at the wanted rate, with a little quiet before and after. */
-export async function spoken(text: string, sampleRateHz: SampleRateHz, voice = 'rms'): Promise<Int16Array> {
+export async function synthesizeSpeech(
+  text: string,
+  sampleRateHz: SampleRateHz,
+  voice = 'rms',
+): Promise<Int16Array> {
   const flite = createLocalTextToSpeech({ threads: 1 });
   try {
-    const chunks = await collect(flite.synthesize({ text, voice }, new AbortController().signal));
+    const chunks = await arrayFromAsync(flite.synthesize({ text, voice }, new AbortController().signal));
     const quiet = new Int16Array(FLITE_SAMPLE_RATE_HZ / 10);
-    return atRate(joined([quiet, ...chunks, quiet]), FLITE_SAMPLE_RATE_HZ, sampleRateHz);
+    return atRate(concatSamples([quiet, ...chunks, quiet]), FLITE_SAMPLE_RATE_HZ, sampleRateHz);
   } finally {
     await flite.close();
   }
 }
 
-export function joined(chunks: readonly Int16Array[]): Int16Array {
+export function concatSamples(chunks: readonly Int16Array[]): Int16Array {
   const all = new Int16Array(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const chunk of chunks) {

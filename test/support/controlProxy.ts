@@ -1,22 +1,22 @@
 import { connect, createServer, type Socket } from 'node:net';
 
 /** Stands between an application and its SIP server, and breaks what connects them. */
-export interface BreakableControl {
+export interface ControlProxy {
   /** Where to connect to reach that port. */
   portTo(port: number): number;
-  cut(): void;
+  disconnect(): void;
   /** Lets nobody through from now on. */
-  hold(): void;
-  letGo(): void;
+  refuseConnections(): void;
+  acceptConnections(): void;
   close(): Promise<void>;
 }
 
-export async function breakableControl(): Promise<BreakableControl> {
+export async function startControlProxy(): Promise<ControlProxy> {
   const sockets = new Set<Socket>();
   let target = 0;
-  let isHeld = false;
+  let isRefusing = false;
   const server = createServer((near) => {
-    if (isHeld) {
+    if (isRefusing) {
       near.destroy();
       return;
     }
@@ -36,7 +36,7 @@ export async function breakableControl(): Promise<BreakableControl> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
-  const cut = () => {
+  const disconnect = () => {
     for (const socket of sockets) socket.destroy();
   };
   return {
@@ -44,16 +44,16 @@ export async function breakableControl(): Promise<BreakableControl> {
       target = port;
       return typeof address === 'object' && address ? address.port : 0;
     },
-    cut,
-    hold() {
-      isHeld = true;
+    disconnect,
+    refuseConnections() {
+      isRefusing = true;
     },
-    letGo() {
-      isHeld = false;
+    acceptConnections() {
+      isRefusing = false;
     },
     close: () =>
       new Promise((resolve) => {
-        cut();
+        disconnect();
         server.close(() => resolve());
       }),
   };

@@ -1,7 +1,7 @@
 import type { SessionStore } from '../../src/engine/session/sessionStore.ts';
 
 /** A session store that stores turns when the test says so. */
-export function slowSaves() {
+export function delayedSaves() {
   let keeping: Promise<void> | undefined;
   let open = () => {};
   return {
@@ -19,6 +19,6 @@ export function slowSaves() {
       });
     },
     /** Stores the delayed turns. */
-    letGo: () => open(),
+    release: () => open(),
   };
 }
