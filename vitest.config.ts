@@ -48,7 +48,7 @@ export default defineConfig({
           ...servers,
           name: 'realtime',
           include: [REALTIME],
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 2 },
         },
       },
