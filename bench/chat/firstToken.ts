@@ -49,7 +49,7 @@ export async function measureFirstToken(targets: FirstTokenTargets, requests: nu
       row('upstream itself', 'direct'),
       row('raw Node relay', 'rawRelay'),
       row('fastify and openai relay', 'sdkRelay'),
-      row('callway, a turn of a talk', 'product'),
+      row('callway, a turn of a session', 'product'),
       row('callway, a new session', 'productBegins'),
     ]),
   );
