@@ -1,7 +1,7 @@
 import * as step from './steps.ts';
 import { sdp } from './steps.ts';
 
-/** Long enough for a peer to have sent its last repetition, with the timers that the tests run by. */
+/** Covers the peer's last retransmission with the timers of the tests. */
 const LINGER_MS = 3300;
 const REASON = 'Reason: Q.850;cause=16;text="Normal call clearing"';
 const rings = step.answerInvite('180 Ringing');
@@ -11,16 +11,16 @@ const isHungUpOn = [
   step.answerLastRequest('200 OK'),
 ];
 
-/** Callees: each takes one call and expects exactly what its name says. */
+/** Callees: each accepts one call and expects exactly what its name says. */
 export const callees = {
   answers: step.scenario('answers', [step.expectInvite(), rings, ...answers, ...isHungUpOn]),
-  /** Takes the call, and has no ear for its end. */
+  /** Answers the call and never answers the BYE. */
   ignoresBye: step.scenario(
     'answers, and never answers a BYE',
     [step.expectInvite(), rings, ...answers, step.expectRequest('BYE')],
     LINGER_MS,
   ),
-  /** Without ringing: SIPp knows a repeated INVITE only by the one answer that it has sent. */
+  /** No ringing: SIPp recognizes a retransmitted INVITE only by the last response it sent. */
   answersOverLoss: step.scenario(
     'answers at once, stays until nothing is repeated any more',
     [step.expectInvite(), ...answers, ...isHungUpOn],
@@ -64,7 +64,7 @@ export const callees = {
       step.answerInvite(`${status} Refused`),
       step.expectRequest('ACK'),
     ]),
-  /** Answers, and cannot call elsewhere. */
+  /** Rejects REFER. */
   rejectsRefer: step.scenario('answers, and takes no REFER', [
     step.expectInvite(),
     rings,
@@ -73,7 +73,7 @@ export const callees = {
     step.answerLastRequest('405 Method Not Allowed'),
     ...isHungUpOn,
   ]),
-  /** After as long as SIPp's `-d` says. */
+  /** The call lasts as long as SIPp's `-d` says. */
   hangsUpLater: step.scenario('answers, talks and hangs up', [
     step.expectInvite(),
     rings,
@@ -151,6 +151,6 @@ export const callees = {
     ...answers,
     ...isHungUpOn,
   ]),
-  /** Never says anything at all. */
+  /** Sends no response. */
   neverResponds: step.scenario('is silent', [step.expectInvite(), step.pause(3600)]),
 } as const;

@@ -1,7 +1,7 @@
 import * as step from './steps.ts';
 import { sdp } from './steps.ts';
 
-/** Long enough for a peer to have sent its last repetition, with the timers that the tests run by. */
+/** Covers the peer's last retransmission with the timers of the tests. */
 const LINGER_MS = 3300;
 const REASON = 'Reason: Q.850;cause=16;text="Normal call clearing"';
 const invite = (headers: readonly string[] = []) =>
@@ -13,7 +13,7 @@ const hungUp = (sequence = 2) => [
 ];
 const ringing = [step.expectOptional(100, 'invite'), step.expectOptional(180, 'invite')];
 
-/** Callers: each calls `@USER@`, and expects exactly what its name says. */
+/** Callers: each calls `@USER@` and expects exactly what its name says. */
 export const callers = {
   /** The call lasts as long as SIPp's `-d` says. */
   answered: step.scenario('answered, hangs up', [
@@ -57,11 +57,11 @@ export const callers = {
       [
         invite(),
         step.expectOptional(100, 'invite'),
-        // Nobody repeats a 180 that was lost.
+        // A lost 180 is not retransmitted.
         step.expectAnswer(180, 'invite', '', 'timeout="400" ontimeout="1"'),
         '<label id="1"/>',
         step.cancel('invite', 1, { headers: ['Reason: SIP;cause=487;text="Caller gave up"'] }),
-        // Either may come first when messages are lost.
+        // With message loss, either may come first.
         step.expectOptional(200, 'cancel'),
         step.expectAnswer(487, 'invite'),
         step.ack('invite', 1, true),

@@ -1,23 +1,23 @@
 /**
- * The steps that SIPp scenarios are made of, as SIPp's own XML. Whatever may be sent twice belongs to a named
- * transaction: otherwise SIPp takes any 200 for the 200 that it waits for, and forgets how to acknowledge.
+ * Builders for the steps of SIPp scenarios, in SIPp's XML. Each message that may be retransmitted belongs to a named
+ * transaction: otherwise SIPp accepts any 200 as the expected one and loses track of what to acknowledge.
  */
 
-/** Stands for the first gap between retransmissions, until the scenario is run. */
+/** Placeholder for timer T1, replaced when the scenario runs. */
 export const T1 = '@T1@';
-/** Stands for the UDP port that audio is expected at. */
+/** Placeholder for the UDP port that receives audio. */
 export const MEDIA_PORT = '@MEDIA_PORT@';
-/** Stands for the user part of the address that a caller calls. */
+/** Placeholder for the user part of the called address. */
 export const USER = '@USER@';
 
 export interface MessageParts {
   readonly headers?: readonly string[];
   readonly body?: string;
-  /** Outside of any dialog, whatever tag the peer has shown. */
+  /** Outside of any dialog: the `To` header has no tag. */
   readonly isNew?: boolean;
 }
 
-/** A description of one audio stream, with digits. */
+/** An SDP description of one audio stream with telephone-event. */
 export function sdp(direction = 'sendrecv', version = 1): string {
   return [
     'v=0',
@@ -33,10 +33,10 @@ export function sdp(direction = 'sendrecv', version = 1): string {
   ].join('\n');
 }
 
-/** @param endMs - How long it still answers what comes again. */
+/** @param endMs - How long SIPp still answers retransmissions after the last step. */
 export function scenario(name: string, steps: readonly string[], endMs = 0): string {
   const end = endMs > 0 ? [`<timewait milliseconds="${endMs}"/>`] : [];
-  // SIPp refuses variables that are only set.
+  // SIPp rejects a scenario with variables that are assigned but not referenced.
   const variables = new Set(
     [...steps.join('').matchAll(/assign_to="(\w+)"/g)].map(([, variable]) => variable),
   );
@@ -51,17 +51,17 @@ export function scenario(name: string, steps: readonly string[], endMs = 0): str
   ].join('\n');
 }
 
-/** A request of the caller's; `name` is its transaction's. */
+/** A request of the caller. @param name - Names the transaction. */
 export function request(method: string, sequence: number, name: string, parts: MessageParts = {}): string {
   return send(`retrans="${T1}" start_txn="${name}"`, requestText(method, sequence, name, parts));
 }
 
-/** The caller withdraws its INVITE `invite`. */
+/** Cancels the INVITE transaction `invite`. */
 export function cancel(invite: string, sequence: number, parts: MessageParts = {}): string {
   return send(`retrans="${T1}" start_txn="cancel"`, requestText('CANCEL', sequence, invite, parts));
 }
 
-/** Acknowledges what `invite` came to; after a refusal within the INVITE's own transaction. */
+/** Acknowledges the final response; a refusal is acknowledged in the INVITE transaction itself. */
 export function ack(invite: string, sequence: number, refused = false): string {
   const branch = refused ? invite : `${invite}-ack`;
   return send(`ack_txn="${invite}"`, requestText('ACK', sequence, branch, {}));
@@ -71,7 +71,7 @@ export function expectOptional(status: number, name: string): string {
   return `<recv response="${status}" optional="true" response_txn="${name}"/>`;
 }
 
-/** @param inner - Actions on what is received. */
+/** @param inner - Actions on the received message. */
 export function expectAnswer(status: number, name: string, inner = '', attributes = ''): string {
   return `<recv response="${status}" response_txn="${name}" ${attributes}>${inner}</recv>`;
 }
@@ -80,12 +80,12 @@ export function expectRequest(method: string, inner = ''): string {
   return `<recv request="${method}">${inner}</recv>`;
 }
 
-/** Fails the call when the header is not there or is another. */
+/** Fails the call when the header is missing or does not match. */
 export function requireHeader(header: string, pattern: string, variable: string): string {
   return `<action><ereg regexp="${pattern}" search_in="hdr" header="${header}:" check_it="true" assign_to="${variable}"/></action>`;
 }
 
-/** An answer to the newest request that came inside the dialog. */
+/** A response to the latest in-dialog request. */
 export function answerLastRequest(status: string, parts: MessageParts = {}): string {
   const lines = ['[last_Via:]', '[last_From:]', '[last_To:]', '[last_Call-ID:]', '[last_CSeq:]'];
   return send('', [`SIP/2.0 ${status}`, ...lines, ...tail(parts)].join('\n'));
@@ -93,7 +93,7 @@ export function answerLastRequest(status: string, parts: MessageParts = {}): str
 
 const KEPT = ['via', 'from', 'to', 'cseq'] as const;
 
-/** The callee receives the INVITE, and keeps what its later messages need of it. */
+/** The callee receives the INVITE and stores the headers of its later messages. */
 export function expectInvite(): string {
   const keep = KEPT.map(
     (name) => `<ereg regexp=".*" search_in="hdr" header="${spelled(name)}:" assign_to="${name}"/>`,
@@ -101,14 +101,14 @@ export function expectInvite(): string {
   return `<recv request="INVITE" rrs="true"><action>${keep.join('')}</action></recv>`;
 }
 
-/** The callee's answer to the INVITE; a final one is sent again until its ACK comes. */
+/** The callee's response to the INVITE; a final response is retransmitted until the ACK arrives. */
 export function answerInvite(status: string, parts: MessageParts = {}): string {
   const [via, from, to, cseq] = KEPT.map((name) => `${spelled(name)}:[$${name}]`);
   const lines = [via, from, `${to};tag=[pid]s[call_number]`, '[last_Call-ID:]', cseq, ...tail(parts)];
   return send(/^1/.test(status) ? '' : `retrans="${T1}"`, [`SIP/2.0 ${status}`, ...lines].join('\n'));
 }
 
-/** A request of the callee's inside the dialog. */
+/** An in-dialog request of the callee. */
 export function calleeRequest(
   method: string,
   sequence: number,

@@ -2,11 +2,11 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
 type Json = Record<string, unknown>;
 
-/** One operation of the API's document, as tests walk over them. */
+/** One operation of the OpenAPI document. */
 export interface Operation {
   /** Upper case. */
   readonly method: string;
-  /** With `{names}` in it. */
+  /** With `{parameters}`. */
   readonly path: string;
   readonly definition: {
     readonly parameters?: readonly { in: string; name: string; schema: Json }[];
@@ -21,10 +21,10 @@ export interface ApiContract {
   check(request: { method: string; url: string }, answer: { status: number; body: unknown }): void;
 }
 
-/** Answers that need no place in the document: what no operation stands behind. */
+/** Statuses allowed for requests that match no operation. */
 const WITHOUT_OPERATION = new Set([400, 404, 405]);
 
-/** Holds answers against an OpenAPI document: their status must be documented, and their body be of its schema. */
+/** Validates answers against an OpenAPI document: the status must be documented, and the body must match its schema. */
 export function createApiContract(document: Json): ApiContract {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema(document, 'document');

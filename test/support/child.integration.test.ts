@@ -15,32 +15,32 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('a child tells its lines and how it ended', async () => {
+test('A child process reports its output lines and its exit status', async () => {
   const child = await startChild('sh', ['-c', 'echo out; echo err >&2; exit 3'], {});
   expect(await child.ended).toEqual({ code: 3, signal: null });
   expect([...child.lines].sort()).toEqual(['err', 'out']);
   expect(child.isRunning()).toBe(false);
 });
 
-test('a program that does not exist is an error', async () => {
+test('Starting a program that does not exist fails', async () => {
   await expect(startChild('/nonexistent/program', [], {})).rejects.toThrow('ENOENT');
 });
 
-test('waiting for a child that ends tells its last words', async () => {
+test('Waiting for a child that exits early fails with its last lines', async () => {
   const child = await startChild('sh', ['-c', 'echo the disk is full; exit 1'], {});
   await expect(waitUntilReady('The server', child, () => false, 5000)).rejects.toThrow(
     /ended before it was ready:\nthe disk is full/,
   );
 });
 
-test('waiting ends with the time given', async () => {
+test('Waiting for a child fails after the timeout', async () => {
   const child = await startChild('sleep', ['60'], {});
   await expect(waitUntilReady('The server', child, () => false, 50)).rejects.toThrow('within 50 ms');
   child.kill('SIGKILL');
   expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL' });
 });
 
-test('a process and its folder go when the one that started it is killed', async () => {
+test('A child and its folder are removed when the parent is killed', async () => {
   const folder = join(tempDir(), 'data');
   mkdirSync(folder);
   const script = `
@@ -59,7 +59,7 @@ test('a process and its folder go when the one that started it is killed', async
   await vi.waitUntil(() => !isAlive(pid) && !existsSync(folder), { timeout: 5000 });
 });
 
-test('a dismissed watchdog ends nothing', async () => {
+test('A dismissed watchdog kills nothing', async () => {
   const child = await startChild('sleep', ['60'], {});
   const folder = tempDir();
   const dismiss = startWatchdog(child.pid, 'KILL', folder);

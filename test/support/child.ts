@@ -6,37 +6,37 @@ import { startWatchdog } from './watchdog.ts';
 
 const POLL_MS = 20;
 
-/** How a process ended. */
+/** How a process exited. */
 export interface ExitStatus {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A process that a test started, with what it has said so far. */
+/** A process that a test started. */
 export interface Child {
   readonly pid: number;
-  /** Lines of both streams in the order of their arrival; grows. */
+  /** Output lines of both streams in order of arrival; grows. */
   readonly lines: readonly string[];
   readonly ended: Promise<ExitStatus>;
   isRunning(): boolean;
-  /** Does nothing once the process has ended. */
+  /** Does nothing after the process has exited. */
   kill(signal: NodeJS.Signals): void;
 }
 
 export interface ChildOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** The user to run as; only root may set it. */
+  /** User to run as; only root may set it. */
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
-  /** What ends it for certain, should this process die before it. */
+  /** Signal that the watchdog sends when this process dies first. */
   readonly watchdogSignal?: 'KILL' | 'QUIT';
-  /** Removed should this process die before it. */
+  /** Folder that the watchdog removes when this process dies first. */
   readonly folder?: string;
 }
 
 /**
- * Starts a program that ends at the latest when this process does.
+ * Starts a program that does not outlive this process.
  *
  * @throws When the program cannot be started.
  */
@@ -71,9 +71,9 @@ export async function startChild(program: string, args: string[], options: Child
 }
 
 /**
- * Waits until `isReady` says so.
+ * Waits until `isReady` returns true.
  *
- * @throws When the process ends first, or is not ready within `timeoutMs`; the message has its last lines.
+ * @throws When the process exits first or is not ready within `timeoutMs`; the message has its last lines.
  */
 export async function waitUntilReady(
   name: string,

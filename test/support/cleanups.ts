@@ -3,10 +3,9 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { detectLeaks } from './leaks.ts';
 
 /**
- * For a test file whose tests open things: each is closed after its test, the newest first, and nothing may be left of
- * them at the file's end.
+ * Runs cleanups after each test, newest first, and fails the file when a resource is leaked.
  *
- * @returns Where to put what closes them.
+ * @returns List to push cleanups to.
  */
 export function useCleanups(): (() => Promise<void>)[] {
   const cleanups: (() => Promise<void>)[] = [];

@@ -1,11 +1,11 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Stands between an application and its SIP server, and breaks what connects them. */
+/** A TCP proxy between an application and its SIP server that can break the connection. */
 export interface ControlProxy {
-  /** Where to connect to reach that port. */
+  /** Sets the target port. @returns The proxy's port. */
   portTo(port: number): number;
   disconnect(): void;
-  /** Lets nobody through from now on. */
+  /** Rejects new connections. */
   refuseConnections(): void;
   acceptConnections(): void;
   close(): Promise<void>;

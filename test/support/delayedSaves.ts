@@ -1,6 +1,6 @@
 import type { SessionStore } from '../../src/engine/session/sessionStore.ts';
 
-/** A session store that stores turns when the test says so. */
+/** Wraps a session store so that the test decides when turns are stored. */
 export function delayedSaves() {
   let keeping: Promise<void> | undefined;
   let open = () => {};
@@ -12,7 +12,7 @@ export function delayedSaves() {
         await sessions.saveTurn(...turn);
       },
     }),
-    /** Delays turns from now on. */
+    /** Delays turns that are saved from now on. */
     hold() {
       keeping = new Promise((resolve) => {
         open = resolve;

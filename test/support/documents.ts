@@ -1,6 +1,6 @@
 import { strToU8, zipSync } from 'fflate';
 
-/** Lines of text a page, 72 points from the left, as a PDF writer without compression makes them. */
+/** A PDF without compression: one list of text lines per page, 72 points from the left. */
 export function makePdf(pages: readonly (readonly string[])[], more = ''): Buffer {
   const objects: string[] = [];
   const kids = pages.map((_, index) => `${4 + 2 * index} 0 R`).join(' ');
@@ -18,7 +18,7 @@ export function makePdf(pages: readonly (readonly string[])[], more = ''): Buffe
   return pdfOf(objects, more);
 }
 
-/** One line in a font that names a table of characters in place of carrying one, as PDFs of East Asia do. */
+/** A PDF whose font names a predefined character map instead of embedding one, as East Asian PDFs do. */
 export function makeJapanesePdf(text: string): Buffer {
   const utf16 = Buffer.from(text, 'utf16le').swap16().toString('hex');
   const content = `BT /F1 14 Tf 72 770 Td <${utf16}> Tj ET`;
@@ -48,7 +48,7 @@ function pdfOf(objects: readonly string[], more = ''): Buffer {
   return Buffer.from(body, 'latin1');
 }
 
-/** A PDF that only its password opens: its keys say so, which is all that a reader looks at first. */
+/** A password-protected PDF: it has an encryption dictionary, which readers check first. */
 export function makeEncryptedPdf(): Buffer {
   const secret = '<0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef>';
   const encrypt = `/Encrypt << /Filter /Standard /V 1 /R 2 /O ${secret} /U ${secret} /P -44 >>`;
@@ -62,7 +62,7 @@ const WORD = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 
-/** Paragraphs; those that begin with `# ` are headings. */
+/** A Word document; paragraphs that begin with `# ` are headings. */
 export function makeDocx(paragraphs: readonly string[]): Buffer {
   const body = paragraphs
     .map((text) => {
@@ -83,7 +83,7 @@ export function makeDocx(paragraphs: readonly string[]): Buffer {
   });
 }
 
-/** Slides of a title and texts, in an order that their files' names do not have. */
+/** A presentation whose slide files are named in reverse order. */
 export function makePptx(
   slides: readonly { readonly title: string; readonly texts: readonly string[] }[],
 ): Buffer {
@@ -117,7 +117,7 @@ export function makePptx(
   return archive(files);
 }
 
-/** One sheet of texts. */
+/** A spreadsheet with one sheet of text cells. */
 export function makeXlsx(sheet: string, rows: readonly (readonly string[])[]): Buffer {
   const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
   const cells = rows
@@ -143,7 +143,7 @@ export function makeXlsx(sheet: string, rows: readonly (readonly string[])[]): B
   });
 }
 
-/** An archive of these texts, or bytes, deflated. */
+/** A deflated ZIP archive of these files. */
 export function archive(files: Readonly<Record<string, string | Uint8Array>>): Buffer {
   const entries = Object.entries(files).map(([name, content]) => [
     name,
@@ -152,12 +152,12 @@ export function archive(files: Readonly<Record<string, string | Uint8Array>>): B
   return Buffer.from(zipSync(Object.fromEntries(entries), { level: 9 }));
 }
 
-/** A Word document, to look at, whose one part unpacks to so many bytes of nothing. */
+/** A Word document whose only part inflates to this many spaces. */
 export function makeZipBomb(inflatedBytes: number): Buffer {
   return archive({ 'word/document.xml': new Uint8Array(inflatedBytes).fill(0x20) });
 }
 
-/** What encrypted files of Office, and those from before 2007, begin with. */
+/** The compound file format of encrypted Office files and of Office before 2007. */
 export function makeCompoundFile(stream: string): Buffer {
   const bytes = Buffer.alloc(2048);
   Buffer.from('d0cf11e0a1b11ae1', 'hex').copy(bytes);

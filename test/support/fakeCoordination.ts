@@ -2,11 +2,11 @@ import type { Leases } from '../../src/calls/nodes/leases.ts';
 import type { NodeBus, NodeMessage } from '../../src/calls/nodes/nodeBus.ts';
 import type { TrunkHealthStore } from '../../src/calls/trunks/trunkHealth.ts';
 
-/** Leases of several nodes, in one place. */
+/** Leases of several nodes in one map. */
 export function createFakeLeases(): {
   of(node: string): Leases;
   readonly holders: ReadonlyMap<string, string>;
-  /** Frees what a node that died held. */
+  /** Expires the leases of a failed node. */
   expire(node: string): void;
 } {
   const holders = new Map<string, string>();

@@ -3,24 +3,24 @@ import { json } from 'node:stream/consumers';
 
 import { serveOnLoopback } from './loopbackServer.ts';
 
-/** What an embeddings endpoint was asked. */
+/** Body of an embeddings request. */
 export interface EmbeddingsRequest {
   readonly model: string;
   readonly input: readonly string[];
   readonly encoding_format?: string;
 }
 
-/** An embeddings endpoint of OpenAI's kind, whose vectors tell texts with common words. */
+/** An OpenAI-compatible embeddings endpoint; texts with common words have similar vectors. */
 export interface FakeEmbeddings {
   readonly baseUrl: string;
   readonly requests: readonly EmbeddingsRequest[];
   /** How often each text was embedded and answered. */
   readonly embedded: ReadonlyMap<string, number>;
-  /** How many requests have come and are not answered yet, whether or not anybody still waits for the answer. */
+  /** Requests that arrived and have no response yet, even if the client has disconnected. */
   readonly pendingRequests: number;
-  /** Instead of the usual answer, for as many requests as there are; `undefined` leaves one alone. */
+  /** Overrides the responses of the next requests; `undefined` keeps the default. */
   answerWith(...answers: (FakeAnswer | undefined)[]): void;
-  /** Called before each answer. */
+  /** Called before each response. */
   onRequest?: (request: EmbeddingsRequest) => Promise<void> | void;
   close(): Promise<void>;
 }
@@ -85,11 +85,11 @@ function embeddingsOf({ model, input, encoding_format: format }: EmbeddingsReque
     const embedding = format === 'base64' ? Buffer.from(vector.buffer).toString('base64') : [...vector];
     return { object: 'embedding', index, embedding };
   });
-  // The index tells which is which, not the order.
+  // Clients must sort by `index`, not by position.
   return { object: 'list', model, data: data.reverse(), usage: { prompt_tokens: 1, total_tokens: 1 } };
 }
 
-/** Each word of a text has a place of its own, or nearly. */
+/** A bag-of-words vector: each word is hashed to a dimension. */
 export function wordVector(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
   vector[0] = 0.01;

@@ -12,7 +12,7 @@ import type { TurnDone, TurnOutput, TurnRequest } from '../../src/engine/turn/tu
 
 const AT = '2026-01-01T00:00:00.000Z';
 
-/** Scripts one turn. What it throws is the turn's failure; `done` is added where it yields none. */
+/** Scripts one turn. An exception is the turn's failure; a missing `done` is added. */
 export type TurnScript = (
   request: TurnRequest,
   session: Session,
@@ -37,14 +37,14 @@ export interface FakeEngine extends ConversationEngine {
 /** The default usage of a scripted turn. */
 export const SCRIPTED_USAGE = { modelCalls: 1, promptTokens: 11, completionTokens: 7, totalTokens: 18 };
 
-/** Says the pieces one by one. */
+/** Outputs these texts. */
 export function saying(...texts: string[]): TurnScript {
   return async function* () {
     for (const text of texts) yield { type: 'text', text };
   };
 }
 
-/** Calls the client's tools. */
+/** Calls client-side tools. */
 export function calling(...calls: FunctionCall[]): TurnScript {
   return async function* () {
     for (const [index, call] of calls.entries()) yield { type: 'tool_call', index, call };

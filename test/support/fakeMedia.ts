@@ -7,7 +7,7 @@ import type {
   MediaSession,
 } from '../../src/media/mediaSession.ts';
 
-/** Audio that is only written down. */
+/** A media session that records what it is asked to do and has no audio. */
 export interface FakeMediaSession extends MediaSession {
   readonly callId: string;
   readonly connected: readonly MediaParameters[];
@@ -18,9 +18,9 @@ export interface FakeMediaSession extends MediaSession {
 
 export interface FakeMediaEngine extends MediaEngine {
   readonly all: readonly FakeMediaSession[];
-  /** How many sessions are open and not closed. */
+  /** Number of open sessions. */
   readonly sessions: number;
-  /** No more sessions can be opened from now on, as when every port is taken. */
+  /** Makes `open` fail as if every port were taken. */
   exhaust(): void;
 }
 

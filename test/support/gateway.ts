@@ -11,11 +11,11 @@ import { createTestDatabase } from './postgres.ts';
 import { redisDatabase } from './redis.ts';
 import { makeTempDir } from './tempDir.ts';
 
-/** What a request may carry. */
+/** Options of a request. */
 export interface ApiRequest {
-  /** Goes as `Authorization: Bearer`; null sends none. Default: the admin token. */
+  /** Sent as `Authorization: Bearer`; null sends none. Default: the admin token. */
   readonly key?: string | null;
-  /** Goes as JSON, unless it is a string or bytes, which go as they are. */
+  /** Sent as JSON; a string or bytes are sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -23,7 +23,7 @@ export interface ApiRequest {
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed where it is JSON, else its text; undefined when empty. */
+  /** Parsed JSON, or text; undefined when empty. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape, which the document vouches for
   readonly body: any;
 }
@@ -40,10 +40,10 @@ export interface TestGateway {
   readonly url: string;
   readonly adminToken: string;
   readonly contract: ApiContract;
-  /** Sends a request, and fails the test when the API's document does not allow the answer. */
+  /** Sends a request. Fails the test when the OpenAPI document does not allow the answer. */
   api(method: string, path: string, request?: ApiRequest): Promise<ApiAnswer>;
   createProject(name?: string): Promise<TestProject>;
-  /** Another key of a project. */
+  /** Creates another key of a project. */
   createKey(project: Pick<TestProject, 'path'>, input?: object): Promise<{ id: string; key: string }>;
   /** @see Gateway.retire */
   retire(): Promise<void>;
@@ -52,19 +52,19 @@ export interface TestGateway {
 }
 
 export interface GatewayOptions {
-  /** Settings beside, or instead of, those that a test run must choose by itself. An empty one counts as not set. */
+  /** Settings added to the test defaults. An empty one counts as not set. */
   readonly env?: Readonly<Record<string, string>>;
-  /** `server`: a database of the test run's Postgres. `embedded`: one in the data folder. */
+  /** `server`: a database on the test run's Postgres. `embedded`: the embedded one, in the data folder. */
   readonly database?: 'server' | 'embedded';
-  /** Takes this folder, and leaves it. */
+  /** Uses this folder and does not remove it. */
   readonly dataDir?: string;
 }
 
-/** Builds the whole gateway in this process, on databases of its own. */
+/** Starts the whole gateway in this process on its own databases. */
 export async function startTestGateway(options: GatewayOptions = {}): Promise<TestGateway> {
   const { env = {}, database = 'server', dataDir } = options;
   const closers: (() => unknown)[] = [];
-  // Without voice and media: their threads cost more than most tests do.
+  // No voice and media roles: their threads cost more than most tests.
   const settings: Record<string, string> = {
     PORT: '0',
     SIP_PORT: '0',
@@ -101,7 +101,7 @@ export async function startTestGateway(options: GatewayOptions = {}): Promise<Te
   return { ...(await createClient(gateway.url, adminToken)), retire: gateway.retire, stop: closeAll };
 }
 
-/** Two gateways on one database and one Redis, as two nodes of one installation. */
+/** Starts two nodes of one installation, on one database and one Redis. */
 export async function startTwoGateways(env: Readonly<Record<string, string>> = {}) {
   const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
   const shared = {
@@ -124,9 +124,9 @@ export async function startTwoGateways(env: Readonly<Record<string, string>> = {
 }
 
 /**
- * One gateway for all tests of a file, which must leave nothing behind.
+ * Starts one gateway for all tests of a file and fails the file when a resource is leaked.
  *
- * @returns Gives it, from the first test on.
+ * @returns Getter of the gateway; throws before the first test.
  */
 export function sharedGateway(options: GatewayOptions = {}): () => TestGateway {
   let gateway: TestGateway | undefined;
@@ -145,10 +145,10 @@ export function sharedGateway(options: GatewayOptions = {}): () => TestGateway {
   };
 }
 
-/** The document is the same wherever it comes from, and dear to make and to read. */
+/** Shared by all clients: the document is the same on each gateway and slow to build. */
 let contractOfAll: Promise<ApiContract> | undefined;
 
-/** Talks to a gateway, wherever it runs, and holds its answers against the API's document. */
+/** An API client that validates each answer against the OpenAPI document. */
 export async function createClient(
   url: string,
   adminToken: string,

@@ -5,26 +5,26 @@ import { startRedis } from './redis.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Of a Postgres role that may create databases. */
+    /** URL of a Postgres role that may create databases. */
     postgresUrl: string;
-    /** Name of the empty database that has pgvector. */
+    /** Name of the empty template database with pgvector. */
     postgresTemplate: string;
-    /** Of a Redis server, without a database's number. */
+    /** URL of a Redis server without a database number. */
     redisUrl: string;
-    /** The program of the service, built from the source as it is, or the source itself where it cannot be built. */
+    /** Entry file of the service: the current build, or the source when it cannot be built. */
     serviceEntry: string;
   }
 }
 
-/** What the whole test run shares, and how it ends. */
+/** A server shared by the whole test run. */
 interface Shared {
   readonly url: string;
   close(): Promise<void>;
 }
 
 /**
- * Starts one Postgres and one Redis for the whole run, or takes those that TEST_DATABASE_URL and TEST_REDIS_URL name.
- * Should this process be killed, the servers end with it.
+ * Starts one Postgres and one Redis for the whole run, or uses those of TEST_DATABASE_URL and TEST_REDIS_URL.
+ * A watchdog ends the servers when this process is killed.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const [postgres, redis, built] = await Promise.all([
@@ -43,7 +43,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   };
 }
 
-/** A server that somebody else started and ends. */
+/** A server that the test run did not start and does not stop. */
 function borrowed(url: string | undefined): Shared | undefined {
   return url ? { url, close: async () => undefined } : undefined;
 }

@@ -32,10 +32,10 @@ export interface TestServer {
   readonly project: { reportUsage: boolean };
   readonly audit: AuditEntry[];
   readonly legacyUses: LegacyUse[];
-  /** Of the requests that were counted as done. */
+  /** Labels of requests reported to the metrics. */
   readonly requestsDone: { method: string; route: string; status: number }[];
   readonly logLines: Record<string, unknown>[];
-  /** Sends a request with the secret key, or the one that is named; null sends none. */
+  /** Sends a request with the secret key or the given one; null sends none. */
   send(method: string, path: string, options?: SendOptions): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export interface ServerOptions {
   readonly calls?: Pick<CallStore, 'find' | 'turnLatencies'>;
 }
 
-/** The HTTP API on a socket of its own, over stores in memory and scripted conversations. */
+/** The HTTP API on its own socket, with in-memory stores and a scripted conversation engine. */
 export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
   const conversations = createFakeEngine();
   const clock = createSimulatedClock();
@@ -135,7 +135,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     send: (method, path, sent) => send(url, method, path, sent),
     async close() {
       const closed = app.close();
-      // `fetch` may hold a spare connection, on which no request ever came.
+      // `fetch` may hold an idle connection that has never sent a request.
       app.server.closeAllConnections();
       await closed;
     },
@@ -182,7 +182,7 @@ function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], u
   };
 }
 
-/** A claim that is not followed by an answer leaves nothing, as a transaction that was rolled back. */
+/** A claim without an answer leaves nothing, like a transaction that was rolled back. */
 function keptAnswers(kept: Map<string, StoredResponse>) {
   const fingerprints = new Map<string, string>();
   return {
@@ -234,7 +234,7 @@ async function send(url: string, method: string, path: string, sent: SendOptions
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text };
 }
 
-/** Parts that a test does not expect to be used, and that say so. */
+/** An object whose methods throw: the test does not expect them to be called. */
 function unused<Part extends object>(what: string, names: readonly (keyof Part & string)[]): Part {
   const parts = names.map((name) => [name, () => never(`${what}.${name}`)]);
   return Object.fromEntries(parts) as Part;

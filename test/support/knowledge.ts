@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiAnswer, TestGateway, TestProject } from './gateway.ts';
 
-/** A busy machine takes its time with the first document. */
+/** The first document is slow on a busy machine. */
 const SETTLED_TIMEOUT_MS = 240_000;
 
 export interface TestKnowledge {
@@ -75,7 +75,7 @@ export async function createKnowledge(
   };
 }
 
-/** A form with one file, written out, so that a test can spoil it. */
+/** A multipart form with one file as raw bytes, so that a test can corrupt it. */
 export function multipartForm(name: string, content: Uint8Array | string, part = 'dataset') {
   const boundary = 'callway-test-form';
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="${part}"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n`;

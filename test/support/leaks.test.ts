@@ -8,7 +8,7 @@ import { detectLeaks } from './leaks.ts';
 interface Leak {
   readonly what: string;
   readonly kind: RegExp;
-  /** Begins it and returns how to end it. */
+  /** Opens the resource. @returns Closes it. */
   begin(): Promise<() => unknown>;
 }
 
@@ -51,14 +51,14 @@ const leaks: Leak[] = [
   },
 ];
 
-test.each(leaks)('$what left behind is found', async ({ kind, begin }) => {
+test.each(leaks)('$what that is still open is reported', async ({ kind, begin }) => {
   const assertNoLeaks = detectLeaks({ graceMs: 300 });
   const end = await begin();
   await expect(assertNoLeaks()).rejects.toThrow(kind);
   await end();
 });
 
-test.each(leaks)('$what that was closed is no leak', async ({ begin }) => {
+test.each(leaks)('$what that was closed is not reported', async ({ begin }) => {
   const assertNoLeaks = detectLeaks();
   const end = await begin();
   void end();

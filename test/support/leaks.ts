@@ -4,10 +4,10 @@ import type { Worker } from 'node:worker_threads';
 
 const POLL_MS = 20;
 
-/** How long what was closed may take to be gone. */
+/** How long a closed resource may take to disappear. */
 const GRACE_MS = 2000;
 
-/** Kinds that come and go with any work and are never left behind by ours. */
+/** Short-lived kinds that accompany any work. */
 const TRANSIENT = new Set([
   'Immediate',
   'FSReqCallback',
@@ -18,19 +18,19 @@ const TRANSIENT = new Set([
 ]);
 
 /**
- * Remembers what keeps this process alive now: sockets, servers and child processes. What is there beyond that at the
- * end is a leak, and so is any timer, and any worker begun since. Timers and sockets that were `unref`ed do not count.
+ * Records the resources that keep this process alive: sockets, servers and child processes. Any further one at the
+ * end is a leak, and so is any timer and any worker started since. Timers and sockets with `unref` do not count.
  *
- * A test file takes it in `beforeAll`, before it starts anything, and hands it to `afterAll`:
+ * A test file calls it in `beforeAll`, before it opens anything, and the result in `afterAll`:
  * ```ts
  * let assertNoLeaks: () => Promise<void>;
  * beforeAll(() => {
- *   assertNoLeaks = watchLeaks();
+ *   assertNoLeaks = detectLeaks();
  * });
  * afterAll(() => assertNoLeaks());
  * ```
  *
- * @returns Rejects with the kinds that are there beyond what was there before, once a short grace is over.
+ * @returns Rejects with the leaked kinds after `graceMs`.
  */
 export function detectLeaks({ graceMs = GRACE_MS } = {}): () => Promise<void> {
   const before = countResources();
@@ -56,7 +56,7 @@ export function detectLeaks({ graceMs = GRACE_MS } = {}): () => Promise<void> {
 function leftBehind(before: ReadonlyMap<string, number>, workerCount: number): string[] {
   const counts = countResources().set('Worker', workerCount);
   return [...counts].flatMap(([kind, count]) => {
-    // A timer that was there before belongs to the test runner and is soon gone; it must not excuse one of ours.
+    // An earlier timer belongs to the test runner and ends soon; it must not hide one of the tests.
     const more = count - (kind === 'Timeout' ? 0 : (before.get(kind) ?? 0));
     return more > 0 ? [`${more} ${kind}`] : [];
   });

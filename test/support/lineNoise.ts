@@ -2,10 +2,10 @@ import { createRandom, rootMeanSquare } from '../media/support/signals.ts';
 
 const RATE_HZ = 8000;
 
-/** What is heard on a line where nobody speaks. */
+/** Background noise of a phone line. */
 export type LineNoise = 'white' | 'pink' | 'hum' | 'fan' | 'street' | 'babble';
 
-/** Noise of a kind, at 8000 Hz, of this root mean square. `voices` are the people who talk somewhere in `babble`. */
+/** Noise at 8000 Hz with this root mean square. @param voices - Recorded speech, mixed into `babble`. */
 export function lineNoise(kind: LineNoise, { rms, samples, seed, voices = [] }: NoiseOptions): Int16Array {
   const random = createRandom(seed);
   const sound = kind === 'babble' ? babble(voices, random) : makers[kind](random);
@@ -22,7 +22,7 @@ export interface NoiseOptions {
   readonly voices?: readonly Int16Array[];
 }
 
-/** The same, as loud as this. */
+/** The samples scaled to this root mean square. */
 export function atLevel(samples: ArrayLike<number>, rms: number): Int16Array {
   let sum = 0;
   for (let n = 0; n < samples.length; n++) sum += (samples[n] ?? 0) ** 2;
@@ -38,7 +38,7 @@ function gaussian(random: () => number): number {
   return Math.sqrt(-2 * Math.log(random() + 1e-12)) * Math.cos(2 * Math.PI * random());
 }
 
-/** White noise behind a filter of the first order. */
+/** White noise through a first-order low-pass filter. */
 function lowPassed(random: () => number, kept: number): Sound {
   let last = 0;
   return () => {
@@ -53,29 +53,29 @@ function sine(hz: number, n: number): number {
 
 const makers: Readonly<Record<Exclude<LineNoise, 'babble'>, (random: () => number) => Sound>> = {
   white: (random) => () => gaussian(random),
-  /** Of three octaves' filters: 3 dB less for each octave, near enough. */
+  /** Three low-pass filters: approximately 3 dB less per octave. */
   pink(random) {
     const slow = lowPassed(random, 0.998);
     const middle = lowPassed(random, 0.96);
     const fast = lowPassed(random, 0.6);
     return (n) => 0.06 * slow(n) + 0.15 * middle(n) + 0.4 * fast(n) + 0.3 * gaussian(random);
   },
-  /** The mains and its odd harmonics. */
+  /** 50 Hz and its odd harmonics. */
   hum: (random) => (n) =>
     sine(50, n) + 0.6 * sine(150, n + 7) + 0.3 * sine(250, n + 3) + 0.02 * gaussian(random),
-  /** Rushes, with its blades in it. */
+  /** Air noise, modulated at the speed of the blades. */
   fan(random) {
     const rush = lowPassed(random, 0.9);
     return (n) => rush(n) * (1 + 0.25 * sine(9, n)) + 0.8 * sine(118, n);
   },
-  /** A rumble, and a car every three seconds. */
+  /** A rumble, and a passing car every three seconds. */
   street(random) {
     const rumble = lowPassed(random, 0.97);
     return (n) => rumble(n) * (1 + 3 * Math.exp(-((((n / RATE_HZ) % 3) - 1.5) ** 2) / 0.8));
   },
 };
 
-/** Sixteen people who talk at once, each from another place in what they say and at a pitch of their own. */
+/** Sixteen simultaneous voices, each with its own offset and pitch. */
 function babble(voices: readonly Int16Array[], random: () => number): Sound {
   const people = Array.from({ length: 16 }, (_, index) => {
     const words = voices[index % voices.length] ?? new Int16Array(1);
@@ -92,7 +92,7 @@ function babble(voices: readonly Int16Array[], random: () => number): Sound {
 const ORDER = 12;
 const FRAME = 160;
 
-/** The same words whispered: the throat's tone is replaced by breath, behind the same mouth. @see Markel and Gray, Linear Prediction of Speech */
+/** Whispered speech: the excitation is replaced by noise, filtered by the same vocal tract. @see Markel and Gray, Linear Prediction of Speech */
 export function whispered(speech: Int16Array, rms: number, seed = 1): Int16Array {
   const random = createRandom(seed);
   const memory = new Float64Array(ORDER);
@@ -109,12 +109,12 @@ export function whispered(speech: Int16Array, rms: number, seed = 1): Int16Array
       out[from + n] = sample;
     }
   }
-  // Breath has little below 500 Hz.
+  // Whispering has little energy below 500 Hz.
   for (let n = out.length - 1; n > 0; n--) out[n] = (out[n] ?? 0) - 0.7 * (out[n - 1] ?? 0);
   return atLevel(out, rms);
 }
 
-/** Levinson's and Durbin's recursion. */
+/** Linear prediction by the Levinson-Durbin recursion. */
 function mouthOf(frame: Int16Array): { readonly coefficients: readonly number[]; readonly gain: number } {
   const lags = Array.from({ length: ORDER + 1 }, (_, lag) => {
     let sum = 0;

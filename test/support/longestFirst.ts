@@ -1,12 +1,12 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Folders whose files wait for phones, processes and servers for longer than others take, longest first. */
+/** Folders of the slowest files, which wait for phones, processes and servers; slowest first. */
 const LONG = ['test/e2e/', 'test/sip/', 'test/app/', 'test/media/engine/'];
 
 /**
- * Begins with the files that take longest, so that none of them runs alone at the end while the other worker has nothing
- * left to do. A machine that has run the tests before knows their times; a fresh clone goes by their folders.
+ * Starts the longest test files first, so that no worker is idle while another runs a long file at the end.
+ * Uses the recorded durations of earlier runs; a fresh clone has none and uses the folders.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -6,15 +6,15 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), 'utf8');
 
-/** Certificate of the authority that signed the one the https servers here show: hook.test, localhost and loopback. */
+/** Authority certificate of the https servers here, whose certificate names hook.test, localhost and loopback. */
 export const testAuthority = fixture('ca.pem');
 
 /** A server on loopback, on a free port, that counts its connections. */
 export interface LoopbackServer {
   readonly port: number;
-  /** How many it ever got. */
+  /** Number of connections so far. */
   connections(): number;
-  /** How many are open now. */
+  /** Number of open connections. */
   open(): number;
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export async function serveOnLoopback(
   return listenOnLoopback(server, options);
 }
 
-/** Lets any TCP server listen; closing it also destroys its open connections. */
+/** Starts listening; `close` also destroys open connections. */
 export async function listenOnLoopback(
   server: Server,
   { host = '127.0.0.1', port = 0 }: { readonly host?: string; readonly port?: number } = {},

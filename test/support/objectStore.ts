@@ -8,7 +8,7 @@ import { tempDir } from './tempDir.ts';
 const BUCKET = 'callway';
 const KEY = 'S3RVER';
 
-/** An S3 server with one empty bucket; it ends with the test. */
+/** Starts an S3 server with one empty bucket for the running test. */
 export async function startObjectStore() {
   const server = new S3rver({
     port: 0,
@@ -22,7 +22,7 @@ export async function startObjectStore() {
   const endpoint = `http://127.0.0.1:${port}`;
   return {
     endpoint,
-    /** As the service takes them. */
+    /** The service's settings for this store. */
     env: {
       S3_BUCKET: BUCKET,
       S3_ENDPOINT: endpoint,
@@ -33,7 +33,7 @@ export async function startObjectStore() {
   };
 }
 
-/** Its bucket, opened. */
+/** Opens the bucket of a new store. */
 export async function testBucket(): Promise<Bucket> {
   const { endpoint } = await startObjectStore();
   const bucket = openBucket({

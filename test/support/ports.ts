@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Below the ephemeral ports, which Linux hands out from 32768 on, and below the gateway's RTP ports: nothing but these
- * tests chooses a port here. Only even ones, since some programs bind the port above theirs too.
+ * Below Linux's ephemeral ports, which start at 32768, and below the gateway's RTP ports: only these tests use this
+ * range. Even ports only, since some programs also bind the next port.
  */
 const FIRST_PORT = 10_000;
 const PORT_PAIRS = 10_000;
@@ -16,8 +16,7 @@ const claims = new Set<string>();
 let next = Math.floor(Math.random() * PORT_PAIRS);
 
 /**
- * Reserves a port of 127.0.0.1, TCP and UDP, that no other test process will get until this one exits: a program started
- * later, or never, finds it unused.
+ * Reserves a TCP and UDP port of 127.0.0.1 until this process exits; no other test process gets it.
  *
  * @throws {Error} When no port is left.
  */
@@ -29,7 +28,7 @@ export async function reservePort(): Promise<number> {
   throw new Error(`no free port between ${FIRST_PORT} and ${FIRST_PORT + 2 * PORT_PAIRS}`);
 }
 
-/** A file named after the port holds the process id of its owner; a dead owner's claim is taken over. */
+/** A file named after the port holds the owner's process id; the claim of a dead process is taken over. */
 function claim(port: number): boolean {
   const file = join(folder, String(port));
   mkdirSync(folder, { recursive: true });

@@ -20,8 +20,8 @@ const SUPERUSER = 'callway';
 const run = promisify(execFile);
 
 /**
- * Nothing here outlives the test run, so nothing has to reach the disk. Commits still wait for the operating system,
- * so that what was acknowledged survives the server's own death.
+ * The data does not outlive the test run, so nothing is flushed to disk. Commits still reach the operating system:
+ * acknowledged writes survive a crash of the server.
  */
 const SETTINGS = {
   fsync: 'off',
@@ -32,33 +32,33 @@ const SETTINGS = {
 
 /** A Postgres server that a test owns. */
 export interface PostgresServer {
-  /** Of the database `postgres`, as superuser, over TCP. */
+  /** URL of the database `postgres`, as superuser, over TCP. */
   readonly url: string;
-  /** Folder of its unix socket, and port: the two halves of the socket's name. */
+  /** Folder and port of its unix socket. */
   readonly socket: { readonly folder: string; readonly port: number };
   /**
-   * `fast` rolls back what runs and ends in order; `immediate` ends like a crash, and the next start recovers.
-   * Does nothing when it is not running.
+   * `fast` rolls back running transactions; `immediate` ends like a crash, and the next start recovers.
+   * Does nothing when the server is not running.
    */
   stop(how?: 'fast' | 'immediate'): Promise<void>;
-  /** Starts it again on the same port and data. */
+  /** Restarts it on the same port and data. */
   start(): Promise<void>;
-  /** Ends it and removes its data; idempotent. */
+  /** Stops it and removes its data; idempotent. */
   close(): Promise<void>;
 }
 
-/** A database of its own for one test file. */
+/** The database of one test file. */
 export interface TestDatabase {
   readonly url: string;
-  /** Removes it, whoever is still connected. */
+  /** Drops it and closes remaining connections. */
   drop(): Promise<void>;
 }
 
-/** What a test's database begins with: nothing but pgvector, or the newest schema. */
+/** Initial contents of a test database: pgvector only, or the newest schema. */
 export type Contents = 'empty' | 'newest';
 
 /**
- * A database on the test run's server.
+ * Creates a database on the test run's server.
  *
  * @throws When the server cannot be reached.
  */
@@ -74,9 +74,9 @@ export async function createTestDatabase(contents: Contents = 'empty'): Promise<
 }
 
 /**
- * Makes the databases that {@link createTestDatabase} copies.
+ * Creates the template databases of {@link createTestDatabase}.
  *
- * @returns The name of the empty one, which begins the names of all others.
+ * @returns Name of the empty template; the names of all test databases begin with it.
  */
 export async function createTemplates(serverUrl: string): Promise<string> {
   const name = `callway_test_${randomBytes(4).toString('hex')}`;
@@ -95,7 +95,7 @@ function templateOf(name: string, contents: Contents): string {
   return contents === 'empty' ? name : `${name}_newest`;
 }
 
-/** Removes the templates and every copy that a test left behind. */
+/** Drops the templates and every remaining test database. */
 export async function dropTemplates(serverUrl: string, template: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
@@ -153,7 +153,7 @@ interface Owner {
   readonly gid: number;
 }
 
-/** Postgres refuses to run as root; its packages make a user for it. */
+/** Postgres refuses to run as root; its packages create a user for it. */
 async function serverOwner(): Promise<Owner | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, 'postgres'])));
@@ -201,13 +201,13 @@ async function answers(url: string): Promise<boolean> {
     await execute(url, 'SELECT 1');
     return true;
   } catch {
-    return false; // not listening, or starting up: the caller asks again until its time is over
+    return false; // not listening or starting up: the caller polls until its timeout
   }
 }
 
 async function execute(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
-  // The server may end the connection at any time; the query that runs then rejects, which is all that matters.
+  // The server may close the connection at any time; the running query then rejects.
   client.on('error', () => undefined);
   await client.connect();
   try {

@@ -5,7 +5,7 @@ import { tempDir } from './tempDir.ts';
 
 const entry = 'test/support/fixtures/service.ts';
 
-test('a service is handed over once it is ready, with the settings given and no others', async () => {
+test('A started service is ready and sees only the given settings', async () => {
   process.env.OPENAI_API_KEY = 'must-not-be-seen';
   onTestFinished(() => {
     delete process.env.OPENAI_API_KEY;
@@ -24,7 +24,7 @@ test('a service is handed over once it is ready, with the settings given and no 
   expect(existsSync(service.dataDir)).toBe(false);
 });
 
-test('a service is killed, and its data is left to the next one', async () => {
+test('A killed service leaves its data folder for the next one', async () => {
   const dataDir = tempDir();
   const service = await startService({ entry, dataDir });
   expect(await service.kill()).toEqual({ code: null, signal: 'SIGKILL' });
@@ -32,6 +32,6 @@ test('a service is killed, and its data is left to the next one', async () => {
   expect(existsSync(dataDir)).toBe(true);
 });
 
-test('a service that ends before it is ready fails with its last lines', async () => {
+test('Starting a service that exits before it is ready fails with its last lines', async () => {
   await expect(startService({ entry, env: { FIXTURE_FAILS: '1' } })).rejects.toThrow('DATABASE_URL is wrong');
 });

@@ -10,42 +10,42 @@ const PROBE_TIMEOUT_MS = 1000;
 const TSX = import.meta.resolve('tsx');
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The service, running in a process of its own. */
+/** The service in its own process. */
 export interface ServiceProcess {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
   readonly pid: number;
   readonly dataDir: string;
-  /** What it wrote to both streams so far; grows. */
+  /** Output lines of both streams; grows. */
   readonly lines: readonly string[];
   readonly ended: Promise<ExitStatus>;
-  /** SIGTERM, then waits for its end. */
+  /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<ExitStatus>;
-  /** Stops it where it stands, as a machine does that is suspended: its sockets stay open, and nothing answers. */
+  /** Sends SIGSTOP: its sockets stay open and get no answer. */
   suspend(): void;
-  /** Lets a frozen one go on. */
+  /** Sends SIGCONT. */
   resume(): void;
-  /** Takes the process away as a crash does, and waits for its end. Its `dataDir` stays. */
+  /** Sends SIGKILL and waits for the exit. `dataDir` stays. */
   kill(): Promise<ExitStatus>;
-  /** Ends it if it still runs, and removes the folder if it was made here; idempotent. */
+  /** Kills it if it still runs, and removes the folder if it was created here; idempotent. */
   close(): Promise<void>;
 }
 
 export interface ServiceOptions {
-  /** Settings beside, or instead of, those that a test run must choose by itself. */
+  /** Settings added to the test defaults. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What to run, a source or a built file; relative to the repository. Default: the build of this test run. */
+  /** Source or built file, relative to the repository. Default: the build of this test run. */
   readonly entry?: string;
-  /** Of an earlier process, to start again on its data; else an empty folder. */
+  /** Data folder of an earlier process; default: an empty folder. */
   readonly dataDir?: string;
   readonly readyTimeoutMs?: number;
 }
 
 /**
  * Starts the service on free ports and an empty folder and waits until `GET /readyz` answers 200.
- * It sees no setting of the environment that the tests run in, only `env`.
+ * It inherits no settings from the environment of the tests.
  *
- * @throws When it ends before, or is not ready in time; the message has its last lines.
+ * @throws When it exits early or is not ready in time; the message has its last lines.
  */
 export async function startService(options: ServiceOptions = {}): Promise<ServiceProcess> {
   const { env = {}, entry = inject('serviceEntry'), dataDir, readyTimeoutMs = READY_TIMEOUT_MS } = options;
@@ -93,7 +93,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
 }
 
-/** What any program needs of its surroundings. */
+/** Environment that any program needs. */
 function inheritedEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_EXTRA_CA_CERTS'];
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
@@ -105,6 +105,6 @@ async function isReady(url: string): Promise<boolean> {
     await response.arrayBuffer();
     return response.status === 200;
   } catch {
-    return false; // not listening yet: the caller asks again until its time is over
+    return false; // not listening yet: the caller polls until its timeout
   }
 }

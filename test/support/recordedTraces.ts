@@ -5,25 +5,25 @@ import {
   type Tracer,
 } from '../../src/base/tracing.ts';
 
-/** One span, as it was told. */
+/** One recorded span. */
 export interface RecordedSpan {
   readonly name: string;
-  /** Name of the span that it is a part of. */
+  /** Name of the parent span. */
   readonly parent: string | undefined;
   readonly startMs: number;
   readonly attributes: Record<string, unknown>;
   readonly failure: unknown;
-  /** Undefined while it lasts. */
+  /** Undefined until the span ends. */
   readonly endMs: number | undefined;
 }
 
 export interface RecordedTraces {
   readonly tracing: Tracer;
-  /** In the order in which they began. */
+  /** In order of start. */
   readonly spans: readonly RecordedSpan[];
 }
 
-/** Takes down every span. */
+/** A tracer that records every span. */
 export function recordTraces(now: () => number): RecordedTraces {
   const spans: { -readonly [Field in keyof RecordedSpan]: RecordedSpan[Field] }[] = [];
   const spanIdOf = (index: number) => (index + 1).toString(16).padStart(16, '0');

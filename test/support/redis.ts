@@ -6,34 +6,33 @@ import { makeTempDir } from './tempDir.ts';
 
 const READY_TIMEOUT_MS = 15_000;
 
-/** So many that every test file gets its own. */
+/** Enough for every test file. */
 const DATABASES = 1024;
 
-/** Marks, in database 0, which of the others somebody uses; forgotten after the longest run. */
+/** Keys of database 0 that mark used databases; they expire after the longest run. */
 const OWNER_KEY_PREFIX = 'callway:test:owner:';
 const OWNER_SECONDS = 3600;
 
-/** A Redis server that a test owns. It is append-only with `fsync` every second, as the embedded one is. */
+/** A Redis server that a test owns; append-only with `fsync` every second, like the embedded one. */
 export interface RedisServer {
   readonly url: string;
-  /** Process id of the running server. */
   readonly pid: () => number;
-  /** Ends it in order, or with `kill -9`. Does nothing when it is not running. */
+  /** Stops it with SIGTERM or SIGKILL. Does nothing when it is not running. */
   stop(how?: 'ordinary' | 'kill9'): Promise<void>;
-  /** Starts it again on the same port and data. */
+  /** Restarts it on the same port and data. */
   start(): Promise<void>;
-  /** Stops it from running (SIGSTOP): its connections stay open and get no answer. */
+  /** Sends SIGSTOP: its connections stay open and get no answer. */
   pause(): void;
   resume(): void;
-  /** Ends it and removes its data; idempotent. */
+  /** Stops it and removes its data; idempotent. */
   close(): Promise<void>;
 }
 
-/** Part of a Redis server for one test file. */
+/** The Redis database of one test file. */
 export interface RedisDatabase {
-  /** With the database's number: `redis://127.0.0.1:PORT/7`. */
+  /** With the database number: `redis://127.0.0.1:PORT/7`. */
   readonly url: string;
-  /** Empties it and gives it back. */
+  /** Empties it and releases it. */
   drop(): Promise<void>;
 }
 
@@ -64,9 +63,9 @@ export async function startRedis(): Promise<RedisServer> {
 }
 
 /**
- * An empty database of the test run's Redis that no other test file uses.
+ * Claims an empty database of the test run's Redis.
  *
- * @throws When the server has none left that is free and empty.
+ * @throws When no database is free and empty.
  */
 export async function redisDatabase(): Promise<RedisDatabase> {
   const serverUrl = inject('redisUrl');

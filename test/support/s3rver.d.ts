@@ -1,4 +1,4 @@
-/** The little of s3rver that the tests use. */
+/** The part of s3rver that the tests use. */
 declare module 's3rver' {
   import type { AddressInfo } from 'node:net';
 
@@ -14,6 +14,6 @@ declare module 's3rver' {
     run(): Promise<AddressInfo>;
     close(): Promise<void>;
   }
-  // biome-ignore lint/style/noDefaultExport: that is what the package has
+  // biome-ignore lint/style/noDefaultExport: the package has a default export
   export default S3rver;
 }

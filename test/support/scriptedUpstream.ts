@@ -3,9 +3,9 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** One thing that the upstream does while it answers. */
+/** One step of a response. */
 export type Step =
-  /** Bytes as they are. */
+  /** Raw bytes. */
   | { readonly send: string }
   /** One event: `data: ` and the JSON of it. */
   | { readonly chunk: unknown }
@@ -15,7 +15,7 @@ export type Step =
   /** Cuts the connection with a TCP reset. */
   | 'reset';
 
-/** One answer. */
+/** One response. */
 export interface Script {
   /** Default 200. */
   readonly status?: number;
@@ -24,40 +24,40 @@ export interface Script {
   readonly steps?: readonly Step[];
   /** A JSON document in place of steps. */
   readonly json?: unknown;
-  /** What happens in place of any response. */
+  /** Replaces the response. */
   readonly instead?: 'hang' | 'reset';
 }
 
 export type Answer = Script | ((body: RequestBody, request: ReceivedRequest) => Script | Promise<Script>);
-/** A request's parsed JSON; its fields are the endpoint's, by their names on the wire. */
+/** Parsed JSON of a request, with the endpoint's field names. */
 export type RequestBody = Readonly<Record<string, unknown>>;
 
 export interface ReceivedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: RequestBody;
-  /** Resolves when the exchange is over: the whole response went out, or the client left before. */
+  /** Resolves when the response was sent completely, or the client disconnected first. */
   readonly outcome: Promise<'answered' | 'client_left' | 'reset'>;
 }
 
-/** An OpenAI-compatible endpoint on loopback that answers by script, for tests and measurements. */
+/** An OpenAI-compatible endpoint on loopback with scripted responses, for tests and benchmarks. */
 export interface ScriptedUpstream {
-  /** To be set as the base URL, such as `http://127.0.0.1:40123/v1`. */
+  /** Base URL, such as `http://127.0.0.1:40123/v1`. */
   readonly baseUrl: string;
   /** Every request so far, oldest first. */
   readonly requests: readonly ReceivedRequest[];
-  /** How many TCP connections were opened so far. */
+  /** Number of TCP connections so far. */
   readonly connections: number;
-  /** Lets go of the requests so far, for measurements that send more of them than memory should hold. */
+  /** Drops the recorded requests; benchmarks send more than memory should hold. */
   clearRequests(): void;
-  /** Replaces what is left of the list of answers. */
+  /** Replaces the remaining answers. */
   answerWith(...answers: readonly Answer[]): void;
-  /** Ends everything, also what hangs. Idempotent. */
+  /** Closes all connections, including hanging ones. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Starts an upstream. Each request takes the next answer of the list, and the last one stays for all that follow.
+ * Starts an upstream. Each request uses the next answer of the list; the last one repeats.
  *
  * ```ts
  * const upstream = await startScriptedUpstream({ status: 503 }, { steps: saying('Good ', 'day.') });
@@ -68,7 +68,7 @@ export async function startScriptedUpstream(...first: readonly Answer[]): Promis
   let answers = [...first];
   const requests: ReceivedRequest[] = [];
   const ending = new AbortController();
-  // Every answer that waits listens to it.
+  // Each pending response adds a listener.
   setMaxListeners(0, ending.signal);
   let connections = 0;
 
@@ -106,12 +106,12 @@ export async function startScriptedUpstream(...first: readonly Answer[]): Promis
   };
 }
 
-/** The chunk of an answer that has this delta. */
+/** A chunk with this delta. */
 export function chunk(delta: object, finishReason: string | null = null): Step {
   return { chunk: wireChunk([{ index: 0, delta, finish_reason: finishReason }]) };
 }
 
-/** The chunk that counts the tokens. */
+/** The usage chunk. */
 export function usageChunk(promptTokens: number, completionTokens: number): Step {
   const usage = {
     prompt_tokens: promptTokens,
@@ -123,13 +123,13 @@ export function usageChunk(promptTokens: number, completionTokens: number): Step
 
 export const done: Step = { send: 'data: [DONE]\n\n' };
 
-/** A whole answer in these pieces. */
+/** A complete text answer in these pieces. */
 export function saying(...pieces: readonly string[]): Step[] {
   const words = pieces.map((content) => chunk({ content }));
   return [chunk({ role: 'assistant', content: '' }), ...words, chunk({}, 'stop'), done];
 }
 
-/** A whole answer that calls one tool, its arguments in these pieces. */
+/** A complete answer that calls one tool, with its arguments in these pieces. */
 export function calling(name: string, ...pieces: readonly string[]): Step[] {
   const head = { index: 0, id: `call_${name}`, type: 'function', function: { name, arguments: '' } };
   const rest = pieces.map((piece) => chunk({ tool_calls: [{ index: 0, function: { arguments: piece } }] }));
@@ -141,7 +141,7 @@ export function calling(name: string, ...pieces: readonly string[]): Step[] {
   ];
 }
 
-/** An error as OpenAI words it. */
+/** An error in OpenAI's format. */
 export function failing(status: number, message: string, code: string | null = null): Script {
   return { status, json: { error: { message, type: 'scripted', param: null, code } } };
 }

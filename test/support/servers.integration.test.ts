@@ -22,7 +22,7 @@ function connectRedis(url: string): Redis {
   return client;
 }
 
-test('each test database is empty, has pgvector, and is gone once dropped', async () => {
+test('Each test database is empty, has pgvector, and is gone once dropped', async () => {
   const databases = await Promise.all(Array.from({ length: 8 }, createTestDatabase));
   const [first, second] = databases;
   if (!first || !second) throw new Error('no databases');
@@ -38,7 +38,7 @@ test('each test database is empty, has pgvector, and is gone once dropped', asyn
   await expect(query(first.url, 'SELECT 1')).rejects.toThrow('does not exist');
 });
 
-test('a database is dropped though somebody is still connected', async () => {
+test('A database with open connections can be dropped', async () => {
   const database = await createTestDatabase();
   const client = new pg.Client({ connectionString: database.url });
   const lost = new Promise((resolve) => client.on('error', resolve));
@@ -50,7 +50,7 @@ test('a database is dropped though somebody is still connected', async () => {
   await expect(query(database.url, 'SELECT 1')).rejects.toThrow('does not exist');
 });
 
-test.each(['fast', 'immediate'] as const)('an own Postgres keeps its rows over a %s stop', async (how) => {
+test.each(['fast', 'immediate'] as const)('A test Postgres keeps its rows over a %s stop', async (how) => {
   const server = await startPostgres();
   onTestFinished(() => server.close());
   await query(server.url, 'CREATE TABLE kept (id int); INSERT INTO kept VALUES (7)');
@@ -65,7 +65,7 @@ test.each(['fast', 'immediate'] as const)('an own Postgres keeps its rows over a
   expect(existsSync(folder)).toBe(false);
 });
 
-test('Redis databases do not see each other, and are empty when given again', async () => {
+test('Redis databases are isolated, and empty when reused', async () => {
   const [first, second] = await Promise.all([redisDatabase(), redisDatabase()]);
   expect(first.url).not.toBe(second.url);
   await connectRedis(first.url).set('key', 'value');
@@ -79,7 +79,7 @@ test('Redis databases do not see each other, and are empty when given again', as
   await Promise.all([second.drop(), again.drop()]);
 });
 
-test('an own Redis keeps its keys over a stop and gives no answer while paused', async () => {
+test('A test Redis keeps its keys over a stop and gives no answer while paused', async () => {
   const server = await startRedis();
   onTestFinished(() => server.close());
   const client = connectRedis(server.url);
@@ -98,7 +98,7 @@ test('an own Redis keeps its keys over a stop and gives no answer while paused',
   expect(await answer).toBe('kept');
 });
 
-test('an own Redis can be killed and started again', async () => {
+test('A test Redis can be killed and restarted', async () => {
   const server = await startRedis();
   onTestFinished(() => server.close());
   const firstPid = server.pid();

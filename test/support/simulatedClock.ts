@@ -1,10 +1,10 @@
 import type { Clock } from '../../src/base/clock.ts';
 
-/** A clock that stands still until it is told to advance. */
+/** A clock that advances only by `advance`. */
 export interface SimulatedClock extends Clock {
-  /** Moves on by `byMs`, calling back what falls due on the way, in order. */
+  /** Advances by `byMs` and calls due timers in order. */
   advance(byMs: number): void;
-  /** Timers that are set and have neither rung nor been cancelled. */
+  /** Number of timers that have neither fired nor been cancelled. */
   pendingTimers(): number;
 }
 

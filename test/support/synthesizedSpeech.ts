@@ -2,7 +2,7 @@ import { atRate, type SampleRateHz } from '../../src/media/resample/resampler.ts
 import { createLocalTextToSpeech, FLITE_SAMPLE_RATE_HZ } from '../../src/providers/local/textToSpeech.ts';
 import { arrayFromAsync } from './arrayFromAsync.ts';
 
-/** Speaks a text by flite, at the wanted rate, with a little quiet before and after. */
+/** Synthesizes a text with flite, with 100 ms of silence before and after. */
 export async function synthesizeSpeech(
   text: string,
   sampleRateHz: SampleRateHz,

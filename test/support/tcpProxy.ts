@@ -1,12 +1,12 @@
 import { createConnection, createServer, type Socket } from 'node:net';
 import { listenOnLoopback } from './loopbackServer.ts';
 
-/** Stands between a client and a server, and can cut them off from each other. */
+/** A TCP proxy that can stop forwarding. */
 export interface TcpProxy {
   readonly port: number;
-  /** Passes nothing on any more, either way; connections stay open, and new ones are taken and get no answer. */
+  /** Stops forwarding in both directions; connections stay open, and new ones are accepted and get no answer. */
   pause(): void;
-  /** Passes on again, beginning with what was said meanwhile. */
+  /** Resumes forwarding, starting with the bytes received meanwhile. */
   resume(): void;
   close(): Promise<void>;
 }

@@ -24,14 +24,14 @@ export interface TelephonyRig {
   readonly port: number;
   readonly errors: readonly { readonly error: unknown; readonly what: string }[];
   readonly traced: readonly SipTraceMessage[];
-  /** The trunk that leads to the phone. */
+  /** A trunk to the phone. */
   trunk(changes?: Partial<TrunkInput>): Trunk;
   dial(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): RecordedLeg;
-  /** As `dial`, without listeners. */
+  /** Like `dial`, without listeners. */
   dialUnrecorded(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): CallLeg;
-  /** The next request of that call at the phone; retransmissions are skipped. */
+  /** The call's next request at the phone; retransmissions are skipped. */
   next(leg: CallLeg, method: string, timeoutMs?: number): Promise<string>;
-  /** A request of the callee inside its call. */
+  /** An in-dialog request of the callee. */
   calleeRequest(
     method: string,
     invite: string,
@@ -39,7 +39,7 @@ export interface TelephonyRig {
     extra?: readonly string[],
     body?: string,
   ): string;
-  /** The next incoming call. */
+  /** The next inbound call. */
   nextInboundCall(): Promise<InboundCall>;
   close(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export async function startTelephonyRig(
     readonly server?: Partial<SipServerOptions>;
     readonly inbound?: Partial<TrunkInput>;
     readonly numbers?: readonly PhoneNumber[];
-    /** Where to connect instead, to reach the SIP server's own control port. */
+    /** Overrides the control port; called with the SIP server's own. */
     readonly controlPort?: (port: number) => number;
   } = {},
 ): Promise<TelephonyRig> {

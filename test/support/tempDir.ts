@@ -3,23 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A folder of its own that must be removed by whoever made it. */
+/** A temporary folder; its creator must remove it. */
 export interface TempDir {
   readonly path: string;
-  /** Removes it with all that is in it; idempotent. */
+  /** Removes it recursively; idempotent. */
   remove(): void;
 }
 
-/** Makes an empty folder, for what lives longer than one test. */
+/** Creates an empty folder that may outlive one test. */
 export function makeTempDir(): TempDir {
   const path = mkdtempSync(join(tmpdir(), 'callway-test-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 /**
- * An empty folder that goes when the running test ends.
+ * Creates an empty folder that is removed after the running test.
  *
- * @throws When no test is running; a hook uses {@link makeTempDir}.
+ * @throws When no test is running; use {@link makeTempDir} in a hook.
  */
 export function tempDir(): string {
   const { path, remove } = makeTempDir();

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import type { Reporter, SerializedError, TestModule, TestRunEndReason } from 'vitest/node';
 
-/** How many tests ended how; what fails outside of a test counts as one failed test. */
+/** Number of passed and failed tests; a failure outside of a test counts as one failed test. */
 interface Totals {
   passed: number;
   failed: number;
 }
 
-/** Leaves the totals of a run in the file that CALLWAY_TEST_TOTALS_FILE names, for `scripts/commands/test.mjs`. */
+/** Writes the totals of a run to the file named by CALLWAY_TEST_TOTALS_FILE, for `scripts/commands/test.mjs`. */
 export default class TotalsReporter implements Reporter {
   onTestRunEnd(
     modules: readonly TestModule[],

@@ -1,6 +1,6 @@
 import { serveOnLoopback } from './loopbackServer.ts';
 
-/** A span, as OTLP's JSON has it, with its attributes by name. */
+/** A span in OTLP's JSON format, with its attributes by name. */
 export interface CollectedSpan {
   readonly name: string;
   readonly traceId: string;
@@ -11,19 +11,19 @@ export interface CollectedSpan {
   readonly endTimeUnixNano: string;
   readonly status: { readonly code: number; readonly message?: string };
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Of the process that sent it. */
+  /** Resource attributes of the sending process. */
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
 export interface TraceCollector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Of the requests, in the order in which they came. */
+  /** Request headers in order of arrival. */
   readonly headers: readonly Readonly<Record<string, unknown>>[];
   close(): Promise<void>;
 }
 
-/** An OTLP/HTTP collector on loopback. @param status - What it answers. */
+/** Starts an OTLP/HTTP collector on loopback. @param status - Status of its responses. */
 export async function collectTraces(status = 200): Promise<TraceCollector> {
   const spans: CollectedSpan[] = [];
   const headers: Record<string, unknown>[] = [];

@@ -3,10 +3,10 @@ import type { ConversationEngine } from '../../src/engine/conversationEngine.ts'
 import type { WebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
 
 const refuse = (): never => {
-  throw new Error('nothing talks here');
+  throw new Error('this port is not expected to be used');
 };
 
-/** Ports that the test must not use. */
+/** Ports that throw when they are used. */
 export const unusedEngine: ConversationEngine = {
   prepare: refuse,
   create: refuse,

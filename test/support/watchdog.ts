@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Waits for its input to end, which it does when we do, however we do; then ends the process, and removes the folder
- * once the process no longer writes to it.
+ * Waits for the end of its input, which comes when the test process exits for any reason; then kills the process and
+ * removes the folder once the process has exited.
  */
 const SCRIPT = `
 read -r _
@@ -14,12 +14,12 @@ done
 [ -z "$3" ] || rm -rf -- "$3"`;
 
 /**
- * Sees to it that a process which a test started does not outlive the test run, even one that was killed.
+ * Starts a watchdog that kills a process when the test process exits first, even by SIGKILL.
  *
- * @param pid - The process to end.
- * @param signal - What ends it for certain: `QUIT` for Postgres, whose children `KILL` would orphan.
- * @param folder - Removed with it.
- * @returns Dismisses the watchdog; to be called before the process is ended in the ordinary way.
+ * @param pid - The process to kill.
+ * @param signal - `QUIT` for Postgres, whose children `KILL` would orphan.
+ * @param folder - Removed after the process.
+ * @returns Dismisses the watchdog; call it before an ordinary stop.
  */
 export function startWatchdog(pid: number, signal: 'KILL' | 'QUIT', folder = ''): () => void {
   const watchdog = spawn('sh', ['-c', SCRIPT, 'sh', signal, String(pid), folder], {

@@ -37,7 +37,7 @@ export async function startForwarder(target: () => number): Promise<Forwarder> {
   };
   socket.on('message', (bytes) => {
     const text = bytes.toString('latin1');
-    if (text.trim() === '') return; // A question whether the port is open.
+    if (text.trim() === '') return; // A port probe.
     if (text.startsWith('SIP/2.0')) forwardAnswer(text);
     else forwardRequest(text);
   });

@@ -63,7 +63,7 @@ export async function startRig(
   };
 }
 
-/** Waits until no transaction and dialog remains. @returns The remaining counts. */
+/** Waits until no transaction or dialog remains. @returns The remaining counts. */
 export async function waitUntilDrained(server: SipServer, withinMs = 6000): Promise<Record<string, number>> {
   const names = [
     'clientTransactions',

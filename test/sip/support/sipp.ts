@@ -12,27 +12,26 @@ export interface SippRun {
   /** `host:port` of the server; omitted by a callee. */
   readonly remote?: string;
   readonly localPort: number;
-  /** Where its audio is sent; by default a closed port. */
+  /** Receives SIPp's audio; by default a closed port. */
   readonly mediaPort?: number;
   readonly calls: number;
   readonly callsPerSecond?: number;
   readonly transport?: 'u1' | 't1' | 'tn';
-  /** Percent of all messages lost, both ways. */
+  /** Percentage of messages lost in each direction. */
   readonly lossPercent?: number;
   /** The default length of a pause. */
   readonly durationMs?: number;
-  /** T1; by default that of the RFC. */
+  /** Timer T1; by default the 500 ms of RFC 3261. */
   readonly t1Ms?: number;
   readonly t2Ms?: number;
   readonly timeoutSeconds?: number;
-  /** Whether the time of each message is logged: SIPp's own statistics have a resolution of 4 ms. */
+  /** Logs the time of each message: SIPp's own statistics have a resolution of 4 ms. */
   readonly timed?: boolean;
   readonly extra?: readonly string[];
 }
 
-const NOBODYS_PORT = 40_000;
-/** More than needed. */
-const PATIENT_REPETITIONS = 30;
+const CLOSED_PORT = 40_000;
+const MAX_RETRANSMISSIONS = 30;
 
 export interface SippOutcome {
   /** 0 when all calls followed the scenario. */
@@ -51,7 +50,7 @@ export async function runSipp(run: SippRun): Promise<SippOutcome> {
     const text = run.scenario
       .replaceAll(T1, String(run.t1Ms ?? 500))
       .replaceAll(USER, run.user ?? 'app')
-      .replaceAll(MEDIA_PORT, String(run.mediaPort ?? NOBODYS_PORT));
+      .replaceAll(MEDIA_PORT, String(run.mediaPort ?? CLOSED_PORT));
     await writeFile(scenario, text);
     const { exitCode, output } = await execute('sipp', argumentsOf(run, scenario), folder);
     const files = await readdir(folder);
@@ -95,13 +94,13 @@ function argumentsOf(run: SippRun, scenario: string): string[] {
   return [...remote, ...values.flatMap(([name, value]) => [name, String(value)]), ...flags];
 }
 
-/** With SIPp's default of five retransmissions a few calls in a thousand would fail by loss. */
+/** With SIPp's default of five retransmissions, message loss would fail a few calls in a thousand. */
 function lossy(percent: number): [name: string, value: number][] {
   return [
     ['-lost', percent],
-    ['-max_retrans', PATIENT_REPETITIONS],
-    ['-max_invite_retrans', PATIENT_REPETITIONS],
-    ['-max_non_invite_retrans', PATIENT_REPETITIONS],
+    ['-max_retrans', MAX_RETRANSMISSIONS],
+    ['-max_invite_retrans', MAX_RETRANSMISSIONS],
+    ['-max_non_invite_retrans', MAX_RETRANSMISSIONS],
   ];
 }
 
@@ -123,7 +122,7 @@ function responseTimes(log: string): number[] {
   return times;
 }
 
-/** Waits until a process has bound the port, by the kernel's tables: a bind or connect would interfere. */
+/** Waits until a process has bound the port. Reads the kernel's tables, because a bind or connect would interfere. */
 export async function waitUntilBound(port: number, withinMs = 10_000): Promise<void> {
   const hex = port.toString(16).toUpperCase().padStart(4, '0');
   // State 0A is a listening TCP socket, 07 a bound UDP one.

@@ -2,7 +2,7 @@ import { runMediaThread } from '../../../src/app/media/runMediaThread.ts';
 import { CallwayError } from '../../../src/base/errors.ts';
 import type { ConnectStream } from '../../../src/media/agentStream/streamClient.ts';
 
-/** A media thread whose agent behaves as its URL says: `echo:`, `refuse:`, or `crash:`, `throw:` and `stall:` for the thread. */
+/** A media thread whose agent behaves as its URL says: `echo:`, `refuse:`, or, for the thread, `crash:`, `throw:` and `stall:`. */
 const connect: ConnectStream = async ({ target, sampleRateHz }, handler) => {
   if (target.url === 'refuse:')
     throw new CallwayError('unavailable', 'engine_unavailable', 'the agent refuses');

@@ -8,9 +8,9 @@ export interface RtpPhone {
   /** With arrival times. */
   readonly received: { readonly bytes: Uint8Array; readonly atMs: number; readonly fromPort: number }[];
   readonly phone: Phone;
-  /** Sends a packet every 20 ms to this port from now on. */
+  /** Starts sending a packet every 20 ms to this port. */
   sendTo(port: number): void;
-  /** Sends to the source of its first packet. Resolves with that port when it arrives. */
+  /** Starts sending to the source of the first received packet. @returns That port, once the packet has arrived. */
   sendToSource(): Promise<number>;
   /** Sends bytes as they are. */
   send(bytes: Uint8Array, port: number): void;

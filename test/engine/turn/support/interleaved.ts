@@ -18,7 +18,7 @@ export type ModelScript =
   | 'calls a tool'
   | 'asks the documents'
   | 'ends the call';
-/** When the customer leaves: never, after a number of pieces, at any moment, or by speaking on. */
+/** When the client disconnects: never, after a number of outputs, at any step, or by an interruption. */
 export type Stay = 'to the end' | number | 'hangs up' | 'speaks on';
 
 export interface Turn {
@@ -28,7 +28,7 @@ export interface Turn {
   readonly stay: Stay;
 }
 
-/** A turn as its client saw it. */
+/** A turn as its client observed it. */
 export interface Seen {
   readonly words: string;
   readonly turn: Turn;
@@ -61,17 +61,17 @@ const LOOK_UP: Tool = {
   http: { method: 'GET', url: 'https://example.com/', headers: [], timeoutMs: 1_000 },
 };
 
-/** One request to the database fails, possibly after it took effect. */
+/** One database request fails, possibly after it took effect. */
 export interface Outage {
-  /** Counted from 0 once the gates are closed. */
+  /** Step number, counted from 0 once the gates are closed. */
   readonly request: number;
   readonly tookEffect: boolean;
 }
 
 /**
- * Two nodes over one database and one lock, with a gate before and after whatever a turn does with anybody else.
+ * Two nodes that share a database and a lock, with a gate before and after each access of a turn to shared state.
  *
- * @param scheduler - Opens the gates, in an order of its choosing, once `isGated`.
+ * @param scheduler - Opens the gates, in an order of its choice, once `isGated`.
  */
 export function interleavedNodes(scheduler: Scheduler, outage: Outage | null = null) {
   const world = { isGated: false };
