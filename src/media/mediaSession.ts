@@ -117,7 +117,7 @@ export interface MediaEvents {
   readonly command: CallCommand;
   /** The agent's connection is gone. The session lives on, and another agent can be connected. */
   readonly streamClosed: StreamEnd;
-  /** Emitted once; the call goes on unrecorded. */
+  /** Emitted once; the call continues unrecorded. */
   readonly recordingFailed: { readonly reason: string };
   /** The media thread has died. The call has no audio from now on, and no further events. */
   readonly lost: { readonly reason: string };

@@ -41,7 +41,7 @@ test('compiles once, and again when the source has changed', async () => {
   expect(compiler.runs).toBe(5);
 });
 
-test('takes what the build made, and makes what somebody took away', async () => {
+test('reuses built files and rebuilds removed ones', async () => {
   const { folder, compiler, at } = place();
   await build(at);
   await freshBuild(at);

@@ -186,7 +186,7 @@ describe('ServerStream', () => {
     ]);
   });
 
-  test('counts messages that cannot be read, and goes on', async () => {
+  test('counts unreadable messages and continues', async () => {
     const stream = await accept('callway');
     const events = eventsOf(stream);
     gateway.send('nonsense');

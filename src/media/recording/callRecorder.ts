@@ -19,7 +19,7 @@ export class CallRecorder {
   #resamplers: Resamplers | undefined;
   #codecRateHz: SampleRateHz = 8000;
 
-  /** @param onFailure - Called once; the call goes on unrecorded. */
+  /** @param onFailure - Called once; the call continues unrecorded. */
   constructor(onFailure: (reason: string) => void) {
     this.#onFailure = onFailure;
   }

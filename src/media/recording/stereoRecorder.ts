@@ -38,7 +38,7 @@ export async function startRecorder(options: RecorderOptions): Promise<StereoRec
 /**
  * Both directions of a call in one file: the caller left, the agent right, frame by frame on the tick clock. `write`
  * copies and returns; whole seconds are written in the background, each followed by the header, so that the file is
- * always valid. The first write error ends the recording, and the call goes on.
+ * always valid. The first write error ends the recording, and the call continues.
  */
 export class StereoRecorder {
   readonly sampleRateHz: 8000 | 16_000;

@@ -1,7 +1,7 @@
 import type { Call } from '../../../src/calls/call.ts';
 
 export const AT = '2026-01-01T00:00:00.000Z';
-/** So many seconds after {@link AT}. */
+/** This many seconds after {@link AT}. */
 export const later = (seconds: number): string => new Date(Date.parse(AT) + seconds * 1000).toISOString();
 
 export function makeCall(change: Partial<Call> = {}): Call {

@@ -65,7 +65,7 @@ test('A recovered turn is added to the history, its answer as interrupted', asyn
   expect(conversation.records.at(-1)?.messages).toHaveLength(2);
   expect(conversation.records.at(-1)?.events).toMatchObject([{ type: 'error', data: { code: 'node_lost' } }]);
   expect(conversation.session().turn).toBe(2);
-  // Once, whoever asks again.
+  // A second recovery changes nothing.
   await recover();
   expect(conversation.session().turn).toBe(2);
 });

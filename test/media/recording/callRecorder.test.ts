@@ -101,7 +101,7 @@ describe('Call recorder', () => {
     call.ticks(2);
   });
 
-  it('rejects a full disk, and the call goes on', async () => {
+  it('rejects a full disk, and the call continues', async () => {
     const call = await openCall();
     call.connect();
     await expect(call.audio.startRecording('/dev/full')).rejects.toThrow('ENOSPC');

@@ -28,7 +28,7 @@ function certainties(samples: Int16Array) {
 
 const count = (frames: readonly boolean[]) => frames.filter(Boolean).length;
 
-/** A tone with this amplitude in each stretch of so many milliseconds. */
+/** A tone with this amplitude in each segment of the given length in milliseconds. */
 function tones(stretches: readonly (readonly [ms: number, amplitude: number])[], sampleRateHz = RATE_HZ) {
   const samples = stretches.flatMap(([ms, amplitude]) =>
     Array.from({ length: (ms * sampleRateHz) / 1000 }, (_, n) =>

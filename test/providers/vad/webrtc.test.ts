@@ -63,7 +63,7 @@ test.each([8000, 16_000, 24_000])('a hiss at %i Hz is soon known for noise', (sa
   expect(knownAt).toBeLessThan(76);
 });
 
-test('a rate that nobody streams at is refused by name', () => {
+test('An unsupported sample rate is rejected by name', () => {
   expect(() => activity.open(11_025)).toThrow(/11025/);
 });
 
