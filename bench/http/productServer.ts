@@ -26,7 +26,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     findByDigest: storage.stores.apiKeys.findByDigest,
     markUsed: storage.stores.apiKeys.markUsed,
     revocations,
-    adminToken: 'of-nobody-in-this-measurement',
+    adminToken: 'benchmark-admin-token',
     clock: systemClock,
     onError: (error) => console.error(error),
   });

@@ -177,7 +177,7 @@ export const EXTRACT_PROMPT =
   'Draw these values from the conversation above. Give null for each that the person has not said. Never guess.';
 
 export const SUMMARY_PROMPT =
-  'Summarise the conversation above in at most 200 words, for an agent who goes on with it: facts, names, numbers, what was agreed, what is open.';
+  'Summarise the conversation above in at most 200 words, for an agent who continues it: facts, names, numbers, what was agreed, what is open.';
 
 function stepText(node: PathwayNode, render: Render): string {
   const { title, prompt } = node.data;

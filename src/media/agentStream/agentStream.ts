@@ -67,7 +67,7 @@ export class AgentStream {
 
   /** Closes the connection and drops the agent's queued audio, without a `streamClosed` event. */
   stop(): void {
-    this.#retire('the call goes on without the agent');
+    this.#retire('the call continues without the agent');
     this.#connection = undefined;
     this.#failover.stop();
   }
