@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/app/settings/config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { LARGE_MODEL, SMALL_MODEL } from './ruleModel.ts';
 
-export const ADMIN_TOKEN = 'benchmark-admin-token';
+export const ADMIN_TOKEN = 'admin-token-of-the-benchmarks';
 /** More than any measurement sends, so that the limit is counted and never reached. */
 const RATE_LIMIT_PER_MINUTE = '100000000';
 

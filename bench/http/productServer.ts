@@ -26,7 +26,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     findByDigest: storage.stores.apiKeys.findByDigest,
     markUsed: storage.stores.apiKeys.markUsed,
     revocations,
-    adminToken: 'benchmark-admin-token',
+    adminToken: 'admin-token-of-the-benchmarks',
     clock: systemClock,
     onError: (error) => console.error(error),
   });
