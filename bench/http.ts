@@ -12,13 +12,15 @@ import { parseArgs } from 'node:util';
 
 import { table } from '../src/cli/table.ts';
 import type { Server } from './http/child.ts';
-import { type Contender, type Cost, startContender } from './http/contender.ts';
+import { type Contender, type Cost, type Load, startContender } from './http/contender.ts';
 import { startMeasuredPostgres } from './http/postgres.ts';
 import { measureStarts } from './http/starts.ts';
 import { compileProgram } from './support/compile.ts';
 import { median, rangeOf } from './support/statistics.ts';
 
-const CONNECTIONS = 10;
+/** Below what the slowest contender serves, so that all are equally busy. */
+const LOAD: Load = { connections: 10, requestsPerSecond: 3_000 };
+const LOAD_WITH_A_DATABASE: Load = { ...LOAD, requestsPerSecond: 300 };
 /** Requests until the hot code is compiled. */
 const WARM_UP_REQUESTS = 20_000;
 /** Fewer, since a database is slower. */
@@ -54,6 +56,7 @@ if (!options['without-starts']) printStarts(await measureStarts());
 /** Measures the bare route and ours over one kind of database, and prints the ratio. */
 async function compare(where: string, database: Server['database'], amount: number): Promise<void> {
   const contenders: Contender[] = [];
+  const load = database === 'none' ? LOAD : LOAD_WITH_A_DATABASE;
   try {
     for (const [kind, title] of [
       ['bare', 'bare fastify'],
@@ -61,9 +64,7 @@ async function compare(where: string, database: Server['database'], amount: numb
       ['silent', 'callway, log level silent'],
     ] as const) {
       const server: Server = { kind, database, migrations: MIGRATIONS };
-      contenders.push(
-        await startContender(program, title, server, CONNECTIONS, profiling(`${where} ${kind}`)),
-      );
+      contenders.push(await startContender(program, title, server, load, profiling(`${where} ${kind}`)));
     }
     printCosts(where, await measure(contenders, amount));
   } finally {

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import autocannon from 'autocannon';
+import autocannon, { type Options } from 'autocannon';
 
 import type { ChildMessage, Server } from './child.ts';
 import { BODY, KEY, PROJECT_ID, ROUTE } from './route.ts';
@@ -20,12 +20,21 @@ export interface Contender {
   close(): Promise<void>;
 }
 
+/**
+ * The same for all contenders: a client that outruns its server sleeps between answers, and waking it is then counted as
+ * the server's CPU time.
+ */
+export interface Load {
+  readonly connections: number;
+  readonly requestsPerSecond: number;
+}
+
 /** A server in a process of its own; its log is written and discarded. */
 export async function startContender(
   program: string,
   title: string,
   server: Server,
-  connections: number,
+  { connections, requestsPerSecond }: Load,
   execArgv: readonly string[],
 ): Promise<Contender> {
   const child = fork(program, [JSON.stringify(server)], {
@@ -47,14 +56,17 @@ export async function startContender(
     title,
     async round(requests) {
       const before = await cpu();
-      const result = await autocannon({
+      // The package's types lack the rate over all connections.
+      const options: Options & { readonly overallRate: number } = {
         url: url + ROUTE.replace(':projectId', PROJECT_ID),
         method: 'PATCH',
         headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
         body: JSON.stringify(BODY),
         connections,
         amount: requests,
-      });
+        overallRate: requestsPerSecond,
+      };
+      const result = await autocannon(options);
       if (result['2xx'] !== requests) throw new Error(`${title}: ${result['2xx']} of ${requests} succeeded`);
       const after = await cpu();
       return {

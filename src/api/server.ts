@@ -8,6 +8,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { ZodType } from 'zod';
 
 import { CallwayError, invalid } from '../base/errors.ts';
+import { createUnorderedUuids } from '../base/ids.ts';
 import { zodDetails } from '../base/validation.ts';
 import { replyWithError } from './errors.ts';
 import { accessControl } from './plugins/accessControl.ts';
@@ -87,6 +88,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
 }
 
 function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, FastifyBaseLogger> {
+  const makeRequestId = createUnorderedUuids();
   return {
     loggerInstance: deps.logger,
     // One logger for all requests: a child for each costs more than its few lines.
@@ -94,7 +96,7 @@ function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, Fas
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : deps.makeId();
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : makeRequestId();
     },
     trustProxy: deps.settings.trustProxy,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
