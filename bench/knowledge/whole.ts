@@ -42,9 +42,9 @@ export async function measureWhole(
       makeId: uuidV7,
       onError: (error: unknown) => console.error(error),
     };
-    const wholeSeconds = await timed(() =>
-      ingest(deps, datasetId, { signal: new AbortController().signal, isLastAttempt: true }),
-    );
+    const wholeSeconds = await timed(async () => {
+      await ingest(deps, datasetId, new AbortController().signal);
+    });
     const batches = [...provider.batches];
     const aloneSeconds = await timed(() => embedAlone(embedder, batches));
     const characters = batches.flat().join('').length;

@@ -57,7 +57,14 @@ export const dataset = z
     status: z
       .enum(['pending', 'processing', 'ready', 'failed'])
       .describe('`pending` while queued; `ready` when all chunks are searchable.'),
-    error: z.string().optional().describe('Why ingestion failed.'),
+    error: z
+      .string()
+      .optional()
+      .describe('Why ingestion failed; while `processing`, why its last attempt did.'),
+    nextAttemptAt: z.iso
+      .datetime()
+      .optional()
+      .describe('When ingestion is tried again after a temporary failure.'),
     chunkCount: z.int(),
     embeddedCount: z.int().describe('How many chunks are searchable already.'),
     encoder: z.string().describe('The model that makes the vectors.'),

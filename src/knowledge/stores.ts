@@ -41,8 +41,10 @@ export interface IngestionTask {
   readonly encoder: EmbeddingModelName;
   readonly chunkSize: number;
   readonly chunkOverlap: number;
-  /** Including this one. */
+  /** Attempts that a process did not live to end, and this one. */
   readonly attempts: number;
+  /** Since when every attempt failed without storing a vector. */
+  readonly failingSince: Date | null;
   /** Whether all of its chunks are stored already. */
   readonly isParsed: boolean;
 }
@@ -62,7 +64,19 @@ export interface DatasetStore {
   startIngestion(datasetId: string, at: string): Promise<IngestionTask | undefined>;
   /** Records that all chunks are stored. @returns False when the dataset is removed. */
   markParsed(datasetId: string, at: string): Promise<boolean>;
+  /** Records a failed attempt that another one follows. */
+  postpone(
+    datasetId: string,
+    failure: {
+      readonly reason: string;
+      readonly failingSince: string;
+      readonly nextAttemptAt: string;
+      readonly at: string;
+    },
+  ): Promise<void>;
   finish(datasetId: string, at: string): Promise<void>;
+  /** Forgets the failures of a dataset that is not ready; a failed one is pending again. @returns False when it is ready. */
+  restart(datasetId: string, at: string): Promise<boolean>;
   /** Also removes its chunks: a document is searchable as a whole or not at all. */
   fail(datasetId: string, reason: string, at: string): Promise<void>;
   /** Datasets without progress since then, oldest first. */

@@ -92,6 +92,39 @@ describe('An embeddings endpoint', () => {
     },
   );
 
+  test('that is down is named by the dataset, which is tried again on request', TIMEOUT, async () => {
+    const fake = await startFakeEmbeddings();
+    const { gateway, knowledge } = await start(fake);
+    const key = knowledge.project.developerKey;
+    fake.answerWith(...Array<{ status: number }>(100).fill({ status: 503 }));
+    const { body } = await knowledge.upload('a.txt', 'Some words.');
+    const path = `${knowledge.path}/datasets/${body.datasetId}`;
+    const find = async () => (await gateway.api('GET', path, { key })).body;
+    await expect
+      .poll(find, { timeout: 60_000 })
+      .toMatchObject({
+        status: 'processing',
+        error: expect.stringContaining('503'),
+        nextAttemptAt: expect.any(String),
+      });
+    fake.clearPlan();
+    expect(await gateway.api('POST', `${path}/retry`, { key })).toMatchObject({ status: 202 });
+    const ready = await knowledge.waitUntilProcessed(body.datasetId);
+    expect(ready).toMatchObject({ status: 'ready', embeddedCount: 1 });
+    expect(ready).not.toHaveProperty('error');
+    expect(await gateway.api('POST', `${path}/retry`, { key })).toMatchObject({
+      status: 409,
+      body: { code: 'dataset_ready' },
+    });
+
+    fake.answerWith({ status: 401 });
+    const failed = await knowledge.add('b.txt', 'Other words.');
+    expect(failed).toMatchObject({ status: 'failed' });
+    await gateway.api('POST', `${knowledge.path}/datasets/${failed.id}/retry`, { key });
+    expect(await knowledge.waitUntilProcessed(failed.id)).toMatchObject({ status: 'ready', chunkCount: 1 });
+    expect((await knowledge.query('Other words')).body[0]).toMatchObject({ content: 'Other words.' });
+  });
+
   test('that is unreachable fails a query within its timeout', TIMEOUT, async () => {
     const fake = await startFakeEmbeddings();
     const { knowledge } = await start(fake);

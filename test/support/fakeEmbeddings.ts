@@ -20,6 +20,8 @@ export interface FakeEmbeddings {
   readonly pendingRequests: number;
   /** Overrides the responses of the next requests; `undefined` keeps the default. */
   answerWith(...answers: (FakeAnswer | undefined)[]): void;
+  /** Drops the overrides that are left. */
+  clearPlan(): void;
   /** Called before each response. */
   onRequest?: (request: EmbeddingsRequest) => Promise<void> | void;
   close(): Promise<void>;
@@ -73,6 +75,7 @@ export async function startFakeEmbeddings(
       return waiting;
     },
     answerWith: (...answers) => void planned.push(...answers),
+    clearPlan: () => void planned.splice(0),
     close: () => server.close(),
   };
   return fake;

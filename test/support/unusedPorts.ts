@@ -20,7 +20,14 @@ export const unusedEngine: ConversationEngine = {
 
 export const unusedKnowledge: KnowledgeService = {
   encoderOf: refuse,
-  documents: { receive: refuse, discard: refuse, enqueue: refuse, cleanUp: refuse, removeFiles: refuse },
+  documents: {
+    receive: refuse,
+    discard: refuse,
+    enqueue: refuse,
+    retry: refuse,
+    cleanUp: refuse,
+    removeFiles: refuse,
+  },
   retrieval: { search: refuse, prefetch: refuse },
 };
 

@@ -26,7 +26,8 @@ import { buildEmbedders } from './providers.ts';
 const INGESTION_CONCURRENCY = 2;
 /** A caller waits for a query, and not for a document. */
 const QUERY_RETRIES = { maxAttempts: 2, timeoutMs: 8_000 } as const;
-const DOCUMENT_RETRIES = { maxAttempts: 4, timeoutMs: 60_000 } as const;
+/** More attempts follow by the queue, and the dataset shows why. */
+const DOCUMENT_RETRIES = { maxAttempts: 2, timeoutMs: 60_000 } as const;
 
 export interface KnowledgeParts {
   readonly config: Config;
@@ -81,7 +82,10 @@ export async function buildKnowledge(
     };
     startIngestionWorker(
       jobs,
-      ({ datasetId }, attempt) => ingest(deps, datasetId, attempt),
+      async ({ datasetId }, { signal }) => {
+        const retry = await ingest(deps, datasetId, signal);
+        return retry && { again: true, ...retry };
+      },
       INGESTION_CONCURRENCY,
     );
     lifecycle.onClose(startIngestionSweeps({ datasets, documents, clock, onError }));

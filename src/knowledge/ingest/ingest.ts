@@ -10,8 +10,12 @@ import { DocumentError } from '../parse/block.ts';
 import type { ChunkStore, DatasetStore, IngestionTask, NewChunk, UnembeddedChunk } from '../stores.ts';
 import { type ParseLimits, parseDocument } from './parseDocument.ts';
 
-/** Counts failures and processes that died; after that many the document is failed. */
+/** Counts processes that died or stopped; after that many the document is failed. */
 const MAX_ATTEMPTS = 30;
+/** A document that makes no progress for this long is failed: with the last attempt, within 15 minutes. */
+const GIVE_UP_AFTER_MS = 12 * 60_000;
+/** The delay before another attempt is the time without progress, within these limits: it doubles. */
+const RETRY_DELAY_MS = { min: 2_000, max: 60_000 } as const;
 /** Concurrent embedding requests of one document. */
 const PARALLEL_BATCHES = 4;
 /** Vectors that a crash loses are paid for again: no more are requested at once than are stored in this time. */
@@ -36,10 +40,9 @@ export interface IngestDeps {
   ) => void;
 }
 
-export interface IngestAttempt {
-  readonly signal: AbortSignal;
-  /** Then a failure fails the dataset; before, it is thrown for another attempt. */
-  readonly isLastAttempt: boolean;
+/** When to try again. */
+export interface IngestRetry {
+  readonly afterMs: number;
 }
 
 /** The dataset was removed meanwhile. */
@@ -49,25 +52,43 @@ class DatasetRemovedError extends Error {}
  * Ingests a dataset: parses it into chunks, then embeds those without a vector. Each batch is stored at once, so that an
  * attempt after a crash does not pay for a vector twice.
  *
- * @throws A temporary failure (of the database or the embedding provider), for another attempt.
+ * @returns When to try again after a temporary failure, which the dataset shows; undefined when it is ready or failed.
+ * @throws {CallwayError} While the database is unavailable.
  */
-export async function ingest(deps: IngestDeps, datasetId: string, attempt: IngestAttempt): Promise<void> {
+export async function ingest(
+  deps: IngestDeps,
+  datasetId: string,
+  signal: AbortSignal,
+): Promise<IngestRetry | undefined> {
   const task = await deps.datasets.startIngestion(datasetId, now(deps));
-  if (!task) return;
+  if (!task) return undefined;
+  const progress = { atMs: task.failingSince?.getTime() ?? deps.clock.now() };
   try {
     if (task.attempts > MAX_ATTEMPTS) throw new DocumentError('Reading the file was interrupted too often');
-    if (!task.isParsed) await parse(deps, task, attempt.signal);
-    await embed(deps, task, attempt.signal);
+    if (!task.isParsed) await parse(deps, task, signal);
+    await embed(deps, task, progress, signal);
     await deps.datasets.finish(datasetId, now(deps));
     deps.onDone?.(datasetId, { status: 'ready', encoder: task.encoder });
+    return undefined;
   } catch (error) {
-    if (error instanceof DatasetRemovedError) return;
-    attempt.signal.throwIfAborted();
-    const reason = reasonOf(error, attempt.isLastAttempt);
+    if (error instanceof DatasetRemovedError) return undefined;
+    signal.throwIfAborted();
     if (!(error instanceof DocumentError)) deps.onError(error, datasetId);
-    if (reason === undefined) throw error;
-    await deps.datasets.fail(datasetId, reason, now(deps));
+    // Nothing can be recorded now. The queue tries again, and later the sweep.
+    if (error instanceof CallwayError && error.category === 'unavailable') throw error;
+    const retry = retryOf(error, deps.clock.now() - progress.atMs);
+    if (retry) {
+      await deps.datasets.postpone(datasetId, {
+        reason: reasonOf(error),
+        failingSince: isoTime(progress.atMs),
+        nextAttemptAt: isoTime(deps.clock.now() + retry.afterMs),
+        at: now(deps),
+      });
+      return retry;
+    }
+    await deps.datasets.fail(datasetId, reasonOf(error), now(deps));
     deps.onDone?.(datasetId, { status: 'failed', encoder: task.encoder });
+    return undefined;
   }
 }
 
@@ -104,7 +125,13 @@ async function checkOut(files: DocumentFiles, fileKey: string) {
   }
 }
 
-async function embed(deps: IngestDeps, task: IngestionTask, signal: AbortSignal): Promise<void> {
+/** @param progress - Its `atMs` is set whenever vectors were stored. */
+async function embed(
+  deps: IngestDeps,
+  task: IngestionTask,
+  progress: { atMs: number },
+  signal: AbortSignal,
+): Promise<void> {
   const embedder = deps.findEmbedder(task.encoder);
   if (!embedder) {
     throw new DocumentError(
@@ -124,6 +151,7 @@ async function embed(deps: IngestDeps, task: IngestionTask, signal: AbortSignal)
     });
     const startedMs = deps.clock.monotonicMs();
     if (!(await deps.chunks.storeVectors(task, made, now(deps)))) throw new DatasetRemovedError();
+    progress.atMs = deps.clock.now();
     return deps.clock.monotonicMs() - startedMs;
   };
   const limit = embedder.batchSize * PARALLEL_BATCHES;
@@ -157,18 +185,27 @@ function batchesOf<Item>(items: readonly Item[], length: number): (readonly Item
   );
 }
 
-/** @returns The reason for the user; undefined when another attempt may help. */
-function reasonOf(error: unknown, isLastAttempt: boolean): string | undefined {
+/** @returns Undefined when another attempt would not help, or enough were made. */
+function retryOf(error: unknown, withoutProgressMs: number): IngestRetry | undefined {
+  if (error instanceof DocumentError) return undefined;
+  if (error instanceof ModelError && !error.retryable) return undefined;
+  const wantedMs = error instanceof ModelError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+  const { min, max } = RETRY_DELAY_MS;
+  const afterMs = Math.min(max, Math.max(min, wantedMs, withoutProgressMs));
+  return withoutProgressMs + afterMs > GIVE_UP_AFTER_MS ? undefined : { afterMs };
+}
+
+/** For the user. */
+function reasonOf(error: unknown): string {
   if (error instanceof DocumentError) return error.message;
-  if (error instanceof ModelError && !error.retryable)
-    return `The chunks could not be embedded: ${error.message}`;
-  if (!isLastAttempt) return undefined;
   if (error instanceof ModelError) return `The chunks could not be embedded: ${error.message}`;
-  // The sweep retries the dataset when the database is back.
-  if (error instanceof CallwayError && error.category === 'unavailable') return undefined;
   return 'An internal error; see the service’s log';
 }
 
 function now({ clock }: IngestDeps): string {
-  return new Date(clock.now()).toISOString();
+  return isoTime(clock.now());
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }

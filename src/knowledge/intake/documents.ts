@@ -48,6 +48,8 @@ export interface Documents {
   discard(fileKey: string): Promise<void>;
   /** Queues a dataset's ingestion. Never fails: the sweep queues it later. */
   enqueue(datasetId: string, projectId: string): Promise<void>;
+  /** Runs a dataset's ingestion now, also where it waits for its next attempt. Never fails, as {@link enqueue}. */
+  retry(datasetId: string, projectId: string): Promise<void>;
   /** Removes the job and the file of a dataset that was removed from the database. Never fails. */
   cleanUp(datasetId: string): Promise<void>;
   /** Removes the files of all removed datasets. */
@@ -66,6 +68,8 @@ export function createDocuments(deps: DocumentsDeps): Documents {
   const logErrors = async (work: Promise<void>, message: string) => {
     await work.catch((error: unknown) => onError(error, message));
   };
+  const enqueue = (datasetId: string, projectId: string) =>
+    logErrors(queue.add(datasetId, projectId), 'dataset not queued, the sweep retries');
   return {
     async receive(source, fileName) {
       const fileKey = deps.makeId();
@@ -89,8 +93,11 @@ export function createDocuments(deps: DocumentsDeps): Documents {
       return { fileKey, type, mimeType: DOCUMENT_TYPES[type], bytes, sha256: hash.digest('hex') };
     },
     discard: (fileKey) => logErrors(files.remove(fileKey), 'rejected upload not removed'),
-    enqueue: (datasetId, projectId) =>
-      logErrors(queue.add(datasetId, projectId), 'dataset not queued, the sweep retries'),
+    enqueue,
+    async retry(datasetId, projectId) {
+      await logErrors(queue.remove(datasetId), 'waiting job of a dataset not replaced');
+      await enqueue(datasetId, projectId);
+    },
     async cleanUp(datasetId) {
       await logErrors(queue.remove(datasetId), 'job of a removed dataset not removed');
       await logErrors(removeFiles(), 'file of a removed dataset not removed, the sweep retries');

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { type IngestDeps, ingest } from '../../../src/knowledge/ingest/ingest.ts';
 import type { ChunkStore, DatasetStore, IngestionTask } from '../../../src/knowledge/stores.ts';
 import { OPENAI_EMBEDDING_MODELS } from '../../../src/providers/ports/embedder.ts';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const ENCODER = OPENAI_EMBEDDING_MODELS['text-embedding-3-small'];
@@ -24,13 +25,20 @@ function parsedDocument(
   const batches: number[] = [];
   let status = 'processing';
   const task = { datasetId: 'd', encoder: ENCODER.name, attempts: 1, isParsed: true };
-  const datasets: Pick<DatasetStore, 'startIngestion' | 'finish' | 'fail'> = {
-    startIngestion: async () => task as IngestionTask,
+  let failingSince: Date | null = null;
+  const failures: { reason: string; nextAttemptAt: string | undefined; at: string }[] = [];
+  const datasets: Pick<DatasetStore, 'startIngestion' | 'postpone' | 'finish' | 'fail'> = {
+    startIngestion: async () => ({ ...task, failingSince }) as IngestionTask,
+    async postpone(_, failure) {
+      failingSince = new Date(failure.failingSince);
+      failures.push(failure);
+    },
     async finish() {
       status = 'ready';
     },
-    async fail() {
+    async fail(_, reason, at) {
       status = 'failed';
+      failures.push({ reason, nextAttemptAt: undefined, at });
     },
   };
   const chunks: Pick<ChunkStore, 'listWithoutVector' | 'storeVectors'> = {
@@ -67,9 +75,9 @@ function parsedDocument(
         onError: () => undefined,
       } as unknown as IngestDeps,
       'd',
-      { signal: new AbortController().signal, isLastAttempt: false },
+      new AbortController().signal,
     );
-  return { run, embed, looked, embedded, batches, vectors, status: () => status };
+  return { run, clock, failures, embed, looked, embedded, batches, vectors, status: () => status };
 }
 
 test.each([
@@ -101,7 +109,7 @@ test('Ingestion does not embed stored vectors again after a failed batch', async
     if (texts.includes('text 4') && failures-- > 0) throw new Error('away');
     return await document.embed(texts);
   };
-  await expect(document.run(embed)).rejects.toThrow('away');
+  expect(await document.run(embed)).toEqual({ afterMs: 2_000 });
   expect(document.status()).toBe('processing');
   await document.run(embed);
   expect(document.embedded.toSorted()).toEqual(
@@ -112,10 +120,47 @@ test('Ingestion does not embed stored vectors again after a failed batch', async
 
 test('Ingestion fails when the embedder returns too few vectors', async () => {
   const document = parsedDocument(5);
-  await expect(document.run(async (texts) => texts.slice(1).map(() => VECTOR))).rejects.toThrow(
-    'returned too few vectors',
-  );
+  const retry = await document.run(async (texts) => texts.slice(1).map(() => VECTOR));
+  expect(retry).toEqual({ afterMs: 2_000 });
   expect(document.status()).toBe('processing');
+});
+
+test.each([
+  ['refuses connections', 0],
+  ['answers nothing, for two minutes an attempt', 121_000],
+])('a document whose endpoint %s says why, and fails within 15 minutes', async (_, attemptMs) => {
+  const document = parsedDocument(5);
+  const startedMs = document.clock.now();
+  const fail = async () => {
+    document.clock.advance(attemptMs);
+    throw new ModelError('model_unavailable', 'The endpoint is down');
+  };
+  for (let retry = await document.run(fail); retry; retry = await document.run(fail)) {
+    const { reason, nextAttemptAt } = document.failures.at(-1) ?? {};
+    expect(reason).toBe('The chunks could not be embedded: The endpoint is down');
+    expect(Date.parse(nextAttemptAt ?? '')).toBe(document.clock.now() + retry.afterMs);
+    document.clock.advance(retry.afterMs);
+  }
+  expect(document.status()).toBe('failed');
+  expect(document.failures.at(-1)?.reason).toBe('The chunks could not be embedded: The endpoint is down');
+  const tookMs = document.clock.now() - startedMs;
+  expect(tookMs).toBeGreaterThan(9 * 60_000);
+  expect(tookMs).toBeLessThan(15 * 60_000);
+});
+
+test('Progress between failures starts the time until giving up anew', async () => {
+  const document = parsedDocument(30);
+  let texts = 0;
+  // An hour: one batch is embedded in each attempt.
+  for (let attempt = 0; attempt < 30 && document.status() === 'processing'; attempt += 1) {
+    texts = 0;
+    await document.run(async (batch) => {
+      if (texts++ > 0) throw new ModelError('model_unavailable', 'The endpoint is down');
+      return await document.embed(batch);
+    });
+    document.clock.advance(6 * 60_000);
+  }
+  expect(document.status()).toBe('ready');
 });
 
 test.each([

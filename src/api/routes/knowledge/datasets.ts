@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
-import { notFound } from '../../../base/errors.ts';
+import { CallwayError, notFound } from '../../../base/errors.ts';
 import { dataset } from '../../../knowledge/knowledgebase.ts';
+import { keyOf } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, noContent } from '../../schemas.ts';
 import {
@@ -15,8 +16,43 @@ import {
 const LIST = '/knowledgebases/:knowledgebaseId/datasets';
 const ONE = `${LIST}/:datasetId`;
 
+function retryRoute(app: App, deps: HttpDeps): void {
+  const { stores } = deps.storage;
+  onKnowledgePaths(`${ONE}/retry`, 'write', ({ url, config, security, params }) => {
+    app.post(
+      url,
+      {
+        config,
+        schema: {
+          ...about(
+            'Knowledge',
+            'Try a dataset again',
+            'Ingests a failed dataset again, and one that waits for its next attempt at once. A `ready` one is 409 `dataset_ready`.',
+          ),
+          security,
+          params: params(datasetShape),
+          response: { 202: dataset, ...errors(409) },
+        },
+      },
+      async (request, reply) => {
+        const { id } = await findDataset(stores, request, request.params);
+        if (!(await stores.datasets.restart(id, new Date(deps.clock.now()).toISOString()))) {
+          throw new CallwayError(
+            'conflict',
+            'dataset_ready',
+            'The dataset is ready: nothing is to be tried again',
+          );
+        }
+        await deps.knowledge.documents.retry(id, keyOf(request).projectId);
+        return await reply.code(202).send(await findDataset(stores, request, request.params));
+      },
+    );
+  });
+}
+
 export function datasetRoutes(app: App, deps: HttpDeps): void {
   const { stores } = deps.storage;
+  retryRoute(app, deps);
   onKnowledgePaths(LIST, 'read', ({ url, config, security, params }) => {
     app.get(
       url,

@@ -24,20 +24,21 @@ export function knowledgebaseRoutes(app: App, deps: HttpDeps): void {
           security,
           params: params({}),
           body: knowledgebaseInput,
-          response: { 201: z.object({ message: z.string() }), ...errors('body', 409) },
+          response: { 201: z.object({ message: z.string(), id: z.string() }), ...errors('body', 409) },
         },
       },
       (request, reply) =>
         idempotent(deps, { request, reply, status: 201 }, async (stores) => {
           const { body } = request;
+          const id = deps.makeId();
           await stores.knowledgebases.insert({
-            id: deps.makeId(),
+            id,
             projectId: keyOf(request).projectId,
             ...body,
             encoder: deps.knowledge.encoderOf(body.embeddingModelName),
             createdAt: new Date(deps.clock.now()).toISOString(),
           });
-          return { message: 'Knowledgebase created' };
+          return { message: 'Knowledgebase created', id };
         }),
     );
   });

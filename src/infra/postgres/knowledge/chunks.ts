@@ -44,7 +44,8 @@ export function keepVectorsSql(encoder: EmbeddingModelName): string {
       ON CONFLICT (chunk_id) DO NOTHING
       RETURNING chunk_id
     )
-    UPDATE datasets SET embedded_count = embedded_count + (SELECT count(*) FROM added), updated_at = $5
+    UPDATE datasets SET embedded_count = embedded_count + (SELECT count(*) FROM added), updated_at = $5,
+      error = NULL, failing_since = NULL
     WHERE id = $1 RETURNING id`;
 }
 

@@ -12,6 +12,7 @@ interface Row {
   bytes: number;
   status: Dataset['status'];
   error: string | null;
+  next_attempt_at: Date | null;
   chunk_count: number;
   embedded_count: number;
   encoder: string;
@@ -23,7 +24,7 @@ const REMOVAL_STARTED = 'Its removal has started; if it does not finish, delete 
 
 /** PGlite and pg return bigint as different types. */
 const SELECT = `SELECT datasets.id, datasets.name, mime_type, bytes::double precision AS bytes, status, error,
-    chunk_count, embedded_count, encoder, datasets.created_at
+    next_attempt_at, chunk_count, embedded_count, encoder, datasets.created_at
   FROM datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id`;
 
 export function datasetStore(database: Queryable): DatasetStore {
@@ -94,12 +95,13 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
   return {
     async startIngestion(datasetId, at) {
       const [task] = await database.query<IngestionTask>(
-        `UPDATE datasets SET status = 'processing', attempts = attempts + 1, updated_at = $2
+        `UPDATE datasets SET status = 'processing', attempts = attempts + 1, next_attempt_at = NULL, updated_at = $2
          FROM knowledgebases
          WHERE datasets.id = $1 AND knowledgebases.id = knowledgebase_id AND status IN ('pending', 'processing')
          RETURNING datasets.id AS "datasetId", knowledgebase_id AS "knowledgebaseId", project_id AS "projectId",
            datasets.name, mime_type AS "mimeType", file_key AS "fileKey", encoder, chunk_size AS "chunkSize",
-           chunk_overlap AS "chunkOverlap", attempts, parsed_at IS NOT NULL AS "isParsed"`,
+           chunk_overlap AS "chunkOverlap", attempts, failing_since AS "failingSince",
+           parsed_at IS NOT NULL AS "isParsed"`,
         [datasetId, at],
       );
       return task;
@@ -113,11 +115,31 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
       );
       return rows.length > 0;
     },
+    async postpone(datasetId, { reason, failingSince, nextAttemptAt, at }) {
+      await database.query(
+        `UPDATE datasets SET error = $2, failing_since = $3, next_attempt_at = $4, attempts = attempts - 1, updated_at = $5
+         WHERE id = $1 AND status = 'processing'`,
+        [datasetId, reason, failingSince, nextAttemptAt, at],
+      );
+    },
     async finish(datasetId, at) {
       await database.query(
-        `UPDATE datasets SET status = 'ready', updated_at = $2 WHERE id = $1 AND status = 'processing'`,
+        `UPDATE datasets SET status = 'ready', error = NULL, failing_since = NULL, updated_at = $2
+         WHERE id = $1 AND status = 'processing'`,
         [datasetId, at],
       );
+    },
+    async restart(datasetId, at) {
+      const rows = await database.query(
+        `UPDATE datasets SET error = NULL, failing_since = NULL, next_attempt_at = NULL, attempts = 0, updated_at = $2,
+           status = CASE status WHEN 'failed' THEN 'pending' ELSE status END,
+           parsed_at = CASE status WHEN 'failed' THEN NULL ELSE parsed_at END,
+           chunk_count = CASE status WHEN 'failed' THEN 0 ELSE chunk_count END,
+           embedded_count = CASE status WHEN 'failed' THEN 0 ELSE embedded_count END
+         WHERE id = $1 AND status <> 'ready' RETURNING id`,
+        [datasetId, at],
+      );
+      return rows.length > 0;
     },
     async fail(datasetId, reason, at) {
       // A retry after a crash must start over, not continue with the remaining chunks.
@@ -153,6 +175,7 @@ function fromRow(row: Row): Dataset {
     bytes: row.bytes,
     status: row.status,
     ...(row.error === null ? {} : { error: row.error }),
+    ...(row.next_attempt_at === null ? {} : { nextAttemptAt: isoTime(row.next_attempt_at) }),
     chunkCount: row.chunk_count,
     embeddedCount: row.embedded_count,
     encoder: row.encoder,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
 import type { IngestionQueue } from '../../../knowledge/intake/documents.ts';
-import type { JobContext, JobQueues, QueueDefinition } from './jobQueues.ts';
+import type { JobHandler, JobQueues, QueueDefinition } from './jobQueues.ts';
 
 const payload = z.object({ datasetId: z.string(), projectId: z.string() });
 export type IngestionPayload = z.infer<typeof payload>;
 
-/** More than four minutes of retries: enough for a short outage of the embedding endpoint. */
+/** While the database is unavailable; then the sweep queues the dataset again. */
 const ATTEMPTS = 8;
 const FIRST_DELAY_MS = 2_000;
 
@@ -33,12 +33,8 @@ export function ingestionQueue(jobs: JobQueues): IngestionQueue {
 
 export function startIngestionWorker(
   jobs: JobQueues,
-  handler: (payload: IngestionPayload, context: JobContext) => Promise<void>,
+  handler: JobHandler<IngestionPayload>,
   concurrency: number,
 ): void {
-  const work = async (payload: IngestionPayload, context: JobContext) => {
-    await handler(payload, context);
-    return undefined;
-  };
-  jobs.work(KIND, work, concurrency);
+  jobs.work(KIND, handler, concurrency);
 }

@@ -34,8 +34,6 @@ export interface JobQueue<Data> {
 export interface JobContext {
   /** Aborted when this node stops; the job then goes to another node. */
   readonly signal: AbortSignal;
-  /** Whether a failure of this attempt is final. */
-  readonly isLastAttempt: boolean;
 }
 
 /** Puts the job back into the queue; any node may take it after the delay. */
@@ -170,8 +168,7 @@ async function runJob<Data>(
   handler: JobHandler<Data>,
   signal: AbortSignal,
 ): Promise<void> {
-  const isLastAttempt = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
-  const outcome = await handler(schema.parse(job.data), { signal, isLastAttempt }).catch((error: unknown) => {
+  const outcome = await handler(schema.parse(job.data), { signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
     return putOff(job, token, HAND_OVER_MS);
   });
