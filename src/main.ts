@@ -11,7 +11,8 @@ const EXIT_CONFIGURATION = 78;
 const GRACE_MILLISECONDS = 10_000;
 
 reduceFullCollections();
-process.exitCode = await main();
+// At once: a thread or a socket that is still closing must not hold up a restart.
+process.exit(await main());
 
 async function main(): Promise<number> {
   let config: ReturnType<typeof loadConfig>;

@@ -6,6 +6,7 @@ import type { CallNode } from '../calls/runner/callNode.ts';
 import { redisVoiceNodes } from '../infra/redis/nodes/voiceNodes.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { type NodeContext, openNode } from './node/node.ts';
+import { namingPortSettings } from './node/portErrors.ts';
 import { buildApi } from './roles/api.ts';
 import { buildMediaRole } from './roles/media.ts';
 import { buildVoiceRole, type VoiceRole } from './roles/voice.ts';
@@ -49,7 +50,8 @@ async function start(node: NodeContext): Promise<Gateway> {
   node.state.app = app;
   await redis.untilReady();
   startWorker(node, services);
-  await app.listen({ port: config.PORT, host: config.HOST });
+  const listening = app.listen({ port: config.PORT, host: config.HOST });
+  await namingPortSettings({ host: 'HOST', ports: { PORT: config.PORT } }, listening);
   const callNode = media?.buildCallNode(app);
   node.lifecycle.onClose(() => drain(node, voice, callNode));
   await voice.register(app);

@@ -7,6 +7,7 @@ import { SupervisedSipServer } from '../../../sip/supervised.ts';
 import { externalSipServer, type SipServerAccess } from '../../telephony/control/sipServer.ts';
 import { traceFromServer } from '../../telephony/trace.ts';
 import type { Lifecycle } from '../lifecycle.ts';
+import { namingPortSettings } from '../node/portErrors.ts';
 import type { Config } from '../settings/config.ts';
 
 export interface SipServerParts {
@@ -38,10 +39,12 @@ export async function openSipServer(
 
 async function embeddedSipServer(config: Config, logger: Logger): Promise<SipServerAccess> {
   const secret = randomBytes(24).toString('base64url');
-  const server = await SupervisedSipServer.start(serverOptions(config, secret), {
+  const starting = SupervisedSipServer.start(serverOptions(config, secret), {
     onCrash: (error) => logger.error({ err: error }, 'SIP server crashed; restarting'),
     onRestartFailed: (error) => logger.error({ err: error }, 'SIP server restart failed'),
   });
+  const { SIP_PORT, SIP_TLS_PORT } = config;
+  const server = await namingPortSettings({ host: 'SIP_HOST', ports: { SIP_PORT, SIP_TLS_PORT } }, starting);
   logger.info({ endpoints: server.sipPorts }, 'SIP server listening');
   return {
     target: () =>

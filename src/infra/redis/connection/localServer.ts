@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 
+import { ORPHAN_SECONDS, watchForOrphan } from './orphanWatch.ts';
+
 const START_TIMEOUT_MILLISECONDS = 15_000;
 const STOP_TIMEOUT_MILLISECONDS = 10_000;
 const POLL_MILLISECONDS = 25;
@@ -20,6 +22,8 @@ interface State {
 export interface RedisServerDeps {
   /** Data folder; survives restarts. */
   readonly folder: string;
+  /** The server ends when no process has used the folder for this long; default {@link ORPHAN_SECONDS}. */
+  readonly orphanSeconds?: number;
   readonly onEvent: (event: 'adopted' | 'started' | 'exited', details: object) => void;
 }
 
@@ -31,7 +35,8 @@ export interface RedisServer {
 
 /**
  * Runs a `redis-server` child process on a free loopback port with a random password. A server that a crashed Callway
- * left running is adopted with its data, and a server that exits is restarted. Writes reach the disk within a second.
+ * left running is adopted with its data, and a server that exits is restarted. Writes reach the disk within a second. A
+ * server that nobody adopts ends by itself.
  *
  * @throws {Error} When `redis-server` is not installed or does not start.
  */
@@ -40,11 +45,19 @@ export async function startRedisServer(deps: RedisServerDeps): Promise<RedisServ
   const saved = await readState(deps.folder);
   const state = saved ?? { port: await freePort(), password: randomBytes(24).toString('base64url') };
   let child: ChildProcess | undefined;
+  let endWatch: (() => void) | undefined;
   let closing: Promise<void> | undefined;
   let pauseMs = FIRST_RESTART_MILLISECONDS;
 
+  const watch = async (pid: number | undefined): Promise<void> => {
+    endWatch?.();
+    endWatch =
+      pid === undefined
+        ? undefined
+        : await watchForOrphan(deps.folder, pid, deps.orphanSeconds ?? ORPHAN_SECONDS);
+  };
   const launch = async (current: State): Promise<void> => {
-    child = await spawnServer(deps.folder, current);
+    child = await spawnServer(deps.folder, current, watch);
     deps.onEvent('started', { port: current.port, pid: child.pid });
     child.once('exit', (code, signal) => {
       child = undefined;
@@ -71,6 +84,8 @@ export async function startRedisServer(deps: RedisServerDeps): Promise<RedisServ
   const url = (current: State) => `redis://:${current.password}@127.0.0.1:${current.port}`;
   let running = state;
   if (saved && (await isAnswering(url(saved)))) {
+    // A server that ends meanwhile is restarted.
+    await watch(await processIdOf(url(saved)).catch(() => undefined));
     deps.onEvent('adopted', { port: saved.port });
     watchAdopted(url(saved), () => (closing ? undefined : restart(saved)));
   } else {
@@ -82,13 +97,18 @@ export async function startRedisServer(deps: RedisServerDeps): Promise<RedisServ
   return {
     url: url(running),
     close() {
-      closing ??= shutDown(url(running), child);
+      closing ??= shutDown(url(running), child).finally(() => endWatch?.());
       return closing;
     },
   };
 }
 
-async function spawnServer(folder: string, state: State): Promise<ChildProcess> {
+/** @param onSpawn - Called before the server is ready, so that it is watched from its first moment. */
+async function spawnServer(
+  folder: string,
+  state: State,
+  onSpawn: (pid: number | undefined) => Promise<void>,
+): Promise<ChildProcess> {
   const quotedFolder = folder.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
   const configuration = [
     `port ${state.port}`,
@@ -120,6 +140,7 @@ async function spawnServer(folder: string, state: State): Promise<ChildProcess> 
   child.stdin?.end(configuration);
   child.unref();
   try {
+    await onSpawn(child.pid);
     await Promise.race([failed, untilReady(`redis://:${state.password}@127.0.0.1:${state.port}`)]);
   } finally {
     await log.close();
@@ -138,6 +159,12 @@ async function untilReady(url: string): Promise<void> {
 
 async function isAnswering(url: string): Promise<boolean> {
   return await withClient(url, async (client) => (await client.ping()) === 'PONG').catch(() => false);
+}
+
+async function processIdOf(url: string): Promise<number | undefined> {
+  const info = await withClient(url, (client) => client.info('server'));
+  const [, pid] = /^process_id:(\d+)/m.exec(info) ?? [];
+  return pid === undefined ? undefined : Number(pid);
 }
 
 async function shutDown(url: string, child: ChildProcess | undefined): Promise<void> {

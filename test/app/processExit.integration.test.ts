@@ -1,0 +1,60 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+import { type ServiceProcess, startService } from '../support/processes.ts';
+
+const TIMEOUT = { timeout: 90_000 };
+/** A process that waits for a thread or a socket stays for seconds. */
+const AT_ONCE_MS = 1_000;
+
+async function occupyTcp(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+async function occupyUdp(): Promise<number> {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  onTestFinished(() => void socket.close());
+  return socket.address().port;
+}
+
+describe('A start with a port in use names the setting', () => {
+  test.each([
+    ['PORT', occupyTcp, (port: number) => ({ PORT: String(port) })],
+    ['SIP_PORT', occupyUdp, (port: number) => ({ SIP_PORT: String(port) })],
+    [
+      'RTP_PORT_MIN, RTP_PORT_MAX',
+      occupyUdp,
+      (port: number) => {
+        const even = String(port - (port % 2));
+        return { RTP_PORT_MIN: even, RTP_PORT_MAX: String(Number(even) + 1) };
+      },
+    ],
+  ])('%s', TIMEOUT, async (setting, occupy, settings) => {
+    const starting = startService({ env: settings(await occupy()) });
+    await expect(starting).rejects.toThrow(`Callway cannot run: ${setting}: `);
+  });
+});
+
+describe('A service that stops', () => {
+  let service: ServiceProcess;
+  beforeAll(async () => {
+    service = await startService({ readyTimeoutMs: TIMEOUT.timeout });
+  }, TIMEOUT.timeout);
+  afterAll(() => service.close());
+
+  test('exits at once after its last line', TIMEOUT, async () => {
+    const stopping = service.stop();
+    const isStopped = () => service.lines.some((line) => line.includes('"msg":"stopped"'));
+    await expect.poll(isStopped, { timeout: 30_000, interval: 10 }).toBe(true);
+    const saidMs = performance.now();
+    expect(await stopping).toEqual({ code: 0, signal: null });
+    expect(performance.now() - saidMs).toBeLessThan(AT_ONCE_MS);
+  });
+});
