@@ -100,13 +100,11 @@ describe('An embeddings endpoint', () => {
     const { body } = await knowledge.upload('a.txt', 'Some words.');
     const path = `${knowledge.path}/datasets/${body.datasetId}`;
     const find = async () => (await gateway.api('GET', path, { key })).body;
-    await expect
-      .poll(find, { timeout: 60_000 })
-      .toMatchObject({
-        status: 'processing',
-        error: expect.stringContaining('503'),
-        nextAttemptAt: expect.any(String),
-      });
+    await expect.poll(find, { timeout: 60_000 }).toMatchObject({
+      status: 'processing',
+      error: expect.stringContaining('503'),
+      nextAttemptAt: expect.any(String),
+    });
     fake.clearPlan();
     expect(await gateway.api('POST', `${path}/retry`, { key })).toMatchObject({ status: 202 });
     const ready = await knowledge.waitUntilProcessed(body.datasetId);
