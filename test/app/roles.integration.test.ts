@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Gateway, startGateway } from '../../src/app/gateway.ts';
-import { callCapacity } from '../../src/app/media/media.ts';
+import { maxCalls } from '../../src/app/media/media.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { advertisedAddress } from '../../src/calls/nodes/nodeAddress.ts';
 import { connectRedis, type RedisConnection } from '../../src/infra/redis/connection/connection.ts';
@@ -129,5 +129,5 @@ test.each([
   [{ MEDIA_WORKERS: '2' }, 400],
   [{ MEDIA_WORKERS: '2', MAX_CALLS_PER_NODE: '7' }, 7],
 ])('a node with %o has this call capacity', (env, calls) => {
-  expect(callCapacity(loadConfig(env))).toBe(calls);
+  expect(maxCalls(loadConfig(env))).toBe(calls);
 });

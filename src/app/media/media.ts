@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { systemClock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { startThread } from '../../base/thread.ts';
-import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
+import { callCapacity, type NodeCapacity, PORTS_PER_CALL } from '../../calls/limits/nodeCapacity.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import { startMediaEngine, type ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
 import type { CallLoad } from '../../observability/metrics/node.ts';
@@ -11,19 +11,13 @@ import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
 import type { GatewayThreadData } from './mediaThread.ts';
 
-/** What one core supports with any codec. */
-const CALLS_PER_THREAD = 200;
-/** RTP and RTCP. */
-const PORTS_PER_CALL = 2;
-
 function portCount(config: Config): number {
   return config.RTP_PORT_MAX + 1 - config.RTP_PORT_MIN;
 }
 
 /** Maximum number of concurrent calls on this node. */
-export function callCapacity(config: Config): number {
-  const ports = Math.floor(portCount(config) / PORTS_PER_CALL);
-  return config.MAX_CALLS_PER_NODE ?? Math.min(ports, threadCount(config) * CALLS_PER_THREAD);
+export function maxCalls(config: Config): number {
+  return config.MAX_CALLS_PER_NODE ?? callCapacity(threadCount(config), portCount(config));
 }
 
 /** The sources of the gauges of calls. */

@@ -2,7 +2,7 @@ import type { App, Dependency } from '../../api/ports.ts';
 import { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 import type { CallNode } from '../../calls/runner/callNode.ts';
 import { buildCallNode } from '../media/callNode.ts';
-import { callCapacity, mediaLoad } from '../media/media.ts';
+import { maxCalls, mediaLoad } from '../media/media.ts';
 import { buildTelephony } from '../media/telephony.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { Services } from '../services/services.ts';
@@ -26,7 +26,7 @@ export async function buildMediaRole(
   const { config, media, sipServer, metrics, storage, lifecycle, clock, logger } = node;
   if (!media || !sipServer) return undefined;
   const { calls, conversations, recordings } = services;
-  const capacity = new NodeCapacity(callCapacity(config));
+  const capacity = new NodeCapacity(maxCalls(config));
   const telephony = await buildTelephony({
     config,
     server: sipServer,

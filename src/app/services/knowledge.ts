@@ -15,7 +15,8 @@ import type { DocumentFiles } from '../../knowledge/files.ts';
 import { ingest } from '../../knowledge/ingest/ingest.ts';
 import { startIngestionSweeps } from '../../knowledge/ingest/sweeps.ts';
 import { createDocuments } from '../../knowledge/intake/documents.ts';
-import { createRetrieval, type Retrieval } from '../../knowledge/search/retrieval.ts';
+import { createKnowledgeRetriever } from '../../knowledge/search/knowledgeRetriever.ts';
+import { createRetrieval } from '../../knowledge/search/retrieval.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { LOCAL_EMBEDDING_MODEL } from '../../providers/ports/embedder.ts';
 import type { Lifecycle } from '../lifecycle.ts';
@@ -94,7 +95,7 @@ export async function buildKnowledge(
     encoderOf: (model) => (config.EMBEDDING_PROVIDER === 'local' ? LOCAL_EMBEDDING_MODEL.name : model),
     documents,
     retrieval,
-    search: forConversations(retrieval),
+    search: createKnowledgeRetriever(retrieval),
   };
 }
 
@@ -104,23 +105,4 @@ function buildFiles({ config, bucket, clock }: KnowledgeParts): DocumentFiles {
   if (!bucket) return local;
   const workingFolder = join(config.DATA_DIR, 'documents-in-use');
   return documentsWithFallback(bucketDocuments({ bucket, workingFolder, now: clock.now }), local);
-}
-
-/** The engine's port. Agents use hybrid search, since callers ask for names and numbers. */
-function forConversations(retrieval: Retrieval): KnowledgeRetriever {
-  const mode = 'hybrid' as const;
-  return {
-    async search(projectId, query, options, signal) {
-      const found = await retrieval.search(projectId, query, { ...options, mode });
-      signal.throwIfAborted();
-      return found.map(({ id, content, score, datasetId, datasetName }) => ({
-        chunkId: id,
-        content,
-        score,
-        datasetId,
-        source: datasetName,
-      }));
-    },
-    prefetch: (projectId, query, options) => retrieval.prefetch(projectId, query, { ...options, mode }),
-  };
 }

@@ -1,3 +1,13 @@
+/** What one core supports with any codec. */
+const CALLS_PER_THREAD = 200;
+/** RTP and RTCP. */
+export const PORTS_PER_CALL = 2;
+
+/** The calls that a node can run with this many media threads and RTP ports. */
+export function callCapacity(threads: number, ports: number): number {
+  return Math.min(Math.floor(ports / PORTS_PER_CALL), threads * CALLS_PER_THREAD);
+}
+
 /** The calls that this node can run at a time without affecting each other's audio. */
 export class NodeCapacity {
   readonly limit: number;
