@@ -9,9 +9,6 @@ import type { Access } from './plugins/accessControl.ts';
 import type { App, HttpDeps, Stores } from './ports.ts';
 import { about, type ErrorStatus, errors, listOf, listResponse, noContent, pageQuery } from './schemas.ts';
 
-const READ: Access = { kind: 'project', scope: 'read' };
-const WRITE: Access = { kind: 'project', scope: 'write' };
-
 /** One request for a resource. */
 export interface CrudContext {
   readonly request: FastifyRequest;
@@ -53,6 +50,8 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
   /** Name of the path parameter with an item's id. */
   readonly idParameter: string;
   readonly schema: z.ZodType<Item>;
+  /** The admin token is accepted, too, where an operation has no access of its own. */
+  readonly allowsAdmin?: boolean;
   /** Writes `<noun>.created`, `.updated` and `.deleted` to the audit log. */
   readonly isAudited?: boolean;
   /** Runs after a committed change. */
@@ -133,7 +132,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
     this.#app.get(
       path,
       {
-        config: { access: list.access ?? READ },
+        config: { access: list.access ?? this.#access('read') },
         schema: {
           ...this.#about(list, `List the ${noun}s`),
           params: paramsOf(path),
@@ -153,7 +152,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
     this.#app.post(
       path,
       {
-        config: { access: create.access ?? WRITE },
+        config: { access: create.access ?? this.#access('write') },
         schema: {
           ...this.#about(create, `Create ${this.#withArticle}`),
           params: paramsOf(path),
@@ -181,7 +180,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
     this.#app.get(
       this.#itemPath,
       {
-        config: { access: get.access ?? READ },
+        config: { access: get.access ?? this.#access('read') },
         schema: {
           ...this.#about(get, `Get ${this.#withArticle}`),
           params: paramsOf(this.#itemPath),
@@ -200,7 +199,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
       this.#app.route({
         method,
         url: this.#itemPath,
-        config: { access: update.access ?? WRITE },
+        config: { access: update.access ?? this.#access('write') },
         schema: {
           ...this.#about(update, `Update ${this.#withArticle}`),
           params: paramsOf(this.#itemPath),
@@ -228,7 +227,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
     this.#app.delete(
       this.#itemPath,
       {
-        config: { access: remove.access ?? WRITE },
+        config: { access: remove.access ?? this.#access('write') },
         schema: {
           ...this.#about(remove, `Delete ${this.#withArticle}`),
           params: paramsOf(this.#itemPath),
@@ -251,6 +250,10 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
         return await reply.code(204).send(null);
       },
     );
+  }
+
+  #access(scope: 'read' | 'write'): Access {
+    return { kind: 'project', scope, ...(this.#resource.allowsAdmin ? { admin: true } : {}) };
   }
 
   #about(operation: Operation, defaultSummary: string) {

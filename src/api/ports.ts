@@ -22,7 +22,8 @@ import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
 import type { CallStore } from '../calls/callStore.ts';
-import type { PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
+import type { NumberOwnership } from '../calls/numbers/numberClaim.ts';
+import type { NumberClaimStore, PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
 import type { CallRecordings } from '../calls/recording/callRecordings.ts';
 import type { RecordingStore } from '../calls/recording/recordingStore.ts';
 import type { RecordingUrls } from '../calls/recording/recordingUrls.ts';
@@ -76,6 +77,7 @@ export interface Stores {
   readonly webhookSecrets: WebhookSecretStore;
   readonly trunks: TrunkStore;
   readonly phoneNumbers: PhoneNumberStore;
+  readonly numberClaims: NumberClaimStore;
   readonly calls: CallStore;
   readonly sipTraces: SipTraceStore;
 }
@@ -158,6 +160,7 @@ export interface HttpSettings {
   readonly rateLimitPerMinute: number;
   readonly failedAuthPerMinute: number;
   readonly maxUploadBytes: number;
+  readonly numberOwnership?: NumberOwnership;
   /** True from the start of a shutdown on. */
   readonly isDraining: () => boolean;
 }

@@ -39,7 +39,7 @@ export interface InboundCall {
   /** As the carrier wrote them; normalized if they are numbers. */
   readonly fromNumber: string;
   readonly toNumber: string;
-  /** The called number; undefined when the project does not have it. */
+  /** The called number; undefined when no project holds it that is reached over the trunk. */
   readonly number: PhoneNumber | undefined;
   /** Sends 180. */
   ring(): void;

@@ -1,18 +1,15 @@
 import type { SipRequest } from '../../sip/message/message.ts';
-import { parseCarrierNumber } from '../calls/numbers/number.ts';
-import type { PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
 import type { InboundCall, Telephony } from '../calls/telephony.ts';
-import type { Trunk } from '../calls/trunks/trunk.ts';
 import type { IncomingRequest } from './control/incoming.ts';
-import { type CalledParty, dialledUser, offerCall } from './leg/inbound.ts';
+import { offerCall } from './leg/inbound.ts';
 import { dial, type OutboundDeps } from './leg/outbound.ts';
 import { tokensOf } from './sip/headerValues.ts';
 import { sessionBody, UNSUPPORTED_BODY } from './sip/sessionBody.ts';
 import type { TrunkDirectory } from './trunks/directory.ts';
+import { type InboundRouteDeps, routeInvite } from './trunks/inboundRoute.ts';
 
-export interface TelephonyDeps extends OutboundDeps {
+export interface TelephonyDeps extends OutboundDeps, InboundRouteDeps {
   readonly directory: Pick<TrunkDirectory, 'bySource'>;
-  readonly numbers: Pick<PhoneNumberStore, 'findByNumber'>;
 }
 
 /** Extensions that the SIP server implements, or that need no action. */
@@ -26,8 +23,8 @@ export function createTelephony(deps: TelephonyDeps): Telephony {
 
   const receive = async (invite: IncomingRequest): Promise<unknown> => {
     const { address, port, transport } = invite.source;
-    const candidates = deps.directory.bySource(address);
-    if (candidates.length === 0) return await invite.respond(403);
+    const [best, ...others] = deps.directory.bySource(address, port);
+    if (!best) return await invite.respond(403);
     const rejection = validateInvite(invite.message);
     if (rejection) return await invite.respond(rejection.status, rejection);
     if (!handler) return await invite.respond(503, RETRY_AFTER);
@@ -39,7 +36,7 @@ export function createTelephony(deps: TelephonyDeps): Telephony {
       isCanceled = true;
     });
     try {
-      const called = await chooseTrunk(candidates, invite.message, deps.numbers);
+      const called = await routeInvite(deps, [best, ...others], invite.message);
       if (isCanceled) trace.end();
       else handler(offerCall(deps, called, invite, trace));
       return undefined;
@@ -66,27 +63,4 @@ function validateInvite(invite: SipRequest) {
   const unknown = tokensOf(invite.headers, 'require').filter((tag) => !SUPPORTED.has(tag.toLowerCase()));
   if (unknown.length > 0) return { status: 420, headers: { Unsupported: unknown.join(', ') } };
   return sessionBody(invite).kind === 'unreadable' ? UNSUPPORTED_BODY : undefined;
-}
-
-/**
- * Several trunks, of several projects, may share a carrier's addresses: prefers the project that owns the dialed number,
- * then a trunk that lists it, then a trunk registered under the called name.
- */
-async function chooseTrunk(
-  candidates: readonly Trunk[],
-  invite: SipRequest,
-  numbers: Pick<PhoneNumberStore, 'findByNumber'>,
-): Promise<CalledParty> {
-  const ranked = await Promise.all(
-    candidates.map(async (trunk) => {
-      const number = parseCarrierNumber(dialledUser(invite, trunk));
-      const found = number === undefined ? undefined : await numbers.findByNumber(trunk.projectId, number);
-      const isNamed = trunk.username !== null && invite.uri.startsWith(`sip:${trunk.username}@`);
-      const isListed = found?.trunkIds.includes(trunk.id) ?? false;
-      return { trunk, number: found, rank: (found ? 4 : 0) + (isListed ? 2 : 0) + (isNamed ? 1 : 0) };
-    }),
-  );
-  const [best] = ranked.sort((one, other) => other.rank - one.rank);
-  if (!best) throw new Error('there is no candidate trunk');
-  return best;
 }

@@ -44,7 +44,7 @@ async function build(settings: Record<string, string>, trunks: (phone: Phone) =>
     server,
     media: createFakeMedia(),
     trunks: { active: async () => trunks(phone) },
-    numbers: { findByNumber: async () => undefined },
+    numbers: { findHolder: async () => undefined },
     traceSink: { append: async (_project, _call, messages) => void traced.push(...messages) },
     leases: createFakeLeases().of('one'),
     board,

@@ -111,8 +111,12 @@ export async function startTelephonyRig(
       bySource: (address) => (address === '127.0.0.1' && options.inbound ? [trunk(options.inbound)] : []),
     },
     numbers: {
-      findByNumber: async (_project, number) => options.numbers?.find((one) => one.number === number),
+      findHolder: async (number) => {
+        const held = options.numbers?.find((one) => one.number === number);
+        return held && { ...held, projectId: PROJECT_ID };
+      },
     },
+    takesPendingClaims: false,
   });
   const dialUnrecorded: TelephonyRig['dialUnrecorded'] = (changes = {}, request = {}) =>
     telephony.dial({

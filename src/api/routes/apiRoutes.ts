@@ -8,6 +8,7 @@ import { testCaseRoutes } from './agent/testCases.ts';
 import { testSuiteRoutes } from './agent/testSuites.ts';
 import { toolRoutes } from './agent/tools.ts';
 import { callRoutes } from './calls/calls.ts';
+import { numberRoutes } from './calls/numbers.ts';
 import { outboundCallRoutes } from './calls/outboundCalls.ts';
 import { phoneNumberRoutes } from './calls/phoneNumbers.ts';
 import { recordingRoutes } from './calls/recordings.ts';
@@ -51,6 +52,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   recordingRoutes,
   trunkRoutes,
   phoneNumberRoutes,
+  numberRoutes,
   outboundCallRoutes,
   callRoutes,
 ];

@@ -23,7 +23,7 @@ export interface TelephonyParts {
   readonly server: SipServerAccess;
   readonly media: MediaEngine;
   readonly trunks: Pick<TrunkStore, 'active'>;
-  readonly numbers: Pick<PhoneNumberStore, 'findByNumber'>;
+  readonly numbers: Pick<PhoneNumberStore, 'findHolder'>;
   readonly traceSink: TraceSink;
   readonly leases: Leases;
   readonly board: Pick<TrunkHealthStore, 'publish'>;
@@ -71,6 +71,7 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     makeCallId: randomUUID,
     media: parts.media,
     numbers: parts.numbers,
+    takesPendingClaims: config.NUMBER_OWNERSHIP === 'open',
     traceCall: (sipCallId) => traceCall(tracing, sipCallId),
     mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
     showsTrying: server.showsTrying,

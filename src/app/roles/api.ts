@@ -63,6 +63,7 @@ function httpSettings({ config, publicUrl, isDraining }: NodeContext, { models }
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
     maxUploadBytes: config.MAX_UPLOAD_BYTES,
+    numberOwnership: config.NUMBER_OWNERSHIP,
     isDraining,
   };
 }

@@ -140,6 +140,11 @@ export const settings = z.object({
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: integer(0, 100_000_000)
     .default(300)
     .describe('Maximum failed authentications per source address and minute; 0 is off.'),
+  NUMBER_OWNERSHIP: oneOf(['open', 'verified'])
+    .optional()
+    .describe(
+      'Who may take calls to a number: `open`, the project that claims it first; `verified`, only once the operator has verified the claim. Default `open` while the installation has one project, else `verified`.',
+    ),
   ALLOW_INSECURE_WEBHOOKS: flag()
     .default(false)
     .describe(

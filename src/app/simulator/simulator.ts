@@ -130,7 +130,7 @@ async function build(options: SimulatorOptions, lifecycle: Lifecycle): Promise<S
 /** Single-node implementations of what telephony shares between nodes. */
 const singleNode = {
   trunks: { active: async () => [ANY_PEER] },
-  numbers: { findByNumber: async () => undefined },
+  numbers: { findHolder: async () => undefined },
   traceSink: { append: async () => undefined },
   leases: { hold: async () => true, release: async () => undefined },
   board: { publish: async () => undefined },

@@ -32,7 +32,17 @@ export const phoneNumberInput = z.strictObject({
 });
 export const phoneNumberPatch = z.strictObject(fields).partial();
 export const phoneNumber = z
-  .object({ id: z.uuid(), ...fields, createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() })
+  .object({
+    id: z.uuid(),
+    ...fields,
+    verified: z
+      .boolean()
+      .describe(
+        'False while the claim is pending: the number places calls and takes none until the operator verifies it.',
+      ),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
   .meta({ id: 'PhoneNumber' });
 
 export type CallMedia = z.infer<typeof callMedia>;

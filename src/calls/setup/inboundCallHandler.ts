@@ -71,7 +71,7 @@ async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string
     inbound.reject(...answer);
     return false;
   };
-  if (!number?.inboundEnabled || !isReachedOver(number, trunk.id)) return refuse(NOT_FOUND);
+  if (!number?.inboundEnabled) return refuse(NOT_FOUND);
   const slot = { id: callId, projectId, direction: 'inbound', toNumber } as const;
   if ((await deps.limiter.startCall(slot)) !== 'started') return refuse(SERVICE_UNAVAILABLE, RETRY_SOON);
   // The caller is waiting: independent steps run side by side.
@@ -93,11 +93,6 @@ async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string
   } finally {
     if (!isRunning) await quietly(deps, deps.limiter.endCall(slot), 'project slot not released, it expires');
   }
-}
-
-/** A number that lists no trunks is reached over any of its project's. */
-function isReachedOver({ trunkIds }: PhoneNumber, trunkId: string): boolean {
-  return trunkIds.length === 0 || trunkIds.includes(trunkId);
 }
 
 async function storeAndAnswer(

@@ -39,6 +39,11 @@ export function candidateTrunks(
   return trunkIds.flatMap((id) => active.filter((trunk) => trunk.id === id));
 }
 
+/** Whether calls to a number may come over one of its project's trunks: any, when it lists none. */
+export function isReachedOver({ trunkIds }: Pick<PhoneNumber, 'trunkIds'>, trunkId: string): boolean {
+  return trunkIds.length === 0 || trunkIds.includes(trunkId);
+}
+
 /** Trunks that were down when last checked come last instead of being dropped: the check may be out of date. */
 export function reachableFirst(
   trunks: readonly Trunk[],

@@ -9,6 +9,8 @@ export interface TrunkStore {
   update(projectId: string, id: string, patch: TrunkPatch, at: string): Promise<Trunk | undefined>;
   /** @throws {CallwayError} 409 `trunk_in_use` while a number lists it. */
   remove(projectId: string, id: string): Promise<boolean>;
+  /** The `inboundCidrs` of all other projects' trunks. */
+  foreignNetworks(projectId: string): Promise<string[]>;
   /** Active trunks of all projects, for registration, health checks and the matching of inbound calls. */
   active(): Promise<Trunk[]>;
   /** Active trunks of one project, oldest first. */

@@ -6,6 +6,7 @@ import { testCaseStore } from './agents/testCases.ts';
 import { testSuiteStore } from './agents/testSuites.ts';
 import { toolStore } from './agents/tools.ts';
 import { callStore } from './calls/calls.ts';
+import { numberClaimStore } from './calls/numberClaims.ts';
 import { phoneNumberStore } from './calls/phoneNumbers.ts';
 import { recordingRemovals } from './calls/recordingRemovals.ts';
 import { sipTraceStore } from './calls/sipTraces.ts';
@@ -68,6 +69,7 @@ function storesOver(database: Queryable, secrets: SecretFields) {
     webhookSecrets: webhookSecretStore(database, secrets),
     trunks: trunkStore(database, secrets),
     phoneNumbers: phoneNumberStore(database),
+    numberClaims: numberClaimStore(database),
     calls: callStore(database),
     sipTraces: sipTraceStore(database),
     recordingRemovals: recordingRemovals(database),

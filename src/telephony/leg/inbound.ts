@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { SipMessage, SipRequest } from '../../../sip/message/message.ts';
+import type { SipMessage } from '../../../sip/message/message.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { parseCarrierNumber } from '../../calls/numbers/number.ts';
 import type { PhoneNumber } from '../../calls/numbers/phoneNumber.ts';
@@ -14,14 +14,9 @@ import { addressesOf, tokensOf, userOf } from '../sip/headerValues.ts';
 import { descriptionOf } from '../sip/sessionBody.ts';
 import type { CallTrace } from '../trace.ts';
 import { identityUri } from '../trunks/addressing.ts';
+import type { CalledParty } from '../trunks/inboundRoute.ts';
 import { Leg, type LegSteps } from './leg.ts';
 import type { OutboundDeps } from './outbound.ts';
-
-/** The trunk that an INVITE came from, and the number it calls. */
-export interface CalledParty {
-  readonly trunk: Trunk;
-  readonly number: PhoneNumber | undefined;
-}
 
 /** Presents an INVITE as a call that can be answered or rejected. */
 export function offerCall(
@@ -48,8 +43,7 @@ class InboundCallOffer implements InboundCall {
   #opening: Promise<MediaSession> | undefined;
 
   constructor(deps: OutboundDeps, called: CalledParty, invite: IncomingRequest, trace: CallTrace) {
-    const { trunk, number } = called;
-    const callee = dialledUser(invite.message, trunk);
+    const { trunk, number, toNumber } = called;
     this.#deps = deps;
     this.#invite = invite;
     this.#trace = trace;
@@ -58,7 +52,7 @@ class InboundCallOffer implements InboundCall {
     this.trunk = trunk;
     this.number = number;
     this.fromNumber = callerOf(invite.message);
-    this.toNumber = parseCarrierNumber(callee) ?? callee;
+    this.toNumber = toNumber;
     invite.onCancel(() => {
       this.#isDecided = true;
       trace.end();
@@ -210,12 +204,4 @@ function callerOf({ headers }: SipMessage): string {
   const users = identities.map(({ uri }) => userOf(uri));
   const [number] = users.flatMap((user) => parseCarrierNumber(user) ?? []);
   return number ?? users.find((user) => user !== '') ?? '';
-}
-
-/** The user part that was dialed. A registrar sends calls to the registered name; To then holds the dialed number. */
-export function dialledUser({ uri, headers }: SipRequest, trunk: Trunk): string {
-  const user = userOf(uri);
-  if (user !== '' && user !== trunk.username) return user;
-  const [to] = addressesOf(headers, 'to');
-  return userOf(to?.uri ?? '') || user;
 }

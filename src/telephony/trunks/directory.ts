@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { bracketed } from '../../../sip/message/fields/uri.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { NodeBus } from '../../calls/nodes/nodeBus.ts';
+import { isInNetwork } from '../../calls/trunks/sourceNetwork.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { TrunkStore } from '../../calls/trunks/trunkStore.ts';
 import { sourcesOf } from './addressing.ts';
@@ -18,8 +19,9 @@ export interface TrunkDirectoryDeps {
 }
 
 type ChangeListener = (trunks: readonly Trunk[]) => void;
-type Address = ReturnType<typeof ipaddr.process>;
 
+/** How a trunk matches a source; the lowest is the best. */
+const Rank = { network: 0, registrar: 1, host: 2, otherPort: 2, none: 9 } as const;
 /** Messages between nodes may be lost, and the addresses of host names change. */
 const REFRESH_MS = 30_000;
 const SRV_SERVICES = ['_sip._udp', '_sip._tcp', '_sips._tcp'];
@@ -79,15 +81,16 @@ export class TrunkDirectory {
     return this.#refreshing;
   }
 
-  /** The trunks whose calls may come from an address. */
-  bySource(address: string): Trunk[] {
-    const source = parseAddress(address);
-    if (!source) return [];
-    return this.#trunks.filter(
-      (trunk) =>
-        trunk.inboundCidrs.some((range) => isWithin(source, range)) ||
-        sourcesOf(trunk).some(({ host }) => this.#addresses.get(host)?.some((one) => isWithin(source, one))),
-    );
+  /**
+   * The trunks whose calls may come from a source, the best match first: their networks, then registrars and then other
+   * hosts at this very port, then both at another one.
+   */
+  bySource(address: string, port: number): Trunk[] {
+    const ranked = this.#trunks.map((trunk) => ({ trunk, rank: this.#rank(trunk, address, port) }));
+    return ranked
+      .filter(({ rank }) => rank !== Rank.none)
+      .sort((one, other) => one.rank - other.rank)
+      .map(({ trunk }) => trunk);
   }
 
   /** Calls back when trunks or sources have changed, until the returned function is called. */
@@ -102,6 +105,16 @@ export class TrunkDirectory {
     this.#unsubscribe();
     this.#timer?.cancel();
     await this.#refreshing;
+  }
+
+  #rank(trunk: Trunk, address: string, port: number): number {
+    if (trunk.inboundCidrs.some((network) => isInNetwork(address, network))) return Rank.network;
+    const hosts = sourcesOf(trunk).filter(({ host }) =>
+      this.#addresses.get(host)?.some((one) => isInNetwork(address, one)),
+    );
+    if (hosts.length === 0) return Rank.none;
+    const kind = trunk.register ? Rank.registrar : Rank.host;
+    return hosts.some((host) => host.port === port) ? kind : kind + Rank.otherPort;
   }
 
   async #refresh(): Promise<void> {
@@ -156,19 +169,6 @@ export async function resolveSipHost(host: string): Promise<string[]> {
 async function fulfilled<Value>(promises: readonly Promise<Value[]>[]): Promise<Value[]> {
   const results = await Promise.allSettled(promises);
   return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-}
-
-/** IPv4-mapped IPv6 addresses become IPv4. */
-function parseAddress(text: string): Address | undefined {
-  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
-}
-
-function isWithin(address: Address, range: string): boolean {
-  if (range.includes('/')) {
-    const [network, bits] = ipaddr.parseCIDR(range);
-    return network.kind() === address.kind() && address.match(network, bits);
-  }
-  return parseAddress(range)?.toString() === address.toString();
 }
 
 /** Excludes short forms such as `127.1` and link-local addresses with a zone. */

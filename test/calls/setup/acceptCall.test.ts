@@ -28,6 +28,7 @@ const makeTrunk = (id: string, change: Partial<Trunk> = {}): Trunk => ({
 const makeNumber = (change: Partial<PhoneNumber> = {}): PhoneNumber => ({
   ...phoneNumberInput.parse({ number: FROM }),
   id: 'n',
+  verified: true,
   createdAt: AT,
   updatedAt: AT,
   ...change,

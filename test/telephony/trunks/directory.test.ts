@@ -57,7 +57,20 @@ test.each([
     { 'carrier.example': ['203.0.113.5'], 'proxy.example': ['203.0.113.6'] },
   );
   await directory.start();
-  expect(idsFrom(directory.bySource(address))).toEqual(expected);
+  expect(idsFrom(directory.bySource(address, 5060))).toEqual(expected);
+  await directory.close();
+});
+
+test('Of several trunks at an address, networks come first, then the very port, registrars before other hosts', async () => {
+  const { directory } = open([
+    trunk('elsewhere', { host: '192.0.2.7', port: 5070 }),
+    trunk('host', { host: '192.0.2.7' }),
+    trunk('registrar', { host: '192.0.2.7', register: true }),
+    trunk('range', { host: '10.0.0.1', inboundCidrs: ['192.0.2.0/24'] }),
+  ]);
+  await directory.start();
+  expect(idsFrom(directory.bySource('192.0.2.7', 5060))).toEqual(['range', 'registrar', 'host', 'elsewhere']);
+  expect(idsFrom(directory.bySource('192.0.2.7', 5070))[1]).toBe('elsewhere');
   await directory.close();
 });
 
@@ -113,7 +126,7 @@ test('A DNS failure keeps the previous addresses', async () => {
   world.names = {};
   clock.advance(30_000);
   await settle();
-  expect(directory.bySource('203.0.113.5')).toHaveLength(1);
+  expect(directory.bySource('203.0.113.5', 5060)).toHaveLength(1);
   expect(errors).toEqual(['resolving the trunk host carrier.example failed']);
   expect(directory.trustedSources).toEqual(['203.0.113.5:5060']);
   const changes: (readonly string[])[] = [];

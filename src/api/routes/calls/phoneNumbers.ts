@@ -1,10 +1,20 @@
 import { requireNumber } from '../../../calls/numbers/number.ts';
+import { isClaimVerified } from '../../../calls/numbers/numberClaim.ts';
 import { phoneNumber, phoneNumberInput, phoneNumberPatch } from '../../../calls/numbers/phoneNumber.ts';
-import { crudRoutes } from '../../crud.ts';
+import { type CrudContext, crudRoutes } from '../../crud.ts';
+import { principalOf } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { requireAllowedTarget } from './mediaTarget.ts';
 
+const ONE_OF_MANY = { limit: 1, offset: 0 };
+const CLAIM =
+  'A number belongs to one project: 409 `number_taken` while another one has it. Where the installation has several projects, the claim is pending until the operator verifies it.';
+
 export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
+  /** Whether a claim of this request counts at once. */
+  const isVerified = async ({ request, stores }: CrudContext) =>
+    principalOf(request).kind === 'admin' ||
+    isClaimVerified(deps.settings.numberOwnership, (await stores.projects.list(ONE_OF_MANY)).total);
   crudRoutes(app, deps, {
     tag: 'Trunks',
     noun: 'phone number',
@@ -12,31 +22,38 @@ export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
     idParameter: 'phoneNumberId',
     schema: phoneNumber,
     isAudited: true,
+    allowsAdmin: true,
     onChanged: () => deps.calls.trunksChanged(),
     list: { run: ({ stores, projectId }, page) => stores.phoneNumbers.list(projectId, page) },
     create: {
-      description:
-        'Stored and shown in E.164, whatever form it is given in. Without `trunkIds`, calls use any active trunk, by priority.',
+      description: `Stored and shown in E.164, whatever form it is given in. Without \`trunkIds\`, calls use any active trunk, by priority. ${CLAIM}`,
       body: phoneNumberInput.meta({
         id: 'NewPhoneNumber',
         examples: [{ number: '+886223456789', inboundEnabled: true }],
       }),
-      async run({ stores, projectId, id, now }, input) {
+      async run(context, input) {
+        const { stores, projectId, id, now } = context;
         const number = requireNumber(input.number, 'number');
         requireAllowedTarget(input.media, deps.targetPolicy);
-        return await stores.phoneNumbers.insert(projectId, id, { ...input, number }, now);
+        const verified = await isVerified(context);
+        return await stores.phoneNumbers.insert(projectId, id, { ...input, number, verified }, now);
       },
-      auditDetails: ({ number }) => ({ number }),
+      auditDetails: ({ number, verified }) => ({ number, verified }),
     },
     get: { run: ({ stores, projectId, id }) => stores.phoneNumbers.find(projectId, id) },
     update: {
       methods: ['PATCH'],
-      description: 'Only the supplied fields change.',
+      description: `Only the supplied fields change. ${CLAIM}`,
+      errors: [409],
       body: phoneNumberPatch.meta({ id: 'PhoneNumberPatch', examples: [{ outboundStatus: 'inactive' }] }),
-      async run({ stores, projectId, id, now }, patch) {
-        const number = patch.number === undefined ? {} : { number: requireNumber(patch.number, 'number') };
+      async run(context, patch) {
+        const { stores, projectId, id, now } = context;
         requireAllowedTarget(patch.media, deps.targetPolicy);
-        return await stores.phoneNumbers.update(projectId, id, { ...patch, ...number }, now);
+        const before = await stores.phoneNumbers.find(projectId, id);
+        const number = patch.number === undefined ? before?.number : requireNumber(patch.number, 'number');
+        if (number === before?.number) return await stores.phoneNumbers.update(projectId, id, patch, now);
+        const claim = { ...patch, number, verified: await isVerified(context) };
+        return await stores.phoneNumbers.update(projectId, id, claim, now);
       },
     },
     remove: { run: ({ stores, projectId, id }) => stores.phoneNumbers.remove(projectId, id) },

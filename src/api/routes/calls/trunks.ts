@@ -1,3 +1,4 @@
+import { requireOwnNetworks } from '../../../calls/trunks/sourceNetwork.ts';
 import {
   requireUsableTrunk,
   type Trunk,
@@ -6,7 +7,8 @@ import {
   trunkPatch,
   trunkResource,
 } from '../../../calls/trunks/trunk.ts';
-import { crudRoutes } from '../../crud.ts';
+import { type CrudContext, crudRoutes } from '../../crud.ts';
+import { principalOf } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 
 const UNKNOWN_HEALTH: TrunkHealth = {
@@ -24,6 +26,9 @@ const EXAMPLE = {
   register: true,
 };
 
+const OPERATORS =
+  '403 `cidr_needs_operator` for a network wider than /16 (IPv4) or /32 (IPv6), or one that overlaps another project’s: the operator can add it.';
+
 export function trunkRoutes(app: App, deps: HttpDeps): void {
   const { calls } = deps;
   const withHealth = async (trunk: Trunk) => show(trunk, (await calls.trunkHealth([trunk.id])).get(trunk.id));
@@ -34,6 +39,7 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
     idParameter: 'trunkId',
     schema: trunkResource,
     isAudited: true,
+    allowsAdmin: true,
     onChanged: () => calls.trunksChanged(),
     list: {
       description: 'With their health as last reported; without their passwords.',
@@ -44,10 +50,12 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
       },
     },
     create: {
-      description: 'The password is stored encrypted and never shown.',
+      description: `The password is stored encrypted and never shown. ${OPERATORS}`,
       body: trunkInput.meta({ id: 'NewTrunk', examples: [EXAMPLE] }),
-      async run({ stores, projectId, id, now }, input) {
+      async run(context, input) {
+        const { stores, projectId, id, now } = context;
         requireUsableTrunk(input);
+        await requireTenantsNetworks(context, input.inboundCidrs);
         return show(await stores.trunks.insert(projectId, id, input, now), undefined);
       },
       auditDetails: ({ name, host }) => ({ name, host }),
@@ -60,9 +68,16 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
     },
     update: {
       methods: ['PATCH'],
-      description: 'Only the supplied fields change; `password: null` removes it.',
+      description: `Only the supplied fields change; \`password: null\` removes it. ${OPERATORS}`,
       body: trunkPatch.meta({ id: 'TrunkPatch', examples: [{ status: 'inactive' }] }),
-      async run({ stores, projectId, id, now }, patch) {
+      async run(context, patch) {
+        const { stores, projectId, id, now } = context;
+        const before = await stores.trunks.find(projectId, id);
+        const known = new Set(before?.inboundCidrs);
+        await requireTenantsNetworks(
+          context,
+          patch.inboundCidrs?.filter((network) => !known.has(network)),
+        );
         const trunk = await stores.trunks.update(projectId, id, patch, now);
         if (!trunk) return undefined;
         requireUsableTrunk(trunk);
@@ -75,6 +90,15 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
       run: ({ stores, projectId, id }) => stores.trunks.remove(projectId, id),
     },
   });
+}
+
+/** Networks that reach beyond the project are the operator's to add. @throws {CallwayError} 403 `cidr_needs_operator` */
+async function requireTenantsNetworks(
+  { request, stores, projectId }: CrudContext,
+  added: readonly string[] = [],
+): Promise<void> {
+  if (added.length === 0 || principalOf(request).kind === 'admin') return;
+  requireOwnNetworks(added, await stores.trunks.foreignNetworks(projectId));
 }
 
 function show({ projectId: _project, password, ...trunk }: Trunk, health: TrunkHealth | undefined) {

@@ -1,25 +1,27 @@
-import { invalid } from '../../../base/errors.ts';
+import { CallwayError, invalid } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
 import type { PhoneNumber, PhoneNumberInput } from '../../../calls/numbers/phoneNumber.ts';
-import type { PhoneNumberStore } from '../../../calls/numbers/phoneNumberStore.ts';
+import type { HeldNumber, PhoneNumberStore } from '../../../calls/numbers/phoneNumberStore.ts';
 import type { Queryable } from '../connection/database.ts';
-import { mapUniqueViolation } from '../connection/errors.ts';
+import { violates } from '../connection/errors.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { isoTime, mapPage } from '../sql/rows.ts';
 
 interface Row {
   id: string;
+  project_id: string;
   number: string;
   outbound_status: PhoneNumber['outboundStatus'];
   inbound_enabled: boolean;
   media: PhoneNumber['media'];
+  verified: boolean;
   created_at: Date;
   updated_at: Date;
   trunk_ids: string[];
 }
 
 const SELECT = `
-  SELECT id, number, outbound_status, inbound_enabled, media, created_at, updated_at,
+  SELECT id, project_id, number, outbound_status, inbound_enabled, media, verified, created_at, updated_at,
     (SELECT coalesce(array_agg(trunk_id::text ORDER BY position), '{}') FROM phone_number_trunks
      WHERE phone_number_id = phone_numbers.id) AS trunk_ids
   FROM phone_numbers`;
@@ -37,8 +39,8 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
       await requireTrunks(database, projectId, input.trunkIds);
       const insert = database.query(
         `INSERT INTO phone_numbers
-           (id, project_id, number, outbound_status, inbound_enabled, media, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $7)`,
+           (id, project_id, number, outbound_status, inbound_enabled, media, verified, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
         [
           id,
           projectId,
@@ -46,10 +48,11 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
           input.outboundStatus,
           input.inboundEnabled,
           jsonOrNull(input.media),
+          input.verified,
           at,
         ],
       );
-      await orNumberExists(insert, input.number);
+      await orNumberTaken(insert, input.number);
       await linkTrunks(database, projectId, id, input.trunkIds);
       const inserted = await find(projectId, id);
       if (!inserted) throw new Error('a phone number disappeared after its insert');
@@ -63,6 +66,10 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
       ]);
       return row && fromRow(row);
     },
+    async findHolder(number): Promise<HeldNumber | undefined> {
+      const [row] = await database.query<Row>(`${SELECT} WHERE number = $1 AND NOT is_duplicate`, [number]);
+      return row && { ...fromRow(row), projectId: row.project_id };
+    },
     list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
     async update(projectId, id, patch, at) {
       if (!isUuid(id)) return undefined;
@@ -73,6 +80,8 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
            outbound_status = coalesce($4, outbound_status),
            inbound_enabled = coalesce($5, inbound_enabled),
            media = CASE WHEN $6 THEN $7::jsonb ELSE media END,
+           verified = coalesce($9, verified),
+           is_duplicate = is_duplicate AND number = coalesce($3, number),
            updated_at = $8
          WHERE project_id = $1 AND id = $2 RETURNING id`,
         [
@@ -84,9 +93,10 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
           patch.media !== undefined,
           jsonOrNull(patch.media ?? null),
           at,
+          patch.verified ?? null,
         ],
       );
-      const [updated] = await orNumberExists(update, patch.number ?? '');
+      const [updated] = await orNumberTaken(update, patch.number ?? '');
       if (!updated) return undefined;
       if (patch.trunkIds) {
         await database.query('DELETE FROM phone_number_trunks WHERE phone_number_id = $1', [id]);
@@ -127,13 +137,18 @@ async function linkTrunks(
   );
 }
 
-const orNumberExists = <Result>(write: Promise<Result>, number: string) =>
-  mapUniqueViolation(
-    write,
-    'phone_numbers_number_in_project',
-    'phone_number_exists',
-    `The project already has the number ${number}`,
-  );
+async function orNumberTaken<Result>(write: Promise<Result>, number: string): Promise<Result> {
+  try {
+    return await write;
+  } catch (error) {
+    if (violates(error, 'phone_numbers_number_in_project')) {
+      throw invalid('phone_number_exists', `The project already has the number ${number}`);
+    }
+    if (!violates(error, 'phone_numbers_one_holder')) throw error;
+    const message = `The number ${number} belongs to another project; ask the operator of this installation`;
+    throw new CallwayError('conflict', 'number_taken', message);
+  }
+}
 
 function unknownTrunk(index: number, message: string) {
   return invalid('unknown_trunk', message, [{ path: `/trunkIds/${index}`, message }]);
@@ -151,6 +166,7 @@ function fromRow(row: Row): PhoneNumber {
     outboundStatus: row.outbound_status,
     inboundEnabled: row.inbound_enabled,
     media: row.media,
+    verified: row.verified,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };

@@ -81,6 +81,14 @@ export function trunkStore(database: Queryable, secrets: SecretFields): TrunkSto
       ]);
       return gone.length > 0;
     },
+    async foreignNetworks(projectId) {
+      const rows = await database.query<{ network: string }>(
+        `SELECT DISTINCT jsonb_array_elements_text(definition->'inboundCidrs') AS network FROM trunks
+         WHERE project_id <> $1`,
+        [projectId],
+      );
+      return rows.map(({ network }) => network);
+    },
     async active() {
       const rows = await database.query<Row>(`SELECT ${COLUMNS} FROM trunks WHERE ${ACTIVE} ORDER BY id`);
       return rows.map(fromRow);

@@ -24,6 +24,7 @@ export function createWorld(
     outboundStatus: 'active',
     inboundEnabled: true,
     media: null,
+    verified: true,
     createdAt: '',
     updatedAt: '',
   } as const;
