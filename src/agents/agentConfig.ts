@@ -99,6 +99,8 @@ export const agentConfig = z.object(fields).meta({ id: 'Agent' });
 export const agentConfigPatch = z.strictObject(fields).partial();
 
 export type AgentConfig = z.infer<typeof agentConfig>;
+/** How an agent uses its models. */
+export type ExecutionMode = NonNullable<AgentConfig['executionMode']>;
 export type AgentConfigPatch = z.infer<typeof agentConfigPatch>;
 
 /** The agent of a new project. */

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
 import { CallwayError, type ErrorCategory, isUnavailable } from '../base/errors.ts';
+import { type ErrorBody, isOpenAiPath, toOpenAiError } from './openAiErrors.ts';
 
 const STATUS: Record<ErrorCategory, number> = {
   invalid: 400,
@@ -40,14 +41,13 @@ const FASTIFY_ERRORS: Record<string, { status: number; code: string; message: st
   FST_ERR_MAX_PARAM_LENGTH: { status: 404, code: 'not_found', message: 'Not found' },
 };
 
-export interface ErrorBody {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readonly<Record<string, unknown>>;
+/** Converts an error to the format of the requested path; an unexpected error becomes a 500 without internal details. */
+export function errorBody(error: unknown, { url }: Pick<FastifyRequest, 'url'>): ErrorBody {
+  const plain = plainErrorBody(error);
+  return isOpenAiPath(url) ? toOpenAiError(error, plain) : plain;
 }
 
-/** Converts an error to the API's format; an unexpected error becomes a 500 without internal details. */
-export function errorBody(error: unknown): ErrorBody {
+function plainErrorBody(error: unknown): ErrorBody {
   if (error instanceof CallwayError) return callwayErrorBody(error);
   const known = FASTIFY_ERRORS[codeOf(error)];
   if (known) return { status: known.status, headers: {}, body: { error: known.message, code: known.code } };
@@ -60,7 +60,7 @@ export function errorBody(error: unknown): ErrorBody {
 
 /** Sends an error response, and logs what only the operator may see. */
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, headers, body } = errorBody(error);
+  const { status, headers, body } = errorBody(error, request);
   if (isUnavailable(error))
     request.log.warn({ requestId: request.id, err: error }, 'request refused: dependency unavailable');
   else if (status >= 500) request.log.error({ requestId: request.id, err: error }, 'request failed');

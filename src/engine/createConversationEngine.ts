@@ -74,7 +74,7 @@ class Engine implements ConversationEngine {
   readonly #turnDeps: TurnContext['deps'];
   readonly #attached = new Set<string>();
   readonly #bestEffortLock: SessionLock;
-  readonly #currentRelease: (projectId: string, isDraft: boolean) => Promise<CurrentRelease>;
+  readonly #currentRelease: (wanted: NewSession) => Promise<CurrentRelease>;
 
   constructor(deps: ConversationEngineDeps) {
     this.#deps = deps;
@@ -84,7 +84,7 @@ class Engine implements ConversationEngine {
   }
 
   async prepare(wanted: NewSession): Promise<PreparedSession> {
-    return this.#newSession(wanted, await this.#currentRelease(wanted.projectId, wanted.draft ?? false));
+    return this.#newSession(wanted, await this.#currentRelease(wanted));
   }
 
   async create(wanted: NewSession): Promise<Session> {
@@ -205,10 +205,10 @@ class Engine implements ConversationEngine {
     wanted: NewSession,
     buildRequest: BuildTurnRequest,
   ): Promise<OpenedSession> {
-    const { projectId, sessionId, draft = false } = wanted;
+    const { projectId, sessionId } = wanted;
     // A request that is rejected creates no session.
     const request = buildRequest(draftSession(wanted, this.#now()));
-    const current = await this.#currentRelease(projectId, draft);
+    const current = await this.#currentRelease(wanted);
     const { session, started } = this.#newSession(wanted, current);
     request.delivery?.onSession(session);
     try {

@@ -54,9 +54,9 @@ export class CompletionChunks {
   }
 }
 
-/** The last event of a stream that failed. */
-export function failureEvent(failure: { readonly message: string; readonly code: string }): string {
-  return toEvent({ error: failure });
+/** The last event of a stream that failed. @param body - Of an error response; OpenAI's has its `error` as an object. */
+export function failureEvent({ error, code }: Readonly<Record<string, unknown>>): string {
+  return toEvent({ error: typeof error === 'object' ? error : { message: error, code } });
 }
 
 function toEvent(data: object): string {

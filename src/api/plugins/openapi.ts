@@ -52,6 +52,7 @@ const TAGS = [
   ['Pathway', 'The graph that conversations follow.'],
   ['Tools', 'HTTP requests that the agent can make.'],
   ['Chat', 'Chat with the agent through OpenAI’s clients.'],
+  ['OpenAI', 'The same chat in OpenAI’s own shapes, errors and usage included.'],
   ['Sessions', 'Live sessions, and the history of all sessions.'],
   ['Knowledge', 'Documents that the agent answers from.'],
   ['Calls', 'Phone calls: placing, control and recordings.'],

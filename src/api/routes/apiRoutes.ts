@@ -1,5 +1,5 @@
 import { chatCompletionRoutes } from '../chat/chatCompletions.ts';
-import { modelRoutes } from '../chat/models.ts';
+import { modelRoutes, openAiModelRoutes } from '../chat/models.ts';
 import type { App, HttpDeps } from '../ports.ts';
 import { agentRoutes } from './agent/agent.ts';
 import { pathwayRoutes } from './agent/pathway.ts';
@@ -40,6 +40,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   testSuiteRoutes,
   chatCompletionRoutes,
   modelRoutes,
+  openAiModelRoutes,
   sessionRoutes,
   sessionHistoryRoutes,
   webhookRoutes,

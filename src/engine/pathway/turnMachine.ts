@@ -1,8 +1,8 @@
+import type { ExecutionMode } from '../../agents/agentConfig.ts';
 import { type PathwayGraph, waitsForCaller } from '../../agents/pathway/graph.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
-import type { ExecutionMode } from '../turn/turnContext.ts';
 import { selectEdge, type TurnTrigger } from './selectEdge.ts';
 
 /** More nodes than a turn of a sound pathway enters; a pathway that moves in circles without a word stops here. */

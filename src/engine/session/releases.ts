@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { ExecutionMode } from '../../agents/agentConfig.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import { coalesceReads } from '../../base/async/coalesce.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -27,6 +28,15 @@ export interface ReleaseStore {
 export interface CurrentRelease {
   readonly release: AgentRelease;
   readonly releaseId: string;
+}
+
+/** Which of a project's releases a new session runs on. */
+export interface WantedRelease {
+  readonly projectId: string;
+  /** Whether to take the working copy even while a release is live. */
+  readonly draft: boolean;
+  /** Replaces the agent's own mode. */
+  readonly executionMode: ExecutionMode | undefined;
 }
 
 export interface CurrentReleasesDeps {
@@ -70,23 +80,27 @@ export function createCurrentReleases(deps: CurrentReleasesDeps) {
     max: MAX_RELEASES,
   });
 
-  const lookUp = async (projectId: string, draft: boolean): Promise<CurrentRelease> => {
-    const key = keyOf(projectId, String(draft));
+  const lookUp = async (key: string): Promise<CurrentRelease> => {
+    const { projectId, draft, executionMode }: WantedRelease = JSON.parse(key);
     // Read first: a change in between makes the release newer than its stamp, never older.
     const stamp = await deps.releases.stampOf(projectId);
     const before = known.get(key);
     const nowMs = deps.clock.monotonicMs();
     if (before && before.stamp === stamp && nowMs - before.storedAtMs < STORE_AGAIN_MS) return before.current;
-    const release = await deps.releaseFor(projectId, draft);
+    const found = await deps.releaseFor(projectId, draft);
+    const release = executionMode ? { ...found, agent: { ...found.agent, executionMode } } : found;
     const current = { release, releaseId: await deps.releases.keep(projectId, release) };
     if (stamp !== undefined) known.set(key, { stamp, current, storedAtMs: nowMs });
     return current;
   };
 
-  const live = coalesceReads((projectId: string) => lookUp(projectId, false));
-  const draft = coalesceReads((projectId: string) => lookUp(projectId, true));
-  return (projectId: string, isDraft: boolean): Promise<CurrentRelease> =>
-    isDraft ? draft(projectId) : live(projectId);
+  const read = coalesceReads(lookUp);
+  return ({
+    projectId,
+    draft = false,
+    executionMode,
+  }: Partial<WantedRelease> & Pick<WantedRelease, 'projectId'>) =>
+    read(JSON.stringify({ projectId, draft, executionMode } satisfies WantedRelease));
 }
 
 const keyOf = (projectId: string, id: string) => `${projectId} ${id}`;

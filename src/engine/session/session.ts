@@ -1,3 +1,5 @@
+import type { ExecutionMode } from '../../agents/agentConfig.ts';
+
 /** How the customer is connected. */
 export type Channel = 'chat' | 'phone' | 'web';
 
@@ -108,6 +110,8 @@ export interface NewSession {
   readonly isNew?: boolean;
   /** Whether to run on the working copy even while a release is live. */
   readonly draft?: boolean;
+  /** Replaces the agent's own mode in a session that is created. */
+  readonly executionMode?: ExecutionMode;
   /** The parent of the turn's span. */
   readonly traceparent?: string;
 }

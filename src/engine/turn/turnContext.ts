@@ -1,4 +1,4 @@
-import type { AgentConfig } from '../../agents/agentConfig.ts';
+import type { AgentConfig, ExecutionMode } from '../../agents/agentConfig.ts';
 import { createGraph, type PathwayGraph } from '../../agents/pathway/graph.ts';
 import { renderTemplate, type TemplateCache } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
@@ -14,8 +14,6 @@ import type { ToolRunner } from '../tools/toolRunner.ts';
 import type { Journal } from './journal.ts';
 import type { TurnOutput, TurnRequest, TurnSink, TurnUsage } from './turn.ts';
 import type { ModelSpan, TurnTrace } from './turnTrace.ts';
-
-export type ExecutionMode = 'smart' | 'balance' | 'turbo';
 
 /** The chat model, and the model name that each execution mode uses. */
 export interface ModelChoice extends Readonly<Record<ExecutionMode, string>> {

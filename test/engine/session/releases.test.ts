@@ -46,32 +46,43 @@ describe('The current release look-up', () => {
       ['a', true],
       ['b', false],
     ] as const) {
-      const { releaseId } = await currentRelease(project, draft);
+      const { releaseId } = await currentRelease({ projectId: project, draft: draft });
       expect(releaseId).toBe(`id of ${project} 1 ${draft ? 'draft' : 'live'}`);
     }
     expect(asked).toEqual({ stamps: 4, releases: 3, kept: 3 });
     stamp.value = '2';
-    expect((await currentRelease('a', false)).releaseId).toBe('id of a 2 live');
+    expect((await currentRelease({ projectId: 'a', draft: false })).releaseId).toBe('id of a 2 live');
   });
 
   test('stores the release again after 30 min, so that it does not count as unused', async () => {
     const { clock, asked, currentRelease } = lookUpScene({ value: '1' });
-    await currentRelease('a', false);
+    await currentRelease({ projectId: 'a', draft: false });
     clock.advance(31 * 60_000);
-    await currentRelease('a', false);
+    await currentRelease({ projectId: 'a', draft: false });
     expect(asked.kept).toBe(2);
+  });
+
+  test('replaces the agent’s execution mode where another one is asked for', async () => {
+    const { currentRelease } = lookUpScene({ value: '1' });
+    const modes = await Promise.all(
+      ([undefined, 'turbo', 'smart'] as const).map(async (executionMode) => {
+        const { release } = await currentRelease({ projectId: 'a', executionMode });
+        return release.agent.executionMode;
+      }),
+    );
+    expect(modes).toEqual([null, 'turbo', 'smart']);
   });
 
   test('reads the release each time without a stamp', async () => {
     const { asked, currentRelease } = lookUpScene({ value: undefined });
-    await currentRelease('a', false);
-    await currentRelease('a', false);
+    await currentRelease({ projectId: 'a', draft: false });
+    await currentRelease({ projectId: 'a', draft: false });
     expect(asked.releases).toBe(2);
   });
 
   test('shares concurrent look-ups', async () => {
     const { asked, currentRelease } = lookUpScene({ value: undefined });
-    await Promise.all(Array.from({ length: 50 }, () => currentRelease('a', false)));
+    await Promise.all(Array.from({ length: 50 }, () => currentRelease({ projectId: 'a', draft: false })));
     expect(asked.releases).toBeLessThanOrEqual(2);
   });
 });

@@ -1,0 +1,227 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import type { ExecutionMode } from '../../agents/agentConfig.ts';
+import { CallwayError } from '../../base/errors.ts';
+import { noopTracer, withSpan } from '../../base/tracing.ts';
+import { newMessages } from '../../engine/history/newMessages.ts';
+import type { FunctionCall, NewSession } from '../../engine/session/session.ts';
+import type { TurnDone, TurnSink, TurnUsage } from '../../engine/turn/turn.ts';
+import { ModelError } from '../../providers/ports/modelError.ts';
+import { errorBody } from '../errors.ts';
+import type { HttpDeps } from '../ports.ts';
+import { sessionIdOfHeader, setSessionIdHeader, traceparentOf, wantsDraft } from '../requestHeaders.ts';
+import { CompletionChunks, failureEvent, STREAM_DONE } from './completionChunks.ts';
+import type { Completion, Usage } from './completionSchemas.ts';
+import { type EventStream, openEventStream } from './eventStream.ts';
+import { type ChatBody, toGivenMessage, turnSettings } from './requestBody.ts';
+
+/** Logged for a request whose client disconnected before a response was sent. */
+const CLIENT_CLOSED_REQUEST = 499;
+const UNREPORTED: Usage = { prompt_tokens: -1, completion_tokens: -1, total_tokens: -1 };
+
+/** Abort reason of work whose client disconnected. */
+export class ClientDisconnectedError extends Error {
+  override readonly name = 'ClientDisconnectedError';
+}
+
+/** How a family of chat routes differs from the others. */
+export interface ChatFlavor {
+  /** Whether a whole answer has its token counts unasked. */
+  readonly reportsUsage: boolean;
+  /** Whether each failure before the model's first token is 500 `model_unavailable`. */
+  readonly namesModelFailure: boolean;
+  /** The execution mode that a new session is asked to have. */
+  executionMode(body: ChatBody): ExecutionMode | undefined;
+}
+
+/** One request as its route got it. */
+export interface ChatCall {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly projectId: string;
+  readonly body: ChatBody;
+}
+
+interface ChatRequest extends ChatCall {
+  readonly flavor: ChatFlavor;
+  readonly session: NewSession;
+}
+
+type RunTurn = (sink: TurnSink) => Promise<void>;
+
+/** Answers a chat completion request on its session, as a stream or whole. */
+export async function answerChat(
+  deps: HttpDeps,
+  flavor: ChatFlavor,
+  call: ChatCall,
+): Promise<Completion | FastifyReply> {
+  const { request, reply, projectId, body } = call;
+  const givenId = sessionIdOfHeader(request) ?? body.session_id ?? undefined;
+  const sessionId = givenId ?? deps.makeId();
+  const executionMode = flavor.executionMode(body);
+  const session: NewSession = {
+    projectId,
+    sessionId,
+    channel: 'chat',
+    isNew: givenId === undefined,
+    draft: wantsDraft(request),
+    ...(executionMode ? { executionMode } : {}),
+  };
+  setSessionIdHeader(reply, sessionId);
+  return await answerInSpan(deps, { ...call, flavor, session });
+}
+
+/** Runs the request as a span of the client's trace, or of a new trace; the turn is a child span. */
+async function answerInSpan(deps: HttpDeps, chat: ChatRequest): Promise<Completion | FastifyReply> {
+  const { request, session } = chat;
+  const span = (deps.tracing ?? noopTracer).startSpan(`POST ${request.routeOptions.url ?? ''}`, {
+    kind: 'server',
+    parent: traceparentOf(request),
+    attributes: {
+      'http.request.method': 'POST',
+      'http.route': request.routeOptions.url,
+      'callway.project.id': session.projectId,
+      'callway.request.id': request.id,
+      'session.id': session.sessionId,
+    },
+  });
+  const { traceparent } = span;
+  const traced = traceparent === undefined ? session : { ...session, traceparent };
+  return await withSpan(span, () => answer(deps, { ...chat, session: traced }));
+}
+
+async function answer(deps: HttpDeps, chat: ChatRequest): Promise<Completion | FastifyReply> {
+  const { reply, body, session, flavor } = chat;
+  const signal = disconnectSignal(reply);
+  const given = body.messages.map(toGivenMessage);
+  const settings = turnSettings(body);
+  const run: RunTurn = (sink) =>
+    deps.conversations.runTurn(
+      session,
+      ({ state }) => ({ ...settings, ...newMessages(state, given) }),
+      sink,
+      signal,
+    );
+  try {
+    if (body.stream !== true) return await answerWhole(deps, chat, run);
+    await answerStreaming(deps, chat, run, signal);
+  } catch (error) {
+    if (!signal.aborted) throw flavor.namesModelFailure ? toModelUnavailable(error) : error;
+  }
+  return reply;
+}
+
+/** Every failure before the model's first token has one code; the message says the cause. */
+function toModelUnavailable(error: unknown): unknown {
+  if (!(error instanceof ModelError) || !error.beforeFirstToken) return error;
+  const { message, retryAfterSeconds } = error;
+  const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return new CallwayError('internal', 'model_unavailable', message, { cause: error, ...retry });
+}
+
+async function answerWhole(deps: HttpDeps, chat: ChatRequest, run: RunTurn): Promise<Completion> {
+  const { session, body, flavor } = chat;
+  let text = '';
+  const toolCalls: FunctionCall[] = [];
+  const outcome: { done?: TurnDone } = {};
+  const turn = run((output) => {
+    if (output.type === 'text' || output.type === 'placeholder') text += output.text;
+    else if (output.type === 'tool_call') toolCalls.push(output.call);
+    else if (output.type === 'done') outcome.done = output;
+    return undefined;
+  });
+  const wantsUsage = flavor.reportsUsage || body.stream_options?.include_usage === true;
+  const [isReported] = await Promise.all([wantsUsage || projectReportsUsage(deps, session), turn]);
+  const { done } = outcome;
+  if (!done) throw new Error('the turn ended without an outcome');
+  return {
+    id: `chatcmpl-${deps.makeId()}`,
+    object: 'chat.completion',
+    created: Math.floor(deps.clock.now() / 1000),
+    model: done.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: text === '' && toolCalls.length > 0 ? null : text,
+          ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+        },
+        finish_reason: done.finishReason,
+      },
+    ],
+    usage: isReported ? toUsage(done.usage) : UNREPORTED,
+    session_id: session.sessionId,
+  };
+}
+
+/** Opens the stream with the first output. A failure before it is an error response, a later one is an event. */
+async function answerStreaming(
+  deps: HttpDeps,
+  { request, reply, session, body }: ChatRequest,
+  run: RunTurn,
+  signal: AbortSignal,
+): Promise<void> {
+  const withUsage = body.stream_options?.include_usage === true;
+  const id = `chatcmpl-${deps.makeId()}`;
+  const created = Math.floor(deps.clock.now() / 1000);
+  let model = '';
+  let chunks: CompletionChunks | undefined;
+  let stream: EventStream | undefined;
+  let isDone = false;
+  const sink: TurnSink = (output) => {
+    if (output.type === 'start') model = output.model;
+    // Transfers and DTMF digits need a phone line.
+    if (output.type === 'start' || output.type === 'action') return undefined;
+    chunks ??= new CompletionChunks({ id, created, model, sessionId: session.sessionId }, withUsage);
+    const opening = stream ? '' : chunks.role();
+    stream ??= openEventStream(reply, deps.clock);
+    if (output.type === 'tool_call')
+      return stream.write(opening + chunks.toolCall(output.index, output.call));
+    if (output.type !== 'done') return stream.write(opening + chunks.text(output.text));
+    isDone = true;
+    const usage = withUsage ? chunks.usage(toUsage(output.usage)) : '';
+    stream.end(opening + chunks.finish(output.finishReason) + usage + STREAM_DONE);
+    return undefined;
+  };
+  try {
+    await run(sink);
+    if (!isDone) throw new Error('the turn ended without an outcome');
+  } catch (error) {
+    if (signal.aborted || !stream) throw error;
+    request.log.error({ requestId: request.id, err: error }, 'chat stream failed midway');
+    if (!isDone) stream.end(failureEvent(errorBody(error, request).body));
+  }
+}
+
+async function projectReportsUsage(deps: HttpDeps, { projectId }: NewSession): Promise<boolean> {
+  const project = await deps.storage.stores.projects.find(projectId);
+  return project?.reportUsage ?? false;
+}
+
+function toUsage({ promptTokens, completionTokens, totalTokens }: TurnUsage): Usage {
+  return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens };
+}
+
+/**
+ * Detects a client that disconnects before its response is complete, and completes the request: Fastify runs the
+ * `onResponse` hooks only after a sent response or an error of the response stream.
+ *
+ * @returns A signal that is aborted when the connection closes.
+ */
+function disconnectSignal(reply: FastifyReply): AbortSignal {
+  const { raw } = reply;
+  const controller = new AbortController();
+  const onClose = () => {
+    if (raw.writableFinished) return;
+    const reason = new ClientDisconnectedError('The client disconnected before the response was complete');
+    controller.abort(reason);
+    if (!raw.headersSent) raw.statusCode = CLIENT_CLOSED_REQUEST;
+    // From here on neither output nor an error response may be written.
+    reply.hijack();
+    if (raw.listenerCount('error') > 0) raw.emit('error', reason);
+  };
+  if (raw.destroyed) onClose();
+  else raw.once('close', onClose);
+  return controller.signal;
+}
