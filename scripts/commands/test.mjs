@@ -7,9 +7,9 @@ import { root } from '../lib/paths.mjs';
 import { ensureSystemParts, SIP_PEERS } from '../lib/systemParts.mjs';
 
 /**
- * Test counts. A failure outside of a test counts as one failed test.
+ * Test counts. A failure outside of a test counts as one failed test; `skipReasons` counts skipped tests by reason.
  *
- * @typedef {{ passed: number, failed: number }} Totals
+ * @typedef {{ passed: number, failed: number, skipped: number, skipReasons: Record<string, number> }} Totals
  */
 
 /**
@@ -28,13 +28,14 @@ export async function run(args) {
 }
 
 /**
- * Runs the tests and prints the totals as the last line: `N passed, N failed`.
+ * Runs the tests and prints why tests were skipped, and the totals as the last line.
  *
  * @param {string[]} args - For vitest.
  */
 export async function runTests(args) {
-  const { passed, failed } = await runVitest(args);
-  console.log(`${passed} passed, ${failed} failed`);
+  const totals = await runVitest(args);
+  console.log(summaryOf(totals));
+  const { passed, failed } = totals;
   if (failed > 0 || passed === 0) process.exitCode = 1;
 }
 
@@ -69,14 +70,23 @@ async function runVitest(args) {
 }
 
 /**
+ * @param {Totals} totals
+ * @returns {string} A line for each reason to skip tests; the last line is `N passed, N failed, N skipped`.
+ */
+export function summaryOf({ passed, failed, skipped, skipReasons }) {
+  const reasons = Object.entries(skipReasons).map(([reason, count]) => `skipped ${count}: ${reason}`);
+  return [...reasons, `${passed} passed, ${failed} failed, ${skipped} skipped`].join('\n');
+}
+
+/**
  * @param {string} file - Written by test/support/totalsReporter.ts; missing when vitest failed early.
  * @param {number | null} code - Vitest's exit code.
  * @returns {Totals}
  */
 export function readTotals(file, code) {
   /** @type {Totals} */
-  const { passed, failed } = existsSync(file)
+  const totals = existsSync(file)
     ? JSON.parse(readFileSync(file, 'utf8'))
-    : { passed: 0, failed: 0 };
-  return { passed, failed: code === 0 ? failed : Math.max(failed, 1) };
+    : { passed: 0, failed: 0, skipped: 0, skipReasons: {} };
+  return { ...totals, failed: code === 0 ? totals.failed : Math.max(totals.failed, 1) };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runAttached } from './child.mjs';
 import { lockPath, withLock } from './lock.mjs';
@@ -13,12 +13,14 @@ const STAMP_FILE = '.callway-stamp';
  * Runs `npm ci` when node_modules does not match package-lock.json.
  *
  * @param {{ folder?: string, install?: () => Promise<void> }} [options]
+ * @throws {Stop} When node_modules is a symbolic link: `npm ci` would empty the folder that it points to.
  */
 export async function ensureDependencies({ folder = root, install = npmCi } = {}) {
   if (!whyInstall(folder)) return;
   await withLock(lockPath(folder), async () => {
     const reason = whyInstall(folder);
     if (!reason) return;
+    refuseLink(join(folder, 'node_modules'));
     console.error(`Installing dependencies with npm ci: ${reason}.`);
     await install();
     writeStamp(folder);
@@ -40,6 +42,14 @@ export function whyInstall(folder) {
   if (!holdsLockedVersions(folder)) return 'node_modules does not match package-lock.json';
   writeStamp(folder);
   return '';
+}
+
+/** @param {string} modules */
+function refuseLink(modules) {
+  if (!lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  throw new Stop(
+    `${modules} is a symbolic link, and npm ci would empty the folder that it points to. Remove the link, or update the dependencies of that folder.`,
+  );
 }
 
 /** @param {string} folder */

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-
 import { connectRedis, type RedisConnection } from '../../src/infra/redis/connection/connection.ts';
 import { redisVoiceNodes } from '../../src/infra/redis/nodes/voiceNodes.ts';
 import { callees } from '../scenarios/callees.ts';
@@ -8,14 +7,13 @@ import { createClient } from '../support/gateway.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { type ServiceProcess, startService } from '../support/processes.ts';
 import { redisDatabase } from '../support/redis.ts';
+import { requiresSipPeers } from '../support/skips.ts';
 import { startCallee } from './phone/support/callee.ts';
 import { type Client, type Line, makeLine, type PlacedCall, SLOW } from './phone/support/line.ts';
 import { ALL_EVENTS, receiveWebhooks, type WebhookReceiver } from './phone/support/webhooks.ts';
 
 const TIMEOUT = 180_000;
 const READY_TIMEOUT_MS = 90_000;
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
-
 let client: Client;
 let webhooks: WebhookReceiver;
 let redis: RedisConnection;
@@ -31,7 +29,6 @@ async function startRole(role: string, shared: Record<string, string>, more: Rec
 }
 
 beforeAll(async () => {
-  if (skip) return;
   const [database, redisOfTest] = await Promise.all([createTestDatabase(), redisDatabase()]);
   closers.push(database.drop, redisOfTest.drop);
   webhooks = await receiveWebhooks();
@@ -90,7 +87,7 @@ async function metricsOf({ url }: ServiceProcess): Promise<string> {
   return answer.text();
 }
 
-describe.skipIf(skip)('each role in a process of its own', { timeout: TIMEOUT }, () => {
+describe('each role in a process of its own', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('a call survives a frozen voice node and the death of the next, and ends as usual', async () => {
     const callee = await startCallee(callees.answers);
     const line = await makeLine(client, webhooks, { trunks: [{ port: callee.port }] });

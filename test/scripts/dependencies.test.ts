@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ensureDependencies, whyInstall } from '../../scripts/lib/dependencies.mjs';
@@ -93,4 +93,32 @@ test('a failed installation leaves no stamp', async () => {
   };
   await expect(ensureDependencies({ folder, install })).rejects.toThrow('no network');
   expect(whyInstall(folder)).not.toBe('');
+});
+
+test('a node_modules that is a symbolic link is not installed through', async () => {
+  const [folder, target] = [clone(), tempDir()];
+  writeFileSync(join(target, 'package.json'), '{}');
+  symlinkSync(target, join(folder, 'node_modules'));
+  const npm = installer(folder);
+  await expect(ensureDependencies({ folder, install: npm.install })).rejects.toThrow(
+    /node_modules is a symbolic link, and npm ci would empty the folder/,
+  );
+  expect(npm.runs).toBe(0);
+});
+
+test('a link to a matching node_modules needs no installation', async () => {
+  const [folder, target] = [clone(), tempDir()];
+  writeFileSync(join(target, '.package-lock.json'), JSON.stringify(lockOf('1.0.0')));
+  symlinkSync(target, join(folder, 'node_modules'));
+  const npm = installer(folder);
+  await ensureDependencies({ folder, install: npm.install });
+  expect(npm.runs).toBe(0);
+});
+
+test('a dangling link is refused too', async () => {
+  const folder = clone();
+  symlinkSync(join(folder, 'absent'), join(folder, 'node_modules'));
+  await expect(ensureDependencies({ folder, install: installer(folder).install })).rejects.toThrow(
+    'is a symbolic link',
+  );
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { readTotals } from '../../scripts/commands/test.mjs';
+import { readTotals, summaryOf } from '../../scripts/commands/test.mjs';
 import { makeTempDir, tempDir } from '../support/tempDir.ts';
 
 const run = promisify(execFile);
@@ -18,11 +18,14 @@ const suites = {
   'a failing hook':
     "describe('d', () => { afterAll(() => { throw new Error('hook'); }); test('a', () => {}); });",
   'an unhandled error': "test('a', () => { Promise.reject(new Error('unhandled')); });",
+  skipping: `
+    describe('s', { skip: true, meta: { skipReason: 'no phone' } }, () => { test('a', () => {}); test('b', () => {}); });
+    test('c', (context) => context.skip('no network'));`,
   empty: '',
 };
 
 /** Runs vitest with the totals reporter over sample files, inside the repository so that vitest is found. */
-async function totalsOf(names: (keyof typeof suites)[], config = '') {
+async function totalsOf(names: (keyof typeof suites)[], config = '', args: string[] = []) {
   const folder = tempDir();
   mkdirSync(join(folder, 'suites'));
   for (const [index, name] of names.entries()) {
@@ -37,23 +40,38 @@ async function totalsOf(names: (keyof typeof suites)[], config = '') {
   const file = join(folder, 'totals.json');
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const env = { ...process.env, CALLWAY_TEST_TOTALS_FILE: file };
-  const code = await run(process.execPath, [vitest, 'run', '--config', configFile], { cwd: root, env }).then(
+  const code = await run(process.execPath, [vitest, 'run', '--config', configFile, ...args], {
+    cwd: root,
+    env,
+  }).then(
     () => 0,
     (error: { code: number }) => error.code,
   );
   return { code, ...readTotals(file, code) };
 }
 
+const NONE = { skipped: 0, skipReasons: {} };
+const SKIPPED = { skipped: 1, skipReasons: { 'without a reason: c': 1 } };
+
 test.each([
-  [['passing'], { code: 0, passed: 2, failed: 0 }],
-  [['passing', 'failing'], { code: 1, passed: 3, failed: 1 }],
-  [['passing', 'unloadable'], { code: 1, passed: 2, failed: 1 }],
-  [['a failing hook'], { code: 1, passed: 1, failed: 1 }],
-  [['an unhandled error'], { code: 1, passed: 1, failed: 1 }],
-  [['empty'], { code: 1, passed: 0, failed: 1 }],
-  [[], { code: 1, passed: 0, failed: 1 }],
+  [['passing'], { code: 0, passed: 2, failed: 0, ...SKIPPED }],
+  [['passing', 'failing'], { code: 1, passed: 3, failed: 1, ...SKIPPED }],
+  [['passing', 'unloadable'], { code: 1, passed: 2, failed: 1, ...SKIPPED }],
+  [
+    ['skipping'],
+    { code: 0, passed: 0, failed: 0, skipped: 3, skipReasons: { 'no phone': 2, 'no network': 1 } },
+  ],
+  [['a failing hook'], { code: 1, passed: 1, failed: 1, ...NONE }],
+  [['an unhandled error'], { code: 1, passed: 1, failed: 1, ...NONE }],
+  [['empty'], { code: 1, passed: 0, failed: 1, ...NONE }],
+  [[], { code: 1, passed: 0, failed: 1, ...NONE }],
 ] as [(keyof typeof suites)[], object][])('the totals of %j', async (names, expected) => {
   expect(await totalsOf(names)).toEqual(expected);
+});
+
+test('tests that a name pattern leaves out are skipped as not selected', async () => {
+  const totals = await totalsOf(['passing'], '', ['-t', 'b']);
+  expect(totals).toEqual({ code: 0, passed: 1, failed: 0, skipped: 2, skipReasons: { 'not selected': 2 } });
 });
 
 test('a global setup that fails is a failure', async () => {
@@ -62,15 +80,22 @@ test('a global setup that fails is a failure', async () => {
   writeFileSync(setup, "export default () => { throw new Error('no database'); };");
   const totals = await totalsOf(['passing'], `globalSetup: [${JSON.stringify(setup)}],`);
   remove();
-  expect(totals).toEqual({ code: 1, passed: 0, failed: 1 });
+  expect(totals).toEqual({ code: 1, passed: 0, failed: 1, ...NONE });
 });
 
 test.each([
-  ['vitest that died without totals', undefined, null, { passed: 0, failed: 1 }],
-  ['totals that deny a failure', { passed: 3, failed: 0 }, 1, { passed: 3, failed: 1 }],
-  ['totals of a good run', { passed: 3, failed: 0 }, 0, { passed: 3, failed: 0 }],
+  ['vitest that died without totals', undefined, null, { passed: 0, failed: 1, ...NONE }],
+  ['totals that deny a failure', { passed: 3, failed: 0, ...NONE }, 1, { passed: 3, failed: 1, ...NONE }],
+  ['totals of a good run', { passed: 3, failed: 0, ...NONE }, 0, { passed: 3, failed: 0, ...NONE }],
 ])('%s', (_, content, code, expected) => {
   const file = join(tempDir(), 'totals.json');
   if (content) writeFileSync(file, JSON.stringify(content));
   expect(readTotals(file, code)).toEqual(expected);
+});
+
+test('The last line is the totals, below the reasons of skipped tests', () => {
+  const skipReasons = { 'no phone': 2, 'no network': 1 };
+  expect(summaryOf({ passed: 5, failed: 1, skipped: 3, skipReasons })).toBe(
+    'skipped 2: no phone\nskipped 1: no network\n5 passed, 1 failed, 3 skipped',
+  );
 });

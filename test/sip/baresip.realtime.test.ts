@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { requiresSipPeers } from '../support/skips.ts';
 import { type Baresip, startBaresip } from './support/baresip.ts';
 import { SDP } from './support/phone.ts';
 import { NO_STATE, type Rig, startRig, waitUntilDrained } from './support/rig.ts';
 import type { SrfDialog, SrfRequest, SrfResponse } from './support/srf.ts';
 
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 let phone: Baresip;
 let rig: Rig;
 /** How the application handles a call. */
 let onCall: (req: SrfRequest, res: SrfResponse) => void;
 beforeAll(async () => {
-  if (skip) return;
   [phone, rig] = await Promise.all([startBaresip(), startRig()]);
   rig.srf.invite((req, res) => onCall(req, res));
 });
@@ -20,7 +19,7 @@ afterAll(async () => {
 
 const ended = (dialog: SrfDialog) => new Promise<void>((resolve) => dialog.on('destroy', () => resolve()));
 
-describe.skipIf(skip)('with baresip', () => {
+describe('with baresip', requiresSipPeers, () => {
   test('We call, hold, resume and hang up', async () => {
     const dialog = await rig.srf.createUAC(phone.uri, { localSdp: SDP });
     expect(dialog.remote.sdp).toMatch(/^m=audio \d+ RTP\/AVP 0/m);

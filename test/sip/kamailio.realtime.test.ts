@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { requiresSipPeers } from '../support/skips.ts';
 import { type Kamailio, startKamailio } from './support/kamailio.ts';
 import { OTHER_SDP, SDP } from './support/phone.ts';
 import { NO_STATE, type Rig, startRig, waitUntilDrained } from './support/rig.ts';
 import type { SrfDialog, SrfRequest, SrfResponse } from './support/srf.ts';
 
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 const credentials = { username: 'alice', password: 'secret' };
 
 let carrier: Kamailio;
@@ -13,7 +13,6 @@ let bob: Rig;
 /** How Bob's application handles a call. */
 let onCall: (req: SrfRequest, res: SrfResponse) => void;
 beforeAll(async () => {
-  if (skip) return;
   [carrier, alice, bob] = await Promise.all([startKamailio('carrier'), startRig(), startRig()]);
   bob.srf.invite((req, res) => onCall(req, res));
 });
@@ -54,7 +53,7 @@ const statusOf = (placing: Promise<SrfDialog>) =>
     (error: { status: number }) => error.status,
   );
 
-describe.skipIf(skip)('through Kamailio', () => {
+describe('through Kamailio', requiresSipPeers, () => {
   test('REGISTER needs the correct password', async () => {
     expect(await register('wrong')).toBe(401);
     expect(await statusOf(callBob())).toBe(404);

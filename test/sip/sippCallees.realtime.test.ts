@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { callees } from '../scenarios/callees.ts';
 import { reservePort } from '../support/ports.ts';
+import { requiresSipPeers } from '../support/skips.ts';
 import { SDP } from './support/phone.ts';
 import { NO_STATE, type Rig, startRig, waitUntilDrained } from './support/rig.ts';
 import { runSipp, type SippRun, waitUntilBound } from './support/sipp.ts';
@@ -78,7 +79,7 @@ async function place(
 
 const all = (status: number, calls = 5) => Array(calls).fill(status);
 
-describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as callee', () => {
+describe('SIPp as callee', requiresSipPeers, () => {
   test.each([
     ['UDP', 'u1'],
     ['TCP', 't1'],

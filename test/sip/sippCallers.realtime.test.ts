@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { authorization, chooseChallenge } from '../../sip/digest.ts';
 import { callers } from '../scenarios/callers.ts';
 import { reservePort } from '../support/ports.ts';
+import { requiresSipPeers } from '../support/skips.ts';
 import { SDP } from './support/phone.ts';
 import { NO_STATE, type Rig, startRig, waitUntilDrained } from './support/rig.ts';
 import { runSipp, type SippRun } from './support/sipp.ts';
@@ -88,7 +89,7 @@ async function call(run: Partial<SippRun> & { scenario: string }): Promise<void>
   expect(after['dialogs.ended_by_server']).toBe(before['dialogs.ended_by_server']);
 }
 
-describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp as caller', () => {
+describe('SIPp as caller', requiresSipPeers, () => {
   test.each([
     ['UDP', 'u1'],
     ['TCP', 't1'],

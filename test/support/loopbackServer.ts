@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
@@ -19,13 +19,17 @@ export interface LoopbackServer {
   close(): Promise<void>;
 }
 
+/** A listener that may read the request asynchronously. */
+export type LoopbackListener = (request: IncomingMessage, response: ServerResponse) => unknown;
+
 export async function serveOnLoopback(
-  listener: RequestListener,
+  listener: LoopbackListener,
   options: { readonly secure?: boolean; readonly host?: string; readonly port?: number } = {},
 ): Promise<LoopbackServer> {
+  const onRequest = ignoringWithdrawn(listener);
   const server = options.secure
-    ? createSecureServer({ cert: fixture('server.pem'), key: fixture('server.key') }, listener)
-    : createServer(listener);
+    ? createSecureServer({ cert: fixture('server.pem'), key: fixture('server.key') }, onRequest)
+    : createServer(onRequest);
   return listenOnLoopback(server, options);
 }
 
@@ -53,5 +57,20 @@ export async function listenOnLoopback(
       server.close();
       await once(server, 'close');
     },
+  };
+}
+
+/**
+ * A client may close the connection before the end of its request: a webhook is withdrawn before its last byte when
+ * another node has claimed it. Reading such a request rejects with ECONNRESET.
+ */
+function ignoringWithdrawn(listener: LoopbackListener): RequestListener {
+  return async (request, response) => {
+    try {
+      await listener(request, response);
+    } catch (error) {
+      const isWithdrawn = error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
+      if (!isWithdrawn) throw error;
+    }
   };
 }

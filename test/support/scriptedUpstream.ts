@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+
+import { serveOnLoopback } from './loopbackServer.ts';
 
 /** One step of a response. */
 export type Step =
@@ -70,9 +71,8 @@ export async function startScriptedUpstream(...first: readonly Answer[]): Promis
   const ending = new AbortController();
   // Each pending response adds a listener.
   setMaxListeners(0, ending.signal);
-  let connections = 0;
 
-  const server = createServer(async (request, response) => {
+  const server = await serveOnLoopback(async (request, response) => {
     const text = (await request.toArray()).join('');
     const body: RequestBody = text === '' ? {} : JSON.parse(text);
     const { promise: outcome, settle } = outcomeOf(response);
@@ -82,15 +82,12 @@ export async function startScriptedUpstream(...first: readonly Answer[]): Promis
     const script = typeof answer === 'function' ? await answer(body, received) : answer;
     await play(script, response, ending.signal, settle);
   });
-  server.on('connection', () => connections++);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-
+  let closing: Promise<void> | undefined;
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `http://127.0.0.1:${server.port}/v1`,
     requests,
     get connections() {
-      return connections;
+      return server.connections();
     },
     clearRequests() {
       requests.length = 0;
@@ -98,10 +95,10 @@ export async function startScriptedUpstream(...first: readonly Answer[]): Promis
     answerWith(...next) {
       answers = [...next];
     },
-    async close() {
+    close() {
       ending.abort();
-      server.closeAllConnections();
-      if (server.listening) await new Promise((resolve) => server.close(resolve));
+      closing ??= server.close();
+      return closing;
     },
   };
 }

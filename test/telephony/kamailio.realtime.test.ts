@@ -3,15 +3,14 @@ import { systemClock } from '../../src/base/clock.ts';
 import { type RegistrationState, TrunkRegistration } from '../../src/telephony/trunks/registration.ts';
 import { type Kamailio, startKamailio } from '../sip/support/kamailio.ts';
 import { NO_STATE, waitUntilDrained } from '../sip/support/rig.ts';
+import { requiresSipPeers } from '../support/skips.ts';
 import { recordLegEvents, startTelephonyRig, type TelephonyRig, trunkOf } from '../support/telephonyRig.ts';
 
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 let carrier: Kamailio;
 let caller: TelephonyRig;
 let callee: TelephonyRig;
 
 beforeAll(async () => {
-  if (skip) return;
   [carrier, caller, callee] = await Promise.all([
     startKamailio('carrier'),
     startTelephonyRig(),
@@ -48,7 +47,7 @@ const dial = (password = 'secret') =>
     { fromNumber: 'alice', toNumber: 'bob' },
   );
 
-describe.skipIf(skip)('through Kamailio', () => {
+describe('through Kamailio', requiresSipPeers, () => {
   test('A wrong password fails the registration and the call', async () => {
     const { registration, states } = register('wrong');
     await vi.waitFor(() => expect(states).toHaveLength(1));

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 
 import { ALL_EVENTS } from '../phone/support/webhooks.ts';
 import { type Rig, type RunningCall, sharedRig } from './support/rig.ts';
-import { report, runsAllFaults } from './support/table.ts';
+import { report, requiresAllFaults } from './support/table.ts';
 
 const TIMEOUT = 300_000;
 const CALLS = 6;
@@ -10,8 +10,6 @@ const CALLS = 6;
 const FINALISED_MS = 60_000;
 
 const rig = sharedRig({ nodes: [['api', 'worker'], ['worker', 'voice'], ['media'], ['media'], ['media']] });
-const skip = !runsAllFaults || Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
-
 async function carriedBy(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return Number(/^callway_call_places_used (\d+)$/m.exec(text)?.[1]);
@@ -33,7 +31,7 @@ async function lost({ line }: Rig, running: readonly RunningCall[], count: numbe
   );
 }
 
-describe.skipIf(skip)('media nodes during calls', { timeout: TIMEOUT }, () => {
+describe('media nodes during calls', { ...requiresAllFaults, timeout: TIMEOUT }, () => {
   test('when one is killed and one freezes, other nodes finalize their calls, and the resumed node ends its own', async () => {
     const { cluster, startCalls, waitForCompletion, line, webhooks } = rig();
     const [killed, frozen] = cluster.nodes.filter(({ roles }) => roles.includes('media'));

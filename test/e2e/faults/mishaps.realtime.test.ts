@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type LoopbackServer, serveOnLoopback } from '../../support/loopbackServer.ts';
 import {
   failing,
@@ -12,6 +11,7 @@ import {
   saying,
   startScriptedUpstream,
 } from '../../support/scriptedUpstream.ts';
+import { requires, requiresSipPeers } from '../../support/skips.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
 import { makeLine, SLOW } from '../phone/support/line.ts';
 import { ALL_EVENTS } from '../phone/support/webhooks.ts';
@@ -25,8 +25,6 @@ const DEAD_LINE_MS = 10_000;
 const DISK_KILOBYTES = 2048;
 const FILL_MS = 50;
 const isRoot = process.getuid?.() === 0;
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
-
 /** What the model does after the callee's DTMF digit, selected by the call's variable. */
 const MODES = {
   'fails once': () => failing(503, 'overloaded'),
@@ -60,7 +58,9 @@ function fillDisk(): void {
 let upstream: ScriptedUpstream | undefined;
 let hanging: LoopbackServer | undefined;
 const disk = makeTempDir();
-if (isRoot) execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_KILOBYTES}k`, 'tmpfs', disk.path]);
+beforeAll(() => {
+  if (isRoot) execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_KILOBYTES}k`, 'tmpfs', disk.path]);
+});
 afterAll(async () => {
   await Promise.all([upstream?.close(), hanging?.close()]);
   if (isRoot) execFileSync('umount', [disk.path]);
@@ -84,7 +84,7 @@ const rig = sharedRig({
   },
 });
 
-describe.skipIf(skip).concurrent('a fault during a call', { timeout: TIMEOUT }, () => {
+describe.concurrent('a fault during a call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   const call = async (mode: string, digitCount: number, stays = false) => {
     const { line, people } = rig();
     const number = people.answering(digitCount, stays);
@@ -114,8 +114,9 @@ describe.skipIf(skip).concurrent('a fault during a call', { timeout: TIMEOUT }, 
     });
   });
 
-  test.skipIf(!isRoot)(
+  test(
     'when the disk is full, the recording fails with an event and the call continues',
+    requires(isRoot, 'mounting a small disk needs root'),
     async () => {
       const filling = setInterval(fillDisk, FILL_MS);
       onTestFinished(() => clearInterval(filling));
@@ -137,8 +138,9 @@ describe.skipIf(skip).concurrent('a fault during a call', { timeout: TIMEOUT }, 
 
   test('when a webhook receiver hangs, it gets each event once and delays no other receiver', async () => {
     const received: string[] = [];
-    hanging = await serveOnLoopback((request) => {
-      void json(request).then((body) => received.push((body as { event: string }).event));
+    hanging = await serveOnLoopback(async (request) => {
+      const { event } = (await json(request)) as { event: string };
+      received.push(event);
     });
     const { cluster, webhooks, line, people } = rig();
     const url = `http://127.0.0.1:${hanging.port}/hook`;

@@ -4,7 +4,7 @@ import { SLOW } from '../phone/support/line.ts';
 import type { Role } from './support/cluster.ts';
 import { startLoad } from './support/load.ts';
 import { sharedRig } from './support/rig.ts';
-import { report, runsAllFaults } from './support/table.ts';
+import { report, requiresAllFaults } from './support/table.ts';
 
 const TIMEOUT = 400_000;
 const ALL: readonly Role[] = ['api', 'worker', 'voice', 'media'];
@@ -12,9 +12,7 @@ const ALL: readonly Role[] = ['api', 'worker', 'voice', 'media'];
 const nodes = [...ALL, ...ALL].map((role) => [role]);
 const LOAD = { callsOut: 4, callsIn: 2, digitCount: 2 };
 const rig = sharedRig({ nodes, env: { DRAIN_SECONDS: '120' } });
-const skip = !runsAllFaults || Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
-
-describe.skipIf(skip)('a rolling restart under calls and chats', { timeout: TIMEOUT }, () => {
+describe('a rolling restart under calls and chats', { ...requiresAllFaults, timeout: TIMEOUT }, () => {
   test('drops no call, loses and repeats no event, and refuses no chat', async () => {
     const load = startLoad(rig(), LOAD);
     await vi.waitFor(() => expect(Math.min(load.callsDone, load.chatsDone / 10)).toBeGreaterThan(1), SLOW);

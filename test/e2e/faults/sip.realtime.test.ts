@@ -6,15 +6,13 @@ import { reservePort } from '../../support/ports.ts';
 import { SLOW } from '../phone/support/line.ts';
 import { ALL_EVENTS } from '../phone/support/webhooks.ts';
 import { sharedRig } from './support/rig.ts';
-import { report, runsAllFaults } from './support/table.ts';
+import { report, requiresAllFaults } from './support/table.ts';
 
 const TIMEOUT = 240_000;
 const READY_TIMEOUT_MS = 60_000;
 const FINALISED_MS = 60_000;
 const SECRET = 'between-us';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const skip = !runsAllFaults || Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
-
 const [sipPort, controlPort] = await Promise.all([reservePort(), reservePort()]);
 let server: Child | undefined;
 
@@ -39,15 +37,14 @@ afterAll(async () => {
   await server?.ended;
 });
 const rig = sharedRig({
-  nodes: skip ? [['api']] : [['api', 'worker', 'voice'], ['media']],
+  nodes: [['api', 'worker', 'voice'], ['media']],
   async moreEnv(): Promise<Readonly<Record<string, string>>> {
-    if (skip) return {};
     server = await startSipServer();
     return { DRACHTIO_URL: `drachtio://:${SECRET}@127.0.0.1:${controlPort}` };
   },
 });
 
-describe.skipIf(skip)('the SIP server in a process of its own', { timeout: TIMEOUT }, () => {
+describe('the SIP server in a process of its own', { ...requiresAllFaults, timeout: TIMEOUT }, () => {
   test('when it freezes for a while, calls continue to their end', async () => {
     const { startCalls, waitForAnswers, waitForCompletion } = rig();
     const running = await startCalls(3, 6);

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { requiresSipPeers } from '../../support/skips.ts';
 
 import { SLOW } from '../phone/support/line.ts';
 import { type Rig, sharedRig } from './support/rig.ts';
@@ -8,8 +9,6 @@ const TIMEOUT = 240_000;
 const CALLS = runsAllFaults ? 4 : 2;
 
 const rig = sharedRig({ nodes: [['api', 'worker'], ['voice'], ['media']] });
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
-
 interface Fault {
   readonly what: string;
   readonly done: string;
@@ -46,7 +45,10 @@ const SILENT: readonly Fault[] = [
   },
 ];
 
-describe.skipIf(skip)('calls continue, new calls get 503 and nothing is lost:', { timeout: TIMEOUT }, () => {
+describe('calls continue, new calls get 503 and nothing is lost:', {
+  ...requiresSipPeers,
+  timeout: TIMEOUT,
+}, () => {
   test.each([
     ['Redis and Postgres die, one after the other, and come back', KILLED],
     ...(runsAllFaults ? [['Redis and Postgres say nothing for a while', SILENT] as const] : []),

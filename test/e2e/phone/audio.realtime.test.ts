@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-
 import { interleaveStereo, parseWav, pickChannel, wavHeader } from '../../../src/media/wav.ts';
 import { tone } from '../../media/support/signals.ts';
 import { type BaresipOptions, startBaresip } from '../../sip/support/baresip.ts';
+import { requiresSipPeers } from '../../support/skips.ts';
 import { type BotSession, startBot } from './support/bot.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { newNumber, SLOW } from './support/line.ts';
@@ -10,7 +10,6 @@ import { toneMs } from './support/tones.ts';
 
 const TIMEOUT = 90_000;
 const installation = await phoneInstallation({ ROLES: 'api,worker,media' });
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 const PHONE_HZ = 440;
 /** Longer than any test: baresip hangs up at the end of its file. */
 const PLAY_SECONDS = 60;
@@ -36,7 +35,7 @@ function echo({ socket }: BotSession): void {
   });
 }
 
-describe.skipIf(skip)('baresip', { timeout: TIMEOUT }, () => {
+describe('baresip', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test.each([
     ['PCMU', 'PCMU/8000/1', 8000, 'off'],
     ['PCMA', 'PCMA/8000/1', 8000, 'off'],

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-
 import { parseTelephoneEvent } from '../../../src/media/dtmf/event.ts';
 import { CODECS, read } from '../../media/support/callHarness.ts';
 import { tone } from '../../media/support/signals.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { type RtpPhone, startRtpPhone } from '../../support/media/rtpPhone.ts';
+import { requiresSipPeers } from '../../support/skips.ts';
 import { type Bot, type BotSession, type Dialect, startBot } from './support/bot.ts';
 import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
@@ -13,7 +13,6 @@ import { toneMs } from './support/tones.ts';
 
 const TIMEOUT = 90_000;
 const installation = await phoneInstallation({ ROLES: 'api,worker,media' });
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 const PHONE_HZ = 440;
 const BOT_HZ = 1000;
 
@@ -69,9 +68,9 @@ async function callBot(dialect: Dialect): Promise<BotCall> {
 
 const heardByPhone = (phone: RtpPhone) => toneMs(phone.phone.hear(phone.received), 8000, BOT_HZ);
 
-describe.skipIf(skip).each(['twilio', 'callway'] as const)(
+describe.each(['twilio', 'callway'] as const)(
   'a bot that speaks %s',
-  { timeout: TIMEOUT },
+  { ...requiresSipPeers, timeout: TIMEOUT },
   (dialect) => {
     test('hears the phone and is heard, receives timestamps, and ends the call', async () => {
       const { line, call, phone, session, callee } = await callBot(dialect);
@@ -168,7 +167,7 @@ describe.skipIf(skip).each(['twilio', 'callway'] as const)(
   },
 );
 
-describe.skipIf(skip)('an unreachable bot', { timeout: TIMEOUT }, () => {
+describe('an unreachable bot', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('keeps the callee waiting for a few seconds only', async () => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-
 import { CODECS } from '../../media/support/callHarness.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { startBaresip } from '../../sip/support/baresip.ts';
 import { startRtpPhone } from '../../support/media/rtpPhone.ts';
+import { requiresSipPeers } from '../../support/skips.ts';
 import { encodeWav } from '../../support/wavFile.ts';
 import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
@@ -18,8 +18,6 @@ const TALK_MS = 1500;
 /** Allowance for a slow machine. */
 const MORE_MS = 6000;
 const installation = await phoneInstallation({ MEDIA_TIMEOUT_SECONDS: String(MEDIA_TIMEOUT_SECONDS) });
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
-
 /** The outcome of such a call; its number is free again. */
 async function outcomeOf(line: Line, call: PlacedCall, toNumber: string) {
   const { status, endReason, durationMs, endedAt } = await line.waitForEnd(call);
@@ -32,7 +30,7 @@ async function outcomeOf(line: Line, call: PlacedCall, toNumber: string) {
   return { status, endReason, durationMs, endedAt, recording: told.recording.status };
 }
 
-describe.skipIf(skip)('a carrier that fails during a call', { timeout: TIMEOUT }, () => {
+describe('a carrier that fails during a call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('and answers no BYE: media timeout ends the call', async () => {
     const toNumber = newNumber();
     const phone = await startBaresip({

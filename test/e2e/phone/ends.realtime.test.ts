@@ -1,15 +1,13 @@
 import { describe, expect, test } from 'vitest';
-
 import { callees } from '../../scenarios/callees.ts';
+import { requiresSipPeers } from '../../support/skips.ts';
 import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 90_000;
 const installation = await phoneInstallation();
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
-
-describe.skipIf(skip)('a running call', { timeout: TIMEOUT }, () => {
+describe('a running call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test.each([
     ['terminated', 'POST', '/sessions/terminate', 'api_hangup'],
     ['ended', 'DELETE', '/sessions', 'api_hangup'],

@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-
 import { CODECS } from '../../media/support/callHarness.ts';
 import { tone } from '../../media/support/signals.ts';
 import { callers } from '../../scenarios/callers.ts';
 import { runSipp, type SippRun } from '../../sip/support/sipp.ts';
 import { startRtpPhone } from '../../support/media/rtpPhone.ts';
 import { reservePort } from '../../support/ports.ts';
+import { requiresSipPeers } from '../../support/skips.ts';
 import { startBot } from './support/bot.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
@@ -14,7 +14,6 @@ import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 90_000;
 const installation = await phoneInstallation();
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 const LOCAL_NUMBER = newNumber();
 const NUMBER = `+886${LOCAL_NUMBER.slice(1)}`;
 const CALLER_HZ = 440;
@@ -48,7 +47,7 @@ async function startPhone(says: Int16Array) {
   return phone;
 }
 
-describe.skipIf(skip)('an inbound call', { timeout: TIMEOUT }, () => {
+describe('an inbound call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('is greeted by the agent and sends all events', async () => {
     // The agent does not start to speak over a speaking caller.
     const phone = await startPhone(new Int16Array(8000));

@@ -1,9 +1,9 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
-
 import { callees } from '../../scenarios/callees.ts';
 import { reservePort } from '../../support/ports.ts';
+import { requiresSipPeers } from '../../support/skips.ts';
 import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { methodOrStatus, newNumber } from './support/line.ts';
@@ -11,8 +11,6 @@ import { ALL_EVENTS, EVENTS_WITHOUT_RECORDING } from './support/webhooks.ts';
 
 const TIMEOUT = 90_000;
 const installation = await phoneInstallation();
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
-
 /** A port whose owner never answers. */
 async function silentPort(): Promise<number> {
   const socket = createSocket('udp4');
@@ -22,7 +20,7 @@ async function silentPort(): Promise<number> {
   return socket.address().port;
 }
 
-describe.skipIf(skip)('an unanswered outbound call', { timeout: TIMEOUT }, () => {
+describe('an unanswered outbound call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test.each([
     [486, callees.refuses(486), 'busy', null],
     [600, callees.refuses(600), 'busy', null],
@@ -114,7 +112,7 @@ describe.skipIf(skip)('an unanswered outbound call', { timeout: TIMEOUT }, () =>
   });
 });
 
-describe.skipIf(skip)('a second trunk', { timeout: TIMEOUT }, () => {
+describe('a second trunk', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test.each([
     ['500', callees.refuses(500)],
     ['503', callees.refuses(503)],
@@ -159,7 +157,7 @@ describe.skipIf(skip)('a second trunk', { timeout: TIMEOUT }, () => {
   });
 });
 
-describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
+describe('an answered call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('hung up by the callee is complete, with all four events in order', async () => {
     const callee = await startCallee(callees.hangsUpLater, { durationMs: 1500 });
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
@@ -251,7 +249,7 @@ describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
   });
 });
 
-describe.skipIf(skip)('one number', { timeout: TIMEOUT }, () => {
+describe('one number', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('has one call at a time in either spelling and on both routes, and is free afterwards', async () => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
@@ -280,7 +278,7 @@ describe.skipIf(skip)('one number', { timeout: TIMEOUT }, () => {
   });
 });
 
-describe.skipIf(skip)('a trunk’s limits', { timeout: TIMEOUT }, () => {
+describe('a trunk’s limits', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('with one channel the second call waits, and can be canceled meanwhile', async () => {
     const callee = await startCallee(callees.answers, { calls: 2 });
     const line = await installation().makeLine({ trunks: [{ port: callee.port, maxChannels: 1 }] });

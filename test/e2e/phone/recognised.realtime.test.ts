@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { createLocalSpeechToText } from '../../../src/providers/local/speechToText.ts';
 import { type Baresip, startBaresip } from '../../sip/support/baresip.ts';
+import { requiresSipPeers } from '../../support/skips.ts';
 import { concatSamples, synthesizeSpeech } from '../../support/synthesizedSpeech.ts';
 import { encodeWav } from '../../support/wavFile.ts';
 import { phoneInstallation } from './support/installation.ts';
@@ -66,7 +66,6 @@ const PATHWAY = {
 };
 
 const installation = await phoneInstallation({ STT_PROVIDER: 'local', TTS_PROVIDER: 'local' });
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 const recogniser = createLocalSpeechToText({ searchPath: process.env.PATH ?? '' });
 afterAll(() => recogniser.close());
 
@@ -121,7 +120,7 @@ async function transcriptOf(line: Line, call: PlacedCall): Promise<{ role: strin
   return (await line.api('GET', `/session-history/${call.sessionId}`)).body.messages;
 }
 
-describe.skipIf(skip)('a recording of a baresip call', { timeout: TIMEOUT }, () => {
+describe('a recording of a baresip call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test.each(Object.entries(PLACES))('%s is recognized again as in the transcript', async (_who, place) => {
     const words = await Promise.all(CALLER.map((text) => synthesizeSpeech(text, RATE_HZ, 'slt')));
     const { phone, line, call } = await place();

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-
 import { parseWav, pickChannel, WAV_HEADER_BYTES } from '../../../src/media/wav.ts';
 import { CODECS } from '../../media/support/callHarness.ts';
 import { tone } from '../../media/support/signals.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { startRtpPhone } from '../../support/media/rtpPhone.ts';
+import { requiresSipPeers } from '../../support/skips.ts';
 import { startBot } from './support/bot.ts';
 import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
@@ -14,13 +14,12 @@ import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 90_000;
 const installation = await phoneInstallation({ ROLES: 'api,worker,media' });
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 const PHONE_HZ = 440;
 const BOT_HZ = 1000;
 const RATE_HZ = 8000;
 const FRAME_MS = 20;
 
-describe.skipIf(skip)('a recording', { timeout: TIMEOUT }, () => {
+describe('a recording', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('has the caller on the left and the agent on the right, aligned, and is served in ranges', async () => {
     // A second of silence first, so that the tone's start can be found in the recording.
     const says = new Int16Array(30 * RATE_HZ);

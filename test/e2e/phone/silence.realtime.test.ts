@@ -1,15 +1,13 @@
 import { describe, expect, test } from 'vitest';
-
 import { callees } from '../../scenarios/callees.ts';
+import { requiresSipPeers } from '../../support/skips.ts';
 import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 90_000;
 const installation = await phoneInstallation({ MEDIA_TIMEOUT_SECONDS: '1' });
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
-
-describe.skipIf(skip)('a call', { timeout: TIMEOUT }, () => {
+describe('a call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('whose peer sends no RTP at all is hung up', async () => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-
 import { parseWav } from '../../../src/media/wav.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { callers } from '../../scenarios/callers.ts';
@@ -11,6 +10,7 @@ import { reservePort } from '../../support/ports.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
 import { type ServiceProcess, startService } from '../../support/processes.ts';
 import { redisDatabase } from '../../support/redis.ts';
+import { requiresSipPeers } from '../../support/skips.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
 import { startCallee } from './support/callee.ts';
 import { type Client, type Line, makeLine, newNumber, type PlacedCall, SLOW } from './support/line.ts';
@@ -18,8 +18,6 @@ import { ALL_EVENTS, receiveWebhooks, type WebhookReceiver } from './support/web
 
 const TIMEOUT = 240_000;
 const READY_TIMEOUT_MS = 90_000;
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
-
 async function start(dataDir: string, env: Record<string, string>): Promise<ServiceProcess> {
   const settings = { ALLOW_INSECURE_WEBHOOKS: 'true', MEDIA_WORKERS: '1', ...env };
   const service = await startService({ dataDir, env: settings, readyTimeoutMs: READY_TIMEOUT_MS });
@@ -61,7 +59,7 @@ async function expectLost(client: Client, line: Line, call: PlacedCall, webhooks
   expect(wav.samples.length / 2 / wav.sampleRateHz).toBeGreaterThan(1);
 }
 
-describe.skipIf(skip)('SIGTERM', { timeout: TIMEOUT }, () => {
+describe('SIGTERM', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('lets a running call finish, accepts no new one, and exits with 0', async () => {
     const [stores, webhooks] = [await ownStores(), await webhookReceiver()];
     const service = await start(dataFolder(), stores);
@@ -125,7 +123,7 @@ describe.skipIf(skip)('SIGTERM', { timeout: TIMEOUT }, () => {
   });
 });
 
-describe.skipIf(skip)('a service killed during a call', { timeout: TIMEOUT }, () => {
+describe('a service killed during a call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('ends the call at its next start: the recording plays, the number is free, each event is sent once', async () => {
     const webhooks = await webhookReceiver();
     const dataDir = dataFolder();

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { CODECS } from '../../media/support/callHarness.ts';
 import { tone } from '../../media/support/signals.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { startRtpPhone } from '../../support/media/rtpPhone.ts';
+import { requiresSipPeers } from '../../support/skips.ts';
 import { startBot } from './support/bot.ts';
 import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
@@ -14,7 +14,6 @@ import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 90_000;
 const installation = await phoneInstallation();
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 const CALLER_HZ = 620;
 const OTHER_HZ = 1000;
 const RINGING_HZ = 440;
@@ -36,7 +35,7 @@ async function transfersOf(line: Line, { sessionId }: PlacedCall) {
     .map(({ data }) => data);
 }
 
-describe.skipIf(skip)('a transfer', { timeout: TIMEOUT }, () => {
+describe('a transfer', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('rings, bridges both parties, records them, and ends for both', async () => {
     const bot = await startBot('callway');
     const [caller, other] = [await startPhone(CALLER_HZ), await startPhone(OTHER_HZ)];

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Kamailio, startKamailio } from '../../sip/support/kamailio.ts';
 import { reservePort } from '../../support/ports.ts';
+import { requiresSipPeers } from '../../support/skips.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { type Line, SLOW } from './support/line.ts';
 
 const TIMEOUT = 90_000;
 const installation = await phoneInstallation();
-const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 const DIGITS = '886900000123';
 
 let carrier: Kamailio;
 beforeAll(async () => {
-  if (!skip) carrier = await startKamailio('carrier');
+  carrier = await startKamailio('carrier');
 });
 afterAll(() => carrier?.close());
 
 const healthOf = async (line: Line) => (await line.api('GET', `/trunks/${line.trunkIds[0]}`)).body.health;
 
-describe.skipIf(skip)('a trunk', { timeout: TIMEOUT }, () => {
+describe('a trunk', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('registers, and unregisters when it becomes inactive', async () => {
     const trunk = {
       port: carrier.port,

@@ -1,5 +1,7 @@
 import { appendFileSync } from 'node:fs';
 
+import { requires, requiresSipPeers } from '../../../support/skips.ts';
+
 /** A row of the table of faults. */
 export interface FaultRow {
   readonly what: string;
@@ -17,3 +19,8 @@ export function report(row: FaultRow): void {
 
 /** Whether all faults are run; the test suite runs a selection. */
 export const runsAllFaults = process.env.CALLWAY_FAULTS === 'all';
+
+/** For the faults beyond the selection; they need SIPp as well. */
+export const requiresAllFaults = runsAllFaults
+  ? requiresSipPeers
+  : requires(false, 'run by "npm run faults"');
