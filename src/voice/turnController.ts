@@ -157,7 +157,7 @@ export class TurnController {
       atMs: this.#nowMs,
       utterance: recognition.utterance,
       isSpeechOnset: recognition.isSpeechOnset,
-      policy: settings.policy,
+      policy: settings.policyWhile(agentTurns.speech?.interruptionPolicy),
       endpointingDelayMs: () => settings.endpointingDelayMs(this.#state.transcript),
       answering: agentTurns.answering,
       isOnHold: this.isOnHold,

@@ -98,7 +98,7 @@ async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Ou
   switch (effect.type) {
     case 'enter':
       journal.moveTo(node.id);
-      announce(turn, node);
+      announce(turn, node, effect.hasSpokenFor);
       journal.event('node_entered', { nodeId: node.id, title: node.data.title, why: effect.why });
       return {};
     case 'judge': {
@@ -168,8 +168,9 @@ async function knowledgeFor(turn: TurnContext, node: PathwayNode): Promise<reado
   return await retrieve(turn, queryOf(node, input.kind === 'words' ? input.text : '', turn.render));
 }
 
-function announce(turn: TurnContext, node: PathwayNode): void {
-  turn.request.delivery?.onNode(currentNodeOf(turn.graph, node, prefetchRetrievalAt(turn, node)));
+function announce(turn: TurnContext, node: PathwayNode, hasSpokenFor = false): void {
+  const current = currentNodeOf(turn.graph, node, prefetchRetrievalAt(turn, node));
+  turn.request.delivery?.onNode(current, hasSpokenFor);
 }
 
 /** Extracts the agent's variables from the customer's words. A failure leaves them unset and is recorded. */

@@ -51,7 +51,13 @@ export type TurnMachineEvent =
   | { readonly type: 'halted' };
 
 export type TurnMachineEffect =
-  | { readonly type: 'enter'; readonly node: PathwayNode; readonly why: string }
+  | {
+      readonly type: 'enter';
+      readonly node: PathwayNode;
+      readonly why: string;
+      /** The words that were just said were said for this node. */
+      readonly hasSpokenFor?: boolean;
+    }
   | { readonly type: 'judge'; readonly node: PathwayNode; readonly choices: readonly PathwayEdge[] }
   /** Ask the model for the node's words. The same request may take one of `moves`; another one selects from `beside`. */
   | {
@@ -256,7 +262,7 @@ function afterMove(
 ): Step {
   const node = context.graph.node(edge.target);
   if (!node || !state.hasAnswered) return arrive(state, edge, context);
-  const enter: TurnMachineEffect = { type: 'enter', node, why: reasonOf(edge) };
+  const enter: TurnMachineEffect = { type: 'enter', node, why: reasonOf(edge), hasSpokenFor: knewPrompt };
   const entered = { ...state, nodeId: node.id, hops: state.hops + 1, choices: [], otherwise: null };
   if (waitsForCaller(node)) {
     return { state: { ...entered, phase: 'done', hasSpoken: knewPrompt }, effects: [enter] };

@@ -14,8 +14,12 @@ export interface SpokenDelivery {
    * @throws To refuse the turn; nothing of it is stored.
    */
   onSession(session: Session): void;
-  /** Called when the turn starts and at each move; what is said afterwards is said at this node. */
-  onNode(current: CurrentNode): void;
+  /**
+   * Called when the turn starts and at each move; what is said afterwards is said at this node.
+   *
+   * @param hasSpokenFor - The words since the last call were said for this node: the model knew that it moves there.
+   */
+  onNode(current: CurrentNode, hasSpokenFor: boolean): void;
   /**
    * Called when the answer is complete or broke off: at most once per turn, and never for a turn that failed or was
    * aborted before its first word.

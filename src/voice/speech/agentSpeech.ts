@@ -1,6 +1,7 @@
 import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
 import type { SynthesisRequest } from '../../providers/ports/textToSpeech.ts';
 import { createHeardText, type HeardText } from './heardText.ts';
+import { type InterruptionPolicy, PiecePolicies } from './piecePolicies.ts';
 import { isSpeakable, speakable } from './sentenceSplitter.ts';
 import { SpeechPlayout, type SpeechPlayoutDeps } from './speechPlayout.ts';
 import { firstAudible, type SpeechSynthesis, withoutLeadingSilence } from './speechSynthesis.ts';
@@ -26,6 +27,7 @@ export class AgentSpeech {
   readonly #heardText: HeardText;
   readonly #abort = new AbortController();
   readonly #sentences: string[] = [];
+  readonly #policies = new PiecePolicies();
   #isFinished = false;
   #isSynthesizing = false;
   #wake: () => void = () => undefined;
@@ -46,10 +48,21 @@ export class AgentSpeech {
     return isIdle && this.playout.isDrained;
   }
 
+  /** The policy of the node whose words are being heard; undefined when nothing is left to be heard. */
+  get interruptionPolicy(): InterruptionPolicy | undefined {
+    return this.playout.isStopped ? undefined : this.#policies.at(this.playout.position);
+  }
+
+  /** What is said from now on belongs to another node. @see PiecePolicies.enterNode */
+  enterNode(policy: InterruptionPolicy, ownsLastWords: boolean): void {
+    this.#policies.enterNode(policy, ownsLastWords);
+  }
+
   /** Speaks the next piece of text, usually a sentence. */
   say(text: string): void {
     if (this.#isFinished || this.playout.isStopped || text === '') return;
     this.#sentences.push(text);
+    this.#policies.add();
     if (!this.#isSynthesizing) void this.#synthesize();
   }
 
@@ -100,6 +113,7 @@ export class AgentSpeech {
       await this.#untilNeeded();
       if (this.playout.isStopped) break;
       await this.#speakSentence(text);
+      this.#policies.complete(this.#heardText.lengthSamples);
     }
     this.#isSynthesizing = false;
     if (!this.playout.isStopped) this.#completeIfFinished();

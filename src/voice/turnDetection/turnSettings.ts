@@ -2,6 +2,7 @@ import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
 import { fallbackPhrasesOf, noticePhrase } from '../speech/fallbackPhrases.ts';
+import type { InterruptionPolicy } from '../speech/piecePolicies.ts';
 import {
   type CallerPauses,
   type EndpointingBounds,
@@ -12,11 +13,7 @@ import {
 } from './endpointing.ts';
 
 /** Turn taking at one node of the pathway. */
-export interface TurnPolicy extends EndpointingBounds {
-  /** Whether the caller may interrupt the agent. */
-  readonly interruptible: boolean;
-  /** Speech of the caller that pauses the agent. */
-  readonly interruptAfterMs: number;
+export interface TurnPolicy extends EndpointingBounds, InterruptionPolicy {
   /** Silence of both sides that starts a turn of the agent. */
   readonly silenceAfterMs: number;
   /** What the agent then says, one after the other; empty for the language's fallback phrase. */
@@ -83,6 +80,13 @@ export class TurnSettings {
 
   get policy(): TurnPolicy {
     return this.#policy;
+  }
+
+  /** The node's policy; while words of another node are being heard, with that node's policy of interruptions. */
+  policyWhile(heard: InterruptionPolicy | undefined): TurnPolicy {
+    if (!heard) return this.#policy;
+    const { interruptAfterMs } = heard;
+    return { ...this.#policy, interruptAfterMs, interruptible: heard.interruptible && this.#isInterruptible };
   }
 
   get expectedAnswers(): readonly string[] {

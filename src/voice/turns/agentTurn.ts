@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { NewSession, Session } from '../../engine/session/session.ts';
-import { type Delivered, TurnCancelledError } from '../../engine/turn/delivery.ts';
+import { type CurrentNode, type Delivered, TurnCancelledError } from '../../engine/turn/delivery.ts';
 import type {
   ExternalMessage,
   TurnAction,
@@ -158,19 +158,27 @@ export class AgentTurn {
   }
 
   #turnRequest(): TurnRequest {
-    const { settings, clock, onSession } = this.#deps;
+    const { clock, onSession } = this.#deps;
     const { input, history, timestamps } = this.#request;
     return {
       input,
       delivery: {
         onSession,
-        onNode: (current) => settings.enterNode(current),
+        onNode: (current, hasSpokenFor) => this.#onNode(current, hasSpokenFor),
         finish: () => this.#finish(),
         heardSoFar: () => this.#heardSoFar(),
       },
       beganAtMs: speechEndEpochMs(timestamps, clock.monotonicMs(), clock.now()),
       ...(history.length > 0 ? { history } : {}),
     };
+  }
+
+  #onNode(current: CurrentNode, hasSpokenFor: boolean): void {
+    const { settings } = this.#deps;
+    // Words of two nodes share no piece.
+    for (const piece of this.#splitter.flush()) this.speech.say(piece);
+    settings.enterNode(current);
+    this.speech.enterNode(settings.policy, hasSpokenFor);
   }
 
   #onOutput(output: TurnOutput): undefined {

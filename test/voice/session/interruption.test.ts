@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import { sleep } from '../../../src/base/async/sleep.ts';
 import type { ChatRequest } from '../../../src/providers/ports/chatModel.ts';
 import { delayedSaves } from '../../support/delayedSaves.ts';
@@ -224,3 +225,68 @@ test.each([240, 320, 400, 480, 560, 720])(
     expect(said.map((line) => line.slice('user: '.length)).join(' ')).toBe('yes but not on Monday');
   },
 );
+
+const DISCLOSURE: PathwayInput = {
+  nodes: [
+    { id: 'start', type: 'start', data: { title: 'Begin' } },
+    {
+      id: 'notice',
+      type: 'say',
+      data: { title: 'Notice', prompt: 'This call is being recorded for quality.', interruption: 'off' },
+    },
+    { id: 'talk', type: 'conversation', data: { title: 'Talk', prompt: 'Talk.' } },
+  ],
+  edges: [
+    { id: 'begin', source: 'start', target: 'notice' },
+    { id: 'told', source: 'notice', target: 'talk' },
+  ],
+};
+
+test('A node’s interruption policy holds until its words were heard, though the next words are queued', async () => {
+  const call = simulatedCall({
+    pathway: DISCLOSURE,
+    answer: (index) => [LONG, { text: 'Of course.' }][index] ?? {},
+  });
+  await call.agentSpeaks();
+  await call.stream.advance(300);
+  await call.say('No I want something else.', 1200);
+  expect(call.isAgentSpeaking()).toBe(true);
+  // The disclosure has seven words of 300 ms; what follows it can be interrupted.
+  await call.stream.advance(2100);
+  await call.say('No I want something else.', 1000);
+  expect(call.isAgentSpeaking()).toBe(false);
+  await greeted(call);
+  await call.stream.hangUp();
+  await call.report;
+  expect(eventsOf(call, 'barge_in')).toEqual([
+    expect.objectContaining({
+      heardText: expect.stringMatching(/^This call is being recorded for quality\.\s+One two/),
+    }),
+  ]);
+});
+
+test('The words that the model says for the next node follow that node’s interruption policy', async () => {
+  const pathway: PathwayInput = {
+    nodes: [
+      { id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.' } },
+      {
+        id: 'terms',
+        type: 'conversation',
+        data: { title: 'Terms', prompt: 'Say the terms.', interruption: 'off' },
+      },
+    ],
+    edges: [
+      { id: 'asked', source: 'start', target: 'terms', data: { condition: 'They ask for the terms.' } },
+    ],
+  };
+  const moved = { ...LONG, calls: [{ name: 'move_to', arguments: { edge: 'asked' } }] };
+  const call = simulatedCall({ pathway, answer: (index) => [GREETING, moved][index] ?? {} });
+  await greeted(call);
+  await call.say('What are the terms?', 800);
+  await call.agentSpeaks();
+  await call.stream.advance(300);
+  await call.say('No I want something else.', 1500);
+  expect(call.isAgentSpeaking()).toBe(true);
+  await call.stream.hangUp();
+  expect(await call.report).toMatchObject({ interruptions: 0 });
+});
