@@ -4,7 +4,12 @@ import { findDialect } from './dialects/index.ts';
 import { ServerStream, toConnection } from './serverStream.ts';
 import type { StreamGrant } from './streamTickets.ts';
 import { startHeartbeat } from './transport/heartbeat.ts';
-import { CLOSE_PROTOCOL_ERROR, type StreamSocket, toMessage } from './transport/streamSocket.ts';
+import {
+  CLOSE_MESSAGE_TOO_BIG,
+  CLOSE_PROTOCOL_ERROR,
+  type StreamSocket,
+  toMessage,
+} from './transport/streamSocket.ts';
 
 export interface AcceptStreamDeps {
   readonly clock: Clock;
@@ -13,14 +18,15 @@ export interface AcceptStreamDeps {
 
 /** Carriers send the start right after connecting. */
 const START_TIMEOUT_MS = 5000;
-/** Audio may overtake the start under load; some seconds of it are kept. */
-const MAX_EARLY_MESSAGES = 200;
+/** Two seconds of audio at 16 kHz. */
+export const MAX_BYTES_BEFORE_START = 64 * 1024;
 
 /**
  * Waits for the start of an admitted connection.
  *
  * @returns The stream; add listeners at once, since the messages so far follow in the same turn of the event loop.
- *   Undefined, and the socket closed, when no start came in time or the stream's format is refused.
+ *   Undefined, and the socket closed, when no start came in time or within {@link MAX_BYTES_BEFORE_START}, or the stream's
+ *   format is refused.
  */
 export function acceptStream(
   socket: StreamSocket,
@@ -30,19 +36,21 @@ export function acceptStream(
   return new Promise((resolve) => {
     const dialect = findDialect(grant.dialect).openServer(toConnection(socket));
     let early: StreamMessage[] | undefined = [];
+    let earlyBytes = 0;
     let stream: ServerStream | undefined;
     let isRefused = false;
-    const refuse = (reason: string) => {
+    const refuse = (reason: string, code = CLOSE_PROTOCOL_ERROR) => {
       if (stream || isRefused) return;
       isRefused = true;
+      early = undefined;
       timer.cancel();
-      socket.close(CLOSE_PROTOCOL_ERROR, reason);
+      socket.close(code, reason);
       resolve(undefined);
     };
     const start = ({ streamId, sampleRateHz, customParameters }: StreamStart) => {
       timer.cancel();
       const info = { ...grant, streamId, sampleRateHz, customParameters };
-      const started = new ServerStream({ socket, dialect, info, onListenerError });
+      const started = new ServerStream({ socket, dialect, info, clock, onListenerError });
       stream = started;
       resolve(started);
       // After the listeners of the promise.
@@ -59,10 +67,18 @@ export function acceptStream(
     socket.on('error', () => {});
     socket.on('close', () => refuse('closed'));
     socket.on('message', (data, isBinary) => {
+      if (isRefused) return;
       const message = toMessage(data, isBinary);
       if (early === undefined) return stream?.receive(message);
-      if (early.length < MAX_EARLY_MESSAGES) early.push(message);
-      if (stream || isRefused) return;
+      early.push(message);
+      if (stream) return;
+      earlyBytes += data.length;
+      if (earlyBytes > MAX_BYTES_BEFORE_START) {
+        return refuse(
+          `more than ${MAX_BYTES_BEFORE_START} bytes came before the start`,
+          CLOSE_MESSAGE_TOO_BIG,
+        );
+      }
       const description = dialect.readStart(message);
       if (typeof description === 'string') refuse(description);
       else if (description) start(description);

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import { createEmitter, type Emitter } from '../base/emitter.ts';
 import type {
   CallCommand,
@@ -15,18 +16,23 @@ import type {
 import { PlayoutEstimate } from './playoutEstimate.ts';
 import {
   CLOSE_NORMAL,
+  CLOSE_POLICY_VIOLATION,
   CLOSE_TRY_AGAIN_LATER,
   type StreamSocket,
   sendMessage,
 } from './transport/streamSocket.ts';
 
-/** Minutes of audio that the peer does not read. */
-const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
+/** Audio that the peer does not read: more than an agent's lookahead at 24 kHz. */
+const MAX_UNSENT_BYTES = 2 * 1024 * 1024;
+/** A peer may send buffered audio at once, as after a pause of its network, but not faster than real time for long. */
+const MAX_LEAD_MS = 60_000;
+const TOO_FAST = 'audio arrives faster than real time';
 
 export interface ServerStreamOptions {
   readonly socket: StreamSocket;
   readonly dialect: DialectServer;
   readonly info: StreamInfo;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly onListenerError: (error: unknown, event: string) => void;
 }
 
@@ -44,13 +50,19 @@ export class ServerStream implements AudioStream {
   readonly #estimate = new PlayoutEstimate();
   /** Marks that the gateway has not returned yet. */
   #pendingMarks: { readonly name: string; isCleared: boolean }[] = [];
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  #receivedAtMs: number;
+  /** How far the received audio is ahead of real time. */
+  #leadMs = 0;
   #isClosed = false;
 
-  constructor({ socket, dialect, info, onListenerError }: ServerStreamOptions) {
+  constructor({ socket, dialect, info, clock, onListenerError }: ServerStreamOptions) {
     this.info = info;
     this.events = createEmitter<AudioStreamEvents>(onListenerError);
     this.#socket = socket;
     this.#dialect = dialect;
+    this.#clock = clock;
+    this.#receivedAtMs = clock.monotonicMs();
     socket.on('close', (code, reason) => this.#end(code, reason.toString('utf8')));
   }
 
@@ -93,6 +105,10 @@ export class ServerStream implements AudioStream {
   readonly #handler: GatewayMessageHandler = {
     audio: (samples) => {
       if (samples.length === 0) return;
+      if (this.#advanceLead(samples.length) > MAX_LEAD_MS) {
+        this.close(CLOSE_POLICY_VIOLATION, TOO_FAST);
+        return this.#end(CLOSE_POLICY_VIOLATION, TOO_FAST);
+      }
       this.receivedSamples += samples.length;
       this.#estimate.received(samples.length);
       this.events.emit('audio', samples);
@@ -118,6 +134,14 @@ export class ServerStream implements AudioStream {
       this.malformed++;
     },
   };
+
+  #advanceLead(samples: number): number {
+    const nowMs = this.#clock.monotonicMs();
+    const leadMs = Math.max(0, this.#leadMs - (nowMs - this.#receivedAtMs));
+    this.#leadMs = leadMs + (samples / this.info.sampleRateHz) * 1000;
+    this.#receivedAtMs = nowMs;
+    return this.#leadMs;
+  }
 
   #emitCleared(position: PlayoutPosition): void {
     if (!this.#isClosed) this.events.emit('cleared', position);

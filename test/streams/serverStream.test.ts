@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { WebSocket } from 'ws';
 
 import { systemClock } from '../../src/base/clock.ts';
-import { acceptStream } from '../../src/streams/acceptStream.ts';
+import { acceptStream, MAX_BYTES_BEFORE_START } from '../../src/streams/acceptStream.ts';
 import type { DialectName } from '../../src/streams/dialects/index.ts';
 import type { ServerStream } from '../../src/streams/serverStream.ts';
 import type { AudioStreamEvents } from '../../src/voice/audioStream.ts';
@@ -100,6 +100,20 @@ describe('acceptStream', () => {
     expect(stream.receivedSamples).toBe(3);
   });
 
+  test.each([
+    ['one message', [MAX_BYTES_BEFORE_START + 1]],
+    ['many messages', Array<number>(65).fill(1024)],
+  ])(
+    'closes a connection that sends more than 64 KiB before its start message, in %s',
+    async (_how, sizes) => {
+      const closed = closeOf(gateway);
+      const accepted = acceptStream(pair.server, grantOf('callway'), deps);
+      for (const size of sizes) gateway.send(Buffer.alloc(size));
+      expect(await accepted).toBeUndefined();
+      expect(await closed).toEqual([1009, 'more than 65536 bytes came before the start']);
+    },
+  );
+
   test('closes a stream of a refused format with the dialect’s reason', async () => {
     const closed = closeOf(gateway);
     send(start('twilio', 16_000));
@@ -183,6 +197,30 @@ describe('ServerStream', () => {
       ['cleared', position],
       ['mark', { name: 'second', outcome: 'cleared', ...position }],
       ['dtmf', { digit: '1' }],
+    ]);
+  });
+
+  test('closes a stream whose audio arrives faster than real time for long', async () => {
+    const clock = createSimulatedClock();
+    send(start('callway', 8000));
+    const { callId: _, ...grant } = grantOf('callway');
+    const stream = await acceptStream(pair.server, grant, { ...deps, clock });
+    if (!stream) throw new Error('no stream');
+    const events = eventsOf(stream);
+    const closed = closeOf(gateway);
+    const tenSeconds = Buffer.alloc(160_000);
+    for (let count = 1; count <= 6; count++) gateway.send(tenSeconds);
+    await events.count(6);
+    // Ten seconds later ten more are in time.
+    clock.advance(10_000);
+    gateway.send(tenSeconds);
+    await events.count(7);
+    expect(stream.receivedSamples).toBe(560_000);
+    gateway.send(tenSeconds);
+    expect(await closed).toEqual([1008, 'audio arrives faster than real time']);
+    expect(events.seen.at(-1)).toEqual([
+      'closed',
+      { code: 1008, reason: 'audio arrives faster than real time' },
     ]);
   });
 

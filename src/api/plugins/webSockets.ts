@@ -3,8 +3,8 @@ import websocket from '@fastify/websocket';
 import { chooseSubprotocol } from '../../streams/dialects/index.ts';
 import type { App } from '../ports.ts';
 
-/** Audio arrives in messages of some kilobytes; even a minute of it is smaller than this. */
-const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/** Audio arrives in messages of some kilobytes; this is five seconds of it at 24 kHz. */
+export const MAX_MESSAGE_BYTES = 256 * 1024;
 
 /** Registers WebSocket routes in a scope of their own. Compression is off, since audio does not compress. */
 export async function webSockets(app: App, addRoutes: (scope: App) => void): Promise<void> {

@@ -29,6 +29,8 @@ export const CLOSE_NORMAL = 1000;
 export const CLOSE_PROTOCOL_ERROR = 1002;
 /** Reported for a close without a code, as many WebSocket libraries send it. Never sent. */
 export const CLOSE_WITHOUT_CODE = 1005;
+export const CLOSE_POLICY_VIOLATION = 1008;
+export const CLOSE_MESSAGE_TOO_BIG = 1009;
 export const CLOSE_SERVICE_RESTART = 1012;
 export const CLOSE_TRY_AGAIN_LATER = 1013;
 
