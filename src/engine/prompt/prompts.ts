@@ -122,14 +122,15 @@ export interface StepPromptInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly knowledge: readonly Passage[];
   readonly instructions: readonly string[];
-  readonly today: string;
+  /** @see TurnContext.now */
+  readonly now: string;
   readonly render: Render;
 }
 
 /** The prompt of the current step, which changes from turn to turn. @see withStep for its place. */
 export function stepPrompt(input: StepPromptInput): string {
   const { node, graph, render, release } = input;
-  const parts = [`Today is ${input.today}. You are at this step:\n${stepText(node, render)}`];
+  const parts = [`You are at this step:\n${stepText(node, render)}`];
   const neighbours = graph.outgoing(node.id).map(({ target }) => graph.node(target));
   if (release.agent.type === 'skill') {
     const texts = [...new Set(neighbours)].flatMap((next) => (next ? [stepText(next, render)] : []));
@@ -148,7 +149,8 @@ export function stepPrompt(input: StepPromptInput): string {
       `Answer from these passages, and from nothing else. Each begins with its document in brackets, which you name only when you are asked for it:\n${passages.join('\n')}`,
     );
   }
-  parts.push(...input.instructions);
+  // Last, since it changes each minute: an endpoint that gets one system message can cache all before it.
+  parts.push(...input.instructions, todayIs(input.now));
   return parts.join('\n\n');
 }
 
@@ -162,6 +164,11 @@ export function withStep(messages: readonly ChatMessage[], step: string): ChatMe
   const isAnswer = ['user', 'tool'].includes(messages.at(-1)?.role ?? '');
   const index = isAnswer ? messages.findLastIndex(({ role }) => role === 'user') : messages.length;
   return messages.toSpliced(index < 0 ? messages.length : index, 0, message);
+}
+
+/** @param now - {@link TurnContext.now} */
+export function todayIs(now: string): string {
+  return `Today is ${now}.`;
 }
 
 /** Asks which edge's condition holds. */

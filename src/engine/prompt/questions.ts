@@ -7,7 +7,7 @@ import type { ChatRequest } from '../../providers/ports/chatModel.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import { type ModelAccess, promptMessages, type TurnContext } from '../turn/turnContext.ts';
 import { coerceVariable } from './coerceVariable.ts';
-import { EXTRACT_PROMPT, type Render, routePrompt, SUMMARY_PROMPT } from './prompts.ts';
+import { EXTRACT_PROMPT, type Render, routePrompt, SUMMARY_PROMPT, todayIs } from './prompts.ts';
 import { rehearsalOptions, type Situation, situationOf } from './rehearsal.ts';
 import { type Choice, extractAnswer, extractFormat, routeAnswer, routeFormat } from './structuredOutput.ts';
 
@@ -17,10 +17,12 @@ export interface Question {
   /** The stable prompt and the conversation. */
   readonly messages: readonly ChatMessage[];
   readonly situation: Situation;
+  /** {@link TurnContext.now}; absent after the session. */
+  readonly now?: string;
 }
 
 export function questionAt(turn: TurnContext, node: PathwayNode | undefined): Question {
-  return { access: turn, messages: promptMessages(turn), situation: situationOf(turn, node) };
+  return { access: turn, messages: promptMessages(turn), situation: situationOf(turn, node), now: turn.now };
 }
 
 /** An edge as a model is shown it. */
@@ -74,8 +76,12 @@ export async function askForSummary(question: Question): Promise<string> {
   });
 }
 
-function requestOf({ access, messages }: Question, prompt: string): Pick<ChatRequest, 'model' | 'messages'> {
-  return { model: access.modelName, messages: [...messages, { role: 'system', content: prompt }] };
+function requestOf(
+  { access, messages, now }: Question,
+  prompt: string,
+): Pick<ChatRequest, 'model' | 'messages'> {
+  const content = now === undefined ? prompt : `${prompt}\n\n${todayIs(now)}`;
+  return { model: access.modelName, messages: [...messages, { role: 'system', content }] };
 }
 
 /**

@@ -3,7 +3,7 @@ import { createGraph, type PathwayGraph } from '../../agents/pathway/graph.ts';
 import { renderTemplate, type TemplateCache } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Clock } from '../../base/clock.ts';
-import { localDate } from '../../base/localDate.ts';
+import { localDate, localMoment } from '../../base/localDate.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { ChatModel, ChatRequest, Usage } from '../../providers/ports/chatModel.ts';
 import { contextMessages } from '../history/contextWindow.ts';
@@ -81,12 +81,15 @@ export interface TurnContext extends TurnStart, ModelAccess {
   readonly render: Render;
   /** `YYYY-MM-DD` in the agent's time zone. */
   readonly today: string;
+  /** Weekday, date, time and zone at the turn's start, as the model is told them. */
+  readonly now: string;
 }
 
 export function createTurnContext(deps: TurnContext['deps'], start: TurnStart): TurnContext {
   const { session, release, journal, trace } = start;
   const { chat } = deps.models;
   const timeZone = release.agent.timezone ?? 'UTC';
+  const atMs = deps.clock.now();
   return {
     ...start,
     deps,
@@ -95,7 +98,8 @@ export function createTurnContext(deps: TurnContext['deps'], start: TurnStart): 
     modelName: deps.models[executionMode(release.agent)],
     usage: new UsageMeter(),
     startSpan: (request) => trace.startModelSpan(chat.name, request),
-    today: localDate(timeZone, deps.clock.now()),
+    today: localDate(timeZone, atMs),
+    now: localMoment(timeZone, atMs),
     render: (template, { isOptional = false } = {}) =>
       renderTemplate(template, journal.variables, {
         cache: deps.templates,

@@ -40,7 +40,7 @@ const OPTIONAL_PARAMETERS: readonly OptionalParameter[] = [
   {
     // Chat templates of several open models accept a system message only at the start.
     name: 'laterSystemMessage',
-    refusal: /system|\broles?\b/i,
+    refusal: /system|\broles?\b|jinja|chat template/i,
     isIn: ({ messages }) => messages.some(({ role }, index) => role === 'system' && index > 0),
     removeFrom: (body) => ({ ...body, messages: mergeSystemMessages(body.messages) }),
   },
@@ -146,11 +146,22 @@ function mergeSystemMessages(messages: readonly ChatCompletionMessageParam[]): C
   const last = conversation.at(-1);
   const isUserLast = last?.role === 'user';
   const finalTexts = isUserLast ? [contentOf(last), ...finalInstructions] : finalInstructions;
-  return [
+  return joinUserMessages([
     { role: 'system', content: instructions.map(contentOf).join('\n\n') },
     ...(isUserLast ? conversation.slice(0, -1) : conversation),
     ...(finalTexts.length > 0 ? [{ role: 'user' as const, content: finalTexts.join('\n\n') }] : []),
-  ];
+  ]);
+}
+
+/** The same templates want the roles to alternate: an unanswered message and the next one become one. */
+function joinUserMessages(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
+  const joined: ChatCompletionMessageParam[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (message.role !== 'user' || last?.role !== 'user') joined.push(message);
+    else joined[joined.length - 1] = { role: 'user', content: `${contentOf(last)}\n\n${contentOf(message)}` };
+  }
+  return joined;
 }
 
 function contentOf({ content }: ChatCompletionMessageParam): string {

@@ -7,6 +7,8 @@ const MAX_QUOTE_CHARACTERS = 300;
 /** Client errors that a retry may overcome. */
 const RETRYABLE_STATUSES: readonly number[] = [408, 409, 425, 429];
 const TOO_MANY_REQUESTS = 429;
+/** What a model's chat template says of messages that it cannot order; some servers report it as a failure of theirs. */
+const TEMPLATE_REFUSAL = /jinja|chat template|system (?:message|role)|roles must alternate/i;
 
 type Redactor = Pick<OpenAiEndpoint, 'redact'>;
 
@@ -43,8 +45,10 @@ export function streamedError(wireError: unknown, endpoint: Redactor): ModelErro
 
 /** @returns The endpoint's message about an invalid request; undefined for any other failure. */
 export function refusalMessage(error: unknown): string | undefined {
-  const isRefusal = error instanceof APIError && (error.status === 400 || error.status === 422);
-  return isRefusal ? error.message : undefined;
+  if (!(error instanceof APIError)) return undefined;
+  const { status = 0, message } = error;
+  const isRefusal = status === 400 || status === 422 || (status >= 500 && TEMPLATE_REFUSAL.test(message));
+  return isRefusal ? message : undefined;
 }
 
 function statusError(error: APIError, endpoint: Redactor, beforeFirstToken: boolean): ModelError {

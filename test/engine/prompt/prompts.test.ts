@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import { memoryEngine } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 /** @param more - Appended to each prompt. */
 function pathway(more = ''): PathwayInput {
@@ -46,4 +47,23 @@ test('The prompt stays the same until a variable that its steps use has changed'
   const [first, second, third, fourth, fifth] = prefixes(model);
   expect([second, third, fourth]).toEqual([first, first, first]);
   expect(fifth).toContain('Thank Ann for tea.');
+});
+
+test('A model is told weekday, date, time and zone at the end of what changes', async () => {
+  const clock = createSimulatedClock(Date.UTC(2026, 10, 22, 6, 5));
+  const model = scriptedModel(({ purpose }) =>
+    purpose === 'route' ? { json: { edge: null } } : { text: 'Hello.' },
+  );
+  const agent = { executionMode: 'smart', timezone: 'Asia/Taipei' } as const;
+  const conversation = memoryEngine({ model, pathway: pathway(), agent, clock });
+  await conversation.say('Hi', { instructions: ['Be brief.'] });
+  await conversation.say('One tea');
+  const moment = 'Today is Sunday, 2026-11-22, 14:05 (Asia/Taipei, GMT+08:00).';
+  for (const { messages } of model.requests) {
+    const told = messages.filter(({ role, content }) => role === 'system' && content?.includes('Today is'));
+    expect(told).toHaveLength(1);
+    expect(told[0]?.content?.endsWith(`\n\n${moment}`)).toBe(true);
+    expect(messages[0]).not.toBe(told[0]);
+  }
+  expect(new Set(model.requests.map(({ purpose }) => purpose))).toEqual(new Set(['answer', 'route']));
 });

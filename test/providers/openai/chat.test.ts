@@ -266,6 +266,14 @@ describe('Endpoint that refuses a parameter', () => {
       [rules, hi, hello, step],
       [rules, hi, hello, { role: 'user', content: 'Step.' }],
     ],
+    [
+      'two messages of the person in a row',
+      [rules, hi, step, hi],
+      [
+        { role: 'system', content: 'Rules.\n\nStep.' },
+        { role: 'user', content: 'Hi\n\nHi' },
+      ],
+    ],
     ['a step before all words', [rules, step], [rules, { role: 'user', content: 'Step.' }]],
   ])('gets one system message: %s', async (_name, messages, folded) => {
     upstream.answerWith((body) =>
@@ -276,6 +284,22 @@ describe('Endpoint that refuses a parameter', () => {
     expect(textOf(await ask({ messages }))).toBe('Hi');
     await ask({ messages });
     expect(upstream.requests.map(({ body }) => body.messages)).toEqual([messages, folded, folded]);
+  });
+
+  it.each([
+    [400, 'System message must be at the beginning.'],
+    [422, 'Template error: template not found'],
+    [500, 'Value is not callable: Jinja Exception: System message must be at the beginning.'],
+    [500, 'Conversation roles must alternate user/assistant/user/assistant/...'],
+  ])('gets one system message after status %i, %s', async (status, refusal) => {
+    upstream.answerWith((body) =>
+      JSON.stringify(body.messages).split('"system"').length > 2
+        ? failing(status, refusal)
+        : { steps: saying('Hi') },
+    );
+    expect(textOf(await ask({ messages: [rules, hello, step, hi] }))).toBe('Hi');
+    await ask({ messages: [rules, hello, step, hi] });
+    expect(upstream.requests.at(-1)?.body.messages).toHaveLength(3);
   });
 
   it('is tried without stream_options when its message names no parameter', async () => {
