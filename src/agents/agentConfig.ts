@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { headerList, targetUrl, variableName } from './fields.ts';
+import { headerList, RESERVED_VARIABLES, targetUrl, variableName } from './fields.ts';
 
 export const webhookEventName = z.enum([
   'session.ended',
@@ -31,9 +31,16 @@ const beforeStartConfig = z
   .strictObject({
     url: targetUrl,
     headers: headerList.optional(),
-    timeoutMs: z.int().min(100).max(MAX_BEFORE_START_TIMEOUT_MS).optional(),
+    timeoutMs: z
+      .int()
+      .min(100)
+      .max(MAX_BEFORE_START_TIMEOUT_MS)
+      .optional()
+      .describe('Default: 1500. A later answer is not waited for.'),
   })
-  .describe('Called for variables before the first turn.');
+  .describe(
+    'Asked before a call is answered or dialed, and before the first turn of other sessions, with `{projectId, sessionId, channel, variables, call?}`. Answers `{variables?, greeting?, language?, nodeId?, reject?: {status}}`.',
+  );
 
 const postEvaluationConfig = z
   .strictObject({
@@ -91,12 +98,25 @@ const fields = {
     .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'must have unique names')
     .nullable()
     .describe('Variables that the model extracts from the conversation.'),
+  shareCallerNumber: z
+    .boolean()
+    .describe(
+      'Whether the model is told the numbers of the call. Templates and tools have them in any case.',
+    ),
 };
 
 /** An agent's configuration. */
 export const agentConfig = z.object(fields).meta({ id: 'Agent' });
 /** An update: only the supplied fields change. */
-export const agentConfigPatch = z.strictObject(fields).partial();
+export const agentConfigPatch = z
+  .strictObject({
+    ...fields,
+    variableConfigs: fields.variableConfigs.refine(
+      (list) => !list?.some(({ name }) => RESERVED_VARIABLES.includes(name)),
+      'must not name call or channel, which the service sets',
+    ),
+  })
+  .partial();
 
 export type AgentConfig = z.infer<typeof agentConfig>;
 /** How an agent uses its models. */
@@ -118,7 +138,13 @@ export function newAgentConfig(name: string): AgentConfig {
     postEvaluationConfig: null,
     placeholderMessages: null,
     variableConfigs: null,
+    shareCallerNumber: true,
   };
+}
+
+/** A stored configuration; fields that are newer than it have their defaults. */
+export function completeAgentConfig(stored: AgentConfig): AgentConfig {
+  return { ...newAgentConfig(stored.name), ...stored };
 }
 
 function isIanaTimezone(name: string): boolean {

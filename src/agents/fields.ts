@@ -9,7 +9,16 @@ export const targetUrl = z.string().min(1).max(MAX_TARGET_URL_LENGTH);
 /** Additional request headers; those that HTTP itself manages are not allowed. */
 export const headerList = targetHeadersSchema();
 
+/** Variables that the service itself gives each session; nobody else can set them. */
+export const RESERVED_VARIABLES: readonly string[] = ['call', 'channel'];
+
 /** A variable's name in prompts and tools. */
 export const variableName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'must be letters, digits and underscores, at most 64');
+
+/** The name of a variable that a setting fills. */
+export const settableVariable = variableName.refine(
+  (name) => !RESERVED_VARIABLES.includes(name),
+  'must not be call or channel, which the service sets',
+);

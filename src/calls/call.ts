@@ -1,3 +1,4 @@
+import type { CallFacts } from '../engine/session/session.ts';
 import type { MediaQuality } from '../media/mediaQuality.ts';
 import type { CallMedia } from './numbers/phoneNumber.ts';
 
@@ -162,6 +163,11 @@ export function projectNumber({ direction, fromNumber, toNumber }: Call): string
 /** The other party's number. */
 export function customerNumber({ direction, fromNumber, toNumber }: Call): string {
   return direction === 'inbound' ? fromNumber : toNumber;
+}
+
+/** What the call's session knows of it. */
+export function callFacts({ id, direction, fromNumber, toNumber, trunkId }: Call): CallFacts {
+  return { direction, fromNumber, toNumber, callId: id, trunkId };
 }
 
 /** Whether the call has a recording, now or later: only answered calls do. */

@@ -1,10 +1,25 @@
-import type { EndReason, HistoryEvent, IdleSession, NewSession, Session } from './session/session.ts';
+import type {
+  CallFacts,
+  EndReason,
+  HistoryEvent,
+  IdleSession,
+  NewSession,
+  Session,
+} from './session/session.ts';
 import type { TurnRequest, TurnSink } from './turn/turn.ts';
 
 /** A session that is ready to insert, with the first event of its history. */
 export interface PreparedSession {
   readonly session: Session;
   readonly started: HistoryEvent;
+}
+
+/** The session of a call that is about to be dialed or answered. */
+export interface StartingSession {
+  readonly projectId: string;
+  readonly sessionId: string;
+  readonly call: CallFacts;
+  readonly traceparent?: string | undefined;
 }
 
 /** Makes the turn's request from the session as it is once the turn holds the session's lock. */
@@ -19,6 +34,14 @@ export interface ConversationEngine {
   prepare(session: NewSession): Promise<PreparedSession>;
   /** @throws {CallwayError} 400 `session_id_in_use` */
   create(session: NewSession): Promise<Session>;
+  /**
+   * Asks the agent's `beforeStartConfig` before the call is dialed or answered, so that the first turn need not; once
+   * for each session.
+   *
+   * @returns The session as it is now; undefined where it has ended.
+   * @throws The signal's reason.
+   */
+  start(session: StartingSession, signal: AbortSignal): Promise<Session | undefined>;
   find(projectId: string, sessionId: string): Promise<Session | undefined>;
   /**
    * Loads a session for an audio stream of this node. Until {@link detach} its turns run on while the database or the

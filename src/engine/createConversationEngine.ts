@@ -3,7 +3,12 @@ import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
-import type { BuildTurnRequest, ConversationEngine, PreparedSession } from './conversationEngine.ts';
+import type {
+  BuildTurnRequest,
+  ConversationEngine,
+  PreparedSession,
+  StartingSession,
+} from './conversationEngine.ts';
 import { summariseIfDue } from './memory/conversationSummary.ts';
 import { PromptPrefixes } from './prompt/prompts.ts';
 import type { BeforeStart } from './session/beforeStart.ts';
@@ -93,6 +98,29 @@ class Engine implements ConversationEngine {
     return session;
   }
 
+  async start(
+    { projectId, sessionId, call, traceparent }: StartingSession,
+    signal: AbortSignal,
+  ): Promise<Session | undefined> {
+    const { sessions, beforeStart } = this.#deps;
+    const session = await sessions.find(projectId, sessionId);
+    if (!session || session.turn > 0) return session;
+    const release = await this.#releaseOf(session);
+    if (!release.agent.beforeStartConfig) return session;
+    const called: Session = { ...session, state: { ...session.state, call } };
+    const { state, events } = await beforeStart(called, release, signal, traceparent);
+    const started: Session = { ...session, turn: 1, state };
+    try {
+      await sessions.saveTurn(started, { messages: [], events });
+      return started;
+    } catch (error) {
+      // Ended, or started by another request, meanwhile.
+      if (error instanceof CallwayError && error.code === 'session_changed')
+        return await sessions.find(projectId, sessionId);
+      throw error;
+    }
+  }
+
   find(projectId: string, sessionId: string): Promise<Session | undefined> {
     return this.#access(projectId, sessionId).sessions.find(projectId, sessionId);
   }
@@ -162,7 +190,7 @@ class Engine implements ConversationEngine {
     const signal = AbortSignal.any([outerSignal, lost]);
     const trace = new TurnTrace(this.#deps, wanted, request);
     try {
-      const { started, journal } = await this.#beforeStart(session, release, signal, trace);
+      const { started, journal } = await this.#prepareTurn(session, release, signal, trace);
       const start = { session: started, release, request, journal, trace, sink, signal };
       const turn = createTurnContext(this.#turnDeps, start);
       await sink({ type: 'start', model: turn.modelName });
@@ -182,16 +210,26 @@ class Engine implements ConversationEngine {
     }
   }
 
-  /** Prepares a session's first turn: the variables of `beforeStartConfig` and the customer's memory. */
-  async #beforeStart(session: Session, release: AgentRelease, signal: AbortSignal, trace: TurnTrace) {
+  /** A session's first turn waits for its call's facts, the answer of `beforeStartConfig` and the customer's memory. */
+  async #prepareTurn(known: Session, release: AgentRelease, signal: AbortSignal, trace: TurnTrace) {
     const { clock, beforeStart } = this.#deps;
+    const session = known.state.currentNodeId === null ? await this.#withCall(known) : known;
     if (session.turn > 0) return { started: session, journal: new Journal(session, clock) };
-    const { variables, memory, events } = await beforeStart(session, release, signal, trace.traceparent);
-    const state = { ...session.state, variables: { ...variables, ...session.state.variables }, memory };
+    const { state, events } = await beforeStart(session, release, signal, trace.traceparent);
     const started = { ...session, state };
     const journal = new Journal(started, clock);
     for (const { type, data } of events) journal.event(type, data);
     return { started, journal };
+  }
+
+  /** As the call is now: it may have been dialed over another trunk than the first. */
+  async #withCall(session: Session): Promise<Session> {
+    const { callOf, onError } = this.#deps;
+    if (session.callId === null || !callOf) return session;
+    const call = await callOf(session.projectId, session.callId).catch((error: unknown) =>
+      onError(error, 'facts of the call not read'),
+    );
+    return call ? { ...session, state: { ...session.state, call: call.facts } } : session;
   }
 
   async #openKnown(session: Session, buildRequest: BuildTurnRequest): Promise<OpenedSession> {

@@ -102,8 +102,8 @@ async function sessionOptions(
 }
 
 /** Otherwise the greeting is still due. */
-function hasAgentSpoken({ turn, state }: Session): boolean {
-  return state.currentNodeId !== null && (state.hasSpoken || turn > 1);
+function hasAgentSpoken({ state: { currentNodeId, hasSpoken, messages } }: Session): boolean {
+  return currentNodeId !== null && (hasSpoken || messages.some(({ content }) => content !== ''));
 }
 
 /** The agent's own filler and language, where it has them; the session need not exist when the stream opens. */

@@ -91,6 +91,7 @@ export function createFakeEngine(): FakeEngine {
       fake.insert(session);
       return session;
     },
+    start: ({ projectId, sessionId }) => fake.find(projectId, sessionId),
     async find(projectId, sessionId) {
       const session = sessions.get(sessionId);
       return session?.projectId === projectId ? session : undefined;

@@ -8,7 +8,8 @@ import { CallwayError, invalid } from '../../src/base/errors.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
 import { createConversationEngine } from '../../src/engine/createConversationEngine.ts';
-import type { HistoryEvent, Session } from '../../src/engine/session/session.ts';
+import type { BeforeStart } from '../../src/engine/session/beforeStart.ts';
+import type { CallFacts, HistoryEvent, Session } from '../../src/engine/session/session.ts';
 import type { SessionLock } from '../../src/engine/session/sessionLock.ts';
 import type { SessionEnding, SessionStore, TurnHistory } from '../../src/engine/session/sessionStore.ts';
 import { WriteBehind } from '../../src/engine/session/writeBehind.ts';
@@ -33,6 +34,10 @@ export interface MemoryOptions {
   readonly onReleaseLookUp?: () => void;
   /** Called for errors beside a turn. Default: fails the turn. */
   readonly onError?: (error: unknown, what: string) => void;
+  /** Default: gives a session nothing. */
+  readonly beforeStart?: BeforeStart;
+  /** The session's call. */
+  readonly call?: CallFacts;
   /** Wraps the session store. */
   readonly wrapSessions?: (sessions: SessionStore) => SessionStore;
 }
@@ -93,7 +98,8 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       clock: options.clock ?? systemClock,
       onMissingVariable: () => undefined,
     },
-    beforeStart: async () => ({ variables: {}, memory: null, events: [] }),
+    beforeStart: options.beforeStart ?? (async ({ state }) => ({ state, events: [] })),
+    callOf: async () => options.call && { answered: true, record: true, facts: options.call },
     clock: options.clock ?? systemClock,
     makeId: uuidV7,
     finalizeTimeoutSeconds: 120,
@@ -108,9 +114,11 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     const wanted = {
       projectId: PROJECT,
       sessionId: 's',
-      channel: 'chat',
+      ...(options.call
+        ? { channel: 'phone' as const, callId: options.call.callId }
+        : { channel: 'chat' as const }),
       ...(variables ? { variables } : {}),
-    } as const;
+    };
     const outputs: TurnOutput[] = [];
     const sink = (output: TurnOutput) => void outputs.push(output);
     const { signal } = new AbortController();

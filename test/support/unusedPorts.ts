@@ -9,6 +9,7 @@ const refuse = (): never => {
 /** Ports that throw when they are used. */
 export const unusedEngine: ConversationEngine = {
   prepare: refuse,
+  start: refuse,
   create: refuse,
   find: refuse,
   attach: refuse,

@@ -21,8 +21,10 @@ export interface TemplateInNode {
 /**
  * Indexes a pathway. Of nodes with the same id the first counts, and edges without a source or target node are left out,
  * so that an invalid graph can be reviewed too.
+ *
+ * @param startNodeId - Begins at this node, if there is one, instead of at the start node.
  */
-export function createGraph(pathway: Pathway): PathwayGraph {
+export function createGraph(pathway: Pathway, startNodeId?: string): PathwayGraph {
   const byId = new Map<string, PathwayNode>();
   for (const node of pathway.nodes) if (!byId.has(node.id)) byId.set(node.id, node);
   const outgoing = new Map<string, PathwayEdge[]>();
@@ -35,7 +37,9 @@ export function createGraph(pathway: Pathway): PathwayGraph {
   for (const edges of outgoing.values()) edges.sort(byEvaluationOrder);
   return {
     nodes: [...byId.values()],
-    start: pathway.nodes.find((node) => node.type === 'start'),
+    start:
+      (startNodeId === undefined ? undefined : byId.get(startNodeId)) ??
+      pathway.nodes.find((node) => node.type === 'start'),
     node: (id) => byId.get(id),
     outgoing: (nodeId) => outgoing.get(nodeId) ?? [],
   };

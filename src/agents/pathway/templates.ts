@@ -26,13 +26,18 @@ const REMOVED_TAGS = [
 /** Filters with random results. */
 const REMOVED_FILTERS = ['sample'];
 
-/** Parsed templates by their source, so that a prompt is not parsed on each turn. */
+/** What a template is filled into, which decides how values are escaped: nothing, a JSON text, or a URL. */
+export type TemplateTarget = 'text' | 'json' | 'url';
+
+/** Parsed templates by target and source, so that a prompt is not parsed on each turn. */
 export type TemplateCache = LRUCache<string, Template[]>;
 
 export interface RenderTemplateOptions {
   /** Called once per missing variable, with its path: `customer.name`. */
   readonly onMissing?: (name: string) => void;
   readonly cache?: TemplateCache;
+  /** Default: `text`. */
+  readonly target?: TemplateTarget;
   /** Time zone of the `date` filter, an IANA name. Default: UTC. */
   readonly timeZone?: string;
 }
@@ -46,6 +51,11 @@ export function createTemplateCache(maxEntries: number = DEFAULT_CACHE_ENTRIES):
 
 /** Stateless. */
 const sandbox = createSandbox();
+const sandboxes: Readonly<Record<TemplateTarget, Liquid>> = {
+  text: sandbox,
+  json: createSandbox((value) => JSON.stringify(textOf(value)).slice(1, -1), ['json', 'jsonify']),
+  url: createSandbox((value) => encodeURIComponent(textOf(value)), ['url_encode', 'cgi_escape']),
+};
 
 /**
  * Renders a Liquid template. A missing variable renders as an empty text and is reported, except where the template
@@ -62,7 +72,7 @@ export function renderTemplate(
 ): string {
   if (isPlainText(template)) return template;
   return reportingErrors(() => {
-    const parsed = parse(template, options.cache);
+    const parsed = parse(template, options);
     try {
       return render(parsed, variables, options, true);
     } catch (error) {
@@ -124,9 +134,17 @@ function isPlainText(template: string): boolean {
   return template.length <= MAX_TEMPLATE_CHARACTERS && !/\{\{|\{%/.test(template);
 }
 
-function createSandbox(): Liquid {
+/**
+ * @param outputEscape - Escapes each value that a template outputs.
+ * @param rawFilters - Filters that escape by themselves.
+ */
+function createSandbox(
+  outputEscape?: (value: unknown) => string,
+  rawFilters: readonly string[] = [],
+): Liquid {
   const liquid = new Liquid({
     templates: {},
+    ...(outputEscape ? { outputEscape } : {}),
     ownPropertyOnly: true,
     strictFilters: true,
     lenientIf: true,
@@ -137,14 +155,19 @@ function createSandbox(): Liquid {
   });
   for (const tag of REMOVED_TAGS) delete liquid.tags[tag];
   for (const filter of REMOVED_FILTERS) liquid.unregisterFilter(filter);
+  for (const name of rawFilters) {
+    const filter = liquid.filters[name];
+    if (typeof filter === 'function') liquid.registerFilter(name, { handler: filter, raw: true });
+  }
   return liquid;
 }
 
-function parse(template: string, cache?: TemplateCache): Template[] {
-  const known = cache?.get(template);
+function parse(template: string, { cache, target = 'text' }: RenderTemplateOptions = {}): Template[] {
+  const key = `${target} ${template}`;
+  const known = cache?.get(key);
   if (known) return known;
-  const parsed = sandbox.parse(template);
-  cache?.set(template, parsed);
+  const parsed = sandboxes[target].parse(template);
+  cache?.set(key, parsed);
   return parsed;
 }
 
@@ -154,6 +177,7 @@ function render(
   options: RenderTemplateOptions,
   strictVariables: boolean,
 ): string {
+  const sandbox = sandboxes[options.target ?? 'text'];
   const context = new Context(
     variables,
     { ...sandbox.options, timezoneOffset: options.timeZone ?? 'UTC' },
@@ -182,6 +206,11 @@ function stringOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(stringOf).join('');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** A value as a text of its own: lists as JSON too. */
+function textOf(value: unknown): string {
+  return Array.isArray(value) ? JSON.stringify(value) : stringOf(value);
 }
 
 /** The variables that a strict rendering missed; empty when it also failed for another reason. */

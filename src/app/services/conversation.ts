@@ -5,7 +5,7 @@ import { createTemplateCache } from '../../agents/pathway/templates.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { Tracer } from '../../base/tracing.ts';
-import { customerNumber } from '../../calls/call.ts';
+import { callFacts } from '../../calls/call.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import {
   type ConversationEngineDeps,
@@ -92,10 +92,6 @@ function engineDeps({
       memory: stores.memory,
       tracing: tracer,
       clock,
-      async phoneNumberOf(projectId, callId) {
-        const call = await stores.calls.find(projectId, callId);
-        return call && customerNumber(call);
-      },
     }),
     tracing: tracer,
     clock,
@@ -103,7 +99,8 @@ function engineDeps({
     finalizeTimeoutSeconds: config.FINALIZE_TIMEOUT_SECONDS,
     async callOf(projectId, callId) {
       const call = await stores.calls.find(projectId, callId);
-      return call && { answered: call.answeredAt !== null, record: call.settings.record };
+      if (!call) return undefined;
+      return { answered: call.answeredAt !== null, record: call.settings.record, facts: callFacts(call) };
     },
     onEnded: parts.onEnded,
   };

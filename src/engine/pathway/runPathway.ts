@@ -106,9 +106,9 @@ async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Ou
       return { event: { type: 'judged', edgeId } };
     }
     case 'say':
-      return await sayPrompt(turn, node);
+      return (await greet(turn)) ?? (await sayPrompt(turn, node));
     case 'speak':
-      return await speakAtNode(turn, effect);
+      return (await greet(turn)) ?? (await speakAtNode(turn, effect));
     case 'run_tool':
       return { event: { type: 'tool_ran', ...(await runToolOfNode(turn, node)) } };
     case 'transfer':
@@ -121,6 +121,15 @@ async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Ou
       return {};
     }
   }
+}
+
+/** Says the greeting that the session starts with: in place of the first node's words, or before an answer. */
+async function greet(turn: TurnContext): Promise<Outcome | undefined> {
+  const greeting = turn.journal.takeGreeting();
+  if (greeting === undefined) return undefined;
+  await say(turn, 'text', greeting);
+  if (turn.request.input.kind !== 'begin') return undefined;
+  return { event: { type: 'spoke', edgeId: null, saidAnything: true }, speech: 'said' };
 }
 
 /** Has the model answer at a node. In turbo a second request selects the edge meanwhile. */

@@ -1,22 +1,12 @@
-import { z } from 'zod';
-
-import type { AgentConfig } from '../../agents/agentConfig.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Clock } from '../../base/clock.ts';
-import { CallwayError, invalid } from '../../base/errors.ts';
+import { CallwayError } from '../../base/errors.ts';
 import { noopTracer, type Tracer, withSpan } from '../../base/tracing.ts';
-import { type GuardedHttpClient, responseText } from '../../infra/httpClient/client.ts';
-import { withTraceparent } from '../../infra/httpClient/headers.ts';
+import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
 import { customerOf, type MemoryStore } from '../memory/customerMemory.ts';
-import type { HistoryEvent, Session } from './session.ts';
-
-/** The customer waits: the session starts without a slower answer. */
-const DEFAULT_TIMEOUT_MS = 3_000;
-const MAX_RESPONSE_BYTES = 262_144;
-
-const variables = z.record(z.string().min(1).max(64), z.json());
-/** An object of variables, or one with the field `variables`. */
-const answerSchema = z.union([z.object({ variables }).transform((answer) => answer.variables), variables]);
+import { askBeforeStart, type BeforeStartAnswer } from './beforeStartRequest.ts';
+import type { HistoryEvent, Session, SessionState } from './session.ts';
+import { customerNumberOf } from './sessionFacts.ts';
 
 export interface BeforeStartDeps {
   readonly client: Pick<GuardedHttpClient, 'request'>;
@@ -24,14 +14,11 @@ export interface BeforeStartDeps {
   readonly clock: Clock;
   /** Default: no tracing. */
   readonly tracing?: Tracer;
-  /** The customer's phone number in a call. */
-  readonly phoneNumberOf?: (projectId: string, callId: string) => Promise<string | undefined>;
 }
 
-/** What a session starts with. */
-export interface StartValues {
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly memory: string | null;
+/** The state that a session starts with. */
+export interface StartedState {
+  readonly state: SessionState;
   readonly events: readonly HistoryEvent[];
 }
 
@@ -41,85 +28,73 @@ export type BeforeStart = (
   release: AgentRelease,
   signal: AbortSignal,
   traceparent?: string,
-) => Promise<StartValues>;
+) => Promise<StartedState>;
+
+/** Adds an error to the session's history. */
+type Note = (code: string, message: string, data?: Readonly<Record<string, unknown>>) => void;
 
 /**
- * Asks the URL of `beforeStartConfig` for variables, and loads the customer's memory. A failed request is recorded, and
- * the session starts without its variables.
+ * Asks the URL of `beforeStartConfig`, and loads the customer's memory. A failed request is recorded, and the session
+ * starts without its answer.
  */
 export function createBeforeStart(deps: BeforeStartDeps): BeforeStart {
   return async (session, release, signal, traceparent) => {
     const events: HistoryEvent[] = [];
-    const note = (code: string, error: unknown) => {
-      if (signal.aborted) throw signal.reason;
-      const message = error instanceof CallwayError ? error.message : 'It failed';
-      events.push({ type: 'error', at: new Date(deps.clock.now()).toISOString(), data: { code, message } });
+    const note: Note = (code, message, data = {}) => {
+      const at = new Date(deps.clock.now()).toISOString();
+      events.push({ type: 'error', at, data: { code, message, ...data } });
     };
-    const { beforeStartConfig, memoryEnabled } = release.agent;
-    const given = beforeStartConfig
-      ? await ask(deps, beforeStartConfig, session, signal, traceparent).catch((error: unknown) => {
-          note('before_start_failed', error);
-          return {};
-        })
-      : {};
-    const customer = memoryEnabled ? await customerIn(deps, session, given) : undefined;
+    const answer = await ask(deps, session, release, signal, traceparent).catch((error: unknown) => {
+      if (signal.aborted) throw signal.reason;
+      note('before_start_failed', error instanceof CallwayError ? error.message : 'It failed');
+      return {};
+    });
+    const state = startingAt(release, withAnswer(session.state, answer, note), note);
+    const customer = release.agent.memoryEnabled
+      ? customerOf(state.variables, state.call && customerNumberOf(state.call))
+      : undefined;
     const memory = customer === undefined ? undefined : await deps.memory.find(session.projectId, customer);
-    return { variables: given, memory: memory ?? null, events };
+    return { state: { ...state, memory: memory ?? null }, events };
   };
 }
 
-async function customerIn(
-  { phoneNumberOf }: BeforeStartDeps,
-  { projectId, callId, state }: Session,
-  given: Readonly<Record<string, unknown>>,
-): Promise<string | undefined> {
-  const phoneNumber = callId === null ? undefined : await phoneNumberOf?.(projectId, callId);
-  return customerOf({ ...given, ...state.variables }, phoneNumber);
-}
-
-function ask(
-  deps: BeforeStartDeps,
-  config: NonNullable<AgentConfig['beforeStartConfig']>,
+async function ask(
+  { client, tracing = noopTracer }: BeforeStartDeps,
   session: Session,
+  { agent }: AgentRelease,
   signal: AbortSignal,
   parent: string | undefined,
-): Promise<Record<string, unknown>> {
-  const span = (deps.tracing ?? noopTracer).startSpan('before start', { kind: 'client', parent });
-  return withSpan(span, () => send(deps, config, session, signal, span.traceparent));
+): Promise<BeforeStartAnswer> {
+  const config = agent.beforeStartConfig;
+  if (!config) return {};
+  const span = tracing.startSpan('before start', { kind: 'client', parent });
+  return await withSpan(span, () => askBeforeStart(client, config, session, signal, span.traceparent));
 }
 
-async function send(
-  { client }: BeforeStartDeps,
-  config: NonNullable<AgentConfig['beforeStartConfig']>,
-  session: Session,
-  signal: AbortSignal,
-  traceparent: string | undefined,
-): Promise<Record<string, unknown>> {
-  const { projectId, sessionId, channel } = session;
-  const answer = await client.request({
-    method: 'POST',
-    url: config.url,
-    headers: withTraceparent(
-      [...(config.headers ?? []), { key: 'content-type', value: 'application/json' }],
-      traceparent,
-    ),
-    body: JSON.stringify({ projectId, sessionId, channel, variables: session.state.variables }),
-    timeoutMs: config.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    maxResponseBytes: MAX_RESPONSE_BYTES,
-    signal,
-  });
-  if (answer.status < 200 || answer.status > 299)
-    throw invalid('bad_status', `It answered with HTTP ${answer.status}`);
-  const parsed = answerSchema.safeParse(parse(responseText(answer)));
-  if (!parsed.success)
-    throw invalid('bad_answer', 'It answered with something other than a JSON object of variables');
-  return parsed.data;
-}
-
-function parse(text: string): unknown {
-  try {
-    return text.trim() === '' ? {} : (JSON.parse(text) as unknown);
-  } catch {
-    return undefined;
+/** Variables that the session was created with go before those of the answer. */
+function withAnswer(
+  state: SessionState,
+  { variables, language, greeting, nodeId, reject }: BeforeStartAnswer,
+  note: Note,
+): SessionState {
+  if (reject && !state.call) {
+    note('reject_ignored', 'reject is for calls; this session has none', { status: reject.status });
   }
+  return {
+    ...state,
+    variables: { ...variables, ...state.variables, ...(language ? { language } : {}) },
+    ...(greeting ? { greeting } : {}),
+    ...(nodeId ? { startNodeId: nodeId } : {}),
+    ...(reject && state.call ? { rejectedWith: reject.status } : {}),
+  };
+}
+
+/** A node that the pathway does not have is recorded, and the session begins at its start. */
+function startingAt({ pathway }: AgentRelease, state: SessionState, note: Note): SessionState {
+  const { startNodeId, ...rest } = state;
+  if (startNodeId === undefined || pathway.nodes.some(({ id }) => id === startNodeId)) return state;
+  note('unknown_start_node', 'The pathway has no such node; the session begins at its start', {
+    nodeId: startNodeId,
+  });
+  return rest;
 }

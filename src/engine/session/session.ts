@@ -82,6 +82,17 @@ export interface HistoryEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** The call of a session, as pathways, tools and customers' endpoints see it. */
+export interface CallFacts {
+  readonly direction: 'inbound' | 'outbound';
+  /** In E.164; of an inbound call from no public number, as the carrier wrote it. */
+  readonly fromNumber: string;
+  readonly toNumber: string;
+  readonly callId: string;
+  /** Null until the call was dialed. */
+  readonly trunkId: string | null;
+}
+
 /** What the next turn needs of the conversation so far. */
 export interface SessionState {
   readonly variables: Readonly<Record<string, unknown>>;
@@ -96,6 +107,14 @@ export interface SessionState {
   readonly summary: { readonly text: string; readonly upTo: number } | null;
   /** The customer's memory from earlier sessions. */
   readonly memory: string | null;
+  /** The session's call, as known at its start; absent without one. */
+  readonly call?: CallFacts;
+  /** Where the pathway begins, instead of at its start node. */
+  readonly startNodeId?: string;
+  /** Said instead of the first node's words; absent once it was said. */
+  readonly greeting?: string;
+  /** The SIP status that the call is rejected with. */
+  readonly rejectedWith?: number;
 }
 
 /** The settings of a session that may not exist yet. */
@@ -106,6 +125,8 @@ export interface NewSession {
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly provider?: string | null;
   readonly callId?: string;
+  /** A node's id. */
+  readonly startNodeId?: string;
   /** Whether the id was generated for this session, so that no session can have it. */
   readonly isNew?: boolean;
   /** Whether to run on the working copy even while a release is live. */
@@ -163,7 +184,10 @@ export function draftSession(wanted: NewSession, at: string): Session {
     turn: 0,
     startedAt: at,
     lastActivityAt: at,
-    state: newSessionState(wanted.variables ?? {}),
+    state: {
+      ...newSessionState(wanted.variables ?? {}),
+      ...(wanted.startNodeId === undefined ? {} : { startNodeId: wanted.startNodeId }),
+    },
   };
 }
 

@@ -4,13 +4,14 @@ import {
   type WebhookEventName,
   webhookEventName,
 } from '../../agents/agentConfig.ts';
-import type { EndReason } from './session.ts';
+import type { CallFacts, EndReason } from './session.ts';
 import type { SessionEnding } from './sessionStore.ts';
 
-/** The call of an ended session. */
+/** The call of a session. */
 export interface SessionCall {
   readonly answered: boolean;
   readonly record: boolean;
+  readonly facts: CallFacts;
 }
 
 /** The post-session work that is due when a session ends. */
@@ -32,7 +33,9 @@ export function endingOf(
 }
 
 /** The webhook events of an ended session in sending order. Only a recorded, answered call has `recording.ready`. */
-export function expectedEvents(session: { readonly call?: SessionCall }): readonly WebhookEventName[] {
+export function expectedEvents(session: {
+  readonly call?: Pick<SessionCall, 'answered' | 'record'>;
+}): readonly WebhookEventName[] {
   const { call } = session;
   return webhookEventName.options.filter((name) => {
     if (name === 'call.ended') return call !== undefined;

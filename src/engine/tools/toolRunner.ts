@@ -1,4 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { RESERVED_VARIABLES } from '../../agents/fields.ts';
 import { renderTemplate, type TemplateCache } from '../../agents/pathway/templates.ts';
 import type { Tool } from '../../agents/tool.ts';
 import { noopTracer, type Tracer } from '../../base/tracing.ts';
@@ -84,14 +85,9 @@ function toRequest(
   cache: TemplateCache,
 ) {
   const { method, headers, timeoutMs, bodyTemplate } = tool.http;
-  const values = { ...variables, ...args };
-  const encoded = Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [
-      key,
-      isScalar(value) ? encodeURIComponent(String(value)) : value,
-    ]),
-  );
-  const url = new URL(renderTemplate(tool.http.url, encoded, { cache }));
+  // An argument of the model cannot pose as a fact of the session.
+  const values = { ...variables, ...args, ...factsIn(variables) };
+  const url = new URL(renderTemplate(tool.http.url, values, { cache, target: 'url' }));
   const request = { method, headers: [...headers], timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
   if (method === 'GET' || method === 'DELETE') {
     // Arguments that the URL template does not use go into the query.
@@ -105,24 +101,14 @@ function toRequest(
   const body =
     bodyTemplate === undefined
       ? JSON.stringify(args)
-      : renderTemplate(bodyTemplate, jsonSafe(values), { cache });
+      : renderTemplate(bodyTemplate, values, { cache, target: 'json' });
   const isTyped = headers.some(({ key }) => key.toLowerCase() === 'content-type');
   if (!isTyped) request.headers.push({ key: 'content-type', value: 'application/json' });
   return { ...request, url: url.href, body };
 }
 
-/** Escapes texts for the inside of a JSON string, so that a value cannot break out of a body template. */
-function jsonSafe(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(values).map(([key, value]) => [
-      key,
-      typeof value === 'string'
-        ? JSON.stringify(value).slice(1, -1)
-        : isScalar(value)
-          ? value
-          : JSON.stringify(value),
-    ]),
-  );
+function factsIn(variables: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => RESERVED_VARIABLES.includes(name)));
 }
 
 function isScalar(value: unknown): value is string | number | boolean {

@@ -7,6 +7,7 @@ import { toChoice } from '../prompt/questions.ts';
 import { rehearsalOptions, situationOf } from '../prompt/rehearsal.ts';
 import { MOVE_TOOL, moveArguments } from '../prompt/structuredOutput.ts';
 import type { FunctionCall } from '../session/session.ts';
+import { factsForModel } from '../session/sessionFacts.ts';
 import type { Passage } from '../tools/knowledge.ts';
 import { type OfferedTools, offeredTools, runToolCalls } from '../tools/toolCalls.ts';
 import { parseArguments } from '../tools/toolRunner.ts';
@@ -138,13 +139,13 @@ async function streamAnswer(turn: TurnContext, request: ChatRequest): Promise<Mo
 }
 
 function requestOf(turn: TurnContext, { node, moves, knowledge, offered }: NodeRequest, round: number) {
-  const { request, journal } = turn;
+  const { request, journal, session, release } = turn;
   const step = stepPrompt({
     ...turn,
     node,
     moves,
     knowledge,
-    variables: journal.variables,
+    variables: factsForModel(journal.variables, session, release.agent),
     instructions: request.instructions ?? [],
   });
   const tools = [...offered.own, ...offered.callers];

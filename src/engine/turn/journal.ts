@@ -1,3 +1,4 @@
+import { RESERVED_VARIABLES } from '../../agents/fields.ts';
 import type { Clock } from '../../base/clock.ts';
 import type {
   FunctionCall,
@@ -7,6 +8,7 @@ import type {
   SessionMessage,
   SessionState,
 } from '../session/session.ts';
+import { withFacts } from '../session/sessionFacts.ts';
 import type { TurnHistory } from '../session/sessionStore.ts';
 import type { Delivered } from './delivery.ts';
 import { TRANSFER_TOOL, type TurnRequest } from './turn.ts';
@@ -24,9 +26,11 @@ export class Journal {
   readonly #clock: Clock;
   readonly #beganMs: number;
   readonly #variables: Record<string, unknown>;
+  #withFacts: Readonly<Record<string, unknown>> | undefined;
   readonly #added: { readonly message: SessionMessage; readonly saidBefore: number }[] = [];
   readonly #events: HistoryEvent[] = [];
   #nodeId: string | null;
+  #greeting: string | undefined;
   #said = '';
   #firstWordMs: number | undefined;
   #callerCalls: readonly FunctionCall[] = [];
@@ -37,10 +41,13 @@ export class Journal {
     this.#beganMs = clock.monotonicMs();
     this.#variables = { ...session.state.variables };
     this.#nodeId = session.state.currentNodeId;
+    this.#greeting = session.state.greeting;
   }
 
+  /** With the session's facts. */
   get variables(): Readonly<Record<string, unknown>> {
-    return this.#variables;
+    this.#withFacts ??= withFacts(this.#variables, this.#session);
+    return this.#withFacts;
   }
 
   /** All messages of the session, those of this turn in the order in which a model has to read them. */
@@ -58,7 +65,13 @@ export class Journal {
 
   setVariable(name: string, value: unknown, source: string): void {
     if (JSON.stringify(this.#variables[name]) === JSON.stringify(value)) return;
+    if (RESERVED_VARIABLES.includes(name)) {
+      const message = `The variable ${name} is set by the service`;
+      this.event('error', { code: 'reserved_variable', name, message });
+      return;
+    }
     this.#variables[name] = value;
+    this.#withFacts = undefined;
     this.event('variable_set', { name, value, source });
   }
 
@@ -123,6 +136,13 @@ export class Journal {
     return this.#said;
   }
 
+  /** The greeting that the session starts with, once. */
+  takeGreeting(): string | undefined {
+    const greeting = this.#greeting;
+    this.#greeting = undefined;
+    return greeting;
+  }
+
   callerCalls(calls: readonly FunctionCall[]): void {
     this.#callerCalls = calls;
   }
@@ -140,7 +160,7 @@ export class Journal {
     const answer = this.#answer(interrupted || delivered?.interrupted === true, delivered);
     const messages = [...this.#added.map(({ message }) => message), ...answer];
     const wasHeard = delivered === undefined || delivered.text !== '' || this.#said === '';
-    const { state } = this.#session;
+    const { greeting: _said, ...state } = this.#session.state;
     const session: Session = {
       ...this.#session,
       turn: this.#session.turn + 1,
@@ -152,6 +172,7 @@ export class Journal {
         currentNodeId: this.#nodeId,
         hasSpoken: hasSpoken && wasHeard,
         pendingToolCalls: this.#callerCalls,
+        ...(this.#greeting === undefined ? {} : { greeting: this.#greeting }),
       },
     };
     return { session, history: { messages, events: this.#events } };

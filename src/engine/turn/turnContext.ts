@@ -93,7 +93,7 @@ export function createTurnContext(deps: TurnContext['deps'], start: TurnStart): 
   return {
     ...start,
     deps,
-    graph: createGraph(release.pathway),
+    graph: createGraph(release.pathway, session.state.startNodeId),
     chat,
     modelName: deps.models[executionMode(release.agent)],
     usage: new UsageMeter(),

@@ -1,4 +1,4 @@
-import type { AgentConfig } from '../../../agents/agentConfig.ts';
+import { type AgentConfig, completeAgentConfig } from '../../../agents/agentConfig.ts';
 import type { AgentRecord, AgentRelease } from '../../../agents/release.ts';
 import type { Tool } from '../../../agents/tool.ts';
 import type { Sealer } from '../../../base/sealer.ts';
@@ -24,15 +24,22 @@ export function createSecretFields(sealer: Sealer): SecretFields {
   const open = forEachHeader(sealer.open);
   return {
     sealAgent: seal.record,
-    openAgent: open.record,
+    openAgent: (record) => {
+      const { config, frozen } = open.record(record);
+      return { config: completeAgentConfig(config), frozen: frozen && complete(frozen) };
+    },
     sealTool: seal.tool,
     openTool: open.tool,
     sealRelease: seal.release,
-    openRelease: open.release,
+    openRelease: (release) => complete(open.release(release)),
     seal: sealer.seal,
     open: sealer.open,
     digest: sealer.digest,
   };
+}
+
+function complete(release: AgentRelease): AgentRelease {
+  return { ...release, agent: completeAgentConfig(release.agent) };
 }
 
 function forEachHeader(change: (value: string) => string) {

@@ -34,6 +34,7 @@ const FULL = {
   },
   postEvaluationConfig: { criteria: [{ name: 'polite', description: 'Was the agent polite?' }] },
   placeholderMessages: { en: ['One moment…'], 'zh-TW': ['請稍候'] },
+  shareCallerNumber: false,
   variableConfigs: [
     { name: 'city', type: 'string', description: 'Where', required: true },
     { name: 'size', type: 'enum', description: 'How big', values: ['small', 'large'] },
@@ -55,6 +56,7 @@ describe('The agent', () => {
       postEvaluationConfig: null,
       placeholderMessages: null,
       variableConfigs: null,
+      shareCallerNumber: true,
     });
   });
 
@@ -112,6 +114,7 @@ describe('The agent', () => {
       ],
       '/variableConfigs',
     ],
+    ['variableConfigs', [{ name: 'call', type: 'string', description: '' }], '/variableConfigs'],
     ['colour', 'red', '/colour'],
     ['id', 'x', '/id'],
   ])('refuses %s %j', async (field, value, path) => {

@@ -1,0 +1,28 @@
+import type { AgentConfig } from '../../agents/agentConfig.ts';
+import { RESERVED_VARIABLES } from '../../agents/fields.ts';
+import type { CallFacts, Session } from './session.ts';
+
+/** The other party's number. */
+export function customerNumberOf({ direction, fromNumber, toNumber }: CallFacts): string {
+  return direction === 'inbound' ? fromNumber : toNumber;
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+type SessionWithFacts = Pick<Session, 'channel'> & { readonly state: Pick<Session['state'], 'call'> };
+
+/** The variables that templates, conditions and tools read: the session's own, and the facts, which nobody can set. */
+export function withFacts(variables: Variables, { channel, state: { call } }: SessionWithFacts): Variables {
+  const own = Object.entries(variables).filter(([name]) => !RESERVED_VARIABLES.includes(name));
+  return { ...Object.fromEntries(own), channel, ...(call ? { call } : {}) };
+}
+
+/** Variables with facts, as a model is told them. The ids of the call mean nothing to it. */
+export function factsForModel(
+  variables: Variables,
+  { state: { call } }: SessionWithFacts,
+  { shareCallerNumber }: Pick<AgentConfig, 'shareCallerNumber'>,
+): Variables {
+  if (!call) return variables;
+  const { direction, fromNumber, toNumber } = call;
+  return { ...variables, call: { direction, ...(shareCallerNumber ? { fromNumber, toNumber } : {}) } };
+}
