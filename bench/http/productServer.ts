@@ -54,6 +54,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
       legacySunset: new Date('2027-09-11'),
       rateLimitPerMinute: RATE_LIMIT_PER_MINUTE,
       failedAuthPerMinute: 300,
+      shown: {},
       maxUploadBytes: 1_000_000,
       isDraining: () => false,
     },

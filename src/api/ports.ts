@@ -161,6 +161,8 @@ export interface HttpSettings {
   readonly failedAuthPerMinute: number;
   readonly maxUploadBytes: number;
   readonly numberOwnership?: NumberOwnership;
+  /** For the operator, without secrets; by name, as in the environment. */
+  readonly shown: Readonly<Record<string, string>>;
   /** True from the start of a shutdown on. */
   readonly isDraining: () => boolean;
 }

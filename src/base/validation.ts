@@ -1,9 +1,12 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ErrorDetail } from './errors.ts';
 import { describeIssue, fieldName, listOf, typeName } from './validationMessages.ts';
 
 type Issue = z.core.$ZodIssue;
 type UnionIssue = Extract<Issue, { code: 'invalid_union' }>;
+
+/** A duration in a response: clocks and percentiles give fractions, clients expect whole numbers. */
+export const milliseconds = z.number().overwrite(Math.round).meta({ type: 'integer' });
 
 /** Enough to fix a form at once, and bounds the response to a hostile body. */
 export const MAX_ERROR_DETAILS = 20;

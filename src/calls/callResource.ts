@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
+import { milliseconds } from '../base/validation.ts';
 import { CALL_END_REASONS, CALL_STATUSES, type Call, isRecordingFinal, talkTimeMs } from './call.ts';
 import type { TurnLatency } from './callStore.ts';
 import { callMedia } from './numbers/phoneNumber.ts';
 import type { CallRecordings } from './recording/callRecordings.ts';
 
 const time = z.iso.datetime().nullable();
-const milliseconds = z.number();
 
 const recordingResource = z.object({
   status: z.enum(['recording', 'ready', 'failed']),

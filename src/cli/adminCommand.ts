@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 
 import { type ApiClient, createApiClient } from './apiClient.ts';
 import type { CliContext } from './command.ts';
@@ -22,6 +22,17 @@ export function withAdminOptions(command: Command): Command {
   return command
     .option('--url <address>', 'address of the service (default: CALLWAY_URL, or HOST and PORT)')
     .option('--json', 'print JSON');
+}
+
+/** Lets these options stand before the command's name too: `callway --url ADDRESS project list`. */
+export function withLeadingAdminOptions(program: Command): void {
+  for (const ancestor of [program, ...program.commands.filter(({ commands }) => commands.length > 0)]) {
+    ancestor.addOption(new Option('--url <address>').hideHelp()).addOption(new Option('--json').hideHelp());
+  }
+  program.hook('preAction', (_, action) => {
+    const given: Record<string, unknown> = action.optsWithGlobals();
+    for (const name of ['url', 'json']) action.setOptionValue(name, action.opts()[name] ?? given[name]);
+  });
 }
 
 export async function openSession(context: CliContext, options: AdminOptions): Promise<AdminSession> {

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 import { ConfigurationError } from '../base/configurationError.ts';
 import { packagePath } from '../base/packagePath.ts';
+import { withLeadingAdminOptions } from './adminCommand.ts';
 import { type CliContext, CommandError, EXIT, type ExitCode } from './command.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { keyCommands } from './commands/key.ts';
@@ -32,6 +33,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   doctorCommand(program, context, (code) => {
     exitCode = code;
   });
+  withLeadingAdminOptions(program);
   try {
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

@@ -24,7 +24,7 @@ export interface SendDeps {
   readonly clock: Clock;
   readonly tracer?: Tracer | undefined;
   /** Called for each event that was sent, or failed. */
-  readonly onSent?: ((event: DueEvent['event'], ok: boolean) => void) | undefined;
+  readonly onSettled?: ((delivery: WebhookDelivery, session: OutboxSession) => void) | undefined;
   readonly callReport?: (projectId: string, callId: string) => Promise<CallReport | undefined>;
 }
 
@@ -56,7 +56,7 @@ export async function sendEvent(
     if (isStopped(result)) throw new Error('the service stopped before the event was sent');
     const record = recordOf({ ...due, attempt: due.attempt + 1 }, prepared, at, result);
     await outbox.advance(instanceId, (now) => failUnsent(now, due, clock.now(), record));
-    deps.onSent?.(due.event, false);
+    deps.onSettled?.(record, session);
     return true;
   }
   const { attempt, requestedMs } = outcome;
@@ -67,8 +67,8 @@ export async function sendEvent(
     );
     return false;
   }
-  deps.onSent?.(due.event, result.ok);
   const record = recordOf({ ...due, attempt }, prepared, at, result);
+  deps.onSettled?.(record, session);
   await untilStored(deps, requestedMs, signal, () =>
     outbox.advance(instanceId, (now) => settleAttempt(now, { ...sent, ok: result.ok }, clock.now(), record)),
   );

@@ -41,6 +41,35 @@ async function makeProject(name: string): Promise<string> {
   return JSON.parse(out).id;
 }
 
+describe('callway doctor', () => {
+  it('checks the settings of the running service, not those of the shell', async () => {
+    const { out, code } = await cli(['doctor'], {
+      ...environment,
+      DATA_DIR: '/nonexistent',
+      LOG_LEVEL: 'error',
+    });
+
+    expect(out).toMatch(new RegExp(`^ok +settings +of the service at ${gateway.url}$`, 'm'));
+    expect(out).toContain(folder.path);
+    expect(out).not.toContain('/nonexistent');
+    expect(out).toMatch(/^ok +Redis +not checked from here: REDIS_URL of the service/m);
+    expect(code).toBe(0);
+  });
+
+  it('checks what needs a secret with the one in the shell', async () => {
+    const { out } = await cli(['doctor'], { ...environment, REDIS_URL: redis.url });
+    expect(out).toMatch(/^ok +Redis +redis:.*version/m);
+  });
+
+  it('says when the service does not tell its settings', async () => {
+    const { out } = await cli(['doctor'], {
+      ...environment,
+      CALLWAY_ADMIN_TOKEN: 'not-the-token-of-this-service',
+    });
+    expect(out).toMatch(/^WARN +settings +of this shell, not of the service/m);
+  });
+});
+
 describe('callway project', () => {
   it('creates a project and prints the next command', async () => {
     const { code, out, err } = await cli(['project', 'create', '--name', 'Clinic'], environment);

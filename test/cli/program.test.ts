@@ -25,6 +25,17 @@ describe('callway', () => {
     expect(err).toContain(says);
   });
 
+  it.each([
+    ['before the command', ['--url', 'http://b.test', '--json', 'project', 'list']],
+    ['between group and command', ['project', '--json', '--url', 'http://b.test', 'list']],
+    ['after the command', ['project', 'list', '--json', '--url=http://b.test']],
+    ['on both sides', ['--json', 'project', 'list', '--url', 'http://b.test']],
+  ])('takes its options %s', async (_, args) => {
+    const { fetch, seen } = answering(200, { data: [], pagination: { limit: 200, offset: 0, total: 0 } });
+    expect(await cli(args, KNOWN, fetch)).toEqual({ code: 0, out: '[]\n', err: '' });
+    expect(seen.url).toMatch(/^http:\/\/b\.test\/v1\/projects/);
+  });
+
   it('prints its version and its help on standard output', async () => {
     expect(await cli(['--version'])).toEqual({
       code: 0,

@@ -117,6 +117,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       legacySunset: LEGACY_SUNSET,
       rateLimitPerMinute: 0,
       failedAuthPerMinute: 0,
+      shown: {},
       maxUploadBytes: 1_000_000,
       isDraining: () => false,
     },

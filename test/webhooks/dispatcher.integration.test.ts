@@ -277,7 +277,7 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
       const session = await endSession(here, { subscribed: CHAT });
       let stopped: Promise<void> | undefined;
       const first = node(here, {
-        onSent: () => {
+        onSettled: () => {
           stopped = first.close();
         },
       });

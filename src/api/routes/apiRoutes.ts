@@ -25,10 +25,12 @@ import { webhookRoutes } from './projects/webhooks.ts';
 import { mediaStreamRoutes } from './sessions/mediaStreams.ts';
 import { sessionHistoryRoutes } from './sessions/sessionHistory.ts';
 import { sessionRoutes } from './sessions/sessions.ts';
+import { settingRoutes } from './settings.ts';
 
 /** The public API; each entry registers the routes of one resource. */
 export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<void>)[] = [
   documentRoutes,
+  settingRoutes,
   projectRoutes,
   apiKeyRoutes,
   agentRoutes,

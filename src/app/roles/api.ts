@@ -7,6 +7,7 @@ import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
 import type { NodeContext } from '../node/node.ts';
 import { databaseDependency, redisDependency } from '../node/stores.ts';
 import type { Services } from '../services/services.ts';
+import { shownSettings } from '../settings/describe.ts';
 import type { VoiceRole } from './voice.ts';
 
 /**
@@ -64,6 +65,7 @@ function httpSettings({ config, publicUrl, isDraining }: NodeContext, { models }
     failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
     maxUploadBytes: config.MAX_UPLOAD_BYTES,
     numberOwnership: config.NUMBER_OWNERSHIP,
+    shown: shownSettings(config),
     isDraining,
   };
 }

@@ -43,7 +43,14 @@ export function buildWebhooks(parts: WebhookParts): {
     outbox: storage.outbox,
     releases: stores.releases,
     secrets,
-    onSent: parts.metrics.webhookSent,
+    onSettled({ id, event, attempt, url, status, durationMs, error }, { projectId, sessionId }) {
+      parts.metrics.webhookSent(event, error === null);
+      if (error === null) return;
+      // Of the URL only the host: the rest may hold a secret.
+      const host = URL.canParse(url) ? new URL(url).host : null;
+      const fields = { projectId, sessionId, event, deliveryId: id, attempt, host, status, durationMs };
+      logger.warn({ ...fields, code: error.code, reason: error.message }, 'webhook failed');
+    },
     tracer: parts.tracer,
     client,
     clock,

@@ -1,4 +1,8 @@
-import { settings } from './settings.ts';
+import type { Config } from './config.ts';
+import { secretSettings, settings } from './settings.ts';
+
+/** Stands for the value of a secret. */
+export const REDACTED = '[redacted]';
 
 /** A setting in the documentation. */
 export interface DescribedSetting {
@@ -36,6 +40,18 @@ export function settingsTable(): string {
     return `| \`${name}\` | ${shown} | ${description.replaceAll('|', '\\|')} |`;
   });
   return `${['| Setting | Default | |', '|---|---|---|', ...rows].join('\n')}\n`;
+}
+
+/** The settings of a process as in its environment; those without a value are left out. */
+export function shownSettings(config: Config): Record<string, string> {
+  const secrets: ReadonlySet<string> = new Set(secretSettings);
+  return Object.fromEntries(
+    Object.entries(config).flatMap(([name, value]) => {
+      if (value === undefined) return [];
+      const text = value instanceof Date ? value.toISOString() : (textOf(value) ?? '');
+      return [[name, secrets.has(name) ? REDACTED : text]];
+    }),
+  );
 }
 
 function textOf(value: unknown): string | undefined {

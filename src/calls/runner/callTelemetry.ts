@@ -3,6 +3,7 @@ import type { MediaReport } from '../../media/mediaSession.ts';
 import type { Call } from '../call.ts';
 import type { CallMetrics, SetupPhase } from '../callMetrics.ts';
 import { maskNumber } from '../numbers/number.ts';
+import type { TransferOutcome } from '../transfer/transfer.ts';
 import type { CallResult } from './callResult.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -36,9 +37,11 @@ export class CallTelemetry {
   #invitedMs: number;
   #answeredMs = Number.NaN;
   #hasAgentAudio = false;
+  /** Of the last transfer. */
+  #transfer: TransferOutcome['status'] | undefined;
 
   constructor(deps: CallTelemetryDeps, call: Call) {
-    const { id, projectId, sessionId, direction, settings } = call;
+    const { id, projectId, sessionId, direction, fromNumber, toNumber, settings } = call;
     this.#deps = deps;
     this.#call = call;
     this.#attributes = { 'callway.call.id': id, 'callway.project.id': projectId, 'session.id': sessionId };
@@ -51,7 +54,15 @@ export class CallTelemetry {
       attributes: { ...this.#attributes, 'callway.call.direction': direction },
     });
     this.#phase = this.#startPhase(direction === 'outbound' ? 'queued' : 'ring', {}, this.#startMs);
-    this.#logFields = { callId: id, projectId, sessionId, ...traceLogFields(this.traceparent) };
+    this.#logFields = {
+      callId: id,
+      projectId,
+      sessionId,
+      direction,
+      from: maskNumber(fromNumber),
+      to: maskNumber(toNumber),
+      ...traceLogFields(this.traceparent),
+    };
     deps.metrics.callStarted(direction);
   }
 
@@ -80,6 +91,12 @@ export class CallTelemetry {
     this.#deps.log(this.#logFields, 'call answered');
   }
 
+  transferEnded({ to, status, by, reason }: TransferOutcome): void {
+    this.#transfer = status;
+    const fields = { ...this.#logFields, target: maskNumber(to), by, ...(reason ? { reason } : {}) };
+    this.#deps.log(fields, status === 'done' ? 'call transferred' : 'transfer failed');
+  }
+
   /** @param atMs - When the first packet with the agent's audio was sent. */
   agentAudio(atMs: number): void {
     if (this.#hasAgentAudio) return;
@@ -88,7 +105,7 @@ export class CallTelemetry {
   }
 
   ended({ status, endReason, sip, q850Cause }: CallResult, endedAt: string, media?: MediaReport): void {
-    const { direction, fromNumber, toNumber } = this.#call;
+    const { direction } = this.#call;
     const endMs = Date.parse(endedAt) || this.#deps.now();
     this.#phase.end(endMs);
     this.#span.setAttributes({
@@ -102,12 +119,10 @@ export class CallTelemetry {
     const talked = Number.isNaN(this.#answeredMs) ? 0 : Math.max(0, endMs - this.#answeredMs);
     const fields = {
       ...this.#logFields,
-      direction,
-      from: maskNumber(fromNumber),
-      to: maskNumber(toNumber),
       status,
       endReason,
       durationMs: Math.round(talked),
+      ...(this.#transfer ? { transfer: this.#transfer } : {}),
       ...(sip ? { sipCode: sip.code } : {}),
     };
     this.#deps.log(fields, 'call ended');

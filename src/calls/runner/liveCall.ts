@@ -273,7 +273,10 @@ export class LiveCall {
           if (event.type === 'transfer_bridged') this.#bridged = { to, sinceMs: this.#deps.clock.now() };
           this.#dispatch(event);
         },
-        addEvent: (data) => this.#addEvent('transfer', data),
+        onOutcome: (outcome) => {
+          this.#deps.telemetry.transferEnded(outcome);
+          this.#addEvent('transfer', outcome);
+        },
         onError,
       },
       to,

@@ -16,10 +16,17 @@ export interface TransferDeps {
   /** Absent where only the peer may call the target. @see dialTransferTarget */
   readonly dialTarget?: (to: string) => AsyncIterable<CallLeg>;
   readonly dispatch: (event: CallEvent) => void;
-  /** Adds a `transfer` event to the call's history. */
-  readonly addEvent: (data: Readonly<Record<string, unknown>>) => void;
+  /** For the call's history and log. */
+  readonly onOutcome: (outcome: TransferOutcome) => void;
   readonly onError: (error: unknown, what: string) => void;
 }
+
+export type TransferOutcome = {
+  readonly to: string;
+  readonly status: 'done' | 'failed';
+  readonly by: TransferMethod;
+  readonly reason?: string;
+};
 
 /** A transfer in progress. */
 export interface Transfer {
@@ -63,7 +70,7 @@ class RunningTransfer {
       await requireAllowedDestination(this.#to);
       dispatch({ type: 'transfer_referring' });
       await leg.refer(this.#to);
-      this.#addEvent('done', 'refer');
+      this.#report('done', 'refer');
       return dispatch({ type: 'transfer_done' });
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'unknown';
@@ -127,7 +134,7 @@ class RunningTransfer {
       target.media.events.on('mediaTimeout', () => dispatch({ type: 'hang_up', intent: 'media_timeout' }));
       target.media.events.on('lost', () => this.#hangUpTarget());
       this.#isBridged = true;
-      this.#addEvent('done', 'second_leg');
+      this.#report('done', 'second_leg');
       dispatch({ type: 'transfer_bridged' });
     } catch (error) {
       onError(error, 'transfer target not bridged');
@@ -137,7 +144,7 @@ class RunningTransfer {
 
   #fail(by: TransferMethod, reason: string): void {
     const { media, dispatch } = this.#deps;
-    this.#addEvent('failed', by, reason);
+    this.#report('failed', by, reason);
     if (!this.#isCanceled) {
       this.#quietly(media.unbridge());
       this.#quietly(media.sendTransferStatus({ status: 'failed', to: this.#to, reason }));
@@ -151,8 +158,8 @@ class RunningTransfer {
       .catch((error: unknown) => this.#deps.onError(error, 'transfer target not hung up'));
   }
 
-  #addEvent(status: 'done' | 'failed', by: TransferMethod, reason?: string): void {
-    this.#deps.addEvent({ to: this.#to, status, by, ...(reason === undefined ? {} : { reason }) });
+  #report(status: 'done' | 'failed', by: TransferMethod, reason?: string): void {
+    this.#deps.onOutcome({ to: this.#to, status, by, ...(reason === undefined ? {} : { reason }) });
   }
 
   /** A call that ends meanwhile has no media session any more. */

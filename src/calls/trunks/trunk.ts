@@ -3,6 +3,7 @@ import { isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
 
 import { type ErrorDetail, invalid } from '../../base/errors.ts';
+import { milliseconds } from '../../base/validation.ts';
 
 export const TRUNK_CODECS = ['PCMU', 'PCMA', 'G722', 'opus'] as const;
 export const DEFAULT_SIP_PORT = 5060;
@@ -127,7 +128,7 @@ export const trunkPatch = z.strictObject({ ...fields, ...strict, password }).par
 export const trunkHealth = z.object({
   reachable: z.boolean().nullable().describe('Null while it is not known.'),
   registered: z.boolean().nullable().describe('Null where the trunk does not register.'),
-  lastOptionsMs: z.number().nullable().describe('Round trip of the last OPTIONS that was answered.'),
+  lastOptionsMs: milliseconds.nullable().describe('Round trip of the last OPTIONS that was answered.'),
   channelsInUse: z.int(),
   /** Why it is not reachable or not registered. */
   error: z.string().nullable(),

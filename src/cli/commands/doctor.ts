@@ -8,7 +8,9 @@ import { probePostgres } from '../../infra/postgres/connection/probe.ts';
 import { installedRedisServer, probeRedis } from '../../infra/redis/connection/probe.ts';
 import { probeEndpoint } from '../../providers/openai/probe.ts';
 import { probeDrachtio } from '../../telephony/control/probe.ts';
+import { type AdminOptions, withAdminOptions } from '../adminCommand.ts';
 import { type CliContext, EXIT, type ExitCode } from '../command.ts';
+import { effectiveSettings } from '../doctor/effectiveSettings.ts';
 import { report } from '../doctor/finding.ts';
 import { tryPort } from '../doctor/ports.ts';
 import { runChecks } from '../doctor/runChecks.ts';
@@ -19,14 +21,12 @@ const MIGRATIONS = packagePath('migrations');
 const manifest = z.object({ engines: z.object({ node: z.string() }) });
 
 export function doctorCommand(program: Command, context: CliContext, end: (code: ExitCode) => void): void {
-  program
-    .command('doctor')
+  withAdminOptions(program.command('doctor'))
     .description('check the settings and all dependencies; changes nothing')
-    .option('--json', 'print JSON')
-    .action(async (options: { json?: boolean }) => {
+    .action(async (options: AdminOptions) => {
       const { engines } = manifest.parse(JSON.parse(readFileSync(PACKAGE, 'utf8')));
       const findings = await runChecks({
-        environment: context.environment,
+        settings: await effectiveSettings(context.environment, options.url, context.fetch),
         node: { version: process.versions.node, range: engines.node },
         database: { probe: probePostgres, migrations: await readMigrations(MIGRATIONS) },
         redis: { probe: probeRedis, installed: installedRedisServer },

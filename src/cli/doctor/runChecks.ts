@@ -1,9 +1,11 @@
 import { type Config, loadConfig } from '../../app/settings/config.ts';
+import type { SettingName } from '../../app/settings/settings.ts';
 import { ConfigurationError } from '../../base/configurationError.ts';
 import { configuredAddress } from '../serviceAddress.ts';
 import { checkDatabase, type DatabaseCheckDeps } from './database.ts';
 import { checkDataFolder } from './dataFolder.ts';
 import { checkDrachtio } from './drachtio.ts';
+import type { EffectiveSettings } from './effectiveSettings.ts';
 import { type Finding, fail, ok } from './finding.ts';
 import { checkModels, type ProbeEndpoint } from './models.ts';
 import { checkNode } from './node.ts';
@@ -15,7 +17,7 @@ import { checkDocuments, checkRecordings } from './storage.ts';
 
 /** The checks' access to the machine and the network. */
 export interface DoctorDeps {
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly settings: EffectiveSettings;
   readonly node: { readonly version: string; readonly range: string };
   readonly database: DatabaseCheckDeps;
   readonly redis: RedisCheckDeps;
@@ -30,7 +32,7 @@ export async function runChecks(deps: DoctorDeps): Promise<Finding[]> {
   const node = checkNode(deps.node.version, deps.node.range);
   let config: Config;
   try {
-    config = loadConfig(deps.environment);
+    config = loadConfig({ ...deps.settings.environment, ...placeholders(deps.settings.unknown) });
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const problems = error.problems.map(({ variable, message }) =>
@@ -38,30 +40,65 @@ export async function runChecks(deps: DoctorDeps): Promise<Finding[]> {
     );
     return [node, ...problems];
   }
-  return [node, ok('settings', 'all are valid'), ...(await checkConfig(config, deps))];
+  return [node, deps.settings.finding, ...(await checkConfig(config, deps))];
+}
+
+/** A service's secrets that are unknown here are still set: the settings that depend on them stay valid. */
+function placeholders(unknown: ReadonlySet<string>): Record<string, string> {
+  const known: Record<string, string> = {
+    DATABASE_URL: 'postgres://unknown',
+    REDIS_URL: 'redis://unknown',
+    DRACHTIO_URL: 'drachtio://unknown',
+    SECRETS_KEY: '0'.repeat(64),
+    SECRETS_KEY_PREVIOUS: '0'.repeat(64),
+    OTEL_EXPORTER_OTLP_HEADERS: 'name=value',
+  };
+  return Object.fromEntries([...unknown].map((name) => [name, known[name] ?? 'unknown-to-this-shell-00']));
+}
+
+/** A check that needs a secret which only the service has. */
+function unchecked(name: string, secrets: readonly string[]): Finding {
+  return ok(name, `not checked from here: ${secrets.join(', ')} of the service is not known to this shell`);
 }
 
 async function checkConfig(config: Config, deps: DoctorDeps): Promise<Finding[]> {
+  const missing = (...secrets: SettingName[]) => secrets.filter((name) => deps.settings.unknown.has(name));
+  const noModelKey = missing('OPENAI_API_KEY', 'EMBEDDING_API_KEY');
   const [folder, service, database, redis, sip, models] = await Promise.all([
     checkDataFolder(config),
-    config.PORT === 0
+    config.PORT === 0 && deps.settings.serviceUrl === undefined
       ? { finding: ok('service', 'not checked: PORT is 0, so its port is unknown'), isRunning: false }
-      : checkService(configuredAddress(config), deps.fetch),
-    checkDatabase(config.DATABASE_URL, deps.database),
-    checkRedis(config.REDIS_URL, deps.redis),
-    config.DRACHTIO_URL === undefined ? [] : [checkDrachtio(config.DRACHTIO_URL, deps.probeDrachtio)],
-    checkModels(config, deps.probeEndpoint),
+      : checkService(deps.settings.serviceUrl ?? configuredAddress(config), deps.fetch),
+    missing('DATABASE_URL').length > 0
+      ? { findings: [unchecked('database', ['DATABASE_URL'])], sealedWith: undefined }
+      : checkDatabase(config.DATABASE_URL, deps.database),
+    missing('REDIS_URL').length > 0
+      ? unchecked('Redis', ['REDIS_URL'])
+      : checkRedis(config.REDIS_URL, deps.redis),
+    checkSip(config.DRACHTIO_URL, deps),
+    noModelKey.length > 0 ? [unchecked('models', noModelKey)] : checkModels(config, deps.probeEndpoint),
   ]);
   return [
     service.finding,
     ...folder,
-    await checkSecretsKey(config, database.sealedWith),
+    missing('SECRETS_KEY').length > 0
+      ? unchecked('secrets key', ['SECRETS_KEY'])
+      : await checkSecretsKey(config, database.sealedWith),
     ...database.findings,
     redis,
-    ...(await Promise.all(sip)),
+    ...sip,
     ...(service.isRunning ? [] : await checkPorts(config, deps.tryPort)),
     ...models,
     checkRecordings(config),
     await checkDocuments(config),
   ];
+}
+
+async function checkSip(
+  url: string | undefined,
+  { settings, probeDrachtio }: DoctorDeps,
+): Promise<Finding[]> {
+  if (url === undefined) return [];
+  if (settings.unknown.has('DRACHTIO_URL')) return [unchecked('drachtio', ['DRACHTIO_URL'])];
+  return [await checkDrachtio(url, probeDrachtio)];
 }

@@ -225,7 +225,7 @@ export class Journal {
 
 /** The channel's own latency where it has one: it knows when the customer heard the first word. */
 function latencyOf(delivered: Delivered | undefined, firstWordMs: number | undefined) {
-  const latencyMs = delivered ? delivered.latencyMs : firstWordMs;
+  const latencyMs = delivered ? delivered.latencyMs : firstWordMs && Math.round(firstWordMs);
   const latencyParts = delivered?.latencyParts;
   return {
     ...(latencyMs === undefined ? {} : { latencyMs }),

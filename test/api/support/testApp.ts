@@ -63,6 +63,7 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
       legacySunset: new Date('2027-09-11T00:00:00.000Z'),
       rateLimitPerMinute: 0,
       failedAuthPerMinute: 0,
+      shown: {},
       maxUploadBytes: 1_000_000,
       isDraining: () => false,
       ...settings,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../../src/calls/call.ts';
+import { maskNumber } from '../../../src/calls/numbers/number.ts';
 import { answerCall, CALL, END, leg, REPORT, settle, t, trunk, useRunner } from './support/runnerRig.ts';
 
 useRunner();
@@ -230,10 +231,17 @@ describe('CallRunner', () => {
       'callway.call.status': 'completed',
       'callway.sip.status_code': 200,
     });
+    const about = {
+      callId: 'call',
+      direction: 'outbound',
+      from: maskNumber(CALL.fromNumber),
+      to: maskNumber(CALL.toNumber),
+    };
     expect(t.logLines).toEqual([
-      ['call', 'call dialing'],
-      ['call', 'call answered'],
-      ['call', 'call ended'],
+      [expect.objectContaining({ ...about, trunkId: 'a' }), 'call dialing'],
+      [expect.objectContaining(about), 'call answered'],
+      [expect.objectContaining({ ...about, status: 'completed', durationMs: 3000 }), 'call ended'],
     ]);
+    expect(JSON.stringify(t.logLines)).not.toContain(CALL.toNumber);
   });
 });

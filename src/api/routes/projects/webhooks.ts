@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { webhookEventName } from '../../../agents/agentConfig.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
+import { milliseconds } from '../../../base/validation.ts';
 import { audit } from '../../audit.ts';
 import { idempotent } from '../../idempotency.ts';
 import type { Access } from '../../plugins/accessControl.ts';
@@ -22,7 +23,7 @@ const delivery = z
     at: z.iso.datetime(),
     ok: z.boolean().describe('True when the receiver answered 2xx.'),
     status: z.int().nullable().describe('Status of the receiver’s response; null without a response.'),
-    durationMs: z.number(),
+    durationMs: milliseconds,
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
   })
   .meta({ id: 'WebhookDelivery' });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { invalid, notFound } from '../../../base/errors.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
+import { milliseconds } from '../../../base/validation.ts';
 import { callResource } from '../../../calls/callResource.ts';
 import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
 import type { App, HttpDeps } from '../../ports.ts';
@@ -15,7 +16,6 @@ const READ = { access: { kind: 'project', scope: 'read' } } as const;
 
 const channel = z.enum(['chat', 'phone', 'web']);
 const count = z.int();
-const milliseconds = z.number();
 const latency = z.object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() });
 
 /** A time, or a date: its beginning in UTC. */

@@ -249,7 +249,7 @@ function runnerDeps(): CallRunnerDeps {
       callEnded: (direction, { status }, media) => t.metrics.push(['ended', direction, status, media]),
     },
     tracer: t.traces.tracing,
-    log: ({ callId }, message) => t.logLines.push([callId, message]),
+    log: (fields, message) => t.logLines.push([fields, message]),
     onEnded: ({ id }) => log.push(['ended', id]),
     onError: () => {},
   };
