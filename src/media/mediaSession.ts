@@ -2,6 +2,7 @@ import type { Emitter } from '../base/emitter.ts';
 import type { CallCommand, StreamEnd, StreamTarget, TransferStatus } from './agentStream/streamClient.ts';
 import type { MediaQuality } from './mediaQuality.ts';
 import type { CryptoAttribute } from './srtp/cryptoAttribute.ts';
+import type { Latching } from './transport/sourceLatch.ts';
 
 /** The audio of this node's calls, processed in media threads. */
 export interface MediaEngine {
@@ -21,6 +22,8 @@ export interface OpenMedia {
   readonly callId: string;
   /** Silence on the wire before `mediaTimeout`; 0 is never. Does not run while the call is held. */
   readonly timeoutMs: number;
+  /** Default: {@link DEFAULT_LATCHING}. */
+  readonly latching?: Latching | undefined;
   /** A call that this one may be bridged with. */
   readonly sameThreadAs?: MediaSession;
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import { type ErrorDetail, invalid } from '../../base/errors.ts';
 import { milliseconds } from '../../base/validation.ts';
+import { DEFAULT_LATCHING } from '../../media/transport/sourceLatch.ts';
 
 export const TRUNK_CODECS = ['PCMU', 'PCMA', 'G722', 'opus'] as const;
 export const DEFAULT_SIP_PORT = 5060;
@@ -51,6 +52,16 @@ const fields = {
   codecs: z.array(z.enum(TRUNK_CODECS)).min(1).max(TRUNK_CODECS.length).describe('In order of preference.'),
   dtmf: z.enum(['rfc4733', 'info']),
   srtp: z.enum(['off', 'optional', 'required']),
+  media: z
+    .strictObject({
+      latching: z
+        .enum(['nat', 'strict'])
+        .default(DEFAULT_LATCHING)
+        .describe(
+          'Whose RTP is taken. `strict`: only the address in the SDP. `nat`: while that address has sent nothing for half a second, also another source that sends a steady stream. Never another after the first.',
+        ),
+    })
+    .describe('The calls’ audio.'),
   transfer: z
     .enum(['auto', 'refer', 'second_leg'])
     .describe(
@@ -95,6 +106,7 @@ const defaults = {
   codecs: fields.codecs.default(['PCMU', 'PCMA']),
   dtmf: fields.dtmf.default('rfc4733'),
   srtp: fields.srtp.default('off'),
+  media: fields.media.default({ latching: DEFAULT_LATCHING }),
   transfer: fields.transfer.default(DEFAULT_TRANSFER),
   maxChannels: fields.maxChannels.default(DEFAULT_MAX_CHANNELS),
   callsPerSecond: fields.callsPerSecond.default(DEFAULT_CALLS_PER_SECOND),

@@ -72,12 +72,12 @@ class WorkerMediaEngine implements ThreadedMediaEngine {
     return this.#sessions.size;
   }
 
-  async open({ timeoutMs, sameThreadAs }: OpenMedia): Promise<MediaSession> {
+  async open({ sameThreadAs, ...options }: OpenMedia): Promise<MediaSession> {
     const thread = this.#threadOf(sameThreadAs) ?? this.#leastBusyThread();
     const session = this.#nextSession++;
     thread.sessions.add(session);
     try {
-      return await this.#openOn(thread, session, timeoutMs);
+      return await this.#openOn(thread, session, options);
     } catch (error) {
       thread.sessions.delete(session);
       throw error;
@@ -96,12 +96,16 @@ class WorkerMediaEngine implements ThreadedMediaEngine {
   }
 
   /** Tries each port once, since other programs may use some. */
-  async #openOn(thread: MediaThread, session: number, timeoutMs: number): Promise<MediaSession> {
+  async #openOn(
+    thread: MediaThread,
+    session: number,
+    { timeoutMs, latching }: Omit<OpenMedia, 'sameThreadAs'>,
+  ): Promise<MediaSession> {
     for (let tried = 0; tried < this.#ports.size; tried++) {
       const rtpPort = this.#ports.take();
       if (rtpPort === undefined) break;
       try {
-        await thread.request(session, 'open', { rtpPort, timeoutMs });
+        await thread.request(session, 'open', { rtpPort, timeoutMs, latching });
         return this.#register(thread, session, rtpPort);
       } catch (error) {
         this.#ports.free(rtpPort);

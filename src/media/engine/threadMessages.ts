@@ -3,6 +3,7 @@ import { CallwayError } from '../../base/errors.ts';
 import type { StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport } from '../mediaSession.ts';
+import type { CallAudioOptions } from '../session/callAudio.ts';
 
 /** A media thread's worker data. */
 export interface MediaThreadData {
@@ -12,7 +13,7 @@ export interface MediaThreadData {
 
 /** Requests to a media thread, by name: argument and result. Sessions are named by their numbers. */
 export interface ThreadRequests {
-  readonly open: [{ readonly rtpPort: number; readonly timeoutMs: number }, undefined];
+  readonly open: [Pick<CallAudioOptions, 'rtpPort' | 'timeoutMs' | 'latching'>, undefined];
   readonly connect: [MediaParameters, undefined];
   readonly startStream: [StreamTarget, undefined];
   readonly playApology: [undefined, undefined];

@@ -1,5 +1,10 @@
 import { CallwayError } from '../../base/errors.ts';
-import { type CallAudio, type CallAudioDeps, openCallAudio } from '../session/callAudio.ts';
+import {
+  type CallAudio,
+  type CallAudioDeps,
+  type CallAudioOptions,
+  openCallAudio,
+} from '../session/callAudio.ts';
 import { type ThreadSleep, Ticker } from '../ticker/ticker.ts';
 import {
   type FromThread,
@@ -101,7 +106,7 @@ export class ThreadServer {
     }
   }
 
-  async #open(session: number, options: { rtpPort: number; timeoutMs: number }): Promise<void> {
+  async #open(session: number, options: Omit<CallAudioOptions, 'address' | 'emit'>): Promise<void> {
     const audio = await openCallAudio(this.#deps, {
       ...this.#data,
       ...options,

@@ -11,6 +11,7 @@ import type { SampleRateHz } from '../resample/resampler.ts';
 import type { Tick } from '../ticker/tickSchedule.ts';
 import type { PacketIo } from '../transport/packetIo.ts';
 import type { SocketPair } from '../transport/rtpTransport.ts';
+import type { Latching } from '../transport/sourceLatch.ts';
 import { type BridgedCall, type BridgePeer, bridgeCalls } from './callBridge.ts';
 import { Ringback } from './ringback.ts';
 import { RtpSession } from './rtpSession.ts';
@@ -30,6 +31,7 @@ export interface CallAudioOptions {
   /** Even. RTCP is the port above it. */
   readonly rtpPort: number;
   readonly timeoutMs: number;
+  readonly latching?: Latching | undefined;
   readonly emit: EmitMediaEvent;
 }
 
@@ -80,7 +82,7 @@ export class CallAudio {
   #hasAgentSpoken = false;
   #closed: Promise<MediaReport> | undefined;
 
-  constructor(deps: CallAudioDeps, { emit, timeoutMs }: CallAudioOptions, sockets: SocketPair) {
+  constructor(deps: CallAudioDeps, { emit, latching, timeoutMs }: CallAudioOptions, sockets: SocketPair) {
     const { clock, codecs, connectStream, randomUint32 } = deps;
     this.#emit = emit;
     this.#recorder = new CallRecorder((reason) => emit('recordingFailed', { reason }));
@@ -95,6 +97,7 @@ export class CallAudio {
       codecs,
       randomUint32,
       sockets,
+      latching,
       timeoutMs,
       emit,
       onDigit: (digit) => this.receiveDtmf(digit, 'rtp'),

@@ -7,6 +7,7 @@ import type { DtmfDigit, EmitMediaEvent, MediaCounters, MediaParameters } from '
 import { RtcpSession } from '../rtcp/rtcpSession.ts';
 import { type SrtpContexts, srtpContextsFor } from '../srtp/srtpContexts.ts';
 import { RtpTransport, type SocketPair } from '../transport/rtpTransport.ts';
+import type { Latching } from '../transport/sourceLatch.ts';
 import { MediaTimeout } from './mediaTimeout.ts';
 import {
   addTraffic,
@@ -23,6 +24,7 @@ export interface RtpSessionOptions {
   /** 0..2^32-1, unpredictable. */
   readonly randomUint32: () => number;
   readonly sockets: SocketPair;
+  readonly latching: Latching | undefined;
   readonly timeoutMs: number;
   readonly emit: EmitMediaEvent;
   /** A digit that came as telephone events. */
@@ -52,7 +54,7 @@ export class RtpSession {
   #packetsDue = 0;
 
   constructor(options: RtpSessionOptions) {
-    const { clock, emit, randomUint32, sockets, timeoutMs } = options;
+    const { clock, emit, latching, randomUint32, sockets, timeoutMs } = options;
     const nowMs = clock.monotonicMs();
     this.#options = options;
     this.#epochMs = clock.now() - nowMs;
@@ -70,6 +72,7 @@ export class RtpSession {
     });
     this.#transport = new RtpTransport({
       sockets,
+      latching,
       nowMs: () => clock.monotonicMs(),
       onRtp: (packet, atMs) => {
         this.#transceiver?.receiver.receive(packet, atMs);

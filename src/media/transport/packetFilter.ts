@@ -1,6 +1,6 @@
 import { isRtcp, RtpPacketView } from '../rtp/packet.ts';
 import type { SrtpStream } from '../srtp/srtp.ts';
-import { SourceLatch } from './sourceLatch.ts';
+import { type Latching, SourceLatch } from './sourceLatch.ts';
 
 /** Counts of dropped packets, by reason. */
 export interface PacketDrops {
@@ -25,7 +25,7 @@ const MAX_PACKETS_PER_TICK = 50;
 export class PacketFilter {
   /** The packet that was passed last. */
   readonly view = new RtpPacketView();
-  readonly latch = new SourceLatch();
+  readonly latch: SourceLatch;
   readonly drops: PacketDrops = {
     malformed: 0,
     unauthentic: 0,
@@ -37,6 +37,10 @@ export class PacketFilter {
   #srtp: SrtpStream | undefined;
   #packetsThisTick = 0;
   #hasLatched = false;
+
+  constructor(latching: Latching | undefined) {
+    this.latch = new SourceLatch(latching);
+  }
 
   /** @param srtp - The peer's direction; undefined for plain RTP. */
   expect(payloadTypes: ReadonlySet<number>, srtp: SrtpStream | undefined): void {
@@ -60,7 +64,7 @@ export class PacketFilter {
     if (typeof plain === 'string') return this.#drop('unauthentic');
     if (this.view.read(plain) !== undefined) return this.#drop('malformed');
     if (!this.#payloadTypes.has(this.view.payloadType)) return this.#drop('unknownPayloadType');
-    const verdict = this.latch.receive(address, port, nowMs);
+    const verdict = this.latch.receive(address, port, this.view, nowMs);
     if (verdict === 'refused') return this.#drop('foreignSource');
     this.#hasLatched = verdict === 'latched';
     return 'rtp';

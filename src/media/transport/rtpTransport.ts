@@ -3,6 +3,7 @@ import type { RtpPacketView } from '../rtp/packet.ts';
 import type { SrtpStream } from '../srtp/srtp.ts';
 import { type PacketDrops, PacketFilter } from './packetFilter.ts';
 import type { PacketSocket } from './packetIo.ts';
+import type { Latching } from './sourceLatch.ts';
 
 /** A call's pair of ports; RTCP is the one above RTP. */
 export interface SocketPair {
@@ -12,6 +13,7 @@ export interface SocketPair {
 
 export interface RtpTransportOptions {
   readonly sockets: SocketPair;
+  readonly latching: Latching | undefined;
   /** Monotonic. */
   readonly nowMs: () => number;
   /** @param packet - Valid during the call; its bytes are the listener's. */
@@ -21,16 +23,16 @@ export interface RtpTransportOptions {
 
 /** One a report is usual. */
 const MAX_RTCP_PACKETS_PER_TICK = 5;
-/** How long packets from elsewhere are still taken after a source was latched that signalling did not name. */
+/** How long the signalled address is still listened to after a source was latched that signalling did not name. */
 const SETTLING_MS = 2000;
 
 /**
- * A call's sockets, with symmetric RTP. Once a source is latched the operating system drops packets from elsewhere,
- * until the source has been silent for long. A source other than the signalled one may be a remnant of the peer's
- * former address, so that for a while both are listened to.
+ * A call's sockets, with symmetric RTP. Once a source is latched the operating system drops packets from elsewhere. The
+ * signalled address may still take the place of another source: both are listened to for a while, and again once the
+ * other source is silent.
  */
 export class RtpTransport {
-  readonly #filter = new PacketFilter();
+  readonly #filter: PacketFilter;
   readonly #sockets: SocketPair;
   readonly #nowMs: () => number;
   readonly #onRtp: RtpTransportOptions['onRtp'];
@@ -41,7 +43,8 @@ export class RtpTransport {
   /** When the sockets are to be connected to a source that signalling did not name. */
   #connectAtMs: number | undefined;
 
-  constructor({ sockets, nowMs, onRtp, onRtcp }: RtpTransportOptions) {
+  constructor({ sockets, latching, nowMs, onRtp, onRtcp }: RtpTransportOptions) {
+    this.#filter = new PacketFilter(latching);
     this.#sockets = sockets;
     this.#nowMs = nowMs;
     this.#onRtp = onRtp;
@@ -66,7 +69,7 @@ export class RtpTransport {
   ): void {
     this.#remote = remote;
     this.#filter.expect(payloadTypes, srtp);
-    const isNew = this.#filter.latch.signalled({ address: remote.address, port: remote.port });
+    const isNew = this.#filter.latch.signalled({ address: remote.address, port: remote.port }, this.#nowMs());
     if (isNew) this.#disconnectSockets();
   }
 
@@ -88,7 +91,7 @@ export class RtpTransport {
   tick(nowMs: number): void {
     this.#filter.tick();
     this.#rtcpThisTick = 0;
-    if (this.#isConnected && this.#filter.latch.mayMove(nowMs)) this.#disconnectSockets();
+    if (this.#isConnected && this.#filter.latch.isLost(nowMs)) this.#disconnectSockets();
     if (this.#connectAtMs !== undefined && nowMs >= this.#connectAtMs) this.#connectSockets();
   }
 

@@ -160,7 +160,11 @@ class InboundCallOffer implements InboundCall {
 
   #openAudio(callId: string): Promise<MediaSession> {
     const { media, mediaTimeoutMs } = this.#deps;
-    this.#opening ??= media.open({ callId, timeoutMs: mediaTimeoutMs });
+    this.#opening ??= media.open({
+      callId,
+      timeoutMs: mediaTimeoutMs,
+      latching: this.trunk.media.latching,
+    });
     return this.#opening;
   }
 

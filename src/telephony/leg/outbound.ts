@@ -96,7 +96,12 @@ class OutboundCall {
     const { media, mediaTimeoutMs, onError } = this.#deps;
     const { trunk, callId, bridgeWith } = this.#request;
     media
-      .open({ callId, timeoutMs: mediaTimeoutMs, ...(bridgeWith ? { sameThreadAs: bridgeWith } : {}) })
+      .open({
+        callId,
+        timeoutMs: mediaTimeoutMs,
+        latching: trunk.media.latching,
+        ...(bridgeWith ? { sameThreadAs: bridgeWith } : {}),
+      })
       .then(
         (session) => {
           const { address, rtpPort } = session;

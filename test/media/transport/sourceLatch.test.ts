@@ -1,66 +1,123 @@
 import { describe, expect, it } from 'vitest';
-import { SourceLatch } from '../../../src/media/transport/sourceLatch.ts';
+import {
+  CONSISTENT_PACKETS,
+  GRACE_MS,
+  type Latching,
+  type LatchVerdict,
+  type MediaAddress,
+  SourceLatch,
+} from '../../../src/media/transport/sourceLatch.ts';
 
 const peer = { address: '192.0.2.1', port: 4000 };
 const nat = { address: '198.51.100.7', port: 61000 };
+const stranger = { address: '203.0.113.9', port: 9 };
+
+/** A latch for `peer`, signalled at 0, and senders with a stream each. */
+function setUp(latching?: Latching) {
+  const latch = new SourceLatch(latching);
+  latch.signalled(peer, 0);
+  const sequences = new Map<MediaAddress, number>();
+  const send = (from: MediaAddress, atMs: number, ssrc = from.port) => {
+    const sequenceNumber = ((sequences.get(from) ?? 65_530) + 1) & 0xffff;
+    sequences.set(from, sequenceNumber);
+    return latch.receive(from.address, from.port, { ssrc, sequenceNumber }, atMs);
+  };
+  const sendMany = (from: MediaAddress, count: number, fromMs: number) => {
+    let last: LatchVerdict = 'refused';
+    for (let n = 0; n < count; n++) last = send(from, fromMs + n * 20);
+    return last;
+  };
+  return { latch, send, sendMany };
+}
 
 describe('SourceLatch', () => {
-  it('sends to the signalled address until a source is latched', () => {
-    const latch = new SourceLatch();
-    expect(latch.target).toBeUndefined();
-    latch.signalled(peer);
+  it('latches the signalled address at its first packet, and then no other, however long it is silent', () => {
+    const { latch, send, sendMany } = setUp();
     expect(latch.target).toEqual(peer);
-    expect(latch.receive(nat.address, nat.port, 0)).toBe('latched');
+    expect(send(peer, 20)).toBe('latched');
+    expect(send(peer, 40)).toBe('accepted');
+    expect(latch.isAsSignalled).toBe(true);
+    expect(sendMany(nat, 100, 60_000)).toBe('refused');
+    expect(latch.target).toEqual(peer);
+    expect(latch.isLost(120_000)).toBe(false);
+  });
+
+  it('sends to the signalled address while a stranger sprays single packets', () => {
+    const { latch, send } = setUp();
+    for (let atMs = 0; atMs < 10_000; atMs += 20) {
+      expect(send({ address: '203.0.113.9', port: 10_000 + atMs }, atMs)).toBe('refused');
+    }
+    expect(latch.target).toEqual(peer);
+  });
+
+  it('takes another source after the grace, once it has sent a consistent stream', () => {
+    const { latch, send, sendMany } = setUp();
+    // 480 ms.
+    expect(sendMany(nat, GRACE_MS / 20, 0)).toBe('refused');
+    expect(send(nat, GRACE_MS)).toBe('latched');
     expect(latch.target).toEqual(nat);
-    expect(latch.receive(nat.address, nat.port, 20)).toBe('accepted');
+    expect(latch.isAsSignalled).toBe(false);
+    expect(sendMany(stranger, 500, GRACE_MS)).toBe('refused');
+    expect(latch.target).toEqual(nat);
   });
 
   it.each([
-    ['another address', '203.0.113.9', nat.port],
-    ['another port', nat.address, nat.port + 2],
-  ])('refuses %s after latching', (_, address, port) => {
-    const latch = new SourceLatch(3000);
-    latch.signalled(peer);
-    latch.receive(nat.address, nat.port, 0);
-    expect(latch.receive(address, port, 2999)).toBe('refused');
-    expect(latch.target).toEqual(nat);
+    [
+      'fewer packets than needed',
+      (s: ReturnType<typeof setUp>) => s.sendMany(nat, CONSISTENT_PACKETS - 1, GRACE_MS),
+    ],
+    [
+      'packets of two sources in turn',
+      (s: ReturnType<typeof setUp>) => {
+        for (let n = 0; n < 100; n++) s.send(n % 2 ? nat : stranger, GRACE_MS + n * 10);
+      },
+    ],
+    [
+      'packets of changing SSRC',
+      (s: ReturnType<typeof setUp>) => {
+        for (let n = 0; n < 100; n++) s.send(nat, GRACE_MS + n * 20, n);
+      },
+    ],
+    [
+      'the same packet again and again',
+      ({ latch }: ReturnType<typeof setUp>) => {
+        for (let n = 0; n < 100; n++)
+          latch.receive(nat.address, nat.port, { ssrc: 1, sequenceNumber: 7 }, GRACE_MS + n * 20);
+      },
+    ],
+  ])('does not take another source for %s', (_, sendAll) => {
+    const scene = setUp();
+    sendAll(scene);
+    expect(scene.latch.target).toEqual(peer);
   });
 
-  it('lets the signalled address take over for good', () => {
-    const latch = new SourceLatch(3000);
-    latch.signalled(peer);
-    latch.receive(nat.address, nat.port, 0);
-    expect(latch.isAsSignalled).toBe(false);
-    expect(latch.receive(peer.address, peer.port, 20)).toBe('latched');
+  it('lets the signalled address take over from another source for good', () => {
+    const { latch, send, sendMany } = setUp();
+    expect(sendMany(nat, 40, 0)).toBe('accepted');
+    expect(latch.isLost(3_000)).toBe(false);
+    expect(latch.isLost(4_000)).toBe(true);
+    expect(send(peer, 4_000)).toBe('latched');
     expect(latch.isAsSignalled).toBe(true);
-    expect(latch.receive(nat.address, nat.port, 40)).toBe('refused');
+    expect(sendMany(nat, 40, 4_020)).toBe('refused');
     expect(latch.target).toEqual(peer);
   });
 
-  it('latches again after a silence of the source, which other sources cannot shorten', () => {
-    const latch = new SourceLatch(3000);
-    latch.receive(nat.address, nat.port, 0);
-    expect(latch.receive('203.0.113.9', 1, 1000)).toBe('refused');
-    expect(latch.receive(nat.address, nat.port, 1500)).toBe('accepted');
-    expect(latch.receive('203.0.113.9', 1, 4000)).toBe('refused');
-    expect(latch.receive('203.0.113.9', 1, 4500)).toBe('latched');
+  it('takes only the signalled address when strict', () => {
+    const { latch, send, sendMany } = setUp('strict');
+    expect(sendMany(nat, 500, 0)).toBe('refused');
+    expect(latch.target).toEqual(peer);
+    expect(send(peer, 20_000)).toBe('latched');
   });
 
-  it('latches again when the signalled address changes', () => {
-    const latch = new SourceLatch();
-    latch.signalled(peer);
-    latch.receive(nat.address, nat.port, 0);
-    expect(latch.signalled({ ...peer })).toBe(false);
-    expect(latch.receive('203.0.113.9', 1, 20)).toBe('refused');
-    expect(latch.signalled({ ...peer, port: 5000 })).toBe(true);
-    expect(latch.target).toEqual({ ...peer, port: 5000 });
-    expect(latch.receive('203.0.113.9', 1, 40)).toBe('latched');
-  });
-
-  it('keeps an early latch when the first address is signalled', () => {
-    const latch = new SourceLatch();
-    latch.receive(nat.address, nat.port, 0);
-    latch.signalled(peer);
-    expect(latch.target).toEqual(nat);
+  it('waits again when the signalled address changes, with a grace of its own', () => {
+    const { latch, send, sendMany } = setUp();
+    send(peer, 20);
+    expect(latch.signalled({ ...peer }, 1000)).toBe(false);
+    const moved = { ...peer, port: 5000 };
+    expect(latch.signalled(moved, 1000)).toBe(true);
+    expect(latch.target).toEqual(moved);
+    // Late packets of the old source.
+    expect(sendMany(peer, 5, 1000)).toBe('refused');
+    expect(send(moved, 1100)).toBe('latched');
   });
 });

@@ -2,6 +2,7 @@ import { CallwayError } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
 import { DEFAULT_TRANSFER, type Trunk, type TrunkInput } from '../../../calls/trunks/trunk.ts';
 import type { TrunkStore } from '../../../calls/trunks/trunkStore.ts';
+import { DEFAULT_LATCHING } from '../../../media/transport/sourceLatch.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
@@ -9,8 +10,9 @@ import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
 interface Row {
   id: string;
   project_id: string;
-  /** Rows of older releases have no `transfer`. */
-  definition: Omit<TrunkInput, 'password' | 'transfer'> & Partial<Pick<TrunkInput, 'transfer'>>;
+  /** Rows of older releases have no `transfer` and no `media`. */
+  definition: Omit<TrunkInput, 'password' | 'transfer' | 'media'> &
+    Partial<Pick<TrunkInput, 'transfer' | 'media'>>;
   password: string | null;
   created_at: Date;
   updated_at: Date;
@@ -24,6 +26,7 @@ export function trunkStore(database: Queryable, secrets: SecretFields): TrunkSto
     id: row.id,
     projectId: row.project_id,
     transfer: DEFAULT_TRANSFER,
+    media: { latching: DEFAULT_LATCHING },
     ...row.definition,
     password: row.password === null ? null : secrets.open(row.password),
     createdAt: isoTime(row.created_at),
