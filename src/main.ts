@@ -10,6 +10,8 @@ const EXIT_CONFIGURATION = 78;
 /** Time after the drain for closing; the process exits afterwards. */
 const GRACE_MILLISECONDS = 10_000;
 
+// Before the first file: no other user of this machine may read what this process and its children write.
+process.umask(0o077);
 reduceFullCollections();
 // At once: a thread or a socket that is still closing must not hold up a restart.
 process.exit(await main());

@@ -154,7 +154,8 @@ export interface HttpSettings {
   /** As `GET …/models` lists them. */
   readonly modelNames: readonly string[];
   readonly publicUrl: () => string;
-  readonly trustProxy: boolean;
+  /** False, a number of proxies, or the addresses of the proxies (CIDRs); the client's is the first other one from the right. */
+  readonly trustProxy: false | number | string[];
   readonly corsOrigins: readonly string[];
   readonly legacySunset: Date;
   readonly rateLimitPerMinute: number;

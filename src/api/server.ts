@@ -98,7 +98,7 @@ function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, Fas
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : makeRequestId();
     },
-    trustProxy: deps.settings.trustProxy,
+    trustProxy: trustOf(deps.settings.trustProxy),
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -109,6 +109,11 @@ function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, Fas
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },
     clientErrorHandler: answerClientErrors(deps.makeId),
   };
+}
+
+/** Fastify counts from the right: 0 is the connection's own address. */
+function trustOf(setting: false | number | string[]) {
+  return typeof setting === 'number' ? (_address: string, hop: number) => hop < setting : setting;
 }
 
 function validator(schema: ZodType) {

@@ -174,7 +174,11 @@ function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], u
       ...unused<Stores['projects']>('projects', ['insert', 'list', 'update', 'remove']),
       find: async (id: string) => (id === PROJECT_ID ? project() : undefined),
     },
-    audit: { append: async (entry: AuditEntry) => void audit.push(entry), list: never },
+    audit: {
+      append: async (entry: AuditEntry) => void audit.push(entry),
+      list: never,
+      removeOlderThan: never,
+    },
     idempotency: {
       ...keptAnswers(kept),
       removeOlderThan: never,

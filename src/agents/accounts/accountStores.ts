@@ -39,6 +39,8 @@ export interface ApiKeyStore {
 export interface AuditStore {
   append(entry: AuditEntry): Promise<void>;
   list(projectId: string, page: Page): Promise<PageOf<AuditEntry>>;
+  /** Of all projects, deleted ones included. */
+  removeOlderThan(time: Date): Promise<void>;
 }
 
 /** The response to a POST, stored for repetitions of the request. */

@@ -36,6 +36,8 @@ export interface ApiAuthenticator {
   authenticate(credential: string): Promise<Principal | undefined>;
   /** Like `authenticate`, without a lookup: knows the admin token and recently used keys. */
   authenticateFromCache(credential: string): Principal | undefined;
+  /** Whether this key was valid on this node before and has not been revoked since; a lookup tells whether it still is. */
+  isKnown(credential: string): boolean;
   /** Stores the last uses of keys, and stops. Idempotent. */
   close(): Promise<void>;
 }
@@ -66,7 +68,7 @@ export function createApiAuthenticator(deps: ApiAuthenticatorDeps): ApiAuthentic
     },
     () => {
       revision += 1;
-      cache.clear();
+      for (const [credential, entry] of cache.entries()) cache.set(credential, { ...entry, expiresAtMs: 0 });
     },
   );
   const flush = async () => {
@@ -89,13 +91,17 @@ export function createApiAuthenticator(deps: ApiAuthenticatorDeps): ApiAuthentic
   };
   return {
     authenticateFromCache,
+    isKnown: (credential) => cache.has(credential),
     async authenticate(credential) {
       const cached = authenticateFromCache(credential);
       if (cached || !looksLikeApiKey(credential)) return cached;
       const digest = digestCredential(credential);
       const before = revision;
       const principal = await deps.findByDigest(digest);
-      if (!principal) return undefined;
+      if (!principal) {
+        cache.delete(credential);
+        return undefined;
+      }
       if (before === revision) {
         cache.set(credential, { digest, principal, expiresAtMs: clock.monotonicMs() + CACHE_TTL_MS });
       }

@@ -55,10 +55,12 @@ export function accessControl(app: App, deps: AccessControlDeps): void {
     return allowance.allowed ? error : tooManyFailures(allowance.retryAfterSeconds);
   };
 
-  /** An address with too many failures causes no more database lookups; keys in the cache still pass. */
+  /** An address with too many failures causes no more database lookups, but for keys that were valid before. */
   const lookUp = async (request: FastifyRequest, credential: string): Promise<Principal> => {
     const allowance = rateLimiter.isExhausted(failureKey(request));
-    if (!allowance.allowed) throw tooManyFailures(allowance.retryAfterSeconds);
+    if (!allowance.allowed && !authenticator.isKnown(credential)) {
+      throw tooManyFailures(allowance.retryAfterSeconds);
+    }
     const found = await authenticator.authenticate(credential);
     if (!found) throw await rejected(request, invalidCredential());
     return found;

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
 
 import type { App } from '../../api/ports.ts';
@@ -24,7 +23,13 @@ import { buildMedia } from '../media/media.ts';
 import { openSipServer } from '../media/sipServer.ts';
 import type { Config } from '../settings/config.ts';
 import { addressOf } from '../voice/voiceNodes.ts';
-import { lockDataFolder, readNodeId, storedAdminToken, storedSecretsKey } from './dataFolder.ts';
+import {
+  lockDataFolder,
+  openDataFolder,
+  readNodeId,
+  storedAdminToken,
+  storedSecretsKey,
+} from './dataFolder.ts';
 import { type BuiltMetrics, buildMetrics } from './metrics.ts';
 import { openObjectStore } from './objectStore.ts';
 import { openDatabase, openJobs, redisConnector, startRedis } from './stores.ts';
@@ -75,7 +80,7 @@ interface NodeState {
 export async function openNode(config: Config, logger: Logger, lifecycle: Lifecycle): Promise<NodeContext> {
   // An invalid setting must end the start before anything else is started.
   if (config.REDIS_URL) await requireSentinelMaster(config.REDIS_URL);
-  await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  await openDataFolder(config.DATA_DIR);
   if (!config.DATABASE_URL || !config.REDIS_URL) lifecycle.onClose(await lockDataFolder(config, logger));
 
   const adminToken = config.CALLWAY_ADMIN_TOKEN ?? (await storedAdminToken(config, logger));

@@ -13,6 +13,7 @@ import { startRedisServer } from '../../infra/redis/connection/localServer.ts';
 import { type JobQueues, openJobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
+import { restrictAccess } from './dataFolder.ts';
 import { logHealthChanges } from './healthMonitoring.ts';
 
 const MIGRATIONS = packagePath('migrations');
@@ -25,10 +26,17 @@ export async function openDatabase(config: Config, logger: Logger, lifecycle: Li
         health: logHealthChanges('database', logger, systemClock),
         onIdleError: (error) => logger.warn({ reason: error.message }, 'idle database connection failed'),
       })
-    : await openEmbedded({ folder: join(config.DATA_DIR, 'database') });
+    : await openEmbeddedIn(join(config.DATA_DIR, 'database'));
   lifecycle.onClose(() => database.close());
   const done = await migrate(database, await readMigrations(MIGRATIONS));
   if (done.length > 0) logger.info({ migrations: done }, 'database migrated');
+  return database;
+}
+
+/** PGlite unpacks a new database with files that are open to all. */
+async function openEmbeddedIn(folder: string): Promise<Database> {
+  const database = await openEmbedded({ folder });
+  await restrictAccess(folder);
   return database;
 }
 

@@ -8,7 +8,7 @@ import type { Services } from '../services/services.ts';
 export function startWorker(node: NodeContext, { conversations, webhooks, calls }: Services): void {
   const { config, lifecycle, database, clock, logger, onError } = node;
   const { stores } = node.storage;
-  lifecycle.onClose(startHousekeeping(stores, clock, logger));
+  lifecycle.onClose(startHousekeeping(stores, config.AUDIT_RETENTION_DAYS, clock, logger));
   lifecycle.onClose(startSessionIndexing(database, clock, logger));
   lifecycle.onClose(
     startSessionSweeps({

@@ -1,4 +1,8 @@
+import { isIP } from 'node:net';
+
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+
 import {
   CHAT_PROVIDERS,
   EMBEDDING_PROVIDERS,
@@ -23,9 +27,11 @@ export const settings = z.object({
     .describe(
       'URL at which other nodes reach this node’s HTTP server, for the audio of their calls; default `http://HOST:PORT`, with this machine’s own address when `HOST` is a wildcard.',
     ),
-  TRUST_PROXY: flag()
+  TRUST_PROXY: trustedProxies()
     .default(false)
-    .describe('Trust `X-Forwarded-For` and `X-Forwarded-Proto`; only behind a proxy that sets them.'),
+    .describe(
+      'Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed: their number, or their addresses as CIDRs, comma-separated; `true` is 1. The client is the first other address from the right.',
+    ),
   CORS_ORIGINS: list(z.string().regex(/^https?:\/\/[^/\s]+$/, 'must be origins like https://app.example.com'))
     .default([])
     .describe('Origins whose pages may call the API, comma-separated; none by default.'),
@@ -156,6 +162,9 @@ export const settings = z.object({
   DRAIN_SECONDS: integer(0, 86_400)
     .default(300)
     .describe('How long a shutdown waits for running calls and requests.'),
+  AUDIT_RETENTION_DAYS: integer(1, 36_500)
+    .default(365)
+    .describe('How long audit entries are kept, those of deleted projects too.'),
   MAX_UPLOAD_BYTES: integer(1, 10_737_418_240)
     .default(52_428_800)
     .describe('Maximum size of a document; default 50 MiB.'),
@@ -209,6 +218,22 @@ function integer(minimum: number, maximum: number) {
     .regex(/^\d{1,15}$/, message)
     .transform(Number)
     .refine((value) => value >= minimum && value <= maximum, message);
+}
+
+function trustedProxies() {
+  const message = 'must be false, the number of proxies in front, or their addresses such as 10.0.0.0/8,::1';
+  return z.string().transform((text, { addIssue }): false | number | string[] => {
+    if (text === 'false') return false;
+    if (text === 'true') return 1;
+    if (/^[1-9]\d?$/.test(text)) return Number(text);
+    const ranges = text.split(',').map((range) => range.trim());
+    if (!ranges.every(isAddressOrRange)) addIssue({ code: 'custom', message });
+    return ranges;
+  });
+}
+
+function isAddressOrRange(text: string): boolean {
+  return text.includes('/') ? ipaddr.isValidCIDR(text) : isIP(text) !== 0;
 }
 
 function oneOf<const Names extends readonly string[]>(names: Names) {

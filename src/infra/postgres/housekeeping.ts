@@ -4,8 +4,15 @@ import type { Clock } from '../../base/clock.ts';
 const EVERY_MILLISECONDS = 10 * 60_000;
 const IDEMPOTENCY_HOURS = 24;
 
+const HOUR_MS = 3_600_000;
+
+interface Removable {
+  removeOlderThan(time: Date): Promise<void>;
+}
+
 interface Swept {
-  readonly idempotency: { removeOlderThan(time: Date): Promise<void> };
+  readonly idempotency: Removable;
+  readonly audit: Removable;
 }
 
 /**
@@ -15,13 +22,17 @@ interface Swept {
  */
 export function startHousekeeping(
   stores: Swept,
+  auditRetentionDays: number,
   clock: Clock,
   logger: { warn(fields: object, message: string): void },
 ): () => Promise<void> {
   return repeat(
     clock,
     EVERY_MILLISECONDS,
-    () => stores.idempotency.removeOlderThan(new Date(clock.now() - IDEMPOTENCY_HOURS * 3_600_000)),
+    async () => {
+      await stores.idempotency.removeOlderThan(new Date(clock.now() - IDEMPOTENCY_HOURS * HOUR_MS));
+      await stores.audit.removeOlderThan(new Date(clock.now() - auditRetentionDays * 24 * HOUR_MS));
+    },
     (error) => logger.warn({ err: error }, 'housekeeping failed, will be retried'),
   );
 }

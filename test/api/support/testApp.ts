@@ -1,4 +1,5 @@
 import { createApiAuthenticator } from '../../../src/agents/accounts/apiAuthenticator.ts';
+import type { RateLimiter } from '../../../src/agents/accounts/rateLimiter.ts';
 import { createHttpMetrics } from '../../../src/api/metrics.ts';
 import type { App, HttpSettings, Storage } from '../../../src/api/ports.ts';
 import { createServer } from '../../../src/api/server.ts';
@@ -20,7 +21,10 @@ export interface TestApp {
 }
 
 /** The HTTP API with a real database and a simulated clock. It does not listen yet. */
-export async function createTestApp(settings: Partial<HttpSettings> = {}): Promise<TestApp> {
+export async function createTestApp(
+  settings: Partial<HttpSettings> = {},
+  rateLimiter: RateLimiter = { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
+): Promise<TestApp> {
   const opened = await migrated(openServerDatabase);
   const storage = createStorage(opened.database, createSealer(Buffer.alloc(32)));
   const clock = createSimulatedClock(Date.UTC(2026, 5, 1));
@@ -43,7 +47,7 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
     storage,
     authenticator,
     revocations,
-    rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
+    rateLimiter,
     dependencies: [],
     targetPolicy: { allowInsecureLoopback: false },
     clock,

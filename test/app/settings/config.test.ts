@@ -37,7 +37,10 @@ describe('loadConfig', () => {
 
   it.each([
     { set: { PORT: ' 8080 ' }, is: { PORT: 8080 } },
-    { set: { TRUST_PROXY: 'true' }, is: { TRUST_PROXY: true } },
+    { set: { TRUST_PROXY: 'false' }, is: { TRUST_PROXY: false } },
+    { set: { TRUST_PROXY: 'true' }, is: { TRUST_PROXY: 1 } },
+    { set: { TRUST_PROXY: '2' }, is: { TRUST_PROXY: 2 } },
+    { set: { TRUST_PROXY: '10.0.0.0/8, ::1' }, is: { TRUST_PROXY: ['10.0.0.0/8', '::1'] } },
     { set: { ROLES: 'api, worker,' }, is: { ROLES: ['api', 'worker'] } },
     {
       set: { CORS_ORIGINS: 'https://a.test,http://b.test:81' },
@@ -70,7 +73,21 @@ describe('loadConfig', () => {
       set: { MODEL_TIMEOUT_SECONDS: '0' },
       problem: 'MODEL_TIMEOUT_SECONDS must be a whole number from 1 to 600',
     },
-    { set: { TRUST_PROXY: 'yes' }, problem: 'TRUST_PROXY must be true or false' },
+    {
+      set: { TRUST_PROXY: 'yes' },
+      problem:
+        'TRUST_PROXY must be false, the number of proxies in front, or their addresses such as 10.0.0.0/8,::1',
+    },
+    {
+      set: { TRUST_PROXY: '0.0.0.0/33' },
+      problem:
+        'TRUST_PROXY must be false, the number of proxies in front, or their addresses such as 10.0.0.0/8,::1',
+    },
+    {
+      set: { TRUST_PROXY: '0' },
+      problem:
+        'TRUST_PROXY must be false, the number of proxies in front, or their addresses such as 10.0.0.0/8,::1',
+    },
     { set: { ROLES: 'api,boss' }, problem: 'ROLES must be one of api, worker, voice, media' },
     { set: { ROLES: ',' }, problem: 'ROLES must name at least one role' },
     {

@@ -1,3 +1,4 @@
+import { v7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { NewApiKey } from '../../../src/agents/accounts/accountStores.ts';
 import { NO_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
@@ -163,6 +164,26 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
     await projects.remove(mine);
 
     expect(await audit.list(mine, PAGE)).toEqual({ items: [late, early], total: 2 });
+  });
+
+  test('Audit entries end after their time, those of a deleted project too', async () => {
+    const { audit } = storage.stores;
+    const [now, gone] = [Date.now(), uuidV7()];
+    // Ids carry the real time.
+    const entry = (ms: number) => ({
+      id: v7({ msecs: ms }),
+      projectId: gone,
+      at: new Date(ms).toISOString(),
+      actor: { kind: 'admin' },
+      action: 'x.done',
+      target: null,
+      details: {},
+      requestId: null,
+    });
+    const [old, young] = [entry(now - 10_000), entry(now)];
+    for (const one of [old, young]) await audit.append(one);
+    await audit.removeOlderThan(new Date(now - 5_000));
+    expect(await audit.list(gone, PAGE)).toEqual({ items: [young], total: 1 });
   });
 
   test('agents, their header values sealed', async () => {

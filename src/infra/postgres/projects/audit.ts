@@ -16,6 +16,9 @@ interface Row {
 
 const COLUMNS = 'id, project_id, at, actor, action, target, details, request_id';
 
+/** A statement locks no more rows than this. */
+const REMOVAL_ROWS = 1_000;
+
 export function auditStore(database: Queryable): AuditStore {
   return {
     async append(entry) {
@@ -43,5 +46,22 @@ export function auditStore(database: Queryable): AuditStore {
         requestId: row.request_id,
       }));
     },
+    async removeOlderThan(time) {
+      for (let removed = REMOVAL_ROWS; removed === REMOVAL_ROWS; ) {
+        const rows = await database.query(
+          `DELETE FROM audit_log WHERE id IN (
+             SELECT id FROM audit_log WHERE id < $1 AND at < $2 ORDER BY id LIMIT ${REMOVAL_ROWS}
+           ) RETURNING 1`,
+          [firstIdOf(time), time.toISOString()],
+        );
+        removed = rows.length;
+      }
+    },
   };
+}
+
+/** The least UUID of version 7 of this time: the primary key is an index by time. */
+function firstIdOf(time: Date): string {
+  const ms = time.getTime().toString(16).padStart(12, '0');
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
 }
