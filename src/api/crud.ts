@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
+import { type CountedQuota, requireQuota } from '../agents/accounts/quotas.ts';
 import { notFound } from '../base/errors.ts';
 import type { Page, PageOf } from '../base/page.ts';
 import { audit } from './audit.ts';
@@ -52,6 +53,8 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
   readonly schema: z.ZodType<Item>;
   /** The admin token is accepted, too, where an operation has no access of its own. */
   readonly allowsAdmin?: boolean;
+  /** Limits how many of them a project has. */
+  readonly quota?: CountedQuota;
   /** Writes `<noun>.created`, `.updated` and `.deleted` to the audit log. */
   readonly isAudited?: boolean;
   /** Runs after a committed change. */
@@ -133,6 +136,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
       path,
       {
         config: { access: list.access ?? this.#access('read') },
+        preHandler: this.#requireProject,
         schema: {
           ...this.#about(list, `List the ${noun}s`),
           params: paramsOf(path),
@@ -148,11 +152,12 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
   }
 
   #create(): void {
-    const { create, path, isAudited, onChanged } = this.#resource;
+    const { create, path, isAudited, quota, onChanged } = this.#resource;
     this.#app.post(
       path,
       {
         config: { access: create.access ?? this.#access('write') },
+        preHandler: this.#requireProject,
         schema: {
           ...this.#about(create, `Create ${this.#withArticle}`),
           params: paramsOf(path),
@@ -164,6 +169,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
         const post = { request, reply, status: 201, withoutSecrets: create.withoutSecrets };
         const created = await idempotent(this.#deps, post, async (stores) => {
           const context = this.#context(request, reply, stores, this.#deps.makeId());
+          if (quota) await requireQuota(stores, context.projectId, quota);
           const item = await create.run(context, request.body as Input);
           if (isAudited) await this.#audit(context, 'created', create.auditDetails?.(item));
           return item;
@@ -181,6 +187,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
       this.#itemPath,
       {
         config: { access: get.access ?? this.#access('read') },
+        preHandler: this.#requireProject,
         schema: {
           ...this.#about(get, `Get ${this.#withArticle}`),
           params: paramsOf(this.#itemPath),
@@ -200,6 +207,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
         method,
         url: this.#itemPath,
         config: { access: update.access ?? this.#access('write') },
+        preHandler: this.#requireProject,
         schema: {
           ...this.#about(update, `Update ${this.#withArticle}`),
           params: paramsOf(this.#itemPath),
@@ -228,6 +236,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
       this.#itemPath,
       {
         config: { access: remove.access ?? this.#access('write') },
+        preHandler: this.#requireProject,
         schema: {
           ...this.#about(remove, `Delete ${this.#withArticle}`),
           params: paramsOf(this.#itemPath),
@@ -251,6 +260,13 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
       },
     );
   }
+
+  /** The admin token opens every path; a key only that of its own project. */
+  readonly #requireProject = async ({ principal, params }: FastifyRequest): Promise<void> => {
+    const { projectId } = params as Record<string, string>;
+    if (!this.#resource.allowsAdmin || principal?.kind !== 'admin' || projectId === undefined) return;
+    if (!(await this.#deps.storage.stores.projects.find(projectId))) throw notFound('Project');
+  };
 
   #access(scope: 'read' | 'write'): Access {
     return { kind: 'project', scope, ...(this.#resource.allowsAdmin ? { admin: true } : {}) };

@@ -15,7 +15,9 @@ import type {
   ProjectStore,
 } from '../agents/accounts/accountStores.ts';
 import type { ApiAuthenticator, Revocations } from '../agents/accounts/apiAuthenticator.ts';
-import type { RateLimiter } from '../agents/accounts/rateLimiter.ts';
+import type { QuotaStore } from '../agents/accounts/quotas.ts';
+import type { DailyCounter, RateLimiter } from '../agents/accounts/rateLimiter.ts';
+import type { UsageStore } from '../agents/accounts/usage.ts';
 import type { AgentStore, PathwayStore, ToolStore } from '../agents/agentStores.ts';
 import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSuiteStores.ts';
 import type { Clock } from '../base/clock.ts';
@@ -58,6 +60,8 @@ export type App = FastifyInstance<
 /** One store per aggregate. Within a transaction all of them share it. */
 export interface Stores {
   readonly projects: ProjectStore;
+  readonly quotas: QuotaStore;
+  readonly usage: UsageStore;
   readonly apiKeys: ApiKeyStore;
   readonly audit: AuditStore;
   readonly agents: AgentStore;
@@ -127,6 +131,7 @@ export interface HttpDeps {
   readonly authenticator: ApiAuthenticator;
   readonly revocations: Revocations;
   readonly rateLimiter: RateLimiter;
+  readonly daily: DailyCounter;
   readonly dependencies: readonly Dependency[];
   readonly targetPolicy: TargetPolicy;
   readonly clock: Clock;
@@ -159,6 +164,7 @@ export interface HttpSettings {
   readonly corsOrigins: readonly string[];
   readonly legacySunset: Date;
   readonly rateLimitPerMinute: number;
+  readonly projectRateLimitPerMinute: number;
   readonly failedAuthPerMinute: number;
   readonly maxUploadBytes: number;
   readonly numberOwnership?: NumberOwnership;

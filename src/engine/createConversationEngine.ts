@@ -23,6 +23,7 @@ import {
 import { endingOf, type SessionCall } from './session/sessionEnding.ts';
 import { bestEffortLock, type SessionLock } from './session/sessionLock.ts';
 import type { SessionStore } from './session/sessionStore.ts';
+import type { SessionUsage } from './session/sessionUsage.ts';
 import type { WriteBehind } from './session/writeBehind.ts';
 import { Journal } from './turn/journal.ts';
 import { runTurn } from './turn/runTurn.ts';
@@ -40,6 +41,7 @@ export interface ConversationEngineDeps {
   readonly lock: SessionLock;
   readonly turn: TurnDeps;
   readonly beforeStart: BeforeStart;
+  readonly usage: SessionUsage;
   /** Default: no tracing. */
   readonly tracing?: Tracer;
   readonly clock: Clock;
@@ -89,7 +91,7 @@ class Engine implements ConversationEngine {
   }
 
   async prepare(wanted: NewSession): Promise<PreparedSession> {
-    return this.#newSession(wanted, await this.#currentRelease(wanted));
+    return this.#newSession(wanted, await this.#admit(wanted));
   }
 
   async create(wanted: NewSession): Promise<Session> {
@@ -194,7 +196,7 @@ class Engine implements ConversationEngine {
       const start = { session: started, release, request, journal, trace, sink, signal };
       const turn = createTurnContext(this.#turnDeps, start);
       await sink({ type: 'start', model: turn.modelName });
-      const completed = await runTurn({ sessions, onError }, turn);
+      const completed = await runTurn({ sessions, onError }, turn).finally(() => this.#countTurn(turn));
       const { ended } = completed.done;
       // The session's id may belong to another session by now.
       const { projectId, sessionId, instanceId } = completed.session;
@@ -208,6 +210,11 @@ class Engine implements ConversationEngine {
     } finally {
       trace.end();
     }
+  }
+
+  #countTurn({ session: { projectId }, request, usage, journal }: TurnContext): void {
+    const characters = request.delivery ? journal.said().length : 0;
+    this.#deps.usage.add(projectId, { tokens: usage.total.totalTokens, characters });
   }
 
   /** A session's first turn waits for its call's facts, the answer of `beforeStartConfig` and the customer's memory. */
@@ -246,7 +253,7 @@ class Engine implements ConversationEngine {
     const { projectId, sessionId } = wanted;
     // A request that is rejected creates no session.
     const request = buildRequest(draftSession(wanted, this.#now()));
-    const current = await this.#currentRelease(wanted);
+    const current = await this.#admit(wanted);
     const { session, started } = this.#newSession(wanted, current);
     request.delivery?.onSession(session);
     try {
@@ -259,6 +266,15 @@ class Engine implements ConversationEngine {
       return await this.#openKnown(created, buildRequest);
     }
     return { session, release: current.release, request };
+  }
+
+  /** Counts a new session. @returns The release that it runs on. */
+  async #admit(wanted: NewSession): Promise<CurrentRelease> {
+    const { usage } = this.#deps;
+    const { projectId, channel } = wanted;
+    const [current] = await Promise.all([this.#currentRelease(wanted), usage.admit(projectId)]);
+    if (channel !== 'phone') usage.add(projectId, { chats: 1 });
+    return current;
   }
 
   #newSession(wanted: NewSession, { release, releaseId }: CurrentRelease): PreparedSession {

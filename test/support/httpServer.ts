@@ -6,6 +6,7 @@ import type { AuditEntry } from '../../src/agents/accounts/audit.ts';
 import { NO_CALL_LIMITS } from '../../src/agents/accounts/callLimits.ts';
 import type { Principal } from '../../src/agents/accounts/principal.ts';
 import type { Project } from '../../src/agents/accounts/project.ts';
+import { DEFAULT_QUOTAS } from '../../src/agents/accounts/quotas.ts';
 import type { HttpDeps, Stores } from '../../src/api/ports.ts';
 import { createServer } from '../../src/api/server.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
@@ -87,6 +88,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     storage: { stores, transaction: (work) => work(stores) },
     authenticator: fakeAuthenticator(),
     revocations: unused('revocations', ['announce']),
+    daily: { take: async () => ({ allowed: true }), read: async () => 0 },
     rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
     dependencies: [],
     targetPolicy: { allowInsecureLoopback: false },
@@ -115,6 +117,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       trustProxy: false,
       corsOrigins: ['https://app.example'],
       legacySunset: LEGACY_SUNSET,
+      projectRateLimitPerMinute: 0,
       rateLimitPerMinute: 0,
       failedAuthPerMinute: 0,
       shown: {},
@@ -166,6 +169,7 @@ function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], u
     historyRetentionDays: 30,
     reportUsage: settings.reportUsage,
     callLimits: NO_CALL_LIMITS,
+    quotas: DEFAULT_QUOTAS,
     createdAt: '2026-01-01T00:00:00.000Z',
     updatedAt: '2026-01-01T00:00:00.000Z',
   });

@@ -100,6 +100,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     },
     beforeStart: options.beforeStart ?? (async ({ state }) => ({ state, events: [] })),
     callOf: async () => options.call && { answered: true, record: true, facts: options.call },
+    usage: { admit: async () => undefined, add: () => undefined },
     clock: options.clock ?? systemClock,
     makeId: uuidV7,
     finalizeTimeoutSeconds: 120,

@@ -4,10 +4,11 @@ import type { AuditEntry } from './audit.ts';
 import type { KeyPrincipal } from './principal.ts';
 import type { Project, ProjectPatch } from './project.ts';
 
-export type NewProject = Omit<Project, 'callLimits'> & Partial<Pick<Project, 'callLimits'>>;
+export type NewProject = Omit<Project, 'callLimits' | 'quotas'> &
+  Partial<Pick<Project, 'callLimits' | 'quotas'>>;
 
 export interface ProjectStore {
-  /** A project without limits has none. */
+  /** A project without limits has none, one without quotas the defaults. */
   insert(project: NewProject): Promise<void>;
   /** @param lock - Blocks all writes to the project until the transaction ends. */
   find(projectId: string, lock?: 'for removal'): Promise<Project | undefined>;

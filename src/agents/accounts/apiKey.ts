@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /** A `secret` key begins with `sk_`, a `developer` key with `dk_`. */
 export const keyKind = z.enum(['secret', 'developer']);
-export const scope = z.enum(['read', 'write', 'calls', 'keys:write']);
+export const scope = z.enum(['read', 'write', 'calls', 'supervise', 'keys:write']);
 
 export type KeyKind = z.infer<typeof keyKind>;
 export type Scope = z.infer<typeof scope>;
@@ -19,7 +19,9 @@ export const apiKeyInput = z
       .array(scope)
       .min(1)
       .optional()
-      .describe('Only for developer keys. Default: read, write and calls.'),
+      .describe(
+        'Only for developer keys. Default: read, write and calls. A key can give only scopes that it has.',
+      ),
   })
   .refine(({ kind, scopes }) => kind === 'developer' || scopes === undefined, {
     path: ['scopes'],

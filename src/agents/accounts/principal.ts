@@ -1,3 +1,4 @@
+import { CallwayError } from '../../base/errors.ts';
 import type { KeyKind, Scope } from './apiKey.ts';
 
 /** The operator, by the admin token: manages all projects and keys, and has no access to project data. */
@@ -21,4 +22,17 @@ export function actorOf(principal: Principal): { kind: string; keyId?: string; h
   return principal.kind === 'admin'
     ? { kind: 'admin' }
     : { kind: principal.kind, keyId: principal.keyId, hint: principal.hint };
+}
+
+/**
+ * Checks that the creator of a key has the scopes that it gives.
+ *
+ * @throws {CallwayError} 403 `missing_scope`
+ */
+export function requireOwnScopes(creator: Principal, given: readonly Scope[]): void {
+  if (creator.kind === 'admin') return;
+  const missing = given.filter((one) => !creator.scopes.includes(one));
+  if (missing.length === 0) return;
+  const message = `This key lacks the scopes that the new key would have: ${missing.join(', ')}`;
+  throw new CallwayError('forbidden', 'missing_scope', message);
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { omitUndefined } from '../../base/omitUndefined.ts';
 import { callLimits, callLimitsPatch, NO_CALL_LIMITS } from './callLimits.ts';
+import { DEFAULT_QUOTAS, quotas, quotasFrom, quotasPatch } from './quotas.ts';
 
 export const DEFAULT_SESSION_IDLE_MINUTES = 30;
 export const DEFAULT_HISTORY_RETENTION_DAYS = 30;
@@ -10,6 +11,8 @@ const LONGEST_HISTORY_RETENTION_DAYS = 3650;
 
 const CALL_LIMITS =
   'Which numbers the project may call, and how much: protects against stolen keys and high bills.';
+
+const QUOTAS = 'How much the project may hold: protects the installation’s other projects.';
 
 const fields = {
   name: z.string().min(1).max(128).describe('Display name.').meta({ example: 'Clinic reception' }),
@@ -35,12 +38,14 @@ export const projectInput = z.strictObject({
     .transform((given) => ({ ...NO_CALL_LIMITS, ...omitUndefined(given) }))
     .default(NO_CALL_LIMITS)
     .describe(CALL_LIMITS),
+  quotas: quotasPatch.transform(quotasFrom).default(DEFAULT_QUOTAS).describe(QUOTAS),
 });
 
 export const projectPatch = z
   .strictObject({
     ...fields,
     callLimits: callLimitsPatch.describe(`${CALL_LIMITS} Only the supplied limits change.`),
+    quotas: quotasPatch.describe(`${QUOTAS} Only the supplied quotas change.`),
   })
   .partial();
 
@@ -48,6 +53,7 @@ export const project = z.object({
   id: z.uuid(),
   ...fields,
   callLimits: callLimits.describe(CALL_LIMITS),
+  quotas: quotas.describe(QUOTAS),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });

@@ -39,7 +39,10 @@ export interface AccessControlDeps {
   readonly authenticator: ApiAuthenticator;
   readonly rateLimiter: RateLimiter;
   readonly dependencies: readonly Dependency[];
-  readonly settings: Pick<HttpSettings, 'rateLimitPerMinute' | 'failedAuthPerMinute'>;
+  readonly settings: Pick<
+    HttpSettings,
+    'rateLimitPerMinute' | 'projectRateLimitPerMinute' | 'failedAuthPerMinute'
+  >;
 }
 
 /**
@@ -78,7 +81,10 @@ export function accessControl(app: App, deps: AccessControlDeps): void {
     if (problem) throw problem.category === 'unauthenticated' ? await rejected(request, problem) : problem;
     request.principal = principal;
     if (principal.kind === 'admin') return;
-    requireAllowed(await rateLimiter.take(principal.keyId, settings.rateLimitPerMinute));
+    const { keyId, projectId } = principal;
+    requireAllowed('requests with this key', await rateLimiter.take(keyId, settings.rateLimitPerMinute));
+    const ofProject = await rateLimiter.take(`project:${projectId}`, settings.projectRateLimitPerMinute);
+    requireAllowed('requests of this project', ofProject);
   });
 }
 
@@ -156,8 +162,8 @@ function invalidCredential(): CallwayError {
   return new CallwayError('unauthenticated', 'invalid_credential', 'The credential is not valid here');
 }
 
-function requireAllowed(allowance: Allowance): void {
-  if (!allowance.allowed) throw rateLimited('requests with this key', allowance.retryAfterSeconds);
+function requireAllowed(what: string, allowance: Allowance): void {
+  if (!allowance.allowed) throw rateLimited(what, allowance.retryAfterSeconds);
 }
 
 function tooManyFailures(retryAfterSeconds: number): CallwayError {

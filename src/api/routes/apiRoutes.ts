@@ -21,6 +21,7 @@ import { knowledgeQueryRoutes } from './knowledge/knowledgeQuery.ts';
 import { documentRoutes } from './operations.ts';
 import { apiKeyRoutes } from './projects/apiKeys.ts';
 import { projectRoutes } from './projects/projects.ts';
+import { usageRoutes } from './projects/usage.ts';
 import { webhookRoutes } from './projects/webhooks.ts';
 import { mediaStreamRoutes } from './sessions/mediaStreams.ts';
 import { sessionHistoryRoutes } from './sessions/sessionHistory.ts';
@@ -33,6 +34,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   settingRoutes,
   projectRoutes,
   apiKeyRoutes,
+  usageRoutes,
   agentRoutes,
   pathwayRoutes,
   pathwayNodeRoutes,

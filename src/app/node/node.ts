@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 
+import type { DailyCounter } from '../../agents/accounts/rateLimiter.ts';
+import { UsageMeter } from '../../agents/accounts/usage.ts';
 import type { App } from '../../api/ports.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { type MakeId, uuidV7 } from '../../base/ids.ts';
@@ -14,6 +16,7 @@ import { requireSameSealer } from '../../infra/postgres/secrets/sealerFingerprin
 import { createStorage } from '../../infra/postgres/storage.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
 import { requireSentinelMaster } from '../../infra/redis/connection/sentinel.ts';
+import { redisDailyCounter } from '../../infra/redis/limits/dailyCounter.ts';
 import { redisTurnCheckpoints } from '../../infra/redis/nodes/turnCheckpoints.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
@@ -63,6 +66,8 @@ export interface NodeContext {
   readonly media: ThreadedMediaEngine | undefined;
   readonly sipServer: SipServerAccess | undefined;
   readonly metrics: BuiltMetrics;
+  readonly usage: UsageMeter;
+  readonly daily: DailyCounter;
   readonly tracer: Tracer;
   readonly state: NodeState;
   readonly publicUrl: () => string;
@@ -103,6 +108,8 @@ export async function openNode(config: Config, logger: Logger, lifecycle: Lifecy
   const tracer = await buildTracing(config, nodeId, logger, lifecycle);
   const client = createGuardedHttpClient({ policy: targetPolicy, clock, userAgent: USER_AGENT });
   const state: NodeState = { isDraining: false };
+  const storage = createStorage(database, sealer);
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   return {
     config,
     logger,
@@ -120,14 +127,16 @@ export async function openNode(config: Config, logger: Logger, lifecycle: Lifecy
     state,
     makeId: uuidV7,
     client: lifecycle.closing(client),
-    storage: createStorage(database, sealer),
+    storage,
     bucket: await openObjectStore(config, lifecycle),
     connectSubscriber: () => connect('subscriptions'),
     jobs: openJobs(redisUrl, logger),
     turnCheckpoints: redisTurnCheckpoints(redis),
     metrics: buildMetrics(),
+    usage: lifecycle.closing(new UsageMeter({ store: storage.stores.usage, clock, onError })),
+    daily: redisDailyCounter(redis, clock),
     publicUrl: () => config.PUBLIC_URL ?? addressOf(state.app, config.HOST),
     isDraining: () => state.isDraining,
-    onError: (error, what) => logger.warn({ err: error }, what),
+    onError,
   };
 }

@@ -62,6 +62,7 @@ function httpSettings({ config, publicUrl, isDraining }: NodeContext, { models }
     corsOrigins: config.CORS_ORIGINS,
     legacySunset: config.LEGACY_SUNSET,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    projectRateLimitPerMinute: config.RATE_LIMIT_PROJECT_PER_MINUTE,
     failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
     maxUploadBytes: config.MAX_UPLOAD_BYTES,
     numberOwnership: config.NUMBER_OWNERSHIP,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 
+import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import type { CallService } from '../../api/ports.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
@@ -44,6 +45,7 @@ export interface CallParts {
   readonly metrics: CallMetrics;
   /** Webhooks may be due. */
   readonly onFact: () => void;
+  readonly usage: UsageMeter;
   readonly nodeId: string;
   readonly isDraining: () => boolean;
   readonly clock: Clock;
@@ -78,6 +80,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
   const limiter = new CallLimiter({
     projects,
     usage,
+    meter: parts.usage,
     metrics: parts.metrics,
     onRefused: (projectId, reason) => parts.logger.warn({ projectId, reason }, 'call refused'),
   });
@@ -95,6 +98,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     lock,
     slots,
     limiter,
+    usage: parts.usage,
     onFact: parts.onFact,
     now: clock.now,
     onError,

@@ -1,5 +1,8 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { countSession } from '../../agents/accounts/quotas.ts';
+import type { DailyCounter } from '../../agents/accounts/rateLimiter.ts';
+import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import { releaseFor } from '../../agents/agents.ts';
 import { createTemplateCache } from '../../agents/pathway/templates.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -35,6 +38,8 @@ export interface ConversationParts {
   readonly makeId: MakeId;
   readonly logger: Logger;
   readonly knowledge: KnowledgeRetriever;
+  readonly usage: UsageMeter;
+  readonly daily: DailyCounter;
   readonly tracer: Tracer;
   readonly onEnded: () => void;
   readonly lifecycle: Lifecycle;
@@ -75,6 +80,7 @@ function engineDeps({
   ...parts
 }: ConversationParts): Omit<ConversationEngineDeps, 'sessions' | 'attachedSessions' | 'lock' | 'onError'> {
   const templates = createTemplateCache();
+  const quotasOf = async (projectId: string) => (await stores.projects.find(projectId))?.quotas;
   return {
     releases: cacheReleases(stores.releases),
     releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
@@ -101,6 +107,10 @@ function engineDeps({
       const call = await stores.calls.find(projectId, callId);
       if (!call) return undefined;
       return { answered: call.answeredAt !== null, record: call.settings.record, facts: callFacts(call) };
+    },
+    usage: {
+      admit: (projectId) => countSession({ quotasOf, daily: parts.daily }, projectId),
+      add: (projectId, used) => parts.usage.add(projectId, used),
     },
     onEnded: parts.onEnded,
   };

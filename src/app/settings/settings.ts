@@ -143,6 +143,9 @@ export const settings = z.object({
   RATE_LIMIT_PER_MINUTE: integer(0, 100_000_000)
     .default(6000)
     .describe('Maximum requests of an API key per minute; 0 is off.'),
+  RATE_LIMIT_PROJECT_PER_MINUTE: integer(0, 100_000_000)
+    .default(0)
+    .describe('Maximum requests of all API keys of a project per minute; 0 is off.'),
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: integer(0, 100_000_000)
     .default(300)
     .describe('Maximum failed authentications per source address and minute; 0 is off.'),

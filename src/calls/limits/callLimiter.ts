@@ -1,5 +1,6 @@
 import type { ProjectStore } from '../../agents/accounts/accountStores.ts';
 import { type CallLimits, NO_CALL_LIMITS } from '../../agents/accounts/callLimits.ts';
+import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Call } from '../call.ts';
 import type { CallMetrics, RefusalReason } from '../callMetrics.ts';
@@ -22,6 +23,7 @@ export interface BilledLeg {
 export interface CallLimiterDeps {
   readonly projects: Pick<ProjectStore, 'find'>;
   readonly usage: ProjectUsage;
+  readonly meter: Pick<UsageMeter, 'add'>;
   readonly metrics: Pick<CallMetrics, 'callRefused'>;
   readonly onRefused: (projectId: string, reason: RefusalReason) => void;
 }
@@ -116,10 +118,10 @@ export class CallLimiter {
     if (talked.length === 0) return true;
     const limits = await this.#limitsOf(projectId);
     const sum = (of: (leg: BilledLeg) => number) => talked.reduce((total, leg) => total + of(leg), 0);
-    const total = await usage.addUsage(projectId, {
-      talkTimeMs: sum(({ talkTimeMs }) => talkTimeMs),
-      spentMillionths: sum(({ to, talkTimeMs }) => callCostMillionths(limits.rates, to, talkTimeMs)),
-    });
+    const spentMillionths = sum(({ to, talkTimeMs }) => callCostMillionths(limits.rates, to, talkTimeMs));
+    this.#deps.meter.add(projectId, { costMillionths: spentMillionths });
+    const talkTimeMs = sum((leg) => leg.talkTimeMs);
+    const total = await usage.addUsage(projectId, { talkTimeMs, spentMillionths });
     return exhaustedBy(limits, total) === undefined;
   }
 

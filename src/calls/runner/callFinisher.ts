@@ -1,3 +1,4 @@
+import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
 import {
@@ -34,6 +35,7 @@ export interface CallFinisherDeps {
   readonly lock: Pick<NumberLock, 'release'>;
   readonly slots: Pick<TrunkSlots, 'release'>;
   readonly limiter: Pick<CallLimiter, 'endCall'>;
+  readonly usage: Pick<UsageMeter, 'add'>;
   /** Webhooks may be due. */
   readonly onFact: () => void;
   /** Stores what was said in a turn whose node failed. */
@@ -65,6 +67,7 @@ export class CallFinisher {
   async finish(call: CallKey, nodeId: string | null, end: CallEnd): Promise<Call | undefined> {
     const ended = await this.#deps.calls.update(call.id, nodeId, end, statusEvent(end));
     if (!ended) return await this.#settleIfEnded(call);
+    this.#deps.usage.add(ended.projectId, { calls: 1, callMs: talkTimeMs(ended) });
     await this.settle(ended);
     return ended;
   }
@@ -121,6 +124,10 @@ export class CallFinisher {
     );
     await conversations.end(call.projectId, call.sessionId, 'call_ended');
   }
+}
+
+function talkTimeMs({ answeredAt, endedAt }: Call): number {
+  return answeredAt === null || endedAt === null ? 0 : Date.parse(endedAt) - Date.parse(answeredAt);
 }
 
 function statusEvent({ status, endReason, sip, endedAt }: CallEnd): HistoryEvent {

@@ -22,6 +22,8 @@ import { auditStore } from './projects/audit.ts';
 import { idempotencyStore } from './projects/idempotency.ts';
 import { legacyUsageStore } from './projects/legacyUsage.ts';
 import { projectStore } from './projects/projects.ts';
+import { quotaStore } from './projects/quotas.ts';
+import { usageStore } from './projects/usage.ts';
 import { createSecretFields, type SecretFields } from './secrets/secretFields.ts';
 import { historyStore } from './sessions/history.ts';
 import { memoryStore } from './sessions/memories.ts';
@@ -48,6 +50,8 @@ export function createStorage(database: Database, sealer: Sealer) {
 function storesOver(database: Queryable, secrets: SecretFields) {
   return {
     projects: projectStore(database),
+    quotas: quotaStore(database),
+    usage: usageStore(database),
     apiKeys: apiKeyStore(database),
     audit: auditStore(database),
     agents: agentStore(database, secrets),

@@ -17,6 +17,7 @@ const WELCOME: Record<string, Partial<Record<Holder, Verdict>>> = {
   manage: { admin: 'in', secret: 403, reader: 403, writer: 403, caller: 403, keeper: 'in' },
   see: { admin: 'in', secret: 'in', reader: 'in', writer: 403, caller: 403, keeper: 403 },
   read: { admin: 401, secret: 'in', reader: 'in', writer: 403, caller: 403, keeper: 403 },
+  operate: { admin: 'in', secret: 'in', reader: 403, writer: 'in', caller: 403, keeper: 403 },
   legacy: { admin: 401, secret: 'in', reader: 401, writer: 401, caller: 401, keeper: 401 },
   write: { admin: 401, secret: 'in', reader: 403, writer: 'in', caller: 403, keeper: 403 },
   calls: { admin: 401, secret: 'in', reader: 403, writer: 403, caller: 'in', keeper: 403 },
@@ -35,7 +36,10 @@ const OUTBOUND = '/v1/calls/outbound';
 function accessOf(method: string, path: string): string {
   if (PUBLIC.includes(path)) return 'public';
   if (path === '/v1/projects' || (path === PROJECT && method !== 'GET')) return 'admin';
-  if (path === PROJECT || path === `${PROJECT}/legacy-usage`) return 'see';
+  if (path.startsWith('/v1/numbers') || path === '/v1/settings') return 'admin';
+  if ([PROJECT, `${PROJECT}/legacy-usage`, `${PROJECT}/usage`].includes(path)) return 'see';
+  if (/^\/(trunks|phone-numbers)\b/.test(path.slice(PROJECT.length)))
+    return method === 'GET' ? 'see' : 'operate';
   const managed = ['api-keys', 'audit-log', 'webhook-secret'].map((name) => `${PROJECT}/${name}`);
   if (managed.some((one) => path.startsWith(one))) return 'manage';
   if (path.startsWith('/project/') || namesNoProject(path)) return 'legacy';

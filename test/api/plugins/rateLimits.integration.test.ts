@@ -40,6 +40,24 @@ describe('Requests with one key', () => {
     await nodes.stop();
   });
 
+  test('share the limit of their project, which other projects do not', async () => {
+    const nodes = await startTwoGateways({ RATE_LIMIT_PROJECT_PER_MINUTE: '6' });
+    const [project, other] = [await nodes.first.createProject(), await nodes.first.createProject()];
+    const answers = await withinOneMinute(async () => {
+      const keys = [project.secretKey, project.developerKey, (await nodes.first.createKey(project)).key];
+      return await Promise.all(
+        keys.flatMap((key) =>
+          Array.from({ length: 5 }, () => nodes.second.api('GET', `${project.path}/agent`, { key })),
+        ),
+      );
+    });
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(6);
+    for (const answer of answers.filter(({ status }) => status !== 200)) expectRefusal(answer);
+    const unaffected = await nodes.second.api('GET', `${other.path}/agent`, { key: other.secretKey });
+    expect(unaffected.status).toBe(200);
+    await nodes.stop();
+  });
+
   test('reach exactly the limit when nodes reserve several at once', async () => {
     const nodes = await startTwoGateways({ RATE_LIMIT_PER_MINUTE: '251' });
     const project = await nodes.first.createProject();

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-
 import { type CallLimits, NO_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
+import { DEFAULT_QUOTAS } from '../../../src/agents/accounts/quotas.ts';
 import { CallLimiter } from '../../../src/calls/limits/callLimiter.ts';
 import type { DailyUsage, ProjectUsage } from '../../../src/calls/limits/projectUsage.ts';
 
@@ -30,11 +30,13 @@ const limiter = new CallLimiter({
             historyRetentionDays: 30,
             reportUsage: false,
             callLimits: limits,
+            quotas: DEFAULT_QUOTAS,
             createdAt: '',
             updatedAt: '',
           }
         : undefined,
   },
+  meter: { add: () => undefined },
   usage: {
     async countCall(projectId, counted) {
       log.push(['count', projectId, counted]);

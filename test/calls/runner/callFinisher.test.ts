@@ -21,6 +21,7 @@ const step = async (name: string) => {
 };
 
 const deps: CallFinisherDeps = {
+  usage: { add: () => undefined },
   calls: {
     find: async () => row,
     async update(_id, nodeId, change) {

@@ -12,6 +12,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
     path: '/v1/projects/:projectId/tools',
     idParameter: 'toolId',
     schema: tool,
+    quota: 'tools',
     list: { run: ({ stores, projectId }, page) => stores.tools.list(projectId, page) },
     create: {
       description: 'Header values are stored encrypted.',

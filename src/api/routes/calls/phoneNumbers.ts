@@ -23,6 +23,7 @@ export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
     schema: phoneNumber,
     isAudited: true,
     allowsAdmin: true,
+    quota: 'numbers',
     onChanged: () => deps.calls.trunksChanged(),
     list: { run: ({ stores, projectId }, page) => stores.phoneNumbers.list(projectId, page) },
     create: {

@@ -40,6 +40,7 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
     schema: trunkResource,
     isAudited: true,
     allowsAdmin: true,
+    quota: 'trunks',
     onChanged: () => calls.trunksChanged(),
     list: {
       description: 'With their health as last reported; without their passwords.',

@@ -2,6 +2,7 @@ import multipart, { type MultipartFile } from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
+import { requireQuota } from '../../../agents/accounts/quotas.ts';
 import { CallwayError, invalid } from '../../../base/errors.ts';
 import type { ReceivedDocument } from '../../../knowledge/intake/documents.ts';
 import { idempotent } from '../../idempotency.ts';
@@ -78,6 +79,7 @@ async function upload(deps: HttpDeps, request: FastifyRequest, reply: FastifyRep
   requireKnowledgebaseId(knowledgebaseId);
   const knowledgebase = await findKnowledgebase(deps.storage.stores, request, knowledgebaseId);
   const { documents } = deps.knowledge;
+  const { projectId } = keyOf(request);
   const { name, document } = await receive(deps, request);
   // Stands for the body in the fingerprint of the Idempotency-Key.
   request.body = { name, sha256: document.sha256 };
@@ -85,6 +87,8 @@ async function upload(deps: HttpDeps, request: FastifyRequest, reply: FastifyRep
   let isStored = false;
   try {
     const response = await idempotent(deps, { request, reply, status: 201 }, async (stores) => {
+      await requireQuota(stores, projectId, 'documents');
+      await requireQuota(stores, projectId, 'storedBytes', document.bytes);
       await stores.datasets.insert({
         id: datasetId,
         knowledgebaseId: knowledgebase.id,
@@ -97,7 +101,7 @@ async function upload(deps: HttpDeps, request: FastifyRequest, reply: FastifyRep
       return { message: 'Dataset uploaded; it is being processed', success: true, datasetId };
     });
     isStored = response.datasetId === datasetId;
-    if (isStored) await documents.enqueue(datasetId, keyOf(request).projectId);
+    if (isStored) await documents.enqueue(datasetId, projectId);
     return response;
   } finally {
     if (!isStored) await documents.discard(document.fileKey);

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 import { apiKey, apiKeyInput, DEFAULT_SCOPES, makeApiKey } from '../../../agents/accounts/apiKey.ts';
+import { requireOwnScopes } from '../../../agents/accounts/principal.ts';
 import { crudRoutes } from '../../crud.ts';
-import type { Access } from '../../plugins/accessControl.ts';
+import { type Access, principalOf } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { requireProjectExists } from './projects.ts';
 
@@ -21,6 +22,7 @@ export function apiKeyRoutes(app: App, deps: HttpDeps): void {
     idParameter: 'keyId',
     schema: apiKey,
     isAudited: true,
+    quota: 'apiKeys',
     list: {
       access: MANAGE,
       description: 'Without the keys themselves.',
@@ -31,10 +33,12 @@ export function apiKeyRoutes(app: App, deps: HttpDeps): void {
     },
     create: {
       access: MANAGE,
-      description: 'The key is in this response only; it is not stored.',
+      description:
+        'The key is in this response only; it is not stored. A key creates only keys with scopes that it has itself: else 403 `missing_scope`.',
       body: apiKeyInput,
       schema: createdKey,
-      async run({ stores, projectId, id, now }, { name, kind, scopes = [...DEFAULT_SCOPES] }) {
+      async run({ request, stores, projectId, id, now }, { name, kind, scopes = [...DEFAULT_SCOPES] }) {
+        requireOwnScopes(principalOf(request), scopes);
         await requireProjectExists(stores, projectId);
         const { key, digest, hint } = makeApiKey(kind);
         const shown = { id, name, kind, hint, scopes, createdAt: now };

@@ -52,6 +52,7 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
       auditDetails: (patch) => ({
         changed: Object.keys(patch),
         ...(patch.callLimits ? { callLimits: patch.callLimits } : {}),
+        ...(patch.quotas ? { quotas: patch.quotas } : {}),
       }),
     },
     remove: {

@@ -1,3 +1,4 @@
+import { DEFAULT_QUOTAS } from '../../../agents/accounts/quotas.ts';
 import type {
   NewPathwayVersion,
   PathwayStore,
@@ -19,6 +20,22 @@ interface VersionRow {
 
 const VERSION_COLUMNS = `version, author, restored_from, created_at,
   jsonb_array_length(graph->'nodes') AS node_count, jsonb_array_length(graph->'edges') AS edge_count`;
+
+/** Keeps the newest ones, as many as the quota says, the published one and those of live sessions. */
+const REMOVE_OLD_VERSIONS = `
+  DELETE FROM pathway_versions WHERE project_id = $1
+    AND version <= (
+      SELECT pathways.version - coalesce((quotas->>'pathwayVersions')::integer, $2)
+      FROM pathways JOIN projects ON projects.id = project_id WHERE project_id = $1
+    )
+    AND version NOT IN (
+      SELECT (frozen->>'pathwayVersion')::integer FROM agents
+      WHERE project_id = $1 AND frozen->>'pathwayVersion' IS NOT NULL
+      UNION
+      SELECT (release->>'pathwayVersion')::integer FROM agent_releases
+      WHERE project_id = $1 AND release->>'pathwayVersion' IS NOT NULL
+        AND EXISTS (SELECT FROM sessions WHERE project_id = $1 AND release_id = agent_releases.id)
+    )`;
 
 export function pathwayStore(database: Queryable): PathwayStore {
   return {
@@ -44,6 +61,7 @@ export function pathwayStore(database: Queryable): PathwayStore {
         [projectId, next.version, JSON.stringify(next.graph), next.createdAt],
       );
       await insertVersion(database, projectId, next);
+      await database.query(REMOVE_OLD_VERSIONS, [projectId, DEFAULT_QUOTAS.pathwayVersions]);
     },
     async versions(projectId, page) {
       const select = `SELECT ${VERSION_COLUMNS} FROM pathway_versions WHERE project_id = $1 ORDER BY version DESC`;

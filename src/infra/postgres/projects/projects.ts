@@ -5,6 +5,7 @@ import {
   NO_CALL_LIMITS,
 } from '../../../agents/accounts/callLimits.ts';
 import type { Project, ProjectPatch } from '../../../agents/accounts/project.ts';
+import { type Quotas, quotasFrom } from '../../../agents/accounts/quotas.ts';
 import { isUuid } from '../../../base/ids.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import type { Queryable } from '../connection/database.ts';
@@ -17,22 +18,24 @@ interface Row {
   history_retention_days: number;
   report_usage: boolean;
   call_limits: CallLimitsPatch;
+  quotas: Partial<Quotas>;
   created_at: Date;
   updated_at: Date;
 }
 
-const COLUMNS = `id, name, session_idle_minutes, history_retention_days, report_usage, call_limits, created_at, updated_at`;
+const COLUMNS = `id, name, session_idle_minutes, history_retention_days, report_usage, call_limits, quotas, created_at, updated_at`;
 
 export function projectStore(database: Queryable): ProjectStore {
   return {
     async insert(project) {
-      await database.query(`INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, [
+      await database.query(`INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, [
         project.id,
         project.name,
         project.sessionIdleMinutes,
         project.historyRetentionDays,
         project.reportUsage,
         JSON.stringify(project.callLimits ?? {}),
+        JSON.stringify(project.quotas ?? {}),
         project.createdAt,
         project.updatedAt,
       ]);
@@ -60,6 +63,7 @@ export function projectStore(database: Queryable): ProjectStore {
            history_retention_days = coalesce($4, history_retention_days),
            report_usage = coalesce($5, report_usage),
            call_limits = call_limits || $6::jsonb,
+           quotas = quotas || $8::jsonb,
            updated_at = $7
          WHERE id = $1 RETURNING ${COLUMNS}`,
         [
@@ -70,6 +74,7 @@ export function projectStore(database: Queryable): ProjectStore {
           patch.reportUsage ?? null,
           JSON.stringify(patch.callLimits ?? {}),
           updatedAt,
+          JSON.stringify(patch.quotas ?? {}),
         ],
       );
       return row && fromRow(row);
@@ -90,6 +95,7 @@ function fromRow(row: Row): Project {
     historyRetentionDays: row.history_retention_days,
     reportUsage: row.report_usage,
     callLimits: limitsFrom(row.call_limits),
+    quotas: quotasFrom(row.quotas),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };

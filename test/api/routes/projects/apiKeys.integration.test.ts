@@ -47,8 +47,8 @@ describe('API keys', () => {
 
   test('with keys:write manage their own project’s keys, with audit log entries', async () => {
     const project = await gateway().createProject();
-    const keeper = await gateway().createKey(project, { scopes: ['keys:write'] });
-    const body = { name: 'made by a key', kind: 'developer' };
+    const keeper = await gateway().createKey(project, { scopes: ['keys:write', 'read'] });
+    const body = { name: 'made by a key', kind: 'developer', scopes: ['read'] };
     const headers = { 'x-request-id': 'trace-7' };
 
     const made = await gateway().api('POST', `${project.path}/api-keys`, { key: keeper.key, body, headers });
@@ -70,6 +70,23 @@ describe('API keys', () => {
     ]);
     expect(log.data.at(-1)).toMatchObject({ action: 'project.created', actor: { kind: 'admin' } });
     expect(JSON.stringify(log)).not.toContain(made.body.key);
+  });
+
+  test('give no scope that they lack', async () => {
+    const project = await gateway().createProject();
+    const { key } = await gateway().createKey(project, { scopes: ['keys:write', 'read', 'supervise'] });
+    const give = (body: object) =>
+      gateway().api('POST', `${project.path}/api-keys`, { key, body: { name: 'more', ...body } });
+    for (const more of [
+      { kind: 'secret' },
+      { kind: 'developer' },
+      { kind: 'developer', scopes: ['read', 'calls'] },
+      { kind: 'developer', scopes: ['write'] },
+    ]) {
+      expect(await give(more)).toMatchObject({ status: 403, body: { code: 'missing_scope' } });
+    }
+    const given = await give({ kind: 'developer', scopes: ['supervise', 'keys:write'] });
+    expect([given.status, given.body.scopes]).toEqual([201, ['supervise', 'keys:write']]);
   });
 
   test('show their last use', async () => {

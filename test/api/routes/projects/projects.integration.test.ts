@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { DEFAULT_QUOTAS } from '../../../../src/agents/accounts/quotas.ts';
 import { sharedGateway } from '../../../support/gateway.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -30,6 +31,7 @@ describe('Projects', () => {
       historyRetentionDays: 30,
       reportUsage: false,
       callLimits: NO_LIMITS,
+      quotas: DEFAULT_QUOTAS,
       createdAt: expect.stringMatching(ISO_TIME),
       updatedAt: created.body.createdAt,
     });

@@ -84,6 +84,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
       find: async () => ({ callLimits: { ...NO_LIMITS, ...limits } }) as never,
     }),
     usage: onRedis('counts', redis.counts),
+    meter: { add: nothing },
     metrics,
     onRefused: nothing,
   });
@@ -94,6 +95,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     lock,
     slots,
     limiter,
+    usage: { add: nothing },
     onFact: nothing,
     recoverInterruptedTurn: async () => undefined,
     now: clock.now,

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+
+import { CallwayError } from '../../base/errors.ts';
+import { omitUndefined } from '../../base/omitUndefined.ts';
+import type { DailyCounter } from './rateLimiter.ts';
+
+const HIGHEST = 1_000_000_000;
+const MOST_BYTES = Number.MAX_SAFE_INTEGER;
+const GIBIBYTE = 1024 ** 3;
+
+const quota = (description: string, most = HIGHEST) => z.int().min(0).max(most).describe(description);
+
+/** What a project may hold, or use in a UTC day. */
+export const quotas = z
+  .strictObject({
+    apiKeys: quota('API keys.'),
+    tools: quota('Tools.'),
+    trunks: quota('Trunks.'),
+    numbers: quota('Phone numbers.'),
+    pathwayVersions: quota(
+      'Versions of the pathway that are kept; the oldest are removed, but none that is published or in use.',
+    ).min(1),
+    documents: quota('Documents in knowledgebases.'),
+    storedBytes: quota('Bytes of these documents.', MOST_BYTES),
+    sessionsPerDay: quota('New sessions a day, by chat and phone.'),
+  })
+  .meta({ id: 'Quotas' });
+
+export const quotasPatch = quotas.partial();
+
+export type Quotas = z.infer<typeof quotas>;
+export type QuotaName = keyof Quotas;
+/** Quotas that refuse more; old pathway versions are removed instead. */
+export type CountedQuota = Exclude<QuotaName, 'pathwayVersions' | 'sessionsPerDay'>;
+
+/** Enough for the largest honest project, and bearable if every project reaches them. */
+export const DEFAULT_QUOTAS: Quotas = {
+  apiKeys: 50,
+  tools: 200,
+  trunks: 50,
+  numbers: 1000,
+  pathwayVersions: 100,
+  documents: 10_000,
+  storedBytes: 20 * GIBIBYTE,
+  sessionsPerDay: 100_000,
+};
+
+export interface QuotaUse {
+  readonly used: number;
+  readonly limit: number;
+}
+
+export interface QuotaStore {
+  /** Locks the project until the transaction ends, so that nobody else uses up the quota meanwhile. */
+  lockAndRead(projectId: string, name: CountedQuota): Promise<QuotaUse>;
+  /** All that is stored. */
+  readAll(projectId: string): Promise<Omit<Record<QuotaName, number>, 'sessionsPerDay'>>;
+}
+
+/**
+ * Checks a quota before something is added, in the transaction that adds it.
+ *
+ * @throws {CallwayError} 429 `quota_exceeded`, 413 for bytes.
+ */
+export async function requireQuota(
+  { quotas: store }: { readonly quotas: QuotaStore },
+  projectId: string,
+  name: CountedQuota,
+  added = 1,
+): Promise<void> {
+  const { used, limit } = await store.lockAndRead(projectId, name);
+  if (used + added > limit) throw quotaExceeded(name, limit);
+}
+
+export interface SessionQuotaDeps {
+  readonly quotasOf: (projectId: string) => Promise<Quotas | undefined>;
+  readonly daily: DailyCounter;
+}
+
+/** Counts a new session. @throws {CallwayError} 429 `quota_exceeded` */
+export async function countSession({ quotasOf, daily }: SessionQuotaDeps, projectId: string): Promise<void> {
+  const limit = ((await quotasOf(projectId)) ?? DEFAULT_QUOTAS).sessionsPerDay;
+  const allowance = await daily.take(sessionsKey(projectId), limit);
+  if (!allowance.allowed) throw quotaExceeded('sessionsPerDay', limit, allowance.retryAfterSeconds);
+}
+
+/** The daily counter of a project's sessions. */
+export function sessionsKey(projectId: string): string {
+  return `sessions:${projectId}`;
+}
+
+/** Quotas of a newer release are ignored. */
+export function quotasFrom(stored: z.infer<typeof quotasPatch>): Quotas {
+  const known = Object.entries(stored).filter(([name]) => name in DEFAULT_QUOTAS);
+  return { ...DEFAULT_QUOTAS, ...omitUndefined<Partial<Quotas>>(Object.fromEntries(known)) };
+}
+
+function quotaExceeded(name: QuotaName, limit: number, retryAfterSeconds?: number): CallwayError {
+  const message = `This project has reached its quota ${name} of ${limit}; the operator of this installation can raise it`;
+  const category = name === 'storedBytes' ? 'too_large' : 'rate_limited';
+  return new CallwayError(category, 'quota_exceeded', message, {
+    extra: { quota: name },
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}

@@ -1,0 +1,47 @@
+import type { CountedQuota, QuotaStore, Quotas } from '../../../agents/accounts/quotas.ts';
+import { quotasFrom } from '../../../agents/accounts/quotas.ts';
+import { notFound } from '../../../base/errors.ts';
+import { isUuid } from '../../../base/ids.ts';
+import type { Queryable } from '../connection/database.ts';
+
+const DOCUMENTS =
+  'datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id WHERE project_id = $1';
+const VERSIONS = 'SELECT count(*)::integer AS used FROM pathway_versions WHERE project_id = $1';
+const USED: Readonly<Record<CountedQuota, string>> = {
+  apiKeys: 'SELECT count(*)::integer AS used FROM api_keys WHERE project_id = $1',
+  tools: 'SELECT count(*)::integer AS used FROM tools WHERE project_id = $1',
+  trunks: 'SELECT count(*)::integer AS used FROM trunks WHERE project_id = $1',
+  numbers: 'SELECT count(*)::integer AS used FROM phone_numbers WHERE project_id = $1',
+  documents: `SELECT count(*)::integer AS used FROM ${DOCUMENTS}`,
+  storedBytes: `SELECT coalesce(sum(bytes), 0)::float8 AS used FROM ${DOCUMENTS}`,
+};
+
+export function quotaStore(database: Queryable): QuotaStore {
+  const usedOf = async (sql: string, projectId: string): Promise<number> => {
+    const [row] = await database.query<{ used: number }>(sql, [projectId]);
+    return row?.used ?? 0;
+  };
+
+  return {
+    async lockAndRead(projectId, name) {
+      if (!isUuid(projectId)) throw notFound('Project');
+      const [project] = await database.query<{ quotas: Partial<Quotas> }>(
+        'SELECT quotas FROM projects WHERE id = $1 FOR NO KEY UPDATE',
+        [projectId],
+      );
+      if (!project) throw notFound('Project');
+      return { used: await usedOf(USED[name], projectId), limit: quotasFrom(project.quotas)[name] };
+    },
+    async readAll(projectId) {
+      return {
+        apiKeys: await usedOf(USED.apiKeys, projectId),
+        tools: await usedOf(USED.tools, projectId),
+        trunks: await usedOf(USED.trunks, projectId),
+        numbers: await usedOf(USED.numbers, projectId),
+        pathwayVersions: await usedOf(VERSIONS, projectId),
+        documents: await usedOf(USED.documents, projectId),
+        storedBytes: await usedOf(USED.storedBytes, projectId),
+      };
+    },
+  };
+}
