@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { parseWav, pickChannel } from '../../src/media/wav.ts';
 import { startChild } from '../support/child.ts';
@@ -24,10 +24,10 @@ async function demo(args: string[], env: Record<string, string> = {}) {
 const loudness = (samples: Int16Array) =>
   Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 
-describe('npm run demo', () => {
+describe.concurrent('npm run demo', () => {
   test('shows a complete call with its webhooks, recording and transcript', {
     timeout: TIMEOUT,
-  }, async () => {
+  }, async ({ onTestFinished }) => {
     const { code, text } = await demo([]);
     const recording = /✓ recording +(\/\S+)/.exec(text)?.[1] ?? '';
     const folder = dirname(recording);
@@ -89,7 +89,7 @@ describe('npm run demo', () => {
 
   test('reports why a call could not be placed, and exits with 1', {
     timeout: TIMEOUT,
-  }, async () => {
+  }, async ({ onTestFinished }) => {
     const args = [
       '--call',
       '0912345678',

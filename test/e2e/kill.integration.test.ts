@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { startChild } from '../support/child.ts';
 import { createClient } from '../support/gateway.ts';
 import { createTestDatabase, startPostgres } from '../support/postgres.ts';
-import { type ServiceProcess, startService } from '../support/processes.ts';
+import { type ServiceProcess, serviceCommand, startService } from '../support/processes.ts';
 import { redisDatabase } from '../support/redis.ts';
 import { makeTempDir } from '../support/tempDir.ts';
 import { startWriters } from './support/writers.ts';
@@ -182,7 +182,7 @@ describe('a start', () => {
 
 /** Starts the service with settings that it must refuse. */
 async function failedStart(env: Record<string, string>): Promise<{ code: number | null; said: string }> {
-  const child = await startChild(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  const child = await startChild(process.execPath, serviceCommand(), {
     env: { PATH: process.env.PATH, DATA_DIR: dataFolder(), ...env },
   });
   const { code } = await child.ended;

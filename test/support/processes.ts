@@ -48,7 +48,7 @@ export interface ServiceOptions {
  * @throws When it exits early or is not ready in time; the message has its last lines.
  */
 export async function startService(options: ServiceOptions = {}): Promise<ServiceProcess> {
-  const { env = {}, entry = inject('serviceEntry'), dataDir, readyTimeoutMs = READY_TIMEOUT_MS } = options;
+  const { env = {}, entry, dataDir, readyTimeoutMs = READY_TIMEOUT_MS } = options;
   const ownFolder = dataDir === undefined ? makeTempDir() : undefined;
   const [port, sipPort] = await Promise.all([reservePort(), reservePort()]);
   const settings = {
@@ -58,8 +58,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     DATA_DIR: dataDir ?? ownFolder?.path ?? '',
     ...env,
   };
-  const loader = entry.endsWith('.ts') ? ['--import', TSX] : [];
-  const child = await startChild(process.execPath, [...loader, resolve(repository, entry)], {
+  const child = await startChild(process.execPath, serviceCommand(entry), {
     cwd: settings.DATA_DIR, // where no .env of a developer lies
     env: { ...inheritedEnvironment(), ...settings },
   });
@@ -91,6 +90,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     kill: endBy('SIGKILL'),
     close,
   };
+}
+
+/** Arguments of Node that run the service. @param entry - See {@link ServiceOptions}. */
+export function serviceCommand(entry: string = inject('serviceEntry')): string[] {
+  const loader = entry.endsWith('.ts') ? ['--import', TSX] : [];
+  return [...loader, resolve(repository, entry)];
 }
 
 /** Environment that any program needs. */

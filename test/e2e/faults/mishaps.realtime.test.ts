@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type LoopbackServer, serveOnLoopback } from '../../support/loopbackServer.ts';
 import {
   failing,
@@ -117,7 +117,7 @@ describe.concurrent('a fault during a call', { ...requiresSipPeers, timeout: TIM
   test(
     'when the disk is full, the recording fails with an event and the call continues',
     requires(isRoot, 'mounting a small disk needs root'),
-    async () => {
+    async ({ onTestFinished }) => {
       const filling = setInterval(fillDisk, FILL_MS);
       onTestFinished(() => clearInterval(filling));
       const { shown, told, placed } = await call('none', 2);
@@ -139,8 +139,8 @@ describe.concurrent('a fault during a call', { ...requiresSipPeers, timeout: TIM
   test('when a webhook receiver hangs, it gets each event once and delays no other receiver', async () => {
     const received: string[] = [];
     hanging = await serveOnLoopback(async (request) => {
-      const { event } = (await json(request)) as { event: string };
-      received.push(event);
+      const { sessionId, event } = (await json(request)) as { sessionId: string; event: string };
+      received.push(`${sessionId} ${event}`);
     });
     const { cluster, webhooks, line, people } = rig();
     const url = `http://127.0.0.1:${hanging.port}/hook`;
@@ -164,7 +164,8 @@ describe.concurrent('a fault during a call', { ...requiresSipPeers, timeout: TIM
       ...SLOW,
       timeout: 90_000,
     });
-    expect(received.length).toBe(2 * sessions.length);
+    expect(received).toHaveLength(2 * sessions.length);
+    expect(new Set(received).size).toBe(received.length);
     report({
       what: 'A webhook’s target hangs',
       done: `12 sessions ended at a target that never answers, then a call of another project`,

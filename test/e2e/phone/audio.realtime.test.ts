@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { interleaveStereo, parseWav, pickChannel, wavHeader } from '../../../src/media/wav.ts';
 import { tone } from '../../media/support/signals.ts';
 import { type BaresipOptions, startBaresip } from '../../sip/support/baresip.ts';
@@ -35,7 +35,7 @@ function echo({ socket }: BotSession): void {
   });
 }
 
-describe('baresip', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
+describe.concurrent('baresip', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test.each([
     ['PCMU', 'PCMU/8000/1', 8000, 'off'],
     ['PCMA', 'PCMA/8000/1', 8000, 'off'],
@@ -53,8 +53,9 @@ describe('baresip', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
       isEncrypted: srtp === 'required',
       plays: wavOf(rate ?? 8000, channels === 2 ? 2 : 1),
     };
-    const [phone, bot] = [await startBaresip(options), await startBot('callway')];
-    onTestFinished(() => phone.close());
+    const { closeAfterTests } = installation();
+    const [phone, bot] = [await startBaresip(options), await startBot('callway', closeAfterTests)];
+    closeAfterTests(() => phone.close());
     const line = await installation().makeLine({ trunks: [{ port: phone.port, codecs: [codecName], srtp }] });
     const call = await line.call({ toNumber, media: { url: bot.url, dialect: 'callway' } });
     const session = await bot.nextSession();

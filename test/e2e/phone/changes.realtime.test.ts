@@ -77,7 +77,7 @@ async function change(line: Line, method: string, path: string, body?: object): 
   expect(status).toBeLessThan(300);
 }
 
-describe('a running call keeps its version', { timeout: TIMEOUT }, () => {
+describe.concurrent('a running call keeps its version', { timeout: TIMEOUT }, () => {
   test('when its pathway is changed and published; the next call has the new one', async () => {
     const line = await makeLine();
     const call = await place(line);
@@ -112,7 +112,7 @@ describe('a running call keeps its version', { timeout: TIMEOUT }, () => {
   });
 });
 
-describe('an agent that was never published', { timeout: TIMEOUT }, () => {
+describe.concurrent('an agent that was never published', { timeout: TIMEOUT }, () => {
   const DRAFT = { agent: { status: 'draft' } };
 
   test('uses its working copy in outbound calls', async () => {

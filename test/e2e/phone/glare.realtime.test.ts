@@ -22,7 +22,7 @@ interface Ringing {
 
 /** A call whose INVITE has reached its phone. */
 async function reached(trunk: object = {}): Promise<Ringing> {
-  const handset = await openHandset(installation().sipPort);
+  const handset = await openHandset(installation());
   const line = await installation().makeLine({ trunks: [{ port: handset.port, ...trunk }] });
   const toNumber = newNumber();
   const call = await line.call({ toNumber });
@@ -70,7 +70,7 @@ async function expectOver({ line, call, toNumber, handset }: Ringing, ...ends: s
   expect((await line.waitForEnd(again)).status).toBe('busy');
 }
 
-describe('an outbound call', { timeout: TIMEOUT }, () => {
+describe.concurrent('an outbound call', { timeout: TIMEOUT }, () => {
   test('answered while its CANCEL is on the way is hung up', async () => {
     const call = await ringing();
     await hangUp(call);
@@ -158,7 +158,7 @@ describe('an outbound call', { timeout: TIMEOUT }, () => {
   });
 });
 
-describe('a transfer by a second leg', { timeout: TIMEOUT }, () => {
+describe.concurrent('a transfer by a second leg', { timeout: TIMEOUT }, () => {
   /** A caller in conversation, and the phone that rings for them. */
   async function transferring() {
     const call = await ringing({ transfer: 'second_leg' });
@@ -215,10 +215,10 @@ describe('a transfer by a second leg', { timeout: TIMEOUT }, () => {
   });
 });
 
-describe('a caller', { timeout: TIMEOUT }, () => {
+describe.concurrent('a caller', { timeout: TIMEOUT }, () => {
   /** A caller, up to the answer. */
   async function calling() {
-    const handset = await openHandset(installation().sipPort);
+    const handset = await openHandset(installation());
     const line = await installation().makeLine({
       trunks: [{ port: handset.port, inboundCidrs: ['127.0.0.1/32'], optionsIntervalSeconds: 1 }],
       number: { inboundEnabled: true },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { parseWav } from '../../../src/media/wav.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { callers } from '../../scenarios/callers.ts';
@@ -12,16 +12,22 @@ import { type ServiceProcess, startService } from '../../support/processes.ts';
 import { redisDatabase } from '../../support/redis.ts';
 import { requiresSipPeers } from '../../support/skips.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
-import { startCallee } from './support/callee.ts';
+import { type Callee, startCallee } from './support/callee.ts';
 import { type Client, type Line, makeLine, newNumber, type PlacedCall, SLOW } from './support/line.ts';
 import { ALL_EVENTS, receiveWebhooks, type WebhookReceiver } from './support/webhooks.ts';
 
 const TIMEOUT = 240_000;
 const READY_TIMEOUT_MS = 90_000;
+
+/** Of all tests, which run side by side; newest first. */
+const closers: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const close of closers.reverse()) await close();
+});
 async function start(dataDir: string, env: Record<string, string>): Promise<ServiceProcess> {
   const settings = { ALLOW_INSECURE_WEBHOOKS: 'true', MEDIA_WORKERS: '1', ...env };
   const service = await startService({ dataDir, env: settings, readyTimeoutMs: READY_TIMEOUT_MS });
-  onTestFinished(() => service.close());
+  closers.push(() => service.close());
   return service;
 }
 const clientOf = (service: ServiceProcess) =>
@@ -29,23 +35,23 @@ const clientOf = (service: ServiceProcess) =>
 
 function dataFolder(): string {
   const { path, remove } = makeTempDir();
-  onTestFinished(remove);
+  closers.push(remove);
   return path;
 }
 /** The test run's servers, which make a start quick. */
 async function ownStores(): Promise<Record<string, string>> {
   const [database, redis] = [await createTestDatabase(), await redisDatabase()];
-  onTestFinished(async () => {
-    await redis.drop();
-    await database.drop();
-  });
+  closers.push(database.drop, redis.drop);
   return { DATABASE_URL: database.url, REDIS_URL: redis.url };
 }
 async function webhookReceiver() {
   const webhooks = await receiveWebhooks();
-  onTestFinished(() => webhooks.close());
+  closers.push(() => webhooks.close());
   return webhooks;
 }
+
+const lineTo = (client: Client, webhooks: WebhookReceiver, { port }: Callee) =>
+  makeLine(client, webhooks, { trunks: [{ port }] });
 
 /** The restarted service ended the call: events once and in order, and the recording plays. */
 async function expectLost(client: Client, line: Line, call: PlacedCall, webhooks: WebhookReceiver) {
@@ -59,21 +65,48 @@ async function expectLost(client: Client, line: Line, call: PlacedCall, webhooks
   expect(wav.samples.length / 2 / wav.sampleRateHz).toBeGreaterThan(1);
 }
 
-describe('SIGTERM', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
-  test('lets a running call finish, accepts no new one, and exits with 0', async () => {
+describe.concurrent('SIGTERM', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
+  test('refuses new calls with 503 and Retry-After, serves running ones to their end, and exits with 0', async () => {
     const [stores, webhooks] = [await ownStores(), await webhookReceiver()];
     const service = await start(dataFolder(), stores);
-    const callee = await startCallee(callees.hangsUpLater, { durationMs: 5000 });
-    const line = await makeLine(await clientOf(service), webhooks, { trunks: [{ port: callee.port }] });
-    const call = await line.call();
+    const client = await clientOf(service);
+    const [leaving, staying] = [
+      await startCallee(callees.hangsUpLater, { durationMs: 5000 }),
+      await startCallee(callees.hangsUpLater, { durationMs: 60_000, timeoutSeconds: 70 }),
+    ];
+    const [line, other] = [await lineTo(client, webhooks, leaving), await lineTo(client, webhooks, staying)];
+    const { key: legacyKey } = await client.createKey(other, { kind: 'secret' });
+    const [call, lasting] = [await line.call(), await other.call()];
     await line.waitForStatus(call, 'in_progress');
+    await other.waitForStatus(lasting, 'in_progress');
     const stopped = service.stop();
     await vi.waitFor(async () => {
       const refused = await fetch(`${service.url}/readyz`);
       await refused.arrayBuffer();
       expect(refused.status).toBe(503);
     }, SLOW);
-    expect((await callee.ended).exitCode).toBe(0);
+
+    const legacyPath = `/project/${other.id}/integration/phone/call/outbound`;
+    const body = { fromNumber: other.number, toNumber: newNumber() };
+    const refused = [
+      await other.requestCall(),
+      await client.api('POST', legacyPath, { key: legacyKey, body }),
+      await other.api('POST', '/media-streams', { dialect: 'callway' }),
+    ];
+    const node_draining = { status: 503, retryAfter: '5', code: 'node_draining' };
+    expect(
+      refused.map(({ status, headers, body }) => ({
+        status,
+        retryAfter: headers.get('retry-after'),
+        code: body.code,
+      })),
+    ).toEqual([node_draining, node_draining, node_draining]);
+
+    expect((await other.readCall(lasting)).status).toBe('in_progress');
+    const transfer = await other.api('POST', `/calls/${lasting.callId}/transfer`, { to: 'nowhere' });
+    expect([transfer.status, transfer.body.code]).toEqual([400, 'invalid_transfer_target']);
+    expect((await other.api('POST', `/calls/${lasting.callId}/hangup`)).status).toBe(200);
+    expect((await leaving.ended).exitCode).toBe(0);
     expect((await stopped).code).toBe(0);
 
     // The restarted service sends the remaining events.
@@ -87,56 +120,21 @@ describe('SIGTERM', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
     expect(seen.durationMs).toBeGreaterThan(4900);
     expect((await next.stop()).code).toBe(0);
   });
-
-  test('refuses new calls with 503 and Retry-After, and still serves running ones', async () => {
-    const service = await start(dataFolder(), await ownStores());
-    const callee = await startCallee(callees.hangsUpLater, { durationMs: 60_000, timeoutSeconds: 70 });
-    const client = await clientOf(service);
-    const line = await makeLine(client, await webhookReceiver(), { trunks: [{ port: callee.port }] });
-    const { key: legacyKey } = await client.createKey(line, { kind: 'secret' });
-    const call = await line.call();
-    await line.waitForStatus(call, 'in_progress');
-    const stopped = service.stop();
-    await vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(503), SLOW);
-
-    const legacyPath = `/project/${line.id}/integration/phone/call/outbound`;
-    const body = { fromNumber: line.number, toNumber: newNumber() };
-    const refused = [
-      await line.requestCall(),
-      await client.api('POST', legacyPath, { key: legacyKey, body }),
-      await line.api('POST', '/media-streams', { dialect: 'callway' }),
-    ];
-    const node_draining = { status: 503, retryAfter: '5', code: 'node_draining' };
-    expect(
-      refused.map(({ status, headers, body }) => ({
-        status,
-        retryAfter: headers.get('retry-after'),
-        code: body.code,
-      })),
-    ).toEqual([node_draining, node_draining, node_draining]);
-
-    expect((await line.readCall(call)).status).toBe('in_progress');
-    const transfer = await line.api('POST', `/calls/${call.callId}/transfer`, { to: 'nowhere' });
-    expect([transfer.status, transfer.body.code]).toEqual([400, 'invalid_transfer_target']);
-    expect((await line.api('POST', `/calls/${call.callId}/hangup`)).status).toBe(200);
-    expect((await stopped).code).toBe(0);
-  });
 });
 
-describe('a service killed during a call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
+describe.concurrent('a service killed during a call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('ends the call at its next start: the recording plays, the number is free, each event is sent once', async () => {
-    const webhooks = await webhookReceiver();
-    const dataDir = dataFolder();
-    const first = await start(dataDir, {});
+    const [stores, webhooks, dataDir] = [await ownStores(), await webhookReceiver(), dataFolder()];
+    const first = await start(dataDir, stores);
     const callee = await startCallee(callees.hangsUpLater, { durationMs: 20_000, timeoutSeconds: 25 });
-    const line = await makeLine(await clientOf(first), webhooks, { trunks: [{ port: callee.port }] });
+    const line = await lineTo(await clientOf(first), webhooks, callee);
     const toNumber = newNumber();
     const call = await line.call({ toNumber });
     const { answeredAt } = await line.waitForStatus(call, 'in_progress');
     await vi.waitFor(() => expect(Date.now() - Date.parse(answeredAt)).toBeGreaterThan(3000), SLOW);
     await first.kill();
 
-    const second = await start(dataDir, {});
+    const second = await start(dataDir, stores);
     const client = await clientOf(second);
     await expectLost(client, line, call, webhooks);
     const again = await client.api('POST', '/v1/calls/outbound', {
@@ -160,8 +158,7 @@ describe('a service killed during a call', { ...requiresSipPeers, timeout: TIMEO
       const own = { localPort: await reservePort(), user: line.number, calls: 1, ...more };
       return await runSipp({ scenario: callers.answered, remote: `127.0.0.1:${port}`, ...own });
     };
-    const ended = ring(sipPort, { durationMs: 20_000, timeoutSeconds: 25 });
-    onTestFinished(() => void ended);
+    void ring(sipPort, { durationMs: 20_000, timeoutSeconds: 25 });
     const came = await vi.waitFor(async () => {
       const { data } = (await line.api('GET', '/calls?direction=inbound&status=in_progress')).body;
       expect(data).toHaveLength(1);

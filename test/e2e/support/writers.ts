@@ -1,8 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { TestProject } from '../../support/gateway.ts';
 
 const CLIENTS = 8;
+/** After a failed write: no client may keep a core busy while the service is down. */
+const RETRY_MS = 20;
 
 interface Write {
   readonly method: string;
@@ -43,12 +45,14 @@ export function startWriters(url: string, project: TestProject): Writers {
         }))
         .catch(() => undefined);
       if (!answer) {
-        await setImmediate();
+        await sleep(RETRY_MS);
         continue;
       }
       if (answer.status >= 300) {
         // The node may exist from an attempt whose answer was lost.
-        if (answer.body.code !== 'duplicate_id') refused.push(answer.status);
+        if (answer.body.code === 'duplicate_id') continue;
+        refused.push(answer.status);
+        await sleep(RETRY_MS);
         continue;
       }
       const kept = write.kept(answer.body);

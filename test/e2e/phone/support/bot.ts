@@ -38,7 +38,11 @@ export interface StreamPeer {
   send(message: object): void;
 }
 
-export async function startBot(dialect: Dialect): Promise<Bot> {
+/** Starts a bot. @param closeLater - Concurrent tests need one that knows its test or file. */
+export async function startBot(
+  dialect: Dialect,
+  closeLater: (close: () => Promise<void>) => void = onTestFinished,
+): Promise<Bot> {
   const server = new WebSocketServer({
     host: '127.0.0.1',
     port: 0,
@@ -46,9 +50,9 @@ export async function startBot(dialect: Dialect): Promise<Bot> {
     handleProtocols: (offered) => (offered.has('audio.callway.v1') ? 'audio.callway.v1' : false),
   });
   await once(server, 'listening');
-  onTestFinished(async () => {
+  closeLater(async () => {
     for (const socket of server.clients) socket.terminate();
-    await new Promise((resolve) => server.close(resolve));
+    await new Promise<void>((resolve) => server.close(() => resolve()));
   });
   const connections: { socket: WebSocket; recorded: ReturnType<typeof record> }[] = [];
   // Recorded from the first moment: `start` comes with the connection.

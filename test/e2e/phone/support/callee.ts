@@ -1,5 +1,3 @@
-import { onTestFinished } from 'vitest';
-
 import { runSipp, type SippOutcome, type SippRun, waitUntilBound } from '../../../sip/support/sipp.ts';
 import { reservePort } from '../../../support/ports.ts';
 
@@ -16,7 +14,6 @@ export interface Callee {
 export async function startCallee(scenario: string, more: Partial<SippRun> = {}): Promise<Callee> {
   const localPort = await reservePort();
   const ended = runSipp({ scenario, localPort, calls: 1, timeoutSeconds: TIMEOUT_SECONDS, ...more });
-  onTestFinished(() => void ended);
   await waitUntilBound(localPort);
   return { port: localPort, ended };
 }

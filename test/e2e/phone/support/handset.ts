@@ -1,6 +1,5 @@
-import { onTestFinished } from 'vitest';
-
 import { calleeRequest, Phone } from '../../../sip/support/phone.ts';
+import type { Installation } from './installation.ts';
 
 /** A phone operated by the test, message by message. */
 export interface Handset {
@@ -22,9 +21,13 @@ export interface Handset {
 
 const SLOW_MS = 20_000;
 
-export async function openHandset(sipPort: number): Promise<Handset> {
+/** Opens a phone for the calls of the installation; it stays until the end of the file. */
+export async function openHandset({
+  sipPort,
+  closeAfterTests,
+}: Pick<Installation, 'sipPort' | 'closeAfterTests'>): Promise<Handset> {
   const phone = await Phone.open();
-  onTestFinished(() => phone.close());
+  closeAfterTests(() => phone.close());
   const ladder: string[] = [];
   const note = (arrow: string, text: string) => {
     ladder.push(`${arrow} ${/^(?:SIP\/2\.0 )?(\w+)/.exec(text)?.[1]}`);

@@ -12,11 +12,14 @@ export interface Installation {
   readonly sipPort: number;
   readonly webhooks: WebhookReceiver;
   makeLine(options: LineOptions): Promise<Line>;
+  /** Runs this after the tests of the file, for what concurrent tests opened. */
+  closeAfterTests(close: () => unknown): void;
 }
 
 /** One installation for all tests of a file; it must leave nothing behind. */
 export async function phoneInstallation(env: GatewayOptions['env'] = {}): Promise<() => Installation> {
   let webhooks: WebhookReceiver | undefined;
+  const closers: (() => unknown)[] = [];
   const sipPort = await reservePort();
   beforeAll(async () => {
     webhooks = await receiveWebhooks();
@@ -31,6 +34,9 @@ export async function phoneInstallation(env: GatewayOptions['env'] = {}): Promis
       ...env,
     },
   });
+  afterAll(async () => {
+    await Promise.all(closers.map((close) => close()));
+  });
   return () => {
     if (!webhooks) throw new Error('the webhook receiver runs only during tests');
     const receiver = webhooks;
@@ -39,6 +45,7 @@ export async function phoneInstallation(env: GatewayOptions['env'] = {}): Promis
       sipPort,
       webhooks: receiver,
       makeLine: (options) => makeLine(gateway(), receiver, options),
+      closeAfterTests: (close) => void closers.push(close),
     };
   };
 }
