@@ -45,6 +45,7 @@ async function build(settings: Record<string, string>, trunks: (phone: Phone) =>
     media: createFakeMedia(),
     trunks: { active: async () => trunks(phone) },
     numbers: { findHolder: async () => undefined },
+    dialogs: { save: async () => undefined, remove: async () => undefined, takeLost: async () => [] },
     traceSink: { append: async (_project, _call, messages) => void traced.push(...messages) },
     leases: createFakeLeases().of('one'),
     board,

@@ -2,11 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { SipServerOptions } from '../../sip/options.ts';
 import { type SipServer, startSipServer } from '../../sip/server.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import type { StoredDialog } from '../../src/calls/dialogStore.ts';
 import type { PhoneNumber } from '../../src/calls/numbers/phoneNumber.ts';
 import type { SipTraceMessage } from '../../src/calls/sipTraceStore.ts';
 import type { CallLeg, DialRequest, InboundCall, LegEnd, Telephony } from '../../src/calls/telephony.ts';
 import { type Trunk, type TrunkInput, trunkInput } from '../../src/calls/trunks/trunk.ts';
 import { connectControl, type SipControl, untilConnected } from '../../src/telephony/control/control.ts';
+import { DialogRecords } from '../../src/telephony/leg/dialogRecord.ts';
 import { createTelephony } from '../../src/telephony/telephony.ts';
 import { traceCall, traceFromControl } from '../../src/telephony/trace.ts';
 import { calleeRequest, header, Phone } from '../sip/support/phone.ts';
@@ -24,6 +26,8 @@ export interface TelephonyRig {
   readonly port: number;
   readonly errors: readonly { readonly error: unknown; readonly what: string }[];
   readonly traced: readonly SipTraceMessage[];
+  /** Dialogs of established legs, as stored. */
+  readonly dialogs: ReadonlyMap<string, StoredDialog>;
   /** A trunk to the phone. */
   trunk(changes?: Partial<TrunkInput>): Trunk;
   dial(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): RecordedLeg;
@@ -97,7 +101,13 @@ export async function startTelephonyRig(
       void traced.push(...messages),
   };
   const source = traceFromControl(control);
+  const dialogs = new Map<string, StoredDialog>();
+  const dialogStore = {
+    save: async (dialog: StoredDialog) => void dialogs.set(dialog.dialogId, dialog),
+    remove: async (dialogId: string) => void dialogs.delete(dialogId),
+  };
   const telephony = createTelephony({
+    dialogs: new DialogRecords({ store: dialogStore, clock: systemClock, onError }),
     control,
     clock: systemClock,
     makeToken: () => randomBytes(8).toString('hex'),
@@ -146,6 +156,7 @@ export async function startTelephonyRig(
     port,
     errors,
     traced,
+    dialogs,
     trunk,
     dial: (changes, request) => recordLegEvents(dialUnrecorded(changes, request)),
     dialUnrecorded,

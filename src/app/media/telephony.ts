@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Dependency } from '../../api/ports.ts';
+import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { DialogStore } from '../../calls/dialogStore.ts';
 import type { Leases } from '../../calls/nodes/leases.ts';
 import type { NodeBus } from '../../calls/nodes/nodeBus.ts';
 import type { PhoneNumberStore } from '../../calls/numbers/phoneNumberStore.ts';
@@ -11,11 +13,16 @@ import type { TrunkStore } from '../../calls/trunks/trunkStore.ts';
 import type { MediaEngine } from '../../media/mediaSession.ts';
 import { connectControl, type SipControl, untilConnected } from '../../telephony/control/control.ts';
 import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
+import { DialogRecords } from '../../telephony/leg/dialogRecord.ts';
+import { endLostDialogs } from '../../telephony/leg/lostDialogs.ts';
 import { createTelephony } from '../../telephony/telephony.ts';
 import { type TraceSink, traceCall, traceFromControl } from '../../telephony/trace.ts';
 import { resolveSipHost, TrunkDirectory } from '../../telephony/trunks/directory.ts';
 import { TrunkMonitors } from '../../telephony/trunks/monitors.ts';
 import type { Config } from '../settings/config.ts';
+
+/** A database that is away must not hold up the stop; the dialogs it keeps are ended already. */
+const DIALOGS_STORED_MS = 2_000;
 
 export interface TelephonyParts {
   readonly config: Config;
@@ -25,6 +32,7 @@ export interface TelephonyParts {
   readonly trunks: Pick<TrunkStore, 'active'>;
   readonly numbers: Pick<PhoneNumberStore, 'findHolder'>;
   readonly traceSink: TraceSink;
+  readonly dialogs: DialogStore;
   readonly leases: Leases;
   readonly board: Pick<TrunkHealthStore, 'publish'>;
   readonly bus: Pick<NodeBus, 'subscribe'>;
@@ -64,8 +72,10 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
   });
   logConnection(control, logger);
   const tracing = { ...common, source: server.traces ?? traceFromControl(control), sink: parts.traceSink };
+  const dialogs = new DialogRecords({ store: parts.dialogs, clock, onError });
   const telephony = createTelephony({
     ...common,
+    dialogs,
     control,
     directory,
     makeCallId: randomUUID,
@@ -79,9 +89,18 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
   const { leases, board } = parts;
   const trunkMonitors = new TrunkMonitors({ ...common, directory, control, leases, board });
   trunkMonitors.start();
+  const stopEndingLostDialogs = endLostDialogs({
+    ...common,
+    store: parts.dialogs,
+    control,
+    directory,
+    onEnded: ({ callId }, status) => logger.info({ callId, status }, 'BYE sent for a call of a failed node'),
+  });
 
   let closing: Promise<void> | undefined;
   const close = async () => {
+    await stopEndingLostDialogs();
+    await withTimeout(clock, dialogs.settled(), DIALOGS_STORED_MS);
     await trunkMonitors.close();
     await directory.close();
     await control.close();

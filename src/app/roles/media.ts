@@ -36,6 +36,7 @@ export async function buildMediaRole(
     trunks: storage.stores.trunks,
     numbers: storage.stores.phoneNumbers,
     traceSink: storage.stores.sipTraces,
+    dialogs: storage.stores.dialogs,
     leases: calls.leases,
     board: metrics.trunks(calls.health, clock.monotonicMs),
     bus: calls.bus,

@@ -129,6 +129,7 @@ async function build(options: SimulatorOptions, lifecycle: Lifecycle): Promise<S
 
 /** Single-node implementations of what telephony shares between nodes. */
 const singleNode = {
+  dialogs: { save: async () => undefined, remove: async () => undefined, takeLost: async () => [] },
   trunks: { active: async () => [ANY_PEER] },
   numbers: { findHolder: async () => undefined },
   traceSink: { append: async () => undefined },

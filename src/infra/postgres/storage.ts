@@ -6,6 +6,7 @@ import { testCaseStore } from './agents/testCases.ts';
 import { testSuiteStore } from './agents/testSuites.ts';
 import { toolStore } from './agents/tools.ts';
 import { callStore } from './calls/calls.ts';
+import { dialogStore } from './calls/dialogs.ts';
 import { numberClaimStore } from './calls/numberClaims.ts';
 import { phoneNumberStore } from './calls/phoneNumbers.ts';
 import { recordingRemovals } from './calls/recordingRemovals.ts';
@@ -76,6 +77,7 @@ function storesOver(database: Queryable, secrets: SecretFields) {
     numberClaims: numberClaimStore(database),
     calls: callStore(database),
     sipTraces: sipTraceStore(database),
+    dialogs: dialogStore(database),
     recordingRemovals: recordingRemovals(database),
   };
 }

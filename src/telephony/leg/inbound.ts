@@ -15,6 +15,7 @@ import { descriptionOf } from '../sip/sessionBody.ts';
 import type { CallTrace } from '../trace.ts';
 import { identityUri } from '../trunks/addressing.ts';
 import type { CalledParty } from '../trunks/inboundRoute.ts';
+import { dialogOfInbound } from './dialogRecord.ts';
 import { Leg, type LegSteps } from './leg.ts';
 import type { OutboundDeps } from './outbound.ts';
 
@@ -94,7 +95,7 @@ class InboundCallOffer implements InboundCall {
       this.#refuse(503, { 'Retry-After': '10' });
       throw error;
     });
-    return await this.#accept(session);
+    return await this.#accept(callId, session);
   }
 
   #decide(): void {
@@ -107,7 +108,7 @@ class InboundCallOffer implements InboundCall {
   }
 
   /** Sends 200; the leg then waits for the ACK. */
-  async #accept(session: MediaSession): Promise<CallLeg> {
+  async #accept(callId: string, session: MediaSession): Promise<CallLeg> {
     const { address, rtpPort } = session;
     const { codecs, srtp } = this.trunk;
     const sdp = createSdpSession({ address, rtpPort, codecs, srtp, randomBytes });
@@ -121,6 +122,7 @@ class InboundCallOffer implements InboundCall {
       throw error;
     }
     const leg: Leg = this.#createLeg(
+      callId,
       lateOffer(sdp, answer !== undefined, (agreed) => leg.audio.apply(agreed)),
     );
     leg.setAllowedMethods(this.#invite.message);
@@ -134,7 +136,9 @@ class InboundCallOffer implements InboundCall {
     }
     try {
       const body = answer?.body ?? sdp.offer();
-      leg.startSessionRefresh(await this.#invite.respond(200, { headers: { Allow: ALLOW }, body }), 'uas');
+      const sent = await this.#invite.respond(200, { headers: { Allow: ALLOW }, body });
+      leg.startSessionRefresh(sent, 'uas');
+      leg.recordDialog((owner) => dialogOfInbound(owner, this.#invite.message, sent));
     } catch (error) {
       leg.dispatch({ kind: 'failed' });
       const message = 'The call could not be answered; the caller may have hung up';
@@ -145,8 +149,9 @@ class InboundCallOffer implements InboundCall {
     return leg;
   }
 
-  #createLeg(steps: LegSteps): Leg {
+  #createLeg(callId: string, steps: LegSteps): Leg {
     return new Leg(this.#deps, {
+      callId,
       sipCallId: this.sipCallId,
       dialogId: this.#invite.dialogId,
       trunk: this.trunk,

@@ -36,7 +36,8 @@ export interface InviteListener {
 
 /** Bounds redirection loops. @see RFC 3261 section 8.1.3.4 */
 const MAX_REDIRECTS = 5;
-const FIRST_SESSION_SECONDS = 1800;
+/** How long a carrier keeps a call whose node failed and did not come back. */
+const FIRST_SESSION_SECONDS = 300;
 /** @see RFC 4028 section 5 */
 const MIN_SESSION_SECONDS = 90;
 const MAX_SESSION_SECONDS = 86_400;

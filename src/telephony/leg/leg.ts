@@ -2,6 +2,7 @@ import type { SipMessage } from '../../../sip/message/message.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { createEmitter, type Emitter } from '../../base/emitter.ts';
 import { CallwayError, invalid } from '../../base/errors.ts';
+import type { StoredDialog } from '../../calls/dialogStore.ts';
 import type { CallLeg, HangupReason, LegEnd, LegEvents } from '../../calls/telephony.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
@@ -12,6 +13,7 @@ import { Q850 } from '../sip/q850.ts';
 import type { CallTrace } from '../trace.ts';
 import { credentialsOf, dialledUri } from '../trunks/addressing.ts';
 import { Dialog } from './dialog.ts';
+import type { DialogOwner, DialogRecord, DialogRecords } from './dialogRecord.ts';
 import { requireDigits, sendDigits } from './inDialog/dtmf.ts';
 import { InDialogRequests } from './inDialog/inDialogRequests.ts';
 import { createSessionRefresh, type Refresher, type SessionRefresh } from './inDialog/sessionRefresh.ts';
@@ -24,6 +26,7 @@ export interface LegDeps {
   readonly clock: Clock;
   /** Returns unguessable hexadecimal text. */
   readonly makeToken: () => string;
+  readonly dialogs: Pick<DialogRecords, 'open'>;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -39,6 +42,7 @@ export interface LegSteps {
 }
 
 export interface LegOptions {
+  readonly callId: string;
   readonly sipCallId: string;
   readonly dialogId: string;
   readonly trunk: Trunk;
@@ -80,6 +84,7 @@ export class Leg implements CallLeg {
   #resolveEnded: () => void = () => undefined;
   #heldBack: (() => void)[] | undefined = [];
   #state: LegState;
+  #record: DialogRecord | undefined;
   #allowsRefer = true;
   #allowsUpdate = false;
   /** Notifies the peer that its REFER failed. */
@@ -119,7 +124,10 @@ export class Leg implements CallLeg {
         );
       },
       onNotify: this.#transfers.onNotify,
-      onOffer: () => this.#refresh.stop(),
+      onOffer: (request) => {
+        this.#refresh.stop();
+        this.#record?.refreshTarget(request);
+      },
       onError,
     });
     this.#refresh = createSessionRefresh({
@@ -186,6 +194,13 @@ export class Leg implements CallLeg {
     this.#allowsUpdate = methods.includes('UPDATE');
   }
 
+  /** The call is answered. @param describe - The dialog, of the messages that established it. */
+  recordDialog(describe: (owner: DialogOwner) => StoredDialog): void {
+    if (this.#state.kind === 'terminated') return;
+    const { callId, dialogId, trunk } = this.#options;
+    this.#record = this.#deps.dialogs.open(describe({ callId, dialogId, trunkId: trunk.id }));
+  }
+
   /** Refreshes the session as the 2xx to INVITE says. @param role - Ours in its transaction. */
   startSessionRefresh(response: SipMessage, role: Refresher): void {
     const isOver = this.#state.kind === 'terminated';
@@ -243,6 +258,7 @@ export class Leg implements CallLeg {
     this.#stopWatching();
     this.#refresh.stop();
     this.#dialog.close();
+    this.#record?.close();
     this.#transfers.onLegEnded(end.outcome === 'remote_hangup');
     this.#options.steps.onEnd?.();
     this.#options.trace.end();

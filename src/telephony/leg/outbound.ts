@@ -17,6 +17,7 @@ import {
   trunkUri,
   USER_AGENT,
 } from '../trunks/addressing.ts';
+import { dialogOfOutbound } from './dialogRecord.ts';
 import { InviteClient, type InviteListener, isUnreachable } from './inviteClient.ts';
 import { Leg, type LegDeps } from './leg.ts';
 
@@ -75,6 +76,7 @@ class OutboundCall {
     const trace = deps.traceCall(sipCallId);
     trace.assign(request.projectId, request.callId);
     this.leg = new Leg(deps, {
+      callId: request.callId,
       sipCallId,
       dialogId: this.#dialogId,
       trunk,
@@ -145,6 +147,7 @@ class OutboundCall {
       onAccepted: (sdp, response) => {
         this.leg.setAllowedMethods(response);
         this.leg.startSessionRefresh(response, 'uac');
+        this.leg.recordDialog((owner) => dialogOfOutbound(owner, response));
         this.#acceptedSdp = sdp ?? this.#appliedSdp;
         this.#cancelTimers();
         dispatch({ kind: 'accepted' });

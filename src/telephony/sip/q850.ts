@@ -6,6 +6,7 @@ import type { HangupReason } from '../../calls/telephony.ts';
 export const Q850 = {
   normalClearing: 16,
   noAnswer: 19,
+  temporaryFailure: 41,
   recoveryOnTimer: 102,
   incompatible: 88,
 } as const;

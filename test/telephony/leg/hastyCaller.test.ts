@@ -56,6 +56,7 @@ test('A leg emits answered and ended when ACK and BYE arrive with the confirmati
     },
   };
   const trace = { add: () => undefined, assign: () => undefined, end: () => undefined };
+  const openDialog = vi.fn();
   const deps = {
     control,
     clock: createSimulatedClock(),
@@ -66,6 +67,7 @@ test('A leg emits answered and ended when ACK and BYE arrive with the confirmati
     traceCall: () => trace,
     mediaTimeoutMs: 0,
     showsTrying: true,
+    dialogs: { open: openDialog },
   };
   const hasty = request('INVITE', async () => {
     toDialog(request('ACK'));
@@ -79,4 +81,5 @@ test('A leg emits answered and ended when ACK and BYE arrive with the confirmati
   expect(await ended).toMatchObject({ outcome: 'remote_hangup' });
   expect(events).toEqual(['answered', 'ended']);
   expect(deps.onError).not.toHaveBeenCalled();
+  expect(openDialog).not.toHaveBeenCalled();
 });

@@ -114,7 +114,7 @@ test('Redirect loops end', async () => {
 test('A 422 extends the session interval', async () => {
   const { leg, ended } = rig.dial();
   const first = await rig.next(leg, 'INVITE');
-  expect(header(first, 'Session-Expires')).toBe('1800');
+  expect(header(first, 'Session-Expires')).toBe('300');
   rig.phone.send(
     rig.phone.answer(first, '422 Session Interval Too Small', { extra: ['Min-SE: 3600'] }),
     rig.port,

@@ -1,3 +1,4 @@
+import type { SipRequest } from '../../../../sip/message/message.ts';
 import { parseCarrierNumber } from '../../../calls/numbers/number.ts';
 import type { LegEvents } from '../../../calls/telephony.ts';
 import { ALLOW } from '../../control/control.ts';
@@ -22,7 +23,7 @@ export interface InDialogRequestsDeps {
   readonly acceptReferral: (request: IncomingRequest) => Promise<void>;
   readonly onNotify: (request: IncomingRequest) => boolean;
   /** The peer changes or refreshes the session. */
-  readonly onOffer: () => void;
+  readonly onOffer: (request: SipRequest) => void;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -66,7 +67,7 @@ export class InDialogRequests {
     switch (request.message.method) {
       case 'INVITE':
       case 'UPDATE':
-        this.#deps.onOffer();
+        this.#deps.onOffer(request.message);
         return this.#enqueue(() => this.#changeSession(request));
       case 'BYE':
         return this.#onBye(request);

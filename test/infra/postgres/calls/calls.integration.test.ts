@@ -247,6 +247,45 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
     expect(await ids(15 * 60_000 + 1)).toEqual([unanswered.id, storing.id, stored.id]);
   });
 
+  test('lend the dialogs of a failed node to one survivor, and keep those of running calls', async () => {
+    const { dialogs, calls } = world.stores;
+    const [running, lost, ended, justEnded] = [
+      await keep({ toNumber: '+886912345671' }),
+      await keep({ toNumber: '+886912345672' }),
+      await keep({ toNumber: '+886912345673' }),
+      await keep({ toNumber: '+886912345674' }),
+    ];
+    const deleted = uuidV7();
+    const trunkId = uuidV7();
+    const dialogOf = (callId: string, remoteTarget = 'sip:a@192.0.2.1') => ({
+      dialogId: `dialog of ${callId}`,
+      callId,
+      trunkId,
+      sipCallId: 'x',
+      localAddress: '<sip:us@example.com>;tag=1',
+      remoteAddress: '<sip:them@example.com>;tag=2',
+      remoteTarget,
+      routeSet: ['<sip:proxy.example;lr>'],
+      localSequence: 1,
+    });
+    for (const callId of [running.id, lost.id, ended.id, justEnded.id, deleted]) {
+      await dialogs.save(dialogOf(callId, 'sip:old@192.0.2.1'));
+      await dialogs.save(dialogOf(callId));
+    }
+    const now = new Date().toISOString();
+    await calls.update(lost.id, null, { status: 'failed', endReason: 'node_lost', endedAt: now });
+    await calls.update(ended.id, null, { status: 'completed', endedAt: new Date(BEGIN).toISOString() });
+    await calls.update(justEnded.id, null, { status: 'completed', endedAt: now });
+
+    const taken = (await Promise.all([dialogs.takeLost(10), dialogs.takeLost(10)])).flat();
+    expect(taken.map(({ callId }) => callId).sort()).toEqual([lost.id, ended.id, deleted].sort());
+    expect(taken.find(({ callId }) => callId === lost.id)).toEqual(dialogOf(lost.id));
+    await dialogs.remove(dialogOf(justEnded.id).dialogId);
+    expect(
+      await opened.database.query<{ call_id: string }>('DELETE FROM call_dialogs RETURNING call_id'),
+    ).toEqual([{ call_id: running.id }]);
+  });
+
   test('get the result of their recording once', async () => {
     const { calls } = world.stores;
     const call = await keep({ status: 'completed', endedAt: BEGIN });
