@@ -22,7 +22,7 @@ export interface Flite {
    *
    * @throws {Error} When the voice is unknown or a thread fails; the signal's reason when it is aborted.
    */
-  synthesize(text: string, voice: string | undefined, signal: AbortSignal): AsyncIterable<Int16Array>;
+  synthesize(text: string, signal: AbortSignal): AsyncIterable<Int16Array>;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -35,13 +35,13 @@ export interface FliteRequest {
 /** Flite as WebAssembly in worker threads. @see http://www.festvox.org/flite/ */
 export function createFlite({
   startThread,
-  voice: defaultVoice = DEFAULT_VOICE,
+  voice = DEFAULT_VOICE,
   threads: size = DEFAULT_THREADS,
 }: FliteOptions): Flite {
   const module = new URL('./fliteThread.ts', import.meta.url);
   const pool = new WorkerPool<FliteRequest, Int16Array>({ module, size, startThread });
   return {
-    async *synthesize(text, voice = defaultVoice, signal) {
+    async *synthesize(text, signal) {
       for (const part of splitText(text)) {
         const samples = await pool.run({ text: part, voice }, signal);
         if (samples.length > 0) yield samples;

@@ -8,9 +8,9 @@ export async function synthesizeSpeech(
   sampleRateHz: SampleRateHz,
   voice = 'rms',
 ): Promise<Int16Array> {
-  const flite = createLocalTextToSpeech({ threads: 1 });
+  const flite = createLocalTextToSpeech({ threads: 1, voice });
   try {
-    const chunks = await arrayFromAsync(flite.synthesize({ text, voice }, new AbortController().signal));
+    const chunks = await arrayFromAsync(flite.synthesize({ text }, new AbortController().signal));
     const quiet = new Int16Array(FLITE_SAMPLE_RATE_HZ / 10);
     return atRate(concatSamples([quiet, ...chunks, quiet]), FLITE_SAMPLE_RATE_HZ, sampleRateHz);
   } finally {

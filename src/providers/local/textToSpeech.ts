@@ -12,10 +12,10 @@ export function createLocalTextToSpeech(options: Omit<FliteOptions, 'startThread
     name: 'flite',
     sampleRateHz: FLITE_SAMPLE_RATE_HZ,
     isCacheable: true,
-    async *synthesize({ text, voice }, signal) {
+    async *synthesize({ text }, signal) {
       let beforeFirstToken = true;
       try {
-        for await (const samples of flite.synthesize(text, voice, signal)) {
+        for await (const samples of flite.synthesize(text, signal)) {
           beforeFirstToken = false;
           yield samples;
         }

@@ -43,15 +43,33 @@ export function createOpenAiTextToSpeech(deps: OpenAiTextToSpeechDeps): TextToSp
 }
 
 async function open(
-  { endpoint, model, voice: defaultVoice }: OpenAiTextToSpeechDeps,
-  { text, voice = defaultVoice }: SynthesisRequest,
+  { endpoint, model, voice }: OpenAiTextToSpeechDeps,
+  { text, language }: SynthesisRequest,
   signal: AbortSignal,
 ): Promise<PcmDecoder> {
   const response = await endpoint.client.audio.speech
-    .create({ model, voice, input: text, response_format: 'pcm' }, { signal })
+    .create(
+      { model, voice, input: text, response_format: 'pcm', ...instructionsFor(model, language) },
+      { signal },
+    )
     .asResponse();
   const maxSeconds = MAX_PAUSES_SECONDS + MAX_CHARACTER_SECONDS * text.length;
   return new PcmDecoder(response, SAMPLE_RATE_HZ * maxSeconds);
+}
+
+/** The API has no field for the language; models of the `gpt` family take instructions, all others refuse or ignore them. */
+function instructionsFor(model: string, language: string | undefined): { instructions?: string } {
+  if (language === undefined || !model.startsWith('gpt')) return {};
+  return { instructions: `Speak ${languageName(language)}.` };
+}
+
+/** Such as `German (Austria)` for `de-AT`; the tag itself where it is no BCP 47 tag. */
+function languageName(tag: string): string {
+  try {
+    return new Intl.DisplayNames('en', { type: 'language', languageDisplay: 'standard' }).of(tag) ?? tag;
+  } catch {
+    return tag;
+  }
 }
 
 /** Decodes a body of 16 bit samples, whose chunks may split a sample. */

@@ -21,8 +21,6 @@ export interface TextToSpeech {
 
 export interface SynthesisRequest {
   readonly text: string;
-  /** Default: the configured voice. */
-  readonly voice?: string;
   /** BCP 47 tag such as `en` or `zh-TW`. */
   readonly language?: string;
 }

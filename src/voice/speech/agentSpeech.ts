@@ -12,7 +12,7 @@ const FRAME_MS = 20;
 
 export interface AgentSpeechDeps extends SpeechPlayoutDeps {
   readonly synthesis: SpeechSynthesis;
-  readonly voice: Pick<SynthesisRequest, 'voice' | 'language'>;
+  readonly voice: Pick<SynthesisRequest, 'language'>;
   /** The first samples were sent to the stream. */
   readonly onFirstSamples: () => void;
   /** A sentence could not be spoken. */

@@ -26,7 +26,7 @@ const AUDIBLE = 64;
 /** Kept before the first audible sample: a soft consonant starts there. */
 const LEADING_SILENCE_MS = 20;
 
-/** Synthesized speech by vendor, voice, language, rate and text. Shared by all sessions of a node. */
+/** Synthesized speech by vendor, language, rate and text. Shared by all sessions of a node. */
 export type SpeechCache = LRUCache<string, Int16Array>;
 
 export function createSpeechCache(): SpeechCache {
@@ -110,8 +110,8 @@ export class SpeechSynthesis {
 
   async #synthesize(vendor: TextToSpeech, request: SynthesisRequest, attempt: Attempt): Promise<void> {
     const { cache } = this.#deps;
-    const { text, voice = '', language = '' } = request;
-    const key = [vendor.name, voice, language, this.#sampleRateHz, text].join('|');
+    const { text, language = '' } = request;
+    const key = [vendor.name, language, this.#sampleRateHz, text].join('|');
     const cached = cache.get(key);
     if (cached) {
       attempt.push(cached);

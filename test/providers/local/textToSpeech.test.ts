@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createLocalTextToSpeech, FLITE_SAMPLE_RATE_HZ } from '../../../src/providers/local/textToSpeech.ts';
 import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
 import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
@@ -53,6 +53,8 @@ test('Offline synthesis rejects at once when aborted, and the next text works', 
 });
 
 test('Offline synthesis fails with model_unavailable for an unknown voice', async () => {
-  const spoken = arrayFromAsync(speech.synthesize({ text: 'Hello.', voice: 'no-such-voice' }, forever));
+  const other = createLocalTextToSpeech({ threads: 1, voice: 'no-such-voice' });
+  onTestFinished(() => other.close());
+  const spoken = arrayFromAsync(other.synthesize({ text: 'Hello.' }, forever));
   await expect(spoken).rejects.toMatchObject({ code: 'model_unavailable', beforeFirstToken: true });
 });

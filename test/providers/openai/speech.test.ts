@@ -55,8 +55,8 @@ const document =
   };
 
 describe('OpenAI speech synthesis', () => {
-  const tts = (timeoutMs?: number) =>
-    createOpenAiTextToSpeech({ endpoint, model: 'tts-x', voice: 'alloy', ...streamDeps(timeoutMs) });
+  const tts = (timeoutMs?: number, model = 'tts-x') =>
+    createOpenAiTextToSpeech({ endpoint, model, voice: 'alloy', ...streamDeps(timeoutMs) });
   const sending =
     (...pieces: number[][]): Answer =>
     async (_request, _body, response) => {
@@ -70,15 +70,29 @@ describe('OpenAI speech synthesis', () => {
 
   test('requests PCM and joins samples that chunks split', async () => {
     answers = [sending([0x01, 0x00, 0xff], [0xff, 0x00, 0x80], [0x07])];
-    const samples = await arrayFromAsync(tts().synthesize({ text: 'Hello.', voice: 'nova' }, forever));
+    const samples = await arrayFromAsync(tts().synthesize({ text: 'Hello.' }, forever));
     expect(samples.flatMap((chunk) => [...chunk])).toEqual([1, -1, -32_768]);
     expect(bodies[0]?.path).toBe('/v1/audio/speech');
     expect(JSON.parse(String(bodies[0]?.body))).toEqual({
       model: 'tts-x',
-      voice: 'nova',
+      voice: 'alloy',
       input: 'Hello.',
       response_format: 'pcm',
     });
+  });
+
+  test.each([
+    ['gpt-4o-mini-tts', 'zh-TW', 'Speak Chinese (Taiwan).'],
+    ['gpt-4o-mini-tts', 'de', 'Speak German.'],
+    ['gpt-4o-mini-tts', 'no tag', 'Speak no tag.'],
+    ['gpt-4o-mini-tts', undefined, undefined],
+    // These refuse instructions.
+    ['tts-1', 'de', undefined],
+  ])('%s is told the language %s: %s', async (model, language, instructions) => {
+    answers = [sending([1, 0])];
+    const request = { text: 'Hi.', ...(language === undefined ? {} : { language }) };
+    await arrayFromAsync(tts(undefined, model).synthesize(request, forever));
+    expect(JSON.parse(String(bodies[0]?.body)).instructions).toBe(instructions);
   });
 
   test('retries a failure before the first sample once', async () => {

@@ -16,9 +16,9 @@ function synthesisOf(textToSpeech: TextToSpeech, more: Partial<SpeechSynthesisDe
   const cache = createSpeechCache();
   const deps = { textToSpeech, cache, clock: systemClock, onFailure: () => undefined, ...more };
   const synthesis = new SpeechSynthesis(deps, 8000);
-  const speak = async (text: string, voice?: string) => {
+  const speak = async (text: string, language?: string) => {
     const pieces: Int16Array[] = [];
-    const request = voice === undefined ? { text } : { text, voice };
+    const request = language === undefined ? { text } : { text, language };
     await synthesis.speak(request, SIGNAL, (samples) => pieces.push(samples));
     return pieces;
   };
@@ -29,7 +29,7 @@ function synthesisOf(textToSpeech: TextToSpeech, more: Partial<SpeechSynthesisDe
 const hang = (signal: AbortSignal) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
-test('Speech is resampled to the stream’s rate, and cached by text and voice', async () => {
+test('Speech is resampled to the stream’s rate, and cached by text and language', async () => {
   const voice = scriptedVoice(24_000 as 8000);
   const { speak } = synthesisOf(voice);
   const first = await speak('One two.');
