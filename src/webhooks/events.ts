@@ -87,12 +87,10 @@ export const webhookMessageSchema = z.strictObject({
 const criterionSchema = z
   .strictObject({
     name: z.string(),
-    passed: z.boolean().optional(),
-    score: z.number().optional(),
+    passed: z.boolean(),
     reason: z.string(),
   })
-  .refine(({ passed, score }) => passed !== undefined || score !== undefined, 'needs `passed` or `score`')
-  .meta({ description: 'The result of one criterion: `passed`, `score` or both' });
+  .meta({ description: 'The result of one criterion' });
 
 const common = {
   sessionId: z.string().meta({ description: 'Identifies repeated deliveries, together with `event`' }),
