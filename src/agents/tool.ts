@@ -8,7 +8,11 @@ const httpFields = {
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
   url: targetUrl.describe('May contain templates in its path and query.'),
   headers: headerList,
-  bodyTemplate: z.string().max(20_000).optional().describe('Default: the arguments as JSON.'),
+  bodyTemplate: z
+    .string()
+    .max(20_000)
+    .optional()
+    .describe('For POST, PUT and PATCH. Default: the arguments as JSON.'),
   timeoutMs: z.int().min(100).max(MAX_TOOL_TIMEOUT_MS),
 };
 const http = z.strictObject(httpFields);

@@ -23,6 +23,7 @@ export function requireValidTool(tool: ToolInput, policy: TargetPolicy): void {
     described('/http/url', checkTemplate(tool.http.url)),
     tool.http.bodyTemplate !== undefined &&
       described('/http/bodyTemplate', checkTemplate(tool.http.bodyTemplate)),
+    described('/http/bodyTemplate', checkHasBody(tool.http)),
   ].filter((problem) => typeof problem === 'object');
   const [first] = problems;
   if (first) throw invalid('invalid_tool', first.message, problems);
@@ -38,6 +39,12 @@ export function requireUnusedTool(toolId: string, pathway: Pathway): void {
     'tool_in_use',
     `The pathway uses the tool, in: ${titles}; remove it there first`,
   );
+}
+
+/** @see RFC 9110 sections 9.3.1 and 9.3.5: the body of a GET or DELETE has no meaning. */
+function checkHasBody({ method, bodyTemplate }: ToolInput['http']): string | undefined {
+  if (bodyTemplate === undefined || (method !== 'GET' && method !== 'DELETE')) return undefined;
+  return `bodyTemplate is not for ${method}, which sends the arguments in the query; remove it, or use POST, PUT or PATCH`;
 }
 
 function described(path: string, message: string | undefined) {

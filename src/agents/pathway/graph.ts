@@ -50,9 +50,18 @@ export function waitsForCaller(node: PathwayNode): boolean {
   return node.type === 'start' || node.type === 'conversation';
 }
 
+/** Types of nodes at which no model speaks, so that none can call a tool. */
+const TYPES_WITHOUT_TOOLS: ReadonlySet<PathwayNode['type']> = new Set(['say', 'condition']);
+
+/** Whether the tools of a node can be called: by the model that speaks at it, or by the node itself. */
+export function canUseTools({ type }: Pick<PathwayNode, 'type'>): boolean {
+  return !TYPES_WITHOUT_TOOLS.has(type);
+}
+
 /** True for nodes that can end the conversation, by their type or by one of their tools. */
 export function canFinish(node: PathwayNode): boolean {
   if (node.type === 'end' || node.type === 'transfer') return true;
+  if (!canUseTools(node)) return false;
   return node.data.tools.some((tool) => tool === 'end_call' || tool === 'transfer_call');
 }
 

@@ -1,7 +1,7 @@
 import { type ErrorDetail, invalid } from '../../base/errors.ts';
 import { jsonPointer } from '../../base/validation.ts';
 import { checkExpression } from './expressions.ts';
-import { nodeTemplates } from './graph.ts';
+import { canUseTools, nodeTemplates } from './graph.ts';
 import { isEventCondition, isExpression, type PathwayEdge } from './schema/edgeSchema.ts';
 import type { PathwayNode } from './schema/nodeSchema.ts';
 import type { Pathway } from './schema/pathwaySchema.ts';
@@ -21,6 +21,7 @@ export type StructureCode =
   | 'several_start_nodes'
   | 'duplicate_id'
   | 'duplicate_tool'
+  | 'unusable_tools'
   | 'unknown_node'
   | 'unknown_tool'
   | 'edge_into_start'
@@ -79,7 +80,13 @@ export function checkNode(
     const objection = checkTemplate(template);
     return objection ? [problem('template_error', [...path, ...inner], objection)] : [];
   });
-  return [...toolErrors, ...templateErrors];
+  return [...toolErrors, ...unusableTools(node, path), ...templateErrors];
+}
+
+function unusableTools({ type, data }: PathwayNode, path: readonly PropertyKey[]): StructureError[] {
+  if (data.tools.length === 0 || canUseTools({ type })) return [];
+  const message = `a ${type} node cannot use tools, since no model speaks there; remove them, or move them to a conversation node or a tool node`;
+  return [problem('unusable_tools', [...path, 'data', 'tools'], message)];
 }
 
 /** Checks one edge. @param path - Path of the edge in the document. */

@@ -62,7 +62,11 @@ describe('addNode', () => {
   it.each<[string, object, string[]]>([
     ['an id that is taken', sketchNode('c', 'say'), ['duplicate_id', '/id']],
     ['a second start', sketchNode('n', 'start'), ['several_start_nodes', '/type']],
-    ['an unknown tool', sketchNode('n', 'say', { tools: ['nope'] }), ['unknown_tool', '/data/tools/0']],
+    [
+      'an unknown tool',
+      sketchNode('n', 'conversation', { tools: ['nope'] }),
+      ['unknown_tool', '/data/tools/0'],
+    ],
     ['a broken template', sketchNode('n', 'say', { prompt: '{{' }), ['template_error', '/data/prompt']],
   ])('refuses %s', (_name, value, expected) => {
     expect(refusal(() => addNode(pathway, node(value), known))).toEqual(expected);

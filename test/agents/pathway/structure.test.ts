@@ -68,6 +68,12 @@ describe('checkStructure', () => {
       'duplicate_tool',
       '/nodes/1/data/tools/1',
     ],
+    ...(['say', 'condition'] as const).map((type): [string, ReturnType<typeof sketch>, string, string] => [
+      `tools at a ${type} node`,
+      sketch([start, sketchNode('c', type, { tools: ['end_call'] })]),
+      'unusable_tools',
+      '/nodes/1/data/tools',
+    ]),
     [
       'a broken prompt',
       sketch([start, sketchNode('c', 'say', { prompt: '{{ a' })]),

@@ -28,13 +28,17 @@ const tools = z
   .max(MAX_TOOLS_PER_NODE)
   .meta({
     description:
-      "Tools that the model may call at this node: ids of the project's tools, or names of built-in tools such as end_call.",
+      "Tools that the model may call at this node: ids of the project's tools, or names of built-in tools such as end_call. Not for say and condition nodes, at which no model speaks.",
     examples: [['end_call']],
   });
 const oneTool = z
   .array(idSchema)
   .length(1)
-  .meta({ description: 'The tool that the node runs.', examples: [['set_variable']] });
+  .meta({
+    description:
+      'The tool that the node runs: the id of a tool of the project, or the name of a built-in tool.',
+    examples: [['set_variable']],
+  });
 const expectedAnswers = z
   .array(text(1, MAX_EXPECTED_ANSWER_CHARACTERS))
   .max(MAX_EXPECTED_ANSWERS)
@@ -82,7 +86,8 @@ const silence = z
     examples: [{ afterMs: 6000, prompts: ['Are you still there?'], hangupAfter: 2 }],
   });
 const toolArguments = jsonObjectSchema.meta({
-  description: 'Arguments of the tool; every string in them, at any depth, is a template.',
+  description:
+    'Arguments of the tool; every string in them, at any depth, is a template. One that is a single variable, such as {{ age }}, keeps the type of its value.',
   examples: [{ orderNumber: '{{ orderNumber }}' }],
 });
 const query = text(1, MAX_TEMPLATE_CHARACTERS).meta({

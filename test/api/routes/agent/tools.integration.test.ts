@@ -69,7 +69,7 @@ describe('A tool', () => {
     ['PATCH', { description: 'Other.' }],
     ['PUT', { description: '' }],
     ['PATCH', { http: { url: 'https://example.com/elsewhere' } }],
-    ['PATCH', { http: { method: 'GET' } }],
+    ['PATCH', { http: { method: 'PUT' } }],
     ['PATCH', { http: { headers: [] } }],
     ['PATCH', { http: { timeoutMs: 100 } }],
     ['PATCH', {}],
@@ -116,6 +116,11 @@ describe('A tool', () => {
     ['a private address', { http: { method: 'GET', url: 'https://10.0.0.1/' } }, '/http/url'],
     ['a template in the host', { http: { method: 'GET', url: 'https://{{ host }}/' } }, '/http/url'],
     ['an unclosed template', { http: { ...LOOKUP.http, bodyTemplate: '{{ order' } }, '/http/bodyTemplate'],
+    ...['GET', 'DELETE'].map((method): [string, object, string] => [
+      `a body of a ${method}`,
+      { http: { ...LOOKUP.http, method, bodyTemplate: '{}' } },
+      '/http/bodyTemplate',
+    ]),
     ['a method of its own', { http: { ...LOOKUP.http, method: 'BREW' } }, '/http/method'],
     ['an endless wait', { http: { ...LOOKUP.http, timeoutMs: 60_001 } }, '/http/timeoutMs'],
     [
