@@ -58,7 +58,7 @@ const placeholderMessages = z
     z.string().regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language tag such as en'),
     z.array(z.string().min(1).max(500)).max(20),
   )
-  .describe('Spoken when a tool takes longer than 1.2 s, by language.')
+  .describe('Spoken when a tool takes longer than 1.2 s, by language; Liquid templates with the variables.')
   .meta({ example: { en: ['One moment…'] } });
 
 const variableConfig = z
@@ -84,7 +84,11 @@ const fields = {
   status: z
     .enum(['draft', 'published'])
     .describe('While draft, callers get the release that was published last.'),
-  globalPrompt: z.string().max(MAX_PROMPT_CHARACTERS).nullable().describe('Precedes every node’s prompt.'),
+  globalPrompt: z
+    .string()
+    .max(MAX_PROMPT_CHARACTERS)
+    .nullable()
+    .describe('Precedes every node’s prompt; a Liquid template with the variables.'),
   executionMode: z.enum(['smart', 'turbo', 'balance']).nullable().describe('null means balance.'),
   timezone: timezone.nullable(),
   memoryEnabled: z.boolean().describe('Remember facts about a customer for later sessions.'),
@@ -122,6 +126,17 @@ export type AgentConfig = z.infer<typeof agentConfig>;
 /** How an agent uses its models. */
 export type ExecutionMode = NonNullable<AgentConfig['executionMode']>;
 export type AgentConfigPatch = z.infer<typeof agentConfigPatch>;
+
+/** All texts of an agent that are rendered as templates, with their places. */
+export function agentTemplates(
+  agent: AgentConfigPatch,
+): { readonly path: readonly PropertyKey[]; readonly template: string }[] {
+  const prompt = agent.globalPrompt ? [{ path: ['globalPrompt'], template: agent.globalPrompt }] : [];
+  const placeholders = Object.entries(agent.placeholderMessages ?? {}).flatMap(([language, messages]) =>
+    messages.map((template, index) => ({ path: ['placeholderMessages', language, index], template })),
+  );
+  return [...prompt, ...placeholders];
+}
 
 /** The agent of a new project. */
 export function newAgentConfig(name: string): AgentConfig {

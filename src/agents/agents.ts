@@ -1,10 +1,12 @@
 import { type ErrorDetail, invalid, notFound } from '../base/errors.ts';
 import type { MakeId } from '../base/ids.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
+import { jsonPointer } from '../base/validation.ts';
 import { checkTarget, type TargetPolicy } from '../infra/httpClient/target.ts';
-import { type AgentConfig, type AgentConfigPatch, newAgentConfig } from './agentConfig.ts';
+import { type AgentConfig, type AgentConfigPatch, agentTemplates, newAgentConfig } from './agentConfig.ts';
 import type { AgentStore, NewPathwayVersion, PathwayStore, StoredPathway, ToolStore } from './agentStores.ts';
 import { starterPathway } from './pathway/schema/starterPathway.ts';
+import { checkTemplate } from './pathway/templates.ts';
 import { type AgentRecord, type AgentRelease, nextRecord } from './release.ts';
 import type { Tool } from './tool.ts';
 
@@ -33,7 +35,7 @@ export async function createAgent(
 /**
  * Changes the fields that the patch names. Runs in a transaction.
  *
- * @throws {CallwayError} `invalid_target` when an address is not allowed.
+ * @throws {CallwayError} `invalid_target` when an address is not allowed, `template_error` when a template is malformed.
  */
 export async function updateAgent(
   stores: AgentStores,
@@ -43,6 +45,7 @@ export async function updateAgent(
   updatedAt: string,
 ): Promise<AgentConfig> {
   requireAllowedTargets(patch, policy);
+  requireValidTemplates(patch);
   const record = await stores.agents.find(projectId, 'for update');
   if (!record) throw notFound('Agent');
   const config: AgentConfig = { ...record.config, ...omitUndefined(patch) };
@@ -84,6 +87,15 @@ function releaseOf(
     pathway: pathway.graph,
     tools,
   };
+}
+
+function requireValidTemplates(patch: AgentConfigPatch): void {
+  const details = agentTemplates(patch).flatMap(({ path, template }) => {
+    const message = checkTemplate(template);
+    return message === undefined ? [] : [{ path: jsonPointer(path), message }];
+  });
+  const [first] = details;
+  if (first) throw invalid('template_error', `${first.path.slice(1)}: ${first.message}`, details);
 }
 
 function requireAllowedTargets(patch: AgentConfigPatch, policy: TargetPolicy): void {

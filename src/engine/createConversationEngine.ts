@@ -11,6 +11,7 @@ import type {
 } from './conversationEngine.ts';
 import { summariseIfDue } from './memory/conversationSummary.ts';
 import { PromptPrefixes } from './prompt/prompts.ts';
+import { TemplateReports } from './prompt/templateReports.ts';
 import type { BeforeStart } from './session/beforeStart.ts';
 import { type CurrentRelease, createCurrentReleases, type ReleaseStore } from './session/releases.ts';
 import {
@@ -85,7 +86,11 @@ class Engine implements ConversationEngine {
 
   constructor(deps: ConversationEngineDeps) {
     this.#deps = deps;
-    this.#turnDeps = { ...deps.turn, prefixes: new PromptPrefixes() };
+    this.#turnDeps = {
+      ...deps.turn,
+      prefixes: new PromptPrefixes(),
+      templateReports: new TemplateReports(deps.turn.onTemplateProblem),
+    };
     this.#bestEffortLock = bestEffortLock(deps.lock, deps.clock);
     this.#currentRelease = createCurrentReleases(deps);
   }

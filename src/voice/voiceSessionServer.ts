@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { renderTemplate } from '../agents/pathway/templates.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
 import { traceLogFields } from '../base/tracing.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
@@ -120,5 +121,6 @@ async function failoverTexts(
       : DEFAULT_LANGUAGE;
   const { filler, apology } = fallbackPhrasesOf(language);
   const placeholder = release && fillerOf(release.agent, variables, session.turn);
-  return { waiting: placeholder ?? filler, apology, language };
+  const waiting = placeholder && renderTemplate(placeholder, variables, { onFailure: () => undefined });
+  return { waiting: waiting ?? filler, apology, language };
 }

@@ -8,6 +8,7 @@ import { CallwayError, invalid } from '../../src/base/errors.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
 import { createConversationEngine } from '../../src/engine/createConversationEngine.ts';
+import type { TemplateProblem } from '../../src/engine/prompt/templateReports.ts';
 import type { BeforeStart } from '../../src/engine/session/beforeStart.ts';
 import type { CallFacts, HistoryEvent, Session } from '../../src/engine/session/session.ts';
 import type { SessionLock } from '../../src/engine/session/sessionLock.ts';
@@ -47,6 +48,7 @@ export interface MemoryEngine {
   readonly sessions: Map<string, Session>;
   readonly records: TurnHistory[];
   readonly endings: SessionEnding[];
+  readonly templateProblems: TemplateProblem[];
   /** The events of all turns. */
   events(): HistoryEvent[];
   turn(
@@ -62,6 +64,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
   const sessions = new Map<string, Session>();
   const records: TurnHistory[] = [];
   const endings: SessionEnding[] = [];
+  const templateProblems: TemplateProblem[] = [];
   const release: AgentRelease = {
     agent: { ...newAgentConfig('Test'), ...options.agent },
     pathwayId: 'pathway-1',
@@ -96,7 +99,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       templates: createTemplateCache(),
       ...(options.knowledge ? { knowledge: options.knowledge } : {}),
       clock: options.clock ?? systemClock,
-      onMissingVariable: () => undefined,
+      onTemplateProblem: (_session, problem) => void templateProblems.push(problem),
     },
     beforeStart: options.beforeStart ?? (async ({ state }) => ({ state, events: [] })),
     callOf: async () => options.call && { answered: true, record: true, facts: options.call },
@@ -131,6 +134,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     sessions,
     records,
     endings,
+    templateProblems,
     turn,
     events: () => records.flatMap(({ events }) => events),
     async say(text, more) {

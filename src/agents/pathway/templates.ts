@@ -1,7 +1,6 @@
 import { Context, Liquid, type Template, toValueSync } from 'liquidjs';
 import { LRUCache } from 'lru-cache';
-import { CallwayError, invalid } from '../../base/errors.ts';
-import { MAX_JSON_DEPTH } from './schema/fields.ts';
+import { CallwayError } from '../../base/errors.ts';
 import { MAX_TEMPLATE_CHARACTERS } from './schema/nodeSchema.ts';
 
 /** Limit of a rendered prompt; a longer one would not fit a model's instructions. */
@@ -26,6 +25,9 @@ const REMOVED_TAGS = [
 /** Filters with random results. */
 const REMOVED_FILTERS = ['sample'];
 
+/** An output or a tag, also an unfinished one. */
+const MARKUP = /(\{\{.*?(?:\}\}|$)|\{%.*?(?:%\}|$))/s;
+
 /** What a template is filled into, which decides how values are escaped: nothing, a JSON text, or a URL. */
 export type TemplateTarget = 'text' | 'json' | 'url';
 
@@ -40,6 +42,8 @@ export interface RenderTemplateOptions {
   readonly target?: TemplateTarget;
   /** Time zone of the `date` filter, an IANA name. Default: UTC. */
   readonly timeZone?: string;
+  /** Called with the reason when a template fails, whose failing parts then render empty. Default: throws. */
+  readonly onFailure?: (reason: string) => void;
 }
 
 /** The variables of a session, as JSON. */
@@ -63,7 +67,8 @@ const sandboxes: Readonly<Record<TemplateTarget, Liquid>> = {
  *
  * Templates can read own properties of the variables only, no files, within limits of time, memory and length.
  *
- * @throws {CallwayError} `template_error` when the template is malformed, uses a removed tag or exceeds a limit.
+ * @throws {CallwayError} `template_error` when the template is malformed, uses a removed tag or exceeds a limit, unless
+ * `onFailure` takes the reason.
  */
 export function renderTemplate(
   template: string,
@@ -71,6 +76,17 @@ export function renderTemplate(
   options: RenderTemplateOptions = {},
 ): string {
   if (isPlainText(template)) return template;
+  const { onFailure } = options;
+  try {
+    return renderWhole(template, variables, options);
+  } catch (error) {
+    if (!onFailure) throw error;
+    onFailure(error instanceof Error ? error.message : String(error));
+    return renderParts(template, variables, options);
+  }
+}
+
+function renderWhole(template: string, variables: Variables, options: RenderTemplateOptions): string {
   return reportingErrors(() => {
     const parsed = parse(template, options);
     try {
@@ -83,31 +99,6 @@ export function renderTemplate(
       return render(parsed, variables, options, false);
     }
   });
-}
-
-/**
- * Renders every string in a JSON value, at any depth; keys stay as they are.
- *
- * @throws {CallwayError} As {@link renderTemplate}, and when the value is nested deeper than 32 levels.
- */
-export function renderDeep(
-  value: unknown,
-  variables: Variables,
-  options: RenderTemplateOptions = {},
-): unknown {
-  return renderLevel(value, 0);
-
-  function renderLevel(item: unknown, depth: number): unknown {
-    if (typeof item === 'string') return renderTemplate(item, variables, options);
-    if (typeof item !== 'object' || item === null) return item;
-    if (depth >= MAX_JSON_DEPTH) {
-      throw invalid('template_error', `a value with templates may be nested ${MAX_JSON_DEPTH} levels deep`);
-    }
-    if (Array.isArray(item)) return item.map((entry) => renderLevel(entry, depth + 1));
-    return Object.fromEntries(
-      Object.entries(item).map(([key, entry]) => [key, renderLevel(entry, depth + 1)]),
-    );
-  }
 }
 
 /**
@@ -127,6 +118,40 @@ export function checkTemplate(template: string): string | undefined {
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Renders each part of a failing template by itself: outputs and blocks, or where it cannot be parsed only outputs. */
+function renderParts(template: string, variables: Variables, options: RenderTemplateOptions): string {
+  let text = '';
+  const add = (part: () => string) => {
+    if (text.length >= MAX_OUTPUT_CHARACTERS) return;
+    try {
+      text += part();
+    } catch {
+      // The whole template's error is reported.
+    }
+  };
+  const parsed = parsedOrUndefined(template, options);
+  if (parsed) {
+    const context = contextOf(variables, options, false);
+    for (const part of parsed) add(() => renderInto(context, [part]));
+  } else {
+    const endMs = performance.now() + RENDER_LIMIT_MS;
+    for (const part of template.slice(0, MAX_TEMPLATE_CHARACTERS).split(MARKUP)) {
+      if (performance.now() > endMs) break;
+      if (part.startsWith('{{')) add(() => renderWhole(part, variables, options));
+      else if (!part.startsWith('{%')) add(() => part);
+    }
+  }
+  return text.slice(0, MAX_OUTPUT_CHARACTERS);
+}
+
+function parsedOrUndefined(template: string, options: RenderTemplateOptions): Template[] | undefined {
+  try {
+    return parse(template, options);
+  } catch {
+    return undefined;
   }
 }
 
@@ -177,13 +202,20 @@ function render(
   options: RenderTemplateOptions,
   strictVariables: boolean,
 ): string {
+  return renderInto(contextOf(variables, options, strictVariables), parsed);
+}
+
+function contextOf(variables: Variables, options: RenderTemplateOptions, strictVariables: boolean): Context {
   const sandbox = sandboxes[options.target ?? 'text'];
-  const context = new Context(
+  return new Context(
     variables,
     { ...sandbox.options, timezoneOffset: options.timeZone ?? 'UTC' },
     { sync: true, strictVariables },
     { liquid: sandbox },
   );
+}
+
+function renderInto(context: Context, parsed: Template[]): string {
   const output = createBoundedOutput();
   toValueSync(sandbox.renderer.renderTemplates(parsed, context, output));
   return output.buffer;

@@ -90,8 +90,11 @@ function engineDeps({
       templates,
       knowledge: parts.knowledge,
       clock,
-      onMissingVariable: ({ projectId, instanceId }, variable) =>
-        logger.info({ projectId, instanceId, variable }, 'template variable not set'),
+      onTemplateProblem({ projectId, sessionId }, problem) {
+        const fields = { projectId, sessionId };
+        if (problem.kind === 'failed') logger.warn({ ...fields, reason: problem.reason }, 'template failed');
+        else logger.info({ ...fields, variable: problem.variable }, 'template variable not set');
+      },
     },
     beforeStart: createBeforeStart({
       client,

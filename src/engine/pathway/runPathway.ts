@@ -5,7 +5,7 @@ import { askForRoute, askForVariables, questionAt } from '../prompt/questions.ts
 import type { Passage } from '../tools/knowledge.ts';
 import { prefetchRetrievalAt, queryOf, retrieve } from '../tools/retrieval.ts';
 import { runToolOfNode } from '../tools/toolCalls.ts';
-import { answerNode, type SpeechState } from '../turn/answerNode.ts';
+import { answerNode, type NodeAnswer, type SpeechState } from '../turn/answerNode.ts';
 import { currentNodeOf } from '../turn/delivery.ts';
 import { sayFiller } from '../turn/filler.ts';
 import type { TurnDone, TurnInput } from '../turn/turn.ts';
@@ -109,8 +109,10 @@ async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Ou
       return (await greet(turn)) ?? (await sayPrompt(turn, node));
     case 'speak':
       return (await greet(turn)) ?? (await speakAtNode(turn, effect));
-    case 'run_tool':
-      return { event: { type: 'tool_ran', ...(await runToolOfNode(turn, node)) } };
+    case 'run_tool': {
+      const { halt, ...result } = await runToolOfNode(turn, node);
+      return halt ? haltedBy(halt) : { event: { type: 'tool_ran', ...result } };
+    }
     case 'transfer':
       return await transfer(turn, node);
     case 'end':
@@ -147,12 +149,15 @@ async function speakAtNode(
       : undefined;
   const answer = await answerNode(turn, node, moves, await knowledgeFor(turn, node));
   const edgeId = selecting ? await selecting : answer.edgeId;
-  if (answer.halt) {
-    const ended = answer.halt === 'ended' ? ({ ended: 'end_call_tool' } as const) : {};
-    return { event: { type: 'halted' }, speech: 'not_required', ...ended };
-  }
+  if (answer.halt) return haltedBy(answer.halt);
   const speech = answer.speech === 'missing' && edgeId !== null ? 'not_required' : answer.speech;
   return { event: { type: 'spoke', edgeId, saidAnything: answer.saidAnything }, speech };
+}
+
+/** A tool ended or transferred the conversation, or is for the client to run. */
+function haltedBy(halt: NonNullable<NodeAnswer['halt']>): Outcome {
+  const ended = halt === 'ended' ? ({ ended: 'end_call_tool' } as const) : {};
+  return { event: { type: 'halted' }, speech: 'not_required', ...ended };
 }
 
 async function sayPrompt(turn: TurnContext, node: PathwayNode): Promise<Outcome> {

@@ -5,13 +5,14 @@ import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { templateVariables } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
-import type { Channel, Session } from '../session/session.ts';
+import type { Session } from '../session/session.ts';
 import { type Passage, shownPassage } from '../tools/knowledge.ts';
+import type { TurnRequest } from '../turn/turn.ts';
 
 /** Of all prefixes together: a few hundred sessions with long prompts. */
 const MAX_CACHED_CHARACTERS = 16 * 1_048_576;
 
-/** Fills the variables into a template; a missing one renders empty and is reported, unless it is optional. */
+/** Fills the variables into a template; a missing one renders empty and is reported, unless it is optional. Never throws. */
 export type Render = (template: string, options?: { readonly isOptional?: boolean }) => string;
 
 const RULES = [
@@ -20,8 +21,8 @@ const RULES = [
   'Say only what you would say aloud to the person. Never mention steps, pathways, tools or these instructions.',
   'Never make up facts, prices, dates or results; what you do not know you say you do not know.',
 ];
-const PHONE_RULES = [
-  'This is a phone call: speak in short, plain sentences without lists, markup, emoji or abbreviations.',
+const SPOKEN_RULES = [
+  'Your words are spoken aloud, as on a phone call: use short, plain sentences without lists, markup, emoji or abbreviations.',
 ];
 const TURBO_RULES = ['Answer in at most two short sentences.'];
 
@@ -30,6 +31,7 @@ export interface PrefixInput {
   readonly release: AgentRelease;
   readonly journal: { readonly variables: Readonly<Record<string, unknown>> };
   readonly render: Render;
+  readonly request: Pick<TurnRequest, 'delivery'>;
 }
 
 /**
@@ -44,13 +46,14 @@ export class PromptPrefixes {
   });
   readonly #variables = new WeakMap<AgentRelease, readonly string[]>();
 
-  of({ session, release, journal, render }: PrefixInput): string {
+  of({ session, release, journal, render, request }: PrefixInput): string {
     const { memory } = session.state;
+    const isSpoken = request.delivery !== undefined;
     const used = this.#variablesOf(release).map((name) => journal.variables[name]);
-    const values = JSON.stringify([memory, ...used]);
+    const values = JSON.stringify([isSpoken, memory, ...used]);
     const known = this.#bySession.get(session.instanceId);
     if (known?.values === values) return known.text;
-    const text = stablePrompt({ release, channel: session.channel, memory, render });
+    const text = stablePrompt({ release, isSpoken, memory, render });
     this.#bySession.set(session.instanceId, { values, text });
     return text;
   }
@@ -77,7 +80,7 @@ function variablesIn(template: string): string[] {
 
 interface StablePromptInput {
   readonly release: AgentRelease;
-  readonly channel: Channel;
+  readonly isSpoken: boolean;
   readonly memory: string | null;
   readonly render: Render;
 }
@@ -86,31 +89,24 @@ interface StablePromptInput {
  * The prompt before the conversation, which stays the same from turn to turn: the rules, the global prompt, and for a
  * monolithic agent every step, rendered with the variables known so far.
  */
-function stablePrompt({ release, channel, memory, render }: StablePromptInput): string {
+function stablePrompt({ release, isSpoken, memory, render }: StablePromptInput): string {
   const { agent, pathway } = release;
   const rules = [
     ...RULES,
-    ...(channel === 'phone' ? PHONE_RULES : []),
+    ...(isSpoken ? SPOKEN_RULES : []),
     ...(agent.executionMode === 'turbo' ? TURBO_RULES : []),
   ];
   const parts = [rules.join('\n')];
   if (agent.globalPrompt) parts.push(render(agent.globalPrompt));
   if (agent.type === 'monolithic') {
-    const steps = pathway.nodes.map((node) => stepText(node, (template) => renderAhead(template, render)));
+    // The conversation may not have reached the step: its variables may be missing.
+    const steps = pathway.nodes.map((node) =>
+      stepText(node, (template) => render(template, { isOptional: true })),
+    );
     parts.push(['All steps of the pathway:', ...steps].join('\n\n'));
   }
   if (memory) parts.push(`What is known of this person from earlier conversations:\n${memory}`);
   return parts.join('\n\n');
-}
-
-/** Renders the prompt of a step that the conversation may not have reached: variables may be missing or malformed. */
-function renderAhead(template: string, render: Render): string {
-  try {
-    return render(template, { isOptional: true });
-  } catch {
-    // The turn that reaches the step reports the error.
-    return '';
-  }
 }
 
 export interface StepPromptInput {

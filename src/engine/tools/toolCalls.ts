@@ -1,6 +1,6 @@
+import { renderDeep } from '../../agents/pathway/renderDeep.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import { renderDeep } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Tool } from '../../agents/tool.ts';
 import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
@@ -18,11 +18,12 @@ import type { ToolOutcome } from './toolRunner.ts';
 type Halt = 'ended' | 'transferred' | null;
 
 interface CallResult {
-  readonly call: ToolCallEvent;
   readonly outcome: ToolOutcome;
   readonly halt?: Halt;
   readonly action?: TurnAction;
 }
+
+type ToolCaller = 'model' | 'pathway';
 
 /** The tools that a model is offered at a node. */
 export interface OfferedTools {
@@ -73,7 +74,8 @@ export async function runToolCalls(
   const { journal } = turn;
   for (const { name, arguments: text } of calls)
     journal.event('tool_called', { name, arguments: text, by: 'model' });
-  const results = await withFiller(turn, Promise.all(calls.map((call) => runCall(turn, node, call))));
+  const run = async (call: ToolCallEvent) => ({ call, ...(await runCall(turn, node, call)) });
+  const results = await withFiller(turn, Promise.all(calls.map(run)));
   journal.add({
     role: 'assistant',
     content: null,
@@ -98,23 +100,21 @@ export async function runToolCalls(
 export async function runToolOfNode(
   turn: TurnContext,
   node: PathwayNode,
-): Promise<{ readonly ok: boolean; readonly tool: string }> {
-  const { journal, deps } = turn;
-  const [tool] = toolsOfNode(turn.release, node).project;
-  if (node.type !== 'tool' || !tool) {
-    const message = 'The node’s tool does not exist';
-    journal.event('error', { code: 'unknown_tool', nodeId: node.id, message });
-    return { ok: false, tool: node.data.tools[0] ?? '' };
-  }
-  const rendered = renderDeep(node.data.arguments ?? {}, journal.variables, { cache: deps.templates });
-  const args = JSON.stringify(withSchemaTypes(rendered, tool.parameters));
-  journal.event('tool_called', { name: tool.name, arguments: args, by: 'pathway' });
-  const { variables } = journal;
-  const running = deps.tools.run(tool, args, variables, turn.signal, turn.trace.traceparent);
-  const outcome = await withFiller(turn, running);
-  recordToolResult(turn, tool.name, outcome);
-  if (outcome.ok && outcome.value !== undefined) journal.setVariable(tool.name, outcome.value, 'tool');
-  return { ok: outcome.ok, tool: tool.id };
+): Promise<{ readonly ok: boolean; readonly tool: string; readonly halt: Halt }> {
+  const { journal } = turn;
+  const [id = ''] = node.data.tools;
+  const tool = turn.release.tools.find((one) => one.id === id);
+  const name = tool?.name ?? id;
+  const given = node.type === 'tool' ? (node.data.arguments ?? {}) : {};
+  const rendered = renderDeep(given, journal.variables, turn.renderOptions);
+  const args = JSON.stringify(tool ? withSchemaTypes(rendered, tool.parameters) : rendered);
+  journal.event('tool_called', { name, arguments: args, by: 'pathway' });
+  const running = tool ? runProjectTool(turn, tool, args) : runBuiltIn(turn, name, args, 'pathway');
+  const { outcome, halt = null, action } = await withFiller(turn, running);
+  recordToolResult(turn, name, outcome);
+  if (outcome.ok && outcome.value !== undefined) journal.setVariable(name, outcome.value, 'tool');
+  if (action) await emit(turn, { type: 'action', action });
+  return { ok: outcome.ok, tool: id, halt };
 }
 
 function recordToolResult({ journal }: TurnContext, name: string, outcome: ToolOutcome): void {
@@ -131,21 +131,26 @@ function recordToolResult({ journal }: TurnContext, name: string, outcome: ToolO
 async function runCall(turn: TurnContext, node: PathwayNode, call: ToolCallEvent): Promise<CallResult> {
   const { project, builtIn } = toolsOfNode(turn.release, node);
   const tool = project.find(({ name }) => name === call.name);
-  if (tool) {
-    const { variables } = turn.journal;
-    const { traceparent } = turn.trace;
-    return {
-      call,
-      outcome: await turn.deps.tools.run(tool, call.arguments, variables, turn.signal, traceparent),
-    };
-  }
-  if (builtIn.includes(call.name)) return await runBuiltIn(turn, call);
-  return { call, outcome: { ok: false, text: `There is no tool named ${call.name} here` } };
+  if (tool) return await runProjectTool(turn, tool, call.arguments);
+  if (builtIn.includes(call.name)) return await runBuiltIn(turn, call.name, call.arguments, 'model');
+  return { outcome: { ok: false, text: `There is no tool named ${call.name} here` } };
 }
 
-async function runBuiltIn(turn: TurnContext, call: ToolCallEvent): Promise<CallResult> {
-  const read = readBuiltInCall(call.name, call.arguments);
-  const done = (text: string) => ({ call, outcome: { ok: true, text } });
+async function runProjectTool(turn: TurnContext, tool: Tool, argumentsText: string): Promise<CallResult> {
+  const { journal, deps, signal, trace } = turn;
+  return { outcome: await deps.tools.run(tool, argumentsText, journal.variables, signal, trace.traceparent) };
+}
+
+async function runBuiltIn(
+  turn: TurnContext,
+  name: string,
+  argumentsText: string,
+  by: ToolCaller,
+): Promise<CallResult> {
+  const read = readBuiltInCall(name, argumentsText);
+  const done = (text: string, value?: unknown) => ({
+    outcome: { ok: true, text, ...(value === undefined ? {} : { value }) },
+  });
   switch (read.kind) {
     case 'end_call':
       return { ...done('The conversation ends now.'), halt: 'ended' };
@@ -155,32 +160,34 @@ async function runBuiltIn(turn: TurnContext, call: ToolCallEvent): Promise<CallR
     case 'send_dtmf':
       return { ...done('Pressed.'), action: read };
     case 'set_variable':
-      turn.journal.setVariable(read.name, read.value, 'model');
+      turn.journal.setVariable(read.name, read.value, by);
       return done('Noted.');
     case 'query_knowledgebase': {
       const passages = await retrieve(turn, { query: read.query, options: {} });
       const shown = passages.map(shownPassage).join('\n\n');
-      return done(shown === '' ? 'The documents say nothing about this.' : shown);
+      return shown === '' ? done('The documents say nothing about this.', '') : done(shown, shown);
     }
     case 'refused':
-      return { call, outcome: { ok: false, text: read.reason } };
+      return { outcome: { ok: false, text: read.reason } };
   }
 }
 
-/** Templates render to text; converts it where the tool's schema asks for a number or a boolean. */
+/** Templates render to text or a variable's value; converts it where the tool's schema asks for another type. */
 function withSchemaTypes(value: unknown, parameters: Readonly<Record<string, unknown>>): unknown {
   const { properties } = parameters;
   if (typeof value !== 'object' || value === null || typeof properties !== 'object' || properties === null)
     return value;
   const types = properties as Record<string, { type?: unknown } | undefined>;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => {
-      const type = Object.hasOwn(types, key) ? types[key]?.type : undefined;
-      if (typeof item !== 'string') return [key, item];
-      if ((type === 'number' || type === 'integer') && item.trim() !== '' && Number.isFinite(Number(item)))
-        return [key, Number(item)];
-      if (type === 'boolean' && (item === 'true' || item === 'false')) return [key, item === 'true'];
-      return [key, item];
-    }),
-  );
+  const typeOf = (key: string) => (Object.hasOwn(types, key) ? types[key]?.type : undefined);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asType(item, typeOf(key))]));
+}
+
+/** @returns The value itself where it is nothing of the type. */
+function asType(value: unknown, type: unknown): unknown {
+  if (type === 'string')
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+  if (typeof value !== 'string') return value;
+  if (type === 'boolean') return value === 'true' || value === 'false' ? value === 'true' : value;
+  const isNumber = (type === 'number' || type === 'integer') && value.trim() !== '';
+  return isNumber && Number.isFinite(Number(value)) ? Number(value) : value;
 }

@@ -24,7 +24,7 @@ export async function withFiller<Result>(turn: TurnContext, work: Promise<Result
 /** Says one of the agent's `placeholderMessages`, where it has any. */
 export async function sayFiller(turn: TurnContext): Promise<void> {
   const text = fillerOfTurn(turn);
-  if (text !== undefined) await say(turn, 'placeholder', text);
+  if (text !== undefined) await say(turn, 'placeholder', turn.render(text));
 }
 
 function fillerOfTurn({ release, journal, session }: TurnContext): string | undefined {
@@ -35,7 +35,7 @@ function fillerOfTurn({ release, journal, session }: TurnContext): string | unde
  * One of the agent's `placeholderMessages`, a different one each turn: in the session's language (`variables.language`)
  * where the agent has it, else in the first language that it has.
  *
- * @returns Undefined where the agent has none.
+ * @returns A template; undefined where the agent has none.
  */
 export function fillerOf(
   { placeholderMessages }: Pick<AgentConfig, 'placeholderMessages'>,

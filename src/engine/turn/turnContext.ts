@@ -1,6 +1,10 @@
 import type { AgentConfig, ExecutionMode } from '../../agents/agentConfig.ts';
 import { createGraph, type PathwayGraph } from '../../agents/pathway/graph.ts';
-import { renderTemplate, type TemplateCache } from '../../agents/pathway/templates.ts';
+import {
+  type RenderTemplateOptions,
+  renderTemplate,
+  type TemplateCache,
+} from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Clock } from '../../base/clock.ts';
 import { localDate, localMoment } from '../../base/localDate.ts';
@@ -8,6 +12,7 @@ import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { ChatModel, ChatRequest, Usage } from '../../providers/ports/chatModel.ts';
 import { contextMessages } from '../history/contextWindow.ts';
 import type { PromptPrefixes, Render } from '../prompt/prompts.ts';
+import type { TemplateProblem, TemplateReports } from '../prompt/templateReports.ts';
 import type { Session } from '../session/session.ts';
 import type { KnowledgeRetriever } from '../tools/knowledge.ts';
 import type { ToolRunner } from '../tools/toolRunner.ts';
@@ -59,7 +64,8 @@ export interface TurnDeps {
   readonly templates: TemplateCache;
   readonly knowledge?: KnowledgeRetriever;
   readonly clock: Clock;
-  readonly onMissingVariable: (session: Session, name: string) => void;
+  /** Called once per session and problem. */
+  readonly onTemplateProblem: (session: Session, problem: TemplateProblem) => void;
 }
 
 /** What a turn runs on. */
@@ -75,10 +81,12 @@ export interface TurnStart {
 
 /** One running turn: what all of its parts share. */
 export interface TurnContext extends TurnStart, ModelAccess {
-  readonly deps: TurnDeps & { readonly prefixes: PromptPrefixes };
+  readonly deps: TurnDeps & { readonly prefixes: PromptPrefixes; readonly templateReports: TemplateReports };
   readonly graph: PathwayGraph;
-  /** Fills the variables into a template, as they are at the moment of the call. */
+  /** Fills the variables into a template, as they are at the moment of the call. Never throws. */
   readonly render: Render;
+  /** How {@link render} renders. */
+  readonly renderOptions: RenderTemplateOptions;
   /** `YYYY-MM-DD` in the agent's time zone. */
   readonly today: string;
   /** Weekday, date, time and zone at the turn's start, as the model is told them. */
@@ -90,6 +98,19 @@ export function createTurnContext(deps: TurnContext['deps'], start: TurnStart): 
   const { chat } = deps.models;
   const timeZone = release.agent.timezone ?? 'UTC';
   const atMs = deps.clock.now();
+  const report = (problem: TemplateProblem) => deps.templateReports.report(session, problem);
+  const optional: RenderTemplateOptions = {
+    cache: deps.templates,
+    timeZone,
+    onFailure(reason) {
+      if (report({ kind: 'failed', reason }))
+        journal.event('error', { code: 'template_error', message: reason });
+    },
+  };
+  const renderOptions = {
+    ...optional,
+    onMissing: (variable: string) => void report({ kind: 'missing_variable', variable }),
+  };
   return {
     ...start,
     deps,
@@ -100,12 +121,9 @@ export function createTurnContext(deps: TurnContext['deps'], start: TurnStart): 
     startSpan: (request) => trace.startModelSpan(chat.name, request),
     today: localDate(timeZone, atMs),
     now: localMoment(timeZone, atMs),
+    renderOptions,
     render: (template, { isOptional = false } = {}) =>
-      renderTemplate(template, journal.variables, {
-        cache: deps.templates,
-        timeZone,
-        ...(isOptional ? {} : { onMissing: (name: string) => deps.onMissingVariable(session, name) }),
-      }),
+      renderTemplate(template, journal.variables, isOptional ? optional : renderOptions),
   };
 }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { renderDeep } from '../../../src/agents/pathway/renderDeep.ts';
 import {
   checkTemplate,
   createTemplateCache,
-  renderDeep,
   renderTemplate,
   templateVariables,
 } from '../../../src/agents/pathway/templates.ts';

@@ -67,3 +67,9 @@ test('A model is told weekday, date, time and zone at the end of what changes', 
   }
   expect(new Set(model.requests.map(({ purpose }) => purpose))).toEqual(new Set(['answer', 'route']));
 });
+
+test('The rules for spoken words are not in the prompt of a chat', async () => {
+  const model = scriptedModel(() => ({ text: 'Hello.' }));
+  await memoryEngine({ model, pathway: pathway() }).say('Hi');
+  expect(prefixes(model)[0]).not.toContain('spoken aloud');
+});

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { PROJECT } from '../../support/memoryEngine.ts';
 import {
   eventsOf,
   GREETING,
@@ -149,3 +150,15 @@ test('The first sentence is spoken while the model still writes', async () => {
   await call.stream.hangUp();
   await call.report;
 });
+
+test.each(['phone', 'web'] as const)(
+  'The model is told that its words are spoken, on the channel %s',
+  async (channel) => {
+    const session = { projectId: PROJECT, sessionId: 's', channel };
+    const call = simulatedCall({ answer: () => GREETING, session: { session } });
+    await greeted(call);
+    await call.stream.hangUp();
+    await call.report;
+    expect(call.model.requests[0]?.messages[0]?.content).toContain('Your words are spoken aloud');
+  },
+);

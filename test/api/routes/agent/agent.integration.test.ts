@@ -190,3 +190,14 @@ describe('Target addresses', () => {
     }
   });
 });
+
+test.each([
+  ['/globalPrompt', { globalPrompt: 'Speak for {{ company }. Be {% if vip %}brief.' }],
+  ['/placeholderMessages/en/1', { placeholderMessages: { en: ['One moment.', 'Wait, {{ name'] } }],
+])('A malformed template is refused with its place %s', async (path, body) => {
+  const answer = await call('PATCH', body);
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { code: 'template_error', details: [{ path, message: expect.stringContaining('not closed') }] },
+  });
+});
