@@ -6,7 +6,7 @@ import type { CallNode } from '../calls/runner/callNode.ts';
 import { redisVoiceNodes } from '../infra/redis/nodes/voiceNodes.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { type NodeContext, openNode } from './node/node.ts';
-import { namingPortSettings } from './node/portErrors.ts';
+import { type StartupServer, startStartupServer } from './node/startupServer.ts';
 import { buildApi } from './roles/api.ts';
 import { buildMediaRole } from './roles/media.ts';
 import { buildVoiceRole, type VoiceRole } from './roles/voice.ts';
@@ -30,15 +30,16 @@ export interface Gateway {
 /** Builds all parts, starts them in order, and closes them in reverse order. */
 export async function startGateway(config: Config, logger: Logger): Promise<Gateway> {
   const lifecycle = new Lifecycle((error) => logger.error({ err: error }, 'close failed'));
+  const startup = lifecycle.closing(await startStartupServer(config));
   try {
-    return await start(await openNode(config, logger, lifecycle));
+    return await start(await openNode(config, logger, lifecycle, startup.setPhase), startup);
   } catch (error) {
     await lifecycle.close();
     throw error;
   }
 }
 
-async function start(node: NodeContext): Promise<Gateway> {
+async function start(node: NodeContext, startup: StartupServer): Promise<Gateway> {
   const { config, redis } = node;
   const voiceNodes = { ...node, registry: redisVoiceNodes(redis) };
   const services = await buildServices(node);
@@ -50,8 +51,8 @@ async function start(node: NodeContext): Promise<Gateway> {
   node.state.app = app;
   await redis.untilReady();
   startWorker(node, services);
-  const listening = app.listen({ port: config.PORT, host: config.HOST });
-  await namingPortSettings({ host: 'HOST', ports: { PORT: config.PORT } }, listening);
+  await startup.close();
+  await app.listen({ port: startup.port, host: config.HOST });
   const callNode = media?.buildCallNode(app);
   node.lifecycle.onClose(() => drain(node, voice, callNode));
   await voice.register(app);

@@ -7,6 +7,7 @@ import { withLeadingAdminOptions } from './adminCommand.ts';
 import { type CliContext, CommandError, EXIT, type ExitCode } from './command.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { keyCommands } from './commands/key.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { projectCommands } from './commands/project.ts';
 import { secretsCommands } from './commands/secrets.ts';
 
@@ -30,6 +31,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   projectCommands(program, context);
   keyCommands(program, context);
   secretsCommands(program, context);
+  migrateCommand(program, context);
   doctorCommand(program, context, (code) => {
     exitCode = code;
   });

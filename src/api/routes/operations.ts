@@ -9,7 +9,9 @@ const tags = ['Operations'];
 
 const health = z.object({ status: z.literal('ok') });
 const readiness = z.object({
-  status: z.enum(['ready', 'not_ready', 'draining']),
+  status: z
+    .enum(['ready', 'not_ready', 'draining', 'starting', 'migrating'])
+    .describe('`starting` and `migrating`: before the node serves the API.'),
   dependencies: z.record(z.string(), z.enum(['up', 'down'])).describe('By name.'),
 });
 

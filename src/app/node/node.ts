@@ -35,6 +35,7 @@ import {
 } from './dataFolder.ts';
 import { type BuiltMetrics, buildMetrics } from './metrics.ts';
 import { openObjectStore } from './objectStore.ts';
+import type { StartupPhase } from './startupServer.ts';
 import { openDatabase, openJobs, redisConnector, startRedis } from './stores.ts';
 import { buildTracing } from './tracing.ts';
 
@@ -82,7 +83,12 @@ interface NodeState {
 }
 
 /** Opens the stores and starts the processes and threads that the settings ask for. */
-export async function openNode(config: Config, logger: Logger, lifecycle: Lifecycle): Promise<NodeContext> {
+export async function openNode(
+  config: Config,
+  logger: Logger,
+  lifecycle: Lifecycle,
+  onPhase: (phase: StartupPhase) => void,
+): Promise<NodeContext> {
   // An invalid setting must end the start before anything else is started.
   if (config.REDIS_URL) await requireSentinelMaster(config.REDIS_URL);
   await openDataFolder(config.DATA_DIR);
@@ -94,7 +100,7 @@ export async function openNode(config: Config, logger: Logger, lifecycle: Lifecy
   const targetPolicy = { allowInsecureLoopback: config.ALLOW_INSECURE_WEBHOOKS };
   const runsCalls = config.ROLES.includes('media');
   const [database, redisUrl, media, sipServer] = await startTogether([
-    openDatabase(config, logger, lifecycle),
+    openDatabase(config, logger, lifecycle, onPhase),
     config.REDIS_URL ?? startRedis(config, logger, lifecycle),
     runsCalls ? buildMedia(config, logger, targetPolicy, lifecycle) : undefined,
     runsCalls ? openSipServer({ config, logger }, lifecycle) : undefined,

@@ -15,11 +15,17 @@ import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
 import { restrictAccess } from './dataFolder.ts';
 import { logHealthChanges } from './healthMonitoring.ts';
+import type { StartupPhase } from './startupServer.ts';
 
 const MIGRATIONS = packagePath('migrations');
 
 /** Opens the configured or the embedded database and migrates it. */
-export async function openDatabase(config: Config, logger: Logger, lifecycle: Lifecycle): Promise<Database> {
+export async function openDatabase(
+  config: Config,
+  logger: Logger,
+  lifecycle: Lifecycle,
+  onPhase: (phase: StartupPhase) => void,
+): Promise<Database> {
   const database = config.DATABASE_URL
     ? openPostgres({
         url: config.DATABASE_URL,
@@ -28,7 +34,14 @@ export async function openDatabase(config: Config, logger: Logger, lifecycle: Li
       })
     : await openEmbeddedIn(join(config.DATA_DIR, 'database'));
   lifecycle.onClose(() => database.close());
-  const done = await migrate(database, await readMigrations(MIGRATIONS));
+  const done = await migrate(database, await readMigrations(MIGRATIONS), {
+    onMigrate: () => onPhase('migrating'),
+    onWait(what, migration) {
+      onPhase('migrating');
+      logger.warn({ waitsFor: what, migration }, 'database migration waiting');
+    },
+  });
+  onPhase('starting');
   if (done.length > 0) logger.info({ migrations: done }, 'database migrated');
   return database;
 }

@@ -7,7 +7,7 @@ const NAME = 'service';
 const TIMEOUT_MILLISECONDS = 5_000;
 
 const readiness = z.object({
-  status: z.enum(['ready', 'not_ready', 'draining']),
+  status: z.enum(['ready', 'not_ready', 'draining', 'starting', 'migrating']),
   dependencies: z.record(z.string(), z.string()),
 });
 
@@ -39,6 +39,8 @@ function toFinding(url: string, { status, dependencies }: z.infer<typeof readine
   if (status === 'ready') return ok(NAME, `ready at ${url}; up: ${names.join(', ')}`);
   if (status === 'draining')
     return warn(NAME, `at ${url} is shutting down`, 'Start it again when it has stopped.');
+  if (status === 'starting' || status === 'migrating')
+    return warn(NAME, `at ${url} is ${status}`, 'Wait until it has started; its log tells the progress.');
   const down = names.filter((name) => dependencies[name] !== 'up');
   return fail(
     NAME,

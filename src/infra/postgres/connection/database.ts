@@ -28,6 +28,12 @@ export interface Background {
   readonly rowsAtOnce: number;
 }
 
+/** A connection that keeps its state between two statements, such as a transaction or a lock. */
+export interface Session extends Pick<Queryable, 'query'> {
+  /** Runs several statements without parameters, in one implicit transaction unless they begin one. */
+  script(sql: string): Promise<void>;
+}
+
 /** What the embedded database and a server have in common. */
 export interface Database extends Queryable {
   /**
@@ -36,8 +42,11 @@ export interface Database extends Queryable {
    * tolerate that.
    */
   transaction<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Result>;
-  /** Runs several statements without parameters: a migration. */
-  script(transaction: Queryable, sql: string): Promise<void>;
+  /**
+   * Runs `work` on a connection of its own without timeouts, for migrations: an index may take an hour. The embedded
+   * database runs nothing else meanwhile.
+   */
+  session<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
   /** Idempotent; waits for running queries. */
   close(): Promise<void>;
 }

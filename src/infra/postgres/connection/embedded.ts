@@ -33,7 +33,6 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     (priority: Priority): Queryable['query'] =>
     (sql, parameters) =>
       retryConflicts(() => runExclusive(priority, () => run(database, sql, parameters)));
-  const scripts = new WeakMap<Queryable, Transaction>();
   let closing: Promise<void> | undefined;
 
   return {
@@ -43,17 +42,21 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
       retryConflicts(() =>
         runExclusive('foreground', () =>
           database.transaction(async (transaction) => {
-            const queryable: Queryable = { query: (sql, parameters) => run(transaction, sql, parameters) };
-            scripts.set(queryable, transaction);
-            return await work(queryable);
+            return await work({ query: (sql, parameters) => run(transaction, sql, parameters) });
           }),
         ),
       ),
-    async script(queryable, sql) {
-      const transaction = scripts.get(queryable);
-      if (!transaction) throw new Error('a script needs a transaction of its own database');
-      await transaction.exec(sql);
-    },
+    session: (work) =>
+      runExclusive('foreground', () =>
+        work({
+          query: (sql, parameters) => run(database, sql, parameters),
+          async script(sql) {
+            await database.exec(sql).catch((error: unknown) => {
+              throw translateDatabaseError(error);
+            });
+          },
+        }),
+      ),
     close() {
       closing ??= runExclusive('foreground', () => database.close());
       return closing;

@@ -7,7 +7,8 @@ const UNIQUE_VIOLATION = '23505';
 /** Serialization failure and deadlock: the transaction may be retried. */
 const CONFLICTS: readonly string[] = ['40001', '40P01'];
 /** The database is reachable but too slow: conflicts, statement timeout, lock timeout. */
-const BUSY: ReadonlySet<string> = new Set([...CONFLICTS, '57014', '55P03']);
+const LOCK_NOT_AVAILABLE = '55P03';
+const BUSY: ReadonlySet<string> = new Set([...CONFLICTS, '57014', LOCK_NOT_AVAILABLE]);
 /** Long enough for others to finish, short enough for a waiting user. */
 const BUSY_RETRY_AFTER_SECONDS = 2;
 
@@ -61,6 +62,15 @@ export function translateDatabaseError(error: unknown): unknown {
 /** Whether this unique constraint rejected a write. */
 export function violates(error: unknown, constraint: string): boolean {
   return error instanceof Error && codeOf(error) === UNIQUE_VIOLATION && constraintOf(error) === constraint;
+}
+
+/** Whether another transaction held a lock for too long. */
+export function isLockTimeout(error: unknown): boolean {
+  return (
+    error instanceof CallwayError &&
+    error.cause instanceof Error &&
+    codeOf(error.cause) === LOCK_NOT_AVAILABLE
+  );
 }
 
 /** Whether a transaction failed because of a concurrent one and may be retried. */

@@ -1,11 +1,27 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
-import type { Database, Queryable } from './database.ts';
+import type { Database, Queryable, Session } from './database.ts';
+import { isLockTimeout } from './errors.ts';
 
 /** Key of the advisory lock that serializes the migrations of nodes. */
 const MIGRATION_LOCK = 7_223_104_551;
+/** Requests that need the same table queue behind the wait for its lock. */
+const LOCK_TIMEOUT = '2s';
+const LOCK_PAUSE_MS = 1_000;
+const ATTEMPTS_PER_REPORT = 10;
+const POLL_MS = 200;
+const POLLS_PER_REPORT = 150;
+/** First line of a migration whose statements run one by one. */
+export const OUTSIDE_TRANSACTION = '-- Outside a transaction.';
+const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations (
+  version integer PRIMARY KEY,
+  name text NOT NULL,
+  checksum text NOT NULL,
+  applied_at timestamptz NOT NULL
+)`;
 const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 
 export interface Migration {
@@ -37,37 +53,102 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
   );
 }
 
+/** What a migration waits for. */
+export type MigrationWait = 'another node' | 'a lock';
+
+export interface MigrateOptions {
+  /** Called when a wait begins, and then at intervals. */
+  readonly onWait?: (what: MigrationWait, migration: string | undefined) => void;
+  /** Called before each migration. */
+  readonly onMigrate?: (name: string) => void;
+}
+
 /**
- * Migrates the database to the newest schema: each migration in one transaction, under an advisory lock. A newer
- * schema is left as it is, so that an older node may restart during a rolling upgrade.
+ * Migrates the database to the newest schema while it is in use: under an advisory lock, each migration in one
+ * transaction that waits no longer than {@link LOCK_TIMEOUT} for a lock, since requests queue behind it, and is tried
+ * again. One that begins with {@link OUTSIDE_TRANSACTION} runs statement by statement, which `CREATE INDEX CONCURRENTLY`
+ * requires; each of its statements must have the same effect when it runs again.
+ *
+ * A newer schema is left as it is, so that an older node may restart during a rolling upgrade.
  *
  * @returns The names of the applied migrations.
  * @throws {Error} When an applied migration has changed.
  */
-export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
+export async function migrate(
+  database: Database,
+  migrations: readonly Migration[],
+  options: MigrateOptions = {},
+): Promise<string[]> {
   // Usually nothing is to do; this check needs no lock.
   if (await isUpToDate(database, migrations)) return [];
-  await prepare(database);
+  return await database.session(async (session) => {
+    await lockMigrations(session, options);
+    try {
+      return await applyMissing(session, migrations, options);
+    } finally {
+      // A connection that was lost has no lock any more.
+      await session.query('SELECT pg_advisory_unlock($1::bigint)', [MIGRATION_LOCK]).catch(() => undefined);
+    }
+  });
+}
+
+async function applyMissing(
+  session: Session,
+  migrations: readonly Migration[],
+  options: MigrateOptions,
+): Promise<string[]> {
+  await session.script(CREATE_TABLE);
+  const known = await checksumsOf(session);
   const done: string[] = [];
   for (const migration of migrations) {
-    const isNew = await database.transaction(async (transaction) => {
-      await lockMigrations(transaction);
-      const [known] = await transaction.query<{ checksum: string }>(
-        'SELECT checksum FROM schema_migrations WHERE version = $1',
-        [migration.version],
-      );
-      if (known) requireUnchanged(migration, known.checksum);
-      if (known) return false;
-      await database.script(transaction, migration.sql);
-      await transaction.query(
-        'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, now())',
-        [migration.version, migration.name, migration.checksum],
-      );
-      return true;
-    });
-    if (isNew) done.push(migration.name);
+    const checksum = known.get(migration.version);
+    if (checksum !== undefined) {
+      requireUnchanged(migration, checksum);
+      continue;
+    }
+    options.onMigrate?.(migration.name);
+    if (migration.sql.startsWith(OUTSIDE_TRANSACTION)) await applyStatements(session, migration);
+    else await applyWithRetries(session, migration, options);
+    done.push(migration.name);
   }
   return done;
+}
+
+async function applyWithRetries(
+  session: Session,
+  migration: Migration,
+  { onWait }: MigrateOptions,
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await session.script(`BEGIN; SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+      await session.script(migration.sql);
+      await record(session, migration);
+      await session.script('COMMIT');
+      return;
+    } catch (error) {
+      await session.script('ROLLBACK');
+      if (!isLockTimeout(error)) throw error;
+      if (attempt % ATTEMPTS_PER_REPORT === 1) onWait?.('a lock', migration.name);
+      // Requests that queued behind the lock are served first.
+      await delay(LOCK_PAUSE_MS);
+    }
+  }
+}
+
+async function applyStatements(session: Session, migration: Migration): Promise<void> {
+  const statements = migration.sql
+    .split(/;\s*$/m)
+    .filter((text) => text.replace(/^\s*--.*$/gm, '').trim() !== '');
+  for (const statement of statements) await session.script(statement);
+  await record(session, migration);
+}
+
+async function record(session: Session, { version, name, checksum }: Migration): Promise<void> {
+  await session.query(
+    'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, now())',
+    [version, name, checksum],
+  );
 }
 
 /** @throws {Error} When an applied migration has changed. */
@@ -76,10 +157,7 @@ async function isUpToDate(database: Database, migrations: readonly Migration[]):
     `SELECT to_regclass('schema_migrations') IS NOT NULL AS exists`,
   );
   if (!table?.exists) return false;
-  const rows = await database.query<{ version: number; checksum: string }>(
-    'SELECT version, checksum FROM schema_migrations',
-  );
-  const checksums = new Map(rows.map(({ version, checksum }) => [version, checksum]));
+  const checksums = await checksumsOf(database);
   return migrations.every((migration) => {
     const checksum = checksums.get(migration.version);
     if (checksum !== undefined) requireUnchanged(migration, checksum);
@@ -92,21 +170,22 @@ function requireUnchanged({ version, name, checksum }: Migration, known: string)
     throw new Error(`migration ${version} (${name}) was changed after it had been applied`);
 }
 
-async function prepare(database: Database): Promise<void> {
-  await database.transaction(async (transaction) => {
-    await lockMigrations(transaction);
-    await transaction.query(`
-      CREATE TABLE IF NOT EXISTS schema_migrations (
-        version integer PRIMARY KEY,
-        name text NOT NULL,
-        checksum text NOT NULL,
-        applied_at timestamptz NOT NULL
-      )`);
-  });
+async function checksumsOf(database: Pick<Queryable, 'query'>): Promise<Map<number, string>> {
+  const rows = await database.query<{ version: number; checksum: string }>(
+    'SELECT version, checksum FROM schema_migrations',
+  );
+  return new Map(rows.map(({ version, checksum }) => [version, checksum]));
 }
 
-/** Waits for other nodes. The wait and a migration may take longer than the statement timeout. */
-async function lockMigrations(transaction: Queryable): Promise<void> {
-  await transaction.query('SET LOCAL statement_timeout = 0', []);
-  await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [MIGRATION_LOCK]);
+/** Waits for other nodes, without a query that a timeout could end. */
+async function lockMigrations(session: Session, { onWait }: MigrateOptions): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    const [row] = await session.query<{ locked: boolean }>(
+      'SELECT pg_try_advisory_lock($1::bigint) AS locked',
+      [MIGRATION_LOCK],
+    );
+    if (row?.locked) return;
+    if (attempt % POLLS_PER_REPORT === 0) onWait?.('another node', undefined);
+    await delay(POLL_MS);
+  }
 }

@@ -5,7 +5,7 @@ import {
   monitorHealth,
 } from '../../../base/async/healthMonitor.ts';
 import { CallwayError, isUnavailable, unavailable } from '../../../base/errors.ts';
-import type { Database, Parameter, Queryable } from './database.ts';
+import type { Database, Parameter, Queryable, Session } from './database.ts';
 import { translateDatabaseError } from './errors.ts';
 import { createHealthCheck } from './healthCheck.ts';
 import { retryConflicts } from './retryConflicts.ts';
@@ -75,9 +75,7 @@ export function openPostgres(options: PostgresOptions): Database {
       retryConflicts(() => withClient(pool, health, (client) => client.query(sql, parameters, name))),
     transaction: (work) =>
       retryConflicts(() => withClient(pool, health, (client) => transact(client, work), rollBack)),
-    script: async (transaction, sql) => {
-      await transaction.query(sql);
-    },
+    session: (work) => withOwnConnection(options.url, work),
     close() {
       closing ??= Promise.all([pool.end(), monitor?.close()]).then(() => undefined);
       return closing;
@@ -150,6 +148,34 @@ async function borrow(pool: pg.Pool, health: Guard): Promise<pg.PoolClient> {
   }
 }
 
+/** Outside the pool, whose connections have timeouts on both sides. */
+async function withOwnConnection<Result>(
+  url: string,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const connection = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MILLISECONDS,
+    application_name: 'callway-migration',
+    keepAlive: true,
+  });
+  // A query that runs then rejects with the same error.
+  connection.on('error', () => undefined);
+  try {
+    await connection.connect();
+    return await work({
+      query: (sql, parameters) => run(connection, sql, parameters),
+      async script(sql) {
+        await run(connection, sql);
+      },
+    });
+  } catch (error) {
+    throw translateDatabaseError(error);
+  } finally {
+    await connection.end().catch(() => undefined);
+  }
+}
+
 async function transact<Result>(
   client: Queryable,
   work: (transaction: Queryable) => Promise<Result>,
@@ -165,7 +191,7 @@ async function rollBack(client: Queryable): Promise<void> {
 }
 
 async function run<Row>(
-  connection: pg.PoolClient,
+  connection: pg.ClientBase,
   sql: string,
   parameters?: readonly Parameter[],
   name?: string,

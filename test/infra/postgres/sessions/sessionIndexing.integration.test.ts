@@ -35,7 +35,7 @@ describe.each(databases)('Session indexing on the $name database', ({ open }) =>
   /** Runs `work` before a statement that starts with these words. */
   const interrupted = (words: string, work: () => Promise<unknown>): Database => {
     let isDone = false;
-    const { transaction, script, close } = opened.database;
+    const { transaction, session, close } = opened.database;
     const query: Database['query'] = async (sql, parameters) => {
       if (sql.includes(words) && !isDone) {
         isDone = true;
@@ -43,7 +43,7 @@ describe.each(databases)('Session indexing on the $name database', ({ open }) =>
       }
       return await opened.database.query(sql, parameters);
     };
-    return { query, transaction, script, close };
+    return { query, transaction, session, close };
   };
 
   test('indexes all changes once', async () => {

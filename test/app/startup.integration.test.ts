@@ -1,0 +1,54 @@
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { cli } from '../cli/support.ts';
+import { startTestGateway } from '../support/gateway.ts';
+import { reservePort } from '../support/ports.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+
+const TIMEOUT = { timeout: 120_000 };
+/** As the migrations take it. */
+const MIGRATION_LOCK = '7223104551';
+
+async function emptyDatabase() {
+  const { url, drop } = await createTestDatabase();
+  onTestFinished(drop);
+  return url;
+}
+
+test('A node is alive and not ready while the database is migrated', TIMEOUT, async () => {
+  const url = await emptyDatabase();
+  const otherNode = new pg.Client({ connectionString: url });
+  await otherNode.connect();
+  await otherNode.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`);
+
+  const port = await reservePort();
+  const starting = startTestGateway({ env: { PORT: String(port), DATABASE_URL: url } });
+  const ask = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
+    return response && { status: response.status, body: await response.json() };
+  };
+  await expect
+    .poll(() => ask('/readyz'), { timeout: 60_000 })
+    .toEqual({ status: 503, body: { status: 'migrating', dependencies: {} } });
+  expect(await ask('/healthz')).toEqual({ status: 200, body: { status: 'ok' } });
+  expect(await ask('/v1/projects')).toMatchObject({ status: 503, body: { code: 'node_migrating' } });
+
+  await otherNode.end();
+  const gateway = await starting;
+  onTestFinished(() => gateway.stop());
+  expect(await ask('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
+});
+
+test('callway migrate prepares the database for the nodes', TIMEOUT, async () => {
+  const DATABASE_URL = await emptyDatabase();
+  expect(await cli(['migrate'], { DATABASE_URL })).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^Migrating: foundation\n[\s\S]*Applied \d+ migrations\.\n$/),
+  });
+  expect(await cli(['migrate'], { DATABASE_URL })).toMatchObject({ out: 'The database is up to date.\n' });
+  expect(await cli(['migrate'], {})).toMatchObject({
+    code: 64,
+    err: expect.stringContaining('DATABASE_URL'),
+  });
+});
