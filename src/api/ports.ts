@@ -23,6 +23,7 @@ import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSui
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
+import type { Call } from '../calls/call.ts';
 import type { CallStore } from '../calls/callStore.ts';
 import type { NumberOwnership } from '../calls/numbers/numberClaim.ts';
 import type { NumberClaimStore, PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
@@ -43,6 +44,7 @@ import type { TargetPolicy } from '../infra/httpClient/target.ts';
 import type { Documents } from '../knowledge/intake/documents.ts';
 import type { Retrieval } from '../knowledge/search/retrieval.ts';
 import type { ChunkStore, DatasetStore, KnowledgebaseStore } from '../knowledge/stores.ts';
+import type { MediaQuality } from '../media/mediaQuality.ts';
 import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../providers/ports/embedder.ts';
 import type { MediaStreams } from '../streams/mediaStreams.ts';
 import type { WebhookSecretStore } from '../webhooks/signingSecrets.ts';
@@ -118,6 +120,8 @@ export interface RecordingAccess {
 export interface CallService extends Pick<CallControl, 'hangUp' | 'transfer'> {
   /** @see acceptCall */
   accept(order: OutboundOrder, keep: InsertOnce): Promise<AcceptedCall>;
+  /** The call's media quality, so far while it is in progress. */
+  quality(call: Call): Promise<MediaQuality | null>;
   /** Health of each trunk, as last reported. */
   trunkHealth(trunkIds: readonly string[]): Promise<Map<string, TrunkHealth>>;
   /** Notifies all nodes that a trunk or a phone number changed. */

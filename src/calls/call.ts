@@ -31,6 +31,10 @@ export const CALL_END_REASONS = [
 ] as const;
 export type CallEndReason = (typeof CALL_END_REASONS)[number];
 
+/** Who or what answered a call. */
+export const ANSWERING_MACHINE = ['human', 'machine', 'screening', 'unknown'] as const;
+export type AnsweringMachine = (typeof ANSWERING_MACHINE)[number];
+
 export type CallDirection = 'outbound' | 'inbound';
 
 /** One phone call, as stored. Times are ISO 8601 in UTC. */
@@ -60,6 +64,8 @@ export interface Call {
   readonly endedAt: string | null;
   readonly mediaQuality: MediaQuality | null;
   readonly recording: RecordingResult | null;
+  /** Who answered an outbound call; null while it is not known, and where it is not detected. */
+  readonly answeringMachine: AnsweringMachine | null;
   /** The node that runs it; null while it is queued. */
   readonly nodeId: string | null;
   /** Set by the API; the node that runs the call then hangs up. */
@@ -71,6 +77,10 @@ export interface CallSettings {
   readonly maxDurationSeconds: number;
   readonly record: boolean;
   readonly media: CallMedia | null;
+  /** What the session began with: of the order, or of the called number and the INVITE's headers. */
+  readonly dynamicVariables?: Readonly<Record<string, unknown>>;
+  /** Default: true, for outbound calls. */
+  readonly detectAnsweringMachine?: boolean;
   /** The trace that the call belongs to; absent without tracing. */
   readonly traceparent?: string;
   /** The numbers as requested, for trunks with the number format `as_given`; absent for inbound calls. */
@@ -92,6 +102,7 @@ export type CallChange = Partial<
     | 'endedAt'
     | 'mediaQuality'
     | 'recording'
+    | 'answeringMachine'
   >
 >;
 
@@ -142,6 +153,7 @@ export function newCall(fields: NewCall): Call {
     endedAt: null,
     mediaQuality: null,
     recording: null,
+    answeringMachine: null,
     nodeId: null,
     hangupRequested: false,
     ...fields,
@@ -173,6 +185,15 @@ export function callFacts({ id, direction, fromNumber, toNumber, trunkId }: Call
 /** Whether the call has a recording, now or later: only answered calls do. */
 export function expectsRecording({ answeredAt, settings }: Pick<Call, 'answeredAt' | 'settings'>): boolean {
   return answeredAt !== null && settings.record;
+}
+
+/** Only the agent detects it, not a customer's own bot. */
+export function detectsAnsweringMachine({
+  direction,
+  settings,
+}: Pick<Call, 'direction' | 'settings'>): boolean {
+  const { detectAnsweringMachine = true, media } = settings;
+  return direction === 'outbound' && media === null && detectAnsweringMachine;
 }
 
 /** Whether the recording is stored, or has failed. */

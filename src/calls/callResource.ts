@@ -1,7 +1,15 @@
 import { z } from 'zod';
 
 import { milliseconds } from '../base/validation.ts';
-import { CALL_END_REASONS, CALL_STATUSES, type Call, isRecordingFinal, talkTimeMs } from './call.ts';
+import {
+  ANSWERING_MACHINE,
+  CALL_END_REASONS,
+  CALL_STATUSES,
+  type Call,
+  detectsAnsweringMachine,
+  isRecordingFinal,
+  talkTimeMs,
+} from './call.ts';
 import type { TurnLatency } from './callStore.ts';
 import { callMedia } from './numbers/phoneNumber.ts';
 import type { CallRecordings } from './recording/callRecordings.ts';
@@ -54,7 +62,17 @@ export const callResource = z
     maxDurationSeconds: z.int(),
     record: z.boolean(),
     media: callMedia.nullable().describe('Where the audio goes instead of to the agent.'),
+    detectAnsweringMachine: z.boolean(),
+    answeringMachine: z
+      .enum(ANSWERING_MACHINE)
+      .nullable()
+      .describe('Who answered an outbound call; null before that, and where it is not detected.'),
     metadata: z.record(z.string(), z.unknown()),
+    dynamicVariables: z
+      .record(z.string(), z.unknown())
+      .describe(
+        'The variables that the session began with: of the order, or of the called number and the INVITE’s headers.',
+      ),
     mediaFigures: mediaFigures.nullable(),
     turnLatencyMs: z
       .object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() })
@@ -70,7 +88,7 @@ export function toCallResource(
   latency: TurnLatency | undefined,
   recordings: Pick<CallRecordings, 'url'>,
 ): CallResource {
-  const { ringTimeoutSeconds, maxDurationSeconds, record, media } = call.settings;
+  const { ringTimeoutSeconds, maxDurationSeconds, record, media, dynamicVariables } = call.settings;
   return {
     id: call.id,
     sessionId: call.sessionId,
@@ -91,7 +109,10 @@ export function toCallResource(
     maxDurationSeconds,
     record,
     media,
+    detectAnsweringMachine: detectsAnsweringMachine(call),
+    answeringMachine: call.answeringMachine,
     metadata: { ...call.metadata },
+    dynamicVariables: { ...dynamicVariables },
     mediaFigures: call.mediaQuality && { ...call.mediaQuality, mos: call.mediaQuality.mos ?? null },
     turnLatencyMs: { p50: latency?.p50 ?? null, p95: latency?.p95 ?? null },
     recording: toRecordingResource(call, recordings),

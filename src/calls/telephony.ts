@@ -23,6 +23,8 @@ export interface DialRequest {
   readonly toNumber: string;
   /** As in the API request, for trunks with the number format `as_given`. @see formatNumber */
   readonly asGiven?: { readonly fromNumber: string; readonly toNumber: string };
+  /** Of the session, for the headers that the trunk names. */
+  readonly variables?: Readonly<Record<string, unknown>>;
   /** A `sip:` or `sips:` URI to call over the trunk instead of the number. */
   readonly targetUri?: string;
   /** The media session that this leg's is going to be bridged with. */
@@ -39,6 +41,8 @@ export interface InboundCall {
   /** As the carrier wrote them; normalized if they are numbers. */
   readonly fromNumber: string;
   readonly toNumber: string;
+  /** From the headers that the trunk names. */
+  readonly variables: Readonly<Record<string, string>>;
   /** The called number; undefined when no project holds it that is reached over the trunk. */
   readonly number: PhoneNumber | undefined;
   /** Sends 180. */
@@ -47,8 +51,16 @@ export interface InboundCall {
   prepareMedia(callId: string): void;
   /** Sends 200 with our answer; the leg's `answered` follows on the ACK. */
   answer(callId: string): Promise<CallLeg>;
-  /** @param sipCode - 400..699. @param options - For the Retry-After header. @see RFC 3261 section 20.33 */
-  reject(sipCode: number, options?: { readonly retryAfterSeconds: number }): void;
+  /**
+   * @param sipCode - 400..699.
+   * @param options - For the Retry-After header.
+   * @returns The response; nothing is sent when the call was answered, rejected or canceled before.
+   * @see RFC 3261 section 20.33
+   */
+  reject(
+    sipCode: number,
+    options?: { readonly retryAfterSeconds: number },
+  ): { readonly code: number; readonly reason: string };
   /** Aborted when the caller hangs up before `answer` or `reject`. */
   readonly canceled: AbortSignal;
 }

@@ -30,6 +30,8 @@ export interface TurnControllerDeps {
   readonly agentTurns: AgentTurnQueue;
   /** Whether the session stores what the caller says: not before it exists, nor an answering machine's words. */
   readonly isCallerStored: () => boolean;
+  /** Whether these words are what call screening asks. */
+  readonly isScreening: (text: string) => boolean;
   readonly clock: Clock;
   readonly onError: (error: unknown, message: string) => void;
 }
@@ -203,9 +205,14 @@ export class TurnController {
       case 'start_turn': {
         const timestamps = this.#timestampsOf(effect.input);
         this.#timestamps = undefined;
-        void agentTurns.run(effect.input, timestamps, effect);
+        void agentTurns.run(this.#withScreening(effect.input), timestamps, effect);
       }
     }
+  }
+
+  #withScreening(input: TurnInput): TurnInput {
+    const isScreening = input.kind === 'words' && this.#deps.isScreening(input.text);
+    return isScreening ? { ...input, isScreening } : input;
   }
 
   /** The latency of an answer to DTMF digits counts from the last digit. */

@@ -51,6 +51,8 @@ export interface VoiceSessionDeps extends SessionHistoryDeps {
   readonly speechToText: SpeechToText;
   readonly voiceActivity: VoiceActivityDetection;
   readonly clock: Clock;
+  /** It is not known yet who has answered the call, and again whenever that changes. */
+  readonly onAnsweredBy?: ((answeredBy: AnsweredBy) => void) | undefined;
   /** A turn in which the agent was heard has ended. */
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
   readonly onError: (error: unknown, message: string) => void;
@@ -83,6 +85,7 @@ export class VoiceSession {
   readonly #agentTurns: AgentTurnQueue;
   readonly #turns: TurnController;
   readonly #machineDetector: AnsweringMachineDetector | undefined;
+  #reportedAnsweredBy: AnsweredBy | undefined;
   readonly #streamWatchdog: Watchdog;
   readonly #firstInput: TurnInput;
   readonly #cleanups: (() => void)[] = [];
@@ -109,6 +112,7 @@ export class VoiceSession {
       settings: this.#settings,
       recognition: this.#recognition,
       agentTurns: this.#agentTurns,
+      isScreening: (text) => this.#machineDetector?.isScreening(text) ?? false,
       isCallerStored: () => this.#instanceId !== '' && this.#machineDetector?.answeredBy !== 'machine',
     });
   }
@@ -131,6 +135,7 @@ export class VoiceSession {
       events.on('closed', () => this.#onClosed()),
     );
     this.#streamWatchdog.start();
+    this.#reportAnsweredBy();
     void this.#agentTurns.run(this.#firstInput, this.#turns.timestamps());
     await closed;
     this.#streamWatchdog.close();
@@ -193,6 +198,7 @@ export class VoiceSession {
     if (this.#isClosed) return;
     const voicedMs = this.#recognition.utterance?.voicedMs ?? 0;
     this.#onMachineDetected(this.#machineDetector?.onTranscript(text, voicedMs));
+    this.#reportAnsweredBy();
     this.#turns.onTranscript(text);
   }
 
@@ -252,6 +258,7 @@ export class VoiceSession {
     if (!detector) return;
     const { nowMs, lastVoicedMs } = this.#turns;
     this.#onMachineDetected(detector.onFrame(frame, this.#recognition.utterance, nowMs));
+    this.#reportAnsweredBy();
     if (this.#turns.phase !== 'suspended' || this.#transferUntilMs !== undefined) return;
     const evidence = detector.recordingEvidence(nowMs, lastVoicedMs);
     if (evidence !== undefined) this.#turns.dispatch({ type: 'machine_recording', evidence });
@@ -264,6 +271,13 @@ export class VoiceSession {
     }
     if (kind === 'screening')
       this.#history.addEvent('answering_machine', { kind, evidence: this.#machineDetector?.evidence });
+  }
+
+  #reportAnsweredBy(): void {
+    const answeredBy = this.#machineDetector?.answeredBy;
+    if (answeredBy === undefined || answeredBy === this.#reportedAnsweredBy) return;
+    this.#reportedAnsweredBy = answeredBy;
+    this.#deps.onAnsweredBy?.(answeredBy);
   }
 
   #close(reason: string): void {

@@ -12,6 +12,7 @@ import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { Session } from '../engine/session/session.ts';
 import { fillerOf } from '../engine/turn/filler.ts';
 import type { TextToSpeech } from '../providers/ports/textToSpeech.ts';
+import type { AnsweredBy } from './answeringMachine/answeringMachineDetector.ts';
 import type { AudioStream, StreamInfo } from './audioStream.ts';
 import { type FailoverTexts, sendFailoverPrompts } from './speech/failoverPrompt.ts';
 import { fallbackPhrasesOf } from './speech/fallbackPhrases.ts';
@@ -31,15 +32,21 @@ export interface VoiceSessionServerDeps
   /** Speaks when the first one fails. */
   readonly fallbackSpeech?: TextToSpeech | undefined;
   readonly calls: {
-    find(
-      projectId: string,
-      callId: string,
-    ): Promise<{ readonly direction: 'inbound' | 'outbound' } | undefined>;
+    find(projectId: string, callId: string): Promise<AnsweredCall | undefined>;
+    /** Stores who has answered a live call. */
+    setAnsweredBy(callId: string, answeredBy: AnsweredBy): Promise<void>;
   };
   readonly releases: Pick<ReleaseStore, 'find'>;
   readonly sessions: RecoveryDeps['sessions'];
   readonly checkpoints: TurnCheckpointStore;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** The call of a stream. */
+export interface AnsweredCall {
+  readonly detectsAnsweringMachine: boolean;
+  /** As detected so far; null before. */
+  readonly answeredBy: AnsweredBy | null;
 }
 
 export interface VoiceSessionServer {
@@ -63,7 +70,9 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
       const onFailure = (error: unknown) => onError(error, 'speech synthesis failed, retrying');
       const synthesisDeps = { textToSpeech, fallback: fallbackSpeech, cache, clock, onFailure };
       const synthesis = new SpeechSynthesis(synthesisDeps, sampleRateHz);
-      const options = await sessionOptions(deps, stream.info, onError);
+      const call = callId === undefined ? undefined : await deps.calls.find(projectId, callId);
+      const options = await sessionOptions(deps, stream.info, call, onError);
+      const onAnsweredBy = answerRecorder(deps, callId, call, onError);
       // Other peers do not reconnect to another node.
       const cancelPrompts =
         callId === undefined
@@ -73,7 +82,8 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
             );
       logger.info(fields, 'voice session started');
       try {
-        return await new VoiceSession({ ...deps, stream, synthesis, onError }, options).run();
+        const sessionDeps = { ...deps, stream, synthesis, onAnsweredBy, onError };
+        return await new VoiceSession(sessionDeps, options).run();
       } finally {
         cancelPrompts?.();
         logger.info(fields, 'voice session ended');
@@ -84,8 +94,9 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
 }
 
 async function sessionOptions(
-  { engine, calls, sessions, checkpoints, clock }: VoiceSessionServerDeps,
+  { engine, sessions, checkpoints, clock }: VoiceSessionServerDeps,
   { projectId, sessionId, callId, traceparent }: StreamInfo,
+  call: AnsweredCall | undefined,
   onError: (error: unknown, message: string) => void,
 ): Promise<VoiceSessionOptions> {
   // The session may have been on a node that failed.
@@ -93,12 +104,28 @@ async function sessionOptions(
     (error: unknown) => onError(error, 'interrupted turn not recovered'),
   );
   const channel = callId === undefined ? 'web' : 'phone';
-  const call = callId === undefined ? undefined : await calls.find(projectId, callId);
   const session = await engine.attach(projectId, sessionId);
   return {
     session: { projectId, sessionId, channel, ...omitUndefined({ callId, traceparent }) },
-    detectAnsweringMachine: call?.direction === 'outbound',
+    detectAnsweringMachine: call?.detectsAnsweringMachine ?? false,
     isResumed: session?.channel === channel && hasAgentSpoken(session),
+  };
+}
+
+/** Stores who has answered, in order. A resumed session that knows nothing yet leaves what is stored. */
+function answerRecorder(
+  { calls }: VoiceSessionServerDeps,
+  callId: string | undefined,
+  call: AnsweredCall | undefined,
+  onError: (error: unknown, message: string) => void,
+): ((answeredBy: AnsweredBy) => void) | undefined {
+  if (callId === undefined || !call) return undefined;
+  let stored = Promise.resolve();
+  return (answeredBy) => {
+    if (answeredBy === 'unknown' && call.answeredBy !== null) return;
+    stored = stored
+      .then(() => calls.setAnsweredBy(callId, answeredBy))
+      .catch((error: unknown) => onError(error, 'answering machine detection not stored'));
   };
 }
 

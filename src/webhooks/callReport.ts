@@ -18,9 +18,21 @@ export interface CallReport {
 
 export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>): CallReport {
   const { id, direction, fromNumber, toNumber, status, sip, endReason, recording } = call;
-  const { traceparent } = call.settings;
+  const { answeringMachine, metadata } = call;
+  const { traceparent, dynamicVariables = {} } = call.settings;
   const common = {
-    call: { callId: id, direction, fromNumber, toNumber, status, durationMs: talkTimeMs(call), sip },
+    call: {
+      callId: id,
+      direction,
+      fromNumber,
+      toNumber,
+      status,
+      durationMs: talkTimeMs(call),
+      sip,
+      answeringMachine,
+      metadata: { ...metadata },
+      dynamicVariables: { ...dynamicVariables },
+    },
     ...(endReason === null ? {} : { endReason }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };

@@ -9,6 +9,8 @@ const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: 'ISO 8601, UTC, with milliseconds', examples: ['2026-03-14T09:26:53.589Z'] });
 
+const anyFields = z.record(z.string(), z.unknown());
+
 /** The call of a session, as known when the event is sent. */
 export const webhookCallSchema = z.strictObject({
   callId: z.string(),
@@ -38,6 +40,15 @@ export const webhookCallSchema = z.strictObject({
       description: 'The last SIP response, if any',
       examples: [{ code: 486, reason: 'Busy Here' }],
     }),
+  answeringMachine: z
+    .enum(['human', 'machine', 'screening', 'unknown'])
+    .nullable()
+    .meta({ description: 'Who answered an outbound call; null where it was not detected' }),
+  metadata: anyFields.meta({ description: 'Of the order', examples: [{ order: 4711 }] }),
+  dynamicVariables: anyFields.meta({
+    description: 'What the session began with: of the order, or of the called number and its headers',
+    examples: [{ customerName: 'Ada' }],
+  }),
 });
 
 export const webhookRecordingSchema = z.strictObject({
@@ -115,6 +126,9 @@ const exampleCall = {
   status: 'completed',
   durationMs: 42_180,
   sip: { code: 200, reason: 'OK' },
+  answeringMachine: 'human',
+  metadata: { order: 4711 },
+  dynamicVariables: { customerName: 'Ada' },
 };
 const exampleRecording = { status: 'ready', durationMs: 42_160 };
 const exampleRecordingUrl =

@@ -55,7 +55,7 @@ test.each([8000, 16_000] as const)(
       stores: {
         history: { addEvents: async () => undefined, addMessages: async () => undefined },
         sessions: { find: async () => undefined, saveTurn: async () => undefined },
-        calls: { find: async () => undefined },
+        calls: { find: async () => undefined, update: async () => undefined },
         releases: { find: async () => undefined },
       },
       turnCheckpoints: {

@@ -38,6 +38,7 @@ export const unusedCalls: CallService = {
   accept: refuse,
   hangUp: refuse,
   transfer: refuse,
+  quality: refuse,
   trunkHealth: refuse,
   trunksChanged: refuse,
   recordings: { url: refuse },

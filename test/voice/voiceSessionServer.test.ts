@@ -44,7 +44,7 @@ function served({ callId, placeholder, language, deps }: ServedOptions) {
     speechToText: caller,
     textToSpeech: voice,
     clock,
-    calls: { find: async () => undefined },
+    calls: { find: async () => undefined, setAnsweredBy: async () => undefined },
     releases: { find: async () => ({ agent: { placeholderMessages } }) as unknown as AgentRelease },
     sessions: { find: async () => undefined, saveTurn: async () => undefined },
     checkpoints: { put: async () => undefined, find: async () => undefined, drop: async () => undefined },
@@ -108,19 +108,24 @@ test('Failover prompts that fail are logged, and the session continues', async (
 });
 
 test.each([
-  ['outbound', 'machine'],
-  ['inbound', 'unknown'],
-] as const)('Answering machines are detected on %s calls: %s', async (direction, answeredBy) => {
-  const { stream, caller, report } = served({
-    callId: 'call-1',
-    deps: { calls: { find: async () => ({ direction }) } },
-  });
-  await stream.advance(500);
-  stream.speak(caller.say('Please leave a message after the tone.', 2000));
-  await stream.advance(4000);
-  await stream.hangUp();
-  expect((await report).answeredBy).toBe(answeredBy);
-});
+  [true, 'machine', ['unknown', 'machine']],
+  [false, 'unknown', []],
+] as const)(
+  'Answering machines are detected where a call says so: %s',
+  async (detects, answeredBy, stored) => {
+    const told: unknown[] = [];
+    const calls = {
+      find: async () => ({ detectsAnsweringMachine: detects, answeredBy: null }),
+      setAnsweredBy: async (_callId: string, who: string) => void told.push(who),
+    };
+    const { stream, caller, report } = served({ callId: 'call-1', deps: { calls } });
+    await stream.advance(500);
+    stream.speak(caller.say('Please leave a message after the tone.', 2000));
+    await stream.advance(4000);
+    await stream.hangUp();
+    expect([(await report).answeredBy, told]).toEqual([answeredBy, stored]);
+  },
+);
 
 test('A session whose agent has spoken is resumed on the next stream of its channel', async () => {
   const first = served({ callId: 'call-1' });

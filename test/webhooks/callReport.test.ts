@@ -12,7 +12,15 @@ const ended = (change = {}) =>
 
 describe('callReport', () => {
   test('has the recording and its URL once it is stored', () => {
-    const report = callReport(ended({ recording: READY, sip: { code: 200, reason: 'OK' } }), recordings);
+    const { settings } = makeCall();
+    const call = ended({
+      recording: READY,
+      sip: { code: 200, reason: 'OK' },
+      answeringMachine: 'machine',
+      metadata: { order: 7 },
+      settings: { ...settings, dynamicVariables: { name: 'Ada' } },
+    });
+    const report = callReport(call, recordings);
     expect(report).toEqual({
       call: {
         callId: CALL_ID,
@@ -22,6 +30,9 @@ describe('callReport', () => {
         status: 'completed',
         durationMs: 7000,
         sip: { code: 200, reason: 'OK' },
+        answeringMachine: 'machine',
+        metadata: { order: 7 },
+        dynamicVariables: { name: 'Ada' },
       },
       endReason: 'agent_hangup',
       recording: { status: 'ready', durationMs: 6900 },

@@ -62,10 +62,12 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     metrics: parts.metrics,
     tracer: parts.tracer,
   };
-  const targetDeps = { voiceNodes, openStream: parts.mediaStreams.openForCall, makeId };
+  const { conversations, isDraining } = parts;
+  const targetDeps = { conversations, voiceNodes, openStream: parts.mediaStreams.openForCall, makeId };
   const runner = new CallRunner({
     ...shared,
     telephony,
+    conversations,
     addEvents: history.addEvents,
     streamTarget: (call) => streamTargetOf(targetDeps, call),
     recordings: parts.recordings,
@@ -76,7 +78,6 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     log: (fields, message) => logger.info(fields, message),
   });
   const dialerDeps: DialerDeps = { ...shared, runner };
-  const { conversations, isDraining } = parts;
   const inboundDeps: InboundCallDeps = { ...shared, runner, conversations, isDraining };
   return new CallNode({
     queue,
@@ -87,5 +88,6 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     handleInbound: (call) => handleInboundCall(inboundDeps, call),
     drainMs: parts.drainMs,
     clock,
+    onError,
   });
 }

@@ -13,6 +13,7 @@ import { type NodeRegistrationDeps, registerNode } from '../../calls/nodes/nodeR
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { CallControl } from '../../calls/runner/callControl.ts';
 import { CallFinisher } from '../../calls/runner/callFinisher.ts';
+import { LiveQuality } from '../../calls/runner/liveQuality.ts';
 import { acceptCall } from '../../calls/setup/acceptCall.ts';
 import { readTrunkHealth } from '../../calls/trunks/trunkHealth.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
@@ -103,6 +104,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     now: clock.now,
     onError,
   });
+  const quality = new LiveQuality({ bus, clock, makeId: parts.makeId, onError });
   const control = new CallControl({ calls, finisher, queue, limiter, bus, clock, onError });
   const nodeDeps: CallSweeperDeps & NodeRegistrationDeps = {
     calls,
@@ -117,13 +119,14 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     onError,
   };
   const lifecycle = new Lifecycle((error) => onError(error, 'close failed'));
+  lifecycle.onClose(async () => quality.close());
   return {
     ...ports,
     limiter,
     finisher,
     control,
     nodeId,
-    service: callService(parts, ports, limiter, control, onError),
+    service: { ...callService(parts, ports, limiter, control, onError), quality: (call) => quality.of(call) },
     startSweeper() {
       lifecycle.onClose(startCallSweeper(nodeDeps));
     },
@@ -155,7 +158,7 @@ function callService(
   limiter: CallLimiter,
   control: CallControl,
   onError: (error: unknown, what: string) => void,
-): CallService {
+): Omit<CallService, 'quality'> {
   const { phoneNumbers, trunks } = storage.stores;
   const ports = { phoneNumbers, trunks, conversations, limiter, lock, queue, isDraining };
   const acceptDeps = { ...ports, clock, makeId, tracer, onError };

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
+import { detectsAnsweringMachine } from '../../calls/call.ts';
 import type { CallStore } from '../../calls/callStore.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { HistoryStore } from '../../engine/history/historyStore.ts';
@@ -21,7 +22,7 @@ export interface VoiceParts {
     readonly history: Pick<HistoryStore, 'addEvents' | 'addMessages'>;
     readonly sessions: RecoveryDeps['sessions'];
     readonly releases: Pick<ReleaseStore, 'find'>;
-    readonly calls: Pick<CallStore, 'find'>;
+    readonly calls: Pick<CallStore, 'find' | 'update'>;
   };
   readonly turnCheckpoints: TurnCheckpointStore;
   readonly metrics: Pick<SessionMetrics, 'turn' | 'providerMetrics'>;
@@ -43,7 +44,16 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
     engine: conversations,
     historyStore: stores.history,
     sessions: stores.sessions,
-    calls: stores.calls,
+    calls: {
+      async find(projectId, callId) {
+        const call = await stores.calls.find(projectId, callId);
+        if (!call) return undefined;
+        return { detectsAnsweringMachine: detectsAnsweringMachine(call), answeredBy: call.answeringMachine };
+      },
+      async setAnsweredBy(callId, answeringMachine) {
+        await stores.calls.update(callId, null, { answeringMachine });
+      },
+    },
     releases: stores.releases,
     checkpoints: turnCheckpoints,
     voiceActivity: activity,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+import { RESERVED_VARIABLES, variableName } from '../../agents/fields.ts';
+import { idSchema, refuseUnstorable } from '../../agents/pathway/schema/fields.ts';
 import { dialectName } from '../../streams/dialects/index.ts';
 
 /** The customer's own bot, which gets a call's audio instead of the agent. */
@@ -21,7 +23,19 @@ const fields = {
   outboundStatus: z.enum(['active', 'inactive']),
   inboundEnabled: z.boolean(),
   media: callMedia.nullable(),
+  startNodeId: idSchema
+    .nullable()
+    .describe('The node of the pathway where inbound calls to the number begin; by default its start.'),
+  variables: z
+    .record(variableName, z.unknown())
+    .superRefine(refuseUnstorable)
+    .describe('Variables that inbound calls to the number begin with.')
+    .meta({ example: { line: 'sales' } }),
 };
+const settableVariables = fields.variables.refine(
+  (variables) => !RESERVED_VARIABLES.some((name) => Object.hasOwn(variables, name)),
+  'must not have call or channel, which the service sets',
+);
 
 export const phoneNumberInput = z.strictObject({
   ...fields,
@@ -29,8 +43,10 @@ export const phoneNumberInput = z.strictObject({
   outboundStatus: fields.outboundStatus.default('active'),
   inboundEnabled: fields.inboundEnabled.default(false),
   media: fields.media.default(null),
+  startNodeId: fields.startNodeId.default(null),
+  variables: settableVariables.default({}),
 });
-export const phoneNumberPatch = z.strictObject(fields).partial();
+export const phoneNumberPatch = z.strictObject({ ...fields, variables: settableVariables }).partial();
 export const phoneNumber = z
   .object({
     id: z.uuid(),

@@ -12,14 +12,15 @@ const DIALING_CONCURRENCY = 32;
 export interface CallNodeDeps {
   readonly queue: Pick<CallQueue, 'process'>;
   readonly telephony: Pick<Telephony, 'onInboundCall'>;
-  readonly bus: Pick<NodeBus, 'subscribe'>;
-  readonly runner: Pick<CallRunner, 'hangUp' | 'transfer' | 'drain' | 'active'>;
+  readonly bus: NodeBus;
+  readonly runner: Pick<CallRunner, 'hangUp' | 'transfer' | 'quality' | 'drain' | 'active'>;
   /** @see dialQueuedCall */
   readonly dial: (callId: string) => Promise<JobResult>;
   /** @see handleInboundCall */
   readonly handleInbound: (call: InboundCall) => Promise<void>;
   readonly drainMs: number;
   readonly clock: Clock;
+  readonly onError: (error: unknown, what: string) => void;
 }
 
 /** Calls on this node: takes jobs of the queue, inbound calls, and commands of the API; drains when the node stops. */
@@ -58,6 +59,15 @@ export class CallNode {
     const { runner } = this.#deps;
     if (message.kind === 'hangup') runner.hangUp(message.callId, 'api_hangup');
     else if (message.kind === 'transfer') runner.transfer(message.callId, message.to);
+    else if (message.kind === 'read_quality') this.#sendQuality(message);
+  }
+
+  #sendQuality({ callId, requestId }: Extract<NodeMessage, { kind: 'read_quality' }>): void {
+    const { runner, bus, onError } = this.#deps;
+    runner
+      .quality(callId)
+      ?.then((quality) => bus.publish({ kind: 'quality', requestId, quality: quality ?? null }))
+      .catch((error: unknown) => onError(error, 'media quality of a call not sent'));
   }
 
   async #close(): Promise<void> {

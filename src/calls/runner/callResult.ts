@@ -12,7 +12,7 @@ export interface CallResult {
 /** Why this node hangs up a call. */
 export type HangupIntent = Extract<
   CallEndReason,
-  'agent_hangup' | 'api_hangup' | 'transferred' | 'max_duration' | 'media_timeout' | 'node_lost'
+  'agent_hangup' | 'api_hangup' | 'transferred' | 'max_duration' | 'media_timeout' | 'node_lost' | 'rejected'
 >;
 
 /** Results of unanswered legs; no reason where the status is reason enough. */
@@ -47,7 +47,7 @@ function unanswered(
   outcome: LegOutcome,
   intent: HangupIntent | null,
 ): readonly [FinalStatus, CallEndReason | null] {
-  if (intent === 'node_lost') return ['failed', 'node_lost'];
+  if (intent === 'node_lost' || intent === 'rejected') return ['failed', intent];
   return intent === null ? UNANSWERED[outcome] : ['canceled', 'api_hangup'];
 }
 

@@ -1,7 +1,9 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Tracer, traceLogFields } from '../../base/tracing.ts';
+import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
+import type { MediaQuality } from '../../media/mediaQuality.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 import { type Call, expectsRecording, projectNumber } from '../call.ts';
 import type { CallMetrics } from '../callMetrics.ts';
@@ -24,6 +26,7 @@ import { OutboundLegs } from './outboundLegs.ts';
 
 export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps, 'calls'>, CallLeasesDeps {
   readonly telephony: Pick<Telephony, 'dial'>;
+  readonly conversations: Pick<ConversationEngine, 'start' | 'find'>;
   readonly calls: Pick<CallStore, 'update' | 'find'>;
   readonly slots: Pick<TrunkSlots, 'acquire' | 'renew' | 'release'>;
   readonly limiter: Pick<CallLimiter, 'recordUsage' | 'requireAllowedDestination' | 'hasBudget'>;
@@ -75,6 +78,11 @@ export class CallRunner {
     return this.#live.get(callId)?.transfer(to) ?? false;
   }
 
+  /** So far. @returns Undefined when this node does not run the call. */
+  quality(callId: string): Promise<MediaQuality | undefined> | undefined {
+    return this.#live.get(callId)?.quality();
+  }
+
   get active(): number {
     return this.#live.size;
   }
@@ -88,7 +96,7 @@ export class CallRunner {
   }
 
   #start(accepted: Call, trunks: readonly Trunk[], initial: CallState): LiveCall {
-    const { clock, tracer, metrics, telephony, limiter, slots, log } = this.#deps;
+    const { clock, tracer, metrics, telephony, conversations, limiter, slots, log } = this.#deps;
     const telemetry = new CallTelemetry({ tracer, metrics, now: clock.now, log }, accepted);
     const call = withTraceparent(accepted, telemetry.traceparent);
     const { id, projectId } = call;
@@ -101,15 +109,20 @@ export class CallRunner {
       clock,
       telemetry,
       writer,
-      outboundLegs: new OutboundLegs({ telephony, channel, writer, now: clock.now }, call, trunks),
+      outboundLegs: new OutboundLegs(
+        { telephony, channel, writer, conversations, now: clock.now, onError },
+        call,
+        trunks,
+      ),
       streamTarget: this.#deps.streamTarget,
       requireAllowedDestination: (to) => limiter.requireAllowedDestination(projectId, to),
       recordingPath: this.#deps.recordings.workingPath,
       dialTransferTarget: (to, bridgeWith) => {
         const trunks = () => selectTrunks(this.#deps, projectId, projectNumber(call));
         const hasBudget = () => limiter.hasBudget(projectId);
+        const variables = () => this.#variablesOf(call, onError);
         return dialTransferTarget(
-          { telephony, trunks, hasBudget, channel: transferChannel, clock },
+          { telephony, trunks, hasBudget, variables, channel: transferChannel, clock },
           call,
           to,
           bridgeWith,
@@ -131,6 +144,17 @@ export class CallRunner {
     const leases = new CallLeases(this.#deps, call, [channel, transferChannel], live, onError);
     this.#live.set(id, live);
     return live;
+  }
+
+  /** The session's variables as they are now, where they can be read. */
+  async #variablesOf(
+    { projectId, sessionId, settings }: Call,
+    onError: (error: unknown, what: string) => void,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const session = await this.#deps.conversations
+      .find(projectId, sessionId)
+      .catch((error: unknown) => onError(error, 'variables of a call not read'));
+    return session?.state.variables ?? settings.dynamicVariables ?? {};
   }
 
   /** Idempotent. */

@@ -2,6 +2,7 @@ import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
+import type { MediaQuality } from '../../media/mediaQuality.ts';
 import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';
 import type { Call } from '../call.ts';
 import type { BilledLeg } from '../limits/callLimiter.ts';
@@ -49,6 +50,8 @@ export class LiveCall {
   readonly #deps: LiveCallDeps;
   readonly #timers = new Set<Timer>();
   readonly #resolveEnded: () => void;
+  /** Aborted when this node hangs up. */
+  readonly #hungUp = new AbortController();
   #state: CallState;
   #leg: CallLeg | undefined;
   /** The media session whose events are handled. */
@@ -76,7 +79,7 @@ export class LiveCall {
 
   /** Starts an outbound call. */
   dial(): void {
-    this.#deps.outboundLegs.next().then(
+    this.#deps.outboundLegs.next(this.#hungUp.signal).then(
       (dialed) => this.#onDialed(dialed),
       (error: unknown) => {
         this.#deps.onError(error, 'call not dialed');
@@ -124,6 +127,11 @@ export class LiveCall {
     return true;
   }
 
+  /** So far; undefined while there is no audio. */
+  async quality(): Promise<MediaQuality | undefined> {
+    return isAnswered(this.#state) ? await this.#media?.quality() : undefined;
+  }
+
   #dispatch(event: CallEvent): void {
     const step = transitionCall(this.#state, event);
     this.#state = step.state;
@@ -155,6 +163,7 @@ export class LiveCall {
         this.#leg?.sendDtmf(effect.digits).catch(this.#failed('DTMF digits not sent'));
         break;
       case 'hang_up':
+        this.#hungUp.abort();
         void this.#hangUpLeg(effect.withApology);
         void this.#transfer?.cancel();
         break;
@@ -217,10 +226,10 @@ export class LiveCall {
   }
 
   async #openStream(): Promise<void> {
-    const media = this.#leg?.media;
+    const { media, trunkId = null } = this.#leg ?? {};
     if (!media || this.#state.phase !== 'connecting') return;
     try {
-      const target = await this.#deps.streamTarget(this.#call);
+      const target = await this.#deps.streamTarget({ ...this.#call, trunkId });
       this.#canReconnect = target.canReconnect;
       await media.startStream(target);
       this.#dispatch({ type: 'stream_open' });

@@ -1,4 +1,5 @@
-import type { Call } from '../call.ts';
+import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import { type Call, callFacts } from '../call.ts';
 import type { CallLeg, DialRequest, Telephony } from '../telephony.ts';
 import type { Trunk } from '../trunks/trunk.ts';
 import type { TrunkChannel } from '../trunks/trunkSlots.ts';
@@ -9,7 +10,9 @@ export interface OutboundLegsDeps {
   readonly telephony: Pick<Telephony, 'dial'>;
   readonly channel: TrunkChannel;
   readonly writer: Pick<CallWriter, 'update'>;
+  readonly conversations: Pick<ConversationEngine, 'start'>;
   readonly now: () => number;
+  readonly onError: (error: unknown, what: string) => void;
 }
 
 export type DialedLeg =
@@ -23,21 +26,49 @@ export class OutboundLegs {
   readonly #call: Call;
   readonly #trunks: Trunk[];
   #isStored: boolean;
+  /** Of the session at its start. */
+  #variables: Readonly<Record<string, unknown>>;
 
   constructor(deps: OutboundLegsDeps, call: Call, trunks: readonly Trunk[]) {
     this.#deps = deps;
     this.#call = call;
     this.#trunks = [...trunks];
     this.#isStored = call.status !== 'queued';
+    this.#variables = call.settings.dynamicVariables ?? {};
   }
 
-  /** @returns Undefined when no trunk is left, or the next one has no free channel. */
-  async next(): Promise<DialedLeg | undefined> {
+  /**
+   * @param signal - Aborted when the call is hung up.
+   * @returns Undefined when no trunk is left, or the next one has no free channel.
+   */
+  async next(signal: AbortSignal): Promise<DialedLeg | undefined> {
     const trunk = this.#trunks.shift();
     if (!trunk || (await this.#deps.channel.moveTo(trunk)) > 0) return undefined;
-    const refused = this.#isStored ? undefined : await this.#storeDialing(trunk);
+    const refused = this.#isStored ? undefined : await this.#prepareFirst(trunk, signal);
     if (refused) return { hangUp: refused };
     return { trunk, leg: this.#deps.telephony.dial(this.#requestFor(trunk)) };
+  }
+
+  async #prepareFirst(trunk: Trunk, signal: AbortSignal): Promise<HangupIntent | undefined> {
+    const isRejected = await this.#startSession(trunk, signal);
+    if (signal.aborted) return 'api_hangup';
+    return isRejected ? 'rejected' : await this.#storeDialing(trunk);
+  }
+
+  /** Asks the agent's `beforeStartConfig`. @returns Whether it rejects the call. */
+  async #startSession(trunk: Trunk, signal: AbortSignal): Promise<boolean> {
+    const { projectId, sessionId, settings } = this.#call;
+    const call = callFacts({ ...this.#call, trunkId: trunk.id });
+    const starting = { projectId, sessionId, call, traceparent: settings.traceparent };
+    try {
+      const session = await this.#deps.conversations.start(starting, signal);
+      this.#variables = session?.state.variables ?? this.#variables;
+      return session?.state.rejectedWith !== undefined;
+    } catch (error) {
+      // The first turn asks again.
+      if (!signal.aborted) this.#deps.onError(error, 'session of a call not started before its INVITE');
+      return false;
+    }
   }
 
   /** Stored before the first INVITE, so that no other node dials the number again if this one fails. */
@@ -57,6 +88,7 @@ export class OutboundLegs {
       trunk,
       fromNumber,
       toNumber,
+      variables: this.#variables,
       ringTimeoutMs: settings.ringTimeoutSeconds * 1000,
       ...(settings.asGiven ? { asGiven: settings.asGiven } : {}),
     };

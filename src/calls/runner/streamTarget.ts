@@ -1,5 +1,6 @@
 import type { MakeId } from '../../base/ids.ts';
 import { omitUndefined } from '../../base/omitUndefined.ts';
+import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { Call } from '../call.ts';
 import type { VoiceNodeSelector } from '../nodes/voiceNodeSelector.ts';
@@ -15,6 +16,7 @@ export interface AgentStream {
 }
 
 export interface StreamTargetDeps {
+  readonly conversations: Pick<ConversationEngine, 'find'>;
   readonly voiceNodes: Pick<VoiceNodeSelector, 'select'>;
   /** Issues a ticket for one connection. @returns The URL to connect to, on this node. */
   readonly openStream: (stream: AgentStream, nodeUrl: string) => Promise<string>;
@@ -23,15 +25,49 @@ export interface StreamTargetDeps {
 
 /** Where a call's audio goes: to the customer's own bot when the call names one, else to a voice node of ours. */
 export async function streamTargetOf(deps: StreamTargetDeps, call: Call): Promise<StreamTarget> {
-  const { id: callId, projectId, sessionId, fromNumber, toNumber, direction, settings } = call;
+  const { id: callId, projectId, sessionId, settings } = call;
   const stream = { streamId: deps.makeId(), callId };
   const trace = omitUndefined({ traceparent: settings.traceparent });
   if (settings.media) {
-    const customParameters = { callId, sessionId, projectId, fromNumber, toNumber, direction, ...trace };
+    const session = await deps.conversations.find(projectId, sessionId);
+    const variables = session?.state.variables ?? settings.dynamicVariables ?? {};
+    const customParameters = { ...parametersOf(call, variables), ...trace };
     return { ...stream, ...settings.media, customParameters, canReconnect: false };
   }
   const dialect = 'callway';
   const nodeUrl = await deps.voiceNodes.select(callId);
   const url = await deps.openStream({ projectId, sessionId, dialect, callId, ...trace }, nodeUrl);
   return { ...stream, url, dialect, customParameters: {}, canReconnect: true, isInternal: true };
+}
+
+/**
+ * What a bot is told of the call. Parameters are texts, as Twilio's are: each variable and each entry of `metadata` by its
+ * name, and both objects whole as JSON, for bots that need the types.
+ */
+function parametersOf(call: Call, variables: Readonly<Record<string, unknown>>): Record<string, string> {
+  const { id, projectId, sessionId, fromNumber, toNumber, direction, trunkId, metadata } = call;
+  return {
+    ...textsOf(metadata),
+    ...textsOf(variables),
+    metadata: JSON.stringify(metadata),
+    dynamicVariables: JSON.stringify(variables),
+    ...textsOf({
+      callId: id,
+      sessionId,
+      projectId,
+      fromNumber,
+      toNumber,
+      direction,
+      trunkId,
+      channel: 'phone',
+    }),
+  };
+}
+
+function textsOf(values: Readonly<Record<string, unknown>>): Record<string, string> {
+  const texts = Object.entries(values).flatMap(([name, value]) => {
+    if (value === null || value === undefined) return [];
+    return [[name, typeof value === 'string' ? value : JSON.stringify(value)] as const];
+  });
+  return Object.fromEntries(texts);
 }

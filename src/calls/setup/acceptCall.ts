@@ -38,7 +38,14 @@ export const outboundCallFields = {
   maxDurationSeconds: z.int().min(1).max(MAX_CALL_SECONDS).default(DEFAULT_MAX_DURATION_SECONDS),
   record: z.boolean().default(true),
   media: callMedia.nullish().describe('Sends the audio to your own bot instead of to the agent.'),
-  metadata: z.record(z.string(), z.unknown()).nullish().describe('Stored and returned with the call.'),
+  detectAnsweringMachine: z
+    .boolean()
+    .default(true)
+    .describe('Tell a person from a machine or a call screener; the result is `answeringMachine`.'),
+  metadata: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .describe('Returned with the call, in its webhooks, and to your own bot.'),
 };
 
 const orderSchema = z.object(outboundCallFields);
@@ -183,6 +190,7 @@ function queuedCall(
   clock: Clock,
 ): Call {
   const { projectId, ringTimeoutSeconds, maxDurationSeconds, record, traceparent } = order;
+  const { detectAnsweringMachine, dynamicVariables } = order;
   return newCall({
     ...ids,
     projectId,
@@ -194,6 +202,8 @@ function queuedCall(
       maxDurationSeconds,
       record,
       media: order.media ?? from.media,
+      detectAnsweringMachine,
+      ...(dynamicVariables ? { dynamicVariables } : {}),
       ...(traceparent === undefined ? {} : { traceparent }),
       asGiven: { fromNumber: order.fromNumber, toNumber: order.toNumber },
     },

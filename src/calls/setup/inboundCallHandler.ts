@@ -3,7 +3,13 @@ import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
 import type { ConversationEngine, PreparedSession } from '../../engine/conversationEngine.ts';
-import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS, newCall } from '../call.ts';
+import {
+  type Call,
+  callFacts,
+  DEFAULT_MAX_DURATION_SECONDS,
+  DEFAULT_RING_TIMEOUT_SECONDS,
+  newCall,
+} from '../call.ts';
 import type { CallMetrics } from '../callMetrics.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
@@ -17,7 +23,7 @@ import type { TrunkSlots } from '../trunks/trunkSlots.ts';
 export interface InboundCallDeps {
   readonly nodeId: string;
   readonly calls: Pick<CallStore, 'insert'>;
-  readonly conversations: Pick<ConversationEngine, 'prepare'>;
+  readonly conversations: Pick<ConversationEngine, 'prepare' | 'start'>;
   readonly slots: Pick<TrunkSlots, 'acquire' | 'release'>;
   readonly limiter: Pick<CallLimiter, 'startCall' | 'endCall'>;
   readonly capacity: Pick<NodeCapacity, 'acquire' | 'release'>;
@@ -46,11 +52,15 @@ const RETRY_SOON = { retryAfterSeconds: 5 };
  */
 export async function handleInboundCall(deps: InboundCallDeps, inbound: InboundCall): Promise<void> {
   try {
-    if (deps.isDraining()) return inbound.reject(SERVICE_UNAVAILABLE, RETRY_SOON);
+    if (deps.isDraining()) {
+      inbound.reject(SERVICE_UNAVAILABLE, RETRY_SOON);
+      return;
+    }
     const callId = deps.makeId();
     if (!deps.capacity.acquire(callId)) {
       deps.metrics.callRefused('node');
-      return inbound.reject(SERVICE_UNAVAILABLE, RETRY_SOON);
+      inbound.reject(SERVICE_UNAVAILABLE, RETRY_SOON);
+      return;
     }
     let isRunning = false;
     try {
@@ -80,6 +90,8 @@ async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string
     sessionId: deps.makeId(),
     channel: 'phone',
     callId,
+    variables: variablesOf(inbound, number),
+    ...(number.startNodeId === null ? {} : { startNodeId: number.startNodeId }),
   });
   preparing.catch(() => undefined);
   let isRunning = false;
@@ -93,6 +105,11 @@ async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string
   } finally {
     if (!isRunning) await quietly(deps, deps.limiter.endCall(slot), 'project slot not released, it expires');
   }
+}
+
+/** A header says more of this call than its number does. */
+function variablesOf({ variables }: InboundCall, number: PhoneNumber): Readonly<Record<string, unknown>> {
+  return { ...number.variables, ...variables };
 }
 
 async function storeAndAnswer(
@@ -111,14 +128,30 @@ async function storeAndAnswer(
     try {
       await withSpan(span, () => deps.calls.insert(call, prepared.session, prepared.started));
       inbound.ring();
+      const rejectedWith = await askWhileRinging(deps, inbound, call);
       inbound.canceled.throwIfAborted();
-      deps.runner.accept(call, await inbound.answer(callId));
+      if (rejectedWith === undefined) {
+        deps.runner.accept(call, await inbound.answer(callId));
+        return true;
+      }
+      endUnanswered(deps, call, {
+        status: 'failed',
+        endReason: 'rejected',
+        sip: inbound.reject(rejectedWith),
+      });
     } catch (error) {
       // After a failed insert the call may be stored all the same: only the database's answer may be lost.
-      endUnanswered(deps, call, inbound);
+      endUnanswered(
+        deps,
+        call,
+        inbound.canceled.aborted
+          ? { status: 'canceled', endReason: 'caller_hangup' }
+          : { status: 'failed', endReason: 'trunk_error' },
+      );
       throw error;
     }
-    return true;
+    // Its end releases the trunk's channel.
+    return false;
   } catch (error) {
     const releasing = deps.slots.release(inbound.trunk.id, callId);
     await quietly(deps, releasing, 'trunk channel not released, it expires');
@@ -129,12 +162,13 @@ async function storeAndAnswer(
 
 function inboundCallOf(
   { nodeId, clock }: InboundCallDeps,
-  { projectId, fromNumber, trunk, sipCallId }: InboundCall,
+  inbound: InboundCall,
   number: PhoneNumber,
   callId: string,
   { session }: PreparedSession,
   traceparent: string | undefined,
 ): Call {
+  const { projectId, fromNumber, trunk, sipCallId } = inbound;
   const now = new Date(clock.now()).toISOString();
   return newCall({
     id: callId,
@@ -152,6 +186,7 @@ function inboundCallOf(
       maxDurationSeconds: DEFAULT_MAX_DURATION_SECONDS,
       record: true,
       media: number.media,
+      dynamicVariables: variablesOf(inbound, number),
       ...(traceparent === undefined ? {} : { traceparent }),
     },
     createdAt: now,
@@ -160,12 +195,27 @@ function inboundCallOf(
   });
 }
 
+/** Asks the agent's `beforeStartConfig`. @returns The SIP status to reject the call with, if it says so. */
+async function askWhileRinging(
+  { conversations, onError }: InboundCallDeps,
+  { canceled }: InboundCall,
+  call: Call,
+): Promise<number | undefined> {
+  const { projectId, sessionId, settings } = call;
+  const { traceparent } = settings;
+  try {
+    const starting = { projectId, sessionId, call: callFacts(call), traceparent };
+    return (await conversations.start(starting, canceled))?.state.rejectedWith;
+  } catch (error) {
+    // A caller does not wait for the database; the first turn asks again.
+    if (!canceled.aborted) onError(error, 'session of a call not started before its answer');
+    return undefined;
+  }
+}
+
 /** Not awaited: the caller gets the rejection at once, and the database may be away. Harmless for a call that is not stored. */
-function endUnanswered(deps: InboundCallDeps, call: Call, { canceled }: InboundCall): void {
-  const endedAt = new Date(deps.clock.now()).toISOString();
-  const end: CallEnd = canceled.aborted
-    ? { status: 'canceled', endReason: 'caller_hangup', endedAt }
-    : { status: 'failed', endReason: 'trunk_error', endedAt };
+function endUnanswered(deps: InboundCallDeps, call: Call, how: Omit<CallEnd, 'endedAt'>): void {
+  const end: CallEnd = { ...how, endedAt: new Date(deps.clock.now()).toISOString() };
   void retryForever(
     deps.clock,
     () => deps.finisher.finish(call, deps.nodeId, end),

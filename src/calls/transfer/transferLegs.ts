@@ -13,6 +13,8 @@ export interface TransferLegDeps {
   readonly trunks: () => Promise<readonly Trunk[]>;
   /** Whether the project's limits allow another billed leg. */
   readonly hasBudget: () => Promise<boolean>;
+  /** Of the session, for the trunks' headers. */
+  readonly variables: () => Promise<Readonly<Record<string, unknown>>>;
   readonly channel: Pick<TrunkChannel, 'moveTo' | 'release'>;
   readonly clock: Clock;
 }
@@ -38,9 +40,11 @@ export async function* dialTransferTarget(
   if (!(await deps.hasBudget())) {
     throw new CallwayError('rate_limited', 'call_limit_used_up', BUDGET_EXHAUSTED);
   }
+  const variables = await deps.variables();
   try {
     for (const trunk of await deps.trunks()) {
-      if (await hasChannel(deps, trunk)) yield deps.telephony.dial(requestOf(call, trunk, to, bridgeWith));
+      if (await hasChannel(deps, trunk))
+        yield deps.telephony.dial({ ...requestOf(call, trunk, to, bridgeWith), variables });
     }
   } finally {
     await deps.channel.release();

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type ErrorDetail, invalid } from '../../base/errors.ts';
 import { milliseconds } from '../../base/validation.ts';
 import { DEFAULT_LATCHING } from '../../media/transport/sourceLatch.ts';
+import { headerName, headersToVariables, variablesToHeaders } from './trunkHeaders.ts';
 
 export const TRUNK_CODECS = ['PCMU', 'PCMA', 'G722', 'opus'] as const;
 export const DEFAULT_SIP_PORT = 5060;
@@ -32,7 +33,6 @@ const headerValue = z
   .string()
   .max(1000)
   .regex(/^[^\r\n\0]*$/, 'must be one line');
-const headerName = z.string().regex(/^[A-Za-z0-9!%*_+`'~.-]{1,100}$/, 'must be a header name');
 
 const fields = {
   name: z.string().min(1).max(128),
@@ -85,6 +85,8 @@ const fields = {
     .describe('0 is off; after two unanswered OPTIONS the trunk is unreachable.'),
   followRedirects: z.boolean(),
   headers: z.record(headerName, headerValue).describe('Added to each INVITE.'),
+  headersToVariables,
+  variablesToHeaders,
   inboundCidrs: z
     .array(z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], 'must be an IP address or a CIDR range'))
     .max(100)
@@ -116,6 +118,8 @@ const defaults = {
   optionsIntervalSeconds: fields.optionsIntervalSeconds.default(DEFAULT_OPTIONS_INTERVAL_SECONDS),
   followRedirects: fields.followRedirects.default(false),
   headers: fields.headers.default({}),
+  headersToVariables: fields.headersToVariables.default([]),
+  variablesToHeaders: fields.variablesToHeaders.default([]),
   inboundCidrs: fields.inboundCidrs.default([]),
 };
 

@@ -10,7 +10,8 @@ export const TRANSFER_TOOL = 'transfer_call';
 export type TurnInput =
   /** The agent speaks first, as when a call is answered. */
   | { readonly kind: 'begin' }
-  | { readonly kind: 'words'; readonly text: string }
+  /** @property isScreening - A call screening service asks. */
+  | { readonly kind: 'words'; readonly text: string; readonly isScreening?: true }
   | { readonly kind: 'dtmf'; readonly digits: string }
   | { readonly kind: 'silence'; readonly durationMs: number }
   /** An answering machine waits for a message; `evidence` is what revealed it. */

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { SipMessage } from '../../../sip/message/message.ts';
+import { reasonPhrase } from '../../../sip/message/reasonPhrases.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { parseCarrierNumber } from '../../calls/numbers/number.ts';
 import type { PhoneNumber } from '../../calls/numbers/phoneNumber.ts';
 import type { CallLeg, InboundCall } from '../../calls/telephony.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
+import { asLine, variablesFromHeaders } from '../../calls/trunks/trunkHeaders.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import { ALLOW } from '../control/control.ts';
 import type { IncomingRequest } from '../control/incoming.ts';
@@ -18,6 +20,9 @@ import type { CalledParty } from '../trunks/inboundRoute.ts';
 import { dialogOfInbound } from './dialogRecord.ts';
 import { Leg, type LegSteps } from './leg.ts';
 import type { OutboundDeps } from './outbound.ts';
+
+/** Of a caller without a public number. */
+const MAX_CALLER_CHARACTERS = 64;
 
 /** Presents an INVITE as a call that can be answered or rejected. */
 export function offerCall(
@@ -36,6 +41,7 @@ class InboundCallOffer implements InboundCall {
   readonly fromNumber: string;
   readonly toNumber: string;
   readonly number: PhoneNumber | undefined;
+  readonly variables: Readonly<Record<string, string>>;
   readonly #deps: OutboundDeps;
   readonly #invite: IncomingRequest;
   readonly #trace: CallTrace;
@@ -53,6 +59,8 @@ class InboundCallOffer implements InboundCall {
     this.trunk = trunk;
     this.number = number;
     this.fromNumber = callerOf(invite.message);
+    const { headers } = invite.message;
+    this.variables = variablesFromHeaders(trunk.headersToVariables, (name) => headers.all(name)[0]);
     this.toNumber = toNumber;
     invite.onCancel(() => {
       this.#isDecided = true;
@@ -78,11 +86,13 @@ class InboundCallOffer implements InboundCall {
     if (!this.#isDecided) this.#openAudio(callId).catch(() => undefined);
   }
 
-  reject(sipCode: number, options?: { readonly retryAfterSeconds: number }): void {
-    if (this.#isDecided) return;
+  reject(sipCode: number, options?: { readonly retryAfterSeconds: number }) {
+    const response = { code: sipCode, reason: reasonPhrase(sipCode) };
+    if (this.#isDecided) return response;
     this.#isDecided = true;
     this.#closeAudio();
     this.#refuse(sipCode, options && { 'Retry-After': String(options.retryAfterSeconds) });
+    return response;
   }
 
   async answer(callId: string): Promise<CallLeg> {
@@ -212,5 +222,5 @@ function callerOf({ headers }: SipMessage): string {
   const identities = [...addressesOf(headers, 'p-asserted-identity'), ...addressesOf(headers, 'from')];
   const users = identities.map(({ uri }) => userOf(uri));
   const [number] = users.flatMap((user) => parseCarrierNumber(user) ?? []);
-  return number ?? users.find((user) => user !== '') ?? '';
+  return number ?? asLine(users.find((user) => user !== '') ?? '', MAX_CALLER_CHARACTERS);
 }

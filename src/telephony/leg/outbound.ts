@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Timer } from '../../base/clock.ts';
 import { formatNumber } from '../../calls/numbers/number.ts';
 import type { CallLeg, DialRequest } from '../../calls/telephony.ts';
+import { headersFromVariables, isSipHeader } from '../../calls/trunks/trunkHeaders.ts';
 import type { MediaEngine } from '../../media/mediaSession.ts';
 import { ALLOW } from '../control/control.ts';
 import { createSdpSession } from '../sdp/session.ts';
@@ -33,13 +34,6 @@ export interface OutboundDeps extends LegDeps {
    */
   readonly showsTrying: boolean;
 }
-
-/** Headers that the trunk's own headers cannot replace. */
-const RESERVED = new Set(
-  'via from to contact call-id cseq route record-route max-forwards content-type content-length authorization proxy-authorization session-expires min-se require supported allow'.split(
-    ' ',
-  ),
-);
 
 /** Places a call over one trunk. */
 export function dial(deps: OutboundDeps, request: DialRequest): CallLeg {
@@ -215,12 +209,14 @@ function calleeUri({ toNumber, targetUri, fromNumber, asGiven }: DialRequest, tr
 }
 
 function inviteHeaders(request: DialRequest, local: LocalIdentity): Record<string, string> {
-  const { trunk } = request;
-  const added = Object.entries(trunk.headers).filter(([name]) => !RESERVED.has(name.toLowerCase()));
+  const { trunk, variables = {} } = request;
   return {
-    'P-Asserted-Identity': `<${local.uri}>`,
-    'User-Agent': USER_AGENT,
-    ...Object.fromEntries(added),
+    ...withoutRepetition([
+      ['P-Asserted-Identity', `<${local.uri}>`],
+      ['User-Agent', USER_AGENT],
+      ...Object.entries(trunk.headers).filter(([name]) => !isSipHeader(name)),
+      ...Object.entries(headersFromVariables(trunk.variablesToHeaders, variables)),
+    ]),
     'Call-ID': local.sipCallId,
     From: `<${local.uri}>;tag=${local.tag}`,
     To: `<${calleeUri(request, { ...trunk, transport: 'udp' })}>`,
@@ -229,4 +225,10 @@ function inviteHeaders(request: DialRequest, local: LocalIdentity): Record<strin
     Supported: 'timer, 100rel',
     'Content-Type': 'application/sdp',
   };
+}
+
+/** Of headers that differ in case only, the last one. */
+function withoutRepetition(headers: readonly (readonly [string, string])[]): Record<string, string> {
+  const byName = new Map(headers.map((header) => [header[0].toLowerCase(), header]));
+  return Object.fromEntries(byName.values());
 }

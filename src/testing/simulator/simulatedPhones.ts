@@ -88,19 +88,26 @@ export class SimulatedPhones {
     );
   }
 
-  #receive(call: InboundCall) {
+  #receive(call: InboundCall): void {
     const reaction = this.#behaviours.get(call.toNumber);
-    if (this.#isClosed) return call.reject(480);
-    if (!reaction) return call.reject(404);
-    if (reaction.kind === 'refuses' && reaction.afterMs === 0) return call.reject(reaction.sipCode);
+    if (this.#isClosed || !reaction) {
+      call.reject(this.#isClosed ? 480 : 404);
+      return;
+    }
+    if (reaction.kind === 'refuses' && reaction.afterMs === 0) {
+      call.reject(reaction.sipCode);
+      return;
+    }
     call.ring();
     if (reaction.kind === 'never_answers') return;
     this.#deps.clock.setTimer(() => {
       if (call.canceled.aborted) return;
-      if (reaction.kind === 'refuses') return call.reject(reaction.sipCode);
-      this.#answer(call, reaction).catch((error: unknown) =>
-        this.#deps.onError(error, 'simulated call not answered'),
-      );
+      if (reaction.kind === 'refuses') call.reject(reaction.sipCode);
+      else {
+        this.#answer(call, reaction).catch((error: unknown) =>
+          this.#deps.onError(error, 'simulated call not answered'),
+        );
+      }
     }, reaction.afterMs);
   }
 

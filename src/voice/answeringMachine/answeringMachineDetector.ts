@@ -3,7 +3,7 @@ import { type BeepDetector, createBeepDetector } from './beepDetector.ts';
 import { machineKindOf } from './machinePhrases.ts';
 
 /** What answered the call. */
-export type AnsweredBy = 'unknown' | 'person' | 'machine' | 'screening';
+export type AnsweredBy = 'unknown' | 'human' | 'machine' | 'screening';
 
 /** A person says a word or two and waits; longer continuous speech is a recording. */
 const LONG_GREETING_MS = 4200;
@@ -29,7 +29,7 @@ type Evidence = 'words' | 'length' | 'beep';
  *      │  "who is calling?"
  *      ├────────────────────────────────▶ screening ──words, beep──▶ machine
  *      │  short answer
- *      └────────────────────────────────▶ person ──────────beep────▶ machine
+ *      └────────────────────────────────▶ human ───────────beep────▶ machine
  * ```
  */
 export class AnsweringMachineDetector {
@@ -62,9 +62,9 @@ export class AnsweringMachineDetector {
   onTranscript(text: string, voicedMs: number): MachineKind | undefined {
     if (this.#nowMs > DETECTION_MS) return undefined;
     const kind = machineKindOf(text);
-    if (kind && this.answeredBy !== 'person') return this.#decide(kind, 'words');
+    if (kind && this.answeredBy !== 'human') return this.#decide(kind, 'words');
     const isShort = voicedMs <= SHORT_GREETING_MS && text.trim() !== '';
-    if (this.answeredBy === 'unknown' && isShort) this.answeredBy = 'person';
+    if (this.answeredBy === 'unknown' && isShort) this.answeredBy = 'human';
     return undefined;
   }
 
@@ -74,6 +74,11 @@ export class AnsweringMachineDetector {
     const isSilent = atMs - Math.max(lastVoicedMs, this.#sinceMs) >= SILENT_BEFORE_RECORDING_MS;
     const isRecording = this.#hasBeeped || isSilent || atMs - this.#sinceMs >= LONGEST_GREETING_MS;
     return isRecording ? this.evidence : undefined;
+  }
+
+  /** Whether these words of the caller are what call screening asks. */
+  isScreening(text: string): boolean {
+    return this.answeredBy === 'screening' && machineKindOf(text) === 'screening';
   }
 
   /** A machine stays a machine, and nothing is decided twice. */

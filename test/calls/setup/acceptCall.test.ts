@@ -105,6 +105,7 @@ const order = (change: Partial<OutboundOrder> = {}): OutboundOrder => ({
   ringTimeoutSeconds: 45,
   maxDurationSeconds: 3600,
   record: true,
+  detectAnsweringMachine: true,
   draft: false,
   ...change,
 });
@@ -138,6 +139,7 @@ describe('acceptCall', () => {
           maxDurationSeconds: 3600,
           record: true,
           media: null,
+          detectAnsweringMachine: true,
           asGiven: { fromNumber: '0223456789', toNumber: '0912345678' },
         },
       }),

@@ -7,13 +7,20 @@ import type { InboundCall } from '../../../src/calls/telephony.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const unused = () => Promise.reject(new Error('not used here'));
-const NUMBER = { inboundEnabled: true, trunkIds: [], number: '+886223456789', media: null };
+const NUMBER = {
+  inboundEnabled: true,
+  trunkIds: [],
+  number: '+886223456789',
+  media: null,
+  startNodeId: null,
+  variables: {},
+};
 
 /** Everything that a test does not name fails. */
 const depsWith = (given: Partial<InboundCallDeps>): InboundCallDeps => ({
   nodeId: 'node',
   calls: { insert: unused },
-  conversations: { prepare: unused },
+  conversations: { prepare: unused, start: unused },
   slots: { acquire: unused, release: unused },
   limiter: { startCall: async () => 'started', endCall: async () => undefined },
   capacity: new NodeCapacity(9),
@@ -93,6 +100,7 @@ test.each([
           session: {} as never,
           started: { type: 'session_started', at: '', data: {} },
         }),
+        start: async () => undefined,
       },
       slots: { acquire: async () => 0, release: async () => undefined },
       capacity,
@@ -125,3 +133,47 @@ test.each([
     expect(clock.pendingTimers()).toBe(0);
   },
 );
+
+test('An inbound call that the agent rejects is rejected while it rings, with that status', async () => {
+  const steps: unknown[] = [];
+  const prepared = { session: { sessionId: 's' } as never, started: {} as never };
+  const deps = depsWith({
+    calls: { insert: async () => void steps.push('insert') },
+    conversations: {
+      async prepare({ variables, startNodeId }) {
+        steps.push([variables, startNodeId]);
+        return prepared;
+      },
+      async start({ call }) {
+        steps.push(call);
+        return { state: { rejectedWith: 486 } } as never;
+      },
+    },
+    slots: { acquire: async () => 0, release: unused },
+    finisher: {
+      async finish(_call, _nodeId, { status, endReason, sip }) {
+        steps.push([status, endReason, sip]);
+        return undefined;
+      },
+    },
+  });
+  const { call, rejections } = makeInbound({
+    number: { ...NUMBER, variables: { line: 'sales', tier: 'none' }, startNodeId: 'sales' },
+    variables: { tier: 'gold' },
+    ring: () => void steps.push('ring'),
+    reject: (code: number) => {
+      rejections.push([code]);
+      return { code, reason: 'Busy Here' };
+    },
+  });
+  await handleInboundCall(deps, call);
+  const facts = { direction: 'inbound', fromNumber: '+886912345678', toNumber: '+886223456789' };
+  expect(steps).toEqual([
+    [{ line: 'sales', tier: 'gold' }, 'sales'],
+    'insert',
+    'ring',
+    { ...facts, callId: 'call', trunkId: 'trunk' },
+    ['failed', 'rejected', { code: 486, reason: 'Busy Here' }],
+  ]);
+  expect([rejections, deps.capacity]).toEqual([[[486]], expect.objectContaining({ inUse: 0 })]);
+});

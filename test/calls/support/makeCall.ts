@@ -27,6 +27,7 @@ export function makeCall(change: Partial<Call> = {}): Call {
     endedAt: null,
     mediaQuality: null,
     recording: null,
+    answeringMachine: null,
     nodeId: 'node',
     hangupRequested: false,
     ...change,

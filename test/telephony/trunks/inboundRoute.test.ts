@@ -19,6 +19,8 @@ const held = (projectId: string, number: string, more: Partial<HeldNumber> = {})
   outboundStatus: 'active',
   inboundEnabled: true,
   media: null,
+  startNodeId: null,
+  variables: {},
   verified: true,
   createdAt: '',
   updatedAt: '',

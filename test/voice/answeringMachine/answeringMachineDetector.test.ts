@@ -115,7 +115,7 @@ describe('Answering machine detection', () => {
     await call.agentSpeaks();
     expect(call.voice.texts).not.toContain('Please call us back.');
     await call.stream.hangUp();
-    expect((await call.report).answeredBy).toBe('person');
+    expect((await call.report).answeredBy).toBe('human');
   });
 
   test('is off by default', async () => {

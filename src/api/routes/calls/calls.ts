@@ -91,8 +91,10 @@ function callRoute(app: App, deps: HttpDeps): void {
         response: { 200: callResource, ...errors() },
       },
     },
-    async ({ params }) =>
-      await showFound(deps, await deps.storage.stores.calls.find(params.projectId, params.callId)),
+    async ({ params }) => {
+      const call = await deps.storage.stores.calls.find(params.projectId, params.callId);
+      return await showFound(deps, call && { ...call, mediaQuality: await deps.calls.quality(call) });
+    },
   );
 }
 

@@ -1,3 +1,4 @@
+import { invalid } from '../../../base/errors.ts';
 import { requireNumber } from '../../../calls/numbers/number.ts';
 import { isClaimVerified } from '../../../calls/numbers/numberClaim.ts';
 import { phoneNumber, phoneNumberInput, phoneNumberPatch } from '../../../calls/numbers/phoneNumber.ts';
@@ -36,6 +37,7 @@ export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
         const { stores, projectId, id, now } = context;
         const number = requireNumber(input.number, 'number');
         requireAllowedTarget(input.media, deps.targetPolicy);
+        await requireNode(context, input.startNodeId);
         const verified = await isVerified(context);
         return await stores.phoneNumbers.insert(projectId, id, { ...input, number, verified }, now);
       },
@@ -50,6 +52,7 @@ export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
       async run(context, patch) {
         const { stores, projectId, id, now } = context;
         requireAllowedTarget(patch.media, deps.targetPolicy);
+        await requireNode(context, patch.startNodeId);
         const before = await stores.phoneNumbers.find(projectId, id);
         const number = patch.number === undefined ? before?.number : requireNumber(patch.number, 'number');
         if (number === before?.number) return await stores.phoneNumbers.update(projectId, id, patch, now);
@@ -59,4 +62,16 @@ export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
     },
     remove: { run: ({ stores, projectId, id }) => stores.phoneNumbers.remove(projectId, id) },
   });
+}
+
+/** @throws {CallwayError} 400 `unknown_node` when the working copy of the pathway has no such node. */
+async function requireNode(
+  { stores, projectId }: CrudContext,
+  nodeId: string | null | undefined,
+): Promise<void> {
+  if (nodeId == null) return;
+  const pathway = await stores.pathways.find(projectId);
+  if (pathway?.graph.nodes.some(({ id }) => id === nodeId)) return;
+  const message = `The pathway has no node ${nodeId}`;
+  throw invalid('unknown_node', message, [{ path: '/startNodeId', message }]);
 }

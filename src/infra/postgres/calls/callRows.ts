@@ -25,6 +25,7 @@ export interface CallRow {
   ended_at: Date | null;
   figures: Call['mediaQuality'];
   recording: Call['recording'];
+  answering_machine: Call['answeringMachine'];
   node_id: string | null;
   hangup_requested: boolean;
 }
@@ -72,6 +73,7 @@ export const callColumns: readonly CallColumn[] = [
   plain('endedAt', 'ended_at', 'timestamptz'),
   json('mediaQuality', 'figures'),
   json('recording', 'recording'),
+  plain('answeringMachine', 'answering_machine', 'text'),
   plain('nodeId', 'node_id', 'text'),
   plain('hangupRequested', 'hangup_requested', 'boolean'),
 ];
@@ -104,6 +106,7 @@ export function fromCallRow(row: CallRow): Call {
     endedAt: isoTimeOrNull(row.ended_at),
     mediaQuality: row.figures,
     recording: row.recording,
+    answeringMachine: row.answering_machine,
     nodeId: row.node_id,
     hangupRequested: row.hangup_requested,
   };

@@ -6,6 +6,7 @@ import type { Queryable } from '../connection/database.ts';
 import { violates } from '../connection/errors.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { isoTime, mapPage } from '../sql/rows.ts';
+import { storableJson } from '../sql/storable.ts';
 
 interface Row {
   id: string;
@@ -14,6 +15,8 @@ interface Row {
   outbound_status: PhoneNumber['outboundStatus'];
   inbound_enabled: boolean;
   media: PhoneNumber['media'];
+  start_node_id: string | null;
+  variables: PhoneNumber['variables'];
   verified: boolean;
   created_at: Date;
   updated_at: Date;
@@ -21,7 +24,8 @@ interface Row {
 }
 
 const SELECT = `
-  SELECT id, project_id, number, outbound_status, inbound_enabled, media, verified, created_at, updated_at,
+  SELECT id, project_id, number, outbound_status, inbound_enabled, media, start_node_id, variables, verified,
+    created_at, updated_at,
     (SELECT coalesce(array_agg(trunk_id::text ORDER BY position), '{}') FROM phone_number_trunks
      WHERE phone_number_id = phone_numbers.id) AS trunk_ids
   FROM phone_numbers`;
@@ -39,8 +43,9 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
       await requireTrunks(database, projectId, input.trunkIds);
       const insert = database.query(
         `INSERT INTO phone_numbers
-           (id, project_id, number, outbound_status, inbound_enabled, media, verified, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
+           (id, project_id, number, outbound_status, inbound_enabled, media, verified, created_at, updated_at,
+            start_node_id, variables)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)`,
         [
           id,
           projectId,
@@ -50,6 +55,8 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
           jsonOrNull(input.media),
           input.verified,
           at,
+          input.startNodeId,
+          storableJson(input.variables),
         ],
       );
       await orNumberTaken(insert, input.number);
@@ -81,6 +88,8 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
            inbound_enabled = coalesce($5, inbound_enabled),
            media = CASE WHEN $6 THEN $7::jsonb ELSE media END,
            verified = coalesce($9, verified),
+           start_node_id = CASE WHEN $10 THEN $11 ELSE start_node_id END,
+           variables = coalesce($12::jsonb, variables),
            is_duplicate = is_duplicate AND number = coalesce($3, number),
            updated_at = $8
          WHERE project_id = $1 AND id = $2 RETURNING id`,
@@ -94,6 +103,9 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
           jsonOrNull(patch.media ?? null),
           at,
           patch.verified ?? null,
+          patch.startNodeId !== undefined,
+          patch.startNodeId ?? null,
+          patch.variables ? storableJson(patch.variables) : null,
         ],
       );
       const [updated] = await orNumberTaken(update, patch.number ?? '');
@@ -166,6 +178,8 @@ function fromRow(row: Row): PhoneNumber {
     outboundStatus: row.outbound_status,
     inboundEnabled: row.inbound_enabled,
     media: row.media,
+    startNodeId: row.start_node_id,
+    variables: row.variables,
     verified: row.verified,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),

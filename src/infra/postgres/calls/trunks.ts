@@ -7,12 +7,20 @@ import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
 
+/** Fields that rows of older releases lack. */
+const NEWER_FIELDS = {
+  transfer: DEFAULT_TRANSFER,
+  media: { latching: DEFAULT_LATCHING },
+  headersToVariables: [],
+  variablesToHeaders: [],
+} satisfies Partial<TrunkInput>;
+
 interface Row {
   id: string;
   project_id: string;
-  /** Rows of older releases have no `transfer` and no `media`. */
-  definition: Omit<TrunkInput, 'password' | 'transfer' | 'media'> &
-    Partial<Pick<TrunkInput, 'transfer' | 'media'>>;
+  /** Without the fields that are newer than the row. */
+  definition: Omit<TrunkInput, 'password' | keyof typeof NEWER_FIELDS> &
+    Partial<Pick<TrunkInput, keyof typeof NEWER_FIELDS>>;
   password: string | null;
   created_at: Date;
   updated_at: Date;
@@ -25,8 +33,7 @@ export function trunkStore(database: Queryable, secrets: SecretFields): TrunkSto
   const fromRow = (row: Row): Trunk => ({
     id: row.id,
     projectId: row.project_id,
-    transfer: DEFAULT_TRANSFER,
-    media: { latching: DEFAULT_LATCHING },
+    ...NEWER_FIELDS,
     ...row.definition,
     password: row.password === null ? null : secrets.open(row.password),
     createdAt: isoTime(row.created_at),

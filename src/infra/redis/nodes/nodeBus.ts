@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import type { NodeBus, NodeMessage } from '../../../calls/nodes/nodeBus.ts';
+import type { CodecName } from '../../../media/codecs/codec.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 const CHANNEL = 'callway:nodes:';
@@ -9,6 +10,21 @@ const nodeMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('trunks') }),
   z.object({ kind: z.literal('hangup'), callId: z.string() }),
   z.object({ kind: z.literal('transfer'), callId: z.string(), to: z.string() }),
+  z.object({ kind: z.literal('read_quality'), callId: z.string(), requestId: z.string() }),
+  z.object({
+    kind: z.literal('quality'),
+    requestId: z.string(),
+    quality: z
+      .object({
+        codec: z.custom<CodecName>((name) => typeof name === 'string'),
+        packetsReceived: z.number(),
+        packetsLost: z.number(),
+        jitterMs: z.number(),
+        mos: z.number().optional(),
+      })
+      .transform(({ mos, ...quality }) => ({ ...quality, mos }))
+      .nullable(),
+  }),
 ]) satisfies z.ZodType<NodeMessage>;
 
 export interface NodeBusDeps {

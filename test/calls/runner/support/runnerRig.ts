@@ -7,6 +7,7 @@ import type { CallEnd } from '../../../../src/calls/runner/callFinisher.ts';
 import { CallRunner, type CallRunnerDeps } from '../../../../src/calls/runner/callRunner.ts';
 import type { CallLeg, DialRequest, LegEnd, LegEvents } from '../../../../src/calls/telephony.ts';
 import { type Trunk, trunkInput } from '../../../../src/calls/trunks/trunk.ts';
+import type { ConversationEngine } from '../../../../src/engine/conversationEngine.ts';
 import type { MediaEvents, MediaSession } from '../../../../src/media/mediaSession.ts';
 import { type RecordedTraces, recordTraces } from '../../../support/recordedTraces.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../../support/simulatedClock.ts';
@@ -55,6 +56,8 @@ interface RunnerRig {
   stored: Call;
   updateFailures: number;
   onUpdate: ((change: object) => Call | undefined) | undefined;
+  /** The session's start before the first INVITE. */
+  start: ConversationEngine['start'];
   canReconnect: boolean;
   isAgentAway: boolean;
   isRedisAway: boolean;
@@ -86,6 +89,7 @@ export function useRunner(): void {
       stored: CALL,
       updateFailures: 0,
       onUpdate: undefined,
+      start: async () => undefined,
       canReconnect: true,
       isAgentAway: false,
       isRedisAway: false,
@@ -169,6 +173,10 @@ function runnerDeps(): CallRunnerDeps {
   return {
     nodeId: 'node',
     clock,
+    conversations: {
+      start: (session, signal) => t.start(session, signal),
+      find: async () => undefined,
+    },
     telephony: {
       dial(request) {
         t.dialed.push(request);

@@ -29,8 +29,10 @@ export class Caller implements InboundCaller {
       ring: () => undefined,
       prepareMedia: () => undefined,
       answer: (callId) => this.#answer(life, trunk, fate, wire, callId),
-      reject: () => {
+      variables: {},
+      reject: (code) => {
         this.#isDecided = true;
+        return { code, reason: '' };
       },
       canceled: this.#canceled.signal,
     };

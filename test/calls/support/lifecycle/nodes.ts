@@ -178,6 +178,7 @@ const ORDER = {
   fromNumber: FROM,
   toNumber: TO,
   ringTimeoutSeconds: 10,
+  detectAnsweringMachine: true,
   maxDurationSeconds: 90,
   draft: false,
 };

@@ -24,6 +24,8 @@ export function createWorld(
     outboundStatus: 'active',
     inboundEnabled: true,
     media: null,
+    startNodeId: null,
+    variables: {},
     verified: true,
     createdAt: '',
     updatedAt: '',

@@ -135,6 +135,8 @@ describe.each(databases)('on the $name database', ({ open }) => {
         outboundStatus: 'active',
         inboundEnabled: true,
         media,
+        startNodeId: null,
+        variables: {},
         verified: true,
         createdAt: BEGIN,
         updatedAt: BEGIN,

@@ -32,6 +32,7 @@ export function makeCall(
     endedAt: null,
     mediaQuality: null,
     recording: null,
+    answeringMachine: null,
     nodeId: null,
     hangupRequested: false,
     ...change,

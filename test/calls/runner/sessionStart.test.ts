@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { Session } from '../../../src/engine/session/session.ts';
+import { CALL, settle, t, trunk, useRunner } from './support/runnerRig.ts';
+
+useRunner();
+
+const QUEUED = {
+  ...CALL,
+  status: 'queued' as const,
+  settings: { ...CALL.settings, dynamicVariables: { name: 'Ada' } },
+};
+const startedWith = (state: Partial<Session['state']>) => ({ state }) as Session;
+
+test('A call that the agent rejects ends without an INVITE', async () => {
+  t.start = async () => startedWith({ variables: {}, rejectedWith: 603 });
+  t.runner.dial(QUEUED, [trunk('a'), trunk('b')]);
+  await settle();
+  expect(t.dialed).toEqual([]);
+  expect(t.finished).toMatchObject([{ status: 'failed', endReason: 'rejected', sip: null }]);
+});
+
+test('A call is dialed with its session’s variables, which are asked for once', async () => {
+  const asked: unknown[] = [];
+  t.start = async ({ call }) => {
+    asked.push(call);
+    return startedWith({ variables: { name: 'Ada', tier: 'gold' } });
+  };
+  t.runner.dial({ ...QUEUED, trunkId: 'a' }, [trunk('a'), trunk('b')]);
+  await settle();
+  const unreachable = { outcome: 'unreachable', sip: null, q850Cause: null } as const;
+  t.legs[0]?.legEvents.emit('ended', unreachable);
+  await settle();
+  expect(t.dialed.map(({ variables }) => variables)).toEqual([
+    { name: 'Ada', tier: 'gold' },
+    { name: 'Ada', tier: 'gold' },
+  ]);
+  expect(asked).toEqual([expect.objectContaining({ direction: 'outbound', trunkId: 'a' })]);
+});
+
+test('A call whose session cannot be started is dialed with what it was ordered with', async () => {
+  t.start = () => Promise.reject(new Error('the database is away'));
+  t.runner.dial(QUEUED, [trunk('a')]);
+  await settle();
+  expect(t.dialed.map(({ variables }) => variables)).toEqual([{ name: 'Ada' }]);
+});
+
+test('A call that is hung up while the agent is asked is not dialed', async () => {
+  t.start = (_session, signal) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('aborted')));
+    });
+  t.runner.dial(QUEUED, [trunk('a')]);
+  await settle();
+  t.runner.hangUp('call', 'api_hangup');
+  await settle();
+  expect(t.dialed).toEqual([]);
+  expect(t.finished).toMatchObject([{ status: 'canceled', endReason: 'api_hangup' }]);
+});
