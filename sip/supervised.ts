@@ -22,6 +22,7 @@ export class SupervisedSipServer {
   readonly sipPorts: readonly Endpoint[];
   readonly #options: SipServerOptions;
   readonly #events: SupervisorEvents;
+  readonly #start: typeof startEmbeddedSipServer;
   readonly #traces = new Set<{ callId: string; listener: TraceListener; stop: () => void }>();
   readonly #closed: Promise<undefined>;
   #announceClosed: () => void = () => undefined;
@@ -30,7 +31,13 @@ export class SupervisedSipServer {
   #isClosed = false;
   #supervising: Promise<void> = Promise.resolve();
 
-  private constructor(server: EmbeddedSipServer, options: SipServerOptions, events: SupervisorEvents) {
+  private constructor(
+    server: EmbeddedSipServer,
+    options: SipServerOptions,
+    events: SupervisorEvents,
+    start: typeof startEmbeddedSipServer,
+  ) {
+    this.#start = start;
     this.sipPorts = server.sipPorts;
     this.#server = server;
     this.#options = options;
@@ -42,8 +49,12 @@ export class SupervisedSipServer {
   }
 
   /** @throws {Error} When the first start fails: a port is in use, a certificate is invalid. */
-  static async start(options: SipServerOptions, events: SupervisorEvents): Promise<SupervisedSipServer> {
-    const supervised = new SupervisedSipServer(await startEmbeddedSipServer(options), options, events);
+  static async start(
+    options: SipServerOptions,
+    events: SupervisorEvents,
+    start: typeof startEmbeddedSipServer = startEmbeddedSipServer,
+  ): Promise<SupervisedSipServer> {
+    const supervised = new SupervisedSipServer(await start(options), options, events, start);
     supervised.#supervising = supervised.#supervise();
     return supervised;
   }
@@ -105,7 +116,7 @@ export class SupervisedSipServer {
       try {
         const port = this.sipPort;
         const options = { ...this.#options, ...(port === undefined ? {} : { port }), trusted: this.#trusted };
-        const server = await startEmbeddedSipServer(options);
+        const server = await this.#start(options);
         this.#server = server;
         for (const trace of this.#traces) trace.stop = server.trace(trace.callId, trace.listener);
         return;

@@ -10,8 +10,9 @@ import { startService } from '../support/processes.ts';
 import { redisDatabase } from '../support/redis.ts';
 import { tempDir } from '../support/tempDir.ts';
 
+const CHUNKS = 1000;
 const SENTENCES = Array.from(
-  { length: 2_000 },
+  { length: CHUNKS },
   (_, index) => `The article of number ${index} is on the shelf.`,
 );
 const READY_TIMEOUT_MS = 90_000;
@@ -55,10 +56,10 @@ test('ingestion resumes after kill -9 and embeds no stored chunk again', {
     .poll(async () => (await find(second.client, body.datasetId)).status, { timeout: 120_000, interval: 500 })
     .toBe('ready');
   expect(await find(second.client, body.datasetId)).toMatchObject({
-    chunkCount: 2_000,
-    embeddedCount: 2_000,
+    chunkCount: CHUNKS,
+    embeddedCount: CHUNKS,
   });
-  expect(fake.embedded.size).toBe(2_000);
+  expect(fake.embedded.size).toBe(CHUNKS);
   const twice = [...fake.embedded.values()].filter((count) => count > 1).length;
   // Only chunks that were answered but not stored at the kill may be embedded again.
   expect(twice).toBeLessThanOrEqual(paidBefore.size - embeddedCount);

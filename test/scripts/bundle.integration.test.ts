@@ -14,6 +14,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { bundle, ENTRIES } from '../../scripts/lib/bundle.mjs';
+import { createTestDatabase } from '../support/postgres.ts';
 import { startService } from '../support/processes.ts';
 import { tempDir } from '../support/tempDir.ts';
 
@@ -58,7 +59,14 @@ describe('the built service', () => {
   }, 120_000);
 
   test('serves with its threads, pages and migrations', { timeout: 180_000 }, async () => {
-    const service = await startService({ entry: join(dist, 'src', 'main.js'), readyTimeoutMs: 120_000 });
+    const database = await createTestDatabase();
+    onTestFinished(() => database.drop());
+    const entry = join(dist, 'src', 'main.js');
+    const service = await startService({
+      entry,
+      env: { DATABASE_URL: database.url },
+      readyTimeoutMs: 120_000,
+    });
     onTestFinished(() => service.close());
 
     expect(service.lines.join('\n')).toContain('SIP server listening');

@@ -53,7 +53,10 @@ describe('A knowledgebase', () => {
           : legacy(project, 'POST', '/knowledgebases', body);
       expect((await gateway().api('GET', `${project.path}/knowledgebases`, { key })).body).toEqual([]);
       const created = await post(BODY);
-      expect([created.status, created.body]).toEqual([201, { message: expect.any(String) }]);
+      expect([created.status, created.body]).toEqual([
+        201,
+        { id: expect.any(String), message: expect.any(String) },
+      ]);
       const shown = [{ id: expect.any(String), ...BODY, chunkSize: 500, chunkOverlap: 50 }];
       expect((await legacy(project, 'GET', '/knowledgebases')).body).toEqual(shown);
       expect((await gateway().api('GET', `${project.path}/knowledgebases`, { key })).body).toEqual(shown);
@@ -323,17 +326,21 @@ describe('Chunks', () => {
       (_, index) => `This is the sentence of number ${index}, all of it.`,
     );
     const long = await createKnowledge(gateway(), { chunkSize: 60, chunkOverlap: 0 });
-    const { id } = await long.add('long.txt', sentences.join(' '));
+    const key = long.project.developerKey;
+    const path = `${long.path}/datasets/${(await long.upload('long.txt', sentences.join(' '))).body.datasetId}`;
+    // Chunks are there before their embeddings.
+    await expect
+      .poll(async () => (await gateway().api('GET', path, { key })).body.chunkCount, { timeout: 60_000 })
+      .toBe(sentences.length);
     const get = async (query = '') =>
-      (
-        await gateway().api('GET', `${long.path}/datasets/${id}/chunks${query}`, {
-          key: long.project.developerKey,
-        })
-      ).body.map(({ content }: { content: string }) => content);
+      (await gateway().api('GET', `${path}/chunks${query}`, { key })).body.map(
+        ({ content }: { content: string }) => content,
+      );
     expect(await get()).toEqual(sentences);
     expect(await get('?limit=2&offset=3')).toEqual(sentences.slice(3, 5));
     expect(await get('?offset=519')).toEqual(sentences.slice(519));
     expect(await get('?offset=5000')).toEqual([]);
+    expect((await gateway().api('DELETE', path, { key })).status).toBe(204);
   });
 
   test('of another knowledgebase’s dataset are 403, of an unknown one 404', async () => {
