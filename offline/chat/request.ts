@@ -36,6 +36,8 @@ export interface Situation {
   readonly variables?: Readonly<Record<string, unknown>>;
   /** Variables to extract. */
   readonly variableConfigs?: readonly VariableConfig[];
+  /** Variables to ask the user for, and nothing else. */
+  readonly ask?: readonly VariableConfig[];
   /** The user's last message; absent before the first one. */
   readonly lastUserText?: string;
   /** Phrases that the user may say at this node. */

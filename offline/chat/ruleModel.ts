@@ -4,7 +4,7 @@ import type { RuleRequest, Situation } from './request.ts';
 import { chooseEdge } from './route.ts';
 import { nodeText, passageText } from './speak.ts';
 import { summarizeByRules } from './summarize.ts';
-import { chooseToolCall } from './toolCalls.ts';
+import { chooseToolCall, questionFor } from './toolCalls.ts';
 import { toolResultText } from './toolResult.ts';
 
 /** A word with the space after it; of Chinese and Japanese, one or two characters. */
@@ -39,6 +39,7 @@ export function answerByRules(request: RuleRequest): RuleAnswer {
     case 'answer_and_route':
       return moveOrAnswer(situation, request);
     case 'answer':
+      if (situation.ask) return prose(questionFor(situation.ask));
       return toolAnswer(request) ?? answerAt(situation, request);
   }
 }

@@ -53,15 +53,23 @@ function decideOn(tool: Tool, text: string, request: RuleRequest, mayAsk: boolea
   if (required.length === 1 && only !== undefined && FREE_TEXT.has(only) && text !== '') found[only] = text;
   const missing = required.filter((name) => found[name] === null || found[name] === undefined);
   if (missing.length > 0) {
-    const wanted = missing.map((name) => askedName(name, properties.get(name)));
-    return mayAsk ? { kind: 'ask', question: `Could you tell me ${wanted.join(' and ')}?` } : undefined;
+    if (!mayAsk) return undefined;
+    const wanted = missing.map((name): VariableConfig => {
+      return properties.get(name) ?? { name, type: 'string', description: '' };
+    });
+    return { kind: 'ask', question: questionFor(wanted) };
   }
   const given = Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null));
   return { kind: 'tool_call', name: tool.name, arguments: JSON.stringify(given) };
 }
 
-function askedName(name: string, config: VariableConfig | undefined): string {
-  const described = config?.description.split(/[.,;(]/)[0]?.trim();
+/** A question for the values of variables. */
+export function questionFor(wanted: readonly VariableConfig[]): string {
+  return `Could you tell me ${wanted.map(askedName).join(' and ')}?`;
+}
+
+function askedName({ name, description }: VariableConfig): string {
+  const described = description.split(/[.,;(]/)[0]?.trim();
   const words = described || splitIdentifier(name).toLowerCase();
   return /^(?:the|a|an|your)\b/i.test(words)
     ? words.toLowerCase()

@@ -18,6 +18,7 @@ export type CallStatus = (typeof CALL_STATUSES)[number];
 export const CALL_END_REASONS = [
   'caller_hangup',
   'agent_hangup',
+  'agent_error',
   'api_hangup',
   'transferred',
   'max_duration',

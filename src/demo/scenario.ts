@@ -63,7 +63,7 @@ export const PATHWAY: PathwayInput = {
     edge('greeting', 'canceled', 'The caller says no, or wants to cancel the table.'),
     edge('greeting', 'special', 'The caller says yes, or wants to keep the table.'),
     edge('special', 'prepared', { '!!': [{ var: 'wish' }] }),
-    edge('special', 'plain', null),
+    edge('special', 'plain', null, true),
     edge('prepared', 'goodbye', null),
     edge('plain', 'goodbye', null),
     edge('canceled', 'goodbye', null),
@@ -94,6 +94,6 @@ export const CALLEE: BehaviourInput = {
 type Edge = NonNullable<PathwayInput['edges']>[number];
 type Condition = NonNullable<Edge['data']>['condition'];
 
-function edge(source: string, target: string, condition: NonNullable<Condition> | null): Edge {
-  return { id: `${source}-${target}`, source, target, data: { label: target, condition } };
+function edge(source: string, target: string, condition: Condition, fallback = false): Edge {
+  return { id: `${source}-${target}`, source, target, data: { label: target, condition, fallback } };
 }

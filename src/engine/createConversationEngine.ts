@@ -308,7 +308,7 @@ class Engine implements ConversationEngine {
       if (!isMeant(session)) return undefined;
       const { agent } = await this.#releaseOf(session);
       const call = session.callId === null ? undefined : await callOf?.(projectId, session.callId);
-      return endingOf(agent, reason, call, clock.now(), finalizeTimeoutSeconds);
+      return endingOf(agent, session.state.variables, reason, call, clock.now(), finalizeTimeoutSeconds);
     });
     if (ended) onEnded();
     return ended !== undefined;

@@ -228,7 +228,7 @@ export class VoiceSession {
     }
     const { stream, clock } = this.#deps;
     this.#turns.dispatch({ type: 'session_ending' });
-    stream.command({ kind: 'hangup' });
+    stream.command({ kind: 'hangup', ...(outcome === 'failed' ? { reason: 'error' } : {}) });
     const timer = clock.setTimer(() => this.#close('the agent has hung up'), HANGUP_TIMEOUT_MS);
     this.#cleanups.push(() => timer.cancel());
   }

@@ -27,6 +27,7 @@ export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>):
       fromNumber,
       toNumber,
       status,
+      endReason,
       durationMs: talkTimeMs(call),
       sip,
       answeringMachine,

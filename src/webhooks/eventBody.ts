@@ -43,7 +43,7 @@ function detailsOf(
 }
 
 function finalizedDetails(session: OutboxSession, report: CallReport | undefined) {
-  const { startedAt, endedAt, endReason, messages, variables, evaluation } = session;
+  const { startedAt, endedAt, endReason, messages, variables, missingVariables, evaluation } = session;
   return {
     status: report?.call.status ?? 'ended',
     endReason: report?.endReason ?? endReason,
@@ -52,6 +52,7 @@ function finalizedDetails(session: OutboxSession, report: CallReport | undefined
     durationMs: Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)),
     messages: messages.map(shown),
     variables,
+    missingVariables,
     ...(evaluation === undefined ? {} : { evaluation }),
   };
 }

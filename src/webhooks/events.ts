@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type WebhookEventName, webhookEventName } from '../agents/agentConfig.ts';
+import { CALL_END_REASONS } from '../calls/call.ts';
 
 /** In the order in which a session's events are sent. */
 export const WEBHOOK_EVENT_NAMES = webhookEventName.options;
@@ -30,6 +31,10 @@ export const webhookCallSchema = z.strictObject({
       'canceled',
     ])
     .meta({ description: 'In `session.ended` not always final' }),
+  endReason: z
+    .enum(CALL_END_REASONS)
+    .nullable()
+    .meta({ description: 'Why the call ended; null before its end, and where the status says it' }),
   durationMs: durationMs
     .nullable()
     .meta({ description: 'From the answer to the end; null while unknown, 0 when unanswered' }),
@@ -124,6 +129,7 @@ const exampleCall = {
   fromNumber: '+886223456789',
   toNumber: '+886912345678',
   status: 'completed',
+  endReason: 'caller_hangup',
   durationMs: 42_180,
   sip: { code: 200, reason: 'OK' },
   answeringMachine: 'human',
@@ -139,7 +145,13 @@ export const sessionEndedSchema = z
   .meta({
     id: 'WebhookSessionEnded',
     description: 'The conversation has ended. For calls, final status and duration may still be unknown.',
-    examples: [{ event: 'session.ended', ...example, call: { ...exampleCall, durationMs: null } }],
+    examples: [
+      {
+        event: 'session.ended',
+        ...example,
+        call: { ...exampleCall, status: 'in_progress', endReason: null, durationMs: null },
+      },
+    ],
   });
 
 export const callEndedSchema = z
@@ -187,6 +199,9 @@ export const sessionFinalizedSchema = z
     durationMs,
     messages: z.array(webhookMessageSchema).meta({ description: 'The transcript, in order' }),
     variables: z.record(z.string(), z.unknown()).meta({ description: 'By name; any JSON' }),
+    missingVariables: z
+      .array(z.string())
+      .meta({ description: 'Names of the required variables without a value', examples: [['orderNumber']] }),
     evaluation: z.strictObject({ criteria: z.array(criterionSchema) }).optional(),
     recording: webhookRecordingSchema.optional(),
     recordingUrl,
@@ -209,6 +224,7 @@ export const sessionFinalizedSchema = z
           { role: 'user', content: 'I would like a table for two.', at: '2026-03-14T09:26:15.020Z' },
         ],
         variables: { guests: 2 },
+        missingVariables: [],
         evaluation: {
           criteria: [{ name: 'polite', passed: true, reason: 'Greeted and thanked the caller.' }],
         },

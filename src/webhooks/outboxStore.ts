@@ -46,6 +46,8 @@ export interface OutboxSession {
   readonly endReason: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly messages: readonly SessionMessage[];
+  /** Required variables without a value. */
+  readonly missingVariables: readonly string[];
   readonly evaluation: unknown;
   /** When each event's fact became known. */
   readonly factsAt: Partial<Readonly<Record<WebhookEventName, string>>>;

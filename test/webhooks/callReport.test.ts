@@ -28,6 +28,7 @@ describe('callReport', () => {
         fromNumber: '+886223456789',
         toNumber: '+886912345678',
         status: 'completed',
+        endReason: 'agent_hangup',
         durationMs: 7000,
         sip: { code: 200, reason: 'OK' },
         answeringMachine: 'machine',

@@ -46,6 +46,7 @@ describe('webhook bodies', () => {
           fromNumber: '+1',
           toNumber: '+2',
           status: 'busy',
+          endReason: null,
           durationMs: 0,
           sip: { code: 486, reason: 'Busy Here' },
           answeringMachine: null,

@@ -27,6 +27,7 @@ const SESSION: OutboxSession = {
   endReason: 'api_end',
   variables: {},
   messages: [],
+  missingVariables: [],
   evaluation: undefined,
   factsAt: {},
 };

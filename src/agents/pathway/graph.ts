@@ -1,5 +1,5 @@
-import type { PathwayEdge } from './schema/edgeSchema.ts';
-import type { PathwayNode } from './schema/nodeSchema.ts';
+import { ANY_NODE, type Condition, isEventCondition, type PathwayEdge } from './schema/edgeSchema.ts';
+import { DEFAULT_SILENCE_MS, type PathwayNode } from './schema/nodeSchema.ts';
 import type { Pathway } from './schema/pathwaySchema.ts';
 
 /** A pathway, indexed for traversal. */
@@ -8,8 +8,12 @@ export interface PathwayGraph {
   /** Undefined only in a graph that cannot be saved. */
   readonly start: PathwayNode | undefined;
   node(id: string): PathwayNode | undefined;
-  /** The outgoing edges of a node, in evaluation order. */
+  /** The node's own outgoing edges, in evaluation order. */
   outgoing(nodeId: string): readonly PathwayEdge[];
+  /** The edges that leave every node, in evaluation order. */
+  readonly globalEdges: readonly PathwayEdge[];
+  /** The node's own edges, then the global edges that lead elsewhere. */
+  leaving(nodeId: string): readonly PathwayEdge[];
 }
 
 export interface TemplateInNode {
@@ -29,20 +33,31 @@ export function createGraph(pathway: Pathway, startNodeId?: string): PathwayGrap
   for (const node of pathway.nodes) if (!byId.has(node.id)) byId.set(node.id, node);
   const outgoing = new Map<string, PathwayEdge[]>();
   for (const edge of pathway.edges) {
-    if (!byId.has(edge.source) || !byId.has(edge.target)) continue;
+    const hasSource = edge.source === ANY_NODE || byId.has(edge.source);
+    if (!hasSource || !byId.has(edge.target)) continue;
     const siblings = outgoing.get(edge.source);
     if (siblings) siblings.push(edge);
     else outgoing.set(edge.source, [edge]);
   }
   for (const edges of outgoing.values()) edges.sort(byEvaluationOrder);
+  const globalEdges = outgoing.get(ANY_NODE) ?? [];
+  const ownEdges = (nodeId: string) => (nodeId === ANY_NODE ? [] : (outgoing.get(nodeId) ?? []));
   return {
     nodes: [...byId.values()],
     start:
       (startNodeId === undefined ? undefined : byId.get(startNodeId)) ??
       pathway.nodes.find((node) => node.type === 'start'),
     node: (id) => byId.get(id),
-    outgoing: (nodeId) => outgoing.get(nodeId) ?? [],
+    outgoing: ownEdges,
+    globalEdges,
+    leaving: (nodeId) => [...ownEdges(nodeId), ...globalEdges.filter(({ target }) => target !== nodeId)],
   };
+}
+
+/** The silence after which a condition holds at a node; undefined where it waits for no silence. */
+export function silenceMsOf(condition: Condition, node: PathwayNode): number | undefined {
+  if (!isEventCondition(condition) || condition.event !== 'silence') return undefined;
+  return condition.afterMs ?? node.data.silence?.afterMs ?? DEFAULT_SILENCE_MS;
 }
 
 /** True for nodes that wait for the caller; all others are left at once. */

@@ -2,7 +2,7 @@ import { type ErrorDetail, invalid } from '../../base/errors.ts';
 import { jsonPointer } from '../../base/validation.ts';
 import { checkExpression } from './expressions.ts';
 import { canUseTools, nodeTemplates } from './graph.ts';
-import { isEventCondition, isExpression, type PathwayEdge } from './schema/edgeSchema.ts';
+import { ANY_NODE, isEventCondition, isExpression, type PathwayEdge } from './schema/edgeSchema.ts';
 import type { PathwayNode } from './schema/nodeSchema.ts';
 import type { Pathway } from './schema/pathwaySchema.ts';
 import { checkTemplate } from './templates.ts';
@@ -26,6 +26,8 @@ export type StructureCode =
   | 'unknown_tool'
   | 'edge_into_start'
   | 'edge_out_of_end'
+  | 'global_edge_without_condition'
+  | 'global_fallback_edge'
   | 'template_error'
   | 'expression_error';
 
@@ -98,6 +100,7 @@ export function checkEdge(
 ): StructureError[] {
   return [
     ...checkEndpoints(edge, nodes, path),
+    ...(edge.source === ANY_NODE ? checkGlobal(edge, [...path, 'data']) : []),
     ...checkCondition(edge, known, [...path, 'data', 'condition']),
   ];
 }
@@ -109,7 +112,7 @@ function checkEndpoints(
 ): StructureError[] {
   const errors: StructureError[] = [];
   for (const end of ['source', 'target'] as const) {
-    if (nodes.has(edge[end])) continue;
+    if (nodes.has(edge[end]) || (end === 'source' && edge.source === ANY_NODE)) continue;
     errors.push(
       problem('unknown_node', [...path, end], `${end} ${quoted(edge[end])} is not a node of this pathway`),
     );
@@ -123,6 +126,17 @@ function checkEndpoints(
     errors.push(problem('edge_into_start', [...path, 'target'], message));
   }
   return errors;
+}
+
+function checkGlobal({ data }: PathwayEdge, path: readonly PropertyKey[]): StructureError[] {
+  if (data.condition === null) {
+    const message =
+      'an edge from every node (*) needs a condition; without one every node would be left at once';
+    return [problem('global_edge_without_condition', [...path, 'condition'], message)];
+  }
+  if (!data.fallback) return [];
+  const message = 'an edge from every node (*) goes before the edges of the node, and cannot be a fallback';
+  return [problem('global_fallback_edge', [...path, 'fallback'], message)];
 }
 
 function checkCondition(

@@ -216,7 +216,7 @@ function runCommand(state: CallState, command: CallCommand): CallStep {
   if (!isAnswered(state)) return unchanged(state);
   switch (command.kind) {
     case 'hangup':
-      return hangUp(state, 'agent_hangup');
+      return hangUp(state, command.reason === 'error' ? 'agent_error' : 'agent_hangup');
     case 'send_dtmf':
       return { state, effects: [{ type: 'send_dtmf', digits: command.digits }] };
     case 'transfer':

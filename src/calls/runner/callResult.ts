@@ -12,7 +12,14 @@ export interface CallResult {
 /** Why this node hangs up a call. */
 export type HangupIntent = Extract<
   CallEndReason,
-  'agent_hangup' | 'api_hangup' | 'transferred' | 'max_duration' | 'media_timeout' | 'node_lost' | 'rejected'
+  | 'agent_hangup'
+  | 'agent_error'
+  | 'api_hangup'
+  | 'transferred'
+  | 'max_duration'
+  | 'media_timeout'
+  | 'node_lost'
+  | 'rejected'
 >;
 
 /** Results of unanswered legs; no reason where the status is reason enough. */

@@ -25,6 +25,8 @@ export interface HistoryDetail extends Omit<HistorySummary, 'messageCount' | 'du
   readonly variables: unknown;
   readonly messages: readonly SessionMessage[];
   readonly events: readonly HistoryEvent[];
+  /** Required variables without a value; once the session has ended. */
+  readonly missingVariables?: readonly string[];
   readonly evaluation?: unknown;
 }
 

@@ -1,5 +1,7 @@
-import { isEventCondition } from '../../agents/pathway/schema/edgeSchema.ts';
+import { expressionVariables } from '../../agents/pathway/expressions.ts';
+import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
+import type { Clock } from '../../base/clock.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import { askForRoute, askForVariables, questionAt } from '../prompt/questions.ts';
 import type { Passage } from '../tools/knowledge.ts';
@@ -9,20 +11,26 @@ import { answerNode, type NodeAnswer, type SpeechState } from '../turn/answerNod
 import { currentNodeOf } from '../turn/delivery.ts';
 import { sayFiller } from '../turn/filler.ts';
 import type { TurnDone, TurnInput } from '../turn/turn.ts';
-import { emit, isSpoken, say, type TurnContext } from '../turn/turnContext.ts';
+import { emit, executionMode, isSpoken, say, type TurnContext } from '../turn/turnContext.ts';
+import { dueBefore, missingVariables, stillToAsk, templateNames } from './requiredVariables.ts';
 import { triggerOf } from './selectEdge.ts';
+import { advanceTurn, initialTurn } from './turnMachine.ts';
 import {
-  advanceTurn,
-  initialTurn,
   MOVE_STYLES,
   type TurnMachineEffect,
   type TurnMachineEvent,
-} from './turnMachine.ts';
+  type TurnMachineState,
+  type TurnMachineStep,
+} from './turnMachineState.ts';
 
 /** Inputs after which a spoken turn without words has failed; after others the channel may stay silent. */
 const NEEDS_ANSWER: ReadonlySet<TurnInput['kind']> = new Set(['begin', 'words', 'dtmf']);
 /** Inputs that the pathway does not answer. */
 const RECORDED_ONLY: ReadonlySet<TurnInput['kind']> = new Set(['notice', 'last_words']);
+/** Code of the error in the history where a model does not select an edge. */
+const ROUTE_FAILED = 'route_failed';
+/** A verdict is about ten tokens: it comes this soon after the answer's first one, or is not waited for. */
+const VERDICT_TIMEOUT_MS = 250;
 
 export interface PathwayResult {
   /** Whether the current node has been spoken. */
@@ -31,14 +39,14 @@ export interface PathwayResult {
 }
 
 /** Runs the pathway for one turn, while the agent's variables are extracted from what the customer said. */
-export async function runPathway(turn: TurnContext): Promise<PathwayResult> {
-  const { session, request, journal } = turn;
+export async function runPathway(started: TurnContext): Promise<PathwayResult> {
+  const { session, request, journal } = started;
   journal.recordInput(request);
   if (RECORDED_ONLY.has(request.input.kind)) return { hasSpoken: session.state.hasSpoken, ended: null };
-  if (request.input.kind === 'failure') await sayFiller(turn);
-  const extraction = extractVariables(turn);
+  if (request.input.kind === 'failure') await sayFiller(started);
+  const extraction = extractVariables(started);
   try {
-    return await drive(turn, extraction);
+    return await drive({ ...started, extraction });
   } finally {
     // A turn that fails waits for it too, so that nothing of it is left running.
     await extraction;
@@ -46,36 +54,82 @@ export async function runPathway(turn: TurnContext): Promise<PathwayResult> {
 }
 
 /** Drives the turn machine: performs its effects, and feeds back what came of the last one. */
-async function drive(turn: TurnContext, extraction: Promise<void>): Promise<PathwayResult> {
+async function drive(turn: TurnContext): Promise<PathwayResult> {
   const { session, graph, journal, request } = turn;
-  const { currentNodeId, hasSpoken } = session.state;
-  const node = currentNodeId === null ? graph.start : graph.node(currentNodeId);
-  if (currentNodeId !== null && node) announce(turn, node);
-  let state = initialTurn(currentNodeId, hasSpoken);
+  const { currentNodeId: nodeId, hasSpoken } = session.state;
+  const node = nodeId === null ? undefined : graph.node(nodeId);
+  if (node) announce(turn, node);
+  let state = initialTurn({ nodeId, hasSpoken }, journal.route, graph);
   let event: TurnMachineEvent | undefined = { type: 'start', trigger: triggerOf(request.input) };
   let ended: TurnDone['ended'] = null;
   let speech: SpeechState = 'not_required';
-  if (node && needsVariablesFirst(turn, node)) await extraction;
   while (event) {
-    const step = advanceTurn(state, event, {
-      graph,
-      style: MOVE_STYLES[turn.release.agent.executionMode ?? 'balance'],
-      variables: journal.variables,
-      onFailure: (edge, message) =>
-        journal.event('error', { code: 'expression_failed', edgeId: edge.id, message }),
-    });
+    const step: TurnMachineStep = await advance(turn, state, event);
     state = step.state;
+    journal.setRoute({ returnTo: state.returnTo, heldEdgeId: state.held?.id ?? null });
     event = undefined;
     for (const effect of step.effects) {
+      if (readsExtracted(turn, effect)) await turn.extraction;
       const outcome: Outcome = await perform(turn, effect);
       ended = outcome.ended ?? ended;
       if (speech !== 'said') speech = outcome.speech ?? speech;
       event = outcome.event ?? event;
-      if (event && event.type !== 'judged') await extraction;
     }
   }
   if (speech === 'missing') requireWords(turn);
   return { hasSpoken: state.hasSpoken, ended };
+}
+
+/**
+ * Advances the turn machine. Where the step depends on a variable that is still being extracted, it is taken once more
+ * with the value.
+ */
+async function advance(
+  turn: TurnContext,
+  state: TurnMachineState,
+  event: TurnMachineEvent,
+): Promise<TurnMachineStep> {
+  const { graph, journal, release } = turn;
+  const extracted = extractedNames(turn);
+  let failures: { readonly edgeId: string; readonly message: string }[] = [];
+  let isDependent = false;
+  const take = () => {
+    failures = [];
+    return advanceTurn(state, event, {
+      graph,
+      style: MOVE_STYLES[executionMode(release.agent)],
+      variables({ data }) {
+        isDependent ||= expressionVariables(data.condition).some((name) => extracted.has(name));
+        return journal.variables;
+      },
+      dueBefore(edge) {
+        const missing = missingVariables(release.agent, journal.variables);
+        const due = stillToAsk(dueBefore(missing, edge, graph), journal.route.asked);
+        isDependent ||= due.length > 0;
+        return due;
+      },
+      onFailure: ({ id }, message) => failures.push({ edgeId: id, message }),
+    });
+  };
+  let step = take();
+  if (isDependent) {
+    await turn.extraction;
+    step = take();
+  }
+  for (const failure of failures) journal.event('error', { code: 'expression_failed', ...failure });
+  return step;
+}
+
+/** Whether an effect renders a variable that is still being extracted. */
+function readsExtracted(turn: TurnContext, { type, node }: TurnMachineEffect): boolean {
+  const extracted = extractedNames(turn);
+  return type !== 'enter' && extracted.size > 0 && templateNames(node).some((name) => extracted.has(name));
+}
+
+/** The variables that the turn extracts from the customer's words. */
+function extractedNames({ release, request }: TurnContext): ReadonlySet<string> {
+  const configs = request.input.kind === 'words' ? release.agent.variableConfigs : null;
+  return new Set((configs ?? []).map(({ name }) => name));
 }
 
 /** What came of an effect. */
@@ -97,13 +151,16 @@ async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Ou
   const { journal } = turn;
   switch (effect.type) {
     case 'enter':
-      journal.moveTo(node.id);
+      journal.moveTo(node.id, effect.hasSpokenFor);
       announce(turn, node, effect.hasSpokenFor);
       journal.event('node_entered', { nodeId: node.id, title: node.data.title, why: effect.why });
       return {};
-    case 'judge': {
-      const edgeId = await askForRoute(questionAt(turn, node), node, effect.choices, turn.render);
-      return { event: { type: 'judged', edgeId } };
+    case 'judge':
+      return { event: { type: 'judged', edgeId: await judge(turn, node, effect.choices) } };
+    case 'ask': {
+      journal.addQuestion(effect.variables.map(({ name }) => name));
+      const { saidAnything, speech } = await answerNode(turn, node, { ask: effect.variables });
+      return { event: { type: 'spoke', edgeId: null, saidAnything }, speech };
     }
     case 'say':
       return (await greet(turn)) ?? (await sayPrompt(turn, node));
@@ -134,24 +191,72 @@ async function greet(turn: TurnContext): Promise<Outcome | undefined> {
   return { event: { type: 'spoke', edgeId: null, saidAnything: true }, speech: 'said' };
 }
 
+/** Has a model select the edge. @returns Undefined for a verdict that cannot be read. @throws {ModelError} */
+async function judge(
+  turn: TurnContext,
+  node: PathwayNode,
+  choices: readonly PathwayEdge[],
+): Promise<string | null | undefined> {
+  try {
+    return await askForRoute(questionAt(turn, node), node, choices, turn.render);
+  } catch (error) {
+    if (!(error instanceof ModelError) || error.code !== 'model_malformed') throw error;
+    turn.journal.event('error', { code: ROUTE_FAILED, nodeId: node.id, message: error.message });
+    return undefined;
+  }
+}
+
 /** Has the model answer at a node. In turbo a second request selects the edge meanwhile. */
 async function speakAtNode(
   turn: TurnContext,
   { node, moves, beside }: Extract<TurnMachineEffect, { type: 'speak' }>,
 ): Promise<Outcome> {
-  const selecting =
-    beside.length > 0
-      ? askForRoute(questionAt(turn, node), node, beside, turn.render).catch((error: unknown) => {
-          const message = error instanceof Error ? error.message : '';
-          turn.journal.event('error', { code: 'route_failed', message });
-          return null;
-        })
-      : undefined;
-  const answer = await answerNode(turn, node, moves, await knowledgeFor(turn, node));
-  const edgeId = selecting ? await selecting : answer.edgeId;
+  const verdict = beside.length > 0 ? judgeBeside(turn, node, beside) : undefined;
+  const answer = await answerNode(turn, node, {
+    moves,
+    knowledge: await knowledgeFor(turn, node),
+    ...(verdict ? { mayBegin: holdUntil(turn.deps.clock, verdict) } : {}),
+  });
+  const edgeId = verdict ? await verdict : answer.edgeId;
   if (answer.halt) return haltedBy(answer.halt);
+  const { saidAnything, toolResult } = answer;
+  if (toolResult) return { event: { type: 'tool_ran', ...toolResult, saidAnything }, speech: 'not_required' };
   const speech = answer.speech === 'missing' && edgeId !== null ? 'not_required' : answer.speech;
-  return { event: { type: 'spoke', edgeId, saidAnything: answer.saidAnything }, speech };
+  return { event: { type: 'spoke', edgeId, saidAnything }, speech };
+}
+
+/** @returns The edge that holds; null for none, and where the model fails. */
+async function judgeBeside(
+  turn: TurnContext,
+  node: PathwayNode,
+  choices: readonly PathwayEdge[],
+): Promise<string | null> {
+  try {
+    return await askForRoute(questionAt(turn, node), node, choices, turn.render);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : '';
+    turn.journal.event('error', { code: ROUTE_FAILED, nodeId: node.id, message });
+    return null;
+  }
+}
+
+/**
+ * Holds an answer back until it is known whether the conversation stays at the node, but not for long.
+ *
+ * @returns Whether the answer may begin; the same for every call.
+ */
+function holdUntil(clock: Clock, verdict: Promise<string | null>): () => Promise<boolean> {
+  let isFree: Promise<boolean> | undefined;
+  return () => {
+    isFree ??= new Promise((resolve) => {
+      const timer = clock.setTimer(() => resolve(true), VERDICT_TIMEOUT_MS);
+      void verdict.then((edgeId) => {
+        timer.cancel();
+        resolve(edgeId === null);
+      });
+    });
+    return isFree;
+  };
 }
 
 /** A tool ended or transferred the conversation, or is for the client to run. */
@@ -202,11 +307,4 @@ async function extractVariables(turn: TurnContext): Promise<void> {
     const message = error instanceof Error ? error.message : '';
     journal.event('error', { code: 'extraction_failed', message });
   }
-}
-
-/** Whether an edge out of the node evaluates an expression over the variables. */
-function needsVariablesFirst({ graph }: TurnContext, node: PathwayNode): boolean {
-  return graph
-    .outgoing(node.id)
-    .some(({ data }) => typeof data.condition !== 'string' && !isEventCondition(data.condition));
 }

@@ -1,11 +1,6 @@
 import { evaluateExpression } from '../../agents/pathway/evaluateExpression.ts';
-import { type PathwayGraph, waitsForCaller } from '../../agents/pathway/graph.ts';
-import {
-  type EventCondition,
-  isEventCondition,
-  isExpression,
-  type PathwayEdge,
-} from '../../agents/pathway/schema/edgeSchema.ts';
+import { type PathwayGraph, silenceMsOf, waitsForCaller } from '../../agents/pathway/graph.ts';
+import { isEventCondition, isExpression, type PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
 import { TRANSFER_TOOL, type TurnInput } from '../turn/turn.ts';
@@ -18,14 +13,17 @@ export type TurnTrigger =
   | { readonly kind: 'voicemail' }
   | { readonly kind: 'failure' }
   | { readonly kind: 'passed' }
-  | { readonly kind: 'tool_result'; readonly ok: boolean; readonly tool: string };
+  | { readonly kind: 'tool_result'; readonly ok: boolean; readonly tool: string }
+  /** Results of tools that the client ran for the model. */
+  | { readonly kind: 'client_tools'; readonly tools: readonly string[] };
 
-/** What the pathway reacts to. Results of the client's tools let the current node continue, as `begin` does. */
+/** What the pathway reacts to; at `begin` the agent speaks first. */
 export function triggerOf(input: TurnInput): TurnTrigger | 'begin' {
   switch (input.kind) {
     case 'begin':
-    case 'tool_results':
       return 'begin';
+    case 'tool_results':
+      return { kind: 'client_tools', tools: input.results.map(({ name = '' }) => name) };
     case 'words':
       return { kind: 'words' };
     case 'notice':
@@ -48,47 +46,100 @@ export interface EdgeSelection {
 
 export interface SelectEdgeOptions {
   readonly trigger: TurnTrigger;
-  readonly variables: Variables;
+  /** As they are at the moment of the call. */
+  readonly variables: (expression: PathwayEdge) => Variables;
   /** Whether the node has been spoken, so that the customer's words answer it and free its unconditional edge. */
   readonly hasSpoken: boolean;
+  /** The edge that was selected in an earlier turn and has waited since; replaces the node's own edges. */
+  readonly held?: PathwayEdge | null;
   readonly onFailure?: (edge: PathwayEdge, reason: string) => void;
 }
 
+const STAY: EdgeSelection = { choices: [], otherwise: null };
+
 /**
- * Goes through the edges out of a node in their order, up to the first that certainly holds.
+ * Selects the edge out of a node, by the same rule in every execution mode:
  *
- * Sentences before it are choices for a model. An event condition holds only for its event, a fallback only where nothing
- * else holds.
+ * 1. an edge for the event that happened;
+ * 2. for the customer's input, the global edges: each by 4 and 5;
+ * 3. an unconditional edge, as soon as the customer has answered the node; it hides the edges of 4 and 5;
+ * 4. an expression that is true;
+ * 5. a sentence that a model judges to hold;
+ * 6. a fallback, by 3 to 5.
+ *
+ * Of equal ones the higher priority counts, then the order of the graph.
  */
 export function selectEdge(
   graph: PathwayGraph,
   node: PathwayNode,
   options: SelectEdgeOptions,
 ): EdgeSelection {
-  const choices: PathwayEdge[] = [];
-  for (const edge of graph.outgoing(node.id)) {
-    const { condition } = edge.data;
-    if (typeof condition === 'string') {
-      if (isJudged(options.trigger)) choices.push(edge);
-    } else if (holds(edge, node, options)) {
-      return { choices, otherwise: edge };
-    }
-  }
-  return { choices, otherwise: null };
+  const event = edgeOfEvent(graph, node, options.trigger);
+  if (event) return { choices: [], otherwise: event };
+  const everywhere = selectGlobal(graph, node, options);
+  if (everywhere.otherwise) return everywhere;
+  const here = options.held
+    ? { choices: [], otherwise: options.held }
+    : selectOwn(graph.outgoing(node.id), node, options);
+  return { choices: [...everywhere.choices, ...here.choices], otherwise: here.otherwise };
 }
 
-function holds(edge: PathwayEdge, node: PathwayNode, options: SelectEdgeOptions): boolean {
+/** The edge for the event that happened. Of several for silence, the shortest. */
+export function edgeOfEvent(
+  graph: PathwayGraph,
+  node: PathwayNode,
+  trigger: TurnTrigger,
+): PathwayEdge | undefined {
+  const edges = graph.leaving(node.id).filter((edge) => hasHappened(edge, node, trigger));
+  if (trigger.kind !== 'silence') return edges[0];
+  const afterMs = ({ data }: PathwayEdge) => silenceMsOf(data.condition, node) ?? 0;
+  return edges.toSorted((one, other) => afterMs(one) - afterMs(other))[0];
+}
+
+function selectGlobal(graph: PathwayGraph, node: PathwayNode, options: SelectEdgeOptions): EdgeSelection {
+  const { kind } = options.trigger;
+  if (kind !== 'words' && kind !== 'dtmf') return STAY;
+  const edges = graph.globalEdges.filter(({ target }) => target !== node.id);
+  return selectAmong(edges, options);
+}
+
+function selectOwn(
+  edges: readonly PathwayEdge[],
+  node: PathwayNode,
+  options: SelectEdgeOptions,
+): EdgeSelection {
+  const regular = edges.filter(({ data }) => !data.fallback);
+  const always = unconditional(regular);
+  if (always) return { choices: [], otherwise: isFree(node, options) ? always : null };
+  const selected = selectAmong(regular, options);
+  if (selected.otherwise) return selected;
+  const fallbacks = edges.filter(({ data }) => data.fallback);
+  const otherwise = unconditional(fallbacks);
+  if (otherwise) return { ...selected, otherwise: isFree(node, options) ? otherwise : null };
+  const last = selectAmong(fallbacks, options);
+  return { choices: [...selected.choices, ...last.choices], otherwise: last.otherwise };
+}
+
+function unconditional(edges: readonly PathwayEdge[]): PathwayEdge | undefined {
+  return edges.find(({ data }) => data.condition === null);
+}
+
+/** An expression that is true, or else the sentences. */
+function selectAmong(edges: readonly PathwayEdge[], options: SelectEdgeOptions): EdgeSelection {
+  const certain = edges.find((edge) => isTrue(edge, options));
+  if (certain) return { choices: [], otherwise: certain };
+  if (!isJudged(options.trigger)) return STAY;
+  return { choices: edges.filter(({ data }) => typeof data.condition === 'string'), otherwise: null };
+}
+
+function isTrue(edge: PathwayEdge, { variables, onFailure }: SelectEdgeOptions): boolean {
   const { condition } = edge.data;
-  if (isEventCondition(condition)) return happened(condition, options.trigger);
-  if (isExpression(condition)) {
-    const onFailure = (reason: string) => options.onFailure?.(edge, reason);
-    return evaluateExpression(condition, options.variables, { onFailure });
-  }
-  return isUnconditionalFree(node, options);
+  if (!isExpression(condition)) return false;
+  return evaluateExpression(condition, variables(edge), { onFailure: (reason) => onFailure?.(edge, reason) });
 }
 
 /** A node that waits for the customer keeps its unconditional edge until the customer has answered it. */
-function isUnconditionalFree(node: PathwayNode, { trigger, hasSpoken }: SelectEdgeOptions): boolean {
+function isFree(node: PathwayNode, { trigger, hasSpoken }: SelectEdgeOptions): boolean {
   if (trigger.kind === 'failure') return true;
   if (trigger.kind === 'silence' || trigger.kind === 'voicemail') return false;
   // A failed transfer is no answer of the customer.
@@ -100,15 +151,19 @@ function isJudged(trigger: TurnTrigger): boolean {
   return trigger.kind === 'words' || trigger.kind === 'passed' || trigger.kind === 'tool_result';
 }
 
-function happened(condition: EventCondition, trigger: TurnTrigger): boolean {
+function hasHappened({ data }: PathwayEdge, node: PathwayNode, trigger: TurnTrigger): boolean {
+  const { condition } = data;
+  if (!isEventCondition(condition)) return false;
   switch (condition.event) {
     case 'dtmf':
       return (
         trigger.kind === 'dtmf' && (condition.digits === undefined || condition.digits === trigger.digits)
       );
     case 'silence':
-      return trigger.kind === 'silence' && trigger.durationMs >= (condition.afterMs ?? 0);
+      return trigger.kind === 'silence' && trigger.durationMs >= (silenceMsOf(condition, node) ?? 0);
     case 'tool_result':
+      if (trigger.kind === 'client_tools')
+        return condition.ok !== false && trigger.tools.some((tool) => (condition.tool ?? tool) === tool);
       return (
         trigger.kind === 'tool_result' &&
         (condition.ok ?? trigger.ok) === trigger.ok &&

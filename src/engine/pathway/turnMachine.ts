@@ -1,90 +1,26 @@
-import type { ExecutionMode } from '../../agents/agentConfig.ts';
 import { type PathwayGraph, waitsForCaller } from '../../agents/pathway/graph.ts';
-import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
+import { ANY_NODE, type PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import type { Variables } from '../../agents/pathway/templates.ts';
-import { selectEdge, type TurnTrigger } from './selectEdge.ts';
+import type { PendingRoute } from '../session/session.ts';
+import type { VariableConfig } from './requiredVariables.ts';
+import { edgeOfEvent, selectEdge, type TurnTrigger } from './selectEdge.ts';
+import type {
+  TurnMachineStep as Step,
+  TurnMachineContext,
+  TurnMachineEffect,
+  TurnMachineEvent,
+  TurnMachineState,
+} from './turnMachineState.ts';
 
 /** More nodes than a turn of a sound pathway enters; a pathway that moves in circles without a word stops here. */
 export const MAX_HOPS = 25;
 
-/**
- * How the edge is selected that the customer's words take.
- *
- * - `first`: one model request selects the edge, then another one answers.
- * - `together`: one model request answers and selects the edge.
- * - `beside`: one model request answers at once while another one selects the edge.
- */
-export type MoveStyle = 'first' | 'together' | 'beside';
-
-export const MOVE_STYLES: Readonly<Record<ExecutionMode, MoveStyle>> = {
-  smart: 'first',
-  balance: 'together',
-  turbo: 'beside',
-};
-
-export type TurnPhase = 'begin' | 'judging' | 'speaking' | 'running' | 'done';
-
-export interface TurnMachineState {
-  readonly phase: TurnPhase;
-  readonly nodeId: string | null;
-  /** Whether the current node has been spoken. */
-  readonly hasSpoken: boolean;
-  /** Whether the agent has said anything in this turn. */
-  readonly hasAnswered: boolean;
-  readonly trigger: TurnTrigger;
-  /** Nodes entered in this turn. */
-  readonly hops: number;
-  /** The edges that a model selects from, and the one to take when it selects none. */
-  readonly choices: readonly PathwayEdge[];
-  readonly otherwise: PathwayEdge | null;
-}
-
-export type TurnMachineEvent =
-  | { readonly type: 'start'; readonly trigger: TurnTrigger | 'begin' }
-  /** The edge that a model selected. */
-  | { readonly type: 'judged'; readonly edgeId: string | null }
-  /** The node was spoken; `edgeId` is the edge that the model took meanwhile. */
-  | { readonly type: 'spoke'; readonly edgeId: string | null; readonly saidAnything: boolean }
-  | { readonly type: 'tool_ran'; readonly ok: boolean; readonly tool: string }
-  /** A tool that the model called ended the conversation, or is for the client to run. */
-  | { readonly type: 'halted' };
-
-export type TurnMachineEffect =
-  | {
-      readonly type: 'enter';
-      readonly node: PathwayNode;
-      readonly why: string;
-      /** The words that were just said were said for this node. */
-      readonly hasSpokenFor?: boolean;
-    }
-  | { readonly type: 'judge'; readonly node: PathwayNode; readonly choices: readonly PathwayEdge[] }
-  /** Ask the model for the node's words. The same request may take one of `moves`; another one selects from `beside`. */
-  | {
-      readonly type: 'speak';
-      readonly node: PathwayNode;
-      readonly moves: readonly PathwayEdge[];
-      readonly beside: readonly PathwayEdge[];
-    }
-  | { readonly type: 'say'; readonly node: PathwayNode }
-  | { readonly type: 'run_tool'; readonly node: PathwayNode }
-  | { readonly type: 'transfer'; readonly node: PathwayNode }
-  | { readonly type: 'end'; readonly node: PathwayNode }
-  /** The pathway moves in circles without a word. */
-  | { readonly type: 'too_many_hops'; readonly node: PathwayNode };
-
-export interface TurnMachineContext {
-  readonly graph: PathwayGraph;
-  readonly style: MoveStyle;
-  /** As they are at the moment of the transition. */
-  readonly variables: Variables;
-  readonly onFailure?: (edge: PathwayEdge, reason: string) => void;
-}
-
-interface Step {
-  readonly state: TurnMachineState;
-  readonly effects: readonly TurnMachineEffect[];
-}
+/** Inputs without a customer who could answer a question. */
+const UNATTENDED: ReadonlySet<TurnTrigger['kind']> = new Set(['silence', 'voicemail', 'failure']);
+/** Inputs on which a node is performed that the turn before took an edge to after its answer. */
+const PERFORMING: ReadonlySet<TurnTrigger['kind']> = new Set(['words', 'dtmf', 'silence']);
+/** Inputs of the customer: they continue where a global edge had led away. */
+const RETURNING: ReadonlySet<TurnTrigger['kind']> = new Set(['words', 'dtmf', 'failure']);
 
 /**
  * Moves a conversation through its pathway for one turn.
@@ -100,6 +36,10 @@ interface Step {
  *                        a node that waits: done                done      any other: routing
  * ```
  *
+ * A turn never speaks for two nodes between which the customer's answer is due: once a node that waits has spoken, an
+ * edge out of it is taken, and its target is performed on the customer's next turn. An edge that leads past a missing
+ * required variable is held, and the customer is asked instead.
+ *
  * Pure: returns effects to perform in order; the result of the last one is the next event.
  */
 export function advanceTurn(
@@ -111,25 +51,33 @@ export function advanceTurn(
     case 'start':
       return start(state, event.trigger, context);
     case 'judged':
-      return follow(state, chosen(state, event.edgeId), context);
+      return follow(state, judged(state, event.edgeId), context);
     case 'spoke':
       return afterSpeaking(state, event, context);
     case 'tool_ran': {
       const trigger: TurnTrigger = { kind: 'tool_result', ok: event.ok, tool: event.tool };
-      return route({ ...state, trigger, hasSpoken: true }, context);
+      const hasAnswered = state.hasAnswered || event.saidAnything === true;
+      return route({ ...state, trigger, hasAnswered, hasSpoken: true, held: null }, context);
     }
     case 'halted':
       return finish({ ...state, hasSpoken: true });
   }
 }
 
-export function initialTurn(nodeId: string | null, hasSpoken: boolean): TurnMachineState {
+export function initialTurn(
+  { nodeId, hasSpoken }: Pick<TurnMachineState, 'nodeId' | 'hasSpoken'>,
+  { returnTo, heldEdgeId }: PendingRoute,
+  graph: PathwayGraph,
+): TurnMachineState {
   return {
     phase: 'begin',
     nodeId,
     hasSpoken,
     hasAnswered: false,
     trigger: { kind: 'words' },
+    isAttended: true,
+    returnTo,
+    held: nodeId === null ? null : edgeFrom(graph, nodeId, heldEdgeId),
     hops: 0,
     choices: [],
     otherwise: null,
@@ -138,64 +86,130 @@ export function initialTurn(nodeId: string | null, hasSpoken: boolean): TurnMach
 
 function start(state: TurnMachineState, trigger: TurnTrigger | 'begin', context: TurnMachineContext): Step {
   const { graph } = context;
-  const node = state.nodeId === null ? undefined : graph.node(state.nodeId);
-  if (node && trigger === 'begin') return speakAt({ ...state, nodeId: node.id }, node, context);
-  if (node && trigger !== 'begin') return route({ ...state, trigger }, context);
+  const { returnTo } = state;
+  const origin =
+    returnTo && trigger !== 'begin' && RETURNING.has(trigger.kind) ? graph.node(returnTo.nodeId) : undefined;
+  if (returnTo && origin) {
+    const held = edgeFrom(graph, origin.id, returnTo.heldEdgeId);
+    const back = { ...state, nodeId: origin.id, hasSpoken: returnTo.hasSpoken, returnTo: null, held };
+    return entering(origin, 'returned', start(back, trigger, context));
+  }
+  const node = current(state, context);
+  if (node) return startAt(state, node, trigger, context);
   const first = graph.start;
   if (!first) return finish(state);
   const entered: TurnMachineState = { ...state, nodeId: first.id, hasSpoken: false, hops: 1 };
-  const enter: TurnMachineEffect = { type: 'enter', node: first, why: 'begin' };
   const next =
     trigger === 'begin'
       ? speakOrPass({ ...entered, trigger: { kind: 'passed' } }, first, context)
-      : route({ ...entered, trigger }, context);
-  return { state: next.state, effects: [enter, ...next.effects] };
+      : startAt(entered, first, trigger, context);
+  return entering(first, 'begin', next);
+}
+
+function startAt(
+  state: TurnMachineState,
+  node: PathwayNode,
+  trigger: TurnTrigger | 'begin',
+  context: TurnMachineContext,
+): Step {
+  if (trigger === 'begin') return speakAt(state, node, context);
+  const started = { ...state, trigger, isAttended: !UNATTENDED.has(trigger.kind) };
+  if (trigger.kind === 'client_tools') {
+    const edge = edgeOfEvent(context.graph, node, trigger);
+    return edge ? take(started, edge, context) : speakAt(started, node, context);
+  }
+  const isDue = !state.hasSpoken && !waitsForCaller(node) && PERFORMING.has(trigger.kind);
+  return isDue ? speakOrPass(started, node, context) : route(started, context);
 }
 
 /** Selects the edge out of the current node, by a model where conditions are sentences. */
 function route(state: TurnMachineState, context: TurnMachineContext): Step {
   const node = current(state, context);
   if (!node) return finish(state);
-  const { choices, otherwise } = selectEdge(context.graph, node, {
-    trigger: state.trigger,
-    variables: context.variables,
-    hasSpoken: state.hasSpoken,
-    ...(context.onFailure ? { onFailure: context.onFailure } : {}),
-  });
+  const { graph, variables, onFailure } = context;
+  const { trigger, hasSpoken, held } = state;
+  const options = { trigger, variables, hasSpoken, held, ...(onFailure ? { onFailure } : {}) };
+  const { choices, otherwise } = selectEdge(graph, node, options);
   const next = { ...state, choices, otherwise };
   if (choices.length === 0) return follow(next, otherwise, context);
-  if (context.style === 'first' || state.trigger.kind !== 'words' || !speaksByModel(node)) {
-    return { state: { ...next, phase: 'judging' }, effects: [{ type: 'judge', node, choices }] };
-  }
-  return speakAt(next, node, context);
+  const mayAnswer = trigger.kind === 'words' && otherwise === null && speaksByModel(node);
+  const isFree = mayAnswer && choices.every((edge) => due(state, edge, context).length === 0);
+  if (context.style !== 'first' && isFree) return speakAt(next, node, context);
+  return { state: { ...next, phase: 'judging' }, effects: [{ type: 'judge', node, choices }] };
 }
 
 /** Takes the edge; without one, the current node answers the customer. */
 function follow(state: TurnMachineState, edge: PathwayEdge | null, context: TurnMachineContext): Step {
-  if (edge) return arrive(state, edge, context);
+  if (edge) return take(state, edge, context);
   const node = current(state, context);
   const isAnswer = state.trigger.kind === 'words' || state.trigger.kind === 'dtmf';
   if (!node || state.hasAnswered || !isAnswer) return finish(state);
   return speakAt({ ...state, choices: [] }, node, context);
 }
 
+/** Takes the edge, or holds it and asks for what is missing. */
+function take(state: TurnMachineState, edge: PathwayEdge, context: TurnMachineContext): Step {
+  const node = current(state, context);
+  const variables = due(state, edge, context);
+  if (!node || variables.length === 0) return arrive(state, edge, context);
+  return {
+    state: { ...state, phase: 'asking', held: edge, choices: [], otherwise: null },
+    effects: [{ type: 'ask', node, variables }],
+  };
+}
+
+function due(
+  { isAttended }: TurnMachineState,
+  edge: PathwayEdge,
+  { dueBefore }: TurnMachineContext,
+): readonly VariableConfig[] {
+  return isAttended ? dueBefore(edge) : [];
+}
+
 function arrive(state: TurnMachineState, edge: PathwayEdge, context: TurnMachineContext): Step {
   const node = context.graph.node(edge.target);
   if (!node) return finish(state);
-  const entered: TurnMachineState = {
+  const entered = enter(state, edge, node);
+  if (entered.hops > MAX_HOPS) {
+    const stopped: Step = {
+      state: { ...entered, phase: 'done' },
+      effects: [{ type: 'too_many_hops', node }],
+    };
+    return entering(node, reasonOf(edge), stopped);
+  }
+  return entering(node, reasonOf(edge), speakOrPass(entered, node, context));
+}
+
+function enter(state: TurnMachineState, edge: PathwayEdge, node: PathwayNode): TurnMachineState {
+  return {
     ...state,
     nodeId: node.id,
     hasSpoken: false,
+    returnTo: returnAfter(state, edge, node),
+    held: null,
     hops: state.hops + 1,
     choices: [],
     otherwise: null,
   };
-  const enter: TurnMachineEffect = { type: 'enter', node, why: reasonOf(edge) };
-  if (entered.hops > MAX_HOPS) {
-    return { state: { ...entered, phase: 'done' }, effects: [enter, { type: 'too_many_hops', node }] };
-  }
-  const next = speakOrPass(entered, node, context);
-  return { state: next.state, effects: [enter, ...next.effects] };
+}
+
+/** A chain of nodes that a global edge led to returns from its end. */
+function returnAfter(
+  { nodeId, hasSpoken, returnTo, held, trigger }: TurnMachineState,
+  edge: PathwayEdge,
+  node: PathwayNode,
+): PendingRoute['returnTo'] {
+  if (edge.source !== ANY_NODE)
+    return trigger.kind === 'passed' || trigger.kind === 'tool_result' ? returnTo : null;
+  if (!node.data.returns || nodeId === null) return null;
+  return returnTo ?? { nodeId, hasSpoken, heldEdgeId: held?.id ?? null };
+}
+
+function entering(node: PathwayNode, why: string, { state, effects }: Step, hasSpokenFor = false): Step {
+  return {
+    state,
+    effects: [{ type: 'enter', node, why, ...(hasSpokenFor ? { hasSpokenFor } : {}) }, ...effects],
+  };
 }
 
 /** Performs the node that was just entered; one without a prompt is passed through. */
@@ -228,7 +242,7 @@ function speakAt(state: TurnMachineState, node: PathwayNode, { style }: TurnMach
   const effect: TurnMachineEffect = {
     type: 'speak',
     node,
-    moves: style === 'together' ? edgesToOffer(state) : [],
+    moves: style === 'together' ? state.choices : [],
     beside: style === 'beside' ? state.choices : [],
   };
   return { state: { ...state, phase: 'speaking' }, effects: [effect] };
@@ -242,36 +256,40 @@ function afterSpeaking(
   const node = current(state, context);
   if (!node) return finish(state);
   const spoken = { ...state, hasSpoken: true, hasAnswered: state.hasAnswered || event.saidAnything };
-  const edge = state.choices.length > 0 ? chosen(state, event.edgeId) : null;
-  if (edge) return afterMove(spoken, edge, context.style === 'together' && event.edgeId !== null, context);
+  if (state.phase === 'asking') return finish(spoken);
+  const edge = state.choices.find(({ id }) => id === event.edgeId);
+  if (edge) {
+    if (!event.saidAnything) return arrive(spoken, edge, context);
+    return afterMove(spoken, edge, context.style === 'together', context);
+  }
   if (node.type === 'end' || node.type === 'transfer') return close(spoken, node);
   if (waitsForCaller(node)) return finish(spoken);
   return route({ ...spoken, trigger: { kind: 'passed' } }, context);
 }
 
 /**
- * Moves on after the current node was spoken. A model that took the edge in the same request spoke for the target:
- * a target that waits for the customer counts as spoken, and one that ends the conversation says no second farewell.
- * Any other target is performed now, or in the next turn if it waits.
+ * Moves on after words. A model that took the edge in the same request spoke for the target: one that waits for the
+ * customer counts as spoken, and one that ends the conversation says no second farewell; any other is performed now.
+ * Words of the node that is left wait for the customer's answer, and so does the target.
+ *
+ * @param spokeForTarget - Whether the words were the target's.
  */
 function afterMove(
   state: TurnMachineState,
   edge: PathwayEdge,
-  knewPrompt: boolean,
+  spokeForTarget: boolean,
   context: TurnMachineContext,
 ): Step {
   const node = context.graph.node(edge.target);
-  if (!node || !state.hasAnswered) return arrive(state, edge, context);
-  const enter: TurnMachineEffect = { type: 'enter', node, why: reasonOf(edge), hasSpokenFor: knewPrompt };
-  const entered = { ...state, nodeId: node.id, hops: state.hops + 1, choices: [], otherwise: null };
-  if (waitsForCaller(node)) {
-    return { state: { ...entered, phase: 'done', hasSpoken: knewPrompt }, effects: [enter] };
-  }
-  if (knewPrompt && (node.type === 'end' || node.type === 'transfer')) {
-    const closed = close(entered, node);
-    return { state: closed.state, effects: [enter, ...closed.effects] };
-  }
-  return arrive(state, edge, context);
+  if (!node) return finish(state);
+  const entered = enter(state, edge, node);
+  const isClosing = node.type === 'end' || node.type === 'transfer';
+  if (waitsForCaller(node))
+    return entering(node, reasonOf(edge), finish({ ...entered, hasSpoken: spokeForTarget }), spokeForTarget);
+  if (isClosing && (spokeForTarget || node.data.prompt.trim() === ''))
+    return entering(node, reasonOf(edge), close(entered, node), spokeForTarget);
+  if (spokeForTarget) return arrive(state, edge, context);
+  return entering(node, reasonOf(edge), finish(entered));
 }
 
 function close(state: TurnMachineState, node: PathwayNode): Step {
@@ -283,13 +301,17 @@ function finish(state: TurnMachineState): Step {
   return { state: { ...state, phase: 'done' }, effects: [] };
 }
 
-/** The edges that the answering model may take; the last one is the fallback. */
-function edgesToOffer({ choices, otherwise }: TurnMachineState): readonly PathwayEdge[] {
-  return choices.length > 0 && otherwise ? [...choices, otherwise] : choices;
+/** Without a verdict a fallback is not taken: it is not known that nothing else holds. */
+function judged(
+  { choices, otherwise }: TurnMachineState,
+  edgeId: string | null | undefined,
+): PathwayEdge | null {
+  if (edgeId === undefined) return otherwise?.data.fallback ? null : otherwise;
+  return choices.find(({ id }) => id === edgeId) ?? otherwise;
 }
 
-function chosen(state: TurnMachineState, edgeId: string | null): PathwayEdge | null {
-  return state.choices.find(({ id }) => id === edgeId) ?? state.otherwise;
+function edgeFrom(graph: PathwayGraph, nodeId: string, edgeId: string | null): PathwayEdge | null {
+  return graph.leaving(nodeId).find(({ id }) => id === edgeId) ?? null;
 }
 
 function current(state: TurnMachineState, { graph }: TurnMachineContext): PathwayNode | undefined {

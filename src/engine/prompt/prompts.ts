@@ -5,6 +5,7 @@ import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { templateVariables } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
+import type { VariableConfig } from '../pathway/requiredVariables.ts';
 import type { Session } from '../session/session.ts';
 import { type Passage, shownPassage } from '../tools/knowledge.ts';
 import type { TurnRequest } from '../turn/turn.ts';
@@ -117,6 +118,8 @@ export interface StepPromptInput {
   readonly moves: readonly PathwayEdge[];
   readonly variables: Readonly<Record<string, unknown>>;
   readonly knowledge: readonly Passage[];
+  /** Required variables that the agent asks for now, in place of the step. */
+  readonly ask: readonly VariableConfig[];
   readonly instructions: readonly string[];
   /** @see TurnContext.now */
   readonly now: string;
@@ -127,7 +130,7 @@ export interface StepPromptInput {
 export function stepPrompt(input: StepPromptInput): string {
   const { node, graph, render, release } = input;
   const parts = [`You are at this step:\n${stepText(node, render)}`];
-  const neighbours = graph.outgoing(node.id).map(({ target }) => graph.node(target));
+  const neighbours = graph.leaving(node.id).map(({ target }) => graph.node(target));
   if (release.agent.type === 'skill') {
     const texts = [...new Set(neighbours)].flatMap((next) => (next ? [stepText(next, render)] : []));
     if (texts.length > 0) parts.push(`Steps that may come next:\n\n${texts.join('\n\n')}`);
@@ -135,6 +138,12 @@ export function stepPrompt(input: StepPromptInput): string {
   if (input.moves.length > 0) {
     parts.push(
       'If one of the ways on holds after what the person said, call move_to with it, and in the same answer speak as the step it leads to; otherwise stay at this step.',
+      ...expectedAnswersAt(node),
+    );
+  }
+  if (input.ask.length > 0) {
+    parts.push(
+      `Before the conversation goes on, ask the person for this, and for nothing else:\n${questionsFor(input.ask).join('\n')}`,
     );
   }
   const known = Object.entries(input.variables).filter(([, value]) => value !== null && value !== '');
@@ -172,6 +181,7 @@ export function routePrompt(node: PathwayNode, choices: readonly PathwayEdge[], 
   const ways = choices.map(({ id, data }) => `- ${id}: ${String(data.condition)}`);
   return [
     `The conversation above is at this step:\n${stepText(node, render)}`,
+    ...expectedAnswersAt(node),
     `Which of these holds after what was said last? Answer with its id, or null if none clearly holds.\n${ways.join('\n')}`,
   ].join('\n\n');
 }
@@ -181,6 +191,21 @@ export const EXTRACT_PROMPT =
 
 export const SUMMARY_PROMPT =
   'Summarise the conversation above in at most 200 words, for an agent who continues it: facts, names, numbers, what was agreed, what is open.';
+
+/** What a model asks the person for. */
+export function questionsFor(variables: readonly VariableConfig[]): string[] {
+  return variables.map(({ name, description, values }) => {
+    const among = values ? ` (${values.join(', ')})` : '';
+    return `- ${name}: ${description}${among}`;
+  });
+}
+
+function expectedAnswersAt({ data: { expectedAnswers = [] } }: PathwayNode): string[] {
+  if (expectedAnswers.length === 0) return [];
+  return [
+    `The person may answer at this step: ${expectedAnswers.map((one) => JSON.stringify(one)).join(', ')}`,
+  ];
+}
 
 function stepText(node: PathwayNode, render: Render): string {
   const { title, prompt } = node.data;

@@ -27,8 +27,7 @@ export function questionAt(turn: TurnContext, node: PathwayNode | undefined): Qu
 
 /** An edge as a model is shown it. */
 export function toChoice({ id, data }: PathwayEdge): Choice {
-  const sentence = typeof data.condition === 'string' ? data.condition : '';
-  return { id, label: data.label || (sentence === '' ? 'none of the others holds' : ''), sentence };
+  return { id, label: data.label, sentence: typeof data.condition === 'string' ? data.condition : '' };
 }
 
 /** Asks which edge's condition holds. @returns Its id; null for none. @throws {ModelError} */
@@ -47,7 +46,10 @@ export async function askForRoute(
     ...rehearsalOptions({ ...question.situation, choices }),
   };
   const { edge } = await askForJson(question.access, request, routeAnswer);
-  return edges.some(({ id }) => id === edge) ? edge : null;
+  if (edge === null || edges.some(({ id }) => id === edge)) return edge;
+  throw new ModelError('model_malformed', 'The model selected an edge that was not offered', {
+    beforeFirstToken: false,
+  });
 }
 
 /** Extracts variables from the conversation. @returns Those found with a value of their type. @throws {ModelError} */

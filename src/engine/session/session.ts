@@ -93,6 +93,22 @@ export interface CallFacts {
   readonly trunkId: string | null;
 }
 
+/** What is due on the pathway beside the current node. */
+export interface PendingRoute {
+  /** The node to return to on the customer's next turn, from one that a global edge led to. */
+  readonly returnTo: {
+    readonly nodeId: string;
+    readonly hasSpoken: boolean;
+    readonly heldEdgeId: string | null;
+  } | null;
+  /** The edge that was selected and waits until a required variable is known or was asked for often enough. */
+  readonly heldEdgeId: string | null;
+  /** How often each required variable was asked for. */
+  readonly asked: Readonly<Record<string, number>>;
+}
+
+export const NO_PENDING_ROUTE: PendingRoute = { returnTo: null, heldEdgeId: null, asked: {} };
+
 /** What the next turn needs of the conversation so far. */
 export interface SessionState {
   readonly variables: Readonly<Record<string, unknown>>;
@@ -101,6 +117,8 @@ export interface SessionState {
   readonly currentNodeId: string | null;
   /** Whether the current node has been spoken, so that the customer's next words answer it. */
   readonly hasSpoken: boolean;
+  /** Where the pathway goes on; absent in sessions of earlier versions. */
+  readonly route?: PendingRoute;
   /** Calls of the client's own tools; its next request brings their results. */
   readonly pendingToolCalls: readonly FunctionCall[];
   /** Replaces the messages before `upTo` in the model's context. */

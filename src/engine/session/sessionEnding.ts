@@ -4,6 +4,8 @@ import {
   type WebhookEventName,
   webhookEventName,
 } from '../../agents/agentConfig.ts';
+import type { Variables } from '../../agents/pathway/templates.ts';
+import { missingVariables } from '../pathway/requiredVariables.ts';
 import type { CallFacts, EndReason } from './session.ts';
 import type { SessionEnding } from './sessionStore.ts';
 
@@ -17,6 +19,7 @@ export interface SessionCall {
 /** The post-session work that is due when a session ends. */
 export function endingOf(
   agent: AgentConfig,
+  variables: Variables,
   reason: EndReason,
   call: SessionCall | undefined,
   atMs: number,
@@ -25,6 +28,7 @@ export function endingOf(
   return {
     at: new Date(atMs).toISOString(),
     reason,
+    missingVariables: missingVariables(agent, variables).map(({ name }) => name),
     finalizeBy: new Date(atMs + finalizeTimeoutSeconds * 1000).toISOString(),
     expected: expectedEvents(call ? { call } : {}),
     subscribed: agent.postSessionWebhook ? (agent.postSessionWebhook.events ?? DEFAULT_WEBHOOK_EVENTS) : [],

@@ -20,6 +20,8 @@ export interface TurnHistory {
 export interface SessionEnding {
   readonly at: string;
   readonly reason: EndReason;
+  /** Names of the required variables without a value. */
+  readonly missingVariables: readonly string[];
   /** Deadline of `session.finalized`. */
   readonly finalizeBy: string;
   /** In sending order; `session.finalized` last. */

@@ -67,7 +67,7 @@ export function prefetchRetrievalAt(turn: TurnContext, node: PathwayNode): Curre
   const { deps, graph, session, render } = turn;
   const { knowledge } = deps;
   if (!knowledge?.prefetch) return undefined;
-  const next = graph.outgoing(node.id).map(({ target }) => graph.node(target));
+  const next = graph.leaving(node.id).map(({ target }) => graph.node(target));
   const user = [node, ...next].find(
     (one) => one?.type === 'knowledge' || one?.data.tools.includes(KNOWLEDGE_TOOL),
   );

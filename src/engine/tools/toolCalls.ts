@@ -5,6 +5,9 @@ import type { AgentRelease } from '../../agents/release.ts';
 import type { Tool } from '../../agents/tool.ts';
 import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
+import { missingVariables, stillToAsk } from '../pathway/requiredVariables.ts';
+import { edgeOfEvent } from '../pathway/selectEdge.ts';
+import { questionsFor } from '../prompt/prompts.ts';
 import { toChoice } from '../prompt/questions.ts';
 import { moveTool } from '../prompt/structuredOutput.ts';
 import { withFiller } from '../turn/filler.ts';
@@ -16,6 +19,19 @@ import { retrieve } from './retrieval.ts';
 import type { ToolOutcome } from './toolRunner.ts';
 
 type Halt = 'ended' | 'transferred' | null;
+
+/** What a tool returned, as an edge's condition names it. */
+export interface ToolResultOf {
+  readonly ok: boolean;
+  /** Id of the project's tool, or name of a built-in one. */
+  readonly tool: string;
+}
+
+export interface ToolCallsOutcome {
+  readonly halt: Halt;
+  /** The first result that an edge out of the node waits for. */
+  readonly toolResult: ToolResultOf | undefined;
+}
 
 interface CallResult {
   readonly outcome: ToolOutcome;
@@ -70,8 +86,10 @@ export async function runToolCalls(
   turn: TurnContext,
   node: PathwayNode,
   calls: readonly ToolCallEvent[],
-): Promise<Halt> {
+): Promise<ToolCallsOutcome> {
   const { journal } = turn;
+  // Templates of tools may read what the customer just said.
+  await turn.extraction;
   for (const { name, arguments: text } of calls)
     journal.event('tool_called', { name, arguments: text, by: 'model' });
   const run = async (call: ToolCallEvent) => ({ call, ...(await runCall(turn, node, call)) });
@@ -93,15 +111,22 @@ export async function runToolCalls(
     halt = own ?? halt;
     if (action) await emit(turn, { type: 'action', action });
   }
-  return halt;
+  const outcomes = results.map(({ call, outcome }) => ({ ok: outcome.ok, tool: toolId(turn, node, call) }));
+  const toolResult = outcomes.find((one) => edgeOfEvent(turn.graph, node, { kind: 'tool_result', ...one }));
+  return { halt, toolResult };
+}
+
+function toolId({ release }: TurnContext, node: PathwayNode, { name }: ToolCallEvent): string {
+  return toolsOfNode(release, node).project.find((tool) => tool.name === name)?.id ?? name;
 }
 
 /** Runs the tool of a tool node; its JSON response becomes the variable of the tool's name. */
 export async function runToolOfNode(
   turn: TurnContext,
   node: PathwayNode,
-): Promise<{ readonly ok: boolean; readonly tool: string; readonly halt: Halt }> {
+): Promise<ToolResultOf & { readonly halt: Halt }> {
   const { journal } = turn;
+  await turn.extraction;
   const [id = ''] = node.data.tools;
   const tool = turn.release.tools.find((one) => one.id === id);
   const name = tool?.name ?? id;
@@ -152,8 +177,11 @@ async function runBuiltIn(
     outcome: { ok: true, text, ...(value === undefined ? {} : { value }) },
   });
   switch (read.kind) {
-    case 'end_call':
-      return { ...done('The conversation ends now.'), halt: 'ended' };
+    case 'end_call': {
+      const missing = by === 'model' ? askBeforeEnd(turn) : undefined;
+      if (missing === undefined) return { ...done('The conversation ends now.'), halt: 'ended' };
+      return { outcome: { ok: false, text: `Not yet. First ask the person for: ${missing}` } };
+    }
     case 'transfer':
       turn.journal.event('transfer', { to: read.to });
       return { ...done('Connecting.'), halt: 'transferred', action: read };
@@ -170,6 +198,15 @@ async function runBuiltIn(
     case 'refused':
       return { outcome: { ok: false, text: read.reason } };
   }
+}
+
+/** The required variables to ask for before the conversation ends, which counts as a question; undefined for none. */
+function askBeforeEnd({ release, journal, request }: TurnContext): string | undefined {
+  if (request.input.kind !== 'words') return undefined;
+  const due = stillToAsk(missingVariables(release.agent, journal.variables), journal.route.asked);
+  if (due.length === 0) return undefined;
+  journal.addQuestion(due.map(({ name }) => name));
+  return questionsFor(due).join('; ');
 }
 
 /** Templates render to text or a variable's value; converts it where the tool's schema asks for another type. */

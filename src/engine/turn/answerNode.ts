@@ -1,7 +1,8 @@
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import type { ChatRequest, ToolCallEvent } from '../../providers/ports/chatModel.ts';
+import type { ChatEvent, ChatRequest, ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
+import type { VariableConfig } from '../pathway/requiredVariables.ts';
 import { stepPrompt, withStep } from '../prompt/prompts.ts';
 import { toChoice } from '../prompt/questions.ts';
 import { rehearsalOptions, situationOf } from '../prompt/rehearsal.ts';
@@ -9,9 +10,22 @@ import { MOVE_TOOL, moveArguments } from '../prompt/structuredOutput.ts';
 import type { FunctionCall } from '../session/session.ts';
 import { factsForModel } from '../session/sessionFacts.ts';
 import type { Passage } from '../tools/knowledge.ts';
-import { type OfferedTools, offeredTools, runToolCalls } from '../tools/toolCalls.ts';
+import {
+  type OfferedTools,
+  offeredTools,
+  runToolCalls,
+  type ToolCallsOutcome,
+  type ToolResultOf,
+} from '../tools/toolCalls.ts';
 import { parseArguments } from '../tools/toolRunner.ts';
-import { emit, isSpoken, lineBreakAfter, promptMessages, type TurnContext } from './turnContext.ts';
+import {
+  emit,
+  isSpoken,
+  lineBreakAfter,
+  promptMessages,
+  type TurnContext,
+  type UsageMeter,
+} from './turnContext.ts';
 
 /** A model that keeps calling tools is asked without tools after this many rounds. */
 const MAX_TOOL_ROUNDS = 8;
@@ -19,6 +33,9 @@ const MAX_TOOL_ROUNDS = 8;
 const SILENT_TOOLS: ReadonlySet<string> = new Set(['set_variable', 'send_dtmf']);
 /** Spaces, punctuation and symbols alone cannot be spoken. */
 const SPEAKABLE = /[\p{L}\p{N}]/u;
+
+const NO_TOOLS: OfferedTools = { own: [], callers: [] };
+const NO_RESULT: ToolCallsOutcome = { halt: null, toolResult: undefined };
 
 /** Whether the model said something; `not_required` after a move, or a tool that needs no words. */
 export type SpeechState = 'said' | 'missing' | 'not_required';
@@ -31,52 +48,98 @@ export interface NodeAnswer {
   readonly speech: SpeechState;
   /** The turn ends here: the client runs its tools, or a tool ended or transferred the conversation. */
   readonly halt: 'caller_tools' | 'ended' | 'transferred' | null;
+  /** The result of a tool that an edge out of the node waits for; the model has not told it. */
+  readonly toolResult?: ToolResultOf | undefined;
 }
 
-interface NodeRequest {
+export interface AnswerOptions {
+  /** Edges that the model may take in the same request. */
+  readonly moves?: readonly PathwayEdge[];
+  readonly knowledge?: readonly Passage[];
+  /** Required variables to ask for, and nothing else. */
+  readonly ask?: readonly VariableConfig[];
+  /** Awaited before the first word or tool; false drops the answer. */
+  readonly mayBegin?: () => Promise<boolean>;
+}
+
+interface NodeRequest extends Required<Omit<AnswerOptions, 'mayBegin'>> {
   readonly node: PathwayNode;
-  readonly moves: readonly PathwayEdge[];
-  readonly knowledge: readonly Passage[];
   readonly offered: OfferedTools;
+  readonly mayBegin: () => Promise<boolean>;
 }
 
 /** Asks the model for a node's answer, and runs the tools that it calls, round by round. */
 export async function answerNode(
   turn: TurnContext,
   node: PathwayNode,
-  moves: readonly PathwayEdge[],
-  knowledge: readonly Passage[],
+  options: AnswerOptions,
 ): Promise<NodeAnswer> {
-  const offered = offeredTools(turn, node, moves);
-  const request: NodeRequest = { node, moves, knowledge, offered };
+  const request = nodeRequest(turn, node, options);
   const saidBefore = turn.journal.said().length;
   const hasSaid = () => turn.journal.said().length > saidBefore;
   let edgeId: string | null = null;
   let speech: SpeechState = 'missing';
-  const answer = (halt: NodeAnswer['halt'], saidAnything = hasSaid()): NodeAnswer => {
-    const isExcused = speech === 'missing' && (halt !== null || edgeId !== null);
-    return { edgeId, saidAnything, speech: isExcused ? 'not_required' : speech, halt };
-  };
   for (let round = 1; ; round += 1) {
     const { calls, hasWords } = await askUntilAnswered(turn, request, round, speech === 'missing');
+    const soFar = { edgeId, saidAnything: hasSaid(), speech, halt: null };
+    if (!(await request.mayBegin())) return { ...soFar, speech: 'not_required' };
     if (hasWords) speech = 'said';
-    const move = calls.find(({ name }) => name === MOVE_TOOL);
-    if (move) edgeId = edgeOf(move, moves) ?? edgeId;
-    const isCallers = ({ name }: ToolCallEvent) => offered.callers.some((tool) => tool.name === name);
-    const own = calls.filter((call) => call.name !== MOVE_TOOL && !isCallers(call));
-    const callers = calls.filter((call) => call.name !== MOVE_TOOL && isCallers(call));
-    const halt = own.length > 0 ? await runToolCalls(turn, node, own) : null;
-    if (callers.length > 0) {
-      await passToCaller(turn, callers);
-      return answer('caller_tools', true);
+    edgeId = moveOf(calls, request.moves) ?? edgeId;
+    const { halt, toolResult, isOver, isSilent } = await runRound(turn, request, calls);
+    if (isOver) {
+      const saidAnything = halt === 'caller_tools' || hasSaid();
+      return { ...answered(edgeId, speech, halt, saidAnything), toolResult };
     }
-    if (halt || own.length === 0) return answer(halt);
     // Words beside a silent tool need no second answer; the result of any other tool has to be told.
-    const isSilent = own.every(({ name }) => SILENT_TOOLS.has(name));
-    if (isSilent && hasSaid()) return answer(null);
+    if (isSilent && hasSaid()) return answered(edgeId, speech, null, true);
     if (speech !== 'said') speech = isSilent ? 'not_required' : 'missing';
-    if (round > MAX_TOOL_ROUNDS) return answer(null, requireWords(hasSaid()));
+    if (round > MAX_TOOL_ROUNDS) return answered(edgeId, speech, null, requireWords(hasSaid()));
   }
+}
+
+interface Round {
+  readonly halt: NodeAnswer['halt'];
+  readonly toolResult?: ToolResultOf | undefined;
+  /** The model is not asked again. */
+  readonly isOver: boolean;
+  readonly isSilent: boolean;
+}
+
+/** Runs the tools of one answer, and passes the client's on. */
+async function runRound(
+  turn: TurnContext,
+  { node, offered }: NodeRequest,
+  calls: readonly ToolCallEvent[],
+): Promise<Round> {
+  const tools = calls.filter(({ name }) => name !== MOVE_TOOL);
+  const isCallers = ({ name }: ToolCallEvent) => offered.callers.some((tool) => tool.name === name);
+  const own = tools.filter((call) => !isCallers(call));
+  const callers = tools.filter(isCallers);
+  const { halt, toolResult } = own.length > 0 ? await runToolCalls(turn, node, own) : NO_RESULT;
+  const isSilent = own.every(({ name }) => SILENT_TOOLS.has(name));
+  if (toolResult && !halt) return { halt, toolResult, isOver: true, isSilent };
+  if (callers.length === 0) return { halt, isOver: halt !== null || own.length === 0, isSilent };
+  await passToCaller(turn, callers);
+  return { halt: 'caller_tools', isOver: true, isSilent };
+}
+
+function nodeRequest(
+  turn: TurnContext,
+  node: PathwayNode,
+  { moves = [], knowledge = [], ask = [], mayBegin = async () => true }: AnswerOptions,
+): NodeRequest {
+  const offered = ask.length > 0 ? NO_TOOLS : offeredTools(turn, node, moves);
+  return { node, moves, knowledge, ask, offered, mayBegin };
+}
+
+function answered(
+  edgeId: string | null,
+  speech: SpeechState,
+  halt: NodeAnswer['halt'],
+  saidAnything: boolean,
+): NodeAnswer {
+  const isExcused = speech === 'missing' && (halt !== null || edgeId !== null);
+  return { edgeId, saidAnything, speech: isExcused ? 'not_required' : speech, halt };
 }
 
 function requireWords(saidAnything: boolean): true {
@@ -91,6 +154,8 @@ interface ModelAnswer {
   readonly hasWords: boolean;
 }
 
+const NOTHING: ModelAnswer = { calls: [], hasWords: false };
+
 /** Asks a second time when a spoken answer came back empty. */
 async function askUntilAnswered(
   turn: TurnContext,
@@ -98,38 +163,42 @@ async function askUntilAnswered(
   round: number,
   needsWords: boolean,
 ): Promise<ModelAnswer> {
-  const answer = await streamAnswer(turn, requestOf(turn, request, round));
+  const ask = () => streamAnswer(turn, requestOf(turn, request, round), request.mayBegin);
+  const answer = await ask();
   const isEmpty = !answer.hasWords && answer.calls.length === 0;
-  if (!isEmpty || !needsWords || !isSpoken(turn)) return answer;
-  return await streamAnswer(turn, requestOf(turn, request, round));
+  if (!isEmpty || !needsWords || !isSpoken(turn) || !(await request.mayBegin())) return answer;
+  return await ask();
 }
 
 /** Streams one answer of the model to the sink. A spoken one starts with its first speakable text. */
-async function streamAnswer(turn: TurnContext, request: ChatRequest): Promise<ModelAnswer> {
+async function streamAnswer(
+  turn: TurnContext,
+  request: ChatRequest,
+  mayBegin: NodeRequest['mayBegin'],
+): Promise<ModelAnswer> {
   const { chat, signal, journal, sink, usage, startSpan } = turn;
   const calls: ToolCallEvent[] = [];
   const span = startSpan?.(request);
-  let isFirst = true;
-  let held = '';
+  let hasWords = false;
+  let text = '';
   try {
     for await (const event of chat.stream(request, signal)) {
       span?.onEvent();
-      if (event.type === 'tool_call') calls.push(event);
-      if (event.type === 'end') usage.add(event.usage);
-      if (event.type !== 'text') continue;
-      let { text } = event;
-      if (isFirst) {
-        held += text;
-        if (isSpoken(turn) && !SPEAKABLE.test(held)) continue;
-        text = lineBreakAfter(journal.said()) + held;
-        isFirst = false;
+      const piece = textOf(event, calls, usage);
+      if (piece === undefined) continue;
+      text = hasWords ? piece : text + piece;
+      if (!hasWords) {
+        if (!canBeSaid(turn, text)) continue;
+        if (!(await mayBegin())) return NOTHING;
+        text = lineBreakAfter(journal.said()) + text;
+        hasWords = true;
       }
       signal.throwIfAborted();
       journal.say(text);
       const written = sink({ type: 'text', text });
       if (written) await written;
     }
-    return { calls, hasWords: !isFirst };
+    return { calls, hasWords };
   } catch (error) {
     if (!signal.aborted) span?.recordError(error);
     throw error;
@@ -138,13 +207,26 @@ async function streamAnswer(turn: TurnContext, request: ChatRequest): Promise<Mo
   }
 }
 
-function requestOf(turn: TurnContext, { node, moves, knowledge, offered }: NodeRequest, round: number) {
+/** Notes what is no text of the answer. */
+function textOf(event: ChatEvent, calls: ToolCallEvent[], usage: UsageMeter): string | undefined {
+  if (event.type === 'text') return event.text;
+  if (event.type === 'tool_call') calls.push(event);
+  if (event.type === 'end') usage.add(event.usage);
+  return undefined;
+}
+
+function canBeSaid(turn: TurnContext, text: string): boolean {
+  return !isSpoken(turn) || SPEAKABLE.test(text);
+}
+
+function requestOf(turn: TurnContext, { node, moves, knowledge, ask, offered }: NodeRequest, round: number) {
   const { request, journal, session, release } = turn;
   const step = stepPrompt({
     ...turn,
     node,
     moves,
     knowledge,
+    ask,
     variables: factsForModel(journal.variables, session, release.agent),
     instructions: request.instructions ?? [],
   });
@@ -158,6 +240,7 @@ function requestOf(turn: TurnContext, { node, moves, knowledge, offered }: NodeR
     ...rehearsalOptions({
       ...situationOf(turn, node),
       choices: moves.map(toChoice),
+      ...(ask.length > 0 ? { ask } : {}),
       ...(knowledge.length > 0 ? { knowledge: knowledge.map(({ content }) => content) } : {}),
     }),
   };
@@ -193,7 +276,9 @@ async function passToCaller(turn: TurnContext, events: readonly ToolCallEvent[])
   }
 }
 
-function edgeOf(move: ToolCallEvent, moves: readonly PathwayEdge[]): string | undefined {
-  const parsed = moveArguments.safeParse(parseArguments(move.arguments));
+/** The edge that the model takes with the move tool. */
+function moveOf(calls: readonly ToolCallEvent[], moves: readonly PathwayEdge[]): string | undefined {
+  const move = calls.find(({ name }) => name === MOVE_TOOL);
+  const parsed = moveArguments.safeParse(move && parseArguments(move.arguments));
   return parsed.success ? moves.find(({ id }) => id === parsed.data.edge)?.id : undefined;
 }

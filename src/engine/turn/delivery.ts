@@ -1,4 +1,4 @@
-import type { PathwayGraph } from '../../agents/pathway/graph.ts';
+import { type PathwayGraph, silenceMsOf } from '../../agents/pathway/graph.ts';
 import { isEventCondition } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { HistoryEventType, LatencyParts, Session } from '../session/session.ts';
@@ -40,6 +40,8 @@ export interface CurrentNode {
   readonly node: PathwayNode;
   /** DTMF digits that an edge out of the node waits for. */
   readonly digits: readonly string[];
+  /** The silence after which an edge out of the node is taken; the shortest of several. */
+  readonly silenceEdgeMs?: number | undefined;
   /**
    * Starts the retrieval for what the customer has said so far, so that a turn on the same words finds it done. Absent
    * where neither this node nor the next ones use documents. Never rejects.
@@ -50,6 +52,8 @@ export interface CurrentNode {
 export interface Delivered {
   /** What the customer heard, the channel's own fillers included. */
   readonly text: string;
+  /** The whole answer, where the channel said something of its own: a filler or a fallback phrase. */
+  readonly generatedText?: string;
   /** Whether the customer interrupted the answer. */
   readonly interrupted: boolean;
   readonly latencyMs?: number;
@@ -76,9 +80,11 @@ export function currentNodeOf(
   node: PathwayNode,
   prefetchRetrieval: CurrentNode['prefetchRetrieval'],
 ): CurrentNode {
-  const digits = graph.outgoing(node.id).flatMap(({ data: { condition } }) => {
+  const digits = graph.leaving(node.id).flatMap(({ data: { condition } }) => {
     const isDtmf = isEventCondition(condition) && condition.event === 'dtmf';
     return isDtmf && condition.digits !== undefined ? [condition.digits] : [];
   });
-  return { node, digits, prefetchRetrieval };
+  const silences = graph.leaving(node.id).flatMap(({ data }) => silenceMsOf(data.condition, node) ?? []);
+  const silenceEdgeMs = silences.length > 0 ? Math.min(...silences) : undefined;
+  return { node, digits, silenceEdgeMs, prefetchRetrieval };
 }

@@ -1,12 +1,14 @@
 import { RESERVED_VARIABLES } from '../../agents/fields.ts';
 import type { Clock } from '../../base/clock.ts';
-import type {
-  FunctionCall,
-  HistoryEvent,
-  HistoryEventType,
-  Session,
-  SessionMessage,
-  SessionState,
+import {
+  type FunctionCall,
+  type HistoryEvent,
+  type HistoryEventType,
+  NO_PENDING_ROUTE,
+  type PendingRoute,
+  type Session,
+  type SessionMessage,
+  type SessionState,
 } from '../session/session.ts';
 import { withFacts } from '../session/sessionFacts.ts';
 import type { TurnHistory } from '../session/sessionStore.ts';
@@ -31,6 +33,9 @@ export class Journal {
   readonly #events: HistoryEvent[] = [];
   #nodeId: string | null;
   #greeting: string | undefined;
+  /** The node that spoke last; undefined before the first word. */
+  #spokenNodeId: string | null | undefined;
+  #route: PendingRoute;
   #said = '';
   #firstWordMs: number | undefined;
   #callerCalls: readonly FunctionCall[] = [];
@@ -42,6 +47,7 @@ export class Journal {
     this.#variables = { ...session.state.variables };
     this.#nodeId = session.state.currentNodeId;
     this.#greeting = session.state.greeting;
+    this.#route = session.state.route ?? NO_PENDING_ROUTE;
   }
 
   /** With the session's facts. */
@@ -130,6 +136,7 @@ export class Journal {
   say(text: string): void {
     this.#firstWordMs ??= Math.round(this.#clock.monotonicMs() - this.#beganMs);
     this.#said += text;
+    this.#spokenNodeId = this.#nodeId;
   }
 
   said(): string {
@@ -147,8 +154,25 @@ export class Journal {
     this.#callerCalls = calls;
   }
 
-  moveTo(nodeId: string): void {
+  /** @param hasSpoken - The words said last were the node's. */
+  moveTo(nodeId: string, hasSpoken = false): void {
     this.#nodeId = nodeId;
+    if (hasSpoken) this.#spokenNodeId = nodeId;
+  }
+
+  get route(): PendingRoute {
+    return this.#route;
+  }
+
+  setRoute(route: Pick<PendingRoute, 'returnTo' | 'heldEdgeId'>): void {
+    this.#route = { ...this.#route, ...route };
+  }
+
+  /** Counts a question for required variables. */
+  addQuestion(names: readonly string[]): void {
+    const asked = { ...this.#route.asked };
+    for (const name of names) asked[name] = (asked[name] ?? 0) + 1;
+    this.#route = { ...this.#route, asked };
   }
 
   /** What to store of the turn. */
@@ -171,6 +195,7 @@ export class Journal {
         messages: [...state.messages, ...messages],
         currentNodeId: this.#nodeId,
         hasSpoken: hasSpoken && wasHeard,
+        route: this.#route,
         pendingToolCalls: this.#callerCalls,
         ...(this.#greeting === undefined ? {} : { greeting: this.#greeting }),
       },
@@ -183,14 +208,16 @@ export class Journal {
     const calls = this.#callerCalls;
     const content = delivered?.text ?? said;
     if (said === '' && content === '' && calls.length === 0) return [];
+    const nodeId = this.#spokenNodeId ?? this.#nodeId;
+    const whole = delivered?.generatedText ?? said;
     return [
       {
         role: 'assistant',
         content: content === '' && calls.length > 0 ? null : content,
         at: this.#now(),
-        ...(this.#nodeId === null ? {} : { nodeId: this.#nodeId }),
+        ...(nodeId === null ? {} : { nodeId }),
         ...latencyOf(delivered, this.#firstWordMs),
-        ...(interrupted && said.trim() !== content.trim() ? { generatedText: said } : {}),
+        ...(interrupted && whole.trim() !== content.trim() ? { generatedText: whole } : {}),
         ...(calls.length > 0 ? { tool_calls: calls } : {}),
         ...(interrupted ? { interrupted } : {}),
       },

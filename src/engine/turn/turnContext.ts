@@ -91,6 +91,8 @@ export interface TurnContext extends TurnStart, ModelAccess {
   readonly today: string;
   /** Weekday, date, time and zone at the turn's start, as the model is told them. */
   readonly now: string;
+  /** Resolves once the customer's words were searched for variables; absent before the pathway runs. */
+  readonly extraction?: Promise<void>;
 }
 
 export function createTurnContext(deps: TurnContext['deps'], start: TurnStart): TurnContext {

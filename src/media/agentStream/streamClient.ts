@@ -17,7 +17,8 @@ export interface StreamTarget {
 
 /** What an agent can ask of the call besides playing audio. */
 export type CallCommand =
-  | { readonly kind: 'hangup' }
+  /** `reason` is set when the agent has failed. */
+  | { readonly kind: 'hangup'; readonly reason?: 'error' | undefined }
   | { readonly kind: 'transfer'; readonly to: string }
   | { readonly kind: 'send_dtmf'; readonly digits: string };
 

@@ -26,7 +26,7 @@ const SAMPLE_RATES_HZ: readonly number[] = [8000, 16_000, 24_000];
 /** Our own dialect: the control messages of Twilio Media Streams and some more as text, the audio as binary L16. */
 export const callway: StreamDialect = {
   subprotocol: 'audio.callway.v1',
-  description: `(subprotocol \`audio.callway.v1\`): the control messages of Twilio Media Streams as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000 or 24000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`. \`hold\` \`{isHeld}\` reports that the caller does not hear the agent; audio sent meanwhile waits. The agent can send \`hangup\`, \`transfer\` \`{to}\` and \`dtmf\` \`{digits}\`. The progress of a transfer is reported as \`transfer_status\`: \`transfer.status\` is \`begun\`, then \`failed\` with a \`reason\` when the agent has the caller again; a transfer that succeeds ends the stream.`,
+  description: `(subprotocol \`audio.callway.v1\`): the control messages of Twilio Media Streams as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000 or 24000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`. \`hold\` \`{isHeld}\` reports that the caller does not hear the agent; audio sent meanwhile waits. The agent can send \`hangup\` (with \`hangup.reason\` \`error\` when it has failed), \`transfer\` \`{to}\` and \`dtmf\` \`{digits}\`. The progress of a transfer is reported as \`transfer_status\`: \`transfer.status\` is \`begun\`, then \`failed\` with a \`reason\` when the agent has the caller again; a transfer that succeeds ends the stream.`,
   openServer,
   openClient,
 };
@@ -173,7 +173,7 @@ function fromBase64(text: string): Int16Array {
 function commandMessage(command: CallCommand): [event: string, fields?: object] {
   switch (command.kind) {
     case 'hangup':
-      return ['hangup'];
+      return command.reason ? ['hangup', { hangup: { reason: command.reason } }] : ['hangup'];
     case 'transfer':
       return ['transfer', { transfer: { to: command.to } }];
     case 'send_dtmf':

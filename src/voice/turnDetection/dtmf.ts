@@ -26,7 +26,8 @@ export interface DtmfEntry {
 export type DtmfEntryStep = { readonly entry: DtmfEntry | undefined; readonly complete?: string };
 
 /** A digit interrupts the agent and ends a silence. */
-export function onDtmfDigit(state: TurnState, context: TurnContext): TurnStep {
+export function onDtmfDigit(before: TurnState, context: TurnContext): TurnStep {
+  const state = { ...before, silentSinceMs: undefined };
   const isSpeaking = state.phase === 'speaking' || state.phase === 'paused';
   if (!isSpeaking || !context.policy.interruptible)
     return withoutEffects(state.phase === 'idle' ? { ...state, sinceMs: context.atMs } : state);

@@ -138,18 +138,28 @@ function onSpeechWhilePaused(state: TurnState, utterance: Utterance, context: Tu
     : withoutEffects(state);
 }
 
+/** Takes an edge for silence at its own time, and reprompts at the node's. A reprompt does not end the silence. */
 function onSilence(state: TurnState, context: TurnContext): TurnStep {
-  const { silenceAfterMs, hangupAfter } = context.policy;
-  if (context.isOnHold) return withoutEffects(enterPhase(state, 'idle', context));
-  const durationMs = context.atMs - state.sinceMs;
-  if (durationMs < silenceAfterMs) return withoutEffects(state);
+  const { silenceAfterMs, silenceEdgeMs, hangupAfter } = context.policy;
+  if (context.isOnHold)
+    return withoutEffects(enterPhase({ ...state, silentSinceMs: undefined }, 'idle', context));
+  const silentSinceMs = state.silentSinceMs ?? state.sinceMs;
+  const durationMs = context.atMs - silentSinceMs;
   const silences = state.silences + 1;
-  const step = startTurn({ ...state, silences }, { kind: 'silence', durationMs }, context);
-  if (hangupAfter === 0 || silences <= hangupAfter) return step;
-  const effects = step.effects.map((effect) =>
-    effect.type === 'start_turn' ? { ...effect, isLast: true } : effect,
-  );
-  return { state: step.state, effects };
+  const input = { kind: 'silence', durationMs } as const;
+  if (silenceEdgeMs !== undefined && durationMs >= silenceEdgeMs)
+    return startTurn({ ...state, silences }, input, context);
+  if (context.atMs - state.sinceMs < silenceAfterMs) return withoutEffects(state);
+  const isLast = hangupAfter > 0 && silences > hangupAfter;
+  // The pathway has still to take its edge.
+  if (isLast && silenceEdgeMs !== undefined) return withoutEffects(state);
+  const step = startTurn({ ...state, silences }, input, context);
+  return {
+    state: { ...step.state, silentSinceMs },
+    effects: step.effects.map((effect) =>
+      effect.type === 'start_turn' && isLast ? { ...effect, isLast } : effect,
+    ),
+  };
 }
 
 function isTooLong({ startMs }: Utterance, { atMs }: TurnContext): boolean {

@@ -15,7 +15,8 @@ export function withoutEffects(state: TurnState): TurnStep {
 }
 
 export function enterPhase(state: TurnState, phase: TurnPhase, { atMs }: TurnContext): TurnState {
-  return { ...state, phase, sinceMs: atMs };
+  const silentSinceMs = phase === 'listening' ? undefined : state.silentSinceMs;
+  return { ...state, phase, sinceMs: atMs, silentSinceMs };
 }
 
 export function withoutTranscript(state: TurnState): TurnState {
@@ -46,7 +47,12 @@ export function startTurn(
 ): TurnStep {
   return {
     state: enterPhase(
-      { ...withoutTranscript(state), carriedText: '', answeredSpeechEndMs: undefined },
+      {
+        ...withoutTranscript(state),
+        carriedText: '',
+        answeredSpeechEndMs: undefined,
+        silentSinceMs: undefined,
+      },
       'thinking',
       context,
     ),

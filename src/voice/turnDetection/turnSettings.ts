@@ -1,4 +1,4 @@
-import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
+import { DEFAULT_SILENCE_MS, type PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
 import { fallbackPhrasesOf, noticePhrase } from '../speech/fallbackPhrases.ts';
@@ -16,6 +16,8 @@ import {
 export interface TurnPolicy extends EndpointingBounds, InterruptionPolicy {
   /** Silence of both sides that starts a turn of the agent. */
   readonly silenceAfterMs: number;
+  /** Silence after which the pathway takes an edge, reprompts included; undefined for none. */
+  readonly silenceEdgeMs?: number | undefined;
   /** What the agent then says, one after the other; empty for the language's fallback phrase. */
   readonly silencePrompts: readonly string[];
   /** Unanswered silences before the agent hangs up; 0 for never. */
@@ -28,7 +30,6 @@ const INTERRUPT_AFTER_MS = 400;
 const MIN_ENDPOINTING_DELAY_MS = 300;
 /** Pauses to think in the middle of a sentence are rarely longer. */
 const MAX_ENDPOINTING_DELAY_MS = 1600;
-const SILENCE_AFTER_MS = 8000;
 const HANGUP_AFTER = 3;
 
 export const DEFAULT_TURN_POLICY: TurnPolicy = {
@@ -36,7 +37,7 @@ export const DEFAULT_TURN_POLICY: TurnPolicy = {
   interruptAfterMs: INTERRUPT_AFTER_MS,
   minEndpointingDelayMs: MIN_ENDPOINTING_DELAY_MS,
   maxEndpointingDelayMs: MAX_ENDPOINTING_DELAY_MS,
-  silenceAfterMs: SILENCE_AFTER_MS,
+  silenceAfterMs: DEFAULT_SILENCE_MS,
   silencePrompts: [],
   hangupAfter: HANGUP_AFTER,
 };
@@ -52,7 +53,7 @@ export function turnPolicyOf(node: PathwayNode | undefined): TurnPolicy {
     interruptAfterMs: interruptAfterMs ?? INTERRUPT_AFTER_MS,
     minEndpointingDelayMs,
     maxEndpointingDelayMs: turn?.maxPauseMs ?? Math.max(MAX_ENDPOINTING_DELAY_MS, minEndpointingDelayMs),
-    silenceAfterMs: silence?.afterMs ?? SILENCE_AFTER_MS,
+    silenceAfterMs: silence?.afterMs ?? DEFAULT_SILENCE_MS,
     silencePrompts: silence?.prompts ?? [],
     hangupAfter: silence?.hangupAfter ?? HANGUP_AFTER,
   };
@@ -101,7 +102,7 @@ export class TurnSettings {
   enterNode(current: CurrentNode): void {
     if (current.node.id !== this.#node?.node.id) this.#silencePrompts = 0;
     this.#node = current;
-    this.#policy = turnPolicyOf(current.node);
+    this.#policy = { ...turnPolicyOf(current.node), silenceEdgeMs: current.silenceEdgeMs };
     if (!this.#isInterruptible) this.forbidInterruption();
   }
 

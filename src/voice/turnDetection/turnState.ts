@@ -37,6 +37,8 @@ export interface TurnState {
   readonly answeredSpeechEndMs: number | undefined;
   /** When the newest answer was first heard. */
   readonly agentStartedMs: number;
+  /** Start of a silence that the agent has reprompted in; undefined before the reprompt. On the stream's clock. */
+  readonly silentSinceMs: number | undefined;
   /** Consecutive silences. */
   readonly silences: number;
   /** Consecutive requests to repeat. */
@@ -116,6 +118,7 @@ export const INITIAL_TURN_STATE: TurnState = {
   pendingDigits: undefined,
   answeredSpeechEndMs: undefined,
   agentStartedMs: 0,
+  silentSinceMs: undefined,
   silences: 0,
   reprompts: 0,
 };

@@ -47,7 +47,7 @@ export function turnTransition(state: TurnState, event: TurnEvent, context: Turn
     case 'agent_turn_ended':
       return onAgentTurnEnded(state, context);
     case 'agent_turn_started':
-      return withoutEffects(enterPhase(state, 'thinking', context));
+      return withoutEffects(enterPhase({ ...state, silentSinceMs: undefined }, 'thinking', context));
     case 'transfer_started':
       return {
         state: enterPhase(withoutTranscript(state), 'suspended', context),

@@ -77,6 +77,9 @@ export class AgentTurn {
   readonly #actions: TurnAction[] = [];
   #stopped: 'interrupted' | 'cancelled' | 'stopped' | undefined;
   #hasText = false;
+  /** All that was to be spoken. */
+  #written = '';
+  #hasOwnWords = false;
   /** The engine has started, and stores what the caller said even if the answer fails. */
   #hasStarted = false;
   /** The answer was played to its end. */
@@ -123,7 +126,7 @@ export class AgentTurn {
     if (nowMs - this.#starvedSinceMs < FILLER_AFTER_MS) return;
     if (this.#fillerAtMs !== undefined && nowMs - this.#fillerAtMs < FILLER_INTERVAL_MS) return;
     this.#fillerAtMs = nowMs;
-    this.speech.say(this.#deps.settings.filler);
+    this.#sayOwn(this.#deps.settings.filler);
   }
 
   #openSpeech(): AgentSpeech {
@@ -189,10 +192,12 @@ export class AgentTurn {
       case 'text':
         this.timestamps.firstTextAtMs ??= this.#deps.clock.monotonicMs();
         this.#hasText = true;
+        this.#written += output.text;
         for (const piece of this.#splitter.push(output.text)) this.speech.say(piece);
         return;
       case 'placeholder':
         this.timestamps.firstTextAtMs ??= this.#deps.clock.monotonicMs();
+        this.#written += output.text;
         for (const piece of [...this.#splitter.flush(), output.text]) this.speech.say(piece);
         return;
       case 'action':
@@ -210,16 +215,24 @@ export class AgentTurn {
     for (const piece of this.#splitter.flush()) this.speech.say(piece);
     const { input, isLast, timestamps } = this.#request;
     const fallback = this.#hasText ? undefined : this.#deps.settings.fallbackPhrase(input, isLast);
-    if (fallback !== undefined) this.speech.say(fallback);
+    if (fallback !== undefined) this.#sayOwn(fallback);
     this.speech.finish();
     this.#isPlayed = (await this.speech.playout.ended) === 'played';
     const latency = WITHOUT_LATENCY.has(input.kind) ? undefined : turnLatency(timestamps);
     return { ...this.#heardSoFar(), interrupted: !this.#isPlayed, ...latency };
   }
 
+  /** Says words that the engine does not know of. */
+  #sayOwn(text: string): void {
+    this.speech.say(text);
+    this.#written = `${this.#written} ${text} `;
+    this.#hasOwnWords = true;
+  }
+
   #heardSoFar(): Delivered {
     const text = this.speech.heardText();
-    if (this.#stopped !== 'interrupted') return { text, interrupted: false, events: [] };
+    const own = this.#hasOwnWords ? { generatedText: this.#written.trim() } : {};
+    if (this.#stopped !== 'interrupted') return { text, interrupted: false, events: [], ...own };
     const { stopMs } = this.speech.playout;
     const bargeIn = {
       type: 'barge_in',
@@ -229,7 +242,7 @@ export class AgentTurn {
         ...(stopMs === undefined ? {} : { stopMs: Math.round(stopMs) }),
       },
     } as const;
-    return { text, interrupted: true, events: [bargeIn] };
+    return { text, interrupted: true, events: [bargeIn], ...own };
   }
 
   #result(outcome: AgentTurnResult['outcome'], error?: unknown): AgentTurnResult {

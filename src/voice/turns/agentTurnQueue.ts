@@ -219,7 +219,7 @@ export class AgentTurnQueue {
       (input.kind === 'failure' && !hasText) || (input.kind === 'notice' && input.code === AGENT_FAILED);
     const isOver = ended !== null || isGivenUp || input.kind === 'voicemail' || (isLast && !hasText);
     if (isTransferred) this.#deps.onSessionOver('transferred');
-    else if (isOver) this.#deps.onSessionOver(isGivenUp ? 'failed' : 'hung_up');
+    else if (isOver) this.#deps.onSessionOver(isGivenUp || input.kind === 'failure' ? 'failed' : 'hung_up');
     else if (isCompleted && this.#turn === turn) this.#deps.dispatch({ type: 'agent_turn_ended' });
   }
 

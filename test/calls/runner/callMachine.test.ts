@@ -85,6 +85,15 @@ describe('Call machine: a call', () => {
     expect(resultIn(effects[3] ?? [])).toEqual(['completed', 'agent_hangup']);
   });
 
+  test.each([
+    [undefined, 'agent_hangup'],
+    ['error', 'agent_error'],
+  ] as const)('is completed when the agent hangs up with the reason %s', (reason, endReason) => {
+    const command: CallEvent = { type: 'command', command: { kind: 'hangup', reason } };
+    const { last } = play(inboundCall(), [answered, open, command, ended('local_hangup', 200)]);
+    expect(resultIn(last)).toEqual(['completed', endReason]);
+  });
+
   test('reopens a broken agent stream with growing delays, and then hangs up with an apology', () => {
     const waits = (effects: readonly CallEffect[]) =>
       effects.map((effect) => (effect.type === 'open_stream' ? effect.afterMs : effect.type));
@@ -226,6 +235,7 @@ describe('Call machine: a call', () => {
       { type: 'stream_closed', how: 'broken' },
       { type: 'stream_closed', how: 'stopped' },
       { type: 'command', command: { kind: 'hangup' } },
+      { type: 'command', command: { kind: 'hangup', reason: 'error' } },
       { type: 'command', command: { kind: 'transfer', to: '+1' } },
       { type: 'command', command: { kind: 'send_dtmf', digits: '1' } },
       { type: 'transfer_done' },

@@ -101,10 +101,10 @@ describe.concurrent('a fault during a call', { ...requiresSipPeers, timeout: TIM
   test.each([
     // On a busy machine the second attempt is slow enough for a filler.
     ['fails once', 'caller_hangup', expect.stringMatching(/^(One moment, please\. )?All right\.$/)],
-    ['fails', 'agent_hangup', expect.stringMatching(/something is not working on our side/)],
-    ['hangs', 'agent_hangup', expect.stringMatching(/something is not working on our side/)],
+    ['fails', 'agent_error', expect.stringMatching(/something is not working on our side/)],
+    ['hangs', 'agent_error', expect.stringMatching(/something is not working on our side/)],
   ] as const)('when the model %s, the caller hears no dead air', async (mode, endReason, last) => {
-    const seen = await call(mode, 1, endReason === 'agent_hangup');
+    const seen = await call(mode, 1, endReason === 'agent_error');
     expect(seen).toMatchObject({ shown: { status: 'completed', endReason }, told: ALL_EVENTS, last });
     expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
     report({

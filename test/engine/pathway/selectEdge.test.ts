@@ -31,7 +31,7 @@ function select(
   if (!node) throw new Error('no node');
   const { choices, otherwise } = selectEdge(graph, node, {
     trigger: options.trigger ?? { kind: 'words' },
-    variables: options.variables ?? {},
+    variables: () => options.variables ?? {},
     hasSpoken: options.hasSpoken ?? true,
   });
   return { choices: choices.map(({ id }) => id), otherwise: otherwise?.id ?? null };
@@ -79,10 +79,49 @@ describe('selectEdge', () => {
     ['takes a true expression', [adult], { variables: { age: 20 } }, { choices: [], otherwise: 'e0' }],
     ['takes no false expression', [adult], { variables: { age: 7 } }, { choices: [], otherwise: null }],
     [
-      'leaves only the sentences before the first certain edge to a model',
-      [sentence, always, sentence],
+      'takes an unconditional edge before every sentence and expression',
+      [sentence, { ...adult, priority: 9 }, always],
+      { variables: { age: 20 } },
+      { choices: [], otherwise: 'e2' },
+    ],
+    [
+      'hides sentences and expressions behind an unconditional edge that is not free yet',
+      [sentence, adult, always],
+      { variables: { age: 20 }, hasSpoken: false },
+      { choices: [], otherwise: null },
+    ],
+    [
+      'takes the unconditional edge of the highest priority',
+      [always, { ...always, priority: 1 }],
       {},
-      { choices: ['e0'], otherwise: 'e1' },
+      { choices: [], otherwise: 'e1' },
+    ],
+    [
+      'takes an expression before a sentence of a higher priority',
+      [{ ...sentence, priority: 9 }, adult],
+      { variables: { age: 20 } },
+      { choices: [], otherwise: 'e1' },
+    ],
+    [
+      'takes the edge of an event before an unconditional one',
+      [always, { condition: { event: 'dtmf', digits: '1' } }],
+      { trigger: { kind: 'dtmf', digits: '1' } },
+      { choices: [], otherwise: 'e1' },
+    ],
+    [
+      'takes the shortest of several silence edges',
+      [
+        { condition: { event: 'silence', afterMs: 5000 }, priority: 9 },
+        { condition: { event: 'silence', afterMs: 3000 } },
+      ],
+      { trigger: { kind: 'silence', durationMs: 6000 } },
+      { choices: [], otherwise: 'e1' },
+    ],
+    [
+      'takes a silence edge without a time after the default silence',
+      [{ condition: { event: 'silence' } }],
+      { trigger: { kind: 'silence', durationMs: 7999 } },
+      { choices: [], otherwise: null },
     ],
     [
       'tries a higher priority first',

@@ -32,7 +32,7 @@ const pathway: PathwayInput = {
       target: 'known',
       data: { condition: { '==': [{ var: 'call.fromNumber' }, CALL.fromNumber] }, priority: 1 },
     },
-    { id: 'b', source: 'start', target: 'other', data: { condition: null } },
+    { id: 'b', source: 'start', target: 'other', data: { fallback: true } },
   ],
 };
 

@@ -24,6 +24,7 @@ const turn = (number: number): Session => ({ ...SESSION, turn: number });
 const record = (content: string) => ({ messages: [{ role: 'user', content, at: '' }], events: [] }) as const;
 const ENDING: SessionEnding = {
   at: '',
+  missingVariables: [],
   reason: 'end_node',
   finalizeBy: '',
   expected: [],

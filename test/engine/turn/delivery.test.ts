@@ -16,7 +16,7 @@ const pathway: PathwayInput = {
   edges: [
     { id: 'key', source: 'start', target: 'menu', data: { condition: { event: 'dtmf', digits: '1' } } },
     { id: 'wants', source: 'start', target: 'menu', data: { condition: 'The person wants the menu.' } },
-    { id: 'any', source: 'start', target: 'sorry' },
+    { id: 'any', source: 'start', target: 'sorry', data: { fallback: true } },
     { id: 'over', source: 'sorry', target: 'bye' },
   ],
 };

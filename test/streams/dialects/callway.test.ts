@@ -88,6 +88,7 @@ describe('Callway server', () => {
     end.command({ kind: 'transfer', to: '+1' });
     end.command({ kind: 'send_dtmf', digits: '12' });
     end.command({ kind: 'hangup' });
+    end.command({ kind: 'hangup', reason: 'error' });
     end.setFailoverPrompts?.({ waiting: Int16Array.of(1, -1), apology: new Int16Array(0) });
     expect(sent).toEqual([
       [1, 0, 0xfe, 0xff],
@@ -96,6 +97,7 @@ describe('Callway server', () => {
       { event: 'transfer', streamSid: 'MZ1', transfer: { to: '+1' } },
       { event: 'dtmf', streamSid: 'MZ1', dtmf: { digits: '12' } },
       { event: 'hangup', streamSid: 'MZ1' },
+      { event: 'hangup', streamSid: 'MZ1', hangup: { reason: 'error' } },
       { event: 'standby', streamSid: 'MZ1', standby: { waiting: 'AQD//w==', apology: '' } },
     ]);
   });
@@ -176,6 +178,11 @@ describe('Callway client', () => {
     ],
     ['digits', { event: 'dtmf', dtmf: { digits: '12#' } }, ['command', { kind: 'send_dtmf', digits: '12#' }]],
     ['a hangup', { event: 'hangup' }, ['command', { kind: 'hangup' }]],
+    [
+      'a hangup after a failure',
+      { event: 'hangup', hangup: { reason: 'error' } },
+      ['command', { kind: 'hangup', reason: 'error' }],
+    ],
     ['a transfer without a target', { event: 'transfer', transfer: {} }, ['malformed']],
     ['audio as text', { event: 'media', media: { payload: '//8=' } }, ['malformed']],
   ])('reads %s', (_what, message, call) => {

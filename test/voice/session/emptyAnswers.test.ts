@@ -52,7 +52,7 @@ describe('An empty answer of the model', () => {
     expect(eventsOf(call, 'error')).toMatchObject([
       { code: 'model_malformed', message: 'The model answered without a word' },
     ]);
-    expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
+    expect(call.stream.commands).toEqual([{ kind: 'hangup', reason: 'error' }]);
     expect((await call.report).outcome).toBe('failed');
     expect(call.model.requests).toHaveLength(3);
   });

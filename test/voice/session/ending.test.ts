@@ -52,7 +52,7 @@ test('A transfer without a status leads to the apology after 45 s', async () => 
   expect(call.model.requests.length).toBe(2);
   await call.stream.until(() => call.stream.commands.length > 1);
   expect(call.voice.texts.join(' ')).toContain('something is not working');
-  expect(call.stream.commands.at(-1)).toEqual({ kind: 'hangup' });
+  expect(call.stream.commands.at(-1)).toEqual({ kind: 'hangup', reason: 'error' });
   await call.stream.hangUp();
   expect((await call.report).outcome).toBe('failed');
 });

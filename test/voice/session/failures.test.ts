@@ -20,7 +20,7 @@ test('A model that is down leads to an apology and the hang-up', async () => {
   await greeted(call);
   await call.say('I want a table.', 600);
   await call.stream.until(() => call.stream.commands.length > 0);
-  expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
+  expect(call.stream.commands).toEqual([{ kind: 'hangup', reason: 'error' }]);
   expect(call.transcript().slice(1)).toEqual([
     'user: I want a table.',
     'assistant: One second. I am sorry, something is not working on our side. Please call again later. Goodbye.',

@@ -58,3 +58,74 @@ test('Silence follows the pathway’s silence edge', async () => {
   expect(call.transcript()[1]).toBe('assistant: You seem to be busy.');
   await call.report;
 });
+
+/** Silence edges of `start`, each to a say node that is named by its time, and global ones. */
+const silenceEdges = (own: readonly number[], everywhere: readonly number[] = []): PathwayInput => {
+  const [start] = nodeWith({ silence: { afterMs: 4000, prompts: ['Hello?'], hangupAfter: 1 } }).nodes;
+  const times = [...own, ...everywhere];
+  return {
+    nodes: [
+      ...(start ? [start] : []),
+      ...times.map((ms) => ({
+        id: `after-${ms}`,
+        type: 'say' as const,
+        data: { title: `${ms}`, prompt: `${ms}.` },
+      })),
+    ],
+    edges: times.map((afterMs, index) => ({
+      id: `e-${afterMs}`,
+      source: index < own.length ? 'start' : '*',
+      target: `after-${afterMs}`,
+      data: { condition: { event: 'silence', afterMs } },
+    })),
+  };
+};
+
+test.each<[string, PathwayInput, string[], number]>([
+  ['before the node’s reprompt', silenceEdges([2000]), ['2000.'], 2000],
+  ['after reprompts, which do not restart it', silenceEdges([11_000]), ['Hello?', '11000.'], 11_000],
+  ['later than the hang-up would be', silenceEdges([30_000]), ['Hello?', '30000.'], 30_000],
+  ['the shortest first', silenceEdges([3000, 2000]), ['2000.'], 2000],
+  ['of a global edge', silenceEdges([3000], [2500]), ['2500.'], 2500],
+])('A silence edge is taken at its own time: %s', async (_name, pathway, said, afterMs) => {
+  const call = simulatedCall({ answer: () => GREETING, pathway });
+  await greeted(call);
+  await call.stream.until(() => call.voice.texts.includes(said.at(-1) ?? ''), afterMs + 5000);
+  await greeted(call);
+  await call.stream.hangUp();
+  expect(call.transcript().slice(1)).toEqual(said.map((text) => `assistant: ${text}`));
+  const durationMs = Number(eventsOf(call, 'silence').at(-1)?.durationMs);
+  expect(durationMs).toBeGreaterThanOrEqual(afterMs);
+  expect(durationMs).toBeLessThan(afterMs + 100);
+  await call.report;
+});
+
+test('The caller’s words restart the time of a silence edge', async () => {
+  const call = simulatedCall({ answer: () => GREETING, pathway: silenceEdges([7000]) });
+  await greeted(call);
+  await call.stream.advance(5000);
+  await call.say('I am here.', 600);
+  await greeted(call);
+  await call.stream.advance(6000);
+  expect(call.voice.texts).not.toContain('7000.');
+  await call.stream.until(() => call.voice.texts.includes('7000.'), 5000);
+  await call.stream.hangUp();
+  await call.report;
+});
+
+test('A reprompt that is cut off keeps its whole text', async () => {
+  const silence = { afterMs: 2000, prompts: ['Are you still there, or shall I call again later?'] };
+  const call = simulatedCall({ answer: () => GREETING, pathway: nodeWith({ silence }) });
+  await greeted(call);
+  await call.agentSpeaks();
+  await call.stream.advance(400);
+  await call.say('Yes, I am here, please go on.', 1500);
+  await greeted(call);
+  await call.stream.hangUp();
+  const reprompt = call.memory.records
+    .flatMap(({ messages }) => messages)
+    .find(({ interrupted }) => interrupted);
+  expect(reprompt).toMatchObject({ role: 'assistant', generatedText: silence.prompts[0] });
+  expect(silence.prompts[0]?.startsWith(reprompt?.content ?? '-')).toBe(true);
+  await call.report;
+});

@@ -96,7 +96,7 @@ export const WITH_FALLBACK: PathwayInput = {
   ],
   edges: [
     { id: 'never', source: 'start', target: 'start', data: { condition: 'Never.' } },
-    { id: 'else', source: 'start', target: 'sorry' },
+    { id: 'else', source: 'start', target: 'sorry', data: { fallback: true } },
   ],
 };
 

@@ -32,6 +32,7 @@ export const CALL: CallReport = {
     fromNumber: '+886223456789',
     toNumber: '+886912345678',
     status: 'completed',
+    endReason: 'caller_hangup',
     durationMs: 42_000,
     sip: { code: 200, reason: 'OK' },
     answeringMachine: 'human',

@@ -27,7 +27,10 @@ export function findBadCycles(graph: PathwayGraph, liveEdges: LiveEdges): CycleP
   );
   const traps = cyclesOf(graph, graph.nodes, liveEdges).filter(
     (cycle) =>
-      !hasExit(cycle, liveEdges) && cycle.members.some(waitsForCaller) && !cycle.members.some(canFinish),
+      !hasExit(cycle, liveEdges) &&
+      !canLeave(graph, cycle) &&
+      cycle.members.some(waitsForCaller) &&
+      !cycle.members.some(canFinish),
   );
   return [
     ...instant.map((cycle) => loopProblem(cycle, hasExit(cycle, liveEdges))),
@@ -51,15 +54,21 @@ function cyclesOf(graph: PathwayGraph, among: readonly PathwayNode[], edges: Liv
   });
 }
 
+/** A global edge that does not return leads out of every cycle. */
+function canLeave(graph: PathwayGraph, { members }: Cycle): boolean {
+  const ids = new Set(members.map((node) => node.id));
+  return graph.globalEdges.some(({ target }) => !ids.has(target) && !graph.node(target)?.data.returns);
+}
+
 function hasExit({ members }: Cycle, edges: LiveEdges): boolean {
   const ids = new Set(members.map((node) => node.id));
   return members.some((node) => edges(node.id).some((edge) => !ids.has(edge.target)));
 }
 
 /** Before the caller's next turn only a tool can change the result of a condition. */
-function loopProblem(cycle: Cycle, canLeave: boolean): CycleProblem {
+function loopProblem(cycle: Cycle, isLeft: boolean): CycleProblem {
   const names = namesOf(cycle);
-  if (canLeave && cycle.members.some(({ type }) => type === 'tool')) {
+  if (isLeft && cycle.members.some(({ type }) => type === 'tool')) {
     const message = `${names} may repeat without waiting for the caller; make sure that the tool's result ends the loop`;
     return { node: cycle.first, severity: 'warning', code: 'loop_without_turn', message };
   }

@@ -1,8 +1,7 @@
 import { evaluateExpression } from '../evaluateExpression.ts';
 import { checkExpression, isConstantExpression } from '../expressions.ts';
-import { type PathwayGraph, waitsForCaller } from '../graph.ts';
+import type { PathwayGraph } from '../graph.ts';
 import { type Condition, isEventCondition, isExpression, type PathwayEdge } from '../schema/edgeSchema.ts';
-import type { PathwayNode } from '../schema/nodeSchema.ts';
 import type { ProblemCode } from './problem.ts';
 
 /** An edge that can never be taken, and the reason. */
@@ -20,7 +19,7 @@ export interface DeadEdge {
 
 /** Finds the edges that no conversation can take. */
 export function findDeadEdges(graph: PathwayGraph): DeadEdge[] {
-  return graph.nodes.flatMap((node) => deadEdgesOf(node, graph.outgoing(node.id)));
+  return [graph.globalEdges, ...graph.nodes.map(({ id }) => graph.outgoing(id))].flatMap(deadEdgesOf);
 }
 
 /** True when an edge with this condition is taken whenever it is evaluated. */
@@ -28,18 +27,18 @@ export function isAlwaysTaken(condition: Condition): boolean {
   return condition === null || constantValue(condition) === true;
 }
 
-/** @param edges - In evaluation order. */
-function deadEdgesOf(node: PathwayNode, edges: readonly PathwayEdge[]): DeadEdge[] {
+/** @param edges - Of one node, in the order of the graph by priority. */
+function deadEdgesOf(edges: readonly PathwayEdge[]): DeadEdge[] {
   const dead: DeadEdge[] = [];
   const firstWith = new Map<string, PathwayEdge>();
   let always: PathwayEdge | undefined;
-  for (const edge of edges) {
+  for (const edge of edges.toSorted(byRank)) {
     const { condition } = edge.data;
     const key = conditionKey(condition);
     const twin = key === undefined ? undefined : firstWith.get(key);
     if (constantValue(condition) === false) {
       dead.push({ edge, code: 'condition_never_true', message: 'this condition is never true' });
-    } else if (always && isShadowed(edge, node)) {
+    } else if (always && !isEventCondition(condition)) {
       dead.push(shadowed(edge, always));
     } else if (twin) {
       const message = `edge ${JSON.stringify(twin.id)} has the same condition and is evaluated first`;
@@ -48,7 +47,18 @@ function deadEdgesOf(node: PathwayNode, edges: readonly PathwayEdge[]): DeadEdge
     if (key !== undefined && !twin) firstWith.set(key, edge);
     if (!always && isAlwaysTaken(condition)) always = edge;
   }
-  return dead;
+  return edges.flatMap((edge) => dead.filter((one) => one.edge === edge));
+}
+
+/** The order of evaluation: fallbacks last; before them events, then unconditional edges, expressions and sentences. */
+function byRank(one: PathwayEdge, other: PathwayEdge): number {
+  return Number(one.data.fallback) - Number(other.data.fallback) || rankOf(one) - rankOf(other);
+}
+
+function rankOf({ data: { condition } }: PathwayEdge): number {
+  if (isEventCondition(condition)) return 0;
+  if (condition === null) return 1;
+  return isExpression(condition) ? 2 : 3;
 }
 
 function shadowed(edge: PathwayEdge, always: PathwayEdge): DeadEdge {
@@ -58,15 +68,12 @@ function shadowed(edge: PathwayEdge, always: PathwayEdge): DeadEdge {
     const message = `edge ${other} is also unconditional and is evaluated first; give one of them a condition`;
     return { edge, code: 'several_unconditional_edges', message };
   }
-  const message = `edge ${other} is always taken first; raise the priority of this edge, or give the other a condition`;
+  const kind = typeof edge.data.condition === 'string' ? 'a sentence' : 'this edge';
+  const message =
+    always.data.condition === null
+      ? `${kind} beside the unconditional edge ${other} is never taken; set fallback on ${other} to take it when nothing else holds`
+      : `edge ${other} is always taken first; give it a condition that may be false`;
   return { edge, code: 'edge_behind_unconditional', message };
-}
-
-/** Events are handled before edges are evaluated, except a tool's result at a node that does not wait for the caller. */
-function isShadowed(edge: PathwayEdge, node: PathwayNode): boolean {
-  const { condition } = edge.data;
-  if (!isEventCondition(condition)) return true;
-  return condition.event === 'tool_result' && !waitsForCaller(node);
 }
 
 /** The value of an expression without variables; undefined for every other condition. */

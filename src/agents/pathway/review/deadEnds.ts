@@ -23,8 +23,14 @@ export function findDeadEnds(
     if (edges.length === 0 && stopsWithoutEdge(node)) {
       const message = `the conversation stops at ${name}; add an outgoing edge`;
       problems.push({ node, severity: 'warning', code: 'dead_end', message });
-    } else if (edges.length > 0 && !waitsForCaller(node) && !canFinish(node) && mayMatchNone(node, edges)) {
-      const message = `the conversation stops at ${name} when no condition matches; add an unconditional or a fallback edge`;
+    } else if (
+      edges.length > 0 &&
+      !waitsForCaller(node) &&
+      !canFinish(node) &&
+      !node.data.returns &&
+      mayMatchNone(node, edges)
+    ) {
+      const message = `the conversation stops at ${name} when no condition matches; add an edge with fallback`;
       problems.push({ node, severity: 'warning', code: 'no_default_edge', message });
     }
     return problems;
@@ -33,7 +39,7 @@ export function findDeadEnds(
 
 /** A conversation node needs no edge to continue; a start node only greets. */
 function stopsWithoutEdge(node: PathwayNode): boolean {
-  return node.type !== 'conversation' && !canFinish(node);
+  return node.type !== 'conversation' && !canFinish(node) && node.data.returns !== true;
 }
 
 function mayMatchNone(node: PathwayNode, edges: readonly PathwayEdge[]): boolean {

@@ -10,6 +10,7 @@ export type ProblemCode =
   | 'dead_end'
   | 'no_default_edge'
   | 'nothing_to_say'
+  | 'returns_without_global_edge'
   | 'several_unconditional_edges'
   | 'edge_behind_unconditional'
   | 'duplicate_condition'

@@ -57,14 +57,28 @@ function locatorOf(pathway: Pathway): Locate {
 function reviewPaths(graph: PathwayGraph, deadEdges: readonly DeadEdge[], locate: Locate): Problem[] {
   const dead = new Set(deadEdges.map(({ edge }) => edge));
   const liveEdges = (nodeId: string) => graph.outgoing(nodeId).filter((edge) => !dead.has(edge));
+  const liveLeaving = (nodeId: string) => graph.leaving(nodeId).filter((edge) => !dead.has(edge));
   return [
     ...deadEdges.map(
       ({ edge, code, message }): Problem => ({ severity: 'warning', code, message, path: locate(edge) }),
     ),
-    ...reviewReachability(graph, liveEdges, locate),
+    ...reviewReachability(graph, liveLeaving, locate),
+    ...reviewReturns(graph, locate),
     ...findDeadEnds(graph, liveEdges).map(({ node, ...rest }): Problem => ({ ...rest, path: locate(node) })),
     ...findBadCycles(graph, liveEdges).map(({ node, ...rest }): Problem => ({ ...rest, path: locate(node) })),
   ];
+}
+
+/** Only a global edge remembers where it came from. */
+function reviewReturns(graph: PathwayGraph, locate: Locate): Problem[] {
+  const targets = new Set(graph.globalEdges.map(({ target }) => target));
+  return graph.nodes
+    .filter(({ id, data }) => data.returns === true && !targets.has(id))
+    .map((node) => {
+      const name = JSON.stringify(node.data.title);
+      const message = `no global edge (source *) leads to ${name}, so that returns has no effect; add one, or remove returns`;
+      return { severity: 'warning', code: 'returns_without_global_edge', message, path: locate(node) };
+    });
 }
 
 function reviewReachability(

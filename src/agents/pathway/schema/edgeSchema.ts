@@ -8,6 +8,9 @@ const MAX_DIGITS = 32;
 const MAX_SILENCE_MS = 600_000;
 const MAX_PRIORITY = 1_000_000;
 
+/** The source of a global edge, which leaves every node. */
+export const ANY_NODE = '*';
+
 const sentence = text(1, MAX_SENTENCE_CHARACTERS)
   .refine((words) => words === '' || words.trim() !== '', '{field} must say something, or be null')
   .meta({
@@ -34,7 +37,11 @@ export const eventConditionSchema = z
         .min(1)
         .max(MAX_SILENCE_MS)
         .optional()
-        .meta({ description: "Milliseconds. Default: the node's silence setting.", examples: [8000] }),
+        .meta({
+          description:
+            "Milliseconds of silence, reprompts included. Default: the node's silence setting. The shortest one is taken.",
+          examples: [20_000],
+        }),
     }),
     z.strictObject({
       event: z.literal('tool_result'),
@@ -67,7 +74,7 @@ const expression = z
 /** When an edge is taken: always (null), when the model agrees (a string), on an event, or by an expression. */
 export const conditionSchema = z.union([sentence, z.null(), eventConditionSchema, expression]).meta({
   description:
-    'Null: always. A string: a sentence that the model evaluates. An object: an event or a JSONLogic expression.',
+    'Null: always. A string: a sentence that the model evaluates. An object: an event or a JSONLogic expression. An event that happened comes first, then null, then expressions, then sentences, in every execution mode.',
 });
 
 const label = text(0, MAX_LABEL_CHARACTERS).meta({ description: 'Shown in the editor.', examples: ['yes'] });
@@ -77,12 +84,10 @@ const priority = z
   .max(MAX_PRIORITY)
   .meta({
     description:
-      'Edges with a higher priority are evaluated first, equal ones in the order of the graph. Default 0.',
+      'Among conditions of the same kind, edges with a higher priority are evaluated first, equal ones in the order of the graph. Default 0.',
     examples: [10],
   });
-const fallback = z
-  .boolean()
-  .meta({ description: 'Taken when no other edge matches after the model’s answer. Default false.' });
+const fallback = z.boolean().meta({ description: 'Taken when no other edge holds. Default false.' });
 
 const edgeData = z.strictObject({
   label: label.default(''),
@@ -90,7 +95,12 @@ const edgeData = z.strictObject({
   priority: priority.default(0),
   fallback: fallback.default(false),
 });
-const ends = { source: idSchema, target: idSchema, data: edgeData.prefault({}) };
+const source = idSchema.meta({
+  description:
+    'Id of a node; * makes the edge a global one, which leaves every node and goes before the edges of the node. A global edge needs a condition.',
+  examples: ['greeting', ANY_NODE],
+});
+const ends = { source, target: idSchema, data: edgeData.prefault({}) };
 
 /** A transition from one node to another. */
 export const edgeSchema = z.strictObject({ id: idSchema, ...ends }).meta({
@@ -115,7 +125,7 @@ export const edgeInputSchema = z.strictObject({ id: idSchema.optional(), ...ends
 /** Only the supplied fields change. Null resets priority and fallback to their defaults. */
 export const edgePatchSchema = z
   .strictObject({
-    source: idSchema,
+    source,
     target: idSchema,
     data: z
       .strictObject({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ANY_NODE } from './edgeSchema.ts';
 import { idSchema, jsonObjectSchema, text } from './fields.ts';
 
 export const MAX_TEMPLATE_CHARACTERS = 20_000;
@@ -9,6 +10,8 @@ const MAX_TOOLS_PER_NODE = 100;
 const MAX_TRANSFER_TARGET_CHARACTERS = 500;
 const MAX_SILENCE_PROMPTS = 10;
 const MAX_SILENCE_PROMPT_CHARACTERS = 500;
+/** The silence of both sides after which an agent reacts, where neither the node nor the edge names another. */
+export const DEFAULT_SILENCE_MS = 8000;
 
 /** Types whose data has only the common fields. */
 export const PLAIN_NODE_TYPES = ['start', 'conversation', 'say', 'condition', 'end'] as const;
@@ -82,9 +85,13 @@ const silence = z
   })
   .meta({
     description:
-      'On the phone: what happens when the caller is silent. After afterMs (default 8000) the edge for silence is taken; without one, the next prompt is spoken (default: a short question in the language of the conversation). After hangupAfter (default 3; 0 means never) unanswered silences the agent hangs up.',
+      'On the phone: what happens when the caller is silent. After each afterMs (default 8000) the next prompt is spoken (default: a short question in the language of the conversation). After hangupAfter (default 3; 0 means never) unanswered silences the agent hangs up, unless an edge for a longer silence is still to be taken. Edges for silence have their own time, which prompts do not restart.',
     examples: [{ afterMs: 6000, prompts: ['Are you still there?'], hangupAfter: 2 }],
   });
+const returns = z.boolean().meta({
+  description:
+    'For a node that a global edge leads to: on the person’s next turn the conversation is where it was. Default false.',
+});
 const toolArguments = jsonObjectSchema.meta({
   description:
     'Arguments of the tool; every string in them, at any depth, is a template. One that is a single variable, such as {{ age }}, keeps the type of its value.',
@@ -125,6 +132,7 @@ const common = {
   interruptAfterMs: interruptAfterMs.optional(),
   turn: turn.optional(),
   silence: silence.optional(),
+  returns: returns.optional(),
 };
 const anyTools = { tools: tools.default([]) };
 
@@ -139,11 +147,13 @@ const knowledgeData = z.strictObject({
 });
 const transferData = z.strictObject({ ...common, ...anyTools, to: transferTarget });
 
+const nodeId = idSchema.refine((id) => id !== ANY_NODE, '{field} must not be *, which means every node');
+
 /** One step of a pathway. The fields of `data` depend on `type`. */
-export const nodeSchema = nodeOf(idSchema).meta({ id: 'PathwayNode', description: 'One step of a pathway.' });
+export const nodeSchema = nodeOf(nodeId).meta({ id: 'PathwayNode', description: 'One step of a pathway.' });
 
 /** A new node; without an `id` the service generates one. */
-export const nodeInputSchema = nodeOf(idSchema.optional()).meta({
+export const nodeInputSchema = nodeOf(nodeId.optional()).meta({
   id: 'NewPathwayNode',
   description: 'A new node; without an id the service generates one.',
 });
@@ -164,6 +174,7 @@ export const nodePatchSchema = z
         interruptAfterMs: interruptAfterMs.nullable(),
         turn: turn.nullable(),
         silence: silence.nullable(),
+        returns: returns.nullable(),
         arguments: toolArguments.nullable(),
         query: query.nullable(),
         topK: topK.nullable(),

@@ -91,6 +91,10 @@ const transcript = z
     events: z.array(
       z.object({ type: z.string(), at: z.iso.datetime(), data: z.record(z.string(), z.unknown()) }),
     ),
+    missingVariables: z
+      .array(z.string())
+      .optional()
+      .describe('Names of the agent’s required variables that an ended session has no value of.'),
     evaluation: z.unknown().optional().describe('Result of the evaluation by the agent’s criteria.'),
     call: callResource.optional(),
     recording: callResource.shape.recording.unwrap().optional(),
@@ -205,9 +209,10 @@ async function callOf(deps: HttpDeps, projectId: string, { callId }: HistoryDeta
 }
 
 /** Without internal messages, which only the model's context needs. */
-function toTranscript({ messages, events, ...rest }: HistoryDetail) {
+function toTranscript({ messages, events, missingVariables, ...rest }: HistoryDetail) {
   return {
     ...rest,
+    ...(missingVariables ? { missingVariables: [...missingVariables] } : {}),
     messages: messages
       .filter(({ internal }) => !internal)
       .map(({ tool_calls, ...one }) => ({ ...one, ...(tool_calls ? { tool_calls: [...tool_calls] } : {}) })),

@@ -206,8 +206,15 @@ function toDetail(row: DetailRow): HistoryDetail {
     variables: row.variables ?? {},
     messages: row.messages,
     events: row.events.map(({ type, at, data }) => ({ type, at: isoTime(at), data })),
+    ...(row.status === 'ended' ? { missingVariables: missingIn(row.events) } : {}),
     ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
   };
+}
+
+/** The event of the session's end names the required variables without a value. */
+function missingIn(events: DetailRow['events']): readonly string[] {
+  const { missingVariables } = events.findLast(({ type }) => type === 'session_ended')?.data ?? {};
+  return Array.isArray(missingVariables) ? missingVariables : [];
 }
 
 function toCommon(row: Row) {

@@ -163,7 +163,8 @@ const END = `
     FROM ended WHERE history.instance_id = ended.instance_id
   ), event AS (
     INSERT INTO session_events (instance_id, type, at, data)
-    SELECT instance_id, 'session_ended', $4::timestamptz, json_build_object('reason', $5::text) FROM ended
+    SELECT instance_id, 'session_ended', $4::timestamptz, 
+      json_build_object('reason', $5::text, 'missingVariables', to_json($11::text[])) FROM ended
   ), outbox AS (
     INSERT INTO webhook_outbox
       (instance_id, project_id, release_id, finalize_by, evaluating, afterwards_at, next_at)
@@ -248,6 +249,7 @@ function endParameters(session: Session, ending: SessionEnding): Parameter[] {
     ending.expected,
     ending.subscribed,
     session.turn,
+    ending.missingVariables,
   ];
 }
 

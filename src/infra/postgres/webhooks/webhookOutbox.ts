@@ -35,6 +35,7 @@ interface SessionRow {
   ended_at: Date;
   end_reason: string;
   variables: Record<string, unknown>;
+  missing_variables: string[] | null;
   evaluation: unknown;
   messages: SessionMessage[];
   facts: Partial<Record<WebhookEventName, string>> | null;
@@ -105,6 +106,8 @@ const CLAIM = `
 const SESSION = `
   SELECT history.project_id, session_id, release_id, channel, call_id, started_at, ended_at, end_reason, variables,
     evaluation,
+    (SELECT data->'missingVariables' FROM session_events
+     WHERE instance_id = history.instance_id AND type = 'session_ended' ORDER BY id DESC LIMIT 1) AS missing_variables,
     (SELECT coalesce(json_agg(message ORDER BY id), '[]'::json) FROM session_messages
      WHERE instance_id = history.instance_id) AS messages,
     (SELECT json_object_agg(event, at) FROM webhook_facts WHERE instance_id = history.instance_id) AS facts
@@ -246,6 +249,7 @@ function toSession(row: SessionRow): OutboxSession {
     endedAt: isoTime(row.ended_at),
     endReason: row.end_reason,
     variables: row.variables,
+    missingVariables: row.missing_variables ?? [],
     evaluation: row.evaluation ?? undefined,
     messages: row.messages,
     factsAt: Object.fromEntries(Object.entries(row.facts ?? {}).map(([event, at]) => [event, isoTime(at)])),

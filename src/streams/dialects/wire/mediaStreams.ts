@@ -43,7 +43,10 @@ export function readAgentMessage(message: Fields | undefined, agent: AgentReader
 }
 
 function readCommand(message: Fields | undefined): CallCommand | undefined {
-  if (message?.event === 'hangup') return { kind: 'hangup' };
+  if (message?.event === 'hangup') {
+    const isFailure = fieldsOf(message.hangup)?.reason === 'error';
+    return { kind: 'hangup', ...(isFailure ? { reason: 'error' } : {}) };
+  }
   if (message?.event === 'transfer') {
     const to = nameOf(fieldsOf(message.transfer)?.to);
     return to === undefined ? undefined : { kind: 'transfer', to };

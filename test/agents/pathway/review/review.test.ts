@@ -117,8 +117,8 @@ describe('reviewPathway', () => {
 
 describe('Dead edges', () => {
   const nodes = [start, talk, end];
-  const fromTalk = (...edges: object[]) =>
-    review(nodes, [sketchEdge('s>c'), sketchEdge('c>e', whenDone, 'way out'), ...edges]);
+  const wayOut = sketchEdge('c>e', { condition: { event: 'dtmf', digits: '0' } }, 'way out');
+  const fromTalk = (...edges: object[]) => review(nodes, [sketchEdge('s>c'), wayOut, ...edges]);
 
   it.each<[string, object[], string[]]>([
     [
@@ -127,13 +127,17 @@ describe('Dead edges', () => {
       ['warning edge_behind_unconditional /edges/3'],
     ],
     [
-      'of a lower priority',
-      [sketchEdge('c>e', { condition: 'no', priority: -1 }, 'a'), sketchEdge('c>e', {}, 'b')],
-      ['warning edge_behind_unconditional /edges/2'],
+      'an expression beside an unconditional one, of whatever priority',
+      [sketchEdge('c>e', {}, 'a'), sketchEdge('c>e', { ...isOpen, priority: 1 }, 'b')],
+      ['warning edge_behind_unconditional /edges/3'],
     ],
     [
-      'but not one of a higher priority',
-      [sketchEdge('c>e', {}, 'a'), sketchEdge('c>e', { condition: 'no', priority: 1 }, 'b')],
+      'but none beside an unconditional fallback',
+      [
+        sketchEdge('c>e', { fallback: true }, 'a'),
+        sketchEdge('c>e', { condition: 'no' }, 'b'),
+        sketchEdge('c>e', isOpen, 'd'),
+      ],
       [],
     ],
     [
@@ -153,8 +157,8 @@ describe('Dead edges', () => {
     ],
     [
       'the same sentence again',
-      [sketchEdge('c>e', { condition: ' the caller is DONE. ' }, 'a')],
-      ['warning duplicate_condition /edges/2'],
+      [sketchEdge('c>e', whenDone, 'a'), sketchEdge('c>e', { condition: ' the caller is DONE. ' }, 'b')],
+      ['warning duplicate_condition /edges/3'],
     ],
     [
       'the same expression again',
@@ -178,15 +182,29 @@ describe('Dead edges', () => {
     expect(fromTalk(...edges)).toEqual(expected);
   });
 
-  it('include a tool result behind an unconditional edge of a tool node', () => {
+  it('include a sentence beside an unconditional edge, whose message names fallback', () => {
+    const { problems } = reviewPathway(
+      sketch(nodes, [sketchEdge('s>c'), sketchEdge('c>e', whenDone, 'done'), sketchEdge('c>e', {}, 'on')]),
+      known,
+    );
+    expect(problems).toEqual([
+      {
+        severity: 'warning',
+        code: 'edge_behind_unconditional',
+        message:
+          'a sentence beside the unconditional edge "on" is never taken; set fallback on "on" to take it when nothing else holds',
+        path: '/edges/1',
+      },
+    ]);
+  });
+
+  it('exclude the result of a failed tool beside an unconditional edge', () => {
     const edges = [
       sketchEdge('s>t'),
       sketchEdge('t>e'),
-      sketchEdge('t>e', { condition: { event: 'tool_result' } }, 'late'),
+      sketchEdge('t>e', { condition: { event: 'tool_result', ok: false } }, 'late'),
     ];
-    expect(review([start, sketchNode('t', 'tool'), end], edges)).toEqual([
-      'warning edge_behind_unconditional /edges/2',
-    ]);
+    expect(review([start, sketchNode('t', 'tool'), end], edges)).toEqual([]);
   });
 
   it('exclude a tool result at a conversation node', () => {
@@ -269,6 +287,38 @@ describe('Cycles', () => {
   });
 });
 
+describe('Global edges', () => {
+  const person = sketchEdge('*>x', { condition: 'The caller wants a person.' });
+  const hours = sketchEdge('*>h', { condition: 'The caller asks for the opening hours.' });
+  const desk = sketchNode('x', 'transfer');
+
+  it('reach their targets and lead out of a cycle', () => {
+    const other = sketchNode('d', 'conversation');
+    const circle = [sketchEdge('s>c'), sketchEdge('c>d', { condition: 'more' }), sketchEdge('d>c', whenDone)];
+    expect(review([start, talk, other, desk], [...circle, person])).toEqual([]);
+  });
+
+  it('may lead to a node that returns and has no edge', () => {
+    const told = sketchNode('h', 'say', { returns: true });
+    const edges = [sketchEdge('s>c'), sketchEdge('c>e', whenDone)];
+    expect(review([start, talk, told, end], [...edges, hours])).toEqual([]);
+    expect(review([start, talk, told, end], [...edges, sketchEdge('c>h', { condition: 'hours' })])).toEqual([
+      'warning returns_without_global_edge /nodes/2',
+    ]);
+  });
+
+  it('need a condition and cannot be fallbacks', () => {
+    const edges = [sketchEdge('s>e'), sketchEdge('*>e', {}, 'a')];
+    expect(review([start, end], edges)).toContain(
+      'error global_edge_without_condition /edges/1/data/condition',
+    );
+    const fallback = sketchEdge('*>e', { condition: 'no', fallback: true });
+    expect(review([start, end], [sketchEdge('s>e'), fallback])).toContain(
+      'error global_fallback_edge /edges/1/data/fallback',
+    );
+  });
+});
+
 describe('Unknown names', () => {
   const nodes = [
     start,
@@ -278,7 +328,7 @@ describe('Unknown names', () => {
     }),
     end,
   ];
-  const edges = [sketchEdge('s>t'), sketchEdge('t>e', isOpen), sketchEdge('t>e', {}, 'else')];
+  const edges = [sketchEdge('s>t'), sketchEdge('t>e', isOpen), sketchEdge('t>e', { fallback: true }, 'else')];
 
   it('of variables are warnings when the known names are given', () => {
     expect(review(nodes, edges, ['customer'])).toEqual([

@@ -40,15 +40,16 @@ describe.each(databases)('The history on the $name database', ({ open }) => {
     };
     expect(await history().find(world.projectId, 's')).toEqual(live);
 
-    await world.end(session, { at: later(90_500), reason: 'idle' });
+    await world.end(session, { at: later(90_500), reason: 'idle', missingVariables: ['b'] });
     await history().addEvents(session.instanceId, [{ type: 'webhook_sent', at: later(91_000), data: {} }]);
     expect(await history().find(world.projectId, 's')).toEqual({
       ...live,
       status: 'ended',
+      missingVariables: ['b'],
       endedAt: later(90_500),
       events: [
         ...live.events,
-        { type: 'session_ended', at: later(90_500), data: { reason: 'idle' } },
+        { type: 'session_ended', at: later(90_500), data: { reason: 'idle', missingVariables: ['b'] } },
         { type: 'webhook_sent', at: later(91_000), data: {} },
       ],
     });

@@ -63,6 +63,7 @@ interface Settings {
 
 export const ENDING: SessionEnding = {
   at: later(60_000),
+  missingVariables: [],
   reason: 'api_end',
   finalizeBy: later(180_000),
   expected: ['session.ended', 'session.finalized'],
