@@ -1,0 +1,248 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test, vi } from 'vitest';
+
+import { header, SDP } from '../../sip/support/phone.ts';
+import { serveOnLoopback } from '../../support/loopbackServer.ts';
+import { startBot } from './support/bot.ts';
+import { openHandset } from './support/handset.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
+
+const TIMEOUT = 120_000;
+const CALLER = '+886912345678';
+const installation = await phoneInstallation();
+
+const guide = readFileSync(new URL('../../../docs/guides/who-is-calling.md', import.meta.url), 'utf8');
+
+/** An example of the guide. */
+function example(name: string) {
+  const text = new RegExp(`^\`\`\`json ${name}\\n([^]*?)^\`\`\`$`, 'm').exec(guide)?.[1];
+  if (text === undefined) throw new Error(`the guide has no example ${name}`);
+  return JSON.parse(text);
+}
+
+/** The customer's system of the guide. @param answer - Undefined never answers. */
+async function startCrm(answer: object | undefined) {
+  const asked: unknown[] = [];
+  const server = await serveOnLoopback(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    asked.push(JSON.parse(Buffer.concat(parts).toString()));
+    if (answer) response.end(JSON.stringify(answer));
+  });
+  installation().closeAfterTests(() => server.close());
+  const agent = example('agent');
+  const url = `http://127.0.0.1:${server.port}/calls`;
+  return { asked, agent: { ...agent, beforeStartConfig: { ...agent.beforeStartConfig, url } } };
+}
+
+/** A phone that calls a line; its INVITE is sent by `begin`. */
+async function callerOf(agent: object, number: object = example('number')) {
+  const handset = await openHandset(installation());
+  const line = await installation().makeLine({
+    agent,
+    pathway: example('pathway'),
+    trunks: [
+      { port: handset.port, inboundCidrs: ['127.0.0.1/32'], optionsIntervalSeconds: 1, ...example('trunk') },
+    ],
+    number: { inboundEnabled: true, ...number },
+  });
+  handset.onRequest('OPTIONS', (request) => void handset.answer(request, '200 OK'));
+  // The node knows the trunk now.
+  await handset.next('OPTIONS');
+  const uri = `sip:${line.number}@127.0.0.1:${installation().sipPort}`;
+  const callId = `caller-${line.number}`;
+  const invite = { callId, branch: `z9hG4bK-${callId}`, uri, to: `<${uri}>` };
+  const extra = [`P-Asserted-Identity: <sip:${CALLER}@carrier.example>`, 'X-Customer-ID: 4711'];
+  const begin = () => void handset.call('INVITE', { ...invite, extra, body: SDP });
+  const hangUp = async (to: string) => {
+    handset.call('BYE', { ...invite, to, cseq: 2, branch: `${invite.branch}-bye` });
+    await handset.next('200', 'BYE');
+  };
+  /** @returns The tag of the answered call. */
+  const answered = async () => {
+    const accepted = await handset.next('200', 'INVITE');
+    handset.call('ACK', { ...invite, to: header(accepted, 'To'), branch: `${invite.branch}-ack` });
+    return header(accepted, 'To');
+  };
+  return { handset, line, invite, begin, answered, hangUp };
+}
+
+const only = (line: Line): Promise<PlacedCall> =>
+  vi.waitFor(async () => {
+    const { data } = (await line.api('GET', '/calls')).body;
+    expect(data).toHaveLength(1);
+    return { callId: data[0].id, sessionId: data[0].sessionId };
+  }, SLOW);
+
+const historyOf = async (line: Line, { sessionId }: PlacedCall) =>
+  (await line.api('GET', `/session-history/${sessionId}`)).body;
+
+const firstWords = (line: Line, call: PlacedCall): Promise<string> =>
+  vi.waitFor(async () => {
+    const { messages } = await historyOf(line, call);
+    expect(messages).not.toHaveLength(0);
+    return messages[0].content;
+  }, SLOW);
+
+describe.concurrent('Who is calling', { timeout: TIMEOUT }, () => {
+  test('is asked while the phone rings, and greeted by name', async () => {
+    const crm = await startCrm(example('answer'));
+    const { handset, line, begin, answered, hangUp } = await callerOf(crm.agent);
+    begin();
+    await handset.next('180');
+    const tag = await answered();
+    const call = await only(line);
+    const seen = await line.waitForStatus(call, 'in_progress');
+    expect(seen).toMatchObject({
+      dynamicVariables: { line: 'sales', customerId: '4711' },
+      mediaFigures: { codec: 'PCMU', packetsReceived: 0, mos: null },
+    });
+    expect(crm.asked).toEqual([
+      {
+        ...example('asked'),
+        projectId: line.id,
+        sessionId: call.sessionId,
+        call: {
+          direction: 'inbound',
+          fromNumber: CALLER,
+          toNumber: line.number,
+          callId: call.callId,
+          trunkId: line.trunkIds[0],
+        },
+      },
+    ]);
+    expect(await firstWords(line, call)).toBe(example('answer').greeting);
+    await hangUp(tag);
+    await line.waitForFinalized(call);
+    const history = await historyOf(line, call);
+    expect(history.variables).toMatchObject({
+      name: 'Ada',
+      language: 'en',
+      line: 'sales',
+      customerId: '4711',
+    });
+    const entered = history.events.filter(({ type }: { type: string }) => type === 'node_entered');
+    expect(entered.map(({ data }: { data: { nodeId: string } }) => data.nodeId)).toEqual(['vip']);
+    expect(history.call.dynamicVariables).toEqual({ line: 'sales', customerId: '4711' });
+  });
+
+  test('is rejected with the status that the endpoint names', async () => {
+    const crm = await startCrm({ reject: { status: 486 } });
+    const { handset, line, begin, invite } = await callerOf(crm.agent);
+    begin();
+    await handset.next('180');
+    const refused = await handset.next('486', 'INVITE');
+    handset.call('ACK', { ...invite, to: header(refused, 'To') });
+    const seen = await line.waitForEnd(await only(line));
+    expect(seen).toMatchObject({
+      status: 'failed',
+      endReason: 'rejected',
+      answeredAt: null,
+      sip: { code: 486, reason: 'Busy Here' },
+    });
+  });
+
+  test('does not wait for a slow endpoint, and reaches the number’s node', async () => {
+    const crm = await startCrm(undefined);
+    const { handset, line, begin, answered, hangUp } = await callerOf(crm.agent);
+    begin();
+    await handset.next('180');
+    const rangMs = performance.now();
+    const tag = await answered();
+    expect(performance.now() - rangMs).toBeLessThan(4000);
+    const call = await only(line);
+    expect(await firstWords(line, call)).toBe(`Hello ${CALLER}, this is sales.`);
+    await hangUp(tag);
+    await line.waitForFinalized(call);
+    const { events } = await historyOf(line, call);
+    const failed = events.filter(
+      ({ data }: { data: { code?: string } }) => data.code === 'before_start_failed',
+    );
+    expect(failed).toHaveLength(1);
+  });
+
+  test('begins at the start where the number’s node was deleted', async () => {
+    const { line, begin, answered, hangUp } = await callerOf({});
+    expect((await line.api('DELETE', '/pathway/nodes/sales')).status).toBeLessThan(300);
+    begin();
+    const tag = await answered();
+    const call = await only(line);
+    await vi.waitFor(async () => {
+      const { events } = await historyOf(line, call);
+      expect(events).toContainEqual(
+        expect.objectContaining({
+          type: 'error',
+          data: expect.objectContaining({ code: 'unknown_start_node', nodeId: 'sales' }),
+        }),
+      );
+    }, SLOW);
+    await hangUp(tag);
+    await line.waitForEnd(call);
+  });
+});
+
+describe.concurrent('An order', { timeout: TIMEOUT }, () => {
+  test('reaches the INVITE, the bot’s start message, the webhooks and the history', async () => {
+    const bot = await startBot('twilio');
+    const handset = await openHandset(installation());
+    const line = await installation().makeLine({ trunks: [{ port: handset.port, ...example('trunk') }] });
+    const order = example('order');
+    const call = await line.call({ ...order, media: { url: bot.url, dialect: 'twilio' } });
+    const invite = await handset.next('INVITE');
+    expect(header(invite, 'X-Ticket')).toBe('T-42');
+    handset.answer(invite, '200 OK', SDP);
+    const { start, socket } = await bot.nextSession();
+    expect(start.customParameters).toMatchObject({
+      callId: call.callId,
+      direction: 'outbound',
+      trunkId: line.trunkIds[0],
+      channel: 'phone',
+      name: 'Ada',
+      campaign: 'spring',
+      metadata: JSON.stringify(order.metadata),
+      dynamicVariables: JSON.stringify(order.dynamicVariables),
+    });
+    await line.waitForStatus(call, 'in_progress');
+    handset.onRequest('BYE', (bye) => void handset.answer(bye, '200 OK'));
+    socket.close();
+    await line.waitForFinalized(call);
+    const { dynamicVariables, metadata } = order;
+    const told = { dynamicVariables, metadata, answeringMachine: null };
+    for (const body of installation().webhooks.forSession(call.sessionId))
+      expect(body.call).toMatchObject(told);
+    expect((await historyOf(line, call)).call).toMatchObject({ ...told, detectAnsweringMachine: false });
+  });
+
+  test('is rejected by the endpoint without an INVITE', async () => {
+    const crm = await startCrm({ reject: {} });
+    const handset = await openHandset(installation());
+    const line = await installation().makeLine({ agent: crm.agent, trunks: [{ port: handset.port }] });
+    const call = await line.call({ toNumber: newNumber() });
+    const seen = await line.waitForEnd(call);
+    expect(seen).toMatchObject({ status: 'failed', endReason: 'rejected', startedAt: null, sip: null });
+    expect(handset.ladder).toEqual([]);
+  });
+});
+
+test.each([
+  ['/phone-numbers', { number: '0911111111', startNodeId: 'nowhere' }, 'unknown_node'],
+  ['/phone-numbers', { number: '0911111111', variables: { call: 1 } }, 'invalid_request'],
+  [
+    '/trunks',
+    { name: 't', host: 'h', variablesToHeaders: [{ variable: 'a', header: 'via' }] },
+    'invalid_request',
+  ],
+  [
+    '/trunks',
+    { name: 't', host: 'h', headersToVariables: [{ header: 'X', variable: 'call' }] },
+    'invalid_request',
+  ],
+])('POST %s refuses %j', async (path, body, code) => {
+  const project = await installation().gateway.createProject();
+  const answer = await installation().gateway.api('POST', project.path + path, {
+    key: project.developerKey,
+    body,
+  });
+  expect([answer.status, answer.body.code]).toEqual([400, code]);
+});
