@@ -25,12 +25,16 @@ const commands = {
     load: () => import('../commands/bench.mjs'),
   },
   audit: {
-    does: 'check dependencies against the registry’s advisories; --strict fails when it is unreachable',
+    does: 'check dependencies against the registry’s advisories; exit code 2 when they were not checked',
     load: () => import('../commands/audit.mjs'),
   },
   faults: {
     does: 'run all fault tests on real processes and print a table; arguments go to vitest',
     load: () => import('../commands/faults.mjs'),
+  },
+  licences: {
+    does: 'writes docs/licences.md and NOTICE from package-lock.json',
+    load: () => import('../commands/licences.mjs'),
   },
   settings: {
     does: "writes .env.example and docs/settings.md from the settings' schema",
