@@ -115,14 +115,19 @@ interface TracingServer {
   ): () => void;
 }
 
-/** Traces all messages of the embedded SIP server. */
-export function traceFromServer(server: TracingServer): TraceSource {
+/**
+ * Traces all messages of the embedded SIP server.
+ *
+ * @param toTime - Converts a time of the server's clock.
+ */
+export function traceFromServer(server: TracingServer, toTime: (atMs: number) => number): TraceSource {
   return {
     follow: (sipCallId, listener) =>
       server.trace(sipCallId, (entries) =>
         listener(
           entries.map(({ atMs, direction, transport, remote, text }) => {
-            return { at: new Date(atMs).toISOString(), direction, transport, remote, text };
+            const at = new Date(toTime(atMs)).toISOString();
+            return { at, direction, transport, remote, text };
           }),
         ),
       ),

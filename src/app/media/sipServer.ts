@@ -13,6 +13,8 @@ import type { Config } from '../settings/config.ts';
 export interface SipServerParts {
   readonly config: Config;
   readonly logger: Logger;
+  /** Of the traced messages; default: the system's. */
+  readonly clock?: { fromSystem(systemMs: number): number };
 }
 
 const LOOPBACK = '127.0.0.1';
@@ -27,17 +29,21 @@ const MAX_WAITING_CALLS = 200;
  * @throws {Error} When the embedded server cannot be started: a port is in use, a certificate cannot be read.
  */
 export async function openSipServer(
-  { config, logger }: SipServerParts,
+  { config, logger, clock }: SipServerParts,
   lifecycle: Lifecycle,
 ): Promise<SipServerAccess> {
   const server = config.DRACHTIO_URL
     ? externalSipServer(config.DRACHTIO_URL)
-    : await embeddedSipServer(config, logger.child({ part: 'telephony' }));
+    : await embeddedSipServer(config, logger.child({ part: 'telephony' }), clock);
   lifecycle.onClose(() => server.close());
   return server;
 }
 
-async function embeddedSipServer(config: Config, logger: Logger): Promise<SipServerAccess> {
+async function embeddedSipServer(
+  config: Config,
+  logger: Logger,
+  clock: SipServerParts['clock'],
+): Promise<SipServerAccess> {
   const secret = randomBytes(24).toString('base64url');
   const starting = SupervisedSipServer.start(serverOptions(config, secret), {
     onCrash: (error) => logger.error({ err: error }, 'SIP server crashed; restarting'),
@@ -49,7 +55,7 @@ async function embeddedSipServer(config: Config, logger: Logger): Promise<SipSer
   return {
     target: () =>
       server.controlPort === undefined ? undefined : { host: LOOPBACK, port: server.controlPort, secret },
-    traces: traceFromServer(server),
+    traces: traceFromServer(server, (atMs) => clock?.fromSystem(atMs) ?? atMs),
     showsTrying: true,
     port: server.sipPort,
     trust: (sources) => server.trust(sources),

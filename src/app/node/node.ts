@@ -12,6 +12,7 @@ import { createGuardedHttpClient, type GuardedHttpClient } from '../../infra/htt
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { Bucket } from '../../infra/objectStore/bucket.ts';
 import type { Database } from '../../infra/postgres/connection/database.ts';
+import { DatabaseClock } from '../../infra/postgres/databaseClock.ts';
 import { requireSameSealer } from '../../infra/postgres/secrets/sealerFingerprint.ts';
 import { createStorage } from '../../infra/postgres/storage.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
@@ -99,15 +100,22 @@ export async function openNode(
   const sealer = createSealer(secretsKey, config.SECRETS_KEY_PREVIOUS);
   const targetPolicy = { allowInsecureLoopback: config.ALLOW_INSECURE_WEBHOOKS };
   const runsCalls = config.ROLES.includes('media');
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  const clock = new DatabaseClock({
+    system: systemClock,
+    onOffset: (offsetMs) =>
+      logger.warn({ offsetMs }, 'the system clock differs from the database’s, which is used'),
+    onError,
+  });
   const [database, redisUrl, media, sipServer] = await startTogether([
     openDatabase(config, logger, lifecycle, onPhase),
     config.REDIS_URL ?? startRedis(config, logger, lifecycle),
     runsCalls ? buildMedia(config, logger, targetPolicy, lifecycle) : undefined,
-    runsCalls ? openSipServer({ config, logger }, lifecycle) : undefined,
+    runsCalls ? openSipServer({ config, logger, clock }, lifecycle) : undefined,
   ]);
   await requireSameSealer(database, sealer);
 
-  const clock = systemClock;
+  lifecycle.onClose(await clock.follow(database));
   const nodeId = await readNodeId(config);
   const connect = redisConnector(redisUrl, clock, logger, lifecycle);
   const redis = connect('commands');
@@ -115,7 +123,6 @@ export async function openNode(
   const client = createGuardedHttpClient({ policy: targetPolicy, clock, userAgent: USER_AGENT });
   const state: NodeState = { isDraining: false };
   const storage = createStorage(database, sealer);
-  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   return {
     config,
     logger,

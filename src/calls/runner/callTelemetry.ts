@@ -97,11 +97,11 @@ export class CallTelemetry {
     this.#deps.log(fields, status === 'done' ? 'call transferred' : 'transfer failed');
   }
 
-  /** @param atMs - When the first packet with the agent's audio was sent. */
-  agentAudio(atMs: number): void {
+  /** The first packet with the agent's audio was sent. */
+  agentAudio(): void {
     if (this.#hasAgentAudio) return;
     this.#hasAgentAudio = true;
-    this.#measure('answer_to_audio', this.#answeredMs, atMs);
+    this.#measure('answer_to_audio', this.#answeredMs, this.#deps.now());
   }
 
   ended({ status, endReason, sip, q850Cause }: CallResult, endedAt: string, media?: MediaReport): void {

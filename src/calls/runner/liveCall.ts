@@ -247,7 +247,7 @@ export class LiveCall {
     this.#media = media;
     media.events.on('command', (command) => this.#dispatch({ type: 'command', command }));
     media.events.on('streamClosed', ({ how }) => this.#onStreamClosed(this.#canReconnect ? how : 'stopped'));
-    media.events.on('firstAgentAudio', ({ atMs }) => this.#deps.telemetry.agentAudio(atMs));
+    media.events.on('firstAgentAudio', () => this.#deps.telemetry.agentAudio());
     media.events.on('mediaTimeout', () => this.hangUp('media_timeout'));
     media.events.on('lost', ({ reason }) => {
       this.#addEvent('error', { code: 'media_lost', message: reason });

@@ -43,6 +43,8 @@ export interface ClusterOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Settings of media nodes. */
   readonly mediaEnv?: Readonly<Record<string, string>>;
+  /** Settings of one node. */
+  readonly envOfNode?: (index: number) => Readonly<Record<string, string>>;
   /** Roles of each node. */
   readonly nodes: readonly (readonly Role[])[];
 }
@@ -75,7 +77,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       RTP_PORT_MAX: String(firstPort + PORTS_PER_NODE - 1),
       ...options.mediaEnv,
     };
-    const env = { ...shared, ROLES: roles.join(','), ...(carries ? audio : {}) };
+    const own = options.envOfNode?.(index);
+    const env = { ...shared, ROLES: roles.join(','), ...(carries ? audio : {}), ...own };
     nodes.push(await startNode(`${roles.join('+')} ${index + 1}`, roles, entry, env));
   };
   try {

@@ -48,7 +48,7 @@ export interface Rig {
   waitForCompletion(calls: readonly RunningCall[]): Promise<number>;
 }
 
-export interface RigOptions extends Pick<ClusterOptions, 'nodes' | 'env' | 'mediaEnv'> {
+export interface RigOptions extends Pick<ClusterOptions, 'nodes' | 'env' | 'envOfNode' | 'mediaEnv'> {
   readonly pathway?: object;
   /** Read when the servers run. */
   readonly moreEnv?: () => Promise<Readonly<Record<string, string>>>;
