@@ -21,6 +21,7 @@ const layers = [
     'infra/postgres/',
     'infra/redis/',
     'infra/files/',
+    'infra/sandbox/',
     'infra/[^/]+\\.ts$',
     'observability/',
     'api/',
@@ -122,6 +123,7 @@ export default {
       'knowledge/parse',
     ),
     onlyIn('fastify', 'fastify|@fastify', 'api'),
+    onlyIn('schemas', 'ajv|re2js', 'infra/sandbox'),
     onlyIn('aws', '@aws-sdk', 'infra/objectStore'),
   ],
   options: {

@@ -9,6 +9,7 @@ import {
   unusedCalls,
   unusedEngine,
   unusedKnowledge,
+  unusedSchemas,
   unusedWebhooks,
 } from '../../test/support/unusedPorts.ts';
 
@@ -38,6 +39,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     rateLimiter: inMemoryRateLimiter(),
     dependencies: [{ name: 'database', check: async () => undefined, isDown: () => false }],
     targetPolicy: { allowInsecureLoopback: false },
+    schemas: unusedSchemas,
     clock: systemClock,
     makeId: uuidV7,
     logger: createLogger(logLevel),

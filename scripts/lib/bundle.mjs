@@ -15,6 +15,7 @@ export const ENTRIES = {
   'src/simulatorThread': 'src/app/simulator/simulatorThread.ts',
   'src/fliteThread': 'offline/synthesis/fliteThread.ts',
   'src/sentenceEncoderThread': 'offline/sentenceEncoderThread.ts',
+  'src/checkThread': 'src/infra/sandbox/checkThread.ts',
   'src/parseThread': 'src/knowledge/ingest/parseThread.ts',
   'src/worker': 'sip/worker.ts',
 };

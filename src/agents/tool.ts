@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { headerList, targetUrl } from './fields.ts';
+import { jsonObjectSchema } from './pathway/schema/fields.ts';
 
 export const DEFAULT_TOOL_TIMEOUT_MS = 10_000;
 const MAX_TOOL_TIMEOUT_MS = 60_000;
@@ -29,7 +30,9 @@ const fields = {
     .describe('The name that the model sees; unique in the project.')
     .meta({ example: 'book_appointment' }),
   description: z.string().max(4000),
-  parameters: z.record(z.string(), z.unknown()).describe('JSON Schema of the arguments.'),
+  parameters: jsonObjectSchema.describe(
+    'JSON Schema of the arguments. Objects take no properties but those that they declare, unless additionalProperties says so. Patterns are regular expressions without look-around and back references.',
+  ),
   http,
 };
 

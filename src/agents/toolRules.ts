@@ -1,29 +1,40 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
-
 import { CallwayError, invalid } from '../base/errors.ts';
 import { checkTarget, type TargetPolicy } from '../infra/httpClient/target.ts';
+import { renderJson } from './pathway/jsonTemplate.ts';
 import type { Pathway } from './pathway/schema/pathwaySchema.ts';
 import { BUILT_IN_TOOLS } from './pathway/structure.ts';
 import { checkTemplate } from './pathway/templates.ts';
+import { bodyFormatOf, JSON_TYPE } from './requestTemplates.ts';
+import type { SchemaChecker } from './schemaChecker.ts';
 import type { ToolInput } from './tool.ts';
+
+export interface ToolRuleDeps {
+  readonly targetPolicy: TargetPolicy;
+  readonly schemas: Pick<SchemaChecker, 'checkSchema'>;
+}
 
 /**
  * Checks what the schema cannot: names, templates, targets and the JSON Schema of the parameters.
  *
  * @throws {CallwayError} 400 `invalid_tool`
  */
-export function requireValidTool(tool: ToolInput, policy: TargetPolicy): void {
+export async function requireValidTool(
+  { targetPolicy, schemas }: ToolRuleDeps,
+  projectId: string,
+  { name, parameters, http }: ToolInput,
+): Promise<void> {
   const problems = [
-    BUILT_IN_TOOLS.some((name) => name === tool.name) && {
+    BUILT_IN_TOOLS.some((builtIn) => builtIn === name) && {
       path: '/name',
-      message: `${tool.name} is the name of a built-in tool`,
+      message: `${name} is the name of a built-in tool`,
     },
-    described('/parameters', checkParameters(tool.parameters)),
-    described('/http/url', checkTarget(tool.http.url, policy, { allowTemplates: true })?.message),
-    described('/http/url', checkTemplate(tool.http.url)),
-    tool.http.bodyTemplate !== undefined &&
-      described('/http/bodyTemplate', checkTemplate(tool.http.bodyTemplate)),
-    described('/http/bodyTemplate', checkHasBody(tool.http)),
+    described('/parameters', await checkParameters(schemas, projectId, parameters)),
+    described('/http/url', checkTarget(http.url, targetPolicy, { allowTemplates: true })?.message),
+    described('/http/url', checkTemplate(http.url)),
+    ...http.headers.map(({ value }, index) =>
+      described(`/http/headers/${index}/value`, checkTemplate(value)),
+    ),
+    described('/http/bodyTemplate', checkHasBody(http) ?? checkBody(http)),
   ].filter((problem) => typeof problem === 'object');
   const [first] = problems;
   if (first) throw invalid('invalid_tool', first.message, problems);
@@ -52,14 +63,30 @@ function described(path: string, message: string | undefined) {
 }
 
 /** Models need parameters as the JSON Schema of an object. @see https://json-schema.org/draft/2020-12 */
-function checkParameters(schema: Readonly<Record<string, unknown>>): string | undefined {
+async function checkParameters(
+  schemas: ToolRuleDeps['schemas'],
+  projectId: string,
+  schema: ToolInput['parameters'],
+): Promise<string | undefined> {
   if (schema.type !== 'object') return 'parameters must be a JSON Schema of type object';
-  const { $schema: _dialect, ...rest } = schema;
+  const problem = await schemas.checkSchema(projectId, schema);
+  return problem && `parameters must be a JSON Schema: ${problem}`;
+}
+
+/** A template with tags may make JSON or not, by the values; one without is known now. */
+function checkBody({ bodyTemplate, headers }: ToolInput['http']): string | undefined {
+  if (bodyTemplate === undefined) return undefined;
+  const type = headers.find(({ key }) => key.toLowerCase() === 'content-type')?.value ?? JSON_TYPE;
+  const format = bodyFormatOf(type);
+  if (!format) {
+    return `a bodyTemplate cannot be escaped for ${type}; use JSON, a form, XML or text/plain`;
+  }
+  const problem = checkTemplate(bodyTemplate);
+  if (problem || format !== 'json' || bodyTemplate.includes('{%')) return problem;
   try {
-    new Ajv2020({ strict: false, validateFormats: false, logger: false, addUsedSchema: false }).compile(rest);
+    renderJson(bodyTemplate, {});
     return undefined;
   } catch (error) {
-    const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
-    return `parameters must be a JSON Schema: ${reason}`;
+    return error instanceof Error ? error.message : String(error);
   }
 }

@@ -19,6 +19,7 @@ import type { QuotaStore } from '../agents/accounts/quotas.ts';
 import type { DailyCounter, RateLimiter } from '../agents/accounts/rateLimiter.ts';
 import type { UsageStore } from '../agents/accounts/usage.ts';
 import type { AgentStore, PathwayStore, ToolStore } from '../agents/agentStores.ts';
+import type { SchemaChecker } from '../agents/schemaChecker.ts';
 import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSuiteStores.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
@@ -138,6 +139,7 @@ export interface HttpDeps {
   readonly daily: DailyCounter;
   readonly dependencies: readonly Dependency[];
   readonly targetPolicy: TargetPolicy;
+  readonly schemas: Pick<SchemaChecker, 'checkSchema'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;

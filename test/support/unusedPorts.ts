@@ -1,4 +1,4 @@
-import type { CallService, KnowledgeService } from '../../src/api/ports.ts';
+import type { CallService, HttpDeps, KnowledgeService } from '../../src/api/ports.ts';
 import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
 import type { WebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
 
@@ -43,3 +43,5 @@ export const unusedCalls: CallService = {
   trunksChanged: refuse,
   recordings: { url: refuse },
 };
+
+export const unusedSchemas: HttpDeps['schemas'] = { checkSchema: refuse };

@@ -1,65 +1,46 @@
-import { Context, Liquid, type Template, toValueSync } from 'liquidjs';
+import type { Template } from 'liquidjs';
 import { LRUCache } from 'lru-cache';
 import { CallwayError } from '../../base/errors.ts';
+import {
+  liquid,
+  liquidText,
+  MAX_OUTPUT_CHARACTERS,
+  parseLiquid,
+  type RenderLiquidOptions,
+  renderLiquid,
+  renderLiquidParts,
+  type Variables,
+  type WriteOutput,
+} from './liquid.ts';
 import { MAX_TEMPLATE_CHARACTERS } from './schema/nodeSchema.ts';
 
-/** Limit of a rendered prompt; a longer one would not fit a model's instructions. */
-const MAX_OUTPUT_CHARACTERS = 100_000;
-/** A prompt renders in under a millisecond. Wall-clock time, so generous enough for a busy machine. */
-const RENDER_LIMIT_MS = 1000;
-/** Characters and array entries that filters and ranges may create during one rendering. */
-const MEMORY_LIMIT = 1_000_000;
 const DEFAULT_CACHE_ENTRIES = 500;
-
-/** Tags that read files, change the variables, write HTML, or bypass the memory limit. */
-const REMOVED_TAGS = [
-  'include',
-  'render',
-  'layout',
-  'block',
-  'increment',
-  'decrement',
-  'tablerow',
-  'capture',
-];
-/** Filters with random results. */
-const REMOVED_FILTERS = ['sample'];
+/** For the outputs of a template that cannot be parsed. */
+const PARTS_LIMIT_MS = 100;
 
 /** An output or a tag, also an unfinished one. */
 const MARKUP = /(\{\{.*?(?:\}\}|$)|\{%.*?(?:%\}|$))/s;
 
-/** What a template is filled into, which decides how values are escaped: nothing, a JSON text, or a URL. */
-export type TemplateTarget = 'text' | 'json' | 'url';
-
-/** Parsed templates by target and source, so that a prompt is not parsed on each turn. */
+/** Parsed templates by their source, so that a prompt is not parsed on each turn. */
 export type TemplateCache = LRUCache<string, Template[]>;
 
 export interface RenderTemplateOptions {
   /** Called once per missing variable, with its path: `customer.name`. */
   readonly onMissing?: (name: string) => void;
   readonly cache?: TemplateCache;
-  /** Default: `text`. */
-  readonly target?: TemplateTarget;
   /** Time zone of the `date` filter, an IANA name. Default: UTC. */
   readonly timeZone?: string;
   /** Called with the reason when a template fails, whose failing parts then render empty. Default: throws. */
   readonly onFailure?: (reason: string) => void;
+  /** How the value of an output is written. Default: as plain text. */
+  readonly writeOutput?: WriteOutput;
 }
 
-/** The variables of a session, as JSON. */
-export type Variables = Readonly<Record<string, unknown>>;
+export type { Variables };
 
 export function createTemplateCache(maxEntries: number = DEFAULT_CACHE_ENTRIES): TemplateCache {
   return new LRUCache({ max: maxEntries });
 }
-
-/** Stateless. */
-const sandbox = createSandbox();
-const sandboxes: Readonly<Record<TemplateTarget, Liquid>> = {
-  text: sandbox,
-  json: createSandbox((value) => JSON.stringify(textOf(value)).slice(1, -1), ['json', 'jsonify']),
-  url: createSandbox((value) => encodeURIComponent(textOf(value)), ['url_encode', 'cgi_escape']),
-};
 
 /**
  * Renders a Liquid template. A missing variable renders as an empty text and is reported, except where the template
@@ -88,15 +69,15 @@ export function renderTemplate(
 
 function renderWhole(template: string, variables: Variables, options: RenderTemplateOptions): string {
   return reportingErrors(() => {
-    const parsed = parse(template, options);
+    const parsed = parse(template, options.cache);
     try {
-      return render(parsed, variables, options, true);
+      return renderLiquid(parsed, variables, liquidOptions(options, true));
     } catch (error) {
       const missing = missingNames(error);
       if (missing.length === 0) throw error;
-      const expected = new Set(sandbox.globalVariablesSync(parsed));
+      const expected = new Set(liquid.globalVariablesSync(parsed));
       for (const name of missing) if (expected.has(rootOf(name))) options.onMissing?.(name);
-      return render(parsed, variables, options, false);
+      return renderLiquid(parsed, variables, liquidOptions(options, false));
     }
   });
 }
@@ -107,7 +88,7 @@ function renderWhole(template: string, variables: Variables, options: RenderTemp
  * @throws {CallwayError} `template_error` when the template is malformed.
  */
 export function templateVariables(template: string): string[] {
-  return isPlainText(template) ? [] : reportingErrors(() => sandbox.globalVariablesSync(parse(template)));
+  return isPlainText(template) ? [] : reportingErrors(() => liquid.globalVariablesSync(parse(template)));
 }
 
 /** @returns The error of a malformed template; undefined for a valid one. */
@@ -123,33 +104,30 @@ export function checkTemplate(template: string): string | undefined {
 
 /** Renders each part of a failing template by itself: outputs and blocks, or where it cannot be parsed only outputs. */
 function renderParts(template: string, variables: Variables, options: RenderTemplateOptions): string {
-  let text = '';
-  const add = (part: () => string) => {
-    if (text.length >= MAX_OUTPUT_CHARACTERS) return;
-    try {
-      text += part();
-    } catch {
-      // The whole template's error is reported.
-    }
-  };
   const parsed = parsedOrUndefined(template, options);
-  if (parsed) {
-    const context = contextOf(variables, options, false);
-    for (const part of parsed) add(() => renderInto(context, [part]));
-  } else {
-    const endMs = performance.now() + RENDER_LIMIT_MS;
-    for (const part of template.slice(0, MAX_TEMPLATE_CHARACTERS).split(MARKUP)) {
-      if (performance.now() > endMs) break;
-      if (part.startsWith('{{')) add(() => renderWhole(part, variables, options));
-      else if (!part.startsWith('{%')) add(() => part);
-    }
+  if (parsed) return renderLiquidParts(parsed, variables, liquidOptions(options, false));
+  const endMs = performance.now() + PARTS_LIMIT_MS;
+  let text = '';
+  for (const part of template.slice(0, MAX_TEMPLATE_CHARACTERS).split(MARKUP)) {
+    if (performance.now() > endMs || text.length > MAX_OUTPUT_CHARACTERS) break;
+    if (part.startsWith('{{')) text += renderedOrEmpty(part, variables, options);
+    else if (!part.startsWith('{%')) text += part;
   }
   return text.slice(0, MAX_OUTPUT_CHARACTERS);
 }
 
-function parsedOrUndefined(template: string, options: RenderTemplateOptions): Template[] | undefined {
+function renderedOrEmpty(part: string, variables: Variables, options: RenderTemplateOptions): string {
   try {
-    return parse(template, options);
+    return renderWhole(part, variables, options);
+  } catch {
+    // The whole template's error is reported.
+    return '';
+  }
+}
+
+function parsedOrUndefined(template: string, { cache }: RenderTemplateOptions): Template[] | undefined {
+  try {
+    return parse(template, cache);
   } catch {
     return undefined;
   }
@@ -159,90 +137,19 @@ function isPlainText(template: string): boolean {
   return template.length <= MAX_TEMPLATE_CHARACTERS && !/\{\{|\{%/.test(template);
 }
 
-/**
- * @param outputEscape - Escapes each value that a template outputs.
- * @param rawFilters - Filters that escape by themselves.
- */
-function createSandbox(
-  outputEscape?: (value: unknown) => string,
-  rawFilters: readonly string[] = [],
-): Liquid {
-  const liquid = new Liquid({
-    templates: {},
-    ...(outputEscape ? { outputEscape } : {}),
-    ownPropertyOnly: true,
-    strictFilters: true,
-    lenientIf: true,
-    catchAllErrors: true,
-    parseLimit: MAX_TEMPLATE_CHARACTERS,
-    renderLimit: RENDER_LIMIT_MS,
-    memoryLimit: MEMORY_LIMIT,
-  });
-  for (const tag of REMOVED_TAGS) delete liquid.tags[tag];
-  for (const filter of REMOVED_FILTERS) liquid.unregisterFilter(filter);
-  for (const name of rawFilters) {
-    const filter = liquid.filters[name];
-    if (typeof filter === 'function') liquid.registerFilter(name, { handler: filter, raw: true });
-  }
-  return liquid;
-}
-
-function parse(template: string, { cache, target = 'text' }: RenderTemplateOptions = {}): Template[] {
-  const key = `${target} ${template}`;
-  const known = cache?.get(key);
+function parse(template: string, cache?: TemplateCache): Template[] {
+  const known = cache?.get(template);
   if (known) return known;
-  const parsed = sandboxes[target].parse(template);
-  cache?.set(key, parsed);
+  const parsed = parseLiquid(template);
+  cache?.set(template, parsed);
   return parsed;
 }
 
-function render(
-  parsed: Template[],
-  variables: Variables,
-  options: RenderTemplateOptions,
+function liquidOptions(
+  { timeZone = 'UTC', writeOutput = liquidText }: RenderTemplateOptions,
   strictVariables: boolean,
-): string {
-  return renderInto(contextOf(variables, options, strictVariables), parsed);
-}
-
-function contextOf(variables: Variables, options: RenderTemplateOptions, strictVariables: boolean): Context {
-  const sandbox = sandboxes[options.target ?? 'text'];
-  return new Context(
-    variables,
-    { ...sandbox.options, timezoneOffset: options.timeZone ?? 'UTC' },
-    { sync: true, strictVariables },
-    { liquid: sandbox },
-  );
-}
-
-function renderInto(context: Context, parsed: Template[]): string {
-  const output = createBoundedOutput();
-  toValueSync(sandbox.renderer.renderTemplates(parsed, context, output));
-  return output.buffer;
-}
-
-function createBoundedOutput() {
-  return {
-    buffer: '',
-    write(piece: unknown) {
-      this.buffer += typeof piece === 'string' ? piece : stringOf(piece);
-      if (this.buffer.length > MAX_OUTPUT_CHARACTERS) {
-        throw new Error(`the rendered text exceeds ${MAX_OUTPUT_CHARACTERS} characters`);
-      }
-    },
-  };
-}
-
-/** Like Liquid, but objects become JSON instead of `[object Object]`. */
-function stringOf(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (Array.isArray(value)) return value.map(stringOf).join('');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
-/** A value as a text of its own: lists as JSON too. */
-function textOf(value: unknown): string {
-  return Array.isArray(value) ? JSON.stringify(value) : stringOf(value);
+): RenderLiquidOptions {
+  return { timeZone, writeOutput, strictVariables };
 }
 
 /** The variables that a strict rendering missed; empty when it also failed for another reason. */

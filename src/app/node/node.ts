@@ -20,6 +20,7 @@ import { requireSentinelMaster } from '../../infra/redis/connection/sentinel.ts'
 import { redisDailyCounter } from '../../infra/redis/limits/dailyCounter.ts';
 import { redisTurnCheckpoints } from '../../infra/redis/nodes/turnCheckpoints.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
+import { Sandbox } from '../../infra/sandbox/sandbox.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
 import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
 import { type Lifecycle, startTogether } from '../lifecycle.ts';
@@ -56,6 +57,7 @@ export interface NodeContext {
   /** Which addresses users may configure. */
   readonly targetPolicy: TargetPolicy;
   readonly client: GuardedHttpClient;
+  readonly sandbox: Sandbox;
   readonly database: Database;
   readonly storage: ReturnType<typeof createStorage>;
   readonly bucket: Bucket | undefined;
@@ -141,6 +143,7 @@ export async function openNode(
     makeId: uuidV7,
     client: lifecycle.closing(client),
     storage,
+    sandbox: lifecycle.closing(new Sandbox({ clock })),
     bucket: await openObjectStore(config, lifecycle),
     connectSubscriber: () => connect('subscriptions'),
     jobs: openJobs(redisUrl, logger),

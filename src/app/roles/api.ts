@@ -34,6 +34,7 @@ export async function buildApi(
   lifecycle.onClose(() => authenticator.close());
   const app = await createServer({
     ...node,
+    schemas: node.sandbox,
     authenticator,
     revocations,
     conversations,

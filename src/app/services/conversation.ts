@@ -5,6 +5,7 @@ import type { DailyCounter } from '../../agents/accounts/rateLimiter.ts';
 import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import { releaseFor } from '../../agents/agents.ts';
 import { createTemplateCache } from '../../agents/pathway/templates.ts';
+import type { SchemaChecker } from '../../agents/schemaChecker.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { Tracer } from '../../base/tracing.ts';
@@ -34,6 +35,7 @@ export interface ConversationParts {
   readonly redis: RedisConnection;
   readonly models: ModelChoice;
   readonly client: GuardedHttpClient;
+  readonly sandbox: SchemaChecker;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
@@ -73,6 +75,7 @@ function engineDeps({
   storage: { stores },
   models,
   client,
+  sandbox,
   clock,
   makeId,
   tracer,
@@ -86,7 +89,7 @@ function engineDeps({
     releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
     turn: {
       models,
-      tools: createToolRunner({ client, templates, tracing: tracer }),
+      tools: createToolRunner({ client, templates, schemas: sandbox, tracing: tracer }),
       templates,
       knowledge: parts.knowledge,
       clock,

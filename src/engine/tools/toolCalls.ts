@@ -1,6 +1,7 @@
 import { renderDeep } from '../../agents/pathway/renderDeep.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
+import type { Variables } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Tool } from '../../agents/tool.ts';
 import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
@@ -13,10 +14,11 @@ import { moveTool } from '../prompt/structuredOutput.ts';
 import { withFiller } from '../turn/filler.ts';
 import type { TurnAction } from '../turn/turn.ts';
 import { emit, type TurnContext } from '../turn/turnContext.ts';
+import { withSchemaTypes } from './argumentTypes.ts';
 import { BUILT_IN_DEFINITIONS, readBuiltInCall } from './builtInTools.ts';
 import { shownPassage } from './knowledge.ts';
 import { retrieve } from './retrieval.ts';
-import type { ToolOutcome } from './toolRunner.ts';
+import type { ToolCaller, ToolOutcome } from './toolRunner.ts';
 
 type Halt = 'ended' | 'transferred' | null;
 
@@ -38,8 +40,6 @@ interface CallResult {
   readonly halt?: Halt;
   readonly action?: TurnAction;
 }
-
-type ToolCaller = 'model' | 'pathway';
 
 /** The tools that a model is offered at a node. */
 export interface OfferedTools {
@@ -132,9 +132,11 @@ export async function runToolOfNode(
   const name = tool?.name ?? id;
   const given = node.type === 'tool' ? (node.data.arguments ?? {}) : {};
   const rendered = renderDeep(given, journal.variables, turn.renderOptions);
-  const args = JSON.stringify(tool ? withSchemaTypes(rendered, tool.parameters) : rendered);
+  const args = JSON.stringify(tool ? withSchemaTypes(rendered as Variables, tool.parameters) : rendered);
   journal.event('tool_called', { name, arguments: args, by: 'pathway' });
-  const running = tool ? runProjectTool(turn, tool, args) : runBuiltIn(turn, name, args, 'pathway');
+  const running = tool
+    ? runProjectTool(turn, tool, args, 'pathway')
+    : runBuiltIn(turn, name, args, 'pathway');
   const { outcome, halt = null, action } = await withFiller(turn, running);
   recordToolResult(turn, name, outcome);
   if (outcome.ok && outcome.value !== undefined) journal.setVariable(name, outcome.value, 'tool');
@@ -156,21 +158,26 @@ function recordToolResult({ journal }: TurnContext, name: string, outcome: ToolO
 async function runCall(turn: TurnContext, node: PathwayNode, call: ToolCallEvent): Promise<CallResult> {
   const { project, builtIn } = toolsOfNode(turn.release, node);
   const tool = project.find(({ name }) => name === call.name);
-  if (tool) return await runProjectTool(turn, tool, call.arguments);
+  if (tool) return await runProjectTool(turn, tool, call.arguments, 'model');
   if (builtIn.includes(call.name)) return await runBuiltIn(turn, call.name, call.arguments, 'model');
   return { outcome: { ok: false, text: `There is no tool named ${call.name} here` } };
 }
 
-async function runProjectTool(turn: TurnContext, tool: Tool, argumentsText: string): Promise<CallResult> {
-  const { journal, deps, signal, trace } = turn;
-  return { outcome: await deps.tools.run(tool, argumentsText, journal.variables, signal, trace.traceparent) };
+async function runProjectTool(
+  { deps, journal, session, signal, trace }: TurnContext,
+  tool: Tool,
+  argumentsText: string,
+  by: ToolCaller['by'],
+): Promise<CallResult> {
+  const caller = { projectId: session.projectId, by, traceparent: trace.traceparent };
+  return { outcome: await deps.tools.run(tool, argumentsText, journal.variables, signal, caller) };
 }
 
 async function runBuiltIn(
   turn: TurnContext,
   name: string,
   argumentsText: string,
-  by: ToolCaller,
+  by: ToolCaller['by'],
 ): Promise<CallResult> {
   const read = readBuiltInCall(name, argumentsText);
   const done = (text: string, value?: unknown) => ({
@@ -207,24 +214,4 @@ function askBeforeEnd({ release, journal, request }: TurnContext): string | unde
   if (due.length === 0) return undefined;
   journal.addQuestion(due.map(({ name }) => name));
   return questionsFor(due).join('; ');
-}
-
-/** Templates render to text or a variable's value; converts it where the tool's schema asks for another type. */
-function withSchemaTypes(value: unknown, parameters: Readonly<Record<string, unknown>>): unknown {
-  const { properties } = parameters;
-  if (typeof value !== 'object' || value === null || typeof properties !== 'object' || properties === null)
-    return value;
-  const types = properties as Record<string, { type?: unknown } | undefined>;
-  const typeOf = (key: string) => (Object.hasOwn(types, key) ? types[key]?.type : undefined);
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asType(item, typeOf(key))]));
-}
-
-/** @returns The value itself where it is nothing of the type. */
-function asType(value: unknown, type: unknown): unknown {
-  if (type === 'string')
-    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-  if (typeof value !== 'string') return value;
-  if (type === 'boolean') return value === 'true' || value === 'false' ? value === 'true' : value;
-  const isNumber = (type === 'number' || type === 'integer') && value.trim() !== '';
-  return isNumber && Number.isFinite(Number(value)) ? Number(value) : value;
 }

@@ -97,12 +97,12 @@ describe('renderTemplate', () => {
     [
       'loops in loops',
       '{% for a in (1..900) %}{% for b in (1..900) %}{% assign c = b %}{% endfor %}{% endfor %}',
-      /limit exceeded/,
+      /more than 20 ms|more than 20000 steps/,
     ],
   ])('stops at the limit of %s', (_name, template, message) => {
     const startedAt = performance.now();
     expect(() => renderTemplate(template, {})).toThrow(message);
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(performance.now() - startedAt).toBeLessThan(500);
   });
 
   it('fails with the code template_error', () => {
@@ -146,34 +146,21 @@ describe('renderTemplate', () => {
   });
 });
 
-describe('A template’s target', () => {
-  const variables = { call: { from: '+1 "2"' }, list: ['a'], n: 1 };
-
-  it.each([
-    ['text', '{{ call.from }} {{ list }} {{ n }}', '+1 "2" a 1'],
-    ['json', '"{{ call.from }} {{ list }}" {{ n }}', '"+1 \\"2\\" [\\"a\\"]" 1'],
-    ['json', '{{ call | json }}', '{"from":"+1 \\"2\\""}'],
-    ['url', '/{{ call.from }}/{{ call.from | url_encode }}', '/%2B1%20%222%22/%2B1+%222%22'],
-  ] as const)('%s escapes what %s outputs', (target, template, expected) => {
-    expect(renderTemplate(template, variables, { target })).toBe(expected);
-  });
-});
-
 describe('The template cache', () => {
   it('parses a template once', () => {
     const cache = createTemplateCache();
     renderTemplate('{{ a }}', { a: 1 }, { cache });
-    const parsed = cache.get('text {{ a }}');
+    const parsed = cache.get('{{ a }}');
     expect(parsed).toHaveLength(1);
     expect(renderTemplate('{{ a }}', { a: 2 }, { cache })).toBe('2');
-    expect(cache.get('text {{ a }}')).toBe(parsed);
+    expect(cache.get('{{ a }}')).toBe(parsed);
   });
 
   it('evicts the least recently used template', () => {
     const cache = createTemplateCache(2);
     for (const template of ['{{ a }}', '{{ b }}', '{{ a }}', '{{ c }}'])
       renderTemplate(template, {}, { cache });
-    const known = ['{{ a }}', '{{ b }}', '{{ c }}'].map((template) => cache.has(`text ${template}`));
+    const known = ['{{ a }}', '{{ b }}', '{{ c }}'].map((template) => cache.has(template));
     expect(known).toEqual([true, false, true]);
   });
 });

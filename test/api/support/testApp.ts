@@ -9,7 +9,13 @@ import { createStorage } from '../../../src/infra/postgres/storage.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { migrated, openServerDatabase } from '../../infra/postgres/support/databases.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
-import { unusedCalls, unusedEngine, unusedKnowledge, unusedWebhooks } from '../../support/unusedPorts.ts';
+import {
+  unusedCalls,
+  unusedEngine,
+  unusedKnowledge,
+  unusedSchemas,
+  unusedWebhooks,
+} from '../../support/unusedPorts.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-operator';
 
@@ -51,6 +57,7 @@ export async function createTestApp(
     rateLimiter,
     dependencies: [],
     targetPolicy: { allowInsecureLoopback: false },
+    schemas: unusedSchemas,
     clock,
     makeId: uuidV7,
     logger: createLogger('silent'),

@@ -116,9 +116,14 @@ describe('The facts of a session', () => {
       createdAt: '',
       updatedAt: '',
     };
-    const runner = createToolRunner({ client, templates: createTemplateCache() });
+    const runner = createToolRunner({
+      client,
+      templates: createTemplateCache(),
+      schemas: { checkArguments: async () => undefined },
+    });
     const args = JSON.stringify({ name: 'A "B"', call: { fromNumber: 'forged' } });
-    await runner.run(tool, args, { call: CALL, channel: 'phone' }, new AbortController().signal);
+    const caller = { projectId: 'p', by: 'pathway' } as const;
+    await runner.run(tool, args, { call: CALL, channel: 'phone' }, new AbortController().signal, caller);
     expect(sent[0]?.url).toBe('https://example.com/%2B886912345678');
     expect(JSON.parse(String(sent[0]?.body))).toEqual({ from: CALL.fromNumber, name: 'A "B"' });
   });

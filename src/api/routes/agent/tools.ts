@@ -5,7 +5,6 @@ import { crudRoutes } from '../../crud.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 
 export function toolRoutes(app: App, deps: HttpDeps): void {
-  const { targetPolicy } = deps;
   crudRoutes(app, deps, {
     tag: 'Tools',
     noun: 'tool',
@@ -20,7 +19,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       schema: createdTool,
       withoutSecrets: withoutHeaderValues,
       async run({ stores, projectId, id, now }, input) {
-        requireValidTool(input, targetPolicy);
+        await requireValidTool(deps, projectId, input);
         const created: Tool = { id, ...input, createdAt: now, updatedAt: now };
         await stores.tools.insert(projectId, created);
         return created;
@@ -36,7 +35,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
         const current = await stores.tools.find(projectId, id, 'for update');
         if (!current) return undefined;
         const next = patchTool(current, patch);
-        requireValidTool(next, targetPolicy);
+        await requireValidTool(deps, projectId, next);
         const updated: Tool = { ...current, ...next, updatedAt: now };
         await stores.tools.update(projectId, updated);
         return updated;

@@ -1,0 +1,231 @@
+import { Context, defaultOperators, Liquid, type Template, toValueSync } from 'liquidjs';
+import { MAX_TEMPLATE_CHARACTERS } from './schema/nodeSchema.ts';
+
+/** Limit of a rendered prompt; a longer one would not fit a model's instructions. */
+export const MAX_OUTPUT_CHARACTERS = 100_000;
+/** Characters and list entries that filters and ranges may create during one rendering. */
+const MEMORY_LIMIT = 200_000;
+/** Entries of a list that a filter or an operator may work on; sorting that many takes a millisecond. */
+const MAX_ENTRIES = 1_000;
+/** Entries of a list that is written as text. */
+const MAX_WRITTEN_ENTRIES = 10_000;
+/** Of a filter's operand, such as a separator, a format or the name of a property. */
+const MAX_OPERAND_CHARACTERS = 1_000;
+/** Filters whose cost does not depend on the length of the list. */
+const CONSTANT_FILTERS: ReadonlySet<string> = new Set(['size', 'first', 'last', 'default']);
+/** Filters whose operands may be long or lists, since these are added to the value and counted. */
+const ADDING_FILTERS: ReadonlySet<string> = new Set([
+  'append',
+  'prepend',
+  'concat',
+  'push',
+  'unshift',
+  'default',
+]);
+/** Tags, outputs, texts, loop rounds and filters of one rendering; a prompt has tens. */
+const MAX_STEPS = 20_000;
+/** A prompt renders in under a millisecond. Longer ones would hold up the other projects of the node. */
+const RENDER_LIMIT_MS = 20;
+/** As above for the steps of an ordinary prompt, which a busy machine must not refuse. */
+const SHORT_RENDER_LIMIT_MS = 100;
+const SHORT_RENDER_STEPS = 200;
+/** Longest tag or output, since each is one step. */
+const MAX_MARKUP_CHARACTERS = 2_000;
+
+/** Tags that read files, change the variables, write HTML, or bypass the memory limit or the escaping of outputs. */
+const REMOVED_TAGS = [
+  'include',
+  'render',
+  'layout',
+  'block',
+  'increment',
+  'decrement',
+  'tablerow',
+  'capture',
+  'cycle',
+];
+const COMPARISONS = ['==', '!=', '>', '<', '>=', '<=', 'contains'];
+/** Filters with random results. */
+const REMOVED_FILTERS = ['sample'];
+/** Under this name a rendering keeps its {@link WriteOutput}. */
+const WRITE_OUTPUT = 'write output';
+
+/** The variables of a session, as JSON. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+type OperatorHandler = (left: unknown, right: unknown, context: Context) => Generator<unknown, boolean>;
+
+/** Writes the value of an output such as `{{ name }}` for the place that it stands at. */
+export interface WriteOutput {
+  (value: unknown): string;
+  /** Filters that it makes needless: they leave the value to it. */
+  readonly ownFilters?: readonly string[];
+}
+
+export interface RenderLiquidOptions {
+  readonly timeZone: string;
+  readonly strictVariables: boolean;
+  readonly writeOutput: WriteOutput;
+}
+
+/** Stateless. */
+export const liquid = createSandbox();
+
+/** @throws {Error} One of Liquid's errors, when the template is malformed or too long. */
+export function parseLiquid(template: string): Template[] {
+  for (const markup of template.split(/\{\{|\{%/).slice(1)) {
+    const end = markup.search(/\}\}|%\}/);
+    if ((end === -1 ? markup.length : end) > MAX_MARKUP_CHARACTERS) {
+      throw new Error(`a tag may have at most ${MAX_MARKUP_CHARACTERS} characters`);
+    }
+  }
+  return liquid.parse(template);
+}
+
+/**
+ * Renders a parsed template within limits of steps, time, memory and length.
+ *
+ * @throws {Error} One of Liquid's errors, which form a tree.
+ */
+export function renderLiquid(parsed: Template[], variables: Variables, options: RenderLiquidOptions): string {
+  return renderInto(contextOf(variables, options), parsed);
+}
+
+/** As {@link renderLiquid}, but parts that fail are left out; all of them share the limits. */
+export function renderLiquidParts(
+  parsed: readonly Template[],
+  variables: Variables,
+  options: RenderLiquidOptions,
+): string {
+  const context = contextOf(variables, options);
+  let text = '';
+  for (const part of parsed) {
+    if (text.length > MAX_OUTPUT_CHARACTERS) break;
+    try {
+      text += renderInto(context, [part]);
+    } catch {
+      // The error of the whole template is reported.
+    }
+  }
+  return text.slice(0, MAX_OUTPUT_CHARACTERS);
+}
+
+function contextOf(variables: Variables, options: RenderLiquidOptions): Context {
+  const context = new Context(
+    variables,
+    { ...liquid.options, timezoneOffset: options.timeZone },
+    { sync: true, strictVariables: options.strictVariables },
+    { liquid },
+  );
+  context.setRegister(WRITE_OUTPUT, options.writeOutput);
+  context.renderLimit.check = createStepLimit();
+  return context;
+}
+
+function renderInto(context: Context, parsed: Template[]): string {
+  const output = createBoundedOutput();
+  toValueSync(liquid.renderer.renderTemplates(parsed, context, output));
+  return output.buffer;
+}
+
+/** A value as Liquid writes it, but objects become JSON instead of `[object Object]`. */
+export function liquidText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (Array.isArray(value)) {
+    if (value.length > MAX_WRITTEN_ENTRIES)
+      throw new Error(`a list has more than ${MAX_WRITTEN_ENTRIES} entries`);
+    return value.map(liquidText).join('');
+  }
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** A value as a text of its own: lists as JSON too. */
+export function wholeText(value: unknown): string {
+  return Array.isArray(value) ? JSON.stringify(value) : liquidText(value);
+}
+
+function createSandbox(): Liquid {
+  const sandbox = new Liquid({
+    templates: {},
+    ownPropertyOnly: true,
+    strictFilters: true,
+    lenientIf: true,
+    catchAllErrors: true,
+    parseLimit: MAX_TEMPLATE_CHARACTERS,
+    memoryLimit: MEMORY_LIMIT,
+    operators: { ...defaultOperators, ...Object.fromEntries(COMPARISONS.map(bounded)) },
+    outputEscape(this: { readonly context: Context }, value: unknown) {
+      return this.context.getRegister<WriteOutput>(WRITE_OUTPUT)(value);
+    },
+  });
+  for (const tag of REMOVED_TAGS) delete sandbox.tags[tag];
+  for (const filter of REMOVED_FILTERS) sandbox.unregisterFilter(filter);
+  for (const [name, filter] of Object.entries(sandbox.filters)) {
+    const handler = typeof filter === 'function' ? filter : filter.handler;
+    // As a function it is no `raw` filter, which would leave out the escaping.
+    sandbox.registerFilter(name, function (value, ...operands) {
+      this.context.renderLimit.check(0);
+      checkFilter(name, value, operands);
+      const { ownFilters } = this.context.getRegister<WriteOutput>(WRITE_OUTPUT);
+      if (ownFilters?.includes(name)) return value;
+      return handler.call(this, value, ...operands);
+    });
+  }
+  return sandbox;
+}
+
+/** A comparison that refuses long lists, which it would go through entry by entry. */
+function bounded(name: string): [string, OperatorHandler] {
+  const compare = defaultOperators[name] as OperatorHandler;
+  const refuseLong = (operand: unknown) => {
+    if (!Array.isArray(operand) || operand.length <= MAX_ENTRIES) return;
+    throw new Error(`${name} takes lists of at most ${MAX_ENTRIES} entries`);
+  };
+  return [
+    name,
+    (left: unknown, right: unknown, context: Context) => {
+      refuseLong(left);
+      refuseLong(right);
+      return compare(left, right, context);
+    },
+  ];
+}
+
+/** @throws {Error} When the filter would work on more than it can in about a millisecond. */
+function checkFilter(name: string, value: unknown, operands: readonly unknown[]): void {
+  if (Array.isArray(value) && value.length > MAX_ENTRIES && !CONSTANT_FILTERS.has(name)) {
+    throw new Error(`the filter ${name} takes a list of at most ${MAX_ENTRIES} entries`);
+  }
+  if (ADDING_FILTERS.has(name)) return;
+  for (const operand of operands) {
+    const isLong = typeof operand === 'string' && operand.length > MAX_OPERAND_CHARACTERS;
+    if (isLong || (typeof operand === 'object' && operand !== null)) {
+      throw new Error(`the filter ${name} takes texts of at most ${MAX_OPERAND_CHARACTERS} characters`);
+    }
+  }
+}
+
+/** Called at each step. The limit on steps is the same on every machine; the time stops what few steps can do. */
+function createStepLimit(): () => void {
+  const startedMs = performance.now();
+  let steps = 0;
+  return () => {
+    steps += 1;
+    if (steps > MAX_STEPS) throw new Error(`the template takes more than ${MAX_STEPS} steps`);
+    const limitMs = steps > SHORT_RENDER_STEPS ? RENDER_LIMIT_MS : SHORT_RENDER_LIMIT_MS;
+    if (performance.now() - startedMs > limitMs)
+      throw new Error(`the template takes more than ${limitMs} ms`);
+  };
+}
+
+function createBoundedOutput() {
+  return {
+    buffer: '',
+    write(piece: unknown) {
+      this.buffer += typeof piece === 'string' ? piece : liquidText(piece);
+      if (this.buffer.length > MAX_OUTPUT_CHARACTERS) {
+        throw new Error(`the rendered text exceeds ${MAX_OUTPUT_CHARACTERS} characters`);
+      }
+    },
+  };
+}

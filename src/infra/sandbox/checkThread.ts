@@ -1,0 +1,78 @@
+import { parentPort } from 'node:worker_threads';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { LRUCache } from 'lru-cache';
+import { RE2JS } from 're2js';
+import { closedSchema } from '../../agents/closedSchema.ts';
+import type { CheckAnswer, CheckJob } from './checkJobs.ts';
+
+/** Compiled schemas and patterns that a thread keeps. */
+const MAX_COMPILED = 200;
+const MAX_REASON_CHARACTERS = 200;
+
+const validators = new LRUCache<string, ValidateFunction>({ max: MAX_COMPILED });
+
+/** The thread's side of `sandbox.ts`: one check at a time. */
+parentPort?.on('message', (job: CheckJob) => parentPort?.postMessage(answer(job)));
+parentPort?.postMessage('ready');
+
+function answer(job: CheckJob): CheckAnswer {
+  try {
+    return perform(job);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { problem: reason.slice(0, MAX_REASON_CHARACTERS) };
+  }
+}
+
+function perform(job: CheckJob): CheckAnswer {
+  switch (job.type) {
+    case 'schema':
+      // Used once: a schema whose references unfold without end compiles at once, and never answers.
+      validatorOf(job.schema)({});
+      return {};
+    case 'arguments': {
+      const validate = validatorOf(job.schema);
+      if (validate(JSON.parse(job.args))) return {};
+      const [first] = validate.errors ?? [];
+      return first ? { problem: problemOf(first) } : { problem: 'they are not valid' };
+    }
+    case 'pattern':
+      return { found: linearPattern(job.pattern).test(job.text) };
+  }
+}
+
+/** Formats are not checked: what the model writes there is for the tool's own server to judge. */
+function validatorOf(schemaText: string): ValidateFunction {
+  const known = validators.get(schemaText);
+  if (known) return known;
+  const { $schema: _dialect, ...schema } = JSON.parse(schemaText);
+  const ajv = new Ajv2020({
+    strict: false,
+    validateFormats: false,
+    logger: false,
+    addUsedSchema: false,
+    code: { regExp: Object.assign(linearPattern, { code: 'linearPattern' }) },
+  });
+  const validate = ajv.compile(closedSchema(schema));
+  validators.set(schemaText, validate);
+  return validate;
+}
+
+function problemOf({ instancePath, message, params }: ErrorObject): string {
+  const extra: unknown = params.additionalProperty ?? params.unevaluatedProperty;
+  const place = instancePath || 'the object';
+  if (typeof extra === 'string')
+    return `${place} has no argument ${JSON.stringify(extra.slice(0, 64))}; leave it out`;
+  return `${place} ${message ?? 'is not right'}`;
+}
+
+/**
+ * A regular expression in JavaScript's syntax that takes linear time: without look-around and back references.
+ *
+ * @throws {Error} When the pattern is malformed, or needs what linear time does not allow.
+ */
+function linearPattern(pattern: string): { test(text: string): boolean; toString(): string } {
+  const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+  // The validator takes patterns of the same text for the same.
+  return { test: (text) => compiled.matcher(text).find(), toString: () => pattern };
+}

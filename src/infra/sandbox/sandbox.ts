@@ -1,0 +1,164 @@
+import type { Worker } from 'node:worker_threads';
+import type { PatternMatcher, SchemaChecker } from '../../agents/schemaChecker.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { CallwayError } from '../../base/errors.ts';
+import { startThread } from '../../base/thread.ts';
+import type { CheckAnswer, CheckJob } from './checkJobs.ts';
+
+/** A check takes a millisecond; the first one of a large schema some tens. */
+const TIME_LIMIT_MS = 1_000;
+/** A project whose check was stopped gets no other for this long, so that it has a tenth of one thread at most. */
+const REST_MS = 10_000;
+/** One project holds one thread, so that the others have the second. */
+const MAX_THREADS = 2;
+/** Checks of a project that wait. */
+const MAX_WAITING = 200;
+const MEMORY_LIMIT_MB = 64;
+const YOUNG_MEMORY_MB = 8;
+
+interface Waiting {
+  readonly projectId: string;
+  readonly job: CheckJob;
+  resolve(answer: CheckAnswer): void;
+  reject(error: Error): void;
+}
+
+interface CheckThread {
+  readonly worker: Worker;
+  isReady: boolean;
+  running: { readonly check: Waiting; readonly timer: Timer } | undefined;
+}
+
+/**
+ * Runs what users write as JSON Schema and regular expressions, in threads that are stopped when a check takes too long.
+ * The projects take turns.
+ */
+export class Sandbox implements SchemaChecker, PatternMatcher {
+  readonly #clock: Clock;
+  readonly #threads = new Set<CheckThread>();
+  readonly #waiting: Waiting[] = [];
+  readonly #restUntilMs = new Map<string, number>();
+  #isClosed = false;
+
+  constructor({ clock }: { readonly clock: Clock }) {
+    this.#clock = clock;
+  }
+
+  async checkSchema(projectId: string, schema: object): Promise<string | undefined> {
+    const { problem } = await this.#run(projectId, { type: 'schema', schema: JSON.stringify(schema) });
+    return problem;
+  }
+
+  async checkArguments(projectId: string, schema: object, args: object): Promise<string | undefined> {
+    const job = { type: 'arguments', schema: JSON.stringify(schema), args: JSON.stringify(args) } as const;
+    return (await this.#run(projectId, job)).problem;
+  }
+
+  async checkPattern(projectId: string, pattern: string): Promise<string | undefined> {
+    return (await this.#run(projectId, { type: 'pattern', pattern, text: '' })).problem;
+  }
+
+  async findPattern(projectId: string, pattern: string, text: string): Promise<boolean> {
+    return (await this.#run(projectId, { type: 'pattern', pattern, text })).found === true;
+  }
+
+  /** Stops all threads; checks that wait are refused. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const check of this.#waiting.splice(0)) check.reject(closed());
+    await Promise.all([...this.#threads].map((thread) => this.#stop(thread, closed())));
+  }
+
+  #run(projectId: string, job: CheckJob): Promise<CheckAnswer> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(closed());
+      const restMs = (this.#restUntilMs.get(projectId) ?? 0) - this.#clock.monotonicMs();
+      const ownWaiting = this.#waiting.filter((check) => check.projectId === projectId).length;
+      if (restMs > 0 || ownWaiting >= MAX_WAITING) return reject(busy(Math.max(restMs, TIME_LIMIT_MS)));
+      this.#restUntilMs.delete(projectId);
+      this.#waiting.push({ projectId, job, resolve, reject });
+      this.#next();
+    });
+  }
+
+  /** Gives the free threads the oldest checks of projects that hold no thread. */
+  #next(): void {
+    const holders = new Set([...this.#threads].map(({ running }) => running?.check.projectId));
+    const index = this.#waiting.findIndex(({ projectId }) => !holders.has(projectId));
+    if (index === -1 || this.#isClosed) return;
+    const isFree = ({ running }: CheckThread) => running === undefined;
+    const free = [...this.#threads].find((thread) => isFree(thread) && thread.isReady);
+    if (!free) {
+      if (this.#threads.size < MAX_THREADS && ![...this.#threads].some(isFree)) this.#start();
+      return;
+    }
+    const [check] = this.#waiting.splice(index, 1);
+    if (check) this.#give(free, check);
+    this.#next();
+  }
+
+  #give(thread: CheckThread, check: Waiting): void {
+    const timer = this.#clock.setTimer(() => {
+      this.#rest(check.projectId);
+      void this.#stop(thread, tooSlow());
+    }, TIME_LIMIT_MS);
+    thread.running = { check, timer };
+    thread.worker.postMessage(check.job);
+  }
+
+  #start(): void {
+    const worker = startThread(new URL('./checkThread.ts', import.meta.url), {
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB, maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
+    });
+    const thread: CheckThread = { worker, isReady: false, running: undefined };
+    this.#threads.add(thread);
+    worker.unref();
+    worker.on('message', (message: 'ready' | CheckAnswer) => {
+      const { running } = thread;
+      thread.isReady = true;
+      thread.running = undefined;
+      running?.timer.cancel();
+      if (running && message !== 'ready') running.check.resolve(message);
+      this.#next();
+    });
+    worker.on('error', (error) => {
+      // Out of memory, such as for a schema that unfolds without end.
+      if (thread.running) this.#rest(thread.running.check.projectId);
+      // A thread that cannot start is not started again and again.
+      if (!thread.isReady) for (const check of this.#waiting.splice(0)) check.reject(error);
+      void this.#stop(thread, tooSlow());
+    });
+  }
+
+  #rest(projectId: string): void {
+    this.#restUntilMs.set(projectId, this.#clock.monotonicMs() + REST_MS);
+  }
+
+  async #stop(thread: CheckThread, error: Error): Promise<void> {
+    if (!this.#threads.delete(thread)) return;
+    thread.running?.timer.cancel();
+    thread.running?.check.reject(error);
+    await thread.worker.terminate();
+    this.#next();
+  }
+}
+
+function tooSlow(): CallwayError {
+  return new CallwayError(
+    'invalid',
+    'check_too_slow',
+    `The JSON Schema or the regular expression takes more than ${TIME_LIMIT_MS} ms to check; make it simpler`,
+  );
+}
+
+function busy(restMs: number): CallwayError {
+  const message = 'This project has used up its time for checking schemas and patterns; try again shortly';
+  return new CallwayError('rate_limited', 'project_busy', message, {
+    retryAfterSeconds: Math.ceil(restMs / 1000),
+  });
+}
+
+function closed(): CallwayError {
+  return new CallwayError('unavailable', 'node_draining', 'This node is shutting down; try again shortly');
+}

@@ -1,0 +1,200 @@
+import type { IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway, type TestProject } from '../support/gateway.ts';
+import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
+import {
+  calling,
+  type ScriptedUpstream,
+  saying,
+  startScriptedUpstream,
+} from '../support/scriptedUpstream.ts';
+
+interface Received {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+let upstream: ScriptedUpstream;
+let hotel: LoopbackServer;
+let gateway: TestGateway;
+let project: TestProject;
+const received: Received[] = [];
+const text = { type: 'string' };
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  hotel = await serveOnLoopback(async (request, response) => {
+    const body = (await request.toArray()).join('');
+    received.push({ method: request.method, url: request.url, headers: request.headers, body });
+    response.setHeader('content-type', 'application/json').end('{"ok":true}');
+  });
+  gateway = await startTestGateway({
+    env: { OPENAI_BASE_URL: upstream.baseUrl, ALLOW_INSECURE_WEBHOOKS: 'true' },
+  });
+  project = await gateway.createProject();
+});
+afterAll(async () => {
+  await gateway.stop();
+  await Promise.all([hotel.close(), upstream.close()]);
+});
+beforeEach(() => {
+  received.length = 0;
+});
+
+let count = 0;
+/** Lets the model call a tool once, and returns what it is told. */
+async function callTool(tool: object, args: object, variables: object = {}): Promise<string> {
+  count += 1;
+  const name = `tool_${count}`;
+  const call = (method: string, path: string, body: object) =>
+    gateway.api(method, `${project.path}${path}`, { key: project.developerKey, body });
+  const created = await call('POST', '/tools', { name, ...tool });
+  expect(created.status).toBe(201);
+  await call('PATCH', '/pathway/nodes/start', { data: { tools: [created.body.id] } });
+  const sessionId = `session-${count}`;
+  await call('POST', '/sessions', { sessionId, session_id: sessionId, variables });
+  upstream.clearRequests();
+  upstream.answerWith({ steps: calling(name, JSON.stringify(args)) }, { steps: saying('Done.') });
+  const { status } = await gateway.api('POST', `${project.path}/chat/completions`, {
+    key: project.developerKey,
+    headers: { 'x-session-id': sessionId, 'x-agent-version': 'draft' },
+    body: { messages: [{ role: 'user', content: 'Go.' }] },
+  });
+  expect(status).toBe(200);
+  const messages = upstream.requests.at(-1)?.body.messages as { role: string; content: string }[];
+  return messages.findLast(({ role }) => role === 'tool')?.content ?? '';
+}
+
+const at = (path: string) => `http://127.0.0.1:${hotel.port}${path}`;
+
+test('A nested value stays within its segment of the path', async () => {
+  const parameters = {
+    type: 'object',
+    properties: { guest: { type: 'object', properties: { id: text } } },
+  };
+  const http = { method: 'DELETE', url: at('/v1/guests/{{ guest.id }}/notes') };
+  await callTool({ parameters, http }, { guest: { id: '../../admin/wipe?all=1#' } });
+  expect(received.map(({ url }) => url)).toEqual(['/v1/guests/..%2F..%2Fadmin%2Fwipe%3Fall%3D1%23/notes']);
+
+  expect(await callTool({ parameters, http }, { guest: { id: '..' } })).toContain('. or ..');
+  expect(received).toHaveLength(1);
+});
+
+test('An argument that the tool does not declare is refused at every depth, so that the model can try again', async () => {
+  const parameters = {
+    type: 'object',
+    properties: { id: text, guest: { type: 'object', properties: { name: text } } },
+  };
+  const http = { method: 'POST', url: at('/book/{{ id }}') };
+  expect(await callTool({ parameters, http }, { id: '1', admin: true })).toContain('no argument "admin"');
+  const nested = await callTool({ parameters, http }, { id: '1', guest: { name: 'Mei', role: 'x' } });
+  expect(nested).toContain('/guest has no argument "role"');
+  expect(received).toEqual([]);
+});
+
+test('A session variable goes before an argument of the same name', async () => {
+  const parameters = { type: 'object', properties: { customerId: text, nights: { type: 'integer' } } };
+  const http = { method: 'POST', url: at('/customers/{{ customerId }}') };
+  const variables = { customerId: 'known', nights: '3' };
+  await callTool({ parameters, http }, { customerId: 'guessed', nights: 99 }, variables);
+  expect(received).toMatchObject([{ url: '/customers/known', body: '{"customerId":"known","nights":3}' }]);
+});
+
+test('An argument is in the query unless it is a placeholder of the URL', async () => {
+  const parameters = { type: 'object', properties: { room: text, type: text, api: text, roomtype: text } };
+  const http = { method: 'GET', url: at('/api/rooms/{{ room }}?roomtype=all') };
+  await callTool({ parameters, http }, { room: '7', type: 'a&b', api: 'x' });
+  expect(received.map(({ url }) => url)).toEqual(['/api/rooms/7?roomtype=all&type=a%26b&api=x']);
+});
+
+test('Headers are templates that take no line break', async () => {
+  const parameters = { type: 'object', properties: { ref: text } };
+  const http = { method: 'POST', url: at('/'), headers: [{ key: 'x-ref', value: 'no. {{ ref }}' }] };
+  await callTool({ parameters, http }, { ref: '7' });
+  expect(received[0]?.headers['x-ref']).toBe('no. 7');
+  expect(await callTool({ parameters, http }, { ref: '7\r\nx-admin: 1' })).toContain('line break');
+  expect(received).toHaveLength(1);
+});
+
+test('A body of JSON keeps its structure whatever the values are', async () => {
+  const parameters = { type: 'object', properties: { guest: { type: 'object' }, note: text } };
+  const http = {
+    method: 'POST',
+    url: at('/'),
+    bodyTemplate: '{"guest": "{{ guest }}", "note": "Note: {{ note }}", "id": {{ guest.id }}}',
+  };
+  const note = '","admin":true,"x":"';
+  await callTool({ parameters, http }, { guest: { id: 7, name: '"' }, note });
+  expect(JSON.parse(received[0]?.body ?? '')).toEqual({
+    guest: { id: 7, name: '"' },
+    note: `Note: ${note}`,
+    id: 7,
+  });
+});
+
+test.each([
+  ['a body that is no JSON', { bodyTemplate: 'a={{ a }}' }, '/http/bodyTemplate'],
+  [
+    'a body in which values cannot be escaped',
+    { bodyTemplate: '{{ a }}', headers: [{ key: 'Content-Type', value: 'text/csv' }] },
+    '/http/bodyTemplate',
+  ],
+  ['a broken template in a header', { headers: [{ key: 'x-a', value: '{{ a' }] }, '/http/headers/0/value'],
+])('%s is refused when the tool is saved', async (_name, changes, path) => {
+  const { status, body } = await gateway.api('POST', `${project.path}/tools`, {
+    key: project.developerKey,
+    body: { name: 'refused', http: { method: 'POST', url: at('/'), ...changes } },
+  });
+  expect([status, body.details?.[0]?.path]).toEqual([400, path]);
+});
+
+test('A pattern takes linear time', async () => {
+  const parameters = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
+  const http = { method: 'POST', url: at('/') };
+  expect(await callTool({ parameters, http }, { a: `${'a'.repeat(200)}!` })).toContain('must match pattern');
+  expect(await callTool({ parameters, http }, { a: 'aaa' })).toBe('{"ok":true}');
+});
+
+test.each<[string, object, string]>([
+  ['look-ahead', { properties: { a: { pattern: '(?=a)b' } } }, 'Perl syntax'],
+  ['a repetition of repetitions', { properties: { a: { pattern: '((a{999}){999}){999}' } } }, 'repeat count'],
+])('A schema with %s is refused', async (_name, parameters, message) => {
+  const { status, body } = await gateway.api('POST', `${project.path}/tools`, {
+    key: project.developerKey,
+    body: {
+      name: 'refused',
+      parameters: { type: 'object', ...parameters },
+      http: { method: 'GET', url: at('/') },
+    },
+  });
+  expect(status).toBe(400);
+  expect(body.error).toContain(message);
+});
+
+test('A schema that unfolds without end is stopped, and its project rests', async () => {
+  const other = await gateway.createProject();
+  const unfolding = Object.fromEntries(
+    Array.from({ length: 40 }, (_, n) => [`d${n}`, { allOf: [ref(n + 1), ref(n + 1)] }]),
+  );
+  const parameters = { type: 'object', $ref: '#/$defs/d0', $defs: { ...unfolding, d40: { type: 'object' } } };
+  const save = (to: TestProject, name: string, schema: object) =>
+    gateway.api('POST', `${to.path}/tools`, {
+      key: to.developerKey,
+      body: { name, parameters: schema, http: { method: 'GET', url: at('/') } },
+    });
+  expect(await save(other, 'bomb', parameters)).toMatchObject({
+    status: 400,
+    body: { code: 'check_too_slow' },
+  });
+  expect(await save(other, 'next', { type: 'object' })).toMatchObject({
+    status: 429,
+    body: { code: 'project_busy' },
+  });
+  expect(await save(project, 'unharmed', { type: 'object' })).toMatchObject({ status: 201 });
+});
+
+function ref(n: number) {
+  return { $ref: `#/$defs/d${n}` };
+}
