@@ -2,6 +2,9 @@ import type { Target } from './client.ts';
 import { ADMIN_TOKEN } from './product.ts';
 
 /** A project of the product, made for a measurement. */
+/** A new project's limits are below a bench's load. */
+const UNLIMITED = { maxConcurrentCalls: null, maxCallsPerMinute: null };
+
 export interface BenchProject extends Target {
   readonly id: string;
   readonly key: string;
@@ -14,7 +17,10 @@ export async function createProject(
   agentConfig: object,
   pathway: object,
 ): Promise<BenchProject> {
-  const made = (await api(url, ADMIN_TOKEN, 'POST', '/v1/projects', { name: 'Bench' })) as { id: string };
+  const made = (await api(url, ADMIN_TOKEN, 'POST', '/v1/projects', {
+    name: 'Bench',
+    callLimits: UNLIMITED,
+  })) as { id: string };
   const path = `/v1/projects/${made.id}`;
   const { key } = (await api(url, ADMIN_TOKEN, 'POST', `${path}/api-keys`, {
     name: 'bench',

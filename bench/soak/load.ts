@@ -47,6 +47,8 @@ export async function startLoad(
   size: { readonly chats: number; readonly calls: number },
 ): Promise<Load> {
   const project = await client.createProject('Soak');
+  const callLimits = { maxConcurrentCalls: null, maxCallsPerMinute: null };
+  await client.api('PATCH', project.path, { body: { callLimits } });
   const key = project.developerKey;
   const api = async (method: string, path: string, request: Parameters<Client['api']>[2] = {}) => {
     const answer = await client.api(method, path, { key, ...request });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { headerList, RESERVED_VARIABLES, targetUrl, variableName } from './fields.ts';
+import { transferTargets } from './transferTarget.ts';
 
 export const webhookEventName = z.enum([
   'session.ended',
@@ -96,6 +97,11 @@ const fields = {
   postSessionWebhook: postSessionWebhook.nullable(),
   postEvaluationConfig: postEvaluationConfig.nullable(),
   placeholderMessages: placeholderMessages.nullable(),
+  transferTargets: transferTargets
+    .nullable()
+    .describe(
+      'The only targets that the model may choose for a transfer; null allows all that the project may call. A fixed target of a transfer node is always allowed.',
+    ),
   variableConfigs: z
     .array(variableConfig)
     .max(100)
@@ -152,6 +158,7 @@ export function newAgentConfig(name: string): AgentConfig {
     postSessionWebhook: null,
     postEvaluationConfig: null,
     placeholderMessages: null,
+    transferTargets: null,
     variableConfigs: null,
     shareCallerNumber: true,
   };

@@ -12,6 +12,7 @@ const STATUS: Record<ErrorCategory, number> = {
   conflict: 409,
   gone: 410,
   precondition_failed: 412,
+  unprocessable: 422,
   too_large: 413,
   unsupported: 415,
   rate_limited: 429,

@@ -57,7 +57,22 @@ export const projectParams = z.object({ projectId: z.string() });
 
 export const noContent = z.null().describe('Done. The response has no body.');
 
-export type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 410 | 412 | 413 | 415 | 429 | 500 | 502 | 503;
+export type ErrorStatus =
+  | 400
+  | 401
+  | 403
+  | 404
+  | 405
+  | 409
+  | 410
+  | 412
+  | 413
+  | 415
+  | 422
+  | 429
+  | 500
+  | 502
+  | 503;
 
 /** What every protected route may answer. */
 const COMMON_STATUSES: readonly ErrorStatus[] = [400, 401, 403, 404, 429, 500, 503];

@@ -6,6 +6,7 @@ export type ErrorCategory =
   | 'not_found'
   | 'method_not_allowed'
   | 'conflict'
+  | 'unprocessable'
   | 'precondition_failed'
   | 'gone'
   | 'too_large'

@@ -25,6 +25,8 @@ export interface DialRequest {
   readonly asGiven?: { readonly fromNumber: string; readonly toNumber: string };
   /** Of the session, for the headers that the trunk names. */
   readonly variables?: Readonly<Record<string, unknown>>;
+  /** Whether the peer may redirect the call to a URI. */
+  readonly mayRedirectTo: (uri: string) => boolean;
   /** A `sip:` or `sips:` URI to call over the trunk instead of the number. */
   readonly targetUri?: string;
   /** The media session that this leg's is going to be bridged with. */

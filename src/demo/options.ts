@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import { normalizeNumber } from '../calls/numbers/number.ts';
+import { normalizeNumber } from '../base/e164.ts';
 import { DemoError } from './demoError.ts';
 
 export interface DemoOptions {

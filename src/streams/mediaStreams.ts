@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
+import { repeat } from '../base/async/repeat.ts';
 import type { Clock } from '../base/clock.ts';
 import { invalid, nodeDraining } from '../base/errors.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
@@ -30,7 +31,7 @@ export interface MediaStreams {
    * Issues a ticket for one connection, and creates the session unless it exists.
    *
    * @throws {CallwayError} 400 `session_id_in_use` when variables are given for an existing session; 503 `node_draining` for
-   *   a new session while the node shuts down.
+   *   a new session while the node shuts down; 429 `call_limit_exceeded` beyond the project's concurrent calls.
    */
   open(projectId: string, request: OpenStream): Promise<OpenedStream>;
   /** Issues a ticket for a call's own stream. @param baseUrl - Of the voice node. @returns The URL to connect to. */
@@ -40,7 +41,16 @@ export interface MediaStreams {
   serve(grant: StreamGrant, socket: StreamSocket): Promise<void>;
 }
 
+/** The concurrent calls of projects, which streams without a call count as. Unrenewed slots expire within a minute. */
+export interface StreamSlots {
+  /** @throws {CallwayError} 429 `call_limit_exceeded` when none is free. */
+  acquire(projectId: string, slotId: string): Promise<void>;
+  renew(projectId: string, slotId: string): Promise<void>;
+  release(projectId: string, slotId: string): Promise<void>;
+}
+
 export interface MediaStreamsDeps {
+  readonly slots: StreamSlots;
   readonly tickets: StreamTickets;
   readonly conversations: Pick<ConversationEngine, 'create' | 'find' | 'end'>;
   /** Runs a voice session on the stream; resolves when it has ended. */
@@ -57,10 +67,12 @@ export interface MediaStreamsDeps {
 /** Time for a carrier to receive the URL and to connect. */
 export const TICKET_LIFETIME_MS = 30_000;
 const TICKET_BYTES = 24;
+/** A third of the time after which a slot expires. */
+const RENEW_SLOT_MS = 20_000;
 export const STREAM_PATH = '/v1/media-streams';
 
 export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
-  const { tickets, conversations, clock } = deps;
+  const { tickets, slots, conversations, clock } = deps;
   const issue = async (grant: StreamGrant, baseUrl: string): Promise<string> => {
     const ticket = randomBytes(TICKET_BYTES).toString('base64url');
     await tickets.issue(ticket, grant, TICKET_LIFETIME_MS);
@@ -68,24 +80,24 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
   };
   return {
     async open(projectId, { dialect, sessionId = deps.makeId(), variables, draft = false }) {
-      if ((await conversations.find(projectId, sessionId)) === undefined) {
-        if (deps.isDraining()) throw nodeDraining();
-        await conversations.create({
-          projectId,
-          sessionId,
-          channel: 'web',
-          variables: variables ?? {},
-          draft,
-        });
-      } else if (variables !== undefined) {
-        throw invalid(
-          'session_id_in_use',
-          `the session ${sessionId} exists; variables are for new sessions only`,
-        );
+      const streamId = deps.makeId();
+      const isNew = (await conversations.find(projectId, sessionId)) === undefined;
+      if (isNew && deps.isDraining()) throw nodeDraining();
+      if (!isNew && variables !== undefined) {
+        const message = `the session ${sessionId} exists; variables are for new sessions only`;
+        throw invalid('session_id_in_use', message);
       }
-      const expiresAt = new Date(clock.now() + TICKET_LIFETIME_MS).toISOString();
-      const url = await issue({ projectId, sessionId, dialect }, deps.publicUrl());
-      return { streamId: deps.makeId(), sessionId, url, expiresAt };
+      await slots.acquire(projectId, streamId);
+      try {
+        const wanted = { projectId, sessionId, channel: 'web', variables: variables ?? {}, draft } as const;
+        if (isNew) await conversations.create(wanted);
+        const expiresAt = new Date(clock.now() + TICKET_LIFETIME_MS).toISOString();
+        const url = await issue({ projectId, sessionId, dialect, slotId: streamId }, deps.publicUrl());
+        return { streamId, sessionId, url, expiresAt };
+      } catch (error) {
+        await slots.release(projectId, streamId);
+        throw error;
+      }
     },
     openForCall: issue,
     redeem: (ticket) => tickets.redeem(ticket),
@@ -94,6 +106,7 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       const fields = { projectId, sessionId, ...(callId === undefined ? {} : { callId }) };
       const onListenerError = (error: unknown, event: string) =>
         deps.onError(error, `audio stream: a listener of ${event} failed`, fields);
+      const freeSlot = holdSlot(deps, grant);
       try {
         const stream = await acceptStream(socket, grant, { clock, onListenerError });
         if (!stream) return;
@@ -111,7 +124,24 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       } catch (error) {
         deps.onError(error, 'audio stream failed', fields);
         socket.terminate();
+      } finally {
+        await freeSlot();
       }
     },
+  };
+}
+
+/** Renews the slot of a stream until the returned function is called, which never rejects. */
+function holdSlot(
+  { slots, clock, onError }: MediaStreamsDeps,
+  { projectId, sessionId, slotId }: StreamGrant,
+): () => Promise<void> {
+  if (slotId === undefined) return async () => undefined;
+  const report = (error: unknown) =>
+    onError(error, 'slot of an audio stream not updated, it expires', { projectId, sessionId });
+  const stop = repeat(clock, RENEW_SLOT_MS, () => slots.renew(projectId, slotId), report);
+  return async () => {
+    await stop();
+    await slots.release(projectId, slotId).catch(report);
   };
 }

@@ -7,6 +7,8 @@ export interface StreamGrant {
   readonly dialect: DialectName;
   /** A call of ours; undefined for streams of other carriers. */
   readonly callId?: string;
+  /** The slot of the project's concurrent calls that a stream without a call holds. */
+  readonly slotId?: string;
   /** Of the call's span. */
   readonly traceparent?: string;
 }

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { type ApiRequest, startTwoGateways, type TestProject } from '../support/gateway.ts';
+import { type ApiRequest, startTwoGateways } from '../support/gateway.ts';
 import { detectLeaks } from '../support/leaks.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
 
-const FROM = '+886223456789';
 const OUTBOUND = '/v1/calls/outbound';
 const NOBODY = '0197a000-0000-7000-8000-000000000000';
 
@@ -43,22 +42,30 @@ const newNumber = () => {
 
 async function makeProject() {
   const project = await nodes.first.createProject();
-  const key = project.developerKey;
+  const [key, local] = [project.developerKey, newNumber()];
   const api = (method: string, path: string, request: ApiRequest = {}) =>
     nodes.first.api(method, project.path + path, { key, ...request });
   const trunk = await api('POST', '/trunks', { body: { name: 'Carrier', host: 'sip.example.com' } });
   expect(trunk.status).toBe(201);
   const number = await api('POST', '/phone-numbers', {
-    body: { number: '0223456789', trunkIds: [trunk.body.id] },
+    body: { number: local, trunkIds: [trunk.body.id] },
   });
-  expect([number.status, number.body.number]).toEqual([201, FROM]);
-  return { ...project, api, trunkId: trunk.body.id as string, numberId: number.body.id as string };
+  const from = `+886${local.slice(1)}`;
+  expect([number.status, number.body.number]).toEqual([201, from]);
+  return { ...project, api, from, trunkId: trunk.body.id as string, numberId: number.body.id as string };
 }
 
-const call = (project: TestProject, more: object = {}, request: ApiRequest = {}, node = nodes.first) =>
+type Caller = Awaited<ReturnType<typeof makeProject>>;
+
+const call = (
+  project: Pick<Caller, 'id' | 'developerKey' | 'from'>,
+  more: object = {},
+  request: ApiRequest = {},
+  node = nodes.first,
+) =>
   node.api('POST', OUTBOUND, {
     key: project.developerKey,
-    body: { projectId: project.id, fromNumber: FROM, toNumber: newNumber(), ...more },
+    body: { projectId: project.id, fromNumber: project.from, toNumber: newNumber(), ...more },
     ...request,
   });
 
@@ -76,7 +83,7 @@ describe('An outbound call', () => {
     expect(shown.body).toMatchObject({
       status: 'queued',
       direction: 'outbound',
-      fromNumber: FROM,
+      fromNumber: project.from,
       toNumber: `+886${toNumber.slice(1)}`,
       sessionId: body.sessionId,
       metadata: { order: 7 },
@@ -96,7 +103,7 @@ describe('An outbound call', () => {
 
     const legacy = await nodes.first.api('POST', `/project/${project.id}/integration/phone/call/outbound`, {
       key: project.secretKey,
-      body: { fromNumber: '0223456789', toNumber: newNumber(), somethingElse: 1 },
+      body: { fromNumber: `0${project.from.slice(4)}`, toNumber: newNumber(), somethingElse: 1 },
     });
     expect([legacy.status, Object.keys(legacy.body).sort()]).toEqual([
       200,
@@ -280,13 +287,13 @@ describe('The limits of a project', () => {
       { toNumber: '0912345678', media },
     ]) {
       const refused = await call(project, more);
-      expect([refused.status, refused.body.code]).toEqual([403, 'destination_not_allowed']);
+      expect([refused.status, refused.body.code]).toEqual([422, 'destination_not_allowed']);
     }
     const legacy = await nodes.first.api('POST', `/project/${project.id}/integration/phone/call/outbound`, {
       key: project.secretKey,
-      body: { fromNumber: FROM, toNumber: '+14155550123' },
+      body: { fromNumber: project.from, toNumber: '+14155550123' },
     });
-    expect([legacy.status, legacy.body.code]).toEqual([403, 'destination_not_allowed']);
+    expect([legacy.status, legacy.body.code]).toEqual([422, 'destination_not_allowed']);
     expect((await call(project, { toNumber: '0223456788' })).status).toBe(202);
     expect((await project.api('GET', '/calls')).body.pagination.total).toBe(1);
   });
@@ -372,7 +379,7 @@ describe('Trunks and numbers', () => {
       expect([more, (await trunk(more)).status]).toEqual([more, 400]);
     }
     const number = (body: object) => project.api('POST', '/phone-numbers', { body });
-    expect((await number({ number: FROM })).body.code).toBe('phone_number_exists');
+    expect((await number({ number: project.from })).body.code).toBe('phone_number_exists');
     expect((await number({ number: 'call me' })).body.code).toBe('invalid_number');
     expect((await number({ number: '+886912345678', trunkIds: [NOBODY] })).body.code).toBe('unknown_trunk');
     const media = { url: 'https://example.com/', dialect: 'callway' };

@@ -28,8 +28,18 @@ const fields = {
       'Numbers with one of these prefixes may not be called. The longest matching prefix of both lists decides.',
     )
     .meta({ example: ['+8862031'] }),
+  ownCountriesOnly: z
+    .boolean()
+    .describe(
+      'While `allowedPrefixes` is empty: only numbers of the countries of the project’s own numbers may be called.',
+    ),
+  blockSpecialRates: z
+    .boolean()
+    .describe(
+      'Premium-rate, shared-cost and satellite numbers may not be called, unless `allowedPrefixes` has a prefix of theirs with at least four digits.',
+    ),
   maxConcurrentCalls: limit(MOST_CALLS).describe(
-    'Concurrent calls, inbound and outbound. Beyond it outbound calls wait in the queue, and inbound calls get 503.',
+    'Concurrent calls, inbound and outbound, and media streams. Beyond it outbound calls wait in the queue, inbound calls get 503, and media streams 429 `call_limit_exceeded`.',
   ),
   maxCallsPerMinute: limit(MOST_CALLS).describe('Outbound calls accepted per clock minute.'),
   maxCallsPerHour: limit(MOST_CALLS).describe('Outbound calls accepted per clock hour.'),
@@ -63,10 +73,21 @@ export type CallLimitsPatch = z.infer<typeof callLimitsPatch>;
 export const NO_CALL_LIMITS: CallLimits = {
   allowedPrefixes: [],
   blockedPrefixes: [],
+  ownCountriesOnly: false,
+  blockSpecialRates: false,
   maxConcurrentCalls: null,
   maxCallsPerMinute: null,
   maxCallsPerHour: null,
   maxCallMinutesPerDay: null,
   rates: [],
   maxSpendingPerDay: null,
+};
+
+/** What limits the damage of a stolen key before the operator has set anything. */
+export const NEW_PROJECT_CALL_LIMITS: CallLimits = {
+  ...NO_CALL_LIMITS,
+  ownCountriesOnly: true,
+  blockSpecialRates: true,
+  maxConcurrentCalls: 10,
+  maxCallsPerMinute: 60,
 };

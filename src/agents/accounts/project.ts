@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { omitUndefined } from '../../base/omitUndefined.ts';
-import { callLimits, callLimitsPatch, NO_CALL_LIMITS } from './callLimits.ts';
+import { callLimits, callLimitsPatch, NEW_PROJECT_CALL_LIMITS } from './callLimits.ts';
 import { DEFAULT_QUOTAS, quotas, quotasFrom, quotasPatch } from './quotas.ts';
 
 export const DEFAULT_SESSION_IDLE_MINUTES = 30;
@@ -35,8 +35,8 @@ export const projectInput = z.strictObject({
   historyRetentionDays: fields.historyRetentionDays.default(DEFAULT_HISTORY_RETENTION_DAYS),
   reportUsage: fields.reportUsage.default(false),
   callLimits: callLimitsPatch
-    .transform((given) => ({ ...NO_CALL_LIMITS, ...omitUndefined(given) }))
-    .default(NO_CALL_LIMITS)
+    .transform((given) => ({ ...NEW_PROJECT_CALL_LIMITS, ...omitUndefined(given) }))
+    .default(NEW_PROJECT_CALL_LIMITS)
     .describe(CALL_LIMITS),
   quotas: quotasPatch.transform(quotasFrom).default(DEFAULT_QUOTAS).describe(QUOTAS),
 });

@@ -15,13 +15,14 @@ export interface VoiceRole extends BuiltStreams {
 /** Audio streams, and voice sessions with the role `voice`. */
 export async function buildVoiceRole(
   node: NodeContext,
-  { conversations }: Services,
+  { conversations, calls }: Services,
   voiceNodes: VoiceNodeParts,
 ): Promise<VoiceRole> {
   let registration: VoiceNodeRegistration | undefined;
   const streams = await buildStreams({
     ...node,
     conversations,
+    calls,
     onChange: () => registration?.update(),
     metrics: node.metrics.sessions,
   });

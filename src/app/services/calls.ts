@@ -80,6 +80,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
   const { lock, slots, usage, queue, bus, leases } = ports;
   const limiter = new CallLimiter({
     projects,
+    phoneNumbers: storage.stores.phoneNumbers,
     usage,
     meter: parts.usage,
     metrics: parts.metrics,

@@ -9,8 +9,9 @@ import type { RedisConnection } from '../../infra/redis/connection/connection.ts
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { ActiveStreams } from '../../streams/activeStreams.ts';
-import { createMediaStreams, type MediaStreams } from '../../streams/mediaStreams.ts';
+import { createMediaStreams, type MediaStreams, type StreamSlots } from '../../streams/mediaStreams.ts';
 import type { Lifecycle } from '../lifecycle.ts';
+import type { BuiltCalls } from '../services/calls.ts';
 import type { Config } from '../settings/config.ts';
 import { buildVoice } from './voice.ts';
 
@@ -19,6 +20,7 @@ export interface StreamParts {
   readonly storage: ReturnType<typeof createStorage>;
   readonly redis: RedisConnection;
   readonly turnCheckpoints: TurnCheckpointStore;
+  readonly calls: Pick<BuiltCalls, 'limiter' | 'usage'>;
   readonly conversations: ConversationEngine;
   readonly isDraining: () => boolean;
   readonly publicUrl: () => string;
@@ -51,6 +53,7 @@ export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
   });
   const mediaStreams = createMediaStreams({
     tickets: redisStreamTickets(parts.redis),
+    slots: streamSlots(parts.calls),
     conversations,
     serveVoiceSession: (stream) => live.serve(stream),
     isDraining: parts.isDraining,
@@ -60,4 +63,12 @@ export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
     onError: (error, what, fields) => logger.warn({ err: error, ...fields }, what),
   });
   return { mediaStreams, live };
+}
+
+function streamSlots({ limiter, usage }: StreamParts['calls']): StreamSlots {
+  return {
+    acquire: (projectId, slotId) => limiter.startStream(projectId, slotId),
+    renew: (projectId, slotId) => usage.renewSlot(projectId, slotId),
+    release: (projectId, slotId) => usage.releaseSlot(projectId, slotId),
+  };
 }

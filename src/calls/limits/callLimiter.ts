@@ -4,6 +4,7 @@ import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Call } from '../call.ts';
 import type { CallMetrics, RefusalReason } from '../callMetrics.ts';
+import type { PhoneNumberStore } from '../numbers/phoneNumberStore.ts';
 import { isDestinationAllowed } from './destinations.ts';
 import {
   callCostMillionths,
@@ -22,12 +23,15 @@ export interface BilledLeg {
 
 export interface CallLimiterDeps {
   readonly projects: Pick<ProjectStore, 'find'>;
+  readonly phoneNumbers: Pick<PhoneNumberStore, 'numbersOf'>;
   readonly usage: ProjectUsage;
   readonly meter: Pick<UsageMeter, 'add'>;
   readonly metrics: Pick<CallMetrics, 'callRefused'>;
   readonly onRefused: (projectId: string, reason: RefusalReason) => void;
 }
 
+/** Calls end at any time. */
+const FULL_RETRY_AFTER_SECONDS = 5;
 const NO_USAGE: DailyUsage = { talkTimeMs: 0, spentMillionths: 0 };
 
 /** Enforces each project's call limits, over all nodes. */
@@ -41,12 +45,12 @@ export class CallLimiter {
   /**
    * Admits and counts an outbound call.
    *
-   * @throws {CallwayError} 403 `destination_not_allowed`; 429 `call_rate_exceeded`, `call_minutes_exhausted`,
+   * @throws {CallwayError} 422 `destination_not_allowed`; 429 `call_rate_exceeded`, `call_minutes_exhausted`,
    *   `call_spending_exhausted`.
    */
   async admitOrder(projectId: string, toNumber: string): Promise<void> {
     const limits = await this.#limitsOf(projectId);
-    this.#requireAllowed(projectId, limits, toNumber);
+    await this.#requireAllowed(projectId, limits, toNumber);
     const counted = {
       perMinute: limits.maxCallsPerMinute,
       perHour: limits.maxCallsPerHour,
@@ -62,9 +66,20 @@ export class CallLimiter {
     throw new CallwayError('rate_limited', code, message, { retryAfterSeconds });
   }
 
-  /** @param to - A normalized number, or a SIP URI. @throws {CallwayError} 403 `destination_not_allowed` */
+  /** @param to - A normalized number, or a SIP URI. @throws {CallwayError} 422 `destination_not_allowed` */
   async requireAllowedDestination(projectId: string, to: string): Promise<void> {
-    this.#requireAllowed(projectId, await this.#limitsOf(projectId), to);
+    await this.#requireAllowed(projectId, await this.#limitsOf(projectId), to);
+  }
+
+  /** Where a peer may redirect a call of the project to. Refusals are counted. */
+  async allowedRedirects(projectId: string): Promise<(to: string) => boolean> {
+    const limits = await this.#limitsOf(projectId);
+    const ownNumbers = await this.#ownNumbers(projectId, limits);
+    return (to) => {
+      const isAllowed = isDestinationAllowed(limits, to, ownNumbers);
+      if (!isAllowed) this.#refused(projectId, 'destination');
+      return isAllowed;
+    };
   }
 
   /** Whether the day's minutes and money allow another leg of a running call. */
@@ -88,7 +103,7 @@ export class CallLimiter {
   }: Pick<Call, 'id' | 'projectId' | 'direction' | 'toNumber'>): Promise<'started' | 'full' | 'refused'> {
     const limits = await this.#limitsOf(projectId);
     if (direction === 'outbound') {
-      const isAllowed = isDestinationAllowed(limits, toNumber);
+      const isAllowed = await this.#isAllowed(projectId, limits, toNumber);
       const reason = isAllowed ? await this.#exhaustedToday(projectId, limits) : 'destination';
       if (reason) {
         this.#refused(projectId, reason);
@@ -100,6 +115,21 @@ export class CallLimiter {
     // An outbound call waits in the queue instead.
     if (direction === 'inbound') this.#refused(projectId, 'simultaneous');
     return 'full';
+  }
+
+  /**
+   * Takes a slot of the project's concurrent calls for an audio stream without a call.
+   *
+   * @throws {CallwayError} 429 `call_limit_exceeded`
+   */
+  async startStream(projectId: string, slotId: string): Promise<void> {
+    const { maxConcurrentCalls: slots } = await this.#limitsOf(projectId);
+    if (slots === null || (await this.#deps.usage.acquireSlot(projectId, slotId, slots))) return;
+    this.#refused(projectId, 'simultaneous');
+    const message = `This project has ${slots} calls and audio streams at once, its limit`;
+    throw new CallwayError('rate_limited', 'call_limit_exceeded', message, {
+      retryAfterSeconds: FULL_RETRY_AFTER_SECONDS,
+    });
   }
 
   /**
@@ -134,10 +164,19 @@ export class CallLimiter {
     return (await this.#deps.projects.find(projectId))?.callLimits ?? NO_CALL_LIMITS;
   }
 
-  #requireAllowed(projectId: string, limits: CallLimits, to: string): void {
-    if (isDestinationAllowed(limits, to)) return;
+  async #requireAllowed(projectId: string, limits: CallLimits, to: string): Promise<void> {
+    if (await this.#isAllowed(projectId, limits, to)) return;
     this.#refused(projectId, 'destination');
-    throw new CallwayError('forbidden', 'destination_not_allowed', `This project may not call ${to}`);
+    throw new CallwayError('unprocessable', 'destination_not_allowed', `This project may not call ${to}`);
+  }
+
+  async #isAllowed(projectId: string, limits: CallLimits, to: string): Promise<boolean> {
+    return isDestinationAllowed(limits, to, await this.#ownNumbers(projectId, limits));
+  }
+
+  /** Read only where the limits depend on them. */
+  async #ownNumbers(projectId: string, { ownCountriesOnly }: CallLimits): Promise<readonly string[]> {
+    return ownCountriesOnly ? await this.#deps.phoneNumbers.numbersOf(projectId) : [];
   }
 
   async #exhaustedToday(projectId: string, limits: CallLimits) {

@@ -1,27 +1,52 @@
 import type { CallLimits } from '../../agents/accounts/callLimits.ts';
-import { parseCarrierNumber } from '../numbers/number.ts';
+import { parseCarrierNumber } from '../../base/e164.ts';
+import { areOfOneCountry, isSpecialRate } from './numberTypes.ts';
 
 /** Digits of the shortest public number; fewer are an extension. @see normalizeNumber */
 const MIN_PUBLIC_DIGITS = 7;
 /** `sip:user;parameters:password@host`; only the user names the destination. @see RFC 3261 section 19.1.1 */
 const SIP_USER = /^sips?:([^;:@?]*)[^@]*@/i;
 
+export type DestinationRules = Pick<
+  CallLimits,
+  'allowedPrefixes' | 'blockedPrefixes' | 'ownCountriesOnly' | 'blockSpecialRates'
+>;
+
+/** Digits of an allowed prefix that opens premium numbers: fewer are a whole country. */
+const MIN_OPENING_DIGITS = 4;
+
 /**
  * Whether a project may call a destination, or transfer a call to it.
  *
  * The longest matching prefix decides; if an allowed and a blocked one are equal, the blocked one. A destination without
- * a matching prefix is allowed unless `allowedPrefixes` has entries.
+ * a matching prefix is allowed unless `allowedPrefixes` has entries. Then the rules by the number's type and country
+ * apply.
  *
  * @param to - A normalized number, or a SIP URI with a number in it. Any rule at all refuses what seems to be a public
- *   number but cannot be read. A name or an extension matches no prefix.
+ *   number but cannot be read. A name or an extension matches no prefix and has no country.
+ * @param ownNumbers - The project's numbers.
  */
 export function isDestinationAllowed(
-  { allowedPrefixes, blockedPrefixes }: Pick<CallLimits, 'allowedPrefixes' | 'blockedPrefixes'>,
+  rules: DestinationRules,
   to: string,
+  ownNumbers: readonly string[],
 ): boolean {
-  if (allowedPrefixes.length === 0 && blockedPrefixes.length === 0) return true;
+  const { allowedPrefixes, blockedPrefixes, ownCountriesOnly, blockSpecialRates } = rules;
+  const hasPrefixes = allowedPrefixes.length > 0 || blockedPrefixes.length > 0;
+  if (!hasPrefixes && !ownCountriesOnly && !blockSpecialRates) return true;
   const number = parseDestination(to);
   if (number === undefined && digitsIn(userOf(to) ?? '') >= MIN_PUBLIC_DIGITS) return false;
+  if (!isAllowedByPrefix(rules, number)) return false;
+  if (number === undefined) return true;
+  const isOpened = allowedPrefixes.some(
+    (prefix) => digitsIn(prefix) >= MIN_OPENING_DIGITS && number.startsWith(prefix),
+  );
+  if (blockSpecialRates && !isOpened && isSpecialRate(number)) return false;
+  if (!ownCountriesOnly || allowedPrefixes.length > 0) return true;
+  return ownNumbers.some((own) => areOfOneCountry(own, number));
+}
+
+function isAllowedByPrefix({ allowedPrefixes, blockedPrefixes }: DestinationRules, number?: string): boolean {
   const longestMatch = (prefixes: readonly string[]) =>
     Math.max(-1, ...prefixes.filter((prefix) => number?.startsWith(prefix)).map(({ length }) => length));
   const [allowed, blocked] = [longestMatch(allowedPrefixes), longestMatch(blockedPrefixes)];
@@ -37,7 +62,7 @@ export function parseDestination(to: string): string | undefined {
 
 /** The number itself, or the user part of a SIP URI, if it has one. */
 function userOf(to: string): string | undefined {
-  if (!/^sips?:/i.test(to)) return to;
+  if (!/^sips?:/i.test(to)) return to.replace(/^tel:/i, '').replace(/;.*$/, '');
   const user = SIP_USER.exec(to)?.[1];
   if (user === undefined) return undefined;
   try {

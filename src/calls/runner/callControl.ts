@@ -67,7 +67,7 @@ export class CallControl {
    * Asks the node that runs the call to transfer it.
    *
    * @param to - A number, or a `sip:` URI.
-   * @throws {CallwayError} 404 `call_not_found`, 400 `invalid_transfer_target`, 403 `destination_not_allowed`,
+   * @throws {CallwayError} 404 `call_not_found`, 400 `invalid_transfer_target`, 422 `destination_not_allowed`,
    *   409 `call_not_in_progress`
    */
   async transfer(projectId: string, callId: string, to: string): Promise<Call> {

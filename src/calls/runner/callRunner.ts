@@ -29,7 +29,10 @@ export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps,
   readonly conversations: Pick<ConversationEngine, 'start' | 'find'>;
   readonly calls: Pick<CallStore, 'update' | 'find'>;
   readonly slots: Pick<TrunkSlots, 'acquire' | 'renew' | 'release'>;
-  readonly limiter: Pick<CallLimiter, 'recordUsage' | 'requireAllowedDestination' | 'hasBudget'>;
+  readonly limiter: Pick<
+    CallLimiter,
+    'recordUsage' | 'requireAllowedDestination' | 'allowedRedirects' | 'hasBudget'
+  >;
   /** @see streamTargetOf */
   readonly streamTarget: (call: Call) => Promise<StreamTarget>;
   readonly recordings: Pick<CallRecordings, 'workingPath' | 'store'>;
@@ -105,12 +108,13 @@ export class CallRunner {
     const writer = new CallWriter(this.#deps, call, onError);
     const channel = new TrunkChannel({ slots, onError, holder: id, trunkId: call.trunkId });
     const transferChannel = new TrunkChannel({ slots, onError, holder: `${id}/transfer`, trunkId: null });
+    const allowedRedirects = () => limiter.allowedRedirects(projectId);
     const live = new LiveCall(call, initial, {
       clock,
       telemetry,
       writer,
       outboundLegs: new OutboundLegs(
-        { telephony, channel, writer, conversations, now: clock.now, onError },
+        { telephony, channel, writer, conversations, now: clock.now, allowedRedirects, onError },
         call,
         trunks,
       ),
@@ -122,7 +126,7 @@ export class CallRunner {
         const hasBudget = () => limiter.hasBudget(projectId);
         const variables = () => this.#variablesOf(call, onError);
         return dialTransferTarget(
-          { telephony, trunks, hasBudget, variables, channel: transferChannel, clock },
+          { telephony, trunks, hasBudget, variables, allowedRedirects, channel: transferChannel, clock },
           call,
           to,
           bridgeWith,

@@ -12,6 +12,7 @@ export interface OutboundLegsDeps {
   readonly writer: Pick<CallWriter, 'update'>;
   readonly conversations: Pick<ConversationEngine, 'start'>;
   readonly now: () => number;
+  readonly allowedRedirects: () => Promise<DialRequest['mayRedirectTo']>;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -46,7 +47,8 @@ export class OutboundLegs {
     if (!trunk || (await this.#deps.channel.moveTo(trunk)) > 0) return undefined;
     const refused = this.#isStored ? undefined : await this.#prepareFirst(trunk, signal);
     if (refused) return { hangUp: refused };
-    return { trunk, leg: this.#deps.telephony.dial(this.#requestFor(trunk)) };
+    const mayRedirectTo = await this.#deps.allowedRedirects();
+    return { trunk, leg: this.#deps.telephony.dial({ ...this.#requestFor(trunk), mayRedirectTo }) };
   }
 
   async #prepareFirst(trunk: Trunk, signal: AbortSignal): Promise<HangupIntent | undefined> {
@@ -80,7 +82,7 @@ export class OutboundLegs {
     return stored.hangupRequested ? 'api_hangup' : undefined;
   }
 
-  #requestFor(trunk: Trunk): DialRequest {
+  #requestFor(trunk: Trunk): Omit<DialRequest, 'mayRedirectTo'> {
     const { projectId, id: callId, fromNumber, toNumber, settings } = this.#call;
     return {
       projectId,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import type { Clock } from '../../base/clock.ts';
+import { NUMBER_SYNTAX } from '../../base/e164.ts';
 import { CallwayError, nodeDraining } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
@@ -8,7 +9,7 @@ import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS, newCall } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
-import { NUMBER_SYNTAX, requireNumber } from '../numbers/number.ts';
+import { requireNumber } from '../numbers/number.ts';
 import { callMedia, type PhoneNumber } from '../numbers/phoneNumber.ts';
 import type { PhoneNumberStore } from '../numbers/phoneNumberStore.ts';
 import { candidateTrunks } from '../trunks/trunkSelection.ts';
@@ -90,7 +91,7 @@ export interface AcceptCallDeps {
  *
  * A stored call is never lost: the sweeper queues a call whose job is missing, and a lock without a call expires.
  *
- * @throws {CallwayError} 400 `invalid_number`; 403 `destination_not_allowed`; 404 `from_number_not_configured`,
+ * @throws {CallwayError} 400 `invalid_number`; 422 `destination_not_allowed`; 404 `from_number_not_configured`,
  *   `from_number_inactive`, `no_active_trunk`; 409 `number_already_queued`; 429 `call_rate_exceeded`,
  *   `call_minutes_exhausted`, `call_spending_exhausted`; 503 `node_draining`.
  */

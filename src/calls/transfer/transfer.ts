@@ -1,3 +1,4 @@
+import { readTransferTarget } from '../../agents/transferTarget.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import type { CallEvent } from '../runner/callMachine.ts';
@@ -11,7 +12,7 @@ export interface TransferDeps {
   /** The caller's. */
   readonly leg: Pick<CallLeg, 'refer'>;
   readonly media: MediaSession;
-  /** @throws {CallwayError} 403 when the project may not call the target. */
+  /** @throws {CallwayError} 422 when the project may not call the target. */
   readonly requireAllowedDestination: (to: string) => Promise<void>;
   /** Absent where only the peer may call the target. @see dialTransferTarget */
   readonly dialTarget?: (to: string) => AsyncIterable<CallLeg>;
@@ -60,7 +61,8 @@ class RunningTransfer {
 
   constructor(deps: TransferDeps, to: string) {
     this.#deps = deps;
-    this.#to = to;
+    // Chosen by a model, a bot or the peer as well.
+    this.#to = readTransferTarget(to) ?? to.replace(/\?.*$/s, '');
   }
 
   async run(): Promise<void> {

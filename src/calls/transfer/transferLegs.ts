@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
+import { normalizeNumber } from '../../base/e164.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import { type Call, projectNumber } from '../call.ts';
-import { normalizeNumber } from '../numbers/number.ts';
 import type { CallLeg, DialRequest, Telephony } from '../telephony.ts';
 import type { Trunk } from '../trunks/trunk.ts';
 import type { TrunkChannel } from '../trunks/trunkSlots.ts';
@@ -15,6 +15,7 @@ export interface TransferLegDeps {
   readonly hasBudget: () => Promise<boolean>;
   /** Of the session, for the trunks' headers. */
   readonly variables: () => Promise<Readonly<Record<string, unknown>>>;
+  readonly allowedRedirects: () => Promise<DialRequest['mayRedirectTo']>;
   readonly channel: Pick<TrunkChannel, 'moveTo' | 'release'>;
   readonly clock: Clock;
 }
@@ -40,11 +41,12 @@ export async function* dialTransferTarget(
   if (!(await deps.hasBudget())) {
     throw new CallwayError('rate_limited', 'call_limit_used_up', BUDGET_EXHAUSTED);
   }
+  const mayRedirectTo = await deps.allowedRedirects();
   const variables = await deps.variables();
   try {
     for (const trunk of await deps.trunks()) {
       if (await hasChannel(deps, trunk))
-        yield deps.telephony.dial({ ...requestOf(call, trunk, to, bridgeWith), variables });
+        yield deps.telephony.dial({ ...requestOf(call, trunk, to, bridgeWith), variables, mayRedirectTo });
     }
   } finally {
     await deps.channel.release();
@@ -58,7 +60,12 @@ async function hasChannel({ channel, clock }: TransferLegDeps, trunk: Trunk): Pr
   return (await channel.moveTo(trunk)) === 0;
 }
 
-function requestOf(call: Call, trunk: Trunk, to: string, bridgeWith: MediaSession): DialRequest {
+function requestOf(
+  call: Call,
+  trunk: Trunk,
+  to: string,
+  bridgeWith: MediaSession,
+): Omit<DialRequest, 'mayRedirectTo'> {
   const { projectId, id: callId, settings } = call;
   const fromNumber = projectNumber(call);
   const number = to.replace(/^tel:/i, '');

@@ -1,6 +1,7 @@
 import { expressionVariables } from '../../agents/pathway/expressions.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
+import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import { askForRoute, askForVariables, questionAt } from '../prompt/questions.ts';
@@ -276,6 +277,13 @@ async function sayPrompt(turn: TurnContext, node: PathwayNode): Promise<Outcome>
 async function transfer(turn: TurnContext, node: PathwayNode): Promise<Outcome> {
   if (node.type !== 'transfer') return {};
   const to = turn.render(node.data.to);
+  // A variable may hold what the model put there.
+  const isFixed = to === node.data.to;
+  if (!isFixed && !isTransferTargetAllowed(turn.release.agent.transferTargets, to)) {
+    const message = `${to} is none of the agent's transferTargets`;
+    turn.journal.event('error', { code: 'transfer_target_not_allowed', message, nodeId: node.id });
+    return { speech: 'missing' };
+  }
   turn.journal.event('transfer', { to, nodeId: node.id });
   await emit(turn, { type: 'action', action: { kind: 'transfer', to } });
   return { speech: 'not_required' };

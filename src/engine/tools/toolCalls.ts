@@ -4,6 +4,7 @@ import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Tool } from '../../agents/tool.ts';
+import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 import { missingVariables, stillToAsk } from '../pathway/requiredVariables.ts';
@@ -190,6 +191,9 @@ async function runBuiltIn(
       return { outcome: { ok: false, text: `Not yet. First ask the person for: ${missing}` } };
     }
     case 'transfer':
+      if (!isTransferTargetAllowed(turn.release.agent.transferTargets, read.to)) {
+        return { outcome: { ok: false, text: refusedTarget(turn.release.agent.transferTargets) } };
+      }
       turn.journal.event('transfer', { to: read.to });
       return { ...done('Connecting.'), halt: 'transferred', action: read };
     case 'send_dtmf':
@@ -205,6 +209,10 @@ async function runBuiltIn(
     case 'refused':
       return { outcome: { ok: false, text: read.reason } };
   }
+}
+
+function refusedTarget(targets: readonly string[] | null): string {
+  return `Transfers go only to: ${targets?.join(', ') || 'nobody'}`;
 }
 
 /** The required variables to ask for before the conversation ends, which counts as a question; undefined for none. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { SipMessage } from '../../../sip/message/message.ts';
 import { reasonPhrase } from '../../../sip/message/reasonPhrases.ts';
+import { parseCarrierNumber } from '../../base/e164.ts';
 import { CallwayError } from '../../base/errors.ts';
-import { parseCarrierNumber } from '../../calls/numbers/number.ts';
 import type { PhoneNumber } from '../../calls/numbers/phoneNumber.ts';
 import type { CallLeg, InboundCall } from '../../calls/telephony.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';

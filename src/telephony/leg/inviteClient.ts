@@ -18,6 +18,8 @@ export interface InviteRequest {
   readonly body: string;
   readonly dialogId: string;
   readonly followRedirects: boolean;
+  /** Asked about each target of a redirect. */
+  readonly mayRedirectTo: (uri: string) => boolean;
 }
 
 export interface InviteListener {
@@ -192,8 +194,10 @@ export class InviteClient {
   }
 
   #redirect(response: SipResponse): boolean {
-    const target = this.#request.followRedirects ? preferredContact(response) : undefined;
-    if (target === undefined || this.#redirects >= MAX_REDIRECTS) return false;
+    const { followRedirects, mayRedirectTo } = this.#request;
+    if (!followRedirects || this.#redirects >= MAX_REDIRECTS) return false;
+    const target = contactsByPreference(response).find(mayRedirectTo);
+    if (target === undefined) return false;
     this.#redirects += 1;
     this.#uri = target;
     this.#route = this.#request.route;
@@ -230,13 +234,13 @@ function routeToSource(nextHop: string, source: { address: string; port: number 
   return `${hop.scheme}:${bracketed(source.address)}:${source.port}${parameter}`;
 }
 
-/** The Contact with the highest `q`. @see RFC 3261 section 20.10 */
-function preferredContact({ headers }: SipResponse): string | undefined {
+/** The Contacts, that with the highest `q` first. @see RFC 3261 section 20.10 */
+function contactsByPreference({ headers }: SipResponse): string[] {
   const contacts = addressesOf(headers, 'contact').flatMap(({ uri: text, params }) => {
     const uri = readUri(text);
     if (!uri || uri.scheme === 'tel' || uri.headers) return [];
     const weight = Number.parseFloat(params.get('q') ?? '1');
     return [{ uri: text, weight: Number.isFinite(weight) ? weight : 1 }];
   });
-  return contacts.sort((one, other) => other.weight - one.weight)[0]?.uri;
+  return contacts.sort((one, other) => other.weight - one.weight).map(({ uri }) => uri);
 }

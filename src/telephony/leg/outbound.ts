@@ -123,6 +123,7 @@ class OutboundCall {
       body: this.leg.audio.sdp?.offer() ?? '',
       dialogId: this.#dialogId,
       followRedirects: trunk.followRedirects,
+      mayRedirectTo: this.#request.mayRedirectTo,
     };
     const authenticator = createAuthenticator(credentialsOf(trunk), makeToken);
     this.#client = new InviteClient(control, invite, authenticator, this.#listener());

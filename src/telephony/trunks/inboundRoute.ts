@@ -1,5 +1,5 @@
 import type { SipRequest } from '../../../sip/message/message.ts';
-import { parseCarrierNumber } from '../../calls/numbers/number.ts';
+import { parseCarrierNumber } from '../../base/e164.ts';
 import type { HeldNumber, PhoneNumberStore } from '../../calls/numbers/phoneNumberStore.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import { isReachedOver } from '../../calls/trunks/trunkSelection.ts';

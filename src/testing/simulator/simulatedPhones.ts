@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
+import { normalizeNumber } from '../../base/e164.ts';
 import { CallwayError } from '../../base/errors.ts';
-import { normalizeNumber } from '../../calls/numbers/number.ts';
 import type { CallLeg, InboundCall, LegEnd, Telephony } from '../../calls/telephony.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
@@ -67,13 +67,15 @@ export class SimulatedPhones {
    *
    * @returns How the leg ended, when it has.
    */
-  call(request: SimulatedCall): Promise<LegEnd> {
-    const { trunk, fromNumber, toNumber, ringTimeoutMs = DEFAULT_RING_TIMEOUT_MS } = request;
-    const answering = behaviour.parse(request.how);
+  call(wanted: SimulatedCall): Promise<LegEnd> {
+    const { trunk, fromNumber, toNumber, ringTimeoutMs = DEFAULT_RING_TIMEOUT_MS } = wanted;
+    const answering = behaviour.parse(wanted.how);
     if (answering.kind !== 'answers') throw new TypeError('a caller needs the behaviour "answers"');
     const { projectId } = trunk;
     const callId = this.#deps.makeId();
-    const leg = this.#deps.telephony.dial({ projectId, callId, trunk, fromNumber, toNumber, ringTimeoutMs });
+    const mayRedirectTo = () => false;
+    const request = { projectId, callId, trunk, fromNumber, toNumber, ringTimeoutMs, mayRedirectTo };
+    const leg = this.#deps.telephony.dial(request);
     return this.#follow(leg, fromNumber, answering);
   }
 

@@ -36,6 +36,7 @@ const limiter = new CallLimiter({
           }
         : undefined,
   },
+  phoneNumbers: { numbersOf: async () => ['+886223456789'] },
   meter: { add: () => undefined },
   usage: {
     async countCall(projectId, counted) {
@@ -93,7 +94,10 @@ describe('admitOrder', () => {
   test('refuses a blocked destination without counting the call', async () => {
     limit({ blockedPrefixes: ['+886'], maxCallsPerMinute: 1 });
     const refused = limiter.admitOrder('p', OUTBOUND.toNumber);
-    await expect(refused).rejects.toMatchObject({ category: 'forbidden', code: 'destination_not_allowed' });
+    await expect(refused).rejects.toMatchObject({
+      category: 'unprocessable',
+      code: 'destination_not_allowed',
+    });
     expect(log).toEqual([['refused', 'destination']]);
   });
 });

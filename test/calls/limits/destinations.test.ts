@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 
+import { NEW_PROJECT_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
 import { isDestinationAllowed } from '../../../src/calls/limits/destinations.ts';
 
 const rules = (allowedPrefixes: string[], blockedPrefixes: string[] = []) => ({
   allowedPrefixes,
   blockedPrefixes,
+  ownCountriesOnly: false,
+  blockSpecialRates: false,
 });
 
 describe('isDestinationAllowed for a number', () => {
@@ -21,7 +24,7 @@ describe('isDestinationAllowed for a number', () => {
     ['refuses everything when + is blocked', rules([], ['+']), '+886912345678', false],
     ['allows the rest when + is allowed', rules(['+'], ['+1900']), '+14155550123', true],
   ])('%s', (_what, given, to, expected) => {
-    expect(isDestinationAllowed(given, to)).toBe(expected);
+    expect(isDestinationAllowed(given, to, [])).toBe(expected);
   });
 });
 
@@ -49,6 +52,39 @@ describe('isDestinationAllowed for a SIP URI with', () => {
     ['an extension when only numbers are allowed', home, 'sip:1001@pbx.example', false],
     ['no user part when only numbers are allowed', home, 'sip:pbx.example', false],
   ])('%s', (_what, given, to, expected) => {
-    expect(isDestinationAllowed(given, to)).toBe(expected);
+    expect(isDestinationAllowed(given, to, [])).toBe(expected);
+  });
+});
+
+describe('A new project, with a number in Taiwan and one in the United States,', () => {
+  const own = ['+886223456789', '+12125551234'];
+  test.each([
+    ['may call its own country', '+886912345678', true],
+    ['may call its other country', '+14155550123', true],
+    ['may call a free number of its country', '+18005551234', true],
+    ['may not call another country', '+441234567890', false],
+    ['may not call another country of the same calling code', '+18765551234', false],
+    ['may not call a premium number', '+886204123456', false],
+    ['may not call a premium number with digits behind it', '+88620412345678', false],
+    ['may not call a premium number of its other country', '+19005551234', false],
+    ['may not call a satellite', '+881612345678', false],
+    ['may not transfer to a premium number', 'sip:+886204123456@carrier.example', false],
+    ['may not transfer to a premium number in national format', 'sip:0204123456@carrier.example', false],
+    ['may not transfer to a tel: URI of a premium number', 'tel:+886204123456;ext=1', false],
+    ['may transfer to an extension', 'sip:1001@pbx.example', true],
+  ])('%s: %s', (_what, to, expected) => {
+    expect(isDestinationAllowed(NEW_PROJECT_CALL_LIMITS, to, own)).toBe(expected);
+  });
+
+  test.each([
+    ['a prefix of four digits opens premium numbers', ['+1900'], '+19005551234', true],
+    ['a shorter one does not', ['+190'], '+19005551234', false],
+    ['a whole country does not', ['+886'], '+886204123456', false],
+    ['allowed prefixes replace the own countries', ['+44'], '+441234567890', true],
+    ['allowed prefixes leave no others', ['+44'], '+886912345678', false],
+    ['shared-cost numbers stay refused', ['+49'], '+491801234567', false],
+    ['all numbers but premium ones', ['+'], '+979123456789', false],
+  ])('%s', (_what, allowedPrefixes, to, expected) => {
+    expect(isDestinationAllowed({ ...NEW_PROJECT_CALL_LIMITS, allowedPrefixes }, to, own)).toBe(expected);
   });
 });

@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import {
-  formatNumber,
-  maskNumber,
-  normalizeNumber,
-  parseCarrierNumber,
-  requireNumber,
-} from '../../../src/calls/numbers/number.ts';
+import { normalizeNumber, parseCarrierNumber } from '../../../src/base/e164.ts';
+import { formatNumber, maskNumber, requireNumber } from '../../../src/calls/numbers/number.ts';
 
 const TAIPEI = '+886223456789';
 

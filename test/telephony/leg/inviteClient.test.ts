@@ -42,7 +42,15 @@ test('A challenge that arrives with the confirmation of the INVITE is answered',
   const tell = (what: string) => () => void told.push(what);
   const client = new InviteClient(
     control,
-    { uri: URI, route: undefined, headers: {}, body: '', dialogId: 'd1', followRedirects: false },
+    {
+      uri: URI,
+      route: undefined,
+      headers: {},
+      body: '',
+      dialogId: 'd1',
+      followRedirects: false,
+      mayRedirectTo: () => false,
+    },
     createAuthenticator({ username: 'alice', password: 'wonderland', realm: null }, () => 'c1'),
     {
       onAnyResponse: () => undefined,

@@ -149,11 +149,11 @@ function transferRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Transfer a call',
-          'Starts a transfer, like the agent’s own: by REFER if the peer supports it, else by a second call over the number’s trunks that shows the number and is bridged with this call (the trunk’s `transfer` chooses). The caller hears ringing meanwhile. The call ends as `transferred` when either side hangs up. If the transfer fails, the agent continues with the caller. The history has the outcome as `transfer` events. 409 unless the call is in progress; 403 if the project may not call the destination.',
+          'Starts a transfer, like the agent’s own: by REFER if the peer supports it, else by a second call over the number’s trunks that shows the number and is bridged with this call (the trunk’s `transfer` chooses). The caller hears ringing meanwhile. The call ends as `transferred` when either side hangs up. If the transfer fails, the agent continues with the caller. The history has the outcome as `transfer` events. 409 unless the call is in progress; 422 if the project may not call the destination.',
         ),
         params: callParams,
         body: transferInput,
-        response: { 202: callResource, ...errors('body', 409) },
+        response: { 202: callResource, ...errors('body', 409, 422) },
       },
     },
     async ({ params, body }, reply) => {

@@ -27,7 +27,7 @@ const v1Body = z
   .meta({ id: 'OutboundCall' });
 
 const DESCRIPTION = `One call per project and number can be queued or live at a time; a second one is 409 \`number_already_queued\`.
-403 \`destination_not_allowed\` and 429 \`call_rate_exceeded\`, \`call_minutes_exhausted\` or \`call_spending_exhausted\` are limits of the project.
+422 \`destination_not_allowed\` and 429 \`call_rate_exceeded\`, \`call_minutes_exhausted\` or \`call_spending_exhausted\` are limits of the project.
 404 says what is missing: \`from_number_not_configured\`, \`from_number_inactive\` or \`no_active_trunk\`.`;
 
 /** The route on its two paths: the /v1 body names the project, the legacy path does. */
@@ -45,7 +45,7 @@ function v1Route(app: App, deps: HttpDeps): void {
         ...about('Calls', 'Place a call', DESCRIPTION),
         headers: agentVersionHeaders,
         body: v1Body,
-        response: { 202: acceptedCall, ...errors('body', 409) },
+        response: { 202: acceptedCall, ...errors('body', 409, 422) },
       },
       // Before validation: a key of another project learns nothing about the body.
       preValidation: async (request) => {
@@ -68,7 +68,7 @@ function legacyRoute(app: App, deps: HttpDeps): void {
         params: projectParams,
         headers: agentVersionHeaders,
         body: legacyBody,
-        response: { 200: acceptedCall, ...errors('body', 409) },
+        response: { 200: acceptedCall, ...errors('body', 409, 422) },
       },
     },
     (request, reply) =>

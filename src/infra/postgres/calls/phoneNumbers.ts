@@ -77,6 +77,13 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
       const [row] = await database.query<Row>(`${SELECT} WHERE number = $1 AND NOT is_duplicate`, [number]);
       return row && { ...fromRow(row), projectId: row.project_id };
     },
+    async numbersOf(projectId) {
+      const numbers = await database.query<{ number: string }>(
+        'SELECT number FROM phone_numbers WHERE project_id = $1',
+        [projectId],
+      );
+      return numbers.map(({ number }) => number);
+    },
     list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
     async update(projectId, id, patch, at) {
       if (!isUuid(id)) return undefined;

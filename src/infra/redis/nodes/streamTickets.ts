@@ -11,6 +11,7 @@ const kept = z.object({
   sessionId: z.string(),
   dialect: dialectName,
   callId: z.string().optional(),
+  slotId: z.string().optional(),
   traceparent: z.string().optional(),
 });
 
@@ -23,8 +24,8 @@ export function redisStreamTickets(redis: RedisConnection): StreamTickets {
     async redeem(ticket) {
       const text = await orUnavailable(redis.client.getdel(keyOf(ticket)));
       if (text === null) return undefined;
-      const { callId, traceparent, ...rest } = kept.parse(JSON.parse(text));
-      return { ...rest, ...omitUndefined({ callId, traceparent }) };
+      const { callId, slotId, traceparent, ...rest } = kept.parse(JSON.parse(text));
+      return { ...rest, ...omitUndefined({ callId, slotId, traceparent }) };
     },
   };
 }

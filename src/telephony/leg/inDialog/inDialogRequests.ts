@@ -1,5 +1,5 @@
 import type { SipRequest } from '../../../../sip/message/message.ts';
-import { parseCarrierNumber } from '../../../calls/numbers/number.ts';
+import { parseCarrierNumber } from '../../../base/e164.ts';
 import type { LegEvents } from '../../../calls/telephony.ts';
 import { ALLOW } from '../../control/control.ts';
 import type { IncomingRequest } from '../../control/incoming.ts';

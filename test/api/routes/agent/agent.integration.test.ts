@@ -34,6 +34,7 @@ const FULL = {
   },
   postEvaluationConfig: { criteria: [{ name: 'polite', description: 'Was the agent polite?' }] },
   placeholderMessages: { en: ['One moment…'], 'zh-TW': ['請稍候'] },
+  transferTargets: ['+886223456789', 'sip:desk@pbx.example'],
   shareCallerNumber: false,
   variableConfigs: [
     { name: 'city', type: 'string', description: 'Where', required: true },
@@ -55,6 +56,7 @@ describe('The agent', () => {
       postSessionWebhook: null,
       postEvaluationConfig: null,
       placeholderMessages: null,
+      transferTargets: null,
       variableConfigs: null,
       shareCallerNumber: true,
     });
@@ -95,6 +97,7 @@ describe('The agent', () => {
     ['memoryEnabled', 'true', '/memoryEnabled'],
     ['placeholderMessages', { english: ['Wait'] }, '/placeholderMessages/english'],
     ['placeholderMessages', { en: 'Wait' }, '/placeholderMessages/en'],
+    ['transferTargets', ['the desk'], '/transferTargets/0'],
     ['postSessionWebhook', {}, '/postSessionWebhook/url'],
     [
       'postSessionWebhook',

@@ -7,11 +7,13 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const NOBODY = '0197a000-0000-7000-8000-000000000000';
 
-const NO_LIMITS = {
+const NEW_LIMITS = {
   allowedPrefixes: [],
   blockedPrefixes: [],
-  maxConcurrentCalls: null,
-  maxCallsPerMinute: null,
+  ownCountriesOnly: true,
+  blockSpecialRates: true,
+  maxConcurrentCalls: 10,
+  maxCallsPerMinute: 60,
   maxCallsPerHour: null,
   maxCallMinutesPerDay: null,
   rates: [],
@@ -30,7 +32,7 @@ describe('Projects', () => {
       sessionIdleMinutes: 30,
       historyRetentionDays: 30,
       reportUsage: false,
-      callLimits: NO_LIMITS,
+      callLimits: NEW_LIMITS,
       quotas: DEFAULT_QUOTAS,
       createdAt: expect.stringMatching(ISO_TIME),
       updatedAt: created.body.createdAt,
@@ -59,14 +61,15 @@ describe('Projects', () => {
   test('have call limits that only the operator changes, with audit log entries', async () => {
     const body = { name: 'Limited', callLimits: { blockedPrefixes: ['+1900'], maxConcurrentCalls: 4 } };
     const { body: created } = await gateway().api('POST', '/v1/projects', { body });
-    expect(created.callLimits).toEqual({ ...NO_LIMITS, ...body.callLimits });
+    expect(created.callLimits).toEqual({ ...NEW_LIMITS, ...body.callLimits });
     const path = `/v1/projects/${created.id}`;
     const rates = [{ prefix: '+886', perMinute: 0.04 }];
     const callLimits = { maxConcurrentCalls: null, maxCallMinutesPerDay: 600, rates };
     const patched = await gateway().api('PATCH', path, { body: { callLimits } });
     expect(patched.body.callLimits).toEqual({
-      ...NO_LIMITS,
+      ...NEW_LIMITS,
       blockedPrefixes: ['+1900'],
+      maxConcurrentCalls: null,
       maxCallMinutesPerDay: 600,
       rates,
     });

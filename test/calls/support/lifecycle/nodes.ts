@@ -83,6 +83,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     projects: postgres('projects', {
       find: async () => ({ callLimits: { ...NO_LIMITS, ...limits } }) as never,
     }),
+    phoneNumbers: { numbersOf: async () => [] },
     usage: onRedis('counts', redis.counts),
     meter: { add: nothing },
     metrics,

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import WebSocket from 'ws';
+import { header, Phone, SDP } from '../sip/support/phone.ts';
+import { sharedGateway, type TestProject } from '../support/gateway.ts';
+import { reservePort } from '../support/ports.ts';
+
+const SIP_PORT = await reservePort();
+const gateway = sharedGateway({
+  env: { ROLES: 'api,worker,voice,media', SIP_PORT: String(SIP_PORT), MEDIA_WORKERS: '1' },
+});
+const FROM = '+886223456789';
+let carrier: Phone;
+let project: TestProject;
+
+beforeAll(async () => {
+  carrier = await Phone.open();
+  project = await gateway().createProject();
+  const trunk = {
+    name: 'C',
+    host: '127.0.0.1',
+    port: carrier.port,
+    optionsIntervalSeconds: 0,
+    followRedirects: true,
+  };
+  await api('POST', '/trunks', trunk);
+  await api('POST', '/phone-numbers', { number: FROM });
+});
+afterAll(() => carrier.close());
+
+const api = (method: string, path: string, body?: object) =>
+  gateway().api(method, project.path + path, { key: project.developerKey, ...(body ? { body } : {}) });
+const call = (toNumber: string) =>
+  gateway().api('POST', '/v1/calls/outbound', {
+    key: project.developerKey,
+    body: { projectId: project.id, fromNumber: FROM, toNumber },
+  });
+const limit = (callLimits: object) => gateway().api('PATCH', project.path, { body: { callLimits } });
+const untilEnded = (callId: string) =>
+  vi.waitFor(
+    async () => {
+      const { body } = await api('GET', `/calls/${callId}`);
+      expect(['completed', 'failed', 'canceled', 'busy', 'no_answer']).toContain(body.status);
+      return body;
+    },
+    { timeout: 15_000, interval: 100 },
+  );
+
+describe('A new project', () => {
+  test.each(['+441234567890', '+886204123456', '+881612345678', '+19005551234'])(
+    'cannot call %s',
+    async (toNumber) => {
+      const { status, body } = await call(toNumber);
+      expect([status, body.code]).toEqual([422, 'destination_not_allowed']);
+    },
+  );
+
+  test('follows a redirect only to where it may call', async () => {
+    const { body } = await call('+886912000001');
+    const invite = await carrier.next(/^INVITE .*886912000001/s);
+    const contacts = [`<sip:+886204123456@127.0.0.1:${carrier.port}>`, `<sip:+441234567890@127.0.0.1>;q=0.5`];
+    const extra = contacts.map((contact) => `Contact: ${contact}`);
+    const moved = carrier.answer(invite, '302 Moved Temporarily').replace(/^Contact: .*\r\n/m, '');
+    carrier.send(moved.replace('Content-Length', `${extra.join('\r\n')}\r\nContent-Length`), SIP_PORT);
+    expect(await untilEnded(body.callId)).toMatchObject({ status: 'failed', sip: { code: 302 } });
+    expect(carrier.received.filter((text) => /^INVITE .*(204123456|441234567890)/.test(text))).toEqual([]);
+  });
+
+  test('cannot transfer a call to a premium number, and a SIP target loses its headers', async () => {
+    const { body } = await call('+886912000002');
+    const invite = await carrier.next(/^INVITE .*886912000002/s);
+    carrier.send(
+      carrier.answer(invite, '200 OK', { body: SDP, extra: ['Allow: INVITE, BYE, REFER'] }),
+      SIP_PORT,
+    );
+    await carrier.next(/^ACK /);
+    const transfer = (to: string) => api('POST', `/calls/${body.callId}/transfer`, { to });
+    await vi.waitFor(async () => {
+      const refused = await transfer('+886204123456');
+      expect([refused.status, refused.body.code]).toEqual([422, 'destination_not_allowed']);
+    });
+    expect((await transfer('sip:+886204123456@pbx.example')).status).toBe(422);
+    const target = `sip:desk@pbx.example;method=BYE?Replaces=${encodeURIComponent('x;to-tag=1')}`;
+    expect((await transfer(target)).status).toBe(202);
+    const refer = await carrier.next(/^REFER /);
+    expect(header(refer, 'Refer-To')).toBe('<sip:desk@pbx.example>');
+    carrier.send(carrier.answer(refer, '603 Decline'), SIP_PORT);
+    await api('POST', `/calls/${body.callId}/hangup`);
+    const bye = await carrier.next(/^BYE /);
+    carrier.send(carrier.answer(bye, '200 OK'), SIP_PORT);
+    await untilEnded(body.callId);
+  });
+});
+
+test('An explicit prefix of four digits opens premium numbers', async () => {
+  await limit({ allowedPrefixes: ['+1900'] });
+  expect((await call('+19005551234')).status).toBe(202);
+  expect((await call('+886204123456')).status).toBe(422);
+  await limit({ allowedPrefixes: [] });
+});
+
+test('Media streams count as concurrent calls', async () => {
+  const other = await gateway().createProject();
+  await gateway().api('PATCH', other.path, { body: { callLimits: { maxConcurrentCalls: 1 } } });
+  const open = () =>
+    gateway().api('POST', `${other.path}/media-streams`, {
+      key: other.developerKey,
+      body: { dialect: 'callway' },
+    });
+  const first = await open();
+  expect(first.status).toBe(201);
+  const refused = await open();
+  expect([refused.status, refused.body.code]).toEqual([429, 'call_limit_exceeded']);
+  const socket = new WebSocket(first.body.url, 'audio.callway.v1');
+  await new Promise((resolve) => socket.once('open', resolve));
+  expect((await open()).status).toBe(429);
+  socket.close();
+  await vi.waitFor(async () => expect((await open()).status).toBe(201), { timeout: 10_000, interval: 200 });
+});
