@@ -296,7 +296,10 @@ async function knowledgeFor(turn: TurnContext, node: PathwayNode): Promise<reado
 }
 
 function announce(turn: TurnContext, node: PathwayNode, hasSpokenFor = false): void {
-  const current = currentNodeOf(turn.graph, node, prefetchRetrievalAt(turn, node));
+  const { graph, journal } = turn;
+  const { returnTo } = journal.route;
+  const origin = returnTo ? graph.node(returnTo.nodeId) : undefined;
+  const current = currentNodeOf(graph, node, prefetchRetrievalAt(turn, node), origin);
   turn.request.delivery?.onNode(current, hasSpokenFor);
 }
 

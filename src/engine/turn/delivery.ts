@@ -40,6 +40,8 @@ export interface CurrentNode {
   readonly node: PathwayNode;
   /** DTMF digits that an edge out of the node waits for. */
   readonly digits: readonly string[];
+  /** Phrases that the customer may say next. */
+  readonly expectedAnswers: readonly string[];
   /** The silence after which an edge out of the node is taken; the shortest of several. */
   readonly silenceEdgeMs?: number | undefined;
   /**
@@ -75,16 +77,26 @@ export class TurnCancelledError extends Error {
   }
 }
 
+/** @param origin - The node that the customer's next turn returns to, so that they may answer it. */
 export function currentNodeOf(
   graph: PathwayGraph,
   node: PathwayNode,
   prefetchRetrieval: CurrentNode['prefetchRetrieval'],
+  origin?: PathwayNode,
 ): CurrentNode {
-  const digits = graph.leaving(node.id).flatMap(({ data: { condition } }) => {
-    const isDtmf = isEventCondition(condition) && condition.event === 'dtmf';
-    return isDtmf && condition.digits !== undefined ? [condition.digits] : [];
-  });
+  const answered = origin ? [node, origin] : [node];
+  const digits = answered
+    .flatMap(({ id }) => graph.leaving(id))
+    .flatMap(({ data: { condition } }) => {
+      const isDtmf = isEventCondition(condition) && condition.event === 'dtmf';
+      return isDtmf && condition.digits !== undefined ? [condition.digits] : [];
+    });
   const silences = graph.leaving(node.id).flatMap(({ data }) => silenceMsOf(data.condition, node) ?? []);
-  const silenceEdgeMs = silences.length > 0 ? Math.min(...silences) : undefined;
-  return { node, digits, silenceEdgeMs, prefetchRetrieval };
+  return {
+    node,
+    digits,
+    expectedAnswers: answered.flatMap(({ data }) => data.expectedAnswers ?? []),
+    silenceEdgeMs: silences.length > 0 ? Math.min(...silences) : undefined,
+    prefetchRetrieval,
+  };
 }

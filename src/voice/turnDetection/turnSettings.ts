@@ -91,7 +91,7 @@ export class TurnSettings {
   }
 
   get expectedAnswers(): readonly string[] {
-    return this.#node?.node.data.expectedAnswers ?? [];
+    return this.#node?.expectedAnswers ?? [];
   }
 
   /** Covers a long wait for an answer. */

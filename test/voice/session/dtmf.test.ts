@@ -111,3 +111,29 @@ test('Digits without an edge are collected until # or the inter-digit timeout', 
   expect(slow?.latencyMs).toBeLessThan(3000);
   expect(answers.at(-1)?.latencyMs).toBeLessThan(500);
 });
+
+test('Digits that the node waits for are complete at once after a detour that returns to it', async () => {
+  const pathway: PathwayInput = {
+    nodes: [
+      { id: 'start', type: 'start', data: { title: 'Menu', prompt: 'Offer the menu.' } },
+      { id: 'hours', type: 'say', data: { title: 'Hours', prompt: 'From nine to five.', returns: true } },
+      { id: 'sales', type: 'say', data: { title: 'Sales', prompt: 'Sales, hello.' } },
+    ],
+    edges: [
+      { id: 'one', source: 'start', target: 'sales', data: { condition: { event: 'dtmf', digits: '1' } } },
+      { id: 'ask', source: '*', target: 'hours', data: { condition: { event: 'dtmf', digits: '9' } } },
+    ],
+  };
+  const call = simulatedCall({ answer: () => GREETING, pathway });
+  await greeted(call);
+  for (const [digit, said] of [
+    ['9', 'From nine to five.'],
+    ['1', 'Sales, hello.'],
+  ] as const) {
+    call.stream.pressDigit(digit);
+    await call.stream.until(() => call.voice.texts.includes(said), 1000);
+    await greeted(call);
+  }
+  await call.stream.hangUp();
+  await call.report;
+});
