@@ -7,7 +7,8 @@ import { TRANSFER_TOOL, type TurnInput } from '../turn/turn.ts';
 
 /** What a move reacts to: the customer's input, or the end of a node that does not wait for the customer. */
 export type TurnTrigger =
-  | { readonly kind: 'words' }
+  /** @property isScreening - A call screening service asks. */
+  | { readonly kind: 'words'; readonly isScreening?: true }
   | { readonly kind: 'dtmf'; readonly digits: string }
   | { readonly kind: 'silence'; readonly durationMs: number }
   | { readonly kind: 'voicemail' }
@@ -25,7 +26,7 @@ export function triggerOf(input: TurnInput): TurnTrigger | 'begin' {
     case 'tool_results':
       return { kind: 'client_tools', tools: input.results.map(({ name = '' }) => name) };
     case 'words':
-      return { kind: 'words' };
+      return { kind: 'words', ...(input.isScreening ? { isScreening: true } : {}) };
     case 'notice':
     case 'last_words':
       return { kind: 'passed' };
@@ -171,5 +172,7 @@ function hasHappened({ data }: PathwayEdge, node: PathwayNode, trigger: TurnTrig
       );
     case 'voicemail':
       return trigger.kind === 'voicemail';
+    case 'screening':
+      return trigger.kind === 'words' && trigger.isScreening === true;
   }
 }

@@ -183,6 +183,18 @@ describe('selectEdge', () => {
       { trigger: { kind: 'voicemail' } },
       { choices: [], otherwise: 'e1' },
     ],
+    [
+      'takes the screening edge before a sentence and an unconditional edge',
+      [sentence, { condition: null }, { condition: { event: 'screening' } }],
+      { trigger: { kind: 'words', isScreening: true } },
+      { choices: [], otherwise: 'e2' },
+    ],
+    [
+      'takes no screening edge on a person’s words',
+      [{ condition: { event: 'screening' } }],
+      {},
+      { choices: [], otherwise: null },
+    ],
   ] as [string, EdgeData[], Parameters<typeof select>[1], ReturnType<typeof select>][])(
     '%s',
     (_name, edges, options, expected) => {

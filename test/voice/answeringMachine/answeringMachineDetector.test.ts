@@ -104,6 +104,37 @@ describe('Answering machine detection', () => {
     ]);
   });
 
+  test('takes the screening edge on what the service asks, and not on what a person says after it', async () => {
+    const nodes = [
+      ...(pathway.nodes?.slice(0, 1) ?? []),
+      {
+        id: 'who',
+        type: 'say' as const,
+        data: { title: 'Who', prompt: 'Your clinic is calling.' },
+      },
+      { id: 'talk', type: 'conversation' as const, data: { title: 'Talk', prompt: 'Talk.' } },
+      { id: 'again', type: 'say' as const, data: { title: 'Again', prompt: 'Never said.' } },
+    ];
+    const condition = { event: 'screening' as const };
+    const edges = [
+      { id: 'sc', source: 'start', target: 'who', data: { condition } },
+      { id: 'on', source: 'who', target: 'talk', data: { condition: null } },
+      { id: 'no', source: 'talk', target: 'again', data: { condition } },
+    ];
+    const call = outbound({ pathway: { nodes, edges } });
+    await call.agentSpeaks();
+    await call.agentFallsSilent();
+    await call.say('Please state your name and the reason for your call.', 2600);
+    await call.agentSpeaks();
+    await call.agentFallsSilent();
+    await call.say('Hello, this is Ann.', 900);
+    await call.agentSpeaks();
+    expect(call.voice.texts).toContain('Your clinic is calling.');
+    expect(call.voice.texts).not.toContain('Never said.');
+    await call.stream.hangUp();
+    await call.report;
+  });
+
   test('recognizes a person by a short answer, whatever they say later', async () => {
     const call = outbound();
     await call.agentSpeaks();

@@ -52,10 +52,11 @@ export const eventConditionSchema = z
       tool: idSchema.optional().meta({ description: 'The tool; default: any.', examples: ['set_variable'] }),
     }),
     z.strictObject({ event: z.literal('voicemail') }),
+    z.strictObject({ event: z.literal('screening') }),
   ])
   .meta({
     description:
-      'The event that takes the edge: DTMF digits, silence, a tool result, or an answering machine.',
+      'The event that takes the edge: DTMF digits, silence, a tool result, an answering machine, or a call screening service that asks who is calling.',
     examples: [
       { event: 'dtmf', digits: '1' },
       { event: 'silence', afterMs: 8000 },

@@ -189,7 +189,7 @@ describe('An edge', () => {
     [
       'an unknown event',
       { condition: { event: 'rain' } },
-      '/data/condition/event: event must be "dtmf", "silence", "tool_result" or "voicemail"',
+      '/data/condition/event: event must be "dtmf", "silence", "tool_result", "voicemail" or "screening"',
     ],
     [
       'keys that no telephone has',
