@@ -1,3 +1,4 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { Ids } from '../ids.ts';
@@ -44,6 +45,8 @@ const RETRY_AFTER_SECONDS = '5';
 /** @see RFC 3261 section 18.2.2 */
 const DEFAULT_PORT = 5060;
 const DEFAULT_TLS_PORT = 5061;
+/** 64 bits. */
+const STATELESS_TAG_LENGTH = 16;
 const CALL_METHODS = new Set(['INVITE', 'CANCEL', 'BYE']);
 
 /** All transactions, matched to received messages. @see RFC 3261 section 17 */
@@ -51,6 +54,7 @@ export class TransactionLayer {
   readonly #deps: TransactionDeps;
   readonly #clients = new Map<string, ClientTransaction>();
   readonly #servers = new Map<string, ServerTransaction>();
+  readonly #tagKey = randomBytes(32);
 
   constructor(deps: TransactionDeps) {
     this.#deps = deps;
@@ -195,11 +199,18 @@ export class TransactionLayer {
     return transaction;
   }
 
+  /** The same for each retransmission, and unguessable. @see RFC 3261 section 8.2.7 */
+  #statelessTag({ headers }: SipRequest): string {
+    const hmac = createHmac('sha256', this.#tagKey);
+    for (const name of ['via', 'from', 'call-id', 'cseq']) hmac.update(`${headers.get(name) ?? ''}\n`);
+    return hmac.digest('hex').slice(0, STATELESS_TAG_LENGTH);
+  }
+
   /** Responds without a transaction; a retransmission of the request gets the same response. */
   #rejectStateless(request: SipRequest, flow: Flow, status: number, reason: string): void {
     if (request.method === 'ACK' || !request.headers.has('via')) return;
     const headers: Record<string, string> = status === 503 ? { 'Retry-After': RETRY_AFTER_SECONDS } : {};
-    const toTag = this.#deps.ids.token();
+    const toTag = this.#statelessTag(request);
     flow.send(formatMessage(makeResponse(request, status, { reason, toTag, headers })));
   }
 }

@@ -145,10 +145,19 @@ test('A flood of calls gets stateless 503, and existing calls continue', async (
   const to = header(accepted, 'To');
   phone.send(phone.request('ACK', port, { callId: 'good', to }), port);
 
-  for (let call = 0; call < 50; call += 1)
-    phone.send(phone.request('INVITE', port, { callId: `flood${call}` }), port);
-  const refused = await phone.next(/^SIP\/2.0 503 .*Call-ID: flood/s);
+  const flood = Array.from({ length: 50 }, (_, call) =>
+    phone.request('INVITE', port, { callId: `flood${call}` }),
+  );
+  for (const invite of flood) phone.send(invite, port);
+  const refused = await phone.next(/^SIP\/2.0 503 .*Call-ID: flood49\r/s);
   expect(header(refused, 'Retry-After')).toBe('5');
+  // A retransmission gets the same To tag, another request another one.
+  phone.send(flood[49] ?? '', port);
+  const again = await phone.next(/^SIP\/2.0 503 .*Call-ID: flood49\r/s);
+  expect(header(again, 'To')).toBe(header(refused, 'To'));
+  expect(header(again, 'To')).toMatch(/;tag=[0-9a-f]{16}$/);
+  const other = await phone.next(/^SIP\/2.0 503 .*Call-ID: flood48\r/s);
+  expect(header(other, 'To')).not.toBe(header(refused, 'To'));
   await vi.waitFor(() => expect(server.stats()['refused.flood']).toBeGreaterThanOrEqual(44));
   expect(server.stats()['now.serverTransactions']).toBeLessThanOrEqual(6);
 
