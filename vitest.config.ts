@@ -1,10 +1,19 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 import { LongestFirst } from './test/support/longestFirst.ts';
 
 const INTEGRATION = 'test/**/*.integration.test.ts';
 const REALTIME = 'test/**/*.realtime.test.ts';
-const servers = { globalSetup: ['test/support/globalSetup.ts'] };
+const servers = {
+  globalSetup: ['test/support/globalSetup.ts'],
+  alias: [
+    {
+      find: /^\.{1,2}\/(.*\/)?thread\.ts$/,
+      replacement: fileURLToPath(new URL('test/support/builtThread.ts', import.meta.url)),
+    },
+  ],
+};
 
 export default defineConfig({
   test: {

@@ -1,9 +1,6 @@
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import type { SipServerOptions } from './options.ts';
 import type { SipServerStats } from './server.ts';
+import { startThread } from './thread.ts';
 import type { TraceEntry } from './trace.ts';
 import { trustList } from './transport/guard.ts';
 import type { Endpoint } from './transport/types.ts';
@@ -49,7 +46,7 @@ export type FromWorker =
  * @throws {Error} As `startSipServer` does.
  */
 export async function startEmbeddedSipServer(options: SipServerOptions): Promise<EmbeddedSipServer> {
-  const worker = openWorker(options);
+  const worker = startThread(new URL('./worker.ts', import.meta.url), { workerData: options });
   const listeners = new Map<string, Set<(entries: readonly TraceEntry[]) => void>>();
   const asked = new Map<number, { resolve(stats: SipServerStats): void; reject(error: Error): void }>();
   let nextId = 1;
@@ -131,16 +128,4 @@ function showTrace(
     const own = entries.filter((entry) => entry.callId === callId);
     if (own.length > 0) for (const listener of set) listener(own);
   }
-}
-
-/** A thread does not inherit the TypeScript loader; from sources it must register tsx itself. */
-function openWorker(options: SipServerOptions): Worker {
-  if (!import.meta.url.endsWith('.ts')) {
-    return new Worker(new URL('./worker.js', import.meta.url), { workerData: options });
-  }
-  const tsx = dirname(createRequire(import.meta.url).resolve('tsx/package.json'));
-  const loader = pathToFileURL(join(tsx, 'dist/esm/api/index.mjs')).href;
-  const file = new URL('./worker.ts', import.meta.url).href;
-  const code = `import('${loader}').then(({ register }) => { register(); return import('${file}'); })`;
-  return new Worker(code, { eval: true, workerData: options });
 }
