@@ -49,6 +49,7 @@ export function neededParts(env) {
     ...(env.TEST_DATABASE_URL ? [] : /** @type {const} */ (['postgres', 'pgvector'])),
     'pocketsphinx',
     ...(env.TEST_WITHOUT_SIP_PEERS ? [] : SIP_PEERS),
+    'promtool',
   ];
 }
 

@@ -10,7 +10,7 @@ import { Stop } from './stop.mjs';
 /**
  * System programs that npm cannot install.
  *
- * @typedef {'redis' | 'postgres' | 'pgvector' | 'pocketsphinx' | 'sipp' | 'kamailio' | 'baresip'} Part
+ * @typedef {'redis' | 'postgres' | 'pgvector' | 'pocketsphinx' | 'sipp' | 'kamailio' | 'baresip' | 'promtool'} Part
  */
 
 /** @type {Record<Part, string>} */
@@ -22,6 +22,7 @@ const TITLES = {
   sipp: 'SIPp',
   kamailio: 'Kamailio',
   baresip: 'baresip',
+  promtool: 'promtool',
 };
 
 /** SIP programs that the tests run against. @type {Part[]} */
@@ -46,6 +47,7 @@ const BY_HAND = {
       sipp: 'sipp',
       kamailio: 'kamailio',
       baresip: 'baresip',
+      promtool: 'golang-github-prometheus',
     },
   },
   apk: {
@@ -58,6 +60,7 @@ const BY_HAND = {
       sipp: 'sipp',
       kamailio: 'kamailio',
       baresip: 'baresip',
+      promtool: 'prometheus',
     },
   },
   brew: {
@@ -69,6 +72,7 @@ const BY_HAND = {
       pocketsphinx: 'cmu-pocketsphinx',
       sipp: 'sipp',
       baresip: 'baresip',
+      promtool: 'prometheus',
     },
   },
 };
@@ -152,6 +156,7 @@ export function aptPackages(missing, major) {
     sipp: 'sip-tester',
     kamailio: 'kamailio',
     baresip: 'baresip-core',
+    promtool: 'prometheus',
   };
   return missing.flatMap((part) => names[part].split(' '));
 }
@@ -168,6 +173,7 @@ function missingOf(parts) {
     // Its package installs it into /usr/sbin.
     kamailio: () => findProgram('kamailio', ['/usr/sbin']) !== undefined,
     baresip: () => findProgram('baresip') !== undefined,
+    promtool: () => findProgram('promtool') !== undefined,
   };
   return parts.filter((part) => !isPresent[part]());
 }

@@ -45,7 +45,9 @@ test('no file contains a secret', () => {
 });
 
 test('mounted files exist, relative to the folder where compose starts', () => {
-  const mounted = ['drachtio', 'prometheus', 'grafana'].flatMap((name) => service(name).volumes);
+  const mounted = ['drachtio', 'prometheus', 'alertmanager', 'grafana'].flatMap(
+    (name) => service(name).volumes,
+  );
   const files = mounted.map((volume) => volume.split(':')[0] ?? '').filter((path) => path.startsWith('./'));
   expect(files).toContain('./monitoring/alerts.yaml');
   for (const file of files.filter((path) => /\.\w+$/.test(path)))

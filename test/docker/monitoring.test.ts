@@ -36,6 +36,13 @@ async function page(): Promise<string> {
   const metrics = buildMetrics();
   metrics.trunks({ publish: async () => undefined }, () => 0);
   metrics.watchNode({ queues: async () => new Map(), sessions: () => 0 });
+  metrics.watchSurroundings({
+    dependencies: async () => new Map([['database', true]]),
+    disk: async () => ({ freeBytes: 1, sizeBytes: 2 }),
+    clockOffsetMs: async () => 0,
+    webhookDelayMs: async () => 0,
+    certificateEndMs: async () => 0,
+  });
   metrics.watchCalls({
     capacity: { inUse: 0, limit: 1 },
     mediaSessions: () => 0,

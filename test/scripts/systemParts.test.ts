@@ -46,14 +46,14 @@ test.each([
 });
 
 test.each([
-  [{}, ['redis', 'postgres', 'pgvector', 'pocketsphinx', ...peers]],
-  [{ TEST_REDIS_URL: 'redis://127.0.0.1' }, ['postgres', 'pgvector', 'pocketsphinx', ...peers]],
-  [{ TEST_DATABASE_URL: 'postgres://127.0.0.1' }, ['redis', 'pocketsphinx', ...peers]],
+  [{}, ['redis', 'postgres', 'pgvector', 'pocketsphinx', ...peers, 'promtool']],
+  [{ TEST_REDIS_URL: 'redis://127.0.0.1' }, ['postgres', 'pgvector', 'pocketsphinx', ...peers, 'promtool']],
+  [{ TEST_DATABASE_URL: 'postgres://127.0.0.1' }, ['redis', 'pocketsphinx', ...peers, 'promtool']],
   [
     { TEST_REDIS_URL: 'redis://127.0.0.1', TEST_DATABASE_URL: 'postgres://127.0.0.1' },
-    ['pocketsphinx', ...peers],
+    ['pocketsphinx', ...peers, 'promtool'],
   ],
-  [{ TEST_WITHOUT_SIP_PEERS: '1' }, ['redis', 'postgres', 'pgvector', 'pocketsphinx']],
+  [{ TEST_WITHOUT_SIP_PEERS: '1' }, ['redis', 'postgres', 'pgvector', 'pocketsphinx', 'promtool']],
 ])('with the servers %j the tests need %j', (env, parts) => {
   expect(neededParts(env)).toEqual(parts);
 });

@@ -13,6 +13,7 @@ import {
 import { renderPlayoutDelay } from '../../observability/metrics/playout.ts';
 import { createSessionMetrics, type SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { renderSipServerMetrics } from '../../observability/metrics/sip.ts';
+import { registerSurroundings, type Surroundings } from '../../observability/metrics/surroundings.ts';
 import { withTrunkMetrics } from '../../observability/metrics/trunks.ts';
 import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
 
@@ -28,6 +29,7 @@ export interface BuiltMetrics {
   trunks(board: Pick<TrunkHealthStore, 'publish'>, nowMs: () => number): Pick<TrunkHealthStore, 'publish'>;
   watchNode(load: NodeLoad): void;
   watchCalls(load: CallLoad): void;
+  watchSurroundings(surroundings: Surroundings): void;
   /** Reads the threads' statistics at each scrape. */
   watchMedia(media: Pick<ThreadedMediaEngine, 'statistics'>): void;
   watchSip(server: Pick<SipServerAccess, 'stats'>): void;
@@ -47,6 +49,7 @@ export function buildMetrics(): BuiltMetrics {
     trunks: (board, nowMs) => withTrunkMetrics(registry, board, nowMs),
     watchNode: (load) => registerNodeMetrics(registry, load),
     watchCalls: (load) => registerCallLoadMetrics(registry, load),
+    watchSurroundings: (surroundings) => registerSurroundings(registry, surroundings),
     watchMedia(media) {
       texts.push(async () =>
         renderPlayoutDelay(

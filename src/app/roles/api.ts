@@ -6,6 +6,7 @@ import { redisRateLimiter } from '../../infra/redis/limits/rateLimiter.ts';
 import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
 import type { NodeContext } from '../node/node.ts';
 import { databaseDependency, redisDependency } from '../node/stores.ts';
+import { measureSurroundings } from '../node/surroundings.ts';
 import type { Services } from '../services/services.ts';
 import { shownSettings } from '../settings/describe.ts';
 import type { VoiceRole } from './voice.ts';
@@ -32,6 +33,8 @@ export async function buildApi(
     onError: (error) => onError(error, 'last use of API keys not stored'),
   });
   lifecycle.onClose(() => authenticator.close());
+  const allDependencies = [databaseDependency(node.database), redisDependency(redis), ...dependencies];
+  metrics.watchSurroundings(measureSurroundings(node.config, allDependencies, node.database, clock));
   const app = await createServer({
     ...node,
     schemas: node.sandbox,
@@ -42,7 +45,7 @@ export async function buildApi(
     mediaStreams,
     recordings,
     rateLimiter: redisRateLimiter(redis, clock),
-    dependencies: [databaseDependency(node.database), redisDependency(redis), ...dependencies],
+    dependencies: allDependencies,
     webhookAdmin: webhooks.webhookAdmin,
     calls: calls.service,
     hangUp: (projectId, callId) => calls.control.hangUpAndWait(projectId, callId),
