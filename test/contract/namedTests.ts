@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -17,16 +18,15 @@ export class NamedTests {
   readonly #files = new Map<string, readonly Statement[]>();
 
   /**
-   * The source of a test, together with the declarations of its file that it uses.
+   * The source of the tests of a title, together with the declarations of their file that they use.
    *
    * @param file - From the root of the repository.
    * @returns Undefined when the file has no test with this title.
    */
   sourceOf(file: string, title: string): string | undefined {
     const statements = this.#statementsOf(file);
-    const test = statements.find((statement) => statement.title === title);
-    if (!test) return undefined;
-    const used = new Set([test]);
+    const used = new Set(statements.filter((statement) => statement.title === title));
+    if (used.size === 0) return undefined;
     // Iteration over a set includes entries that are added meanwhile.
     for (const { text } of used) {
       for (const statement of statements) {
@@ -37,10 +37,18 @@ export class NamedTests {
     return [...used].map(({ text }) => text).join('\n');
   }
 
+  /** All TypeScript files of a folder but one. */
+  sourcesOf(folder: string, without: string): string[] {
+    return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .map((file) => join(folder, file))
+      .filter((file) => file.endsWith('.ts') && file !== without)
+      .map((file) => readFileSync(join(ROOT, file), 'utf8'));
+  }
+
   #statementsOf(file: string): readonly Statement[] {
     const known = this.#files.get(file);
     if (known) return known;
-    const statements = splitStatements(readFileSync(`${ROOT}${file}`, 'utf8'), '').flatMap((text) =>
+    const statements = splitStatements(readFileSync(join(ROOT, file), 'utf8'), '').flatMap((text) =>
       text.startsWith('describe') ? splitStatements(text, '  ') : [text],
     );
     const read = statements.map((text) => ({ title: titleOf(text), declares: declaredBy(text), text }));

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll } from 'vitest';
-import { startTestGateway, type TestGateway, type TestProject } from '../support/gateway.ts';
+import { type ApiAnswer, startTestGateway, type TestGateway, type TestProject } from '../support/gateway.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
 import {
   calling,
@@ -21,12 +21,12 @@ export interface Received {
 
 /** A project on a gateway whose model, tools and webhooks are scripted. */
 export interface ContractProject extends TestProject {
-  call(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>;
+  call(method: string, path: string, body?: unknown): Promise<Pick<ApiAnswer, 'status' | 'body'>>;
   /** One message of a chat. @returns The answer's text. */
   chat(text: string, sessionId?: string): Promise<string>;
   /** The model's requests for this project, of one purpose. */
   asked(purpose: 'answer' | 'route' | 'extract' | 'judge' | 'summary'): RequestBody[];
-  history(sessionId: string): Promise<any>;
+  history(sessionId: string): Promise<ApiAnswer['body']>;
 }
 
 /** What the model answers to the engine's own questions, and what it says. */

@@ -212,6 +212,18 @@ describe('Client tools', () => {
   });
 });
 
+const PASSED_ON = {
+  top_p: 0.5,
+  user: 'u-1',
+  metadata: { a: 'b' },
+  stop: ['END'],
+  presence_penalty: 0.1,
+  frequency_penalty: 0.2,
+  logit_bias: { 50: -1 },
+  reasoning_effort: 'low',
+  service_tier: 'flex',
+};
+
 test('Model parameters are passed to the turn; unknown and null fields are ignored', async () => {
   const { status } = await ask({
     messages: [{ role: 'developer', content: 'Be brief' }, user([{ type: 'text', text: 'Hi' }])],
@@ -220,11 +232,8 @@ test('Model parameters are passed to the turn; unknown and null fields are ignor
     temperature: 0.2,
     max_tokens: 9,
     max_completion_tokens: 5,
-    top_p: 0.5,
-    user: 'u-1',
-    metadata: { a: 'b' },
+    ...PASSED_ON,
     seed: null,
-    stop: ['END'],
     response_format: { type: 'json_object' },
     parallel_tool_calls: false,
     anything: { else: true },
@@ -237,7 +246,7 @@ test('Model parameters are passed to the turn; unknown and null fields are ignor
     maxOutputTokens: 5,
     parallelToolCalls: false,
     responseFormat: { type: 'json_object' },
-    passthrough: { top_p: 0.5, user: 'u-1', metadata: { a: 'b' }, stop: ['END'] },
+    passthrough: PASSED_ON,
   });
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { AgentConfig } from '../../../src/agents/agentConfig.ts';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
 import type { TurnOutput } from '../../../src/engine/turn/turn.ts';
@@ -38,9 +39,10 @@ const actionsOf = (outputs: readonly TurnOutput[]) =>
 const model = scriptedModel(() => ({ text: 'Hello.' }));
 const VARIABLES = { name: 'Ann', age: 42, desk: '+886212345678', order: { lines: [1, 2] } };
 
-async function run(tool: string, args: object) {
+async function run(tool: string, args: object, agent: Partial<AgentConfig> = {}) {
   const conversation = memoryEngine({
     model,
+    agent,
     pathway: toolNode(tool, args),
     knowledge: {
       search: async (_project, query) => [
@@ -82,6 +84,17 @@ test('A tool node transfers the call by transfer_call, and follows its edges whe
   expect([actions, said]).toEqual([[{ kind: 'transfer', to: '+886212345678' }], '']);
   const outputs = await conversation.turn({ kind: 'transfer_failed', to: '+886212345678', reason: 'busy' });
   expect(outputs).toContainEqual({ type: 'text', text: 'failed.' });
+});
+
+test('A transfer to none of the agent’s transferTargets is refused', async () => {
+  const agent = { transferTargets: ['+886212345678'] };
+  expect(await run('transfer_call', { to: '+886299999999' }, agent)).toMatchObject({
+    actions: [],
+    said: 'failed.',
+  });
+  expect(await run('transfer_call', { to: '+886212345678' }, agent)).toMatchObject({
+    actions: [{ kind: 'transfer', to: '+886212345678' }],
+  });
 });
 
 test('A tool node sends DTMF digits by send_dtmf and moves on', async () => {

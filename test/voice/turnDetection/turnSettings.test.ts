@@ -26,3 +26,10 @@ test('A node’s turn policy is completed by the defaults', () => {
   });
   expect(turnPolicyOf(undefined)).toBe(DEFAULT_TURN_POLICY);
 });
+
+test('A node’s pauses bound the endpointing delay', () => {
+  const turn = { minPauseMs: 700, maxPauseMs: 3000 };
+  const data = { title: 'N', prompt: '', tools: [], turn };
+  const policy = turnPolicyOf({ id: 'n', type: 'start', position: { x: 0, y: 0 }, data });
+  expect(policy).toMatchObject({ minEndpointingDelayMs: 700, maxEndpointingDelayMs: 3000 });
+});

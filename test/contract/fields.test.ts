@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestServer, type TestServer } from '../support/httpServer.ts';
+import { documentFields } from './documentFields.ts';
+import type { FieldRow, FieldTable } from './fields/fieldTable.ts';
+import { TABLES } from './fields/tables.ts';
+import { mentions, NamedTests } from './namedTests.ts';
+
+/**
+ * Every field that a user can send, and every field of a webhook, acts: a row of a table names the test that shows where.
+ *
+ * To add a field, add a row to the table of its resource in `fields/`: its name, and `file › title` of a test that fails
+ * when the field does nothing. The test's code, with the declarations of its file that it uses, must contain the field's
+ * name; a test that knows it by another name says so by `as`. Tests through the API are in `*Fields.integration.test.ts`.
+ */
+
+let server: TestServer;
+let fieldsOf: ReturnType<typeof documentFields>;
+beforeAll(async () => {
+  server = await startTestServer();
+  fieldsOf = documentFields((await server.send('GET', '/openapi.json', { key: null })).body);
+});
+afterAll(() => server.close());
+
+const tests = new NamedTests();
+
+/** The fields of a table, without its prefix. Of several prefixes of a field the longest decides. */
+function fieldsIn({ places }: FieldTable): Set<string> {
+  const fields = places.flatMap(([place, prefix = '']) =>
+    [...(fieldsOf.get(place) ?? [])].flatMap((field) =>
+      prefixOf(place, field) === prefix ? [field.slice(prefix.length)] : [],
+    ),
+  );
+  return new Set(fields);
+}
+
+/** @returns Undefined for a field that belongs to no table. */
+function prefixOf(place: string, field: string): string | undefined {
+  const prefixes = TABLES.flatMap(({ places }) => places)
+    .filter(([path, prefix = '']) => path === place && field.startsWith(prefix))
+    .map(([, prefix = '']) => prefix);
+  return prefixes.toSorted((a, b) => b.length - a.length)[0];
+}
+
+test('Every request body and every webhook has a table', () => {
+  const open = [...fieldsOf].flatMap(([place, fields]) =>
+    [...fields].filter((field) => prefixOf(place, field) === undefined).map((field) => `${place} ${field}`),
+  );
+  expect(open).toEqual([]);
+});
+
+test.each(TABLES.map((table) => [table.name, table] as const))('Every field of %s has a row', (_, table) => {
+  const fields = fieldsIn(table);
+  expect([...fields].filter((field) => !Object.hasOwn(table.rows, field))).toEqual([]);
+  expect(Object.keys(table.rows).filter((field) => !fields.has(field))).toEqual([]);
+});
+
+test.each(TABLES.map((table) => [table.name, table] as const))(
+  'Every row of %s names a test that exists and uses the field',
+  (_, table) => {
+    expect(Object.entries(table.rows).flatMap(([field, row]) => objectionTo(field, row))).toEqual([]);
+  },
+);
+
+function objectionTo(field: string, row: FieldRow): string[] {
+  const { test: named, as = nameOf(field) } = typeof row === 'string' ? { test: row } : row;
+  const [file = '', title = ''] = named.split(' › ');
+  const source = tests.sourceOf(`test/${file}`, title);
+  if (source === undefined) return [`${field}: there is no test ${JSON.stringify(title)} in test/${file}`];
+  return mentions(source, as) ? [] : [`${field}: ${named} does not use ${as}`];
+}
+
+/** `headers[].key` is named `key`. */
+function nameOf(field: string): string {
+  return field.split('.').at(-1)?.replaceAll('[]', '') ?? field;
+}
+
+test('Every setting is read by the program', () => {
+  const settings = readFileSync(new URL('../../src/app/settings/settings.ts', import.meta.url), 'utf8');
+  const names = [...settings.matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(([, name = '']) => name);
+  const program = tests.sourcesOf('src', 'src/app/settings/settings.ts');
+  expect(names.length).toBeGreaterThan(40);
+  expect(names.filter((name) => !program.some((source) => mentions(source, name)))).toEqual([]);
+});

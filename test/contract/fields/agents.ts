@@ -1,0 +1,168 @@
+import type { FieldTable } from './fieldTable.ts';
+
+export const AGENTS_FIELDS: readonly FieldTable[] = [
+  {
+    name: 'agent',
+    places: [['/v1/projects/{projectId}/agent']],
+    rows: {
+      name: 'api/routes/agent/agent.integration.test.ts › stores every field by %s',
+      type: 'contract/agentFields.integration.test.ts › type decides whether the model is told of every step',
+      status:
+        'agents/release.integration.test.ts › Draft status freezes the release of callers until the next publication',
+      globalPrompt:
+        'contract/agentFields.integration.test.ts › globalPrompt is rendered and told to the model',
+      executionMode:
+        'contract/agentFields.integration.test.ts › executionMode %s answers with %s, and selects the edge with %s',
+      timezone:
+        'contract/agentFields.integration.test.ts › timezone is the zone of the time that the model is told',
+      memoryEnabled:
+        'contract/agentFields.integration.test.ts › memoryEnabled tells the model what an earlier session with the same customerId was about',
+      shareCallerNumber:
+        'engine/session/sessionFacts.test.ts › tell the model the numbers where shareCallerNumber is %s',
+      'beforeStartConfig.url':
+        'contract/agentFields.integration.test.ts › beforeStartConfig asks its url with its headers, and waits its timeoutMs',
+      'beforeStartConfig.headers[].key':
+        'contract/agentFields.integration.test.ts › beforeStartConfig asks its url with its headers, and waits its timeoutMs',
+      'beforeStartConfig.headers[].value':
+        'contract/agentFields.integration.test.ts › beforeStartConfig asks its url with its headers, and waits its timeoutMs',
+      'beforeStartConfig.timeoutMs':
+        'contract/agentFields.integration.test.ts › beforeStartConfig asks its url with its headers, and waits its timeoutMs',
+      'postSessionWebhook.url':
+        'contract/agentFields.integration.test.ts › postSessionWebhook gets its events at its url, with its headers',
+      'postSessionWebhook.headers[].key':
+        'contract/agentFields.integration.test.ts › postSessionWebhook gets its events at its url, with its headers',
+      'postSessionWebhook.headers[].value':
+        'contract/agentFields.integration.test.ts › postSessionWebhook gets its events at its url, with its headers',
+      'postSessionWebhook.events':
+        'contract/agentFields.integration.test.ts › postSessionWebhook gets its events at its url, with its headers',
+      'postEvaluationConfig.criteria[].name':
+        'contract/agentFields.integration.test.ts › postEvaluationConfig judges a session by its criteria, each with name and description',
+      'postEvaluationConfig.criteria[].description':
+        'contract/agentFields.integration.test.ts › postEvaluationConfig judges a session by its criteria, each with name and description',
+      placeholderMessages:
+        'contract/agentFields.integration.test.ts › placeholderMessages are said in the session’s language while a tool runs, rendered',
+      'variableConfigs[].name':
+        'contract/agentFields.integration.test.ts › variableConfigs are extracted by name, with their types and values',
+      'variableConfigs[].type':
+        'contract/agentFields.integration.test.ts › variableConfigs are extracted by name, with their types and values',
+      'variableConfigs[].description':
+        'contract/agentFields.integration.test.ts › variableConfigs are extracted by name, with their types and values',
+      'variableConfigs[].values':
+        'contract/agentFields.integration.test.ts › variableConfigs are extracted by name, with their types and values',
+      'variableConfigs[].required':
+        'engine/pathway/requiredVariables.test.ts › is asked for before the pathway goes past the node that names it',
+      transferTargets:
+        'engine/tools/toolNodes.test.ts › A transfer to none of the agent’s transferTargets is refused',
+    },
+  },
+  {
+    name: 'node',
+    places: [
+      ['/v1/projects/{projectId}/pathway/nodes'],
+      ['/v1/projects/{projectId}/pathway/nodes/{nodeId}'],
+      ['/v1/projects/{projectId}/pathway', 'nodes[].'],
+    ],
+    rows: {
+      id: 'engine/turn/runTurn.test.ts › answers and takes an edge in one request',
+      type: 'engine/turn/runTurn.test.ts › says a say node verbatim without the model, and ends the session at an end node',
+      'position.x':
+        'api/routes/agent/pathwayParts.integration.test.ts › can be added, read, listed, and removed with their edges',
+      'position.y':
+        'api/routes/agent/pathwayParts.integration.test.ts › can be added, read, listed, and removed with their edges',
+      'data.title':
+        'contract/agentFields.integration.test.ts › type decides whether the model is told of every step',
+      'data.prompt':
+        'contract/agentFields.integration.test.ts › type decides whether the model is told of every step',
+      'data.expectedAnswers':
+        'engine/pathway/executionModes.test.ts › gives the expected answers to the model that selects the edge',
+      'data.interruption':
+        'voice/session/interruption.test.ts › A node may forbid interruptions, or require longer speech',
+      'data.interruptAfterMs':
+        'voice/session/interruption.test.ts › A node may forbid interruptions, or require longer speech',
+      'data.turn.minPauseMs':
+        'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
+      'data.turn.maxPauseMs':
+        'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
+      'data.silence.afterMs':
+        'voice/session/silence.test.ts › Silence starts the node’s prompts in order, then a goodbye and the hang-up',
+      'data.silence.prompts':
+        'voice/session/silence.test.ts › Silence starts the node’s prompts in order, then a goodbye and the hang-up',
+      'data.silence.hangupAfter':
+        'voice/session/silence.test.ts › Silence starts the node’s prompts in order, then a goodbye and the hang-up',
+      'data.tools':
+        'contract/toolFields.integration.test.ts › A tool is offered by its name, description and parameters',
+      'data.arguments': 'engine/tools/toolNodes.test.ts › A tool node sets a variable to %s, with its type',
+      'data.query': 'voice/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
+      'data.topK': 'voice/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
+      'data.scoreThreshold':
+        'voice/turns/retrievalPrefetch.test.ts › uses the query and the options of the next node',
+      'data.to':
+        'voice/session/ending.test.ts › A failed transfer returns the call to the agent, who says so',
+      'data.returns':
+        'engine/pathway/executionModes.test.ts › returns from a node that a global edge led to on the person’s next turn',
+    },
+  },
+  {
+    name: 'edge',
+    places: [
+      ['/v1/projects/{projectId}/pathway/edges'],
+      ['/v1/projects/{projectId}/pathway/edges/{edgeId}'],
+      ['/v1/projects/{projectId}/pathway', 'edges[].'],
+    ],
+    rows: {
+      id: 'engine/turn/runTurn.test.ts › answers and takes an edge in one request',
+      source: 'engine/turn/runTurn.test.ts › answers and takes an edge in one request',
+      target: 'engine/turn/runTurn.test.ts › answers and takes an edge in one request',
+      'data.label':
+        'engine/prompt/structuredOutput.test.ts › offer each edge as a value of the move tool, described by its sentence or label',
+      'data.condition': 'engine/turn/runTurn.test.ts › answers and takes an edge in one request',
+      'data.condition.event': 'voice/session/silence.test.ts › Silence follows the pathway’s silence edge',
+      'data.condition.digits':
+        'voice/session/dtmf.test.ts › A digit with an edge interrupts the agent and follows the edge',
+      'data.condition.afterMs': 'voice/session/silence.test.ts › A silence edge is taken at its own time: %s',
+      'data.condition.ok':
+        'engine/tools/toolNodes.test.ts › A tool node whose %s cannot run with %j follows its edge for failures',
+      'data.condition.tool':
+        'engine/tools/toolNodes.test.ts › A tool node sets a variable to %s, with its type',
+      'data.priority':
+        'agents/pathway/graph.test.ts › sorts edges by priority, equal ones in graph order, fallbacks last',
+      'data.fallback': 'voice/session/failures.test.ts › A model that is down takes the node’s fallback edge',
+    },
+  },
+  {
+    name: 'pathway',
+    places: [['/v1/projects/{projectId}/pathway']],
+    rows: {
+      id: {
+        test: 'api/routes/agent/pathway.integration.test.ts › gets no new version from an unchanged graph',
+        as: 'body',
+      },
+      version: 'api/routes/agent/pathway.integration.test.ts › gets no new version from an unchanged graph',
+      updatedAt: {
+        test: 'api/routes/agent/pathway.integration.test.ts › gets no new version from an unchanged graph',
+        as: 'body',
+      },
+    },
+  },
+  {
+    name: 'tool',
+    places: [['/v1/projects/{projectId}/tools'], ['/v1/projects/{projectId}/tools/{toolId}']],
+    rows: {
+      name: 'contract/toolFields.integration.test.ts › A tool is offered by its name, description and parameters',
+      description:
+        'contract/toolFields.integration.test.ts › A tool is offered by its name, description and parameters',
+      parameters:
+        'contract/toolFields.integration.test.ts › A tool refuses arguments that do not fit its parameters',
+      'http.method': 'contract/toolFields.integration.test.ts › A tool sends its arguments by its method %s',
+      'http.url':
+        'contract/toolFields.integration.test.ts › A tool has templates in its url and bodyTemplate, and its own headers with their key and value',
+      'http.headers[].key':
+        'contract/toolFields.integration.test.ts › A tool has templates in its url and bodyTemplate, and its own headers with their key and value',
+      'http.headers[].value':
+        'contract/toolFields.integration.test.ts › A tool has templates in its url and bodyTemplate, and its own headers with their key and value',
+      'http.bodyTemplate':
+        'contract/toolFields.integration.test.ts › A tool has templates in its url and bodyTemplate, and its own headers with their key and value',
+      'http.timeoutMs': 'contract/toolFields.integration.test.ts › A tool gives up after its timeoutMs',
+    },
+  },
+];

@@ -1,0 +1,109 @@
+import type { FieldTable } from './fieldTable.ts';
+
+export const CALLS_FIELDS: readonly FieldTable[] = [
+  {
+    name: 'trunk',
+    places: [['/v1/projects/{projectId}/trunks'], ['/v1/projects/{projectId}/trunks/{trunkId}']],
+    rows: {
+      name: 'app/calls.integration.test.ts › show no password and initially unknown health; changes are in the audit log',
+      status: 'e2e/phone/trunkHealth.realtime.test.ts › registers, and unregisters when it becomes inactive',
+      host: 'telephony/trunks/addressing.test.ts › The URI of %j is %s',
+      port: 'telephony/trunks/addressing.test.ts › The URI of %j is %s',
+      transport: 'telephony/trunks/addressing.test.ts › The URI of %j is %s',
+      username:
+        'e2e/phone/outcomes.realtime.test.ts › answers a digest challenge with the trunk’s password, which no trace shows',
+      password:
+        'e2e/phone/outcomes.realtime.test.ts › answers a digest challenge with the trunk’s password, which no trace shows',
+      realm:
+        'telephony/sip/authenticator.test.ts › Each realm is answered once, a stale nonce again, and earlier credentials are kept',
+      fromDomain: 'telephony/trunks/addressing.test.ts › Our identity and Contact',
+      outboundProxy: 'telephony/trunks/addressing.test.ts › The outbound proxy %s gives the route %s',
+      register:
+        'e2e/phone/trunkHealth.realtime.test.ts › registers, and unregisters when it becomes inactive',
+      registerExpires: 'telephony/trunks/registration.test.ts › Without an expiry of our Contact, %s is used',
+      codecs:
+        'telephony/sdp/session.test.ts › The trunk’s first common codec is chosen, with the payload types of the offer',
+      dtmf: 'telephony/leg/inDialog/inDialogRequests.test.ts › Digits are sent as RFC 4733 events, else by INFO, whose rejection throws',
+      srtp: 'telephony/sdp/session.test.ts › An offer that is %s is answered %s, which for us is %s',
+      'media.latching': 'media/transport/sourceLatch.test.ts › takes only the signalled address when strict',
+      transfer:
+        'telephony/leg/inDialog/inDialogRequests.test.ts › A transfer succeeds by NOTIFY, and we hang up afterwards',
+      maxChannels: 'e2e/phone/inbound.realtime.test.ts › on a trunk without a free channel gets 486',
+      callsPerSecond: 'e2e/phone/outcomes.realtime.test.ts › calls start no faster than callsPerSecond',
+      priority: 'calls/trunks/trunkSelection.test.ts › %s',
+      numberFormat: 'telephony/trunks/addressing.test.ts › A number in local form is dialed %s as %s',
+      responseTimeoutSeconds:
+        'e2e/phone/outcomes.realtime.test.ts › ends after the trunk’s response timeout when the peer does not respond',
+      optionsIntervalSeconds:
+        'e2e/phone/trunkHealth.realtime.test.ts › whose host does not respond is not reachable',
+      followRedirects:
+        'telephony/leg/outbound.test.ts › A redirect is followed to the preferred Contact, if the trunk allows it',
+      headers: 'telephony/leg/outbound.test.ts › The trunk’s headers are added and cannot replace ours',
+      'headersToVariables[].header':
+        'calls/trunks/trunkHeaders.test.ts › take the first header that has a value, cleaned and cut',
+      'headersToVariables[].variable':
+        'calls/trunks/trunkHeaders.test.ts › take the first header that has a value, cleaned and cut',
+      'variablesToHeaders[].variable': 'calls/trunks/trunkHeaders.test.ts › carry %j as one line',
+      'variablesToHeaders[].header': 'calls/trunks/trunkHeaders.test.ts › carry %j as one line',
+      inboundCidrs: 'telephony/trunks/directory.test.ts › A call from %s belongs to %j',
+    },
+  },
+  {
+    name: 'phone number',
+    places: [
+      ['/v1/projects/{projectId}/phone-numbers'],
+      ['/v1/projects/{projectId}/phone-numbers/{phoneNumberId}'],
+    ],
+    rows: {
+      number: 'e2e/phone/inbound.realtime.test.ts › is greeted by the agent and sends all events',
+      trunkIds: 'calls/trunks/trunkSelection.test.ts › %s',
+      outboundStatus: 'calls/setup/acceptCall.test.ts › refuses %s',
+      inboundEnabled: 'e2e/phone/inbound.realtime.test.ts › to %s gets 404',
+      'media.url': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
+      'media.dialect': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
+      startNodeId:
+        'calls/setup/inboundCallHandler.test.ts › An inbound call that the agent rejects is rejected while it rings, with that status',
+      variables:
+        'calls/setup/inboundCallHandler.test.ts › An inbound call that the agent rejects is rejected while it rings, with that status',
+    },
+  },
+  {
+    name: 'number of the installation',
+    places: [['/v1/numbers/{number}']],
+    rows: {
+      projectId:
+        'app/numberOwnership.integration.test.ts › of a squatter goes to the project that the operator names',
+      verified:
+        'app/numberOwnership.integration.test.ts › is pending until the operator verifies it, and takes no calls before',
+    },
+  },
+  {
+    name: 'outbound call',
+    places: [['/v1/calls/outbound'], ['/project/{projectId}/integration/phone/call/outbound']],
+    rows: {
+      projectId: 'app/calls.integration.test.ts › requires a key of the project in the body, with its scope',
+      fromNumber: 'calls/setup/acceptCall.test.ts › locks the number, stores the call, and queues it',
+      toNumber: 'calls/setup/acceptCall.test.ts › locks the number, stores the call, and queues it',
+      dynamicVariables:
+        'calls/runner/sessionStart.test.ts › A call is dialed with its session’s variables, which are asked for once',
+      ringTimeoutSeconds: 'e2e/phone/outcomes.realtime.test.ts › is canceled after the ring timeout',
+      maxDurationSeconds:
+        'e2e/phone/outcomes.realtime.test.ts › ends at its maximum duration; without recording there is no recording event',
+      record:
+        'e2e/phone/outcomes.realtime.test.ts › ends at its maximum duration; without recording there is no recording event',
+      'media.url': 'calls/setup/acceptCall.test.ts › takes the media target of the order, else of the number',
+      'media.dialect':
+        'calls/setup/acceptCall.test.ts › takes the media target of the order, else of the number',
+      detectAnsweringMachine:
+        'calls/setup/acceptCall.test.ts › locks the number, stores the call, and queues it',
+      metadata: 'app/calls.integration.test.ts › is accepted on both paths, and shown with its session',
+    },
+  },
+  {
+    name: 'transfer',
+    places: [['/v1/projects/{projectId}/calls/{callId}/transfer']],
+    rows: {
+      to: 'e2e/phone/transfer.realtime.test.ts › rings, bridges both parties, records them, and ends for both',
+    },
+  },
+];

@@ -1,0 +1,57 @@
+import type { FieldTable } from './fieldTable.ts';
+
+export const PROJECTS_FIELDS: readonly FieldTable[] = [
+  {
+    name: 'project',
+    places: [['/v1/projects'], ['/v1/projects/{projectId}']],
+    rows: {
+      name: 'api/routes/projects/projects.integration.test.ts › have defaults',
+      sessionIdleMinutes:
+        'infra/postgres/sessions/sessions.integration.test.ts › idle sessions are chat and web sessions beyond their project’s idle time',
+      historyRetentionDays:
+        'infra/postgres/sessions/history.integration.test.ts › without retention shows nothing and is removed',
+      reportUsage: 'api/chat/chatCompletions.test.ts › is reported when the project is set to',
+      'callLimits.allowedPrefixes': 'calls/limits/destinations.test.ts › %s',
+      'callLimits.blockedPrefixes': 'calls/limits/destinations.test.ts › %s',
+      'callLimits.maxConcurrentCalls':
+        'calls/limits/callLimiter.test.ts › takes a slot when the number of calls is limited',
+      'callLimits.maxCallsPerMinute':
+        'calls/limits/callLimiter.test.ts › counts the call against the limits that are set',
+      'callLimits.maxCallsPerHour':
+        'calls/limits/callLimiter.test.ts › counts the call against the limits that are set',
+      'callLimits.maxCallMinutesPerDay':
+        'calls/limits/callLimiter.test.ts › renews the slot, and ends the call when the minutes are exhausted',
+      'callLimits.rates[].prefix': 'calls/limits/projectUsage.test.ts › Call cost uses %s',
+      'callLimits.rates[].perMinute':
+        'calls/limits/callLimiter.test.ts › ends the call when the money is spent, each leg at its own rate',
+      'callLimits.maxSpendingPerDay':
+        'calls/limits/callLimiter.test.ts › ends the call when the money is spent, each leg at its own rate',
+      'quotas.tools':
+        'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
+      'quotas.trunks':
+        'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
+      'quotas.numbers':
+        'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
+      'quotas.apiKeys':
+        'api/routes/projects/quotas.integration.test.ts › of API keys, fifty by default, whichever credential creates them',
+      'quotas.pathwayVersions':
+        'api/routes/projects/quotas.integration.test.ts › of pathway versions: the oldest go, but none that is published',
+      'quotas.documents': 'api/routes/projects/quotas.integration.test.ts › of documents and their bytes',
+      'quotas.storedBytes': 'api/routes/projects/quotas.integration.test.ts › of documents and their bytes',
+      'quotas.sessionsPerDay':
+        'api/routes/projects/quotas.integration.test.ts › of sessions a day, by whichever route they begin',
+      'callLimits.ownCountriesOnly': 'calls/limits/destinations.test.ts › %s',
+      'callLimits.blockSpecialRates': 'calls/limits/destinations.test.ts › %s',
+    },
+  },
+  {
+    name: 'API key',
+    places: [['/v1/projects/{projectId}/api-keys']],
+    rows: {
+      name: 'api/routes/projects/apiKeys.integration.test.ts › of kind %s with scopes %j are shown only once',
+      kind: 'api/routes/projects/apiKeys.integration.test.ts › of kind %s with scopes %j are shown only once',
+      scopes:
+        'api/routes/projects/apiKeys.integration.test.ts › of kind %s with scopes %j are shown only once',
+    },
+  },
+];

@@ -1,0 +1,88 @@
+import type { FieldTable } from './fieldTable.ts';
+
+export const WEBHOOKS_FIELDS: readonly FieldTable[] = [
+  {
+    name: 'webhook',
+    places: [['session.ended'], ['call.ended'], ['recording.ready'], ['session.finalized']],
+    rows: {
+      event:
+        'webhooks/dispatcher.integration.test.ts › sends the four events of a call in order, for any order of their facts',
+      sessionId:
+        'webhooks/dispatcher.integration.test.ts › sends the four events of a call in order, for any order of their facts',
+      projectId:
+        'webhooks/dispatcher.integration.test.ts › sends the four events of a call in order, for any order of their facts',
+      channel:
+        'webhooks/dispatcher.integration.test.ts › sends the four events of a call in order, for any order of their facts',
+      occurredAt:
+        'contract/webhookFields.integration.test.ts › session.finalized tells the session, its variables and each message with its node and tool calls',
+      deliveryId:
+        'webhooks/dispatcher.integration.test.ts › sends the four events of a call in order, for any order of their facts',
+      recordingUrl: 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'recording.status': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'recording.durationMs': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'recording.error':
+        'webhooks/callReport.test.ts › reports a failed recording, and none that is still being stored',
+      status:
+        'webhooks/dispatcher.integration.test.ts › sends the two events of a chat, signed, and logs both',
+      endReason:
+        'webhooks/dispatcher.integration.test.ts › sends the two events of a chat, signed, and logs both',
+      startedAt:
+        'contract/webhookFields.integration.test.ts › session.finalized tells the session, its variables and each message with its node and tool calls',
+      endedAt:
+        'contract/webhookFields.integration.test.ts › session.finalized tells the session, its variables and each message with its node and tool calls',
+      durationMs:
+        'webhooks/dispatcher.integration.test.ts › sends the two events of a chat, signed, and logs both',
+      variables:
+        'webhooks/dispatcher.integration.test.ts › sends the two events of a chat, signed, and logs both',
+      missingVariables:
+        'engine/pathway/requiredVariables.test.ts › is asked for twice; then the conversation goes on, and its end names it',
+      'messages[].role': 'api/chat/chatCompletions.test.ts › return whole calls and take their results',
+      'messages[].generatedText':
+        'voice/session/interruption.test.ts › An interruption stops the agent within a frame, and the history keeps what was heard',
+      'messages[].interrupted':
+        'voice/session/interruption.test.ts › An interruption stops the agent within a frame, and the history keeps what was heard',
+      'messages[].content':
+        'voice/session/interruption.test.ts › An interruption stops the agent within a frame, and the history keeps what was heard',
+      'messages[].latencyMs':
+        'voice/session/conversation.test.ts › Turn latency equals what the recorded channels show, and its parts add up',
+      'messages[].latencyParts':
+        'voice/session/conversation.test.ts › Turn latency equals what the recorded channels show, and its parts add up',
+      'evaluation.criteria[].name':
+        'contract/agentFields.integration.test.ts › postEvaluationConfig judges a session by its criteria, each with name and description',
+      'evaluation.criteria[].passed':
+        'contract/agentFields.integration.test.ts › postEvaluationConfig judges a session by its criteria, each with name and description',
+      'evaluation.criteria[].reason':
+        'contract/agentFields.integration.test.ts › postEvaluationConfig judges a session by its criteria, each with name and description',
+      'call.callId': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.direction': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.fromNumber': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.toNumber': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.status': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.endReason': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.durationMs': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.sip.code': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.sip.reason': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.answeringMachine':
+        'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.metadata': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.dynamicVariables':
+        'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'messages[].at':
+        'contract/webhookFields.integration.test.ts › session.finalized tells the session, its variables and each message with its node and tool calls',
+      'messages[].nodeId':
+        'contract/webhookFields.integration.test.ts › session.finalized tells the session, its variables and each message with its node and tool calls',
+      'messages[].tool_calls[].id':
+        'contract/webhookFields.integration.test.ts › session.finalized tells the session, its variables and each message with its node and tool calls',
+      'messages[].tool_calls[].type':
+        'contract/webhookFields.integration.test.ts › session.finalized tells the session, its variables and each message with its node and tool calls',
+      'messages[].tool_calls[].function.name':
+        'contract/webhookFields.integration.test.ts › session.finalized tells the session, its variables and each message with its node and tool calls',
+      'messages[].tool_calls[].function.arguments':
+        'contract/webhookFields.integration.test.ts › session.finalized tells the session, its variables and each message with its node and tool calls',
+      'messages[].tool_call_id':
+        'contract/webhookFields.integration.test.ts › session.finalized tells the session, its variables and each message with its node and tool calls',
+      'messages[].name':
+        'contract/webhookFields.integration.test.ts › session.finalized tells the session, its variables and each message with its node and tool calls',
+    },
+  },
+];

@@ -1,0 +1,64 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type ContractProject, contractRig } from './support.ts';
+
+const rig = contractRig();
+let project: ContractProject;
+beforeEach(async () => {
+  rig.reply = { body: {} };
+  project = await rig.project();
+});
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const MILLISECONDS = expect.any(Number);
+
+test('session.finalized tells the session, its variables and each message with its node and tool calls', async () => {
+  const postSessionWebhook = { url: `${rig.endpoint}/hook`, events: ['session.finalized'] };
+  await project.call('PATCH', '/agent', { postSessionWebhook });
+  await project.call('POST', '/sessions', { session_id: 's', variables: { tier: 'gold' } });
+  const tools = [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object' } } }];
+  const complete = async (messages: object[]) => {
+    const { body } = await rig.gateway().api('POST', `${project.path}/chat/completions`, {
+      key: project.secretKey,
+      headers: { 'x-session-id': 's' },
+      body: { messages, tools },
+    });
+    return body.choices[0].message;
+  };
+  rig.script.tool = { name: 'look_up', arguments: { id: 7 } };
+  const asked = { role: 'user', content: 'Look it up' };
+  const called = await complete([asked]);
+  const [{ id }] = called.tool_calls;
+  await complete([asked, called, { role: 'tool', content: 'found', tool_call_id: id, name: 'look_up' }]);
+  await project.call('DELETE', '/sessions', { session_id: 's' });
+
+  const hooks = () => rig.received.filter(({ url }) => url === '/hook');
+  await expect.poll(() => hooks().length).toBe(1);
+  const [hook] = hooks();
+  expect(JSON.parse(hook?.body ?? '')).toEqual({
+    event: 'session.finalized',
+    sessionId: 's',
+    projectId: project.id,
+    channel: 'chat',
+    occurredAt: TIME,
+    deliveryId: hook?.headers['webhook-id'],
+    status: 'ended',
+    endReason: 'api_end',
+    startedAt: TIME,
+    endedAt: TIME,
+    durationMs: MILLISECONDS,
+    missingVariables: [],
+    variables: expect.objectContaining({ tier: 'gold' }),
+    messages: [
+      { role: 'user', content: 'Look it up', at: TIME },
+      {
+        role: 'assistant',
+        content: null,
+        at: TIME,
+        nodeId: 'start',
+        tool_calls: [{ id, type: 'function', function: { name: 'look_up', arguments: '{"id":7}' } }],
+      },
+      { role: 'tool', content: 'found', at: TIME, tool_call_id: id, name: 'look_up' },
+      { role: 'assistant', content: 'Hello.', at: TIME, nodeId: 'start', latencyMs: MILLISECONDS },
+    ],
+  });
+});
