@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
+import { CODECS } from '../../media/support/callHarness.ts';
+import { tone } from '../../media/support/signals.ts';
+import { callees } from '../../scenarios/callees.ts';
 import { header, SDP } from '../../sip/support/phone.ts';
 import { serveOnLoopback } from '../../support/loopbackServer.ts';
+import { startRtpPhone } from '../../support/media/rtpPhone.ts';
 import { startBot } from './support/bot.ts';
+import { startCallee } from './support/callee.ts';
 import { openHandset } from './support/handset.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
@@ -11,6 +16,7 @@ import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
 const TIMEOUT = 120_000;
 const CALLER = '+886912345678';
 const installation = await phoneInstallation();
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
 const guide = readFileSync(new URL('../../../docs/guides/who-is-calling.md', import.meta.url), 'utf8');
 
@@ -223,6 +229,40 @@ describe.concurrent('An order', { timeout: TIMEOUT }, () => {
     expect(seen).toMatchObject({ status: 'failed', endReason: 'rejected', startedAt: null, sip: null });
     expect(handset.ladder).toEqual([]);
   });
+});
+
+describe.skipIf(skip)('Who answers', { timeout: TIMEOUT }, () => {
+  test.each([
+    [true, 'machine'],
+    [false, null],
+  ])(
+    'is detected where detectAnsweringMachine is %s: %s',
+    async (detectAnsweringMachine, answeringMachine) => {
+      // The beep of a machine, and silence.
+      const beep = [...new Int16Array(16_000), ...tone(8000, 1000, 2400), ...new Int16Array(80_000)];
+      const phone = await startRtpPhone(CODECS.PCMU, Int16Array.from(beep));
+      onTestFinished(() => phone.close());
+      const callee = await startCallee(callees.answers, { mediaPort: phone.port });
+      const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+      const call = await line.call({ detectAnsweringMachine });
+      await phone.sendToSource();
+      await vi.waitFor(async () => {
+        const { mediaFigures } = await line.readCall(call);
+        expect(mediaFigures).toMatchObject({ codec: 'PCMU', packetsReceived: expect.any(Number) });
+        expect(mediaFigures.packetsReceived).toBeGreaterThan(10);
+      }, SLOW);
+      if (detectAnsweringMachine) {
+        await vi.waitFor(async () => {
+          expect((await line.readCall(call)).answeringMachine).toBe(answeringMachine);
+        }, SLOW);
+      }
+      await line.api('POST', `/calls/${call.callId}/hangup`);
+      expect((await line.waitForEnd(call)).answeringMachine).toBe(answeringMachine);
+      await line.waitForFinalized(call);
+      const bodies = installation().webhooks.forSession(call.sessionId);
+      expect(bodies.find(({ event }) => event === 'call.ended').call.answeringMachine).toBe(answeringMachine);
+    },
+  );
 });
 
 test.each([
