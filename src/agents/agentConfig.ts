@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LONGEST_SESSION_IDLE_MINUTES } from './accounts/project.ts';
 import { headerList, RESERVED_VARIABLES, targetUrl, variableName } from './fields.ts';
 import { transferTargets } from './transferTarget.ts';
 
@@ -113,6 +114,14 @@ const fields = {
     .describe(
       'Whether the model is told the numbers of the call. Templates and tools have them in any case.',
     ),
+  sessionIdleMinutes: z
+    .int()
+    .min(1)
+    .max(LONGEST_SESSION_IDLE_MINUTES)
+    .nullable()
+    .describe(
+      'A session without activity for this many minutes is ended. null means the project’s, and 60 for chats where the project has set none.',
+    ),
 };
 
 /** An agent's configuration. */
@@ -161,6 +170,7 @@ export function newAgentConfig(name: string): AgentConfig {
     transferTargets: null,
     variableConfigs: null,
     shareCallerNumber: true,
+    sessionIdleMinutes: null,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { ClientConversation } from './history/clientConversation.ts';
 import type {
   CallFacts,
   EndReason,
@@ -43,6 +44,17 @@ export interface ConversationEngine {
    */
   start(session: StartingSession, signal: AbortSignal): Promise<Session | undefined>;
   find(projectId: string, sessionId: string): Promise<Session | undefined>;
+  /**
+   * Finds the session that a client continues which names none. It may go on meanwhile.
+   *
+   * @param except - Ids of sessions that had gone on.
+   * @returns Its id.
+   */
+  findContinued(
+    projectId: string,
+    conversation: ClientConversation,
+    except: readonly string[],
+  ): Promise<string | undefined>;
   /**
    * Loads a session for an audio stream of this node. Until {@link detach} its turns run on while the database or the
    * lock service is unavailable, and are stored later.

@@ -9,6 +9,7 @@ import type {
   PreparedSession,
   StartingSession,
 } from './conversationEngine.ts';
+import type { ClientConversation } from './history/clientConversation.ts';
 import { summariseIfDue } from './memory/conversationSummary.ts';
 import { PromptPrefixes } from './prompt/prompts.ts';
 import { TemplateReports } from './prompt/templateReports.ts';
@@ -130,6 +131,10 @@ class Engine implements ConversationEngine {
 
   find(projectId: string, sessionId: string): Promise<Session | undefined> {
     return this.#access(projectId, sessionId).sessions.find(projectId, sessionId);
+  }
+
+  findContinued(projectId: string, conversation: ClientConversation, except: readonly string[]) {
+    return this.#deps.sessions.findByDigest(projectId, conversation.candidates(), except);
   }
 
   async attach(projectId: string, sessionId: string): Promise<Session | undefined> {
@@ -288,6 +293,7 @@ class Engine implements ConversationEngine {
       instanceId: this.#deps.makeId(),
       pathwayId: release.pathwayId,
       releaseId,
+      idleMinutes: release.agent.sessionIdleMinutes,
     };
     const { channel, provider, pathwayId } = session;
     const pathwayVersion = release.pathwayVersion;

@@ -96,6 +96,7 @@ export function createFakeEngine(): FakeEngine {
       const session = sessions.get(sessionId);
       return session?.projectId === projectId ? session : undefined;
     },
+    findContinued: async () => undefined,
     attach: (projectId, sessionId) => fake.find(projectId, sessionId),
     detach: () => undefined,
     async runTurn(wanted, read, sink, signal) {

@@ -171,6 +171,7 @@ function memorySessions(
       sessions.set(session.sessionId, session);
       records.push({ messages: [], events: [started] });
     },
+    findByDigest: async () => undefined,
     find: async (_project, sessionId) => sessions.get(sessionId),
     async saveTurn(session, record) {
       const live = sessions.get(session.sessionId);

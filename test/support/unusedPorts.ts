@@ -12,6 +12,7 @@ export const unusedEngine: ConversationEngine = {
   start: refuse,
   create: refuse,
   find: refuse,
+  findContinued: refuse,
   attach: refuse,
   detach: refuse,
   runTurn: refuse,

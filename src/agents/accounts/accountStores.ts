@@ -4,11 +4,13 @@ import type { AuditEntry } from './audit.ts';
 import type { KeyPrincipal } from './principal.ts';
 import type { Project, ProjectPatch } from './project.ts';
 
-export type NewProject = Omit<Project, 'callLimits' | 'quotas'> &
-  Partial<Pick<Project, 'callLimits' | 'quotas'>>;
+type OptionalOfNew = 'callLimits' | 'quotas' | 'sessionIdleMinutes';
+export type NewProject = Omit<Project, OptionalOfNew> & {
+  readonly [Field in OptionalOfNew]?: Project[Field] | undefined;
+};
 
 export interface ProjectStore {
-  /** A project without limits has none, one without quotas the defaults. */
+  /** A project without limits has none; one without quotas or idle time has the defaults. */
   insert(project: NewProject): Promise<void>;
   /** @param lock - Blocks all writes to the project until the transaction ends. */
   find(projectId: string, lock?: 'for removal'): Promise<Project | undefined>;

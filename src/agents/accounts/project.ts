@@ -5,8 +5,10 @@ import { callLimits, callLimitsPatch, NEW_PROJECT_CALL_LIMITS } from './callLimi
 import { DEFAULT_QUOTAS, quotas, quotasFrom, quotasPatch } from './quotas.ts';
 
 export const DEFAULT_SESSION_IDLE_MINUTES = 30;
+/** People come back to a chat later than to a phone. */
+export const DEFAULT_CHAT_IDLE_MINUTES = 60;
 export const DEFAULT_HISTORY_RETENTION_DAYS = 30;
-const LONGEST_SESSION_IDLE_MINUTES = 7 * 24 * 60;
+export const LONGEST_SESSION_IDLE_MINUTES = 7 * 24 * 60;
 const LONGEST_HISTORY_RETENTION_DAYS = 3650;
 
 const CALL_LIMITS =
@@ -20,7 +22,9 @@ const fields = {
     .int()
     .min(1)
     .max(LONGEST_SESSION_IDLE_MINUTES)
-    .describe('A live session without activity for this many minutes is ended.'),
+    .describe(
+      'A live session without activity for this many minutes is ended. Where nobody has set it, chats are ended after 60. The agent’s `sessionIdleMinutes` goes before it.',
+    ),
   historyRetentionDays: z
     .int()
     .min(0)
@@ -31,7 +35,7 @@ const fields = {
 
 export const projectInput = z.strictObject({
   name: fields.name,
-  sessionIdleMinutes: fields.sessionIdleMinutes.default(DEFAULT_SESSION_IDLE_MINUTES),
+  sessionIdleMinutes: fields.sessionIdleMinutes.optional().meta({ default: DEFAULT_SESSION_IDLE_MINUTES }),
   historyRetentionDays: fields.historyRetentionDays.default(DEFAULT_HISTORY_RETENTION_DAYS),
   reportUsage: fields.reportUsage.default(false),
   callLimits: callLimitsPatch

@@ -3,11 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ExecutionMode } from '../../agents/agentConfig.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { noopTracer, withSpan } from '../../base/tracing.ts';
+import type { BuildTurnRequest } from '../../engine/conversationEngine.ts';
+import { ClientConversation } from '../../engine/history/clientConversation.ts';
 import { newMessages } from '../../engine/history/newMessages.ts';
 import type { FunctionCall, NewSession } from '../../engine/session/session.ts';
-import type { TurnDone, TurnSink, TurnUsage } from '../../engine/turn/turn.ts';
+import type { TurnDone, TurnRequest, TurnSink, TurnUsage } from '../../engine/turn/turn.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import { errorBody } from '../errors.ts';
+import { keyOf } from '../plugins/accessControl.ts';
 import type { HttpDeps } from '../ports.ts';
 import { sessionIdOfHeader, setSessionIdHeader, traceparentOf, wantsDraft } from '../requestHeaders.ts';
 import { CompletionChunks, failureEvent, STREAM_DONE } from './completionChunks.ts';
@@ -18,6 +21,14 @@ import { type ChatBody, toGivenMessage, turnSettings } from './requestBody.ts';
 /** Logged for a request whose client disconnected before a response was sent. */
 const CLIENT_CLOSED_REQUEST = 499;
 const UNREPORTED: Usage = { prompt_tokens: -1, completion_tokens: -1, total_tokens: -1 };
+
+/** Other requests may continue the same session; after so many a new one is quicker. */
+const MAX_SESSIONS_TRIED = 3;
+
+/** The session that the request continues went on, or ended, while the request waited for it. */
+class SessionGoneOnError extends Error {
+  override readonly name = 'SessionGoneOnError';
+}
 
 /** Abort reason of work whose client disconnected. */
 export class ClientDisconnectedError extends Error {
@@ -45,6 +56,11 @@ export interface ChatCall {
 interface ChatRequest extends ChatCall {
   readonly flavor: ChatFlavor;
   readonly session: NewSession;
+  readonly conversation: ClientConversation;
+  /** How the session was chosen. */
+  readonly choice: 'named' | 'continued' | 'new';
+  /** Aborted when the client disconnects. */
+  readonly signal: AbortSignal;
 }
 
 type RunTurn = (sink: TurnSink) => Promise<void>;
@@ -56,19 +72,37 @@ export async function answerChat(
   call: ChatCall,
 ): Promise<Completion | FastifyReply> {
   const { request, reply, projectId, body } = call;
-  const givenId = sessionIdOfHeader(request) ?? body.session_id ?? undefined;
-  const sessionId = givenId ?? deps.makeId();
+  const signal = disconnectSignal(reply);
+  const draft = wantsDraft(request);
+  const { keyId } = keyOf(request);
+  const conversation = new ClientConversation(body.messages.map(toGivenMessage), { keyId, draft });
   const executionMode = flavor.executionMode(body);
-  const session: NewSession = {
-    projectId,
-    sessionId,
-    channel: 'chat',
-    isNew: givenId === undefined,
-    draft: wantsDraft(request),
-    ...(executionMode ? { executionMode } : {}),
+  const answerOn = async (choice: ChatRequest['choice'], sessionId: string) => {
+    setSessionIdHeader(reply, sessionId);
+    const session: NewSession = {
+      projectId,
+      sessionId,
+      channel: 'chat',
+      isNew: choice === 'new',
+      draft,
+      ...(executionMode ? { executionMode } : {}),
+    };
+    return await answerInSpan(deps, { ...call, flavor, session, conversation, choice, signal });
   };
-  setSessionIdHeader(reply, sessionId);
-  return await answerInSpan(deps, { ...call, flavor, session });
+  const givenId = sessionIdOfHeader(request) ?? body.session_id ?? undefined;
+  if (givenId !== undefined) return await answerOn('named', givenId);
+  const goneOn: string[] = [];
+  while (goneOn.length < MAX_SESSIONS_TRIED) {
+    const continued = await deps.conversations.findContinued(projectId, conversation, goneOn);
+    if (continued === undefined) break;
+    try {
+      return await answerOn('continued', continued);
+    } catch (error) {
+      if (!(error instanceof SessionGoneOnError)) throw error;
+      goneOn.push(continued);
+    }
+  }
+  return await answerOn('new', deps.makeId());
 }
 
 /** Runs the request as a span of the client's trace, or of a new trace; the turn is a child span. */
@@ -91,20 +125,19 @@ async function answerInSpan(deps: HttpDeps, chat: ChatRequest): Promise<Completi
 }
 
 async function answer(deps: HttpDeps, chat: ChatRequest): Promise<Completion | FastifyReply> {
-  const { reply, body, session, flavor } = chat;
-  const signal = disconnectSignal(reply);
-  const given = body.messages.map(toGivenMessage);
+  const { reply, body, session, flavor, conversation, choice, signal } = chat;
   const settings = turnSettings(body);
-  const run: RunTurn = (sink) =>
-    deps.conversations.runTurn(
-      session,
-      ({ state }) => ({ ...settings, ...newMessages(state, given) }),
-      sink,
-      signal,
-    );
+  const buildRequest: BuildTurnRequest = (known) => {
+    if (choice === 'continued' && conversation.repeatedIn(known) === undefined)
+      throw new SessionGoneOnError();
+    const request: TurnRequest = { ...settings, ...newMessages(known, conversation) };
+    const walksHistory = choice !== 'named' && known.state.currentNodeId === null && request.history;
+    return walksHistory ? { ...request, walksHistory: true } : request;
+  };
+  const run: RunTurn = (sink) => deps.conversations.runTurn(session, buildRequest, sink, signal);
   try {
     if (body.stream !== true) return await answerWhole(deps, chat, run);
-    await answerStreaming(deps, chat, run, signal);
+    await answerStreaming(deps, chat, run);
   } catch (error) {
     if (!signal.aborted) throw flavor.namesModelFailure ? toModelUnavailable(error) : error;
   }
@@ -158,9 +191,8 @@ async function answerWhole(deps: HttpDeps, chat: ChatRequest, run: RunTurn): Pro
 /** Opens the stream with the first output. A failure before it is an error response, a later one is an event. */
 async function answerStreaming(
   deps: HttpDeps,
-  { request, reply, session, body }: ChatRequest,
+  { request, reply, session, body, signal }: ChatRequest,
   run: RunTurn,
-  signal: AbortSignal,
 ): Promise<void> {
   const withUsage = body.stream_options?.include_usage === true;
   const id = `chatcmpl-${deps.makeId()}`;

@@ -15,7 +15,8 @@ import { chatBody } from './requestBody.ts';
 const CHAT_BODY_LIMIT_BYTES = 4 * 1_048_576;
 
 const DESCRIPTION = [
-  'OpenAI’s chat completions on a session of the agent. The header `X-Session-ID`, else `session_id`, names the session. Without either, a new session is created; its id is in the header and the body of the response.',
+  'OpenAI’s chat completions on a session of the agent. The header `X-Session-ID`, else `session_id`, names the session; its id is in the header and the body of the response.',
+  'A request that names none continues the session of the same key whose conversation its messages repeat, up to the last assistant message. `system` messages, whitespace around a text and its division into parts do not count; an answer that was interrupted may be shortened. A request that continues none begins a session. Its earlier user messages are walked through the pathway first: the model is asked which edges they took, and for variables that an edge evaluates, but not for words; fixed texts are not said, tools are not run.',
   'Only the new messages are answered. `system` and `developer` messages are instructions for this request and are not stored. A user message while tool calls are pending drops these calls; results must come for all pending calls at once.',
   `These fields are passed to the model for each answer: \`temperature\`, \`max_tokens\`, \`max_completion_tokens\`, \`response_format\`, \`parallel_tool_calls\` (if there are tools), \`tool_choice\` (for the caller’s tools, in the first answer) and ${PASSED_THROUGH.map((name) => `\`${name}\``).join(', ')}. They do not affect the agent’s internal model calls, such as the choice of the next node. \`model\` and unknown fields are accepted and ignored.`,
   'Idempotency-Key is not supported, since a stream would have to be stored.',

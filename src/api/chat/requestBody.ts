@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { GivenMessage } from '../../engine/history/newMessages.ts';
+import type { GivenMessage } from '../../engine/history/clientConversation.ts';
 import { MOVE_TOOL } from '../../engine/prompt/structuredOutput.ts';
 import type { TurnRequest } from '../../engine/turn/turn.ts';
 import { PASSED_THROUGH, type ResponseFormat } from '../../providers/ports/chatModel.ts';
@@ -161,7 +161,9 @@ export function toGivenMessage(one: ChatBody['messages'][number]): GivenMessage 
 }
 
 /** The turn request without its messages. */
-export function turnSettings(body: ChatBody): Omit<TurnRequest, 'input' | 'history' | 'instructions'> {
+export function turnSettings(
+  body: ChatBody,
+): Omit<TurnRequest, 'input' | 'history' | 'instructions' | 'digest'> {
   const maxOutputTokens = body.max_completion_tokens ?? body.max_tokens;
   const passthrough = Object.fromEntries(
     PASSED_THROUGH.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]])),

@@ -1,15 +1,13 @@
 import { invalid } from '../../base/errors.ts';
-import type { FunctionCall, SessionMessage, SessionState } from '../session/session.ts';
+import type { FunctionCall, Session, SessionMessage } from '../session/session.ts';
 import type { ExternalMessage, ToolResult, TurnInput, TurnRequest } from '../turn/turn.ts';
-
-/** A message as the client sends it, which may send the whole conversation with each request. */
-export type GivenMessage = ExternalMessage | { readonly role: 'system'; readonly content: string };
-
-/** A message other than a system message, with its index in the request. */
-interface IndexedMessage {
-  readonly message: ExternalMessage;
-  readonly index: number;
-}
+import {
+  type ClientConversation,
+  type IndexedMessage,
+  isEmptyAnswer,
+  isPartOf,
+  normalizedContent,
+} from './clientConversation.ts';
 
 /** Pending tool calls with the results received so far. */
 interface PendingCalls {
@@ -26,27 +24,29 @@ interface PendingCalls {
  * added to the history. A user message without the results of pending calls drops these calls. System messages are
  * instructions at any position.
  *
- * @param given - In order; error paths count them from `/messages/0`.
+ * @returns With the digest by which the client's next request is found.
  * @throws {CallwayError} 400 `nothing_to_answer`, `unknown_tool_call` or `missing_tool_results`.
  */
 export function newMessages(
-  state: Pick<SessionState, 'messages' | 'pendingToolCalls'>,
-  given: readonly GivenMessage[],
-): Pick<TurnRequest, 'input' | 'history' | 'instructions'> {
-  const conversation = given.flatMap((message, index) =>
-    message.role === 'system' ? [] : [{ message, index }],
-  );
-  const fresh = conversation.slice(countRepeated(state.messages, conversation));
-  const instructions = given.flatMap(({ role, content }) => (role === 'system' && content ? [content] : []));
-  const pending = followCalls(state.pendingToolCalls, fresh);
+  session: Pick<Session, 'digest' | 'state'>,
+  conversation: ClientConversation,
+): Pick<TurnRequest, 'input' | 'history' | 'instructions' | 'digest'> {
+  const { messages, pendingToolCalls } = session.state;
+  const continuedAt = conversation.repeatedIn(session);
+  const repeated = continuedAt ?? countRepeated(messages, conversation.messages);
+  const fresh = conversation.messages.slice(repeated);
+  const pending = followCalls(pendingToolCalls, fresh);
   const last = fresh.at(-1);
-  if (!last || last.message.role === 'assistant') throw nothingToAnswer(last, given.length);
+  if (!last || last.message.role === 'assistant') throw nothingToAnswer(last, conversation.givenCount);
   const results = last.message.role === 'tool' ? pending.results : [];
   const history = fresh.slice(0, results.length > 0 ? -results.length : -1).map(({ message }) => message);
+  const { instructions } = conversation;
+  const sendsAll = continuedAt !== undefined || repeated > 0 || messages.length === 0;
   return {
     input: results.length > 0 ? toolResults(results, pending.calls) : words(last.message),
     ...(history.length > 0 ? { history } : {}),
     ...(instructions.length > 0 ? { instructions } : {}),
+    digest: sendsAll ? conversation.digest() : conversation.digest(session.digest ?? null),
   };
 }
 
@@ -73,24 +73,12 @@ function countRepeated(stored: readonly SessionMessage[], conversation: readonly
 function isSame(stored: SessionMessage, given: ExternalMessage): boolean {
   if (stored.role !== given.role || stored.tool_call_id !== given.tool_call_id) return false;
   if (callIds(stored) !== callIds(given)) return false;
-  const ours = normalized(stored.content);
-  const theirs = normalized(given.content);
-  if (ours === theirs) return true;
-  return stored.interrupted === true && theirs !== '' && (ours.startsWith(theirs) || theirs.startsWith(ours));
+  if (normalizedContent(stored.content) === normalizedContent(given.content)) return true;
+  return stored.interrupted === true && isPartOf(given, stored);
 }
 
 const callIds = ({ tool_calls }: Pick<ExternalMessage, 'tool_calls'>) =>
   JSON.stringify((tool_calls ?? []).map(({ id }) => id));
-
-/** Null equals an empty text; surrounding whitespace and line ends do not count. */
-function normalized(content: string | null): string {
-  return (content ?? '').replaceAll('\r\n', '\n').trim();
-}
-
-/** Clients keep an answer without words or calls; the session does not. */
-function isEmptyAnswer(message: ExternalMessage): boolean {
-  return message.role === 'assistant' && normalized(message.content) === '' && !message.tool_calls?.length;
-}
 
 function skipEmptyAnswers(conversation: readonly IndexedMessage[], from: number): number {
   let position = from;

@@ -47,7 +47,7 @@ export async function runPathway(started: TurnContext): Promise<PathwayResult> {
   if (request.input.kind === 'failure') await sayFiller(started);
   const extraction = extractVariables(started);
   try {
-    return await drive({ ...started, extraction });
+    return await runTurnMachine({ ...started, extraction });
   } finally {
     // A turn that fails waits for it too, so that nothing of it is left running.
     await extraction;
@@ -55,7 +55,7 @@ export async function runPathway(started: TurnContext): Promise<PathwayResult> {
 }
 
 /** Drives the turn machine: performs its effects, and feeds back what came of the last one. */
-async function drive(turn: TurnContext): Promise<PathwayResult> {
+export async function runTurnMachine(turn: TurnContext): Promise<PathwayResult> {
   const { session, graph, journal, request } = turn;
   const { currentNodeId: nodeId, hasSpoken } = session.state;
   const node = nodeId === null ? undefined : graph.node(nodeId);
@@ -70,8 +70,7 @@ async function drive(turn: TurnContext): Promise<PathwayResult> {
     journal.setRoute({ returnTo: state.returnTo, heldEdgeId: state.held?.id ?? null });
     event = undefined;
     for (const effect of step.effects) {
-      if (readsExtracted(turn, effect)) await turn.extraction;
-      const outcome: Outcome = await perform(turn, effect);
+      const outcome: Outcome = performWalked(turn, effect) ?? (await perform(turn, effect));
       ended = outcome.ended ?? ended;
       if (speech !== 'said') speech = outcome.speech ?? speech;
       event = outcome.event ?? event;
@@ -98,7 +97,8 @@ async function advance(
     failures = [];
     return advanceTurn(state, event, {
       graph,
-      style: MOVE_STYLES[executionMode(release.agent)],
+      // A walked turn has no answer beside which an edge could be selected.
+      style: turn.isWalked ? 'first' : MOVE_STYLES[executionMode(release.agent)],
       variables({ data }) {
         isDependent ||= expressionVariables(data.condition).some((name) => extracted.has(name));
         return journal.variables;
@@ -148,6 +148,7 @@ function requireWords(turn: TurnContext): void {
 }
 
 async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Outcome> {
+  if (readsExtracted(turn, effect)) await turn.extraction;
   const { node } = effect;
   const { journal } = turn;
   switch (effect.type) {
@@ -180,6 +181,25 @@ async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Ou
       journal.event('error', { code: 'too_many_hops', nodeId: node.id, message });
       return {};
     }
+  }
+}
+
+/** What came of an effect in a turn that was answered long ago; undefined for effects that only move. */
+function performWalked({ isWalked, journal }: TurnContext, effect: TurnMachineEffect): Outcome | undefined {
+  if (!isWalked) return undefined;
+  switch (effect.type) {
+    case 'ask':
+      journal.addQuestion(effect.variables.map(({ name }) => name));
+      return { event: { type: 'spoke', edgeId: null, saidAnything: true } };
+    case 'say':
+    case 'speak':
+      return { event: { type: 'spoke', edgeId: null, saidAnything: true } };
+    case 'run_tool':
+      return { event: { type: 'tool_ran', ok: true, tool: effect.node.data.tools[0] ?? '' } };
+    case 'transfer':
+      return { ended: 'end_node' };
+    default:
+      return undefined;
   }
 }
 
@@ -304,7 +324,7 @@ function announce(turn: TurnContext, node: PathwayNode, hasSpokenFor = false): v
 }
 
 /** Extracts the agent's variables from the customer's words. A failure leaves them unset and is recorded. */
-async function extractVariables(turn: TurnContext): Promise<void> {
+export async function extractVariables(turn: TurnContext): Promise<void> {
   const { release, request, session, graph, journal, signal } = turn;
   const configs = release.agent.variableConfigs;
   if (request.input.kind !== 'words' || !configs || configs.length === 0) return;

@@ -173,6 +173,10 @@ export interface Session {
   readonly startedAt: string;
   readonly lastActivityAt: string;
   readonly state: SessionState;
+  /** Finds the session for a client that names none; absent before its first turn, and on a phone. @see ClientConversation */
+  readonly digest?: string | null;
+  /** After how many idle minutes it ends. Default: the project's. */
+  readonly idleMinutes?: number | null;
 }
 
 /** An idle session as it was found. */

@@ -36,6 +36,17 @@ export interface SessionStore {
   insert(session: Session, started: HistoryEvent): Promise<void>;
   find(projectId: string, sessionId: string): Promise<Session | undefined>;
   /**
+   * Finds the chat session with one of these digests: the first of them that a session has, and of its sessions the one
+   * that was active last.
+   *
+   * @param except - Ids of sessions to leave out.
+   */
+  findByDigest(
+    projectId: string,
+    digests: readonly string[],
+    except: readonly string[],
+  ): Promise<string | undefined>;
+  /**
    * Stores a turn: the new state, and what it adds to the history.
    *
    * @param session - The state after the turn, with `turn` incremented by one.

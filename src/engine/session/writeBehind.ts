@@ -136,6 +136,10 @@ export class WriteBehind implements SessionStore {
     return held.newest;
   }
 
+  findByDigest(...args: Parameters<SessionStore['findByDigest']>): ReturnType<SessionStore['findByDigest']> {
+    return this.#deps.sessions.findByDigest(...args);
+  }
+
   search(...args: Parameters<SessionStore['search']>): ReturnType<SessionStore['search']> {
     return this.#deps.sessions.search(...args);
   }

@@ -1,5 +1,6 @@
 import { RESERVED_VARIABLES } from '../../agents/fields.ts';
 import type { Clock } from '../../base/clock.ts';
+import { digestWith } from '../history/clientConversation.ts';
 import {
   type FunctionCall,
   type HistoryEvent,
@@ -20,6 +21,8 @@ export interface TurnOutcome {
   readonly interrupted: boolean;
   /** What the customer heard, where that may differ from what was said. */
   readonly delivered?: Delivered | undefined;
+  /** {@link TurnRequest.digest} */
+  readonly digest?: string | undefined;
 }
 
 /** Records a turn while it runs, so that it can be stored whole or in part. */
@@ -154,8 +157,13 @@ export class Journal {
     this.#callerCalls = calls;
   }
 
+  /** The current node; null before the pathway's begin. */
+  get nodeId(): string | null {
+    return this.#nodeId;
+  }
+
   /** @param hasSpoken - The words said last were the node's. */
-  moveTo(nodeId: string, hasSpoken = false): void {
+  moveTo(nodeId: string | null, hasSpoken = false): void {
     this.#nodeId = nodeId;
     if (hasSpoken) this.#spokenNodeId = nodeId;
   }
@@ -176,7 +184,7 @@ export class Journal {
   }
 
   /** What to store of the turn. */
-  close({ hasSpoken, interrupted, delivered }: TurnOutcome): {
+  close({ hasSpoken, interrupted, delivered, digest }: TurnOutcome): {
     readonly session: Session;
     readonly history: TurnHistory;
   } {
@@ -185,10 +193,15 @@ export class Journal {
     const messages = [...this.#added.map(({ message }) => message), ...answer];
     const wasHeard = delivered === undefined || delivered.text !== '' || this.#said === '';
     const { greeting: _said, ...state } = this.#session.state;
+    const [given] = answer;
     const session: Session = {
       ...this.#session,
       turn: this.#session.turn + 1,
       lastActivityAt: this.#now(),
+      // The client may not have received all of an answer that broke off.
+      ...(digest === undefined
+        ? {}
+        : { digest: given && !given.interrupted ? digestWith(digest, given) : digest }),
       state: {
         ...state,
         variables: this.#variables,

@@ -1,5 +1,6 @@
 import { CallwayError } from '../../base/errors.ts';
 import { runPathway } from '../pathway/runPathway.ts';
+import { walkHistory } from '../pathway/walkHistory.ts';
 import type { HistoryEventType, Session } from '../session/session.ts';
 import { recordLateTurn, type TurnStore } from '../session/sessionStore.ts';
 import { TurnCancelledError } from './delivery.ts';
@@ -35,7 +36,8 @@ export interface CompletedTurn {
  * @throws What the turn failed with, once that is stored.
  */
 export async function runTurn(deps: StoreTurnDeps, turn: TurnContext): Promise<CompletedTurn> {
-  const { hasSpoken, ended } = await runPathway(turn).catch(async (error: unknown) => {
+  const running = turn.request.walksHistory ? walkHistory(turn).then(runPathway) : runPathway(turn);
+  const { hasSpoken, ended } = await running.catch(async (error: unknown) => {
     await storeBroken(deps, turn, error);
     throw error;
   });
@@ -71,7 +73,12 @@ async function storeDelivered(
   const delivered = await turn.request.delivery?.finish();
   if (delivered) turn.trace.recordDelivery(delivered);
   if (isCancelled(turn)) throw turn.signal.reason;
-  const { session, history } = turn.journal.close({ hasSpoken, interrupted, delivered });
+  const { session, history } = turn.journal.close({
+    hasSpoken,
+    interrupted,
+    delivered,
+    digest: turn.request.digest,
+  });
   await sessions.saveTurn(session, history).catch(async (error: unknown) => {
     await recordLateTurn(sessions, session, history, error);
     throw error;
@@ -96,7 +103,9 @@ async function storeUnanswered({ sessions, onError }: StoreTurnDeps, turn: TurnC
     ),
   };
   const state = { ...session.state, messages: [...session.state.messages, ...messages] };
-  const next: Session = { ...session, turn: session.turn + 1, state };
+  // A new session is found by the request that began it, when that is sent again.
+  const digest = session.digest ?? request.digest ?? null;
+  const next: Session = { ...session, turn: session.turn + 1, state, digest };
   try {
     await sessions.saveTurn(next, history).catch(async (error: unknown) => {
       if (await recordLateTurn(sessions, next, history, error)) throw error;

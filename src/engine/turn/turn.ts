@@ -37,6 +37,10 @@ export interface TurnRequest {
   readonly input: TurnInput;
   /** Messages from outside of the session, to add to it before this turn. */
   readonly history?: readonly ExternalMessage[];
+  /** The digest of the client's conversation before the answer. @see ClientConversation */
+  readonly digest?: string;
+  /** Whether the person's messages in `history` are walked through the pathway, which begins with this turn. */
+  readonly walksHistory?: boolean;
   /** The client's instructions for this turn; not stored. */
   readonly instructions?: readonly string[];
   /** Tools that the client runs. */

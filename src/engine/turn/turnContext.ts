@@ -83,6 +83,8 @@ export interface TurnStart {
 export interface TurnContext extends TurnStart, ModelAccess {
   readonly deps: TurnDeps & { readonly prefixes: PromptPrefixes; readonly templateReports: TemplateReports };
   readonly graph: PathwayGraph;
+  /** Whether the turn was answered outside of the session, so that only the pathway moves. @see walkHistory */
+  readonly isWalked?: boolean;
   /** Fills the variables into a template, as they are at the moment of the call. Never throws. */
   readonly render: Render;
   /** How {@link render} renders. */

@@ -167,6 +167,7 @@ describe('Client tools', () => {
     const second = await ask({ messages: [user('Weather?'), choice.message, result], session_id: 's' });
     expect(second.body.choices[0]).toMatchObject({ message: { content: 'Sunny' }, finish_reason: 'stop' });
     expect(server.conversations.requests[1]?.request).toEqual({
+      digest: expect.any(String),
       input: {
         kind: 'tool_results',
         results: [{ toolCallId: 'call_1', name: 'get_weather', content: '31 °C' }],
@@ -240,6 +241,7 @@ test('Model parameters are passed to the turn; unknown and null fields are ignor
   });
   expect(status).toBe(200);
   expect(server.conversations.requests[0]?.request).toEqual({
+    digest: expect.any(String),
     input: { kind: 'words', text: 'Hi' },
     instructions: ['Be brief'],
     temperature: 0.2,
@@ -265,7 +267,10 @@ test.each([
 
 test('A response_format of text is the default', async () => {
   await ask({ messages: [user('Hi')], response_format: { type: 'text' } });
-  expect(server.conversations.requests[0]?.request).toEqual({ input: { kind: 'words', text: 'Hi' } });
+  expect(server.conversations.requests[0]?.request).toEqual({
+    digest: expect.any(String),
+    input: { kind: 'words', text: 'Hi' },
+  });
 });
 
 describe('Invalid input is 400 without a turn', () => {

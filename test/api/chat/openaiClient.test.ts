@@ -82,7 +82,10 @@ describe.each(['/project', '/v1/projects'])('The openai client at %s', (family) 
     });
     messages.push({ role: 'assistant', content: second }, { role: 'user', content: 'Thanks' });
     await client().chat.completions.create({ ...ask, messages });
-    expect(server.conversations.requests[2]?.request).toEqual({ input: { kind: 'words', text: 'Thanks' } });
+    expect(server.conversations.requests[2]?.request).toEqual({
+      digest: expect.any(String),
+      input: { kind: 'words', text: 'Thanks' },
+    });
   });
 
   test('runs its tools automatically', async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
 import { CallwayError } from '../../../src/base/errors.ts';
-import { type GivenMessage, newMessages } from '../../../src/engine/history/newMessages.ts';
-import type { SessionMessage } from '../../../src/engine/session/session.ts';
+import { ClientConversation, type GivenMessage } from '../../../src/engine/history/clientConversation.ts';
+import { newMessages } from '../../../src/engine/history/newMessages.ts';
+import { newSessionState, type SessionMessage } from '../../../src/engine/session/session.ts';
 import type { ExternalMessage } from '../../../src/engine/turn/turn.ts';
 
 const user = (content: string) => ({ role: 'user' as const, content });
@@ -27,11 +28,22 @@ const state = (stored: readonly Stored[], pending: readonly string[] = []) => ({
   pendingToolCalls: pending.map(call),
 });
 
+/** What is new, without the digest. */
+function read(known: ReturnType<typeof state>, given: readonly GivenMessage[]) {
+  const session = { state: { ...newSessionState({}), ...known } };
+  const { digest, ...rest } = newMessages(
+    session,
+    new ClientConversation(given, { keyId: 'key', draft: false }),
+  );
+  expect(digest).toEqual(expect.any(String));
+  return rest;
+}
+
 const KNOWN: Stored[] = [user('Hi'), agent('Hello')];
 const CUT: Stored = { ...agent('Once upon a'), interrupted: true };
 
 describe('newMessages takes as new', () => {
-  test.each<[string, Stored[], GivenMessage[], ReturnType<typeof newMessages>]>([
+  test.each<[string, Stored[], GivenMessage[], ReturnType<typeof read>]>([
     ['the first message of a session', [], [user('Hi')], { input: words('Hi') }],
     ['what follows the stored history', KNOWN, [...KNOWN.map(plain), user('Bye')], { input: words('Bye') }],
     ['all messages, where only new ones are sent', KNOWN, [user('Bye')], { input: words('Bye') }],
@@ -108,7 +120,7 @@ describe('newMessages takes as new', () => {
       { input: results('a'), history: [calling('a')] },
     ],
   ])('%s', (_, stored, given, expected) => {
-    expect(newMessages(state(stored), given)).toEqual(expected);
+    expect(read(state(stored), given)).toEqual(expected);
   });
 });
 
@@ -120,12 +132,12 @@ describe('Tool results', () => {
     ['after the whole conversation', [...conversation, result('a'), result('b')]],
     ['alone', [result('a'), result('b')]],
   ])('%s', (_, given) => {
-    expect(newMessages(state(stored, ['a', 'b']), given)).toEqual({ input: results('a', 'b') });
+    expect(read(state(stored, ['a', 'b']), given)).toEqual({ input: results('a', 'b') });
   });
 
   test('keep their order and the given name', () => {
     const given = [...conversation, { ...result('b'), name: 'mine' }, result('a')];
-    expect(newMessages(state(stored, ['a', 'b']), given).input).toEqual({
+    expect(read(state(stored, ['a', 'b']), given).input).toEqual({
       kind: 'tool_results',
       results: [
         { toolCallId: 'b', name: 'mine', content: 'ok' },
@@ -136,21 +148,21 @@ describe('Tool results', () => {
 
   test('are history when a user message follows them', () => {
     const given = [...conversation, result('a'), result('b'), user('And?')];
-    expect(newMessages(state(stored, ['a', 'b']), given)).toEqual({
+    expect(read(state(stored, ['a', 'b']), given)).toEqual({
       input: words('And?'),
       history: [result('a'), result('b')],
     });
   });
 
   test('are accepted in a conversation from outside of the session', () => {
-    expect(newMessages(state([]), [user('Hi'), calling('a'), result('a')])).toEqual({
+    expect(read(state([]), [user('Hi'), calling('a'), result('a')])).toEqual({
       input: results('a'),
       history: [user('Hi'), calling('a')],
     });
   });
 
   test('are dropped when the user continues without them', () => {
-    expect(newMessages(state(stored, ['a', 'b']), [...conversation, user('Never mind')])).toEqual({
+    expect(read(state(stored, ['a', 'b']), [...conversation, user('Never mind')])).toEqual({
       input: words('Never mind'),
     });
   });
@@ -204,12 +216,12 @@ describe('newMessages rejects', () => {
       '/messages/0/tool_call_id',
     ],
   ])('%s', (_, stored, given, code, path) => {
-    const error = failureOf(() => newMessages(stored, given));
+    const error = failureOf(() => read(stored, given));
     expect(error).toMatchObject({ category: 'invalid', code, details: [{ path, message: error.message }] });
   });
 
   test('an incomplete set of results, and names the missing ones', () => {
-    const error = failureOf(() => newMessages(state(pending, ['a', 'b']), [result('a')]));
+    const error = failureOf(() => read(state(pending, ['a', 'b']), [result('a')]));
     expect(error.message).toBe('messages lacks the results of the tool calls b');
   });
 });

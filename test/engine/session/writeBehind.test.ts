@@ -82,6 +82,7 @@ const sessions: SessionStore = {
     database.kept.push('end');
     return session;
   },
+  findByDigest: async () => undefined,
   search: async () => ({ items: [], total: 0 }),
   idle: async () => [],
 };

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 
 import { auditEntry } from '../../../agents/accounts/audit.ts';
-import { type Project, project, projectInput, projectPatch } from '../../../agents/accounts/project.ts';
+import {
+  DEFAULT_SESSION_IDLE_MINUTES,
+  type Project,
+  project,
+  projectInput,
+  projectPatch,
+} from '../../../agents/accounts/project.ts';
 import { createAgent } from '../../../agents/agents.ts';
 import { notFound } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
@@ -35,8 +41,12 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
       description: 'With an agent in draft and a short pathway to start from.',
       body: projectInput,
       async run({ stores, request, id, now }, input) {
-        const created: Project = { id, ...input, createdAt: now, updatedAt: now };
-        await stores.projects.insert(created);
+        const given = { id, ...input, createdAt: now, updatedAt: now };
+        await stores.projects.insert(given);
+        const created: Project = {
+          ...given,
+          sessionIdleMinutes: input.sessionIdleMinutes ?? DEFAULT_SESSION_IDLE_MINUTES,
+        };
         await createAgent(stores, deps, created, principalOf(request));
         return created;
       },

@@ -4,7 +4,11 @@ import {
   type CallLimitsPatch,
   NO_CALL_LIMITS,
 } from '../../../agents/accounts/callLimits.ts';
-import type { Project, ProjectPatch } from '../../../agents/accounts/project.ts';
+import {
+  DEFAULT_SESSION_IDLE_MINUTES,
+  type Project,
+  type ProjectPatch,
+} from '../../../agents/accounts/project.ts';
 import { type Quotas, quotasFrom } from '../../../agents/accounts/quotas.ts';
 import { isUuid } from '../../../base/ids.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
@@ -25,19 +29,22 @@ interface Row {
 
 const COLUMNS = `id, name, session_idle_minutes, history_retention_days, report_usage, call_limits, quotas, created_at, updated_at`;
 
+const INSERT = `INSERT INTO projects (${COLUMNS}, chat_idle_minutes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+
 export function projectStore(database: Queryable): ProjectStore {
   return {
     async insert(project) {
-      await database.query(`INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, [
+      await database.query(INSERT, [
         project.id,
         project.name,
-        project.sessionIdleMinutes,
+        project.sessionIdleMinutes ?? DEFAULT_SESSION_IDLE_MINUTES,
         project.historyRetentionDays,
         project.reportUsage,
         JSON.stringify(project.callLimits ?? {}),
         JSON.stringify(project.quotas ?? {}),
         project.createdAt,
         project.updatedAt,
+        project.sessionIdleMinutes ?? null,
       ]);
     },
     async find(projectId, lock) {
@@ -60,6 +67,7 @@ export function projectStore(database: Queryable): ProjectStore {
         `UPDATE projects SET
            name = coalesce($2, name),
            session_idle_minutes = coalesce($3, session_idle_minutes),
+           chat_idle_minutes = coalesce($3, chat_idle_minutes),
            history_retention_days = coalesce($4, history_retention_days),
            report_usage = coalesce($5, report_usage),
            call_limits = call_limits || $6::jsonb,

@@ -1,3 +1,4 @@
+import { DEFAULT_CHAT_IDLE_MINUTES } from '../../../agents/accounts/project.ts';
 import { CallwayError, invalid } from '../../../base/errors.ts';
 import {
   type Channel,
@@ -25,16 +26,18 @@ interface Row {
   state: SessionState;
   started_at: Date;
   last_activity_at: Date;
+  digest: string | null;
 }
 
 const COLUMNS = `project_id, session_id, instance_id, channel, provider, call_id, pathway_id, release_id, turn, state,
   started_at, last_activity_at`;
+const SELECTION = `${COLUMNS}, digest`;
 
 /** Each method is one statement: one transaction and one round trip. */
 export function sessionStore(database: Queryable): SessionStore {
   const find = async (projectId: string, sessionId: string): Promise<Session | undefined> => {
     const [row] = await database.query<Row>(
-      `SELECT ${COLUMNS} FROM sessions WHERE project_id = $1 AND session_id = $2`,
+      `SELECT ${SELECTION} FROM sessions WHERE project_id = $1 AND session_id = $2`,
       [projectId, sessionId],
       'find_session',
     );
@@ -43,6 +46,14 @@ export function sessionStore(database: Queryable): SessionStore {
 
   return {
     find,
+    async findByDigest(projectId, digests, except) {
+      const [found] = await database.query<Pick<Row, 'session_id'>>(
+        FIND_BY_DIGEST,
+        [projectId, digests, except],
+        'find_session_by_digest',
+      );
+      return found?.session_id;
+    },
     async insert(session, started) {
       const [inserted] = await database.query(INSERT, sessionParameters(session, started), 'insert_session');
       if (inserted) return;
@@ -70,9 +81,11 @@ export function sessionStore(database: Queryable): SessionStore {
     async idle(now, limit) {
       const rows = await database.query<Pick<Row, 'project_id' | 'session_id' | 'instance_id' | 'turn'>>(
         `SELECT project_id, session_id, instance_id, turn FROM sessions JOIN projects ON projects.id = project_id
-         WHERE channel <> 'phone' AND last_activity_at < $1::timestamptz - make_interval(mins => session_idle_minutes)
-         ORDER BY last_activity_at LIMIT $2`,
-        [now, limit],
+         WHERE channel <> 'phone' AND last_activity_at < $1::timestamptz - make_interval(mins => coalesce(
+           idle_minutes,
+           CASE channel WHEN 'chat' THEN coalesce(chat_idle_minutes, $3) ELSE session_idle_minutes END
+         )) ORDER BY last_activity_at LIMIT $2`,
+        [now, limit, DEFAULT_CHAT_IDLE_MINUTES],
       );
       return rows.map(({ project_id, session_id, instance_id, turn }) => ({
         projectId: project_id,
@@ -89,7 +102,8 @@ export function sessionStore(database: Queryable): SessionStore {
  */
 export const INSERT_SESSION = `
   session AS (
-    INSERT INTO sessions (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12)
+    INSERT INTO sessions (${COLUMNS}, idle_minutes)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12, $17)
     ON CONFLICT (project_id, session_id) DO NOTHING RETURNING *
   ), searchable AS (
     INSERT INTO session_texts (instance_id, project_id, session_id, data, created_at, updated_at)
@@ -105,9 +119,14 @@ export const INSERT_SESSION = `
 
 const INSERT = `WITH ${INSERT_SESSION} SELECT instance_id FROM session`;
 
+const FIND_BY_DIGEST = `
+  SELECT session_id FROM sessions
+  WHERE project_id = $1 AND digest = ANY ($2::text[]) AND channel = 'chat' AND session_id <> ALL ($3::text[])
+  ORDER BY array_position($2::text[], digest), last_activity_at DESC LIMIT 1`;
+
 const SAVE_TURN = `
   WITH saved AS (
-    UPDATE sessions SET turn = $4, state = $5::json, last_activity_at = $6
+    UPDATE sessions SET turn = $4, state = $5::json, last_activity_at = $6, digest = $15
     WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $4 - 1
     RETURNING instance_id, last_activity_at
   ), searchable AS (
@@ -175,7 +194,7 @@ const END = `
     SELECT instance_id, position, event, event = ANY ($9::text[]), 'waiting', 0
     FROM outbox, unnest($8::text[]) WITH ORDINALITY AS expected (event, position)
   )
-  SELECT ${COLUMNS} FROM ended`;
+  SELECT ${SELECTION} FROM ended`;
 
 export function sessionParameters(session: Session, started: HistoryEvent): Parameter[] {
   return [
@@ -195,6 +214,7 @@ export function sessionParameters(session: Session, started: HistoryEvent): Para
     started.type,
     started.at,
     storableJson(started.data),
+    session.idleMinutes ?? null,
   ];
 }
 
@@ -215,6 +235,7 @@ function turnParameters(session: Session, record: TurnHistory): Parameter[] {
     data,
     contents,
     latencies,
+    session.digest ?? null,
   ];
 }
 
@@ -267,5 +288,6 @@ function fromRow(row: Row): Session {
     state: row.state,
     startedAt: isoTime(row.started_at),
     lastActivityAt: isoTime(row.last_activity_at),
+    ...(row.digest === null ? {} : { digest: row.digest }),
   };
 }

@@ -36,6 +36,7 @@ const FULL = {
   placeholderMessages: { en: ['One moment…'], 'zh-TW': ['請稍候'] },
   transferTargets: ['+886223456789', 'sip:desk@pbx.example'],
   shareCallerNumber: false,
+  sessionIdleMinutes: 45,
   variableConfigs: [
     { name: 'city', type: 'string', description: 'Where', required: true },
     { name: 'size', type: 'enum', description: 'How big', values: ['small', 'large'] },
@@ -59,6 +60,7 @@ describe('The agent', () => {
       transferTargets: null,
       variableConfigs: null,
       shareCallerNumber: true,
+      sessionIdleMinutes: null,
     });
   });
 
@@ -107,6 +109,7 @@ describe('The agent', () => {
     ['postSessionWebhook', { url: 'https://example.com', retries: 1 }, '/postSessionWebhook/retries'],
     ['postEvaluationConfig', { criteria: [] }, '/postEvaluationConfig/criteria'],
     ['beforeStartConfig', { url: 'https://example.com', timeoutMs: 15_001 }, '/beforeStartConfig/timeoutMs'],
+    ['sessionIdleMinutes', 0, '/sessionIdleMinutes'],
     ['variableConfigs', [{ name: '1st', type: 'string', description: '' }], '/variableConfigs/0/name'],
     ['variableConfigs', [{ name: 'a', type: 'enum', description: '' }], '/variableConfigs/0/values'],
     [

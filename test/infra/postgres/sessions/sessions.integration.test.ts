@@ -363,6 +363,48 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
     expect(await idle(5)).toEqual(['web']);
   });
 
+  test('chats without a setting are idle after 60 min, others after 30, and the agent’s setting goes first', async () => {
+    const unset = await sessionWorld(opened.database, { sessionIdleMinutes: undefined });
+    await unset.start({ sessionId: 'chat' });
+    await unset.start({ sessionId: 'web', channel: 'web' });
+    await unset.start({ sessionId: 'short chat', idleMinutes: 2 });
+    await unset.start({ sessionId: 'long web', channel: 'web', idleMinutes: 90 });
+    const idle = async (minutes: number) =>
+      (await unset.stores.sessions.idle(new Date(Date.parse(BEGIN) + minutes * 60_000 + 1), 1_000))
+        .filter(({ projectId }) => projectId === unset.projectId)
+        .map(({ sessionId }) => sessionId)
+        .sort();
+    expect(await idle(1)).toEqual([]);
+    expect(await idle(29)).toEqual(['short chat']);
+    expect(await idle(30)).toEqual(['short chat', 'web']);
+    expect(await idle(60)).toEqual(['chat', 'short chat', 'web']);
+    expect(await idle(90)).toEqual(['chat', 'long web', 'short chat', 'web']);
+    await unset.stores.projects.update(unset.projectId, { sessionIdleMinutes: 30 }, BEGIN);
+    expect(await idle(30)).toEqual(['chat', 'short chat', 'web']);
+  });
+
+  test('are found by the digest of their conversation, within their project', async () => {
+    const other = await sessionWorld(opened.database);
+    const { sessions } = world.stores;
+    const begin = async (sessionId: string, digest: string | null, at: string) => {
+      const session = await world.start({ sessionId });
+      await sessions.saveTurn({ ...session, turn: 1, digest, lastActivityAt: at }, NOTHING);
+    };
+    await begin('older', 'digest a', later(1));
+    await begin('newer', 'digest a', later(2));
+    await begin('b', 'digest b', later(3));
+    await begin('none', null, later(4));
+    const found = (digests: string[], except: string[] = []) =>
+      sessions.findByDigest(world.projectId, digests, except);
+    expect(await found(['digest a', 'digest b'])).toBe('newer');
+    expect(await found(['digest b', 'digest a'])).toBe('b');
+    expect(await found(['digest a'], ['newer'])).toBe('older');
+    expect(await found(['digest a'], ['newer', 'older'])).toBeUndefined();
+    expect(await found([])).toBeUndefined();
+    expect(await other.stores.sessions.findByDigest(other.projectId, ['digest a'], [])).toBeUndefined();
+    expect((await sessions.find(world.projectId, 'b'))?.digest).toBe('digest b');
+  });
+
   test('are removed with their project', async () => {
     const session = await world.say(await world.start(), [user('x')]);
     const ended = await world.start();

@@ -56,7 +56,7 @@ export async function sessionWorld(database: Database, { config = {}, ...setting
 export type SessionWorld = Awaited<ReturnType<typeof sessionWorld>>;
 
 interface Settings {
-  readonly sessionIdleMinutes: number;
+  readonly sessionIdleMinutes: number | undefined;
   readonly historyRetentionDays: number;
   readonly config: Partial<AgentConfig>;
 }
