@@ -2,7 +2,7 @@ import type { SipServerOptions } from './options.ts';
 import type { SipServerStats } from './server.ts';
 import { startThread } from './thread.ts';
 import type { TraceEntry } from './trace.ts';
-import { trustList } from './transport/guard.ts';
+import { type KnownPeer, peerList } from './transport/guard.ts';
 import type { Endpoint } from './transport/types.ts';
 
 /** A SIP server in a worker thread. */
@@ -11,8 +11,8 @@ export interface EmbeddedSipServer {
   readonly controlPort: number;
   /** @throws {Error} When the thread has ended. */
   stats(): Promise<SipServerStats>;
-  /** Replaces the option `trusted`. @throws {RangeError} For an invalid source. */
-  trust(sources: readonly string[]): void;
+  /** Replaces the peers with a budget of their own. @throws {RangeError} For an invalid source. */
+  know(peers: readonly KnownPeer[]): void;
   /**
    * Calls back with the messages of one call, in batches, until the returned function is called. To be called before
    * the first message.
@@ -28,7 +28,7 @@ export interface EmbeddedSipServer {
 export type ToWorker =
   | { readonly type: 'stats'; readonly id: number }
   | { readonly type: 'follow' | 'unfollow'; readonly callId: string }
-  | { readonly type: 'trust'; readonly sources: readonly string[] }
+  | { readonly type: 'know'; readonly peers: readonly KnownPeer[] }
   | { readonly type: 'close' };
 
 /** Messages of the SIP server's thread. */
@@ -81,10 +81,10 @@ export async function startEmbeddedSipServer(options: SipServerOptions): Promise
     sipPorts,
     controlPort,
     lost: ended.then((error) => (closing ? new Promise<Error>(() => undefined) : error)),
-    trust(sources) {
+    know(peers) {
       // Throws here, not in the thread.
-      trustList(sources);
-      tell({ type: 'trust', sources });
+      peerList(peers);
+      tell({ type: 'know', peers });
     },
     stats: () =>
       new Promise((resolve, reject) => {

@@ -29,7 +29,7 @@ import { type Counters, createCounters } from './stats.ts';
 import { TransactionLayer } from './transaction/layer.ts';
 import { DEFAULT_SIP_TIMES } from './transaction/machine.ts';
 import { defaultConnectionTimes } from './transport/connection.ts';
-import { defaultGuard } from './transport/guard.ts';
+import { defaultGuard, type KnownPeer } from './transport/guard.ts';
 import {
   type ListenOn,
   openTransports,
@@ -47,8 +47,8 @@ export interface SipServer {
   readonly sipPorts: readonly Endpoint[];
   readonly controlPort: number;
   stats(): SipServerStats;
-  /** Replaces the option `trusted`. @throws {RangeError} For an invalid source. */
-  trust(sources: readonly string[]): void;
+  /** Replaces the peers with a budget of their own. @throws {RangeError} For an invalid source. */
+  know(peers: readonly KnownPeer[]): void;
   /** Terminates all calls, then closes all sockets. Idempotent. */
   close(): Promise<void>;
 }
@@ -106,7 +106,7 @@ export async function startSipServer(
   };
   return {
     sipPorts: transport.locals,
-    trust: (sources) => transport.trust(sources),
+    know: (peers) => transport.know(peers),
     controlPort: (control.server.address() as AddressInfo).port,
     stats: () => ({ ...readStats(core, proxied), 'now.timers': clock.pending }),
     close: () => {

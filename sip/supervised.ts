@@ -2,6 +2,7 @@ import { type EmbeddedSipServer, startEmbeddedSipServer } from './embed.ts';
 import type { SipServerOptions } from './options.ts';
 import type { SipServerStats } from './server.ts';
 import type { TraceEntry } from './trace.ts';
+import type { KnownPeer } from './transport/guard.ts';
 import type { Endpoint } from './transport/types.ts';
 
 export interface SupervisorEvents {
@@ -27,7 +28,7 @@ export class SupervisedSipServer {
   readonly #closed: Promise<undefined>;
   #announceClosed: () => void = () => undefined;
   #server: EmbeddedSipServer | undefined;
-  #trusted: readonly string[];
+  #peers: readonly KnownPeer[] = [];
   #isClosed = false;
   #supervising: Promise<void> = Promise.resolve();
 
@@ -42,7 +43,6 @@ export class SupervisedSipServer {
     this.#server = server;
     this.#options = options;
     this.#events = events;
-    this.#trusted = options.trusted ?? [];
     this.#closed = new Promise((resolve) => {
       this.#announceClosed = () => resolve(undefined);
     });
@@ -70,10 +70,10 @@ export class SupervisedSipServer {
     return (udp ?? this.sipPorts.find(({ transport }) => transport === 'tcp'))?.port;
   }
 
-  /** @see EmbeddedSipServer.trust */
-  trust(sources: readonly string[]): void {
-    this.#trusted = sources;
-    this.#server?.trust(sources);
+  /** @see EmbeddedSipServer.know */
+  know(peers: readonly KnownPeer[]): void {
+    this.#server?.know(peers);
+    this.#peers = peers;
   }
 
   /** Undefined while the server is down. */
@@ -115,8 +115,9 @@ export class SupervisedSipServer {
       if (this.#isClosed) return;
       try {
         const port = this.sipPort;
-        const options = { ...this.#options, ...(port === undefined ? {} : { port }), trusted: this.#trusted };
+        const options = { ...this.#options, ...(port === undefined ? {} : { port }) };
         const server = await this.#start(options);
+        server.know(this.#peers);
         this.#server = server;
         for (const trace of this.#traces) trace.stop = server.trace(trace.callId, trace.listener);
         return;

@@ -15,7 +15,7 @@ async function run(): Promise<void> {
     port.on('message', async (message: ToWorker) => {
       if (message.type === 'follow') tracer.follow(message.callId);
       else if (message.type === 'unfollow') tracer.unfollow(message.callId);
-      else if (message.type === 'trust') server.trust(message.sources);
+      else if (message.type === 'know') server.know(message.peers);
       else if (message.type === 'stats') tell({ type: 'stats', id: message.id, stats: server.stats() });
       else {
         await server.close();

@@ -11,7 +11,7 @@ export interface ConnectionLimits {
 /** Limits the inbound connections, in total and per source. */
 export interface ConnectionLimiter {
   /**
-   * Accepts and counts a connection, or closes it. Trusted sources are always accepted.
+   * Accepts and counts a connection, or closes it. Known peers have only the limit per source.
    *
    * @param present - The number of open connections.
    */
@@ -29,9 +29,10 @@ export function createConnectionLimiter(
   return {
     accept(remote, socket, present) {
       const fromSource = perSource.get(remote.address) ?? 0;
-      const isCrowded = present >= limits.maxConnections || fromSource >= limits.maxConnectionsPerSource;
-      const isTrusted = guard.isTrusted(remote.address, remote.port);
-      if (!isTrusted && (isCrowded || !guard.admit(remote.address, remote.port))) {
+      const { address, port } = remote;
+      const isCrowded = present >= limits.maxConnections && !guard.isTrusted(address, port);
+      const isGreedy = fromSource >= limits.maxConnectionsPerSource && !guard.isUnlimited(address, port);
+      if (isCrowded || isGreedy || !guard.admit(address, port)) {
         counters.count('connections.refused');
         socket.on('error', () => counters.count('connections.failed'));
         socket.destroy();

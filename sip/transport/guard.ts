@@ -3,12 +3,28 @@ import type { Clock } from '../clock.ts';
 import type { Counters } from '../stats.ts';
 import { plainAddress } from './types.ts';
 
+export interface RateLimits {
+  readonly messagesPerSecond: number;
+  readonly burst: number;
+  readonly callsPerSecond: number;
+  readonly callBurst: number;
+}
+
+/** A peer with a budget of its own: it is never banned, and what others send does not use up its budget. */
+export interface KnownPeer {
+  readonly name: string;
+  /** As {@link GuardOptions.trusted}. The most specific entry of all peers decides whose a source is. */
+  readonly sources: readonly string[];
+}
+
 export interface GuardOptions {
   /**
    * `address`, `address:port` or `network/bits`: without limits and bans. Other ports of an address that is trusted by
    * port are separate sources, since several hosts may share the address.
    */
   readonly trusted: readonly string[];
+  /** For all sources of one {@link KnownPeer} together. */
+  readonly peer: RateLimits;
   readonly messagesPerSecond: number;
   readonly burst: number;
   /** New calls per source. */
@@ -17,9 +33,10 @@ export interface GuardOptions {
   readonly banMs: number;
 }
 
-/** Above the rates of a PBX with hundreds of calls, below those of a scanner. Trunks of carriers are trusted. */
+/** For strangers above the rates of a PBX with hundreds of calls, below those of a scanner. */
 export const defaultGuard: GuardOptions = {
   trusted: [],
+  peer: { messagesPerSecond: 6000, burst: 12_000, callsPerSecond: 300, callBurst: 600 },
   messagesPerSecond: 2000,
   burst: 4000,
   callsPerSecond: 50,
@@ -40,9 +57,12 @@ interface Allowance {
   atMs: number;
 }
 
-interface Source {
+interface Budget {
   readonly messages: Allowance;
   readonly calls: Allowance;
+}
+
+interface Source extends Budget {
   rubbish: number;
   bannedUntilMs: number;
 }
@@ -52,9 +72,12 @@ export interface Guard {
   admit(address: string, port: number): boolean;
   /** Whether a new call is within the limit; to be called after `admit`. */
   admitCall(address: string, port: number): boolean;
+  /** Whether a source is trusted, or a known peer's. */
   isTrusted(address: string, port: number): boolean;
-  /** Replaces the trusted sources. @throws {RangeError} For an invalid entry; nothing changes. */
-  trust(entries: readonly string[]): void;
+  /** Whether a source has no limits at all. */
+  isUnlimited(address: string, port: number): boolean;
+  /** Replaces the known peers; those that stay keep their budgets. @throws {RangeError} For an invalid source; nothing changes. */
+  know(peers: readonly KnownPeer[]): void;
   /** Resets the count of malformed messages. */
   noteValidMessage(address: string, port: number): void;
   /** Counts a malformed message, and bans the source at the limit. */
@@ -62,23 +85,25 @@ export interface Guard {
 }
 
 export function createGuard(options: GuardOptions, clock: Clock, counters: Counters): Guard {
-  let trusted = trustList(options.trusted);
+  const trusted = trustList(options.trusted);
+  let peers = peerList([]);
+  let budgets = new Map<string, Budget>();
   const sources = new Map<string, Source>();
+  const newBudget = ({ burst, callBurst }: RateLimits, nowMs: number): Budget => ({
+    messages: { tokens: burst, atMs: nowMs },
+    calls: { tokens: callBurst, atMs: nowMs },
+  });
+  const budgetOf = (address: string, port: number) => budgets.get(peers.find(address, port) ?? '');
 
   const keyOf = (address: string, port: number) =>
-    trusted.isShared(address) ? `${address} ${port}` : address;
+    trusted.isShared(address) || peers.isShared(address) ? `${address} ${port}` : address;
   const lookup = (address: string, port: number, nowMs: number): Source | undefined => {
     const key = keyOf(address, port);
     const known = sources.get(key);
     if (known) return known;
     if (sources.size >= MAX_SOURCES) forgetQuiet(sources, nowMs);
     if (sources.size >= MAX_SOURCES) return undefined;
-    const fresh = {
-      messages: { tokens: options.burst, atMs: nowMs },
-      calls: { tokens: options.callBurst, atMs: nowMs },
-      rubbish: 0,
-      bannedUntilMs: 0,
-    };
+    const fresh = { ...newBudget(options, nowMs), rubbish: 0, bannedUntilMs: 0 };
     sources.set(key, fresh);
     return fresh;
   };
@@ -87,6 +112,11 @@ export function createGuard(options: GuardOptions, clock: Clock, counters: Count
     admit(address, port) {
       if (trusted.includes(address, port)) return true;
       const nowMs = clock.monotonicMs();
+      const budget = budgetOf(address, port);
+      if (budget) {
+        const { burst, messagesPerSecond } = options.peer;
+        return take(budget.messages, burst, messagesPerSecond, nowMs) || refuse(counters, 'dropped.rate');
+      }
       const source = lookup(address, port, nowMs);
       if (!source) return refuse(counters, 'dropped.crowded');
       if (source.bannedUntilMs > nowMs) return refuse(counters, 'dropped.banned');
@@ -96,19 +126,24 @@ export function createGuard(options: GuardOptions, clock: Clock, counters: Count
     admitCall(address, port) {
       if (trusted.includes(address, port)) return true;
       const nowMs = clock.monotonicMs();
+      const budget = budgetOf(address, port);
+      if (budget) return take(budget.calls, options.peer.callBurst, options.peer.callsPerSecond, nowMs);
       const source = lookup(address, port, nowMs);
       return source !== undefined && take(source.calls, options.callBurst, options.callsPerSecond, nowMs);
     },
-    isTrusted: (address, port) => trusted.includes(address, port),
-    trust(entries) {
-      trusted = trustList(entries);
+    isTrusted: (address, port) => trusted.includes(address, port) || budgetOf(address, port) !== undefined,
+    isUnlimited: (address, port) => trusted.includes(address, port),
+    know(next) {
+      peers = peerList(next);
+      const nowMs = clock.monotonicMs();
+      budgets = new Map(next.map(({ name }) => [name, budgets.get(name) ?? newBudget(options.peer, nowMs)]));
     },
     noteValidMessage(address, port) {
       const source = sources.get(keyOf(address, port));
       if (source) source.rubbish = 0;
     },
     noteMalformedMessage(address, port) {
-      if (trusted.includes(address, port)) return;
+      if (trusted.includes(address, port) || budgetOf(address, port)) return;
       const nowMs = clock.monotonicMs();
       const source = lookup(address, port, nowMs);
       if (!source) return;
@@ -191,4 +226,52 @@ function addTrusted(entry: string, networks: BlockList): { address: string; port
     return { address, port };
   }
   return undefined;
+}
+
+/** The sources of known peers. */
+export interface PeerList {
+  /** @returns The name of the peer. */
+  find(address: string, port: number): string | undefined;
+  /** Whether an address is a peer's by port. */
+  isShared(address: string): boolean;
+}
+
+/** @throws {RangeError} For an invalid source. */
+export function peerList(peers: readonly KnownPeer[]): PeerList {
+  const exact = new Map<string, string>();
+  const shared = new Set<string>();
+  const networks: { readonly list: BlockList; readonly bits: number; readonly name: string }[] = [];
+  for (const { name, sources } of peers) {
+    for (const source of sources) {
+      const list = new BlockList();
+      const at = addTrusted(source, list);
+      if (!at) networks.push({ list, bits: bitsOf(source), name });
+      else if (!exact.has(`${at.address}:${at.port}`)) exact.set(`${at.address}:${at.port}`, name);
+      if (at) shared.add(at.address);
+    }
+  }
+  networks.sort((one, other) => other.bits - one.bits);
+  const known = new Map<string, string | undefined>();
+  const inNetwork = (address: string): string | undefined => {
+    if (networks.length === 0 || known.has(address)) return known.get(address);
+    if (known.size >= MAX_SOURCES) known.clear();
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    const name = networks.find(({ list }) => list.check(address, family))?.name;
+    known.set(address, name);
+    return name;
+  };
+  return {
+    find(address, port) {
+      const plain = plainAddress(address);
+      return exact.get(`${plain}:${port}`) ?? inNetwork(plain);
+    },
+    isShared: (address) => shared.size > 0 && shared.has(plainAddress(address)),
+  };
+}
+
+/** The prefix length of a network on the scale of IPv6, so that both families compare. */
+function bitsOf(source: string): number {
+  const [network = '', bits] = source.split('/');
+  const most = isIP(network) === 6 ? 128 : 32;
+  return 128 - most + (bits === undefined ? most : Number(bits));
 }

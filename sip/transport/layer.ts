@@ -6,7 +6,7 @@ import type { SipMessage } from '../message/message.ts';
 import { parseMessage } from '../message/parse.ts';
 import type { Counters } from '../stats.ts';
 import { type ConnectionTimes, defaultConnectionTimes } from './connection.ts';
-import { createGuard, type Guard, type GuardOptions } from './guard.ts';
+import { createGuard, type Guard, type GuardOptions, type KnownPeer } from './guard.ts';
 import { isPortUnreachable } from './portProbe.ts';
 import type { Target } from './resolver.ts';
 import { StreamTransport, type TlsOptions } from './stream.ts';
@@ -149,9 +149,9 @@ export class TransportLayer {
     return this.#guard.admitCall(address, port);
   }
 
-  /** Replaces the sources without limits and bans. @throws {RangeError} For an invalid source. */
-  trust(sources: readonly string[]): void {
-    this.#guard.trust(sources);
+  /** Replaces the known peers. @throws {RangeError} For an invalid source. */
+  know(peers: readonly KnownPeer[]): void {
+    this.#guard.know(peers);
   }
 
   /** Whether an address and port is one of ours. */

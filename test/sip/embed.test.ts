@@ -6,7 +6,7 @@ import { SECRET, serverOptions } from './support/rig.ts';
 import { newApp } from './support/srf.ts';
 
 test('An embedded server takes calls, counts them and traces the requested call', async () => {
-  const server = await startEmbeddedSipServer(serverOptions());
+  const server = await startEmbeddedSipServer(serverOptions({ trusted: [] }));
   const srf = newApp();
   await new Promise<void>((resolve) => {
     srf.connect({ host: '127.0.0.1', port: server.controlPort, secret: SECRET });
@@ -33,8 +33,8 @@ test('An embedded server takes calls, counts them and traces the requested call'
   expect(new Set(seen.map(({ callId }) => callId))).toEqual(new Set(['shown']));
   expect(seen[0]?.remote).toBe(`127.0.0.1:${phone.port}`);
   unfollow();
-  expect(() => server.trust(['nobody'])).toThrow(RangeError);
-  server.trust([]);
+  expect(() => server.know([{ name: 't', sources: ['nobody'] }])).toThrow(RangeError);
+  server.know([]);
   for (let count = 0; count < 20; count += 1) phone.send('INVITE rubbish\r\n\r\n', port);
   await vi.waitFor(async () => expect((await server.stats())['sources.banned']).toBe(1));
   expect((await server.stats())['messages.in']).toBeGreaterThanOrEqual(4);

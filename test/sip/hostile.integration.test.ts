@@ -108,11 +108,11 @@ test.each([
   await vi.waitFor(() => expect(rig.server.stats()['now.connections']).toBe(0));
 });
 
-test('A trusted source can connect when all other connections are in use', async () => {
+test('A known peer can connect when all other connections are in use', async () => {
   const rig = await rigOf({ trusted: [], maxConnections: 2 });
   const others = await silentConnections(portOf(rig, 'tcp'), 3);
   await vi.waitFor(() => expect(rig.server.stats()['connections.refused']).toBe(1));
-  rig.server.trust(['127.0.0.1']);
+  rig.server.know([{ name: 'trunk', sources: ['127.0.0.1'] }]);
   const [trunk] = await silentConnections(portOf(rig, 'tcp'), 1);
   await vi.waitFor(() => expect(rig.server.stats()['now.connections']).toBe(3));
   for (const socket of [...others, ...(trunk ? [trunk] : [])]) socket.destroy();

@@ -4,6 +4,7 @@ import { type EmbeddedSipServer, startEmbeddedSipServer } from '../../sip/embed.
 import type { SipServerOptions } from '../../sip/options.ts';
 import { SupervisedSipServer } from '../../sip/supervised.ts';
 import type { TraceEntry } from '../../sip/trace.ts';
+import type { KnownPeer } from '../../sip/transport/guard.ts';
 import { Phone } from './support/phone.ts';
 
 const OPTIONS: SipServerOptions = { port: 0, control: { port: 0, secret: 's' }, trusted: ['192.0.2.1'] };
@@ -76,14 +77,14 @@ describe('A restart', () => {
   /** A server that starts only while the port is free. */
   async function supervise() {
     const port = { isTaken: false };
-    const trusted: (readonly string[])[] = [];
+    const known: (readonly KnownPeer[])[] = [];
     const servers = crashable(async () => {
       if (port.isTaken) throw new Error('port in use');
       return {
         sipPorts: [{ transport: 'udp', address: '127.0.0.1', port: 5060 }],
         controlPort: 9022,
         stats: () => Promise.reject(new Error('the SIP thread is gone')),
-        trust: (sources) => void trusted.push(sources),
+        know: (peers) => void known.push(peers),
         trace: () => () => undefined,
         lost: new Promise<Error>(() => undefined),
         close: async () => undefined,
@@ -91,7 +92,7 @@ describe('A restart', () => {
     });
     const recorded = recordedEvents();
     const supervised = await SupervisedSipServer.start(OPTIONS, recorded, servers.start);
-    return { supervised, servers, port, trusted, events: recorded.events };
+    return { supervised, servers, port, known, events: recorded.events };
   }
 
   test('is tried again after 200 ms, doubling to 10 s, until it succeeds', async () => {
@@ -112,15 +113,15 @@ describe('A restart', () => {
     await supervised.close();
   });
 
-  test('has the trusted sources of the moment', async () => {
-    const { supervised, servers, trusted } = await supervise();
-    supervised.trust(['198.51.100.7']);
+  test('has the known peers of the moment', async () => {
+    const { supervised, servers, known } = await supervise();
+    const peers = (source: string) => [{ name: 'trunk', sources: [source] }];
+    supervised.know(peers('198.51.100.7'));
     await servers.crash();
     await vi.advanceTimersByTimeAsync(100);
-    supervised.trust(['198.51.100.8']);
+    supervised.know(peers('198.51.100.8'));
     await vi.advanceTimersByTimeAsync(200);
-    expect(servers.starts[1]?.trusted).toEqual(['198.51.100.8']);
-    expect(trusted).toEqual([['198.51.100.7']]);
+    expect(known).toEqual([peers('198.51.100.7'), peers('198.51.100.8')]);
     await supervised.close();
   });
 

@@ -58,7 +58,7 @@ async function embeddedSipServer(
     traces: traceFromServer(server, (atMs) => clock?.fromSystem(atMs) ?? atMs),
     showsTrying: true,
     port: server.sipPort,
-    trust: (sources) => server.trust(sources),
+    know: (peers) => server.know(peers),
     stats: () => server.stats(),
     close: () => server.close(),
   };

@@ -63,8 +63,8 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
   const { trunks: store, bus } = parts;
   const directory = new TrunkDirectory({ ...common, store, bus, resolve: resolveSipHost });
   await directory.start();
-  server.trust(directory.trustedSources);
-  directory.onChange(() => server.trust(directory.trustedSources));
+  server.know(directory.peers);
+  directory.onChange(() => server.know(directory.peers));
   const control = connectControl({
     ...common,
     target: server.target,

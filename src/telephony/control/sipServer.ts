@@ -2,6 +2,13 @@ import type { TraceSource } from '../trace.ts';
 import type { ControlTarget } from './connection.ts';
 import { parseControlUrl } from './probe.ts';
 
+/** A trunk, as the SIP server's flood guard knows it. */
+export interface KnownPeer {
+  readonly name: string;
+  /** `address`, `address:port` or `network/bits`. */
+  readonly sources: readonly string[];
+}
+
 /** The SIP server that the node works with: the embedded one or a drachtio-server. */
 export interface SipServerAccess {
   /** Undefined while the server is down. */
@@ -12,8 +19,8 @@ export interface SipServerAccess {
   readonly showsTrying: boolean;
   /** The SIP port for UDP and TCP; undefined for a drachtio-server. */
   readonly port: number | undefined;
-  /** Exempts these sources, and no others, from limits and bans. */
-  trust(sources: readonly string[]): void;
+  /** Gives these peers, and no others, a budget of their own. */
+  know(peers: readonly KnownPeer[]): void;
   /** Counters and gauges by name; undefined for a drachtio-server and while the server is down. */
   stats(): Promise<Readonly<Record<string, number>> | undefined>;
   /** Idempotent. */
@@ -28,7 +35,7 @@ export function externalSipServer(url: string): SipServerAccess {
     traces: undefined,
     showsTrying: false,
     port: undefined,
-    trust: () => undefined,
+    know: () => undefined,
     stats: async () => undefined,
     close: async () => undefined,
   };

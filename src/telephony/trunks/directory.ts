@@ -4,9 +4,10 @@ import ipaddr from 'ipaddr.js';
 import { bracketed } from '../../../sip/message/fields/uri.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { NodeBus } from '../../calls/nodes/nodeBus.ts';
-import { isInNetwork } from '../../calls/trunks/sourceNetwork.ts';
+import { formatNetwork, isInNetwork, isWideNetwork } from '../../calls/trunks/sourceNetwork.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { TrunkStore } from '../../calls/trunks/trunkStore.ts';
+import type { KnownPeer } from '../control/sipServer.ts';
 import { sourcesOf } from './addressing.ts';
 
 export interface TrunkDirectoryDeps {
@@ -52,16 +53,11 @@ export class TrunkDirectory {
   }
 
   /**
-   * The networks that trunks name, and their hosts with the exact ports on which they listen, since others may share the
-   * address.
+   * Each trunk with its sources: its networks, and its hosts with the exact ports on which they listen, since others may
+   * share the address. Wide networks are left out: most of their addresses are strangers'.
    */
-  get trustedSources(): readonly string[] {
-    const ranges = this.#trunks.flatMap(({ inboundCidrs }) => inboundCidrs);
-    const hosts = this.#trunks.flatMap(sourcesOf).flatMap(({ host, port }) => {
-      const addresses = (this.#addresses.get(host) ?? []).filter(isPlainAddress);
-      return addresses.map((address) => `${bracketed(address)}:${port}`);
-    });
-    return [...new Set([...ranges, ...hosts])];
+  get peers(): readonly KnownPeer[] {
+    return this.#trunks.map((trunk) => ({ name: trunk.id, sources: [...new Set(this.#sources(trunk))] }));
   }
 
   /** Reads the trunks, once more if one reading is in progress; then every 30 s. @returns When they have been read. */
@@ -107,6 +103,15 @@ export class TrunkDirectory {
     await this.#refreshing;
   }
 
+  #sources(trunk: Trunk): string[] {
+    const networks = trunk.inboundCidrs.filter((network) => !isWideNetwork(network)).map(formatNetwork);
+    const hosts = sourcesOf(trunk).flatMap(({ host, port }) => {
+      const addresses = (this.#addresses.get(host) ?? []).filter(isPlainAddress);
+      return addresses.map((address) => `${bracketed(address)}:${port}`);
+    });
+    return [...networks, ...hosts];
+  }
+
   #rank(trunk: Trunk, address: string, port: number): number {
     if (trunk.inboundCidrs.some((network) => isInNetwork(address, network))) return Rank.network;
     const hosts = sourcesOf(trunk).filter(({ host }) =>
@@ -147,7 +152,7 @@ export class TrunkDirectory {
 
   #version(): string {
     const trunks = this.#trunks.map(({ id, updatedAt }) => `${id} ${updatedAt}`).sort();
-    return `${trunks.join()} ${this.trustedSources.join()}`;
+    return `${trunks.join()} ${JSON.stringify(this.peers)}`;
   }
 }
 

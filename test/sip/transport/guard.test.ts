@@ -8,6 +8,7 @@ function guarded(trusted: string[] = []) {
   const counters = createCounters();
   const options = {
     trusted,
+    peer: { messagesPerSecond: 20, burst: 40, callsPerSecond: 2, callBurst: 6 },
     messagesPerSecond: 10,
     burst: 20,
     callsPerSecond: 1,
@@ -38,16 +39,52 @@ test('Calls of a source are limited by burst and rate, those of a trusted one ar
   expect(begun('192.0.2.9')).toBe(10);
 });
 
-test('The trusted sources can change, and an invalid entry changes nothing', () => {
-  const { guard } = guarded(['192.0.2.9']);
-  guard.trust(['192.0.2.1', '198.51.100.0/24']);
-  expect(['192.0.2.9', '192.0.2.1', '198.51.100.7'].map((one) => guard.isTrusted(one, 5060))).toEqual([
-    false,
-    true,
-    true,
+const calls = (guard: ReturnType<typeof guarded>['guard'], address: string, port = 5060, count = 10) =>
+  Array.from({ length: count }, () => guard.admitCall(address, port)).filter(Boolean).length;
+
+test('Known peers have a budget each, for all of their sources together; strangers keep theirs', () => {
+  const { guard } = guarded();
+  guard.know([
+    { name: 'one', sources: ['198.51.100.0/24', '192.0.2.9:5070'] },
+    { name: 'two', sources: ['203.0.113.7'] },
   ]);
-  expect(() => guard.trust(['nobody'])).toThrow(RangeError);
-  expect(guard.isTrusted('192.0.2.1', 5060)).toBe(true);
+  expect(calls(guard, '198.51.100.7', 5060, 4) + calls(guard, '192.0.2.9', 5070)).toBe(6);
+  expect(calls(guard, '203.0.113.7')).toBe(6);
+  expect(calls(guard, '192.0.2.9', 5071)).toBe(3);
+  expect(calls(guard, '192.0.2.1')).toBe(3);
+});
+
+test('The most specific source decides whose budget it is, so that a wide network takes nobody’s', () => {
+  const { guard } = guarded();
+  guard.know([
+    { name: 'wide', sources: ['198.51.0.0/16'] },
+    { name: 'carrier', sources: ['198.51.100.0/24'] },
+    { name: 'host', sources: ['198.51.100.7:5060'] },
+  ]);
+  expect(calls(guard, '198.51.7.7', 5060, 50)).toBe(6);
+  expect(calls(guard, '198.51.100.9')).toBe(6);
+  expect(calls(guard, '198.51.100.7')).toBe(6);
+  expect(calls(guard, '::ffff:198.51.100.7')).toBe(0);
+});
+
+test('Peers that stay keep their budgets, and an invalid source changes nothing', () => {
+  const { guard } = guarded();
+  const one = { name: 'one', sources: ['198.51.100.7'] };
+  guard.know([one]);
+  expect(calls(guard, '198.51.100.7')).toBe(6);
+  expect(() => guard.know([{ name: 'two', sources: ['nobody'] }])).toThrow(RangeError);
+  guard.know([one, { name: 'two', sources: ['198.51.100.8'] }]);
+  expect(calls(guard, '198.51.100.7')).toBe(0);
+  expect(calls(guard, '198.51.100.8')).toBe(6);
+});
+
+test('A known peer is not banned for malformed messages, which a spoofer could send', () => {
+  const { guard } = guarded();
+  guard.know([{ name: 'one', sources: ['198.51.100.7'] }]);
+  for (let count = 0; count < 50; count += 1) guard.noteMalformedMessage('198.51.100.7', 5060);
+  expect(guard.admit('198.51.100.7', 5060)).toBe(true);
+  expect(guard.isTrusted('198.51.100.7', 5060)).toBe(true);
+  expect(guard.isUnlimited('198.51.100.7', 5060)).toBe(false);
 });
 
 test('A trusted port matches IPv4 and IPv4-mapped addresses', () => {

@@ -74,23 +74,24 @@ test('Of several trunks at an address, networks come first, then the very port, 
   await directory.close();
 });
 
-test('The trusted sources are the trunks’ hosts with their ports and their networks', async () => {
+test('The known peers are the trunks with their hosts and ports, and their networks unless they are wide', async () => {
   const { directory } = open(
     [
-      trunk('plain', { host: '10.0.0.1', port: 5080, inboundCidrs: ['192.0.2.0/24'] }),
+      trunk('plain', {
+        host: '10.0.0.1',
+        port: 5080,
+        inboundCidrs: ['192.0.2.0/24', '0.0.0.0/0', '::ffff:198.51.100.0/120'],
+      }),
       trunk('six', { host: '[2001:db8::1]' }),
       trunk('proxied', { host: 'carrier.example', outboundProxy: 'sip:10.0.0.1:5070;lr' }),
     ],
     { 'carrier.example': ['203.0.113.5', '203.0.113.6'] },
   );
   await directory.start();
-  expect(directory.trustedSources).toEqual([
-    '192.0.2.0/24',
-    '10.0.0.1:5080',
-    '[2001:db8::1]:5060',
-    '203.0.113.5:5060',
-    '203.0.113.6:5060',
-    '10.0.0.1:5070',
+  expect(directory.peers).toEqual([
+    { name: 'plain', sources: ['192.0.2.0/24', '198.51.100.0/24', '10.0.0.1:5080'] },
+    { name: 'six', sources: ['[2001:db8::1]:5060'] },
+    { name: 'proxied', sources: ['203.0.113.5:5060', '203.0.113.6:5060', '10.0.0.1:5070'] },
   ]);
   await directory.close();
 });
@@ -128,9 +129,9 @@ test('A DNS failure keeps the previous addresses', async () => {
   await settle();
   expect(directory.bySource('203.0.113.5', 5060)).toHaveLength(1);
   expect(errors).toEqual(['resolving the trunk host carrier.example failed']);
-  expect(directory.trustedSources).toEqual(['203.0.113.5:5060']);
+  expect(directory.peers[0]?.sources).toEqual(['203.0.113.5:5060']);
   const changes: (readonly string[])[] = [];
-  directory.onChange(() => changes.push(directory.trustedSources));
+  directory.onChange(() => changes.push(directory.peers.flatMap(({ sources }) => sources)));
   world.names = { 'carrier.example': ['203.0.113.6', 'fe80::1%eth0'] };
   clock.advance(30_000);
   await settle();
