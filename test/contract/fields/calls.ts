@@ -40,11 +40,13 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
         'telephony/leg/outbound.test.ts › A redirect is followed to the preferred Contact, if the trunk allows it',
       headers: 'telephony/leg/outbound.test.ts › The trunk’s headers are added and cannot replace ours',
       'headersToVariables[].header':
-        'calls/trunks/trunkHeaders.test.ts › take the first header that has a value, cleaned and cut',
+        'e2e/phone/whoIsCalling.realtime.test.ts › is asked while the phone rings, and greeted by name',
       'headersToVariables[].variable':
-        'calls/trunks/trunkHeaders.test.ts › take the first header that has a value, cleaned and cut',
-      'variablesToHeaders[].variable': 'calls/trunks/trunkHeaders.test.ts › carry %j as one line',
-      'variablesToHeaders[].header': 'calls/trunks/trunkHeaders.test.ts › carry %j as one line',
+        'e2e/phone/whoIsCalling.realtime.test.ts › is asked while the phone rings, and greeted by name',
+      'variablesToHeaders[].variable':
+        'e2e/phone/whoIsCalling.realtime.test.ts › reaches the INVITE, the bot’s start message, the webhooks and the history',
+      'variablesToHeaders[].header':
+        'e2e/phone/whoIsCalling.realtime.test.ts › reaches the INVITE, the bot’s start message, the webhooks and the history',
       inboundCidrs: 'telephony/trunks/directory.test.ts › A call from %s belongs to %j',
     },
   },
@@ -62,9 +64,9 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
       'media.url': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
       'media.dialect': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
       startNodeId:
-        'calls/setup/inboundCallHandler.test.ts › An inbound call that the agent rejects is rejected while it rings, with that status',
+        'e2e/phone/whoIsCalling.realtime.test.ts › does not wait for a slow endpoint, and reaches the number’s node',
       variables:
-        'calls/setup/inboundCallHandler.test.ts › An inbound call that the agent rejects is rejected while it rings, with that status',
+        'e2e/phone/whoIsCalling.realtime.test.ts › is asked while the phone rings, and greeted by name',
     },
   },
   {
@@ -85,7 +87,7 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
       fromNumber: 'calls/setup/acceptCall.test.ts › locks the number, stores the call, and queues it',
       toNumber: 'calls/setup/acceptCall.test.ts › locks the number, stores the call, and queues it',
       dynamicVariables:
-        'calls/runner/sessionStart.test.ts › A call is dialed with its session’s variables, which are asked for once',
+        'e2e/phone/whoIsCalling.realtime.test.ts › reaches the INVITE, the bot’s start message, the webhooks and the history',
       ringTimeoutSeconds: 'e2e/phone/outcomes.realtime.test.ts › is canceled after the ring timeout',
       maxDurationSeconds:
         'e2e/phone/outcomes.realtime.test.ts › ends at its maximum duration; without recording there is no recording event',
@@ -95,8 +97,9 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
       'media.dialect':
         'calls/setup/acceptCall.test.ts › takes the media target of the order, else of the number',
       detectAnsweringMachine:
-        'calls/setup/acceptCall.test.ts › locks the number, stores the call, and queues it',
-      metadata: 'app/calls.integration.test.ts › is accepted on both paths, and shown with its session',
+        'e2e/phone/whoIsCalling.realtime.test.ts › is detected where detectAnsweringMachine is %s: %s',
+      metadata:
+        'e2e/phone/whoIsCalling.realtime.test.ts › reaches the INVITE, the bot’s start message, the webhooks and the history',
     },
   },
   {
