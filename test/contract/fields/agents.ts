@@ -19,6 +19,8 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'contract/agentFields.integration.test.ts › memoryEnabled tells the model what an earlier session with the same customerId was about',
       shareCallerNumber:
         'engine/session/sessionFacts.test.ts › tell the model the numbers where shareCallerNumber is %s',
+      sessionIdleMinutes:
+        'engine/session/sessionIdleMinutes.integration.test.ts › A chat that was left ends after the agent’s sessionIdleMinutes, with its webhooks due',
       'beforeStartConfig.url':
         'contract/agentFields.integration.test.ts › beforeStartConfig asks its url with its headers, and waits its timeoutMs',
       'beforeStartConfig.headers[].key':

@@ -1,0 +1,79 @@
+import { expect, onTestFinished, test } from 'vitest';
+
+import { startSessionSweeps } from '../../../src/engine/session/sessionSweeps.ts';
+import { migrated, openServerDatabase } from '../../infra/postgres/support/databases.ts';
+import { sessionWorld } from '../../infra/postgres/support/sessions.ts';
+import { memoryEngine } from '../../support/memoryEngine.ts';
+import { scriptedModel } from '../../support/scriptedModel.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+
+const MINUTE_MS = 60_000;
+
+test('A chat that was left ends after the agent’s sessionIdleMinutes, with its webhooks due', async () => {
+  const opened = await migrated(openServerDatabase);
+  onTestFinished(() => opened.close());
+  const { stores, projectId, release, releaseId } = await sessionWorld(opened.database, {
+    sessionIdleMinutes: 500,
+  });
+  const clock = createSimulatedClock();
+  const { engine } = memoryEngine({
+    model: scriptedModel(() => ({ text: 'Hello.' })),
+    pathway: {
+      nodes: [{ id: 'start', type: 'start', data: { title: 'Start', prompt: 'Talk.' } }],
+      edges: [],
+    },
+    agent: { sessionIdleMinutes: 45 },
+    clock,
+    wrapSessions: () => ({
+      ...stores.sessions,
+      insert: (session, started) =>
+        stores.sessions.insert({ ...session, pathwayId: release.pathwayId, releaseId }, started),
+    }),
+  });
+  const say = (sessionId: string) =>
+    engine.runTurn(
+      { projectId, sessionId, channel: 'chat' },
+      () => ({ input: { kind: 'words', text: 'Hi' } }),
+      () => undefined,
+      new AbortController().signal,
+    );
+  await say('left');
+  const swept: Date[] = [];
+  const stop = startSessionSweeps({
+    sessions: {
+      async idle(now, limit) {
+        const found = await stores.sessions.idle(now, limit);
+        swept.push(now);
+        return found.filter((session) => session.projectId === projectId);
+      },
+    },
+    endIdle: (found) => engine.endIdle(found),
+    history: { purge: async () => 0 },
+    deliveries: { purge: async () => 0 },
+    releases: { removeUnused: async () => undefined },
+    clock,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  onTestFinished(stop);
+  const sweepAfter = async (minutes: number) => {
+    const seen = swept.length;
+    clock.advance(minutes * MINUTE_MS);
+    await expect.poll(() => swept.length).toBeGreaterThan(seen);
+  };
+  await sweepAfter(20);
+  await say('talking');
+  await sweepAfter(24);
+  expect((await stores.history.find(projectId, 'left'))?.status).toBe('active');
+  await sweepAfter(2);
+  await expect.poll(async () => (await stores.history.find(projectId, 'left'))?.status).toBe('ended');
+  const ended = await stores.history.find(projectId, 'left');
+  expect(ended?.events.at(-1)).toMatchObject({ type: 'session_ended', data: { reason: 'idle' } });
+  expect((await stores.history.find(projectId, 'talking'))?.status).toBe('active');
+  const due = await opened.database.query<{ event: string }>(
+    `SELECT event FROM webhook_events JOIN webhook_outbox USING (instance_id) WHERE project_id = $1 ORDER BY position`,
+    [projectId],
+  );
+  expect(due.map(({ event }) => event)).toEqual(['session.ended', 'session.finalized']);
+});
