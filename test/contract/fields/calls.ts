@@ -40,13 +40,11 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
         'telephony/leg/outbound.test.ts › A redirect is followed to the preferred Contact, if the trunk allows it',
       headers: 'telephony/leg/outbound.test.ts › The trunk’s headers are added and cannot replace ours',
       'headersToVariables[].header':
-        'e2e/phone/whoIsCalling.realtime.test.ts › is asked while the phone rings, and greeted by name',
+        'calls/trunks/trunkHeaders.test.ts › take the first header that has a value, cleaned and cut',
       'headersToVariables[].variable':
-        'e2e/phone/whoIsCalling.realtime.test.ts › is asked while the phone rings, and greeted by name',
-      'variablesToHeaders[].variable':
-        'e2e/phone/whoIsCalling.realtime.test.ts › reaches the INVITE, the bot’s start message, the webhooks and the history',
-      'variablesToHeaders[].header':
-        'e2e/phone/whoIsCalling.realtime.test.ts › reaches the INVITE, the bot’s start message, the webhooks and the history',
+        'calls/trunks/trunkHeaders.test.ts › take the first header that has a value, cleaned and cut',
+      'variablesToHeaders[].variable': 'calls/trunks/trunkHeaders.test.ts › carry %j as one line',
+      'variablesToHeaders[].header': 'calls/trunks/trunkHeaders.test.ts › carry %j as one line',
       inboundCidrs: 'telephony/trunks/directory.test.ts › A call from %s belongs to %j',
     },
   },
@@ -64,9 +62,9 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
       'media.url': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
       'media.dialect': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
       startNodeId:
-        'e2e/phone/whoIsCalling.realtime.test.ts › does not wait for a slow endpoint, and reaches the number’s node',
+        'calls/setup/inboundCallHandler.test.ts › An inbound call that the agent rejects is rejected while it rings, with that status',
       variables:
-        'e2e/phone/whoIsCalling.realtime.test.ts › is asked while the phone rings, and greeted by name',
+        'calls/setup/inboundCallHandler.test.ts › An inbound call that the agent rejects is rejected while it rings, with that status',
     },
   },
   {
