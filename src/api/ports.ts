@@ -173,6 +173,8 @@ export interface HttpSettings {
   readonly projectRateLimitPerMinute: number;
   readonly failedAuthPerMinute: number;
   readonly maxUploadBytes: number;
+  /** Whether `/metrics` is among the routes; else it has a port of its own. */
+  readonly showsMetrics?: boolean;
   readonly numberOwnership?: NumberOwnership;
   /** For the operator, without secrets; by name, as in the environment. */
   readonly shown: Readonly<Record<string, string>>;

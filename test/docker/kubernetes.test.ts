@@ -18,6 +18,10 @@ const VERSIONS: Readonly<Record<string, string>> = {
   ConfigMap: 'v1',
   Service: 'v1',
   Deployment: 'apps/v1',
+  StatefulSet: 'apps/v1',
+  Job: 'batch/v1',
+  Ingress: 'networking.k8s.io/v1',
+  NetworkPolicy: 'networking.k8s.io/v1',
   PodDisruptionBudget: 'policy/v1',
   HorizontalPodAutoscaler: 'autoscaling/v2',
 };
@@ -27,12 +31,19 @@ const of = (kind: string, name: string) => {
   if (!found) throw new Error(`no ${kind} ${name}`);
   return found;
 };
-const podOf = (role: string) => of('Deployment', `callway-${role}`).spec.template;
+/** Workers hand over everything at once; the others keep a volume until it is handed over. */
+const kindOf = (role: string) => (role === 'worker' ? 'Deployment' : 'StatefulSet');
+const workloadOf = (role: string) => of(kindOf(role), `callway-${role}`);
+const podOf = (role: string) => workloadOf(role).spec.template;
 const containerOf = (role: string) => podOf(role).spec.containers[0];
 const drainSeconds = Number(of('ConfigMap', 'callway').data.DRAIN_SECONDS);
 
 test('there is one file per role, and each manifest has a known kind and version and a unique name', () => {
-  expect(files).toEqual(['api.yaml', 'config.yaml', 'media.yaml', 'voice.yaml', 'worker.yaml']);
+  expect(files).toEqual(
+    [...ROLES, 'config', 'drachtio', 'ingress', 'migrate', 'networkpolicy']
+      .map((name) => `${name}.yaml`)
+      .sort(),
+  );
   expect(manifests.map(({ kind, apiVersion }) => [kind, apiVersion])).toEqual(
     manifests.map(({ kind }) => [kind, VERSIONS[kind]]),
   );
@@ -42,13 +53,13 @@ test('there is one file per role, and each manifest has a known kind and version
 
 describe.each(ROLES)('the role %s', (role) => {
   test('is set on its pods, and its budget and autoscaler select these pods', () => {
-    const { spec } = of('Deployment', `callway-${role}`);
+    const { spec } = workloadOf(role);
     expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
     expect(containerOf(role).env[0]).toEqual({ name: 'ROLES', value: role });
     expect(of('PodDisruptionBudget', `callway-${role}`).spec.selector).toEqual(spec.selector);
     expect(of('HorizontalPodAutoscaler', `callway-${role}`).spec.scaleTargetRef).toEqual({
       apiVersion: 'apps/v1',
-      kind: 'Deployment',
+      kind: kindOf(role),
       name: `callway-${role}`,
     });
   });
@@ -76,12 +87,13 @@ describe.each(ROLES)('the role %s', (role) => {
   });
 
   test('runs without unneeded privileges', () => {
-    expect(podOf(role).spec.securityContext.runAsNonRoot).toBe(true);
-    expect(containerOf(role).securityContext).toEqual({
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ['ALL'] },
-    });
+    expectConfined(podOf(role).spec);
   });
+});
+
+test.each(ROLES)('pods of %s are spread over zones', (role) => {
+  const [{ labelSelector }] = podOf(role).spec.topologySpreadConstraints;
+  expect(labelSelector).toEqual(workloadOf(role).spec.selector);
 });
 
 test('calls and sessions drive the autoscalers, and scaling down drains', () => {
@@ -105,12 +117,76 @@ test('voice nodes register their URL, and media nodes are reachable by carriers'
   expect(containerOf('media').env.map(({ name }: { name: string }) => name)).toContain('PUBLIC_IP');
 });
 
-test('files shared between roles are in a bucket; a pod’s own folder is temporary', () => {
+test('files shared between roles are in a bucket; what is not handed over yet has a volume', () => {
   expect(of('ConfigMap', 'callway').data.S3_BUCKET).toBeTruthy();
+  const names = ({ metadata, name }: { metadata?: { name: string }; name?: string }) =>
+    metadata?.name ?? name;
   for (const role of ROLES) {
-    expect(containerOf(role).volumeMounts).toEqual([{ name: 'data', mountPath: '/data' }]);
-    expect(podOf(role).spec.volumes).toEqual([{ name: 'data', emptyDir: {} }]);
+    expect(containerOf(role).volumeMounts).toEqual([
+      { name: 'data', mountPath: '/data' },
+      { name: 'tmp', mountPath: '/tmp' },
+    ]);
+    const { volumeClaimTemplates = [], serviceName } = workloadOf(role).spec;
+    expect([...volumeClaimTemplates, ...podOf(role).spec.volumes].map(names)).toEqual(['data', 'tmp']);
+    expect(volumeClaimTemplates).toHaveLength(role === 'worker' ? 0 : 1);
+    if (serviceName !== undefined) of('Service', serviceName);
   }
+});
+
+test('each manifest conforms to the schema of the Kubernetes API', async () => {
+  for (const manifest of manifests) {
+    const { apiVersion, kind } = manifest;
+    const { [kind]: Model } = await import(`kubernetes-models/${apiVersion}/${kind}`);
+    expect(() => new Model(manifest).validate()).not.toThrow();
+  }
+});
+
+test('the SIP server is configured as in the compose file, and reached by its service', () => {
+  const file = new URL('../../docker/drachtio/drachtio.conf.xml', import.meta.url);
+  expect(of('ConfigMap', 'drachtio').data['drachtio.conf.xml']).toBe(readFileSync(file, 'utf8'));
+  expect(of('Service', 'drachtio').spec.ports).toEqual([
+    { name: 'control', port: 9022, targetPort: 'control' },
+  ]);
+  expectConfined(of('Deployment', 'drachtio').spec.template.spec);
+  expectConfined(of('Job', 'callway-migrate').spec.template.spec);
+});
+
+test('the ingress sends audio WebSockets to voice nodes and everything else to the API', () => {
+  const [{ http }] = of('Ingress', 'callway').spec.rules;
+  const routes = http.paths.map(
+    ({ path, backend }: { path: string; backend: { service: { name: string } } }) => [
+      path,
+      backend.service.name,
+    ],
+  );
+  expect(routes).toEqual([
+    ['/v1/media-streams', 'callway-voice'],
+    ['/', 'callway-api'],
+  ]);
+  for (const [, name] of routes) expect(of('Service', name).spec.ports[0].name).toBe('http');
+});
+
+test('only Prometheus reaches the metrics, on a port of their own', () => {
+  const port = Number(of('ConfigMap', 'callway').data.METRICS_PORT);
+  for (const role of ROLES) {
+    expect(containerOf(role).ports).toContainEqual({ name: 'metrics', containerPort: port });
+    expect(podOf(role).metadata.annotations['prometheus.io/port']).toBe(String(port));
+  }
+  const { ingress, podSelector } = of('NetworkPolicy', 'callway').spec;
+  expect(podSelector.matchLabels).toEqual({ app: 'callway' });
+  const sources = ingress.filter(({ ports }: { ports: { port: string }[] }) =>
+    ports.some((one) => one.port === 'metrics'),
+  );
+  expect(sources).toEqual([
+    {
+      from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+      ports: [{ port: 'metrics' }],
+    },
+  ]);
+  expect(containerOf('media').env).toContainEqual({
+    name: 'HOST',
+    valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } },
+  });
 });
 
 test('no manifest contains a secret', () => {
@@ -118,3 +194,19 @@ test('no manifest contains a secret', () => {
   for (const role of ROLES)
     expect(containerOf(role).envFrom).toContainEqual({ secretRef: { name: 'callway' } });
 });
+
+// biome-ignore lint/suspicious/noExplicitAny: a pod's specification
+function expectConfined(spec: any): void {
+  expect(spec).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
+  expect(spec.securityContext).toMatchObject({
+    runAsNonRoot: true,
+    runAsUser: 1000,
+    seccompProfile: { type: 'RuntimeDefault' },
+  });
+  for (const { securityContext } of spec.containers)
+    expect(securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+}

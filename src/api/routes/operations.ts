@@ -43,6 +43,7 @@ export function operationsRoutes(app: App, deps: HttpDeps): void {
         .send({ status: draining ? 'draining' : ready ? 'ready' : 'not_ready', dependencies });
     },
   );
+  if (deps.settings.showsMetrics === false) return;
   app.get(
     '/metrics',
     { schema: { tags, summary: 'Metrics for Prometheus', produces: ['text/plain'] } },

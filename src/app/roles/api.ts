@@ -4,6 +4,7 @@ import type { App, Dependency, HttpSettings } from '../../api/ports.ts';
 import { createServer } from '../../api/server.ts';
 import { redisRateLimiter } from '../../infra/redis/limits/rateLimiter.ts';
 import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
+import { startMetricsServer } from '../node/metricsServer.ts';
 import type { NodeContext } from '../node/node.ts';
 import { databaseDependency, redisDependency } from '../node/stores.ts';
 import { measureSurroundings } from '../node/surroundings.ts';
@@ -35,6 +36,11 @@ export async function buildApi(
   lifecycle.onClose(() => authenticator.close());
   const allDependencies = [databaseDependency(node.database), redisDependency(redis), ...dependencies];
   metrics.watchSurroundings(measureSurroundings(node.config, allDependencies, node.database, clock));
+  const httpMetrics = createHttpMetrics(metrics);
+  const { HOST, METRICS_PORT } = node.config;
+  if (METRICS_PORT !== undefined) {
+    lifecycle.closing(await startMetricsServer({ HOST, METRICS_PORT }, httpMetrics));
+  }
   const app = await createServer({
     ...node,
     schemas: node.sandbox,
@@ -50,7 +56,7 @@ export async function buildApi(
     calls: calls.service,
     hangUp: (projectId, callId) => calls.control.hangUpAndWait(projectId, callId),
     tracing: node.tracer,
-    metrics: createHttpMetrics(metrics),
+    metrics: httpMetrics,
     settings: httpSettings(node, services),
   });
   lifecycle.onClose(() => app.close());
@@ -71,6 +77,7 @@ function httpSettings({ config, publicUrl, isDraining }: NodeContext, { models }
     maxUploadBytes: config.MAX_UPLOAD_BYTES,
     numberOwnership: config.NUMBER_OWNERSHIP,
     shown: shownSettings(config),
+    showsMetrics: config.METRICS_PORT === undefined,
     isDraining,
   };
 }

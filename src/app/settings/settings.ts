@@ -165,6 +165,9 @@ export const settings = z.object({
   DRAIN_SECONDS: integer(0, 86_400)
     .default(300)
     .describe('How long a shutdown waits for running calls and requests.'),
+  METRICS_PORT: integer(1, 65_535)
+    .optional()
+    .describe('Port of `/metrics` alone, which carriers and clients need not reach; default on `PORT`.'),
   AUDIT_RETENTION_DAYS: integer(1, 36_500)
     .default(365)
     .describe('How long audit entries are kept, those of deleted projects too.'),

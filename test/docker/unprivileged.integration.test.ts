@@ -1,0 +1,87 @@
+import { chownSync, existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, inject, onTestFinished, test } from 'vitest';
+
+import { startChild, waitUntilReady } from '../support/child.ts';
+import { reservePort } from '../support/ports.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { redisDatabase } from '../support/redis.ts';
+import { requires } from '../support/skips.ts';
+import { tempDir } from '../support/tempDir.ts';
+
+const USER = 1000;
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const isRoot = requires(process.getuid?.() === 0 && existsSync('/usr/bin/setpriv'), 'needs root and setpriv');
+const CONFINED = [
+  `--reuid=${USER}`,
+  `--regid=${USER}`,
+  '--clear-groups',
+  '--bounding-set=-all',
+  '--inh-caps=-all',
+  '--no-new-privs',
+];
+
+/** A node as its pod runs it: as user 1000 without capabilities, with metrics on a port of their own. */
+async function startNode(roles: string, shared: Record<string, string>) {
+  const [port, metricsPort, sipPort] = await Promise.all([reservePort(), reservePort(), reservePort()]);
+  const dataDir = tempDir();
+  chownSync(dataDir, USER, USER);
+  const env = {
+    PATH: process.env.PATH ?? '',
+    ...shared,
+    ROLES: roles,
+    PORT: String(port),
+    METRICS_PORT: String(metricsPort),
+    SIP_PORT: String(sipPort),
+    DATA_DIR: dataDir,
+  };
+  const args = [...CONFINED, process.execPath, resolve(repository, inject('serviceEntry'))];
+  const child = await startChild('setpriv', args, { cwd: dataDir, env });
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await child.ended;
+  });
+  const ask = (from: number, path: string) =>
+    fetch(`http://127.0.0.1:${from}${path}`).then(
+      async (answer) => ({ status: answer.status, text: await answer.text() }),
+      () => ({ status: 0, text: '' }),
+    );
+  return {
+    child,
+    untilReady: () =>
+      waitUntilReady(roles, child, async () => (await ask(port, '/readyz')).status === 200, 60_000),
+    page: (path: string) => ask(port, path),
+    metrics: () => ask(metricsPort, '/metrics'),
+  };
+}
+
+test('Each role runs as user 1000 without capabilities, as in its pod', {
+  timeout: 150_000,
+  ...isRoot,
+}, async () => {
+  const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
+  onTestFinished(async () => {
+    await Promise.all([database.drop(), redis.drop()]);
+  });
+  const shared = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    SECRETS_KEY: Buffer.alloc(32, 5).toString('base64'),
+    CALLWAY_ADMIN_TOKEN: 'the-token-of-the-operator',
+  };
+  // Media nodes are ready once there is a voice node.
+  const nodes = await Promise.all(['voice', 'api', 'worker', 'media'].map((role) => startNode(role, shared)));
+  await Promise.all(nodes.map((node) => node.untilReady()));
+  for (const node of nodes) {
+    expect((await node.page('/metrics')).status).toBe(404);
+    expect(await node.metrics()).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('callway_dependency_up{dependency="database"} 1'),
+    });
+  }
+  for (const { child } of nodes) child.kill('SIGTERM');
+  expect(await Promise.all(nodes.map(({ child }) => child.ended))).toEqual(
+    nodes.map(() => ({ code: 0, signal: null })),
+  );
+});
