@@ -8,12 +8,13 @@ import { scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const MINUTE_MS = 60_000;
+const SWEEP_MS = 15_000;
 
 test('A chat that was left ends after the agent’s sessionIdleMinutes, with its webhooks due', async () => {
   const opened = await migrated(openServerDatabase);
   onTestFinished(() => opened.close());
   const { stores, projectId, release, releaseId } = await sessionWorld(opened.database, {
-    sessionIdleMinutes: 500,
+    sessionIdleMinutes: 5_000,
   });
   const clock = createSimulatedClock();
   const { engine } = memoryEngine({
@@ -22,7 +23,7 @@ test('A chat that was left ends after the agent’s sessionIdleMinutes, with its
       nodes: [{ id: 'start', type: 'start', data: { title: 'Start', prompt: 'Talk.' } }],
       edges: [],
     },
-    agent: { sessionIdleMinutes: 45 },
+    agent: { sessionIdleMinutes: 400 },
     clock,
     wrapSessions: () => ({
       ...stores.sessions,
@@ -57,16 +58,22 @@ test('A chat that was left ends after the agent’s sessionIdleMinutes, with its
     },
   });
   onTestFinished(stop);
+  /** Advances until a sweep has run that began after so many minutes. */
   const sweepAfter = async (minutes: number) => {
-    const seen = swept.length;
+    const fromMs = clock.now() + minutes * MINUTE_MS;
     clock.advance(minutes * MINUTE_MS);
-    await expect.poll(() => swept.length).toBeGreaterThan(seen);
+    await expect
+      .poll(() => {
+        clock.advance(SWEEP_MS);
+        return swept.at(-1)?.getTime();
+      })
+      .toBeGreaterThan(fromMs);
   };
-  await sweepAfter(20);
+  await sweepAfter(200);
   await say('talking');
-  await sweepAfter(24);
+  await sweepAfter(100);
   expect((await stores.history.find(projectId, 'left'))?.status).toBe('active');
-  await sweepAfter(2);
+  await sweepAfter(200);
   await expect.poll(async () => (await stores.history.find(projectId, 'left'))?.status).toBe('ended');
   const ended = await stores.history.find(projectId, 'left');
   expect(ended?.events.at(-1)).toMatchObject({ type: 'session_ended', data: { reason: 'idle' } });
