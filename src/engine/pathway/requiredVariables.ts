@@ -1,9 +1,8 @@
 import type { AgentConfig } from '../../agents/agentConfig.ts';
-import { expressionVariables } from '../../agents/pathway/expressions.ts';
-import { nodeTemplates, type PathwayGraph, waitsForCaller } from '../../agents/pathway/graph.ts';
-import { ANY_NODE, isExpression, type PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
-import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import { templateVariables, type Variables } from '../../agents/pathway/templates.ts';
+import { type PathwayGraph, waitsForCaller } from '../../agents/pathway/graph.ts';
+import { isNamedAt, templateNames } from '../../agents/pathway/namedVariables.ts';
+import { ANY_NODE, type PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
+import type { Variables } from '../../agents/pathway/templates.ts';
 
 export type VariableConfig = NonNullable<AgentConfig['variableConfigs']>[number];
 
@@ -50,39 +49,4 @@ export function dueBefore(
       (source && waitsForCaller(source) && isNamedAt(name, source, graph)) ||
       (target && !waitsForCaller(target) && templateNames(target).includes(name)),
   );
-}
-
-/** The variables that a node's templates read. */
-export function templateNames(node: PathwayNode): readonly string[] {
-  return nodeTemplates(node).flatMap(({ template }) => namesIn(template));
-}
-
-/** Whether a node's texts, or the conditions of its edges, name a variable. */
-function isNamedAt(name: string, node: PathwayNode, graph: PathwayGraph): boolean {
-  const edges = graph.outgoing(node.id).map(({ data }) => data.condition);
-  const sentences = edges.filter((condition) => typeof condition === 'string');
-  const words = wordsOf(name);
-  return (
-    templateNames(node).includes(name) ||
-    edges.some((condition) => isExpression(condition) && expressionVariables(condition).includes(name)) ||
-    [node.data.title, node.data.prompt, ...sentences].some((text) => words.test(text))
-  );
-}
-
-/** Matches `orderNumber` as a prompt writes it: in one word, or as `order number`. */
-function wordsOf(name: string): RegExp {
-  const parts = name
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .split('_')
-    .filter((part) => part !== '');
-  return new RegExp(`(?<![\\p{L}\\p{N}])${parts.join('[\\s_-]*') || name}(?![\\p{L}\\p{N}])`, 'iu');
-}
-
-function namesIn(template: string): readonly string[] {
-  try {
-    return templateVariables(template);
-  } catch {
-    // Rendering the malformed template reports it.
-    return [];
-  }
 }

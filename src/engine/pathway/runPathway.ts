@@ -1,4 +1,5 @@
 import { expressionVariables } from '../../agents/pathway/expressions.ts';
+import { templateNames } from '../../agents/pathway/namedVariables.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
@@ -13,7 +14,7 @@ import { currentNodeOf } from '../turn/delivery.ts';
 import { sayFiller } from '../turn/filler.ts';
 import type { TurnDone, TurnInput } from '../turn/turn.ts';
 import { emit, executionMode, isSpoken, say, type TurnContext } from '../turn/turnContext.ts';
-import { dueBefore, missingVariables, stillToAsk, templateNames } from './requiredVariables.ts';
+import { dueBefore, missingVariables, stillToAsk } from './requiredVariables.ts';
 import { triggerOf } from './selectEdge.ts';
 import { advanceTurn, initialTurn } from './turnMachine.ts';
 import {

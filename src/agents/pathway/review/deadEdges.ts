@@ -13,6 +13,8 @@ export interface DeadEdge {
     | 'duplicate_condition'
     | 'condition_never_true'
     | 'several_unconditional_edges'
+    | 'event_never_raised'
+    | 'silence_behind_shorter'
   >;
   readonly message: string;
 }

@@ -18,7 +18,13 @@ export type ProblemCode =
   | 'endless_loop'
   | 'loop_without_turn'
   | 'cycle_without_exit'
-  | 'unknown_variable';
+  | 'event_never_raised'
+  | 'silence_behind_shorter'
+  | 'must_hear_line_cut'
+  | 'transfer_without_failure_edge'
+  | 'wrong_arguments'
+  | 'unknown_variable'
+  | 'required_variable_not_asked';
 
 /** A finding of a pathway review. */
 export interface Problem extends ErrorDetail {
@@ -26,4 +32,7 @@ export interface Problem extends ErrorDetail {
   readonly severity: 'error' | 'warning';
   /** Stable, snake_case; part of the API. */
   readonly code: ProblemCode;
+  /** The node or the edge that it is about, where it is about one. */
+  readonly nodeId?: string;
+  readonly edgeId?: string;
 }

@@ -1,14 +1,18 @@
 import { jsonPointer, zodDetails } from '../../../base/validation.ts';
-import { expressionVariables } from '../expressions.ts';
-import { canFinish, createGraph, nodeTemplates, type PathwayGraph } from '../graph.ts';
-import { isExpression, type PathwayEdge } from '../schema/edgeSchema.ts';
+import { type AgentConfig, agentTemplates } from '../../agentConfig.ts';
+import { canFinish, createGraph, type PathwayGraph } from '../graph.ts';
+import type { PathwayEdge } from '../schema/edgeSchema.ts';
 import { type Pathway, pathwaySchema } from '../schema/pathwaySchema.ts';
 import { checkStructure, type KnownNames } from '../structure.ts';
-import { templateVariables } from '../templates.ts';
+import { checkTemplate } from '../templates.ts';
 import { findBadCycles } from './cycles.ts';
 import { type DeadEdge, findDeadEdges } from './deadEdges.ts';
 import { findDeadEnds } from './deadEnds.ts';
+import { findCutLines } from './interruptions.ts';
 import type { Problem } from './problem.ts';
+import { findSilentEdges } from './silentEdges.ts';
+import { findToolProblems } from './toolUse.ts';
+import { findUnaskedVariables, findUnknownVariables } from './variables.ts';
 
 export interface Review {
   /** True when no problem is an error. */
@@ -17,8 +21,12 @@ export interface Review {
 }
 
 export interface ReviewOptions extends KnownNames {
-  /** Known variable names; without them, unknown variables are not reported. */
+  /** Variables that are set outside of the pathway; without them, unknown variables are not reported. */
   readonly variables?: ReadonlySet<string>;
+  /** Names of the project's tools by their id. */
+  readonly toolNames?: ReadonlyMap<string, string>;
+  /** Whose templates and required variables are reviewed too. */
+  readonly agent?: AgentConfig;
 }
 
 /** Reviews any input. Never throws: violations of the schema are reported as problems. */
@@ -34,13 +42,33 @@ export function reviewInput(input: unknown, options: ReviewOptions): Review {
 /** Finds errors that prevent saving, and problems that would occur in conversations. */
 export function reviewPathway(pathway: Pathway, options: ReviewOptions): Review {
   const graph = createGraph(pathway);
-  const deadEdges = findDeadEdges(graph);
+  const deadEdges = [...findDeadEdges(graph), ...findSilentEdges(graph)];
+  const { variables, toolNames = new Map(), agent } = options;
   const problems = [
     ...checkStructure(pathway, options).map((error): Problem => ({ severity: 'error', ...error })),
     ...reviewPaths(graph, deadEdges, locatorOf(pathway)),
-    ...(options.variables ? reviewVariables(pathway, options.variables) : []),
-  ];
+    ...(variables ? findUnknownVariables(pathway, variables, toolNames) : []),
+    ...(agent ? [...findUnaskedVariables(graph, agent.variableConfigs), ...reviewAgent(agent)] : []),
+  ].map((problem) => withId(problem, pathway));
   return { valid: problems.every((problem) => problem.severity !== 'error'), problems };
+}
+
+/** Adds the id of the node or the edge that the path leads into. */
+function withId(problem: Problem, { nodes, edges }: Pathway): Problem {
+  const [, list, index = ''] = problem.path.split('/');
+  const id = (list === 'nodes' ? nodes : list === 'edges' ? edges : [])[Number(index || 'none')]?.id;
+  if (id === undefined) return problem;
+  return { ...problem, ...(list === 'nodes' ? { nodeId: id } : { edgeId: id }) };
+}
+
+/** Templates that were saved before they were checked. */
+function reviewAgent(agent: AgentConfig): Problem[] {
+  return agentTemplates(agent).flatMap(({ path, template }): Problem[] => {
+    const message = checkTemplate(template);
+    return message === undefined
+      ? []
+      : [{ severity: 'error', code: 'template_error', message, path: jsonPointer(['agent', ...path]) }];
+  });
 }
 
 /** JSON pointer of a node or an edge; by identity, since ids may repeat in an invalid graph. */
@@ -64,8 +92,12 @@ function reviewPaths(graph: PathwayGraph, deadEdges: readonly DeadEdge[], locate
     ),
     ...reviewReachability(graph, liveLeaving, locate),
     ...reviewReturns(graph, locate),
-    ...findDeadEnds(graph, liveEdges).map(({ node, ...rest }): Problem => ({ ...rest, path: locate(node) })),
-    ...findBadCycles(graph, liveEdges).map(({ node, ...rest }): Problem => ({ ...rest, path: locate(node) })),
+    ...[
+      ...findDeadEnds(graph, liveEdges),
+      ...findBadCycles(graph, liveEdges),
+      ...findCutLines(graph, liveEdges),
+      ...findToolProblems(graph),
+    ].map(({ node, ...rest }): Problem => ({ ...rest, path: locate(node) })),
   ];
 }
 
@@ -118,38 +150,4 @@ function reachableFrom(start: string, edges: (nodeId: string) => readonly Pathwa
   // Iteration over a set includes entries that are added meanwhile.
   for (const id of reached) for (const edge of edges(id)) reached.add(edge.target);
   return reached;
-}
-
-function reviewVariables(pathway: Pathway, known: ReadonlySet<string>): Problem[] {
-  const unknown = (names: readonly string[], path: readonly PropertyKey[]) =>
-    names
-      .filter((name) => !known.has(name))
-      .map(
-        (name): Problem => ({
-          severity: 'warning',
-          code: 'unknown_variable',
-          message: `the variable ${JSON.stringify(name)} is not defined anywhere`,
-          path: jsonPointer(path),
-        }),
-      );
-  const inNodes = pathway.nodes.flatMap((node, index) =>
-    nodeTemplates(node).flatMap(({ path, template }) =>
-      unknown(variablesOf(template), ['nodes', index, ...path]),
-    ),
-  );
-  const inEdges = pathway.edges.flatMap((edge, index) => {
-    const { condition } = edge.data;
-    if (!isExpression(condition)) return [];
-    return unknown(expressionVariables(condition), ['edges', index, 'data', 'condition']);
-  });
-  return [...inNodes, ...inEdges];
-}
-
-/** A malformed template is already reported as a structure error. */
-function variablesOf(template: string): readonly string[] {
-  try {
-    return templateVariables(template);
-  } catch {
-    return [];
-  }
 }

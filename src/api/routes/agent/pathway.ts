@@ -2,13 +2,21 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { StoredPathway } from '../../../agents/agentStores.ts';
 import { editPathway, findPathway, knownNames } from '../../../agents/pathway/editPathway.ts';
-import { reviewInput } from '../../../agents/pathway/review/review.ts';
+import { type ReviewOptions, reviewInput } from '../../../agents/pathway/review/review.ts';
 import { pathwaySchema } from '../../../agents/pathway/schema/pathwaySchema.ts';
 import { checkStructure, requireValidStructure } from '../../../agents/pathway/structure.ts';
 import { notFound } from '../../../base/errors.ts';
 import { idempotent } from '../../idempotency.ts';
-import type { App, HttpDeps } from '../../ports.ts';
-import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
+import type { App, HttpDeps, Stores } from '../../ports.ts';
+import {
+  about,
+  errors,
+  listOf,
+  listResponse,
+  MAX_LIST_LIMIT,
+  pageQuery,
+  projectParams,
+} from '../../schemas.ts';
 import { editOf, ifMatchHeaders, setVersionTag } from './pathwayVersions.ts';
 
 const PATH = '/v1/projects/:projectId/pathway';
@@ -40,7 +48,9 @@ const reviewResponse = z.object({
       severity: z.enum(['error', 'warning']),
       code: z.string(),
       message: z.string(),
-      path: z.string().describe('JSON pointer into the pathway.'),
+      path: z.string().describe('JSON pointer into the pathway; `/agent/…` points into the agent.'),
+      nodeId: z.string().optional().describe('The node that it is about.'),
+      edgeId: z.string().optional().describe('The edge that it is about.'),
     }),
   ),
 });
@@ -120,15 +130,32 @@ function reviewRoute(app: App, { storage: { stores } }: HttpDeps): void {
       },
     },
     async ({ params: { projectId }, body }) => {
-      const known = await knownNames(stores, projectId);
-      const agent = await stores.agents.find(projectId);
-      if (!agent) throw notFound('Agent');
-      const variables = new Set((agent.config.variableConfigs ?? []).map(({ name }) => name));
+      const names = await reviewNames(stores, projectId);
       const graph = isEmpty(body) ? (await findPathway(stores, projectId)).graph : graphOf(body);
-      const { valid, problems } = reviewInput(graph, { ...known, variables });
+      const { valid, problems } = reviewInput(graph, names);
       return { valid, problems: [...problems] };
     },
   );
+}
+
+/** What the project sets and has outside of its pathway. */
+async function reviewNames(stores: Stores, projectId: string): Promise<ReviewOptions> {
+  const page = { limit: MAX_LIST_LIMIT, offset: 0 };
+  const [known, record, tools, numbers, trunks] = await Promise.all([
+    knownNames(stores, projectId),
+    stores.agents.find(projectId),
+    stores.tools.all(projectId),
+    stores.phoneNumbers.list(projectId, page),
+    stores.trunks.list(projectId, page),
+  ]);
+  if (!record) throw notFound('Agent');
+  const variables = [
+    ...(record.config.variableConfigs ?? []).map(({ name }) => name),
+    ...numbers.items.flatMap((number) => Object.keys(number.variables ?? {})),
+    ...trunks.items.flatMap(({ headersToVariables }) => headersToVariables.map(({ variable }) => variable)),
+  ];
+  const toolNames = new Map(tools.map(({ id, name }) => [id, name]));
+  return { ...known, agent: record.config, toolNames, variables: new Set(variables) };
 }
 
 function versionRoutes(app: App, deps: HttpDeps): void {

@@ -39,6 +39,7 @@ describe('reviewPathway', () => {
       sketchEdge('t>y', { condition: { event: 'tool_result', ok: false } }),
       sketchEdge('t>c', { condition: { event: 'tool_result', ok: true } }),
       sketchEdge('y>c', {}),
+      sketchEdge('x>c', { condition: { event: 'tool_result', ok: false } }),
     ];
     expect(review(nodes, edges)).toEqual([]);
   });
@@ -98,7 +99,7 @@ describe('reviewPathway', () => {
   it.each<[object, string[]]>([
     [{ ok: true }, ['warning no_default_edge /nodes/1']],
     [{ ok: false }, ['warning no_default_edge /nodes/1']],
-    [{ tool: 'end_call' }, ['warning no_default_edge /nodes/1']],
+    [{ tool: 'lookup', ok: true }, ['warning no_default_edge /nodes/1']],
     [{}, []],
     [{ tool: 'lookup' }, []],
   ])('requires an edge for every result of a tool node; given: %j', (result, expected) => {
@@ -163,8 +164,8 @@ describe('Dead edges', () => {
     [
       'the same expression again',
       [
-        sketchEdge('c>e', { condition: { event: 'tool_result', ok: true, tool: 'lookup' } }, 'a'),
-        sketchEdge('c>e', { condition: { tool: 'lookup', ok: true, event: 'tool_result' } }, 'b'),
+        sketchEdge('c>e', { condition: { event: 'dtmf', digits: '1' } }, 'a'),
+        sketchEdge('c>e', { condition: { digits: '1', event: 'dtmf' } }, 'b'),
       ],
       ['warning duplicate_condition /edges/3'],
     ],
@@ -194,6 +195,7 @@ describe('Dead edges', () => {
         message:
           'a sentence beside the unconditional edge "on" is never taken; set fallback on "on" to take it when nothing else holds',
         path: '/edges/1',
+        edgeId: 'done',
       },
     ]);
   });
@@ -262,9 +264,10 @@ describe('Cycles', () => {
     const edges = [
       sketchEdge('s>y'),
       sketchEdge('y>y', { condition: { event: 'dtmf', digits: '9' } }),
-      sketchEdge('y>e'),
+      sketchEdge('y>e', { condition: { event: 'silence' } }),
     ];
-    expect(review([start, say, end], edges)).toEqual([]);
+    expect(review([start, say, end], edges)).toContain('warning no_default_edge /nodes/1');
+    expect(review([start, say, end], edges)).not.toContain('error endless_loop /nodes/1');
   });
 
   it('with a node that ends the call are accepted', () => {
@@ -295,7 +298,8 @@ describe('Global edges', () => {
   it('reach their targets and lead out of a cycle', () => {
     const other = sketchNode('d', 'conversation');
     const circle = [sketchEdge('s>c'), sketchEdge('c>d', { condition: 'more' }), sketchEdge('d>c', whenDone)];
-    expect(review([start, talk, other, desk], [...circle, person])).toEqual([]);
+    const failed = sketchEdge('x>c', { condition: { event: 'tool_result', ok: false } });
+    expect(review([start, talk, other, desk], [...circle, person, failed])).toEqual([]);
   });
 
   it('may lead to a node that returns and has no edge', () => {

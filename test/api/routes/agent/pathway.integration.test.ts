@@ -185,9 +185,31 @@ describe('A pathway review', () => {
     expect(answer.status).toBe(200);
     expect(answer.body.valid).toBe(false);
     expect(answer.body.problems).toContainEqual(
-      expect.objectContaining({ severity: 'error', path: '/edges/0/target' }),
+      expect.objectContaining({ severity: 'error', path: '/edges/0/target', edgeId: 'e' }),
     );
     expect(await versionNow()).toBe(1);
+  });
+
+  test('knows the variables of the agent, its tools and its numbers', async () => {
+    const prompt = 'Say {{ tier }} and {{ line }}.';
+    const nodes = [{ id: 's', type: 'start', data: { title: 'S', prompt } }];
+    const unknown = async () =>
+      (await call('POST', '/validate', { nodes, edges: [] })).body.problems.flatMap(
+        ({ code, nodeId }: { code: string; nodeId?: string }) =>
+          code === 'unknown_variable' ? [nodeId] : [],
+      );
+    expect(await unknown()).toEqual(['s', 's']);
+    const post = (method: string, path: string, body: object) =>
+      gateway().api(method, `${project.path}${path}`, { key: project.developerKey, body });
+    const variableConfigs = [{ name: 'tier', type: 'string', description: '' }];
+    await post('PATCH', '/agent', { variableConfigs });
+    const trunk = await post('POST', '/trunks', { name: 'T', host: '127.0.0.1' });
+    await post('POST', '/phone-numbers', {
+      number: '+886223456781',
+      trunkIds: [trunk.body.id],
+      variables: { line: 'sales' },
+    });
+    expect(await unknown()).toEqual([]);
   });
 
   test.each([['"a text"'], [7], [[]], [true], [{ nodes: 'x' }]])('of %j is not a 500', async (body) => {

@@ -1,0 +1,216 @@
+import { expect, test } from 'vitest';
+import { newAgentConfig } from '../../../../src/agents/agentConfig.ts';
+import { type ReviewOptions, reviewPathway } from '../../../../src/agents/pathway/review/review.ts';
+import { sketch, sketchEdge, sketchNode } from '../support/sketch.ts';
+
+/** Each finding: what is wrong, where it is reported, and a change of the graph that mends it. */
+interface Finding {
+  readonly title: string;
+  readonly code: string;
+  readonly severity?: 'error' | 'warning';
+  /** The id of a node or an edge; null for one of the whole pathway. */
+  readonly at: string | null;
+  readonly nodes: readonly object[];
+  readonly edges: readonly object[];
+  readonly mended: { readonly nodes?: readonly object[]; readonly edges?: readonly object[] };
+  readonly options?: Partial<ReviewOptions>;
+}
+
+const start = sketchNode('s', 'start');
+const talk = sketchNode('c', 'conversation');
+const end = sketchNode('e', 'end');
+const say = (id: string, data: object = {}) => sketchNode(id, 'say', data);
+const toEnd = (from: string, condition?: object | string) =>
+  sketchEdge(`${from}>e`, condition === undefined ? {} : { condition });
+const silence = (afterMs?: number) => ({ event: 'silence', ...(afterMs === undefined ? {} : { afterMs }) });
+const result = (more: object = {}) => ({ event: 'tool_result', ...more });
+const noted = (args: object) => sketchNode('t', 'tool', { tools: ['set_variable'], arguments: args });
+const whenOpen = { '==': [{ var: 'state' }, 'open'] };
+const required = [{ name: 'orderNumber', type: 'string' as const, description: '', required: true }];
+
+const FINDINGS: readonly Finding[] = [
+  {
+    title: 'a node that cannot be reached',
+    code: 'unreachable_node',
+    at: 'c',
+    nodes: [start, talk, end],
+    edges: [toEnd('s'), toEnd('c', 'They are done.')],
+    mended: { edges: [sketchEdge('s>c'), toEnd('c', 'They are done.')] },
+  },
+  {
+    title: 'an edge for digits at a node that is left at once',
+    code: 'event_never_raised',
+    at: 'y>c',
+    nodes: [start, say('y'), talk, end],
+    edges: [
+      sketchEdge('s>y'),
+      toEnd('y'),
+      sketchEdge('y>c', { condition: { event: 'dtmf', digits: '1' } }),
+      toEnd('c', 'Done.'),
+    ],
+    mended: {
+      edges: [
+        sketchEdge('s>y'),
+        sketchEdge('y>c', { condition: { event: 'dtmf', digits: '1' } }),
+        toEnd('y', silence()),
+        toEnd('c', 'Done.'),
+      ],
+    },
+  },
+  {
+    title: 'an edge for the result of a tool that the node does not call',
+    code: 'event_never_raised',
+    at: 'c>e',
+    nodes: [start, talk, end],
+    edges: [sketchEdge('s>c'), toEnd('c', result({ tool: 'lookup' }))],
+    mended: { nodes: [start, sketchNode('c', 'conversation', { tools: ['lookup'] }), end] },
+  },
+  {
+    title: 'an edge for the result of a tool at a node that calls none',
+    code: 'event_never_raised',
+    at: 'y>c',
+    nodes: [start, say('y'), talk, end],
+    edges: [sketchEdge('s>y'), toEnd('y'), sketchEdge('y>c', { condition: result() }), toEnd('c', 'Done.')],
+    mended: { nodes: [start, sketchNode('y', 'tool'), talk, end] },
+  },
+  {
+    title: 'an edge for a transfer that succeeded',
+    code: 'event_never_raised',
+    at: 'x>e',
+    nodes: [start, sketchNode('x', 'transfer'), end],
+    edges: [sketchEdge('s>x'), toEnd('x', result({ ok: true }))],
+    mended: { edges: [sketchEdge('s>x'), toEnd('x', result({ ok: false }))] },
+  },
+  {
+    title: 'an edge behind end_call',
+    code: 'event_never_raised',
+    at: 't>e',
+    nodes: [start, sketchNode('t', 'tool', { tools: ['end_call'] }), end],
+    edges: [sketchEdge('s>t'), toEnd('t', result({ tool: 'end_call' }))],
+    mended: { edges: [sketchEdge('s>t')] },
+  },
+  {
+    title: 'a silence behind a shorter one',
+    code: 'silence_behind_shorter',
+    at: 'c>e',
+    nodes: [start, talk, say('y'), end],
+    edges: [
+      sketchEdge('s>c'),
+      toEnd('c', silence(20_000)),
+      sketchEdge('c>y', { condition: silence(5000) }),
+      sketchEdge('y>c'),
+    ],
+    mended: { edges: [sketchEdge('s>c'), toEnd('c', silence(20_000)), sketchEdge('y>c')] },
+  },
+  {
+    title: 'a silence behind the default one of the node',
+    code: 'silence_behind_shorter',
+    at: 'c>e',
+    nodes: [start, sketchNode('c', 'conversation', { silence: { afterMs: 3000 } }), say('y'), end],
+    edges: [
+      sketchEdge('s>c'),
+      toEnd('c', silence(4000)),
+      sketchEdge('c>y', { condition: silence() }),
+      sketchEdge('y>c'),
+    ],
+    mended: { nodes: [start, talk, say('y'), end], edges: [sketchEdge('s>c'), toEnd('c', silence(4000))] },
+  },
+  {
+    title: 'a line that must be heard behind one that can be interrupted',
+    code: 'must_hear_line_cut',
+    at: 'z',
+    nodes: [start, say('y'), sketchNode('d', 'condition'), say('z', { interruption: 'off' }), end],
+    edges: [sketchEdge('s>y'), sketchEdge('y>d'), sketchEdge('d>z'), toEnd('z')],
+    mended: {
+      nodes: [
+        start,
+        say('y', { interruption: 'off' }),
+        sketchNode('d', 'condition'),
+        say('z', { interruption: 'off' }),
+        end,
+      ],
+    },
+  },
+  {
+    title: 'a loop without a turn of the person',
+    code: 'endless_loop',
+    severity: 'error',
+    at: 'y',
+    nodes: [start, say('y'), say('z'), end],
+    edges: [sketchEdge('s>y'), sketchEdge('y>z'), sketchEdge('z>y'), toEnd('s', 'They are done.')],
+    mended: { nodes: [start, say('y'), sketchNode('z', 'conversation'), end] },
+  },
+  {
+    title: 'a transfer without an edge for its failure',
+    code: 'transfer_without_failure_edge',
+    at: 'x',
+    nodes: [start, sketchNode('x', 'transfer'), end],
+    edges: [sketchEdge('s>x')],
+    mended: { edges: [sketchEdge('s>x'), toEnd('x', result({ ok: false }))] },
+  },
+  {
+    title: 'a built-in tool without its arguments',
+    code: 'wrong_arguments',
+    at: 't',
+    nodes: [start, noted({ nme: 'state' }), end],
+    edges: [sketchEdge('s>t'), toEnd('t')],
+    mended: { nodes: [start, noted({ name: 'state', value: 'open' }), end] },
+  },
+  {
+    title: 'a condition over a variable that nothing sets',
+    code: 'unknown_variable',
+    at: 'c>e',
+    nodes: [start, talk, end],
+    edges: [sketchEdge('s>c'), toEnd('c', whenOpen)],
+    mended: {
+      nodes: [start, noted({ name: 'state', value: 'open' }), talk, end],
+      edges: [sketchEdge('s>t'), sketchEdge('t>c'), toEnd('c', whenOpen)],
+    },
+  },
+  {
+    title: 'a required variable that no step asks for',
+    code: 'required_variable_not_asked',
+    at: null,
+    nodes: [start, talk, end],
+    edges: [sketchEdge('s>c'), toEnd('c', 'They are done.')],
+    options: { agent: { ...newAgentConfig('A'), variableConfigs: required } },
+    mended: { nodes: [start, sketchNode('c', 'conversation', { prompt: 'Ask for the order number.' }), end] },
+  },
+];
+
+function findings(nodes: readonly object[], edges: readonly object[], options: Partial<ReviewOptions> = {}) {
+  const known = { toolIds: new Set(['lookup']), variables: new Set<string>(), ...options };
+  return reviewPathway(sketch(nodes, edges), known).problems;
+}
+
+test.each(FINDINGS.map((finding) => [finding.title, finding] as const))(
+  'The review finds %s, with its place and advice, and nothing once it is mended',
+  (_, { code, severity = 'warning', at, nodes, edges, mended, options }) => {
+    const of = (problems: ReturnType<typeof findings>) => problems.filter((problem) => problem.code === code);
+    const found = of(findings(nodes, edges, options));
+    expect(found.map(({ nodeId, edgeId }) => nodeId ?? edgeId ?? null)).toEqual([at]);
+    // What is wrong, and what to do about it.
+    expect(found[0]).toMatchObject({ severity, message: expect.stringMatching(/[;,] |cannot be reached/) });
+    expect(of(findings(mended.nodes ?? nodes, mended.edges ?? edges, options))).toEqual([]);
+  },
+);
+
+test('Variables that tools, numbers, trunks or the model set are known', () => {
+  const read = (name: string, data: object = {}) =>
+    sketchNode('c', 'conversation', { prompt: `Say {{ ${name} }}.`, ...data });
+  const unknown = (nodes: readonly object[], options: Partial<ReviewOptions> = {}) =>
+    findings(nodes, [], options).filter(({ code }) => code === 'unknown_variable').length;
+  expect(unknown([start, read('tier')])).toBe(1);
+  expect(unknown([start, read('tier')], { variables: new Set(['tier']) })).toBe(0);
+  expect(unknown([start, read('call.fromNumber')])).toBe(0);
+  expect(unknown([start, read('tier', { tools: ['set_variable'] })])).toBe(0);
+  const toolNames = new Map([['lookup', 'look_up']]);
+  expect(unknown([start, sketchNode('t', 'tool'), read('look_up.name')], { toolNames })).toBe(0);
+});
+
+test('A malformed template of an agent that was stored before is an error', () => {
+  const agent = { ...newAgentConfig('A'), globalPrompt: 'Speak for {{ company.' };
+  expect(findings([start, end], [toEnd('s')], { agent })).toContainEqual(
+    expect.objectContaining({ severity: 'error', code: 'template_error', path: '/agent/globalPrompt' }),
+  );
+});
