@@ -30,6 +30,8 @@ export interface SipServerOptions {
   };
   /** Sources without limits and bans: `address`, `address:port` or `network/bits`. */
   readonly trusted?: readonly string[];
+  /** Sends requests to public addresses only, and to those of known peers that may be private. Default false. */
+  readonly publicTargetsOnly?: boolean;
   readonly guard?: Partial<Omit<GuardOptions, 'trusted'>>;
   /** Default 1000. */
   readonly maxConnections?: number;

@@ -36,6 +36,7 @@ import {
   type TransportLayer,
   type TransportOptions,
 } from './transport/layer.ts';
+import { publicTargetsOnly } from './transport/publicTargets.ts';
 import { createTargetResolver, systemDns } from './transport/resolver.ts';
 import type { Endpoint, TracedMessage } from './transport/types.ts';
 
@@ -140,6 +141,8 @@ function createHub(
       onStrayResponse: () => counters.count('dropped.stray_response'),
     },
   });
+  const transports = [...new Set(transport.locals.map((local) => local.transport))];
+  const locate = createTargetResolver(transports, clock, world.dns ?? systemDns);
   const core: Core = {
     clock,
     ids,
@@ -158,11 +161,9 @@ function createHub(
     incomingRequests: createIncomingRequestTable(),
     outgoingRequests: createOutgoingRequestTable(),
     dialogs: createDialogTable(),
-    resolve: createTargetResolver(
-      [...new Set(transport.locals.map((local) => local.transport))],
-      clock,
-      world.dns ?? systemDns,
-    ),
+    resolve: options.publicTargetsOnly
+      ? publicTargetsOnly(locate, (address) => transport.isPrivatePeer(address))
+      : locate,
     isScanner: createScannerCheck(options.scanners ?? defaults.DEFAULT_SCANNERS),
     tcpUpgrade: createTcpUpgrade(clock),
     showTrying: options.showTrying ?? false,

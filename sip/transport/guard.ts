@@ -15,6 +15,8 @@ export interface KnownPeer {
   readonly name: string;
   /** As {@link GuardOptions.trusted}. The most specific entry of all peers decides whose a source is. */
   readonly sources: readonly string[];
+  /** Whether requests may go to its addresses though they are private. @see SipServerOptions.publicTargetsOnly */
+  readonly mayBePrivate?: boolean;
 }
 
 export interface GuardOptions {
@@ -74,6 +76,8 @@ export interface Guard {
   admitCall(address: string, port: number): boolean;
   /** Whether a source is trusted, or a known peer's. */
   isTrusted(address: string, port: number): boolean;
+  /** Whether an address is of a peer that may be private. */
+  isPrivatePeer(address: string): boolean;
   /** Whether a source has no limits at all. */
   isUnlimited(address: string, port: number): boolean;
   /** Replaces the known peers; those that stay keep their budgets. @throws {RangeError} For an invalid source; nothing changes. */
@@ -132,6 +136,7 @@ export function createGuard(options: GuardOptions, clock: Clock, counters: Count
       return source !== undefined && take(source.calls, options.callBurst, options.callsPerSecond, nowMs);
     },
     isTrusted: (address, port) => trusted.includes(address, port) || budgetOf(address, port) !== undefined,
+    isPrivatePeer: (address) => peers.isPrivate(address),
     isUnlimited: (address, port) => trusted.includes(address, port),
     know(next) {
       peers = peerList(next);
@@ -234,20 +239,24 @@ export interface PeerList {
   find(address: string, port: number): string | undefined;
   /** Whether an address is a peer's by port. */
   isShared(address: string): boolean;
+  /** Whether it is, and the peer may be private. */
+  isPrivate(address: string): boolean;
 }
 
 /** @throws {RangeError} For an invalid source. */
 export function peerList(peers: readonly KnownPeer[]): PeerList {
   const exact = new Map<string, string>();
   const shared = new Set<string>();
+  const privates = new Set<string>();
   const networks: { readonly list: BlockList; readonly bits: number; readonly name: string }[] = [];
-  for (const { name, sources } of peers) {
+  for (const { name, sources, mayBePrivate } of peers) {
     for (const source of sources) {
       const list = new BlockList();
       const at = addTrusted(source, list);
       if (!at) networks.push({ list, bits: bitsOf(source), name });
       else if (!exact.has(`${at.address}:${at.port}`)) exact.set(`${at.address}:${at.port}`, name);
       if (at) shared.add(at.address);
+      if (at && mayBePrivate) privates.add(at.address);
     }
   }
   networks.sort((one, other) => other.bits - one.bits);
@@ -266,6 +275,7 @@ export function peerList(peers: readonly KnownPeer[]): PeerList {
       return exact.get(`${plain}:${port}`) ?? inNetwork(plain);
     },
     isShared: (address) => shared.size > 0 && shared.has(plainAddress(address)),
+    isPrivate: (address) => privates.has(plainAddress(address)),
   };
 }
 

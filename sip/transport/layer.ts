@@ -144,6 +144,11 @@ export class TransportLayer {
     return this.#guard.isTrusted(address, port);
   }
 
+  /** Whether an address is of a known peer that may be private. */
+  isPrivatePeer(address: string): boolean {
+    return this.#guard.isPrivatePeer(address);
+  }
+
   /** Whether a new call of a source is within its limit. */
   admitCall({ address, port }: Endpoint): boolean {
     return this.#guard.admitCall(address, port);

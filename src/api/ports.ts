@@ -175,6 +175,8 @@ export interface HttpSettings {
   readonly maxUploadBytes: number;
   /** Whether `/metrics` is among the routes; else it has a port of its own. */
   readonly showsMetrics?: boolean;
+  /** Whether tenants may set private and loopback hosts of trunks. Default true. */
+  readonly allowsPrivateTrunks?: boolean;
   readonly numberOwnership?: NumberOwnership;
   /** For the operator, without secrets; by name, as in the environment. */
   readonly shown: Readonly<Record<string, string>>;

@@ -78,6 +78,7 @@ function serverOptions(config: Config, secret: string): SipServerOptions {
       verify: config.SIP_TLS_VERIFY,
     },
     control: { host: LOOPBACK, port: 0, secret },
+    publicTargetsOnly: !config.ALLOW_PRIVATE_TRUNKS,
     guard: UNTRUSTED_LIMITS,
     maxWaitingCalls: MAX_WAITING_CALLS,
     showTrying: true,

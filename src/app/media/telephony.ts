@@ -87,7 +87,15 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     showsTrying: server.showsTrying,
   });
   const { leases, board } = parts;
-  const trunkMonitors = new TrunkMonitors({ ...common, directory, control, leases, board });
+  const trunkMonitors = new TrunkMonitors({
+    ...common,
+    directory,
+    control,
+    leases,
+    board,
+    onFailure: ({ id: trunkId, projectId }, reason) =>
+      logger.info({ trunkId, projectId, reason }, 'trunk check failed'),
+  });
   trunkMonitors.start();
   const stopEndingLostDialogs = endLostDialogs({
     ...common,

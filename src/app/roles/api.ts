@@ -75,6 +75,7 @@ function httpSettings({ config, publicUrl, isDraining }: NodeContext, { models }
     projectRateLimitPerMinute: config.RATE_LIMIT_PROJECT_PER_MINUTE,
     failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
     maxUploadBytes: config.MAX_UPLOAD_BYTES,
+    allowsPrivateTrunks: config.ALLOW_PRIVATE_TRUNKS,
     numberOwnership: config.NUMBER_OWNERSHIP,
     shown: shownSettings(config),
     showsMetrics: config.METRICS_PORT === undefined,

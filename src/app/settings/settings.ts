@@ -149,6 +149,11 @@ export const settings = z.object({
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE: integer(0, 100_000_000)
     .default(300)
     .describe('Maximum failed authentications per source address and minute; 0 is off.'),
+  ALLOW_PRIVATE_TRUNKS: flag()
+    .default(true)
+    .describe(
+      'Allow hosts of trunks at private and loopback addresses. When false, only the admin token may set such a host, and the embedded SIP server sends to public addresses only. `false` where strangers share the installation.',
+    ),
   NUMBER_OWNERSHIP: oneOf(['open', 'verified'])
     .optional()
     .describe(

@@ -2,8 +2,9 @@ import { isIP, isIPv6 } from 'node:net';
 
 import { z } from 'zod';
 
-import { type ErrorDetail, invalid } from '../../base/errors.ts';
+import { CallwayError, type ErrorDetail, invalid } from '../../base/errors.ts';
 import { milliseconds } from '../../base/validation.ts';
+import { classifyHostname } from '../../infra/httpClient/address.ts';
 import { DEFAULT_LATCHING } from '../../media/transport/sourceLatch.ts';
 import { headerName, headersToVariables, variablesToHeaders } from './trunkHeaders.ts';
 
@@ -169,6 +170,8 @@ export type TrunkResource = z.infer<typeof trunkResource>;
 
 /** Includes the password; never log it whole. */
 export interface Trunk extends TrunkInput {
+  /** Whether the operator set its host, which may be private then. */
+  readonly hasPrivateHost?: boolean;
   readonly id: string;
   readonly projectId: string;
   readonly createdAt: string;
@@ -177,6 +180,26 @@ export interface Trunk extends TrunkInput {
 
 const PROXY =
   /^(?:sips?:(?:[^@\s<>]+@)?)?(?<host>\[[^\]]+\]|[^\s:;?<>@[\]]+)(?::(?<port>\d{1,5}))?(?:;[^\s<>?]*)?$/i;
+
+/**
+ * Checks the hosts of a trunk whose host must be public, without DNS; the SIP server checks the addresses of names when it
+ * sends.
+ *
+ * @throws {CallwayError} 403 `private_trunk_needs_operator`
+ */
+export function requirePublicHosts({
+  host,
+  outboundProxy,
+}: Pick<TrunkInput, 'host' | 'outboundProxy'>): void {
+  const plain = outboundProxy?.trim().replace(/^<(.*)>$/, '$1') ?? '';
+  const proxy = isIPv6(plain) ? plain : (PROXY.exec(plain)?.groups?.host ?? '');
+  for (const name of [host, proxy]) {
+    const addressClass = classifyHostname(name.toLowerCase());
+    if (addressClass === undefined || addressClass === 'public') continue;
+    const message = `${name} is a ${addressClass} address; only the operator of this installation can set it`;
+    throw new CallwayError('forbidden', 'private_trunk_needs_operator', message);
+  }
+}
 
 /** With a colon, only an IPv6 address is valid. */
 function isHost(text: string): boolean {

@@ -7,6 +7,8 @@ export interface KnownPeer {
   readonly name: string;
   /** `address`, `address:port` or `network/bits`. */
   readonly sources: readonly string[];
+  /** Whether its host may be private although trunks' hosts must be public. */
+  readonly mayBePrivate: boolean;
 }
 
 /** The SIP server that the node works with: the embedded one or a drachtio-server. */

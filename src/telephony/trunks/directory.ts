@@ -57,7 +57,11 @@ export class TrunkDirectory {
    * share the address. Wide networks are left out: most of their addresses are strangers'.
    */
   get peers(): readonly KnownPeer[] {
-    return this.#trunks.map((trunk) => ({ name: trunk.id, sources: [...new Set(this.#sources(trunk))] }));
+    return this.#trunks.map((trunk) => ({
+      name: trunk.id,
+      sources: [...new Set(this.#sources(trunk))],
+      mayBePrivate: trunk.hasPrivateHost ?? false,
+    }));
   }
 
   /** Reads the trunks, once more if one reading is in progress; then every 30 s. @returns When they have been read. */

@@ -16,6 +16,8 @@ export interface HealthCheckDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly makeToken: () => string;
+  /** The shortest time between two checks at the moment. */
+  readonly minIntervalMs: () => number;
   readonly onChange: (state: HealthState) => void;
 }
 
@@ -53,7 +55,7 @@ export class TrunkHealthCheck {
 
   #check(): void {
     const { clock, control } = this.#deps;
-    const intervalMs = this.#trunk.optionsIntervalSeconds * 1000;
+    const intervalMs = Math.max(this.#trunk.optionsIntervalSeconds * 1000, this.#deps.minIntervalMs());
     this.#nextCheck = clock.setTimer(() => this.#check(), intervalMs);
     // Without a connection to the SIP server nothing is known of the trunk.
     if (!control.isConnected) return;

@@ -15,14 +15,20 @@ export interface TrunkMonitorsDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly makeToken: () => string;
+  /** Tells the operator why a trunk is not reachable or not registered. */
+  readonly onFailure: (trunk: Pick<Trunk, 'id' | 'projectId'>, reason: string) => void;
   readonly onError: (error: unknown, what: string) => void;
 }
 
+/** Of one project: OPTIONS must not make a scanner of its trunks. */
+const OPTIONS_PER_SECOND = 5;
 /** Another node takes over within this time after a node failure. */
 const LEASE_MS = 15_000;
 const RENEW_MS = 5000;
 /** Published states expire on the board. */
 const REPUBLISH_EVERY_ROUNDS = 4;
+/** One wording for every failure: the reason would tell tenants which hosts and ports exist. It is in the log. */
+export const TRUNK_FAILURE = 'The trunk does not respond as it should; check its settings';
 const UNKNOWN = { reachable: null, registered: null, lastOptionsMs: null, error: null };
 
 /** Registers each trunk and checks its health, on exactly one node at a time. */
@@ -93,7 +99,15 @@ export class TrunkMonitors {
       return;
     }
     if (monitor) await this.#stop(trunk.id);
-    if (isHeld && !this.#isClosed) this.#monitors.set(trunk.id, new TrunkMonitor(trunk, this.#deps));
+    if (!isHeld || this.#isClosed) return;
+    const minIntervalMs = () => this.#minIntervalMs(trunk);
+    this.#monitors.set(trunk.id, new TrunkMonitor(trunk, { ...this.#deps, minIntervalMs }));
+  }
+
+  /** A project's trunks share a rate of OPTIONS. */
+  #minIntervalMs({ projectId }: Trunk): number {
+    const trunks = this.#deps.directory.trunks.filter((trunk) => trunk.projectId === projectId);
+    return (trunks.length * 1000) / OPTIONS_PER_SECOND;
   }
 
   /** @returns Undefined while the lease store is down: a held lease is kept then, since no other node can acquire it. */
@@ -124,16 +138,21 @@ export class TrunkMonitors {
   }
 }
 
+interface TrunkMonitorDeps extends TrunkMonitorsDeps {
+  readonly minIntervalMs: () => number;
+}
+
 /** The health check and the registration of one trunk. */
 class TrunkMonitor {
   readonly trunk: Trunk;
-  readonly #deps: TrunkMonitorsDeps;
+  readonly #deps: TrunkMonitorDeps;
   readonly #healthCheck: TrunkHealthCheck | undefined;
   readonly #registration: TrunkRegistration | undefined;
   #health: HealthState = { isReachable: null, lastOptionsMs: null, error: null };
   #registered: RegistrationState | undefined;
+  #logged: string | null = null;
 
-  constructor(trunk: Trunk, deps: TrunkMonitorsDeps) {
+  constructor(trunk: Trunk, deps: TrunkMonitorDeps) {
     this.trunk = trunk;
     this.#deps = deps;
     if (trunk.optionsIntervalSeconds > 0) {
@@ -156,14 +175,20 @@ class TrunkMonitor {
 
   publish(): void {
     const { isReachable, lastOptionsMs, error } = this.#health;
+    this.#logFailure(this.#registered?.error ?? error);
     this.#deps.board
       .publish(this.trunk.id, {
         reachable: isReachable,
         registered: this.trunk.register ? (this.#registered?.isRegistered ?? null) : null,
         lastOptionsMs,
-        error: this.#registered?.error ?? error,
+        error: (this.#registered?.error ?? error) === null ? null : TRUNK_FAILURE,
       })
       .catch((failure: unknown) => this.#deps.onError(failure, 'publishing the health of a trunk failed'));
+  }
+
+  #logFailure(error: string | null): void {
+    if (error !== null && error !== this.#logged) this.#deps.onFailure(this.trunk, error);
+    this.#logged = error;
   }
 
   async close(): Promise<void> {

@@ -89,9 +89,13 @@ test('The known peers are the trunks with their hosts and ports, and their netwo
   );
   await directory.start();
   expect(directory.peers).toEqual([
-    { name: 'plain', sources: ['192.0.2.0/24', '198.51.100.0/24', '10.0.0.1:5080'] },
-    { name: 'six', sources: ['[2001:db8::1]:5060'] },
-    { name: 'proxied', sources: ['203.0.113.5:5060', '203.0.113.6:5060', '10.0.0.1:5070'] },
+    { name: 'plain', sources: ['192.0.2.0/24', '198.51.100.0/24', '10.0.0.1:5080'], mayBePrivate: false },
+    { name: 'six', sources: ['[2001:db8::1]:5060'], mayBePrivate: false },
+    {
+      name: 'proxied',
+      sources: ['203.0.113.5:5060', '203.0.113.6:5060', '10.0.0.1:5070'],
+      mayBePrivate: false,
+    },
   ]);
   await directory.close();
 });

@@ -13,6 +13,7 @@ function start(fields: { optionsIntervalSeconds?: number } = {}) {
     clock,
     random: () => 0,
     makeToken: () => 't',
+    minIntervalMs: () => 0,
     onChange: (state) => states.push(state),
   });
   clock.advance(0);

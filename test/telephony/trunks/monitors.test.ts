@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
-import { TrunkMonitors } from '../../../src/telephony/trunks/monitors.ts';
+import { TRUNK_FAILURE, TrunkMonitors } from '../../../src/telephony/trunks/monitors.ts';
 import { createFakeControl } from '../../support/fakeControl.ts';
 import { createFakeLeases, createFakeTrunkHealth } from '../../support/fakeCoordination.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -23,6 +23,7 @@ function createWorld() {
     nodes.set(name, { control, errors });
     const own = leases.of(name);
     const monitors = new TrunkMonitors({
+      onFailure: () => undefined,
       directory: {
         get trunks() {
           return trunks;
@@ -148,7 +149,7 @@ test('A trunk without a username publishes a registration error', async () => {
   await world.pass(0);
   expect(world.board.shown.get(TRUNK_ID)).toMatchObject({
     registered: false,
-    error: 'The trunk has no username to register',
+    error: TRUNK_FAILURE,
   });
 });
 

@@ -1,5 +1,7 @@
+import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { requireOwnNetworks } from '../../../calls/trunks/sourceNetwork.ts';
 import {
+  requirePublicHosts,
   requireUsableTrunk,
   type Trunk,
   type TrunkHealth,
@@ -27,7 +29,10 @@ const EXAMPLE = {
 };
 
 const OPERATORS =
-  '403 `cidr_needs_operator` for a network wider than /16 (IPv4) or /32 (IPv6), or one that overlaps another project’s: the operator can add it.';
+  '403 `cidr_needs_operator` for a network wider than /16 (IPv4) or /32 (IPv6), or one that overlaps another project’s, 403 `private_trunk_needs_operator` for a private host where the installation asks for public ones: the operator can add it.';
+
+/** Where a trunk is: the operator's grant is for this place. */
+const PLACE = ['host', 'port', 'outboundProxy'] as const;
 
 export function trunkRoutes(app: App, deps: HttpDeps): void {
   const { calls } = deps;
@@ -57,7 +62,8 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
         const { stores, projectId, id, now } = context;
         requireUsableTrunk(input);
         await requireTenantsNetworks(context, input.inboundCidrs);
-        return show(await stores.trunks.insert(projectId, id, input, now), undefined);
+        const host = hostGrant(context, deps.settings, input);
+        return show(await stores.trunks.insert(projectId, id, { ...input, ...host }, now), undefined);
       },
       auditDetails: ({ name, host }) => ({ name, host }),
     },
@@ -79,7 +85,10 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
           context,
           patch.inboundCidrs?.filter((network) => !known.has(network)),
         );
-        const trunk = await stores.trunks.update(projectId, id, patch, now);
+        const isMoved =
+          before && PLACE.some((name) => patch[name] !== undefined && patch[name] !== before[name]);
+        const host = isMoved ? hostGrant(context, deps.settings, { ...before, ...omitUndefined(patch) }) : {};
+        const trunk = await stores.trunks.update(projectId, id, { ...patch, ...host }, now);
         if (!trunk) return undefined;
         requireUsableTrunk(trunk);
         return await withHealth(trunk);
@@ -93,6 +102,17 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
   });
 }
 
+/** A trunk that the operator places may be private; the tenant's must be public where the settings say so. */
+function hostGrant(
+  { request }: CrudContext,
+  { allowsPrivateTrunks = true }: HttpDeps['settings'],
+  trunk: Parameters<typeof requirePublicHosts>[0],
+): { readonly hasPrivateHost: boolean } {
+  const isOperator = principalOf(request).kind === 'admin';
+  if (!isOperator && !allowsPrivateTrunks) requirePublicHosts(trunk);
+  return { hasPrivateHost: isOperator };
+}
+
 /** Networks that reach beyond the project are the operator's to add. @throws {CallwayError} 403 `cidr_needs_operator` */
 async function requireTenantsNetworks(
   { request, stores, projectId }: CrudContext,
@@ -102,6 +122,9 @@ async function requireTenantsNetworks(
   requireOwnNetworks(added, await stores.trunks.foreignNetworks(projectId));
 }
 
-function show({ projectId: _project, password, ...trunk }: Trunk, health: TrunkHealth | undefined) {
+function show(
+  { projectId: _project, hasPrivateHost: _granted, password, ...trunk }: Trunk,
+  health: TrunkHealth | undefined,
+) {
   return { ...trunk, hasPassword: password !== null, health: health ?? UNKNOWN_HEALTH };
 }

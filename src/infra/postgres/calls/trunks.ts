@@ -20,7 +20,8 @@ interface Row {
   project_id: string;
   /** Without the fields that are newer than the row. */
   definition: Omit<TrunkInput, 'password' | keyof typeof NEWER_FIELDS> &
-    Partial<Pick<TrunkInput, keyof typeof NEWER_FIELDS>>;
+    Partial<Pick<TrunkInput, keyof typeof NEWER_FIELDS>> &
+    Pick<Trunk, 'hasPrivateHost'>;
   password: string | null;
   created_at: Date;
   updated_at: Date;
