@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
@@ -7,6 +11,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway, type TestProject } from '../support/gateway.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scriptedUpstream.ts';
 import { answerOrder, isVerdict, orderProject } from './support/orderAgent.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const GUIDE = readFileSync(`${ROOT}/docs/guides/chat.md`, 'utf8');
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
@@ -101,5 +108,41 @@ describe('A client that sends its history goes on with its session:', () => {
     // A verdict and an answer each: nothing was walked.
     const verdicts = upstream.requests.map(({ body }) => isVerdict(body));
     expect(verdicts).toEqual([true, false, true, false, true, false]);
+  });
+});
+
+describe('The chat guide', () => {
+  /** Runs a program as its reader does, with `API` and `KEY` in the environment. */
+  const run = async (program: string) => {
+    const env = { ...process.env, API: gateway.url + project.path, KEY: project.secretKey };
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '--eval', program],
+      { cwd: ROOT, env, timeout: 60_000 },
+    );
+    return stdout;
+  };
+  const [streaming = '', history = ''] = [...GUIDE.matchAll(/```js\n(.*?)```/gs)].map(
+    ([, code = '']) => code,
+  );
+
+  test('has a program that streams an answer', async () => {
+    expect(await run(streaming)).toBe('Greeting: Hello.');
+  });
+
+  test('has a program that sends its history and stays on one session', async () => {
+    const lines = (await run(history)).trim().split('\n');
+    expect(lines.map((line) => line.replace(/^\S+ /, ''))).toEqual([
+      'Greeting: Hello.',
+      'Order: I want to order.',
+      'Confirm: A pizza.',
+    ]);
+    expect(new Set(lines.map((line) => line.split(' ')[0])).size).toBe(1);
+  });
+
+  test('names a base URL for Open WebUI that lists the models', async () => {
+    const [, path] = /OPENAI_API_BASE_URL=\$API(\S+)/.exec(GUIDE) ?? [];
+    const { status, body } = await gateway.api('GET', `${project.path}${path}/models`, { key });
+    expect([status, body.object]).toEqual([200, 'list']);
   });
 });
