@@ -23,7 +23,7 @@ export const KNOWLEDGE_FIELDS: readonly FieldTable[] = [
     ],
     rows: {
       dataset:
-        'api/routes/knowledge/knowledge.integration.test.ts › is accepted without a project in the path, and listed',
+        'api/routes/knowledge/datasets.integration.test.ts › is accepted without a project in the path, and listed',
     },
   },
   {
@@ -34,7 +34,7 @@ export const KNOWLEDGE_FIELDS: readonly FieldTable[] = [
     ],
     rows: {
       isEnabled:
-        'api/routes/knowledge/knowledge.integration.test.ts › that are off are not found until they are on again',
+        'api/routes/knowledge/datasets.integration.test.ts › that are off are not found until they are on again',
     },
   },
 ];

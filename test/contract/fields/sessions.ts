@@ -33,49 +33,48 @@ export const SESSIONS_FIELDS: readonly FieldTable[] = [
       'messages[].content[].text':
         'api/chat/chatCompletions.test.ts › return whole calls and take their results',
       stream: 'api/chat/chatCompletions.test.ts › stream the answer',
-      session_id: 'api/chat/chatCompletions.test.ts › can have an id of 255 emoji',
+      session_id: 'api/chat/chatRequests.test.ts › can have an id of 255 emoji',
       tool_choice: 'api/chat/chatCompletions.test.ts › pass tool_choice %j to the turn',
       'tool_choice.type': 'api/chat/chatCompletions.test.ts › pass tool_choice %j to the turn',
       'tool_choice.function.name': 'api/chat/chatCompletions.test.ts › pass tool_choice %j to the turn',
       'stream_options.include_usage':
         'api/chat/chatCompletions.test.ts › is reported when the request asks for it',
       parallel_tool_calls:
-        'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
-      'response_format.type':
-        'api/chat/chatCompletions.test.ts › A response_format of %s is passed to the turn',
+        'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+      'response_format.type': 'api/chat/chatRequests.test.ts › A response_format of %s is passed to the turn',
       'response_format.json_schema.name':
-        'api/chat/chatCompletions.test.ts › A response_format of %s is passed to the turn',
+        'api/chat/chatRequests.test.ts › A response_format of %s is passed to the turn',
       'response_format.json_schema.description':
-        'api/chat/chatCompletions.test.ts › A response_format of %s is passed to the turn',
+        'api/chat/chatRequests.test.ts › A response_format of %s is passed to the turn',
       'response_format.json_schema.schema':
-        'api/chat/chatCompletions.test.ts › A response_format of %s is passed to the turn',
+        'api/chat/chatRequests.test.ts › A response_format of %s is passed to the turn',
       'response_format.json_schema.strict':
-        'api/chat/chatCompletions.test.ts › A response_format of %s is passed to the turn',
+        'api/chat/chatRequests.test.ts › A response_format of %s is passed to the turn',
       model: 'api/chat/openaiShapes.test.ts › selects with the model %s the mode %s',
-      n: 'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+      n: 'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
       temperature:
-        'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+        'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
       max_tokens:
-        'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+        'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
       max_completion_tokens:
-        'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
-      user: 'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
-      seed: 'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
-      stop: 'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+        'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+      user: 'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+      seed: 'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+      stop: 'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
       top_p:
-        'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+        'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
       presence_penalty:
-        'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+        'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
       frequency_penalty:
-        'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+        'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
       logit_bias:
-        'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+        'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
       metadata:
-        'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+        'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
       reasoning_effort:
-        'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+        'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
       service_tier:
-        'api/chat/chatCompletions.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
+        'api/chat/chatRequests.test.ts › Model parameters are passed to the turn; unknown and null fields are ignored',
     },
   },
   {

@@ -1,31 +1,16 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import net, { type Server } from 'node:net';
+import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
-import {
-  createGuardedHttpClient,
-  type GuardedHttpClient,
-  type GuardedHttpClientDeps,
-  type GuardedRequest,
-  responseText,
-} from '../../../src/infra/httpClient/client.ts';
+import { type GuardedRequest, responseText } from '../../../src/infra/httpClient/client.ts';
 import { createConnect, type Endpoint } from '../../../src/infra/httpClient/connect.ts';
 import { HttpClientError } from '../../../src/infra/httpClient/errors.ts';
-import { useCleanups } from '../../support/cleanups.ts';
-import {
-  type LoopbackServer,
-  listenOnLoopback,
-  serveOnLoopback,
-  testAuthority,
-} from '../../support/loopbackServer.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { get, until, useClients } from './support/clients.ts';
 
-const cleanups = useCleanups();
+const { cleanups, client, serve, serveRaw } = useClients();
 
 describe('The guarded HTTP client', () => {
   it('sends method, headers and body, and returns the response with the server’s address', async () => {
@@ -331,171 +316,6 @@ describe('resolving', () => {
   });
 });
 
-describe('hostile answers', () => {
-  it.each([
-    ['never answers', () => undefined],
-    [
-      'sends its body byte by byte',
-      (_request, response) => {
-        response.write('x');
-        const drip = setInterval(() => response.write('x'), 5);
-        response.on('close', () => clearInterval(drip));
-      },
-    ],
-  ] satisfies [string, RequestListener][])('time out when the server %s', async (_what, listener) => {
-    const clock = createSimulatedClock();
-    const server = await serve(listener);
-    const pending = client({ clock }).request(get(`http://127.0.0.1:${server.port}/`));
-    await until(() => server.connections() === 1);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    clock.advance(9_999);
-    const early = await Promise.race([
-      pending.then(
-        () => 'done',
-        () => 'failed',
-      ),
-      Promise.resolve('pending'),
-    ]);
-    expect(early).toBe('pending');
-    clock.advance(1);
-    await expect(pending).rejects.toMatchObject({ code: 'timeout' });
-    await until(() => server.open() === 0);
-  });
-
-  it.each([
-    ['announced', (_request, response) => response.writeHead(200, { 'content-length': 1e9 }).write('x')],
-    [
-      'endless with chunked encoding',
-      (_request, response) => {
-        const more = () => {
-          while (!response.destroyed && response.write(Buffer.alloc(65_536)));
-        };
-        response.on('drain', more);
-        more();
-      },
-    ],
-    [
-      'with oversized headers',
-      (_request, response) => response.writeHead(200, { big: 'x'.repeat(20_000) }).end(),
-    ],
-  ] satisfies [string, RequestListener][])(
-    'are aborted when they are too large: %s',
-    async (_what, listener) => {
-      const server = await serve(listener);
-      const pending = client().request({
-        ...get(`http://127.0.0.1:${server.port}/`),
-        maxResponseBytes: 100_000,
-      });
-      await expect(pending).rejects.toMatchObject({ code: 'response_too_large' });
-      await until(() => server.open() === 0);
-    },
-  );
-
-  it('are accepted at the maximum length', async () => {
-    const server = await serve((_request, response) => response.end(Buffer.alloc(1000)));
-    const request = (maxResponseBytes: number) =>
-      client().request({ ...get(`http://127.0.0.1:${server.port}/`), maxResponseBytes });
-    expect((await request(1000)).body).toHaveLength(1000);
-    await expect(request(999)).rejects.toMatchObject({ code: 'response_too_large' });
-  });
-
-  it('are not decompressed', async () => {
-    const packed = gzipSync(Buffer.alloc(10_000_000));
-    const server = await serve((_request, response) => {
-      response.writeHead(200, { 'content-encoding': 'gzip' });
-      response.end(packed);
-    });
-    const answer = await client().request(get(`http://127.0.0.1:${server.port}/`));
-    expect(digest(answer.body)).toBe(digest(packed));
-    expect(() => responseText(answer)).toThrow(expect.objectContaining({ code: 'response_encoded' }));
-  });
-
-  it.each([
-    ['is not HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'response_invalid'],
-    ['is truncated', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc', 'connection_lost'],
-    [
-      'has two content lengths',
-      'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
-      'response_invalid',
-    ],
-    ['is nothing', '', 'connection_lost'],
-  ])('are rejected when the response %s', async (_what, bytes, code) => {
-    const server = await serveRaw((socket) => socket.end(bytes));
-    await expect(client().request(get(`http://127.0.0.1:${server.port}/`))).rejects.toMatchObject({ code });
-  });
-
-  it('are closed after the headers when the body is not read', async () => {
-    const server = await serve((_request, response) => response.writeHead(204 + 1).write('drip'));
-    const answer = await client().request({ ...get(`http://127.0.0.1:${server.port}/`), readBody: false });
-    expect(answer).toMatchObject({ status: 205 });
-    expect(answer.body).toHaveLength(0);
-    await until(() => server.open() === 0);
-  });
-});
-
-describe('aborting', () => {
-  it('ends a running request and rejects one that has not started', async () => {
-    const server = await serve(() => undefined);
-    const controller = new AbortController();
-    const request = { ...get(`http://127.0.0.1:${server.port}/`), signal: controller.signal };
-    const pending = client().request(request);
-    await until(() => server.connections() === 1);
-    controller.abort();
-    await expect(pending).rejects.toMatchObject({ code: 'aborted' });
-    await until(() => server.open() === 0);
-    await expect(client().request(request)).rejects.toMatchObject({ code: 'aborted' });
-    expect(server.connections()).toBe(1);
-  });
-
-  it('applies to all running requests when the client closes', async () => {
-    const server = await serve(() => undefined);
-    const guarded = client();
-    const results = [true, false].map((keepAlive) =>
-      guarded
-        .request({ ...get(`http://127.0.0.1:${server.port}/`), keepAlive })
-        .catch((error: HttpClientError) => [error.code, error.message]),
-    );
-    await until(() => server.connections() === 2);
-    await guarded.close('the service stops');
-    expect(await Promise.all(results)).toEqual([
-      ['aborted', 'the service stops'],
-      ['aborted', 'the service stops'],
-    ]);
-    await until(() => server.open() === 0);
-  });
-});
-
-function get(url: string): GuardedRequest {
-  return { method: 'GET', url, timeoutMs: 10_000 };
-}
-
-function client(deps: Partial<GuardedHttpClientDeps> = {}): GuardedHttpClient {
-  const guarded = createGuardedHttpClient({
-    policy: { allowInsecureLoopback: true },
-    clock: systemClock,
-    userAgent: 'Callway/test',
-    connect: createConnect({ ca: testAuthority }),
-    ...deps,
-  });
-  cleanups.push(() => guarded.close());
-  return guarded;
-}
-
-async function serve(...args: Parameters<typeof serveOnLoopback>): Promise<LoopbackServer> {
-  const server = await serveOnLoopback(...args);
-  cleanups.push(() => server.close());
-  return server;
-}
-
-async function serveRaw(onRequest: (socket: net.Socket) => void): Promise<LoopbackServer> {
-  const server: Server = net.createServer((socket) => {
-    socket.once('data', () => onRequest(socket));
-  });
-  const listening = await listenOnLoopback(server);
-  cleanups.push(() => listening.close());
-  return listening;
-}
-
 function unreachableSocket(): net.Socket {
   const socket = new net.Socket();
   setImmediate(() => socket.destroy(Object.assign(new Error('unreachable'), { code: 'ENETUNREACH' })));
@@ -505,12 +325,4 @@ function unreachableSocket(): net.Socket {
 /** A connection can be reused one turn of the event loop after its response. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
-}
-
-function digest(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

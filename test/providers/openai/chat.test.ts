@@ -1,10 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../../src/base/clock.ts';
-import { createOpenAiChat } from '../../../src/providers/openai/chat.ts';
-import { createOpenAiEndpoint, type OpenAiEndpoint } from '../../../src/providers/openai/endpoint.ts';
-import type { ChatEvent, ChatModel, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
-import { ModelError } from '../../../src/providers/ports/modelError.ts';
-import { createChatClient } from '../../../src/providers/streamWithRetry.ts';
+import { describe, expect, it } from 'vitest';
+import { createOpenAiEndpoint } from '../../../src/providers/openai/endpoint.ts';
 import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
 import {
   type Answer,
@@ -12,59 +7,17 @@ import {
   chunk,
   done,
   failing,
-  type ScriptedUpstream,
   saying,
-  startScriptedUpstream,
   usageChunk,
 } from '../../support/scriptedUpstream.ts';
+import { clientOf, forever, KEY, QUESTION, textOf, useChatRig } from './support/chatRig.ts';
 
-const KEY = 'sk-test-0123456789abcdef';
-const QUESTION: ChatRequest = { model: 'gpt-x', messages: [{ role: 'user', content: 'Hello' }] };
-const forever = new AbortController().signal;
-
-/** Timers run 20 times as fast. */
-const clock: Clock = {
-  ...systemClock,
-  setTimer: (callback, delayMs) => systemClock.setTimer(callback, delayMs / 20),
-};
-const clientOf = (endpoint: OpenAiEndpoint) =>
-  createChatClient(createOpenAiChat({ endpoint, makeId: () => 'made' }), {
-    clock,
-    timeoutMs: 60_000,
-  });
-
-let upstream: ScriptedUpstream;
-let endpoint: OpenAiEndpoint;
-let model: ChatModel;
-
-beforeEach(async () => {
-  upstream = await startScriptedUpstream();
-  endpoint = createOpenAiEndpoint({ apiKey: KEY, baseUrl: upstream.baseUrl });
-  model = clientOf(endpoint);
-});
-
-afterEach(async () => {
-  await endpoint.close();
-  await upstream.close();
-});
-
-async function ask(request: Partial<ChatRequest> = {}, signal = forever): Promise<ChatEvent[]> {
-  return arrayFromAsync(model.stream({ ...QUESTION, ...request }, signal));
-}
-
-async function failureOf(...answers: readonly Answer[]): Promise<ModelError> {
-  upstream.answerWith(...answers);
-  const error: unknown = await ask().catch((thrown: unknown) => thrown);
-  if (!(error instanceof ModelError)) throw new Error('expected a ModelError', { cause: error });
-  return error;
-}
-
-const textOf = (events: readonly ChatEvent[]) =>
-  events.map((event) => (event.type === 'text' ? event.text : '')).join('');
+const rig = useChatRig();
+const { ask, failureOf } = rig;
 
 describe('Chat request', () => {
   it('carries the conversation, the tools and the key', async () => {
-    upstream.answerWith({ steps: saying('Hi') });
+    rig.upstream.answerWith({ steps: saying('Hi') });
     await ask({
       messages: [
         { role: 'system', content: 'Be kind.' },
@@ -80,7 +33,7 @@ describe('Chat request', () => {
       maxOutputTokens: 50,
       passthrough: { seed: 7, stop: ['x'], stream: false, n: 3, model: 'other' },
     });
-    const [request] = upstream.requests;
+    const [request] = rig.upstream.requests;
     expect(request?.path).toBe('/v1/chat/completions');
     expect(request?.headers.authorization).toBe(`Bearer ${KEY}`);
     expect(request?.body).toEqual({
@@ -132,15 +85,15 @@ describe('Chat request', () => {
       { type: 'json_schema', json_schema: { name: 'route', schema: {}, strict: true } },
     ],
   ])('sets response_format %s', async (_name, more, format) => {
-    upstream.answerWith({ steps: saying('{}') });
+    rig.upstream.answerWith({ steps: saying('{}') });
     await ask(more);
-    expect(upstream.requests[0]?.body.response_format).toEqual(format);
+    expect(rig.upstream.requests[0]?.body.response_format).toEqual(format);
   });
 
   it('has no tool fields without tools', async () => {
-    upstream.answerWith({ steps: saying('Hi') });
+    rig.upstream.answerWith({ steps: saying('Hi') });
     await ask({ tools: [], toolChoice: 'none', parallelToolCalls: true });
-    expect(Object.keys(upstream.requests[0]?.body ?? {}).toSorted()).toEqual([
+    expect(Object.keys(rig.upstream.requests[0]?.body ?? {}).toSorted()).toEqual([
       'messages',
       'model',
       'stream',
@@ -149,18 +102,18 @@ describe('Chat request', () => {
   });
 
   it('has no authorization without a key', async () => {
-    const open = createOpenAiEndpoint({ baseUrl: upstream.baseUrl });
-    upstream.answerWith({ steps: saying('Hi') });
+    const open = createOpenAiEndpoint({ baseUrl: rig.upstream.baseUrl });
+    rig.upstream.answerWith({ steps: saying('Hi') });
     await arrayFromAsync(clientOf(open).stream(QUESTION, forever));
     await open.close();
-    expect(upstream.requests[0]?.headers.authorization).toBeUndefined();
+    expect(rig.upstream.requests[0]?.headers.authorization).toBeUndefined();
   });
 });
 
 describe('Chat response', () => {
   it('streams text, then the end with usage and model', async () => {
     const pieces = [chunk({ content: 'Good ' }), chunk({ content: 'day' }), chunk({}, 'stop')];
-    upstream.answerWith({ steps: [...pieces, usageChunk(9, 2), done] });
+    rig.upstream.answerWith({ steps: [...pieces, usageChunk(9, 2), done] });
     expect(await ask()).toEqual([
       { type: 'text', text: 'Good ' },
       { type: 'text', text: 'day' },
@@ -174,15 +127,15 @@ describe('Chat response', () => {
   });
 
   it('is passed on before it ends', async () => {
-    upstream.answerWith({ steps: [chunk({ content: 'First' }), 'hang'] });
-    const events = model.stream(QUESTION, forever)[Symbol.asyncIterator]();
+    rig.upstream.answerWith({ steps: [chunk({ content: 'First' }), 'hang'] });
+    const events = rig.model.stream(QUESTION, forever)[Symbol.asyncIterator]();
     expect(await events.next()).toEqual({ done: false, value: { type: 'text', text: 'First' } });
     await events.return?.();
-    expect(await upstream.requests[0]?.outcome).toBe('client_left');
+    expect(await rig.upstream.requests[0]?.outcome).toBe('client_left');
   });
 
   it('has tool calls', async () => {
-    upstream.answerWith({ steps: calling('look', '{"a"', ':1}') });
+    rig.upstream.answerWith({ steps: calling('look', '{"a"', ':1}') });
     expect((await ask()).at(-2)).toEqual({
       type: 'tool_call',
       index: 0,
@@ -204,50 +157,48 @@ describe('Chat response', () => {
     ['with keep-alives', { steps: [{ send: ': ping\n\ndata:\n\n' }, ...saying('Hi')] }],
     ['that is not streamed', { json: { choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] } }],
   ])('%s is complete', async (_, answer) => {
-    upstream.answerWith(answer);
+    rig.upstream.answerWith(answer);
     const events = await ask();
     expect(textOf(events)).toBe('Hi');
     expect(events.at(-1)).toMatchObject({ type: 'end', finishReason: 'stop' });
   });
 
   it('leaves its connection for later requests', async () => {
-    upstream.answerWith({ steps: saying('Hi') });
+    rig.upstream.answerWith({ steps: saying('Hi') });
     for (let turn = 0; turn < 6; turn++) await ask();
     // A request that follows within the same tick may come before the connection is free.
-    expect(upstream.connections).toBeLessThanOrEqual(2);
+    expect(rig.upstream.connections).toBeLessThanOrEqual(2);
   });
 });
 
 describe('Endpoint that refuses a parameter', () => {
   it('is not sent stream_options again', async () => {
-    upstream.answerWith(({ stream_options: options }) =>
+    rig.upstream.answerWith(({ stream_options: options }) =>
       options ? failing(400, 'Unknown field: stream_options') : { steps: saying('Hi') },
     );
     expect(textOf(await ask())).toBe('Hi');
     expect(textOf(await ask())).toBe('Hi');
-    expect(upstream.requests.map(({ body }) => 'stream_options' in body)).toEqual([true, false, false]);
+    expect(rig.upstream.requests.map(({ body }) => 'stream_options' in body)).toEqual([true, false, false]);
   });
 
   it('gets JSON mode in place of a schema', async () => {
-    upstream.answerWith(({ response_format: format }) =>
+    rig.upstream.answerWith(({ response_format: format }) =>
       JSON.stringify(format).includes('json_schema')
         ? failing(422, 'This response_format type is unavailable now')
         : { steps: saying('{}') },
     );
     await ask({ jsonSchema: { name: 'route', schema: { type: 'object' } } });
     await ask({ jsonSchema: { name: 'route', schema: { type: 'object' } } });
-    expect(upstream.requests.map(({ body }) => body.response_format)).toEqual([
+    expect(rig.upstream.requests.map(({ body }) => body.response_format)).toEqual([
       { type: 'json_schema', json_schema: { name: 'route', schema: { type: 'object' }, strict: true } },
       { type: 'json_object' },
       { type: 'json_object' },
     ]);
     const told = { role: 'system', content: 'Answer with JSON of this schema: {"type":"object"}' };
-    expect(upstream.requests.map(({ body }) => JSON.stringify(body.messages).includes('schema'))).toEqual([
-      false,
-      true,
-      true,
-    ]);
-    expect(upstream.requests[2]?.body.messages).toContainEqual(told);
+    expect(rig.upstream.requests.map(({ body }) => JSON.stringify(body.messages).includes('schema'))).toEqual(
+      [false, true, true],
+    );
+    expect(rig.upstream.requests[2]?.body.messages).toContainEqual(told);
   });
 
   const rules = { role: 'system', content: 'Rules.' } as const;
@@ -276,14 +227,14 @@ describe('Endpoint that refuses a parameter', () => {
     ],
     ['a step before all words', [rules, step], [rules, { role: 'user', content: 'Step.' }]],
   ])('gets one system message: %s', async (_name, messages, folded) => {
-    upstream.answerWith((body) =>
+    rig.upstream.answerWith((body) =>
       JSON.stringify(body.messages).split('"system"').length > 2
         ? failing(400, 'System message must be at the beginning.')
         : { steps: saying('Hi') },
     );
     expect(textOf(await ask({ messages }))).toBe('Hi');
     await ask({ messages });
-    expect(upstream.requests.map(({ body }) => body.messages)).toEqual([messages, folded, folded]);
+    expect(rig.upstream.requests.map(({ body }) => body.messages)).toEqual([messages, folded, folded]);
   });
 
   it.each([
@@ -292,154 +243,29 @@ describe('Endpoint that refuses a parameter', () => {
     [500, 'Value is not callable: Jinja Exception: System message must be at the beginning.'],
     [500, 'Conversation roles must alternate user/assistant/user/assistant/...'],
   ])('gets one system message after status %i, %s', async (status, refusal) => {
-    upstream.answerWith((body) =>
+    rig.upstream.answerWith((body) =>
       JSON.stringify(body.messages).split('"system"').length > 2
         ? failing(status, refusal)
         : { steps: saying('Hi') },
     );
     expect(textOf(await ask({ messages: [rules, hello, step, hi] }))).toBe('Hi');
     await ask({ messages: [rules, hello, step, hi] });
-    expect(upstream.requests.at(-1)?.body.messages).toHaveLength(3);
+    expect(rig.upstream.requests.at(-1)?.body.messages).toHaveLength(3);
   });
 
   it('is tried without stream_options when its message names no parameter', async () => {
     const error = await failureOf(failing(400, 'messages are too long'));
     expect(error).toMatchObject({ code: 'model_rejected', retryable: false });
-    expect(upstream.requests).toHaveLength(2);
-    upstream.answerWith({ steps: saying('Hi') });
+    expect(rig.upstream.requests).toHaveLength(2);
+    rig.upstream.answerWith({ steps: saying('Hi') });
     await ask();
-    expect(upstream.requests[2]?.body).toHaveProperty('stream_options');
+    expect(rig.upstream.requests[2]?.body).toHaveProperty('stream_options');
   });
 
   it('is asked once when it supports every parameter', async () => {
-    upstream.answerWith({ steps: saying('Hi') }, failing(400, 'messages are too long'));
+    rig.upstream.answerWith({ steps: saying('Hi') }, failing(400, 'messages are too long'));
     await ask();
     await expect(ask()).rejects.toThrow('messages are too long');
-    expect(upstream.requests).toHaveLength(2);
-  });
-});
-
-describe('Chat failure before the first token', () => {
-  it.each<[string, Answer, Partial<ModelError>]>([
-    ['a wrong key', failing(401, `Incorrect API key: ${KEY}`), { code: 'model_rejected', retryable: false }],
-    ['an unknown model', failing(404, 'no such model'), { code: 'model_rejected', retryable: false }],
-    ['a server error', failing(500, 'oops'), { code: 'model_unavailable', retryable: true }],
-    ['an overload', failing(503, 'busy'), { code: 'model_unavailable', retryable: true }],
-    [
-      'too many requests',
-      { ...failing(429, 'slow down'), headers: { 'retry-after': '7' } },
-      { code: 'model_unavailable', retryable: true, retryAfterSeconds: 7 },
-    ],
-    [
-      'too many requests, in milliseconds',
-      { ...failing(429, 'slow down'), headers: { 'retry-after-ms': '250' } },
-      { code: 'model_unavailable', retryable: true, retryAfterSeconds: 0.25 },
-    ],
-    [
-      'an account that is used up',
-      failing(429, 'pay', 'insufficient_quota'),
-      { code: 'model_unavailable', retryable: false },
-    ],
-    ['a reset', { instead: 'reset' }, { code: 'model_unavailable', retryable: true }],
-    [
-      'a stream that is cut',
-      { steps: [{ waitMs: 10 }, 'reset'] },
-      { code: 'model_unavailable', retryable: true },
-    ],
-    ['an empty stream', { steps: [] }, { code: 'model_malformed', retryable: true }],
-    ['an empty document', { json: {} }, { code: 'model_malformed', retryable: true }],
-    ['a stream of nothing', { steps: [done] }, { code: 'model_malformed', retryable: true }],
-    [
-      'broken JSON',
-      { steps: [{ send: 'data: {"choices"\n\n' }] },
-      { code: 'model_malformed', retryable: true },
-    ],
-    ['a page', { steps: [{ send: '<html></html>' }] }, { code: 'model_malformed', retryable: true }],
-    [
-      'an error in the stream',
-      { steps: [{ chunk: { error: { message: 'overloaded', code: 503 } } }] },
-      { code: 'model_unavailable', retryable: true },
-    ],
-    [
-      'a refusal in the stream',
-      { steps: [{ chunk: { error: { message: 'too long', code: 400 } } }] },
-      { code: 'model_rejected', retryable: false },
-    ],
-  ])('is mapped: %s', async (_, answer, expected) => {
-    expect(await failureOf(answer)).toMatchObject({ ...expected, beforeFirstToken: true });
-  });
-
-  it('names the system’s error code when the connection is refused', async () => {
-    await upstream.close();
-    const error = await failureOf({});
-    expect(error).toMatchObject({ code: 'model_unavailable', retryable: true });
-    expect(error.message).toContain('ECONNREFUSED');
-  });
-});
-
-describe('Chat failure after the first token', () => {
-  it.each<[string, Answer, Partial<ModelError>]>([
-    [
-      'a reset',
-      { steps: [chunk({ content: 'Hi' }), { waitMs: 50 }, 'reset'] },
-      { code: 'model_unavailable' },
-    ],
-    ['a stream that stops', { steps: [chunk({ content: 'Hi' })] }, { code: 'model_malformed' }],
-    [
-      'broken JSON',
-      { steps: [chunk({ content: 'Hi' }), { send: 'data: {\n\n' }] },
-      { code: 'model_malformed' },
-    ],
-    [
-      'an error',
-      { steps: [chunk({ content: 'Hi' }), { chunk: { error: 'gone' } }] },
-      { code: 'model_unavailable' },
-    ],
-  ])('is thrown after the text: %s', async (_, answer, expected) => {
-    upstream.answerWith(answer);
-    const texts: string[] = [];
-    const read = async () => {
-      for await (const event of model.stream(QUESTION, forever))
-        if (event.type === 'text') texts.push(event.text);
-    };
-    await expect(read()).rejects.toMatchObject({ ...expected, beforeFirstToken: false });
-    expect(texts).toEqual(['Hi']);
-  });
-});
-
-describe('API key in an error', () => {
-  it.each<[string, Answer]>([
-    ['a refusal', failing(400, `stream_options with ${KEY}`)],
-    ['a forbidden model', failing(403, `Key ${KEY} may not`)],
-    [
-      'an error in the stream',
-      { steps: [{ chunk: { error: { message: `Bearer ${KEY} failed`, code: 400 } } }] },
-    ],
-  ])('is redacted from %s', async (_, answer) => {
-    const error = await failureOf(answer);
-    const shown = JSON.stringify([error.message, error.stack, String(error.cause), { ...error }]);
-    expect(error.message).toContain('[redacted]');
-    expect(shown).not.toContain(KEY);
-  });
-});
-
-describe('Chat abort', () => {
-  it('before the request sends none', async () => {
-    await expect(ask({}, AbortSignal.abort('gone'))).rejects.toBe('gone');
-    expect(upstream.requests).toHaveLength(0);
-  });
-
-  it.each<[string, Answer]>([
-    ['before the response', { instead: 'hang' }],
-    ['in the middle of it', { steps: [chunk({ content: 'Hi' }), 'hang'] }],
-  ])('%s rejects the read with its reason and ends the request', async (_, answer) => {
-    upstream.answerWith(answer);
-    const aborting = new AbortController();
-    const asked = ask({}, aborting.signal).catch((error: unknown) => error);
-    while (upstream.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    const reason = new Error('the caller hung up');
-    aborting.abort(reason);
-    expect(await asked).toBe(reason);
-    expect(await upstream.requests[0]?.outcome).toBe('client_left');
+    expect(rig.upstream.requests).toHaveLength(2);
   });
 });

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import type { Tool } from '../../../src/agents/tool.ts';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { memoryEngine } from '../../support/memoryEngine.ts';
+import { scriptedModel } from '../../support/scriptedModel.ts';
+
+const types = (events: readonly { type: string }[]) => events.map(({ type }) => type);
+
+describe('Tools', () => {
+  const lookUp: Tool = {
+    id: '018f0000-0000-7000-8000-000000000001',
+    name: 'look_up',
+    description: 'Looks an order up.',
+    parameters: { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] },
+    http: { method: 'GET', url: 'https://example.com/', headers: [], timeoutMs: 1000 },
+    createdAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+  };
+  const withTool: PathwayInput = {
+    nodes: [
+      {
+        id: 'start',
+        type: 'start',
+        data: { title: 'Orders', prompt: 'Help.', tools: [lookUp.id, 'end_call', 'set_variable'] },
+      },
+    ],
+    edges: [],
+  };
+
+  test('return their result to the model, which answers with it', async () => {
+    const model = scriptedModel((_request, index) =>
+      index === 0
+        ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
+        : { text: 'It is on its way.' },
+    );
+    const ran: string[] = [];
+    const toolRunner = {
+      run: async (tool: Tool, args: string) => {
+        ran.push(`${tool.name} ${args}`);
+        return { ok: true, text: '{"status":"sent"}' };
+      },
+    };
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp], toolRunner });
+    expect(await conversation.say('Where is order 7?')).toBe('It is on its way.');
+    expect(ran).toEqual(['look_up {"order":"7"}']);
+    expect(
+      model.requests[1]?.messages.some(
+        (message) => message.role === 'tool' && message.content.includes('sent'),
+      ),
+    ).toBe(true);
+    expect(types(conversation.events())).toEqual([
+      'session_started',
+      'node_entered',
+      'tool_called',
+      'tool_result',
+    ]);
+  });
+
+  test('are withheld from a model that keeps calling them', async () => {
+    const model = scriptedModel((request) =>
+      request.tools
+        ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
+        : { text: 'I could not find it.' },
+    );
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    expect(await conversation.say('Where?')).toBe('I could not find it.');
+    expect(model.requests.length).toBe(9);
+  });
+
+  test('called without an offer fail the turn, and the conversation continues', async () => {
+    const model = scriptedModel((_request, index) =>
+      index < 9 ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] } : { text: 'Here I am.' },
+    );
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    await expect(conversation.say('Where?')).rejects.toMatchObject({
+      code: 'model_malformed',
+      beforeFirstToken: true,
+    });
+    expect(conversation.events().find(({ type }) => type === 'error')?.data.code).toBe('model_malformed');
+    expect(await conversation.say('Where?')).toBe('Here I am.');
+  });
+
+  test('that ran before the model failed are in the history', async () => {
+    const model = scriptedModel((_request, index) =>
+      index === 0
+        ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
+        : { fail: new ModelError('model_unavailable', 'Away', { beforeFirstToken: true }) },
+    );
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    await expect(conversation.say('Where?')).rejects.toMatchObject({ code: 'model_unavailable' });
+    expect(conversation.session().state.messages).toEqual([]);
+    expect(types(conversation.events())).toEqual(['session_started', 'tool_called', 'tool_result', 'error']);
+  });
+
+  test.each([
+    ['An unknown tool', 'no_such_tool', '{}'],
+    ['Malformed JSON arguments', 'set_variable', '{"name":'],
+    ['Arguments that violate the schema', 'set_variable', '{"value":1}'],
+  ])('%s: the model is told, and the conversation continues', async (_name, name, args) => {
+    const model = scriptedModel((_request, index) =>
+      index === 0 ? { calls: [{ name, arguments: args }] } : { text: 'Never mind.' },
+    );
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    expect(await conversation.say('Hi')).toBe('Never mind.');
+    expect(conversation.events().find(({ type }) => type === 'tool_result')?.data.ok).toBe(false);
+  });
+
+  test('end_call ends the session after the answer', async () => {
+    const model = scriptedModel(() => ({ text: 'Goodbye.', calls: [{ name: 'end_call' }] }));
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    const outputs = await conversation.turn({ kind: 'words', text: 'Bye' });
+    expect(outputs.at(-1)).toMatchObject({ ended: 'end_call_tool' });
+    expect(conversation.endings.length).toBe(1);
+  });
+
+  test('end_call leaves a newer session with the same id alive', async () => {
+    const model = scriptedModel(() => ({ text: 'Goodbye.', calls: [{ name: 'end_call' }] }));
+    const conversation = memoryEngine({
+      model,
+      pathway: withTool,
+      wrapSessions: (sessions) => ({
+        ...sessions,
+        async saveTurn(session, record) {
+          await sessions.saveTurn(session, record);
+          conversation.sessions.set('s', { ...session, instanceId: 'another', turn: 0 });
+        },
+      }),
+    });
+    await conversation.turn({ kind: 'words', text: 'Bye' });
+    expect(conversation.session().instanceId).toBe('another');
+    expect(conversation.endings).toEqual([]);
+  });
+
+  test('of the client are returned as calls, and their results are answered', async () => {
+    const callerTools = [{ name: 'weather', parameters: { type: 'object' } }];
+    const model = scriptedModel((request) =>
+      request.messages.some(({ role }) => role === 'tool')
+        ? { text: 'It is sunny.' }
+        : { calls: [{ name: 'weather', arguments: { city: 'Taipei' } }] },
+    );
+    const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    const outputs = await conversation.turn({ kind: 'words', text: 'Weather?' }, { callerTools });
+    const call = outputs.find((output) => output.type === 'tool_call');
+    expect(call).toMatchObject({
+      index: 0,
+      call: { type: 'function', function: { name: 'weather', arguments: '{"city":"Taipei"}' } },
+    });
+    expect(outputs.at(-1)).toMatchObject({ finishReason: 'tool_calls' });
+    const [pending] = conversation.session().state.pendingToolCalls;
+    const results = [{ toolCallId: pending?.id ?? '', name: 'weather', content: 'sun' }];
+    const answer = await conversation.turn({ kind: 'tool_results', results }, { callerTools });
+    expect(answer).toContainEqual({ type: 'text', text: 'It is sunny.' });
+    expect(conversation.session().state.pendingToolCalls).toEqual([]);
+  });
+});
+
+test('A model that called tools gets its own words and the results', async () => {
+  const model = scriptedModel((request) =>
+    request.messages.at(-1)?.role === 'tool'
+      ? { text: 'It is noted.' }
+      : { text: 'Let me see.', calls: [{ name: 'query_knowledgebase', arguments: { query: 'x' } }] },
+  );
+  const conversation = memoryEngine({
+    model,
+    pathway: {
+      nodes: [
+        { id: 'start', type: 'start', data: { title: 'S', prompt: 'Help.', tools: ['query_knowledgebase'] } },
+      ],
+      edges: [],
+    },
+  });
+  expect(await conversation.say('Hi')).toBe('Let me see.\nIt is noted.');
+  expect(model.requests[1]?.messages.slice(1)).toMatchObject([
+    { role: 'system' },
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'Let me see.', toolCalls: [{ name: 'query_knowledgebase' }] },
+    { role: 'tool' },
+  ]);
+});
