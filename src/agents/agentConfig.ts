@@ -103,6 +103,9 @@ const fields = {
     .describe(
       'The only targets that the model may choose for a transfer; null allows all that the project may call. A fixed target of a transfer node is always allowed.',
     ),
+  recording: z
+    .strictObject({ inbound: z.boolean(), outbound: z.boolean() })
+    .describe('Which calls are recorded, unless their number or the call itself says.'),
   variableConfigs: z
     .array(variableConfig)
     .max(100)
@@ -130,6 +133,7 @@ export const agentConfig = z.object(fields).meta({ id: 'Agent' });
 export const agentConfigPatch = z
   .strictObject({
     ...fields,
+    recording: fields.recording.partial(),
     variableConfigs: fields.variableConfigs.refine(
       (list) => !list?.some(({ name }) => RESERVED_VARIABLES.includes(name)),
       'must not name call or channel, which the service sets',
@@ -171,6 +175,7 @@ export function newAgentConfig(name: string): AgentConfig {
     variableConfigs: null,
     shareCallerNumber: true,
     sessionIdleMinutes: null,
+    recording: { inbound: true, outbound: true },
   };
 }
 

@@ -48,7 +48,12 @@ export async function updateAgent(
   requireValidTemplates(patch);
   const record = await stores.agents.find(projectId, 'for update');
   if (!record) throw notFound('Agent');
-  const config: AgentConfig = { ...record.config, ...omitUndefined(patch) };
+  const { recording } = record.config;
+  const config: AgentConfig = {
+    ...record.config,
+    ...omitUndefined(patch),
+    recording: { ...recording, ...omitUndefined(patch.recording ?? {}) },
+  };
   const workingCopy = async () =>
     releaseOf(record, await stores.pathways.find(projectId), await stores.tools.all(projectId));
   await stores.agents.save(projectId, await nextRecord(record, config, workingCopy), updatedAt);

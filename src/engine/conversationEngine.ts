@@ -1,3 +1,4 @@
+import type { AgentConfig } from '../agents/agentConfig.ts';
 import type { ClientConversation } from './history/clientConversation.ts';
 import type {
   CallFacts,
@@ -13,6 +14,8 @@ import type { TurnRequest, TurnSink } from './turn/turn.ts';
 export interface PreparedSession {
   readonly session: Session;
   readonly started: HistoryEvent;
+  /** Which calls of the agent are recorded. */
+  readonly recording: AgentConfig['recording'];
 }
 
 /** The session of a call that is about to be dialed or answered. */

@@ -298,7 +298,8 @@ class Engine implements ConversationEngine {
     const { channel, provider, pathwayId } = session;
     const pathwayVersion = release.pathwayVersion;
     const data = { channel, provider, pathwayId, pathwayVersion, draft: wanted.draft ?? false };
-    return { session, started: { type: 'session_started', at: session.startedAt, data } };
+    const started = { type: 'session_started', at: session.startedAt, data } as const;
+    return { session, started, recording: release.agent.recording };
   }
 
   /** @param isMeant - Whether to end the session as it is. */

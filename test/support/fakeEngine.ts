@@ -78,7 +78,11 @@ export function createFakeEngine(): FakeEngine {
     async prepare(wanted) {
       const session = blank(wanted);
       preparedFor.set(session, wanted);
-      return { session, started: { type: 'session_started', at: AT, data: {} } };
+      return {
+        session,
+        started: { type: 'session_started', at: AT, data: {} },
+        recording: { inbound: true, outbound: true },
+      };
     },
     insert(session) {
       if (sessions.has(session.sessionId)) throw invalid('session_id_in_use', 'A live session has this id');

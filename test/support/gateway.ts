@@ -39,6 +39,7 @@ export interface TestProject {
 export interface TestGateway {
   readonly url: string;
   readonly adminToken: string;
+  readonly dataDir: string;
   readonly contract: ApiContract;
   /** Sends a request. Fails the test when the OpenAPI document does not allow the answer. */
   api(method: string, path: string, request?: ApiRequest): Promise<ApiAnswer>;
@@ -98,7 +99,12 @@ export async function startTestGateway(options: GatewayOptions = {}): Promise<Te
   closers.push(() => gateway.stop());
   const adminToken =
     config.CALLWAY_ADMIN_TOKEN ?? readFileSync(join(config.DATA_DIR, 'admin-token'), 'utf8').trim();
-  return { ...(await createClient(gateway.url, adminToken)), retire: gateway.retire, stop: closeAll };
+  return {
+    ...(await createClient(gateway.url, adminToken)),
+    dataDir: config.DATA_DIR,
+    retire: gateway.retire,
+    stop: closeAll,
+  };
 }
 
 /** Starts two nodes of one installation, on one database and one Redis. */
@@ -152,7 +158,7 @@ let contractOfAll: Promise<ApiContract> | undefined;
 export async function createClient(
   url: string,
   adminToken: string,
-): Promise<Omit<TestGateway, 'retire' | 'stop'>> {
+): Promise<Omit<TestGateway, 'dataDir' | 'retire' | 'stop'>> {
   contractOfAll ??= send(url, 'GET', '/openapi.json', { key: null }).then(({ body }) =>
     createApiContract(body),
   );

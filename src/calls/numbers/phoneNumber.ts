@@ -22,6 +22,10 @@ const fields = {
   trunkIds: z.array(z.uuid()).max(20).describe('In the order in which they are tried.'),
   outboundStatus: z.enum(['active', 'inactive']),
   inboundEnabled: z.boolean(),
+  record: z
+    .boolean()
+    .nullable()
+    .describe('Whether calls of the number are recorded, unless the call says; null: as the agent says.'),
   media: callMedia.nullable(),
   startNodeId: idSchema
     .nullable()
@@ -42,6 +46,7 @@ export const phoneNumberInput = z.strictObject({
   trunkIds: fields.trunkIds.default([]),
   outboundStatus: fields.outboundStatus.default('active'),
   inboundEnabled: fields.inboundEnabled.default(false),
+  record: fields.record.default(null),
   media: fields.media.default(null),
   startNodeId: fields.startNodeId.default(null),
   variables: settableVariables.default({}),

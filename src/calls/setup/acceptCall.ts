@@ -37,7 +37,10 @@ export const outboundCallFields = {
     .meta({ example: { name: 'Ada', guests: 2 } }),
   ringTimeoutSeconds: z.int().min(1).max(MAX_RING_TIMEOUT_SECONDS).default(DEFAULT_RING_TIMEOUT_SECONDS),
   maxDurationSeconds: z.int().min(1).max(MAX_CALL_SECONDS).default(DEFAULT_MAX_DURATION_SECONDS),
-  record: z.boolean().default(true),
+  record: z
+    .boolean()
+    .nullish()
+    .describe('Default: as the number says, else the agent’s `recording.outbound`.'),
   media: callMedia.nullish().describe('Sends the audio to your own bot instead of to the agent.'),
   detectAnsweringMachine: z
     .boolean()
@@ -119,7 +122,7 @@ async function accept(
   const toNumber = requireNumber(order.toNumber, 'toNumber');
   const from = await requireOutboundNumber(deps, projectId, fromNumber);
   const callId = deps.makeId();
-  const { session, started } = await deps.conversations.prepare({
+  const { session, started, recording } = await deps.conversations.prepare({
     projectId,
     sessionId: deps.makeId(),
     channel: 'phone',
@@ -128,7 +131,13 @@ async function accept(
     ...(order.dynamicVariables ? { variables: order.dynamicVariables } : {}),
   });
   const { sessionId, instanceId } = session;
-  const call = queuedCall(order, from, { id: callId, sessionId, instanceId, toNumber }, deps.clock);
+  const record = order.record ?? from.record ?? recording.outbound;
+  const call = queuedCall(
+    { ...order, record },
+    from,
+    { id: callId, sessionId, instanceId, toNumber },
+    deps.clock,
+  );
 
   if ((await deps.lock.acquire(projectId, toNumber, callId)) === undefined) throw alreadyQueued(toNumber);
   let accepted: AcceptedCall;
@@ -185,7 +194,7 @@ async function requireOutboundNumber(
 }
 
 function queuedCall(
-  order: OutboundOrder,
+  order: OutboundOrder & { readonly record: boolean },
   from: PhoneNumber,
   ids: Pick<Call, 'id' | 'sessionId' | 'instanceId' | 'toNumber'>,
   clock: Clock,

@@ -165,7 +165,7 @@ function inboundCallOf(
   inbound: InboundCall,
   number: PhoneNumber,
   callId: string,
-  { session }: PreparedSession,
+  { session, recording }: PreparedSession,
   traceparent: string | undefined,
 ): Call {
   const { projectId, fromNumber, trunk, sipCallId } = inbound;
@@ -184,7 +184,7 @@ function inboundCallOf(
     settings: {
       ringTimeoutSeconds: DEFAULT_RING_TIMEOUT_SECONDS,
       maxDurationSeconds: DEFAULT_MAX_DURATION_SECONDS,
-      record: true,
+      record: number.record ?? recording.inbound,
       media: number.media,
       dynamicVariables: variablesOf(inbound, number),
       ...(traceparent === undefined ? {} : { traceparent }),

@@ -46,6 +46,7 @@ let renewalFails: boolean;
 let ids: number;
 let refusal: CallwayError | undefined;
 let isDraining: boolean;
+let recording: { inbound: boolean; outbound: boolean };
 
 const deps: AcceptCallDeps = {
   phoneNumbers: { findByNumber: async (_projectId, number) => (number === FROM ? phoneNumber : undefined) },
@@ -54,6 +55,7 @@ const deps: AcceptCallDeps = {
     prepare: async (wanted) => ({
       session: { ...wanted, instanceId: 'instance' } as never,
       started: { type: 'session_started', at: AT, data: {} },
+      recording,
     }),
   },
   lock: {
@@ -116,6 +118,7 @@ beforeEach(() => {
   [phoneNumber, trunks, holder, queueFails, ids] = [makeNumber(), [makeTrunk('t')], undefined, false, 0];
   [queue, inserted, renewed, warned, refusal, renewalFails] = [[], [], [], [], undefined, false];
   isDraining = false;
+  recording = { inbound: true, outbound: true };
 });
 
 describe('acceptCall', () => {
@@ -155,6 +158,23 @@ describe('acceptCall', () => {
     await accept({ media: own });
     expect(inserted.map(({ settings }) => settings.media)).toEqual([media, own]);
   });
+
+  test.each([
+    [undefined, null, { outbound: true }, true],
+    [null, null, { outbound: false }, false],
+    [undefined, true, { outbound: false }, true],
+    [undefined, false, { outbound: true }, false],
+    [true, false, { outbound: false }, true],
+    [false, true, { outbound: true }, false],
+  ])(
+    'records as the call says, else its number, else the agent: %s, %s, %o',
+    async (asked, own, agent, expected) => {
+      recording = { inbound: false, ...agent };
+      phoneNumber = makeNumber({ record: own });
+      await accept({ record: asked });
+      expect(inserted.map(({ settings }) => settings.record)).toEqual([expected]);
+    },
+  );
 
   test.each([
     ['an unreadable fromNumber', 'invalid_number', 'invalid', () => ({ fromNumber: '12' })],

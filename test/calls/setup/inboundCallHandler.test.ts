@@ -9,6 +9,7 @@ import { createSimulatedClock } from '../../support/simulatedClock.ts';
 const unused = () => Promise.reject(new Error('not used here'));
 const NUMBER = {
   inboundEnabled: true,
+  record: null,
   trunkIds: [],
   number: '+886223456789',
   media: null,
@@ -99,6 +100,7 @@ test.each([
         prepare: async () => ({
           session: {} as never,
           started: { type: 'session_started', at: '', data: {} },
+          recording: { inbound: true, outbound: true },
         }),
         start: async () => undefined,
       },
@@ -136,7 +138,8 @@ test.each([
 
 test('An inbound call that the agent rejects is rejected while it rings, with that status', async () => {
   const steps: unknown[] = [];
-  const prepared = { session: { sessionId: 's' } as never, started: {} as never };
+  const recording = { inbound: true, outbound: true };
+  const prepared = { session: { sessionId: 's' } as never, started: {} as never, recording };
   const deps = depsWith({
     calls: { insert: async () => void steps.push('insert') },
     conversations: {

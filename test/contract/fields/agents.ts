@@ -21,6 +21,9 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'engine/session/sessionFacts.test.ts › tell the model the numbers where shareCallerNumber is %s',
       sessionIdleMinutes:
         'engine/session/sessionIdleMinutes.integration.test.ts › A chat that was left ends after the agent’s sessionIdleMinutes, with its webhooks due',
+      'recording.inbound': 'e2e/phone/inbound.realtime.test.ts › leaves no recording where %s',
+      'recording.outbound':
+        'calls/setup/acceptCall.test.ts › records as the call says, else its number, else the agent: %s, %s, %o',
       'beforeStartConfig.url':
         'contract/agentFields.integration.test.ts › beforeStartConfig asks its url with its headers, and waits its timeoutMs',
       'beforeStartConfig.headers[].key':

@@ -59,6 +59,7 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
       trunkIds: 'calls/trunks/trunkSelection.test.ts › %s',
       outboundStatus: 'calls/setup/acceptCall.test.ts › refuses %s',
       inboundEnabled: 'e2e/phone/inbound.realtime.test.ts › to %s gets 404',
+      record: 'e2e/phone/inbound.realtime.test.ts › leaves no recording where %s',
       'media.url': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
       'media.dialect': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
       startNodeId:

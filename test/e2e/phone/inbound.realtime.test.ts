@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CODECS } from '../../media/support/callHarness.ts';
 import { tone } from '../../media/support/signals.ts';
@@ -47,6 +48,9 @@ async function startPhone(says: Int16Array) {
   return phone;
 }
 
+/** All files of the node's data folder. */
+const recordingFiles = () => readdir(installation().gateway.dataDir, { recursive: true });
+
 describe('an inbound call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
   test('is greeted by the agent and sends all events', async () => {
     // The agent does not start to speak over a speaking caller.
@@ -70,6 +74,24 @@ describe('an inbound call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
     expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
     const [first] = installation().webhooks.forSession(call.sessionId);
     expect(first).toMatchObject({ channel: 'phone', call: { direction: 'inbound' } });
+  });
+
+  test.each([
+    ['its number says so', {}, { record: false }],
+    ['its agent says so', { recording: { inbound: false } }, {}],
+  ])('leaves no recording where %s', async (_who, agent, number) => {
+    const line = await inboundLine({}, number);
+    await line.api('PATCH', '/agent', agent);
+    const caller = await ring(line.number, callers.remoteHangsUp);
+    const call = await came(line);
+    await line.waitForStatus(call, 'in_progress');
+    expect(await recordingFiles()).not.toContainEqual(expect.stringContaining(call.callId));
+    await line.api('POST', `/calls/${call.callId}/hangup`);
+    expect((await caller.ended).exitCode).toBe(0);
+    expect(await line.waitForEnd(call)).toMatchObject({ record: false, recording: null });
+    const events = ALL_EVENTS.filter((event) => event !== 'recording.ready');
+    expect(await line.waitForFinalized(call)).toEqual(events);
+    expect(await recordingFiles()).not.toContainEqual(expect.stringContaining(call.callId));
   });
 
   test('is hung up by the API', async () => {

@@ -18,6 +18,7 @@ const held = (projectId: string, number: string, more: Partial<HeldNumber> = {})
   trunkIds: [],
   outboundStatus: 'active',
   inboundEnabled: true,
+  record: null,
   media: null,
   startNodeId: null,
   variables: {},

@@ -14,6 +14,7 @@ interface Row {
   number: string;
   outbound_status: PhoneNumber['outboundStatus'];
   inbound_enabled: boolean;
+  record: boolean | null;
   media: PhoneNumber['media'];
   start_node_id: string | null;
   variables: PhoneNumber['variables'];
@@ -24,7 +25,7 @@ interface Row {
 }
 
 const SELECT = `
-  SELECT id, project_id, number, outbound_status, inbound_enabled, media, start_node_id, variables, verified,
+  SELECT id, project_id, number, outbound_status, inbound_enabled, record, media, start_node_id, variables, verified,
     created_at, updated_at,
     (SELECT coalesce(array_agg(trunk_id::text ORDER BY position), '{}') FROM phone_number_trunks
      WHERE phone_number_id = phone_numbers.id) AS trunk_ids
@@ -44,8 +45,8 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
       const insert = database.query(
         `INSERT INTO phone_numbers
            (id, project_id, number, outbound_status, inbound_enabled, media, verified, created_at, updated_at,
-            start_node_id, variables)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)`,
+            start_node_id, variables, record)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11)`,
         [
           id,
           projectId,
@@ -57,6 +58,7 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
           at,
           input.startNodeId,
           storableJson(input.variables),
+          input.record,
         ],
       );
       await orNumberTaken(insert, input.number);
@@ -97,6 +99,7 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
            verified = coalesce($9, verified),
            start_node_id = CASE WHEN $10 THEN $11 ELSE start_node_id END,
            variables = coalesce($12::jsonb, variables),
+           record = CASE WHEN $13 THEN $14 ELSE record END,
            is_duplicate = is_duplicate AND number = coalesce($3, number),
            updated_at = $8
          WHERE project_id = $1 AND id = $2 RETURNING id`,
@@ -113,6 +116,8 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
           patch.startNodeId !== undefined,
           patch.startNodeId ?? null,
           patch.variables ? storableJson(patch.variables) : null,
+          patch.record !== undefined,
+          patch.record ?? null,
         ],
       );
       const [updated] = await orNumberTaken(update, patch.number ?? '');
@@ -184,6 +189,7 @@ function fromRow(row: Row): PhoneNumber {
     trunkIds: row.trunk_ids,
     outboundStatus: row.outbound_status,
     inboundEnabled: row.inbound_enabled,
+    record: row.record,
     media: row.media,
     startNodeId: row.start_node_id,
     variables: row.variables,

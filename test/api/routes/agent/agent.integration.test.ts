@@ -36,6 +36,7 @@ const FULL = {
   placeholderMessages: { en: ['One moment…'], 'zh-TW': ['請稍候'] },
   transferTargets: ['+886223456789', 'sip:desk@pbx.example'],
   shareCallerNumber: false,
+  recording: { inbound: false, outbound: true },
   sessionIdleMinutes: 45,
   variableConfigs: [
     { name: 'city', type: 'string', description: 'Where', required: true },
@@ -60,6 +61,7 @@ describe('The agent', () => {
       transferTargets: null,
       variableConfigs: null,
       shareCallerNumber: true,
+      recording: { inbound: true, outbound: true },
       sessionIdleMinutes: null,
     });
   });

@@ -23,6 +23,7 @@ export function createWorld(
     trunkIds: trunks.map(({ id }) => id),
     outboundStatus: 'active',
     inboundEnabled: true,
+    record: null,
     media: null,
     startNodeId: null,
     variables: {},

@@ -127,13 +127,19 @@ describe.each(databases)('on the $name database', ({ open }) => {
     test('are stored completely, with their trunks in order', async () => {
       const [one, two] = [await addTrunk(), await addTrunk()];
       const media = { url: 'wss://example.com/bot', dialect: 'callway' } as const;
-      const kept = await addNumber({ trunkIds: [two.id, one.id], inboundEnabled: true, media });
+      const kept = await addNumber({
+        trunkIds: [two.id, one.id],
+        inboundEnabled: true,
+        record: false,
+        media,
+      });
       expect(kept).toEqual({
         id: kept.id,
         number: HOME,
         trunkIds: [two.id, one.id],
         outboundStatus: 'active',
         inboundEnabled: true,
+        record: false,
         media,
         startNodeId: null,
         variables: {},
