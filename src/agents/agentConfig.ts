@@ -26,7 +26,11 @@ const timezone = z
 const postSessionWebhook = z.strictObject({
   url: targetUrl.describe('HTTPS endpoint that accepts POST with JSON.'),
   headers: headerList.optional(),
-  events: z.array(webhookEventName).max(4).optional().describe('Default: session.ended.'),
+  events: z
+    .array(webhookEventName)
+    .max(webhookEventName.options.length)
+    .optional()
+    .describe('Default: session.ended.'),
 });
 
 const beforeStartConfig = z

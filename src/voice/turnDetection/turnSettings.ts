@@ -1,4 +1,11 @@
-import { DEFAULT_SILENCE_MS, type PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
+import {
+  DEFAULT_HANGUP_AFTER,
+  DEFAULT_INTERRUPT_AFTER_MS,
+  DEFAULT_MAX_PAUSE_MS,
+  DEFAULT_MIN_PAUSE_MS,
+  DEFAULT_SILENCE_MS,
+  type PathwayNode,
+} from '../../agents/pathway/schema/nodeSchema.ts';
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
 import { fallbackPhrasesOf, noticePhrase } from '../speech/fallbackPhrases.ts';
@@ -24,22 +31,14 @@ export interface TurnPolicy extends EndpointingBounds, InterruptionPolicy {
   readonly hangupAfter: number;
 }
 
-/** Longer than most backchannels, shorter than a caller's patience. */
-const INTERRUPT_AFTER_MS = 400;
-/** People leave about 200 ms between turns; below 300 ms the agent often speaks into their words. */
-const MIN_ENDPOINTING_DELAY_MS = 300;
-/** Pauses to think in the middle of a sentence are rarely longer. */
-const MAX_ENDPOINTING_DELAY_MS = 1600;
-const HANGUP_AFTER = 3;
-
 export const DEFAULT_TURN_POLICY: TurnPolicy = {
   interruptible: true,
-  interruptAfterMs: INTERRUPT_AFTER_MS,
-  minEndpointingDelayMs: MIN_ENDPOINTING_DELAY_MS,
-  maxEndpointingDelayMs: MAX_ENDPOINTING_DELAY_MS,
+  interruptAfterMs: DEFAULT_INTERRUPT_AFTER_MS,
+  minEndpointingDelayMs: DEFAULT_MIN_PAUSE_MS,
+  maxEndpointingDelayMs: DEFAULT_MAX_PAUSE_MS,
   silenceAfterMs: DEFAULT_SILENCE_MS,
   silencePrompts: [],
-  hangupAfter: HANGUP_AFTER,
+  hangupAfter: DEFAULT_HANGUP_AFTER,
 };
 
 /** The node's settings, completed by the defaults. */
@@ -47,15 +46,15 @@ export function turnPolicyOf(node: PathwayNode | undefined): TurnPolicy {
   if (!node) return DEFAULT_TURN_POLICY;
   const { interruption, interruptAfterMs, turn, silence } = node.data;
   const minEndpointingDelayMs =
-    turn?.minPauseMs ?? Math.min(MIN_ENDPOINTING_DELAY_MS, turn?.maxPauseMs ?? MIN_ENDPOINTING_DELAY_MS);
+    turn?.minPauseMs ?? Math.min(DEFAULT_MIN_PAUSE_MS, turn?.maxPauseMs ?? DEFAULT_MIN_PAUSE_MS);
   return {
     interruptible: interruption !== 'off',
-    interruptAfterMs: interruptAfterMs ?? INTERRUPT_AFTER_MS,
+    interruptAfterMs: interruptAfterMs ?? DEFAULT_INTERRUPT_AFTER_MS,
     minEndpointingDelayMs,
-    maxEndpointingDelayMs: turn?.maxPauseMs ?? Math.max(MAX_ENDPOINTING_DELAY_MS, minEndpointingDelayMs),
+    maxEndpointingDelayMs: turn?.maxPauseMs ?? Math.max(DEFAULT_MAX_PAUSE_MS, minEndpointingDelayMs),
     silenceAfterMs: silence?.afterMs ?? DEFAULT_SILENCE_MS,
     silencePrompts: silence?.prompts ?? [],
-    hangupAfter: silence?.hangupAfter ?? HANGUP_AFTER,
+    hangupAfter: silence?.hangupAfter ?? DEFAULT_HANGUP_AFTER,
   };
 }
 

@@ -10,8 +10,16 @@ const MAX_TOOLS_PER_NODE = 100;
 const MAX_TRANSFER_TARGET_CHARACTERS = 500;
 const MAX_SILENCE_PROMPTS = 10;
 const MAX_SILENCE_PROMPT_CHARACTERS = 500;
-/** The silence of both sides after which an agent reacts, where neither the node nor the edge names another. */
+/** The silence of both sides after which an agent asks again, where neither the node nor the edge names another. */
 export const DEFAULT_SILENCE_MS = 8000;
+/** Unanswered silences before the agent hangs up. */
+export const DEFAULT_HANGUP_AFTER = 3;
+/** Longer than most backchannels, shorter than a caller's patience. */
+export const DEFAULT_INTERRUPT_AFTER_MS = 400;
+/** People leave about 200 ms between turns; below 300 ms the agent often speaks into their words. */
+export const DEFAULT_MIN_PAUSE_MS = 300;
+/** Pauses to think in the middle of a sentence are rarely longer. */
+export const DEFAULT_MAX_PAUSE_MS = 1600;
 
 /** Types whose data has only the common fields. */
 export const PLAIN_NODE_TYPES = ['start', 'conversation', 'say', 'condition', 'end'] as const;
@@ -59,8 +67,7 @@ const interruptAfterMs = z
   .min(100)
   .max(5000)
   .meta({
-    description:
-      'On the phone: duration of the caller’s speech, in milliseconds, that interrupts the agent. Default: 400.',
+    description: `On the phone: duration of the caller’s speech, in milliseconds, that interrupts the agent. Default: ${DEFAULT_INTERRUPT_AFTER_MS}.`,
     examples: [600],
   });
 const turn = z
@@ -73,8 +80,7 @@ const turn = z
     'maxPauseMs must not be below minPauseMs',
   )
   .meta({
-    description:
-      'On the phone: limits, in milliseconds, of the pause that ends the caller’s turn; within them it adapts to the caller. Default: 300 to 1600.',
+    description: `On the phone: limits, in milliseconds, of the pause that ends the caller’s turn; within them it adapts to the caller. Default: ${DEFAULT_MIN_PAUSE_MS} to ${DEFAULT_MAX_PAUSE_MS}.`,
     examples: [{ maxPauseMs: 3000 }],
   });
 const silence = z
@@ -84,8 +90,7 @@ const silence = z
     hangupAfter: z.int().min(0).max(20).optional(),
   })
   .meta({
-    description:
-      'On the phone: what happens when the caller is silent. After each afterMs (default 8000) the next prompt is spoken (default: a short question in the language of the conversation). After hangupAfter (default 3; 0 means never) unanswered silences the agent hangs up, unless an edge for a longer silence is still to be taken. Edges for silence have their own time, which prompts do not restart.',
+    description: `On the phone: what happens when the caller is silent. After each afterMs (default ${DEFAULT_SILENCE_MS}) the next prompt is spoken (default: a short question in the language of the conversation). After hangupAfter (default ${DEFAULT_HANGUP_AFTER}; 0 means never) unanswered silences the agent hangs up, unless an edge for a longer silence is still to be taken. Edges for silence have their own time, which prompts do not restart.`,
     examples: [{ afterMs: 6000, prompts: ['Are you still there?'], hangupAfter: 2 }],
   });
 const returns = z.boolean().meta({
