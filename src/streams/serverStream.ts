@@ -13,7 +13,7 @@ import type {
   GatewayMessageHandler,
   StreamMessage,
 } from './dialects/dialect.ts';
-import { PlayoutEstimate } from './playoutEstimate.ts';
+import { PlayoutEstimate } from './dialects/playoutEstimate.ts';
 import {
   CLOSE_NORMAL,
   CLOSE_POLICY_VIOLATION,

@@ -1,4 +1,4 @@
-import type { PlayoutPosition } from '../media/agentStream/streamClient.ts';
+import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
 
 /**
  * Playout at a gateway that reports no positions: it is taken to play one sample of what it was sent for each sample
