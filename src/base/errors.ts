@@ -83,7 +83,7 @@ export function unavailable(what: string, cause?: unknown): CallwayError {
 
 /** This node shuts down; the same request succeeds on another node, or after the restart. */
 export function nodeDraining(): CallwayError {
-  const message = 'This node is shutting down and accepts no new calls or streams; try again shortly';
+  const message = 'This node is shutting down and accepts nothing new; try again shortly';
   return new CallwayError('unavailable', 'node_draining', message, {
     retryAfterSeconds: DEFAULT_RETRY_AFTER_SECONDS,
   });

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { PatternMatcher, SchemaChecker } from '../../agents/schemaChecker.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { CallwayError } from '../../base/errors.ts';
+import { CallwayError, nodeDraining } from '../../base/errors.ts';
 import { startThread } from '../../base/thread.ts';
 import type { CheckAnswer, CheckJob } from './checkJobs.ts';
 
@@ -65,13 +65,13 @@ export class Sandbox implements SchemaChecker, PatternMatcher {
   /** Stops all threads; checks that wait are refused. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const check of this.#waiting.splice(0)) check.reject(closed());
-    await Promise.all([...this.#threads].map((thread) => this.#stop(thread, closed())));
+    for (const check of this.#waiting.splice(0)) check.reject(nodeDraining());
+    await Promise.all([...this.#threads].map((thread) => this.#stop(thread, nodeDraining())));
   }
 
   #run(projectId: string, job: CheckJob): Promise<CheckAnswer> {
     return new Promise((resolve, reject) => {
-      if (this.#isClosed) return reject(closed());
+      if (this.#isClosed) return reject(nodeDraining());
       const restMs = (this.#restUntilMs.get(projectId) ?? 0) - this.#clock.monotonicMs();
       const ownWaiting = this.#waiting.filter((check) => check.projectId === projectId).length;
       if (restMs > 0 || ownWaiting >= MAX_WAITING) return reject(busy(Math.max(restMs, TIME_LIMIT_MS)));
@@ -157,8 +157,4 @@ function busy(restMs: number): CallwayError {
   return new CallwayError('rate_limited', 'project_busy', message, {
     retryAfterSeconds: Math.ceil(restMs / 1000),
   });
-}
-
-function closed(): CallwayError {
-  return new CallwayError('unavailable', 'node_draining', 'This node is shutting down; try again shortly');
 }
