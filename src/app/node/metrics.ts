@@ -14,7 +14,7 @@ import { renderPlayoutDelay } from '../../observability/metrics/playout.ts';
 import { createSessionMetrics, type SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { renderSipServerMetrics } from '../../observability/metrics/sip.ts';
 import { registerSurroundings, type Surroundings } from '../../observability/metrics/surroundings.ts';
-import { withTrunkMetrics } from '../../observability/metrics/trunks.ts';
+import { withTrunkMetrics } from '../../observability/metrics/trunkHealth.ts';
 import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
 
 /** Gauges with the suffix of a counter; the same values exist without the suffix. */

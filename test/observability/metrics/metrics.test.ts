@@ -7,7 +7,7 @@ import { registerCallLoadMetrics, registerNodeMetrics } from '../../../src/obser
 import { renderPlayoutDelay } from '../../../src/observability/metrics/playout.ts';
 import { createSessionMetrics } from '../../../src/observability/metrics/sessions.ts';
 import { renderSipServerMetrics } from '../../../src/observability/metrics/sip.ts';
-import { withTrunkMetrics } from '../../../src/observability/metrics/trunks.ts';
+import { withTrunkMetrics } from '../../../src/observability/metrics/trunkHealth.ts';
 
 /** The samples of a registry, by name and labels. */
 async function samplesOf(registry: Registry): Promise<Record<string, number>> {
