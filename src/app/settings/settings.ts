@@ -112,12 +112,10 @@ export const settings = z.object({
   OPENAI_BASE_URL: httpUrl()
     .optional()
     .describe('Base URL of the OpenAI-compatible endpoint; default OpenAI’s own when a key is set.'),
-  CHAT_PROVIDER: provider(CHAT_PROVIDERS).describe(
-    'Chat provider: `openai`, or `local` for the offline model.',
-  ),
-  STT_PROVIDER: provider(STT_PROVIDERS).describe('Speech-to-text provider: `openai` or `local`.'),
-  TTS_PROVIDER: provider(TTS_PROVIDERS).describe('Text-to-speech provider: `openai` or `local`.'),
-  EMBEDDING_PROVIDER: provider(EMBEDDING_PROVIDERS).describe('Embedding provider: `openai` or `local`.'),
+  CHAT_PROVIDER: provider('Chat provider', CHAT_PROVIDERS),
+  STT_PROVIDER: provider('Speech-to-text provider', STT_PROVIDERS),
+  TTS_PROVIDER: provider('Text-to-speech provider', TTS_PROVIDERS),
+  EMBEDDING_PROVIDER: provider('Embedding provider', EMBEDDING_PROVIDERS),
   VOICE_ACTIVITY: oneOf(['webrtc', 'neural'])
     .default('webrtc')
     .describe(
@@ -275,9 +273,13 @@ function headerList() {
   return list(pair).transform((pairs): Record<string, string> => Object.fromEntries(pairs.map(entry)));
 }
 
-function provider<Name extends string>(registry: Readonly<Record<Name, unknown>>) {
+function provider<Name extends string>(what: string, registry: Readonly<Record<Name, unknown>>) {
   const names = Object.keys(registry) as Name[];
-  return z.enum(names, `must be one of ${names.join(', ')}`).optional();
+  const description = `${what}: ${names.map((name) => `\`${name}\``).join(' or ')}.`;
+  return z
+    .enum(names, `must be one of ${names.join(', ')}`)
+    .optional()
+    .describe(description);
 }
 
 function httpUrl() {
