@@ -159,6 +159,7 @@ class Engine implements ConversationEngine {
     signal: AbortSignal,
   ): Promise<void> {
     const { projectId, sessionId, isNew = false } = wanted;
+    await this.#deps.turn.shares.of(projectId).ready(signal);
     const { sessions, lock } = this.#access(projectId, sessionId);
     const acquiring = lock.acquire(projectId, sessionId);
     const reading = isNew ? Promise.resolve(undefined) : sessions.find(projectId, sessionId);

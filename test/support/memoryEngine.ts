@@ -4,6 +4,7 @@ import { createTemplateCache } from '../../src/agents/pathway/templates.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
 import type { Tool } from '../../src/agents/tool.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { ComputeShares } from '../../src/base/computeShares.ts';
 import { CallwayError, invalid } from '../../src/base/errors.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
@@ -97,6 +98,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       models: { chat: options.model, smart: 'm-smart', balance: 'm-balance', turbo: 'm-turbo' },
       tools: options.toolRunner ?? { run: async () => ({ ok: false, text: 'no tools here' }) },
       templates: createTemplateCache(),
+      shares: new ComputeShares({ clock: options.clock ?? systemClock }),
       ...(options.knowledge ? { knowledge: options.knowledge } : {}),
       clock: options.clock ?? systemClock,
       onTemplateProblem: (_session, problem) => void templateProblems.push(problem),

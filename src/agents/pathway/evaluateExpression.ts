@@ -1,15 +1,25 @@
 import { defaultMethods, LogicEngine } from 'json-logic-engine';
+import type { ComputeShare } from '../../base/computeShares.ts';
 import { checkExpression, OPERATORS } from './expressions.ts';
 import type { Variables } from './templates.ts';
 
 /** Operations per evaluation; a real condition needs tens, a nested search in a long list hundreds. */
 const MAX_STEPS = 10_000;
+/** Characters or list entries of an intermediate value that count as one more step. */
+const LENGTH_PER_STEP = 50;
+/** A condition takes a fraction of a millisecond. Longer ones would hold up the other projects of the node. */
+const TIME_LIMIT_MS = 20;
+/** As above for the steps of an ordinary condition, which a busy machine must not fail. */
+const SHORT_TIME_LIMIT_MS = 100;
+const SHORT_STEPS = 200;
 /** Length of any intermediate string or list; stops exponential growth. */
 const MAX_INTERMEDIATE_LENGTH = 100_000;
 
 export interface EvaluateOptions {
   /** Called with the reason when an expression cannot be evaluated; the result is then false. */
   readonly onFailure?: (reason: string) => void;
+  /** Counts the time. */
+  readonly share?: ComputeShare;
 }
 
 type Method = (operands: unknown, scope: unknown) => unknown;
@@ -31,8 +41,11 @@ export function evaluateExpression(
     return false;
   }
   try {
-    const engine = createEngine();
-    return Boolean(engine.truthy(engine.run(expression, variables)));
+    const evaluate = () => {
+      const engine = createEngine();
+      return Boolean(engine.truthy(engine.run(expression, variables)));
+    };
+    return options.share ? options.share.run(evaluate) : evaluate();
   } catch (error) {
     options.onFailure?.(reasonOf(error));
     return false;
@@ -43,15 +56,23 @@ export function evaluateExpression(
 function createEngine(): LogicEngine {
   const engine = new LogicEngine(methods, { disableInterpretedOptimization: true, disableInline: true });
   const run = engine.run.bind(engine);
+  const startedMs = performance.now();
   let steps = 0;
-  engine.run = (logic, data, above) => {
-    steps += 1;
+  const count = (more: number) => {
+    steps += more;
     if (steps > MAX_STEPS) throw new Error(`the expression takes more than ${MAX_STEPS} steps`);
+    const limitMs = steps > SHORT_STEPS ? TIME_LIMIT_MS : SHORT_TIME_LIMIT_MS;
+    if (performance.now() - startedMs > limitMs)
+      throw new Error(`the expression takes more than ${limitMs} ms`);
+  };
+  engine.run = (logic, data, above) => {
+    count(1);
     const result: unknown = run(logic, data, above);
-    const isLong = typeof result === 'string' || Array.isArray(result);
-    if (isLong && result.length > MAX_INTERMEDIATE_LENGTH) {
+    const { length } = typeof result === 'string' || Array.isArray(result) ? result : [];
+    if (length > MAX_INTERMEDIATE_LENGTH) {
       throw new Error(`the expression makes a value longer than ${MAX_INTERMEDIATE_LENGTH}`);
     }
+    count(length / LENGTH_PER_STEP);
     return result;
   };
   return engine;

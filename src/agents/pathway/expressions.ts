@@ -79,6 +79,11 @@ export function isConstantExpression(expression: unknown): boolean {
   return !mentions(expression, new Set(['var', 'missing', 'missing_some']), 0);
 }
 
+/** True when a part of it is evaluated once per entry of a list, so that its cost is not that of its length. */
+export function iterates(expression: unknown): boolean {
+  return mentions(expression, ITERATORS, 0);
+}
+
 function checkValue(value: unknown, path: readonly PropertyKey[], depth: number): ErrorDetail[] {
   if (typeof value !== 'object' || value === null) return [];
   if (depth > MAX_JSON_DEPTH) {

@@ -1,5 +1,6 @@
 import type { Template } from 'liquidjs';
 import { LRUCache } from 'lru-cache';
+import type { ComputeShare } from '../../base/computeShares.ts';
 import { CallwayError } from '../../base/errors.ts';
 import {
   liquid,
@@ -32,6 +33,8 @@ export interface RenderTemplateOptions {
   readonly timeZone?: string;
   /** Called with the reason when a template fails, whose failing parts then render empty. Default: throws. */
   readonly onFailure?: (reason: string) => void;
+  /** Counts the time. */
+  readonly share?: ComputeShare;
   /** How the value of an output is written. Default: as plain text. */
   readonly writeOutput?: WriteOutput;
 }
@@ -57,13 +60,14 @@ export function renderTemplate(
   options: RenderTemplateOptions = {},
 ): string {
   if (isPlainText(template)) return template;
-  const { onFailure } = options;
+  const { onFailure, share } = options;
+  const counted = (work: () => string) => (share ? share.run(work) : work());
   try {
-    return renderWhole(template, variables, options);
+    return counted(() => renderWhole(template, variables, options));
   } catch (error) {
     if (!onFailure) throw error;
     onFailure(error instanceof Error ? error.message : String(error));
-    return renderParts(template, variables, options);
+    return counted(() => renderParts(template, variables, options));
   }
 }
 

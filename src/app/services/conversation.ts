@@ -7,6 +7,7 @@ import { releaseFor } from '../../agents/agents.ts';
 import { createTemplateCache } from '../../agents/pathway/templates.ts';
 import type { SchemaChecker } from '../../agents/schemaChecker.ts';
 import type { Clock } from '../../base/clock.ts';
+import { ComputeShares } from '../../base/computeShares.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { Tracer } from '../../base/tracing.ts';
 import { callFacts } from '../../calls/call.ts';
@@ -83,14 +84,16 @@ function engineDeps({
   ...parts
 }: ConversationParts): Omit<ConversationEngineDeps, 'sessions' | 'attachedSessions' | 'lock' | 'onError'> {
   const templates = createTemplateCache();
+  const shares = new ComputeShares({ clock });
   const quotasOf = async (projectId: string) => (await stores.projects.find(projectId))?.quotas;
   return {
     releases: cacheReleases(stores.releases),
     releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
     turn: {
       models,
-      tools: createToolRunner({ client, templates, schemas: sandbox, tracing: tracer }),
+      tools: createToolRunner({ client, templates, schemas: sandbox, shares, tracing: tracer }),
       templates,
+      shares,
       knowledge: parts.knowledge,
       clock,
       onTemplateProblem({ projectId, sessionId }, problem) {

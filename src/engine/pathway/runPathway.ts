@@ -110,6 +110,7 @@ async function advance(
         isDependent ||= due.length > 0;
         return due;
       },
+      share: turn.share,
       onFailure: ({ id }, message) => failures.push({ edgeId: id, message }),
     });
   };

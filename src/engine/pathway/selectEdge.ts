@@ -3,6 +3,7 @@ import { type PathwayGraph, silenceMsOf, waitsForCaller } from '../../agents/pat
 import { isEventCondition, isExpression, type PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
+import type { ComputeShare } from '../../base/computeShares.ts';
 import { TRANSFER_TOOL, type TurnInput } from '../turn/turn.ts';
 
 /** What a move reacts to: the customer's input, or the end of a node that does not wait for the customer. */
@@ -54,6 +55,8 @@ export interface SelectEdgeOptions {
   /** The edge that was selected in an earlier turn and has waited since; replaces the node's own edges. */
   readonly held?: PathwayEdge | null;
   readonly onFailure?: (edge: PathwayEdge, reason: string) => void;
+  /** Counts the time of expressions. */
+  readonly share?: ComputeShare;
 }
 
 const STAY: EdgeSelection = { choices: [], otherwise: null };
@@ -133,10 +136,13 @@ function selectAmong(edges: readonly PathwayEdge[], options: SelectEdgeOptions):
   return { choices: edges.filter(({ data }) => typeof data.condition === 'string'), otherwise: null };
 }
 
-function isTrue(edge: PathwayEdge, { variables, onFailure }: SelectEdgeOptions): boolean {
+function isTrue(edge: PathwayEdge, { variables, onFailure, share }: SelectEdgeOptions): boolean {
   const { condition } = edge.data;
   if (!isExpression(condition)) return false;
-  return evaluateExpression(condition, variables(edge), { onFailure: (reason) => onFailure?.(edge, reason) });
+  return evaluateExpression(condition, variables(edge), {
+    onFailure: (reason) => onFailure?.(edge, reason),
+    ...(share ? { share } : {}),
+  });
 }
 
 /** A node that waits for the customer keeps its unconditional edge until the customer has answered it. */

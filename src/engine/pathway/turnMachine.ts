@@ -126,9 +126,16 @@ function startAt(
 function route(state: TurnMachineState, context: TurnMachineContext): Step {
   const node = current(state, context);
   if (!node) return finish(state);
-  const { graph, variables, onFailure } = context;
+  const { graph, variables, onFailure, share } = context;
   const { trigger, hasSpoken, held } = state;
-  const options = { trigger, variables, hasSpoken, held, ...(onFailure ? { onFailure } : {}) };
+  const options = {
+    trigger,
+    variables,
+    hasSpoken,
+    held,
+    ...(onFailure ? { onFailure } : {}),
+    ...(share ? { share } : {}),
+  };
   const { choices, otherwise } = selectEdge(graph, node, options);
   const next = { ...state, choices, otherwise };
   if (choices.length === 0) return follow(next, otherwise, context);

@@ -3,6 +3,7 @@ import type { PathwayGraph } from '../../agents/pathway/graph.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
+import type { ComputeShare } from '../../base/computeShares.ts';
 import type { PendingRoute } from '../session/session.ts';
 import type { VariableConfig } from './requiredVariables.ts';
 import type { TurnTrigger } from './selectEdge.ts';
@@ -96,6 +97,8 @@ export interface TurnMachineContext {
   /** The required variables to ask for before the edge is taken. */
   readonly dueBefore: (edge: PathwayEdge) => readonly VariableConfig[];
   readonly onFailure?: (edge: PathwayEdge, reason: string) => void;
+  /** Counts the time of expressions. */
+  readonly share?: ComputeShare;
 }
 
 /** The next state, and the effects of the step to it. */

@@ -1,5 +1,9 @@
 import { RESERVED_VARIABLES } from '../../agents/fields.ts';
-import { type TemplateCache, templateVariables, type Variables } from '../../agents/pathway/templates.ts';
+import {
+  type RenderTemplateOptions,
+  templateVariables,
+  type Variables,
+} from '../../agents/pathway/templates.ts';
 import {
   bodyFormatOf,
   JSON_TYPE,
@@ -22,10 +26,13 @@ export interface ToolValues {
  *
  * @throws {CallwayError} When a template fails, or a value does not fit its place.
  */
-export function toolRequest({ http }: Pick<Tool, 'http'>, values: ToolValues, cache: TemplateCache) {
+export function toolRequest(
+  { http }: Pick<Tool, 'http'>,
+  values: ToolValues,
+  options: RenderTemplateOptions,
+) {
   const { method, timeoutMs } = http;
   const all = { ...values.variables, ...values.args, ...factsIn(values.variables) };
-  const options = { cache };
   const headers = http.headers.map(({ key, value }) => ({ key, value: renderHeader(value, all, options) }));
   const url = new URL(renderUrl(http.url, all, options));
   if (method === 'GET' || method === 'DELETE') {
@@ -39,7 +46,7 @@ export function toolRequest({ http }: Pick<Tool, 'http'>, values: ToolValues, ca
     url: url.href,
     headers,
     timeoutMs,
-    body: bodyOf(http, given ?? JSON_TYPE, values, all, cache),
+    body: bodyOf(http, given ?? JSON_TYPE, values, all, options),
   };
 }
 
@@ -60,13 +67,13 @@ function bodyOf(
   contentType: string,
   { args }: ToolValues,
   all: Variables,
-  cache: TemplateCache,
+  options: RenderTemplateOptions,
 ): string {
   const format = bodyFormatOf(contentType);
   if (bodyTemplate !== undefined) {
     if (!format)
       throw invalid('invalid_request', `a body of type ${contentType} cannot be made from a template`);
-    return renderBody(bodyTemplate, format, all, { cache });
+    return renderBody(bodyTemplate, format, all, options);
   }
   if (format !== 'form') return JSON.stringify(args);
   const entries = Object.entries(args).filter(([, value]) => value !== null);

@@ -1,6 +1,7 @@
 import type { TemplateCache, Variables } from '../../agents/pathway/templates.ts';
 import type { SchemaChecker } from '../../agents/schemaChecker.ts';
 import type { Tool } from '../../agents/tool.ts';
+import type { ComputeShares } from '../../base/computeShares.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { noopTracer, type Tracer } from '../../base/tracing.ts';
 import { type GuardedHttpClient, responseText } from '../../infra/httpClient/client.ts';
@@ -26,6 +27,7 @@ export interface ToolRunnerDeps {
   readonly client: Pick<GuardedHttpClient, 'request'>;
   readonly templates: TemplateCache;
   readonly schemas: Pick<SchemaChecker, 'checkArguments'>;
+  readonly shares: ComputeShares;
   /** Default: no tracing. */
   readonly tracing?: Tracer;
 }
@@ -64,7 +66,14 @@ export function createToolRunner(deps: ToolRunnerDeps): ToolRunner {
       try {
         const objection = await deps.schemas.checkArguments(caller.projectId, tool.parameters, args);
         if (objection) return failure(`The arguments do not fit the tool: ${objection}`);
-        const request = toolRequest(tool, { args, variables }, deps.templates);
+        const request = toolRequest(
+          tool,
+          { args, variables },
+          {
+            cache: deps.templates,
+            share: deps.shares.of(caller.projectId),
+          },
+        );
         const outcome = await send(deps, request, signal, span.traceparent);
         if (outcome.status !== undefined) span.setAttributes({ 'http.response.status_code': outcome.status });
         return outcome;

@@ -7,6 +7,7 @@ import {
 } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { ComputeShare, ComputeShares } from '../../base/computeShares.ts';
 import { localDate, localMoment } from '../../base/localDate.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { ChatModel, ChatRequest, Usage } from '../../providers/ports/chatModel.ts';
@@ -64,6 +65,7 @@ export interface TurnDeps {
   readonly templates: TemplateCache;
   readonly knowledge?: KnowledgeRetriever;
   readonly clock: Clock;
+  readonly shares: ComputeShares;
   /** Called once per session and problem. */
   readonly onTemplateProblem: (session: Session, problem: TemplateProblem) => void;
 }
@@ -89,6 +91,8 @@ export interface TurnContext extends TurnStart, ModelAccess {
   readonly render: Render;
   /** How {@link render} renders. */
   readonly renderOptions: RenderTemplateOptions;
+  /** Counts the time of templates and expressions. */
+  readonly share: ComputeShare;
   /** `YYYY-MM-DD` in the agent's time zone. */
   readonly today: string;
   /** Weekday, date, time and zone at the turn's start, as the model is told them. */
@@ -103,8 +107,10 @@ export function createTurnContext(deps: TurnContext['deps'], start: TurnStart): 
   const timeZone = release.agent.timezone ?? 'UTC';
   const atMs = deps.clock.now();
   const report = (problem: TemplateProblem) => deps.templateReports.report(session, problem);
+  const share = deps.shares.of(session.projectId);
   const optional: RenderTemplateOptions = {
     cache: deps.templates,
+    share,
     timeZone,
     onFailure(reason) {
       if (report({ kind: 'failed', reason }))
@@ -126,6 +132,7 @@ export function createTurnContext(deps: TurnContext['deps'], start: TurnStart): 
     today: localDate(timeZone, atMs),
     now: localMoment(timeZone, atMs),
     renderOptions,
+    share,
     render: (template, { isOptional = false } = {}) =>
       renderTemplate(template, journal.variables, isOptional ? optional : renderOptions),
   };

@@ -123,17 +123,17 @@ describe('evaluateExpression', () => {
     [
       'loops in loops',
       { map: [{ var: 'many' }, { map: [many.slice(0, 500), { '+': [{ var: '' }, 1] }] }] },
-      /more than 10000 steps/,
+      /more than (10000 steps|20 ms)/,
     ],
     [
       'text that doubles',
       { reduce: [{ var: 'many' }, { cat: [{ var: 'accumulator' }, { var: 'accumulator' }] }, 'x'] },
-      /longer than 100000/,
+      /longer than 100000|more than/,
     ],
     [
       'a list that doubles',
       { reduce: [{ var: 'many' }, { merge: [{ var: 'accumulator' }, { var: 'accumulator' }] }, [1]] },
-      /longer than 100000/,
+      /longer than 100000|more than/,
     ],
   ])('stops at the limit of %s', (_name, expression, reason) => {
     const startedAt = performance.now();
@@ -161,5 +161,45 @@ describe('evaluateExpression', () => {
         expect(JSON.stringify(values)).toBe(before);
       }),
     );
+  });
+});
+
+describe('An expression that costs much', () => {
+  const list = Array.from({ length: 900 }, (_, n) => `${n}`);
+  const text = 'a'.repeat(90_000);
+  it.each<[string, object]>([
+    [
+      'loops in loops',
+      {
+        map: [
+          { var: 'list' },
+          {
+            reduce: [
+              {
+                merge: [
+                  [1, 2, 3, 4, 5, 6],
+                  [7, 8, 9],
+                ],
+              },
+              { '+': [{ var: 'current' }, 1] },
+              0,
+            ],
+          },
+        ],
+      },
+    ],
+    ['long texts', { in: ['b', { reduce: [{ var: 'list' }, { cat: [{ var: 'text' }, 'a'] }, ''] }] }],
+    [
+      'long lists',
+      { merge: Array.from({ length: 90 }, () => ({ merge: [{ var: 'list' }, { var: 'list' }] })) },
+    ],
+  ])('of %s is stopped', (_name, expression) => {
+    const reasons: string[] = [];
+    const startedMs = performance.now();
+    const onFailure = (reason: string) => void reasons.push(reason);
+    for (let round = 0; round < 5; round += 1) evaluateExpression(expression, { list, text }, { onFailure });
+    expect(performance.now() - startedMs).toBeLessThan(5 * 150);
+    evaluateExpression(expression, { list, text }, { onFailure });
+    expect(reasons.at(-1)).toMatch(/more than|longer than/);
   });
 });

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import { createTemplateCache } from '../../../src/agents/pathway/templates.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { ComputeShares } from '../../../src/base/computeShares.ts';
 import { createToolRunner } from '../../../src/engine/tools/toolRunner.ts';
 import type { GuardedRequest } from '../../../src/infra/httpClient/client.ts';
 import { type MemoryOptions, memoryEngine } from '../../support/memoryEngine.ts';
@@ -119,6 +121,7 @@ describe('The facts of a session', () => {
     const runner = createToolRunner({
       client,
       templates: createTemplateCache(),
+      shares: new ComputeShares({ clock: systemClock }),
       schemas: { checkArguments: async () => undefined },
     });
     const args = JSON.stringify({ name: 'A "B"', call: { fromNumber: 'forged' } });

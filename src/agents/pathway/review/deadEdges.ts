@@ -1,5 +1,5 @@
 import { evaluateExpression } from '../evaluateExpression.ts';
-import { checkExpression, isConstantExpression } from '../expressions.ts';
+import { checkExpression, isConstantExpression, iterates } from '../expressions.ts';
 import type { PathwayGraph } from '../graph.ts';
 import { type Condition, isEventCondition, isExpression, type PathwayEdge } from '../schema/edgeSchema.ts';
 import type { ProblemCode } from './problem.ts';
@@ -80,7 +80,7 @@ function shadowed(edge: PathwayEdge, always: PathwayEdge): DeadEdge {
 
 /** The value of an expression without variables; undefined for every other condition. */
 function constantValue(condition: Condition): boolean | undefined {
-  if (!isExpression(condition) || !isConstantExpression(condition)) return undefined;
+  if (!isExpression(condition) || !isConstantExpression(condition) || iterates(condition)) return undefined;
   return checkExpression(condition).length > 0 ? undefined : evaluateExpression(condition, {});
 }
 

@@ -1,0 +1,108 @@
+import { LRUCache } from 'lru-cache';
+import { sleep } from './async/sleep.ts';
+import type { Clock } from './clock.ts';
+import { CallwayError } from './errors.ts';
+
+/** What a project's templates and expressions may take of the event loop: a tenth, and this much at once. */
+const REFILL_MS_PER_MS = 0.1;
+const BURST_MS = 30;
+/** Debt at which evaluations are refused until some of it is paid; before that, new turns wait. */
+const REFUSED_DEBT_MS = 50;
+const MAX_DEBT_MS = 150;
+/** A longer evaluation holds up other projects noticeably, and costs more than its time. */
+const LONG_MS = 10;
+const LONG_FACTOR = 5;
+const MAX_PROJECTS = 10_000;
+
+/** One project's share of the event loop, for what its users write. */
+export interface ComputeShare {
+  /**
+   * Runs a synchronous evaluation and counts its time.
+   *
+   * @throws {CallwayError} 429 `project_busy` when the share is used up; and what the work throws.
+   */
+  run<Result>(work: () => Result): Result;
+  /**
+   * Waits until the project may begin another turn: a second and a half at most for those before it.
+   *
+   * @throws The signal's reason.
+   */
+  ready(signal: AbortSignal): Promise<void>;
+}
+
+export interface ComputeSharesDeps {
+  readonly clock: Clock;
+  /** CPU time of the process, which does not pass while another process has the processor. */
+  readonly cpuMs?: () => number;
+}
+
+/** The shares of the projects on this node. */
+export class ComputeShares {
+  readonly #deps: ComputeSharesDeps;
+  readonly #shares = new LRUCache<string, Share>({ max: MAX_PROJECTS });
+
+  constructor(deps: ComputeSharesDeps) {
+    this.#deps = deps;
+  }
+
+  of(projectId: string): ComputeShare {
+    const known = this.#shares.get(projectId);
+    if (known) return known;
+    const share = new Share(this.#deps);
+    this.#shares.set(projectId, share);
+    return share;
+  }
+}
+
+/** A token bucket that may be overdrawn. */
+class Share implements ComputeShare {
+  readonly #clock: Clock;
+  readonly #cpuMs: () => number;
+  #levelMs = BURST_MS;
+  #filledAtMs: number;
+
+  constructor({ clock, cpuMs = processCpuMs }: ComputeSharesDeps) {
+    this.#clock = clock;
+    this.#cpuMs = cpuMs;
+    this.#filledAtMs = clock.monotonicMs();
+  }
+
+  run<Result>(work: () => Result): Result {
+    this.#refill();
+    if (this.#levelMs < -REFUSED_DEBT_MS) throw this.#busy();
+    const startedMs = this.#cpuMs();
+    try {
+      return work();
+    } finally {
+      const tookMs = this.#cpuMs() - startedMs;
+      const priceMs = tookMs > LONG_MS ? tookMs * LONG_FACTOR : tookMs;
+      this.#levelMs = Math.max(-MAX_DEBT_MS, this.#levelMs - priceMs);
+    }
+  }
+
+  async ready(signal: AbortSignal): Promise<void> {
+    this.#refill();
+    if (this.#levelMs >= 0) return;
+    await sleep(this.#clock, Math.ceil(-this.#levelMs / REFILL_MS_PER_MS), signal);
+  }
+
+  #refill(): void {
+    const nowMs = this.#clock.monotonicMs();
+    const filledMs = this.#levelMs + (nowMs - this.#filledAtMs) * REFILL_MS_PER_MS;
+    this.#levelMs = Math.min(BURST_MS, filledMs);
+    this.#filledAtMs = nowMs;
+  }
+
+  #busy(): CallwayError {
+    const message =
+      'The templates and expressions of this project take too much time; make them simpler, or try again later';
+    return new CallwayError('rate_limited', 'project_busy', message, {
+      retryAfterSeconds: Math.ceil(Math.max(0, -this.#levelMs) / REFILL_MS_PER_MS / 1000) || 1,
+    });
+  }
+}
+
+function processCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
