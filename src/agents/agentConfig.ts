@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LONGEST_SESSION_IDLE_MINUTES } from './accounts/project.ts';
-import { headerList, RESERVED_VARIABLES, targetUrl, variableName } from './fields.ts';
+import { headerList, languageTag, RESERVED_VARIABLES, targetUrl, variableName } from './fields.ts';
 import { transferTargets } from './transferTarget.ts';
 
 export const webhookEventName = z.enum([
@@ -60,10 +60,7 @@ const postEvaluationConfig = z
   );
 
 const placeholderMessages = z
-  .record(
-    z.string().regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language tag such as en'),
-    z.array(z.string().min(1).max(500)).max(20),
-  )
+  .record(languageTag, z.array(z.string().min(1).max(500)).max(20))
   .describe('Spoken when a tool takes longer than 1.2 s, by language; Liquid templates with the variables.')
   .meta({ example: { en: ['One moment…'] } });
 

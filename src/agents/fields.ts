@@ -22,3 +22,8 @@ export const settableVariable = variableName.refine(
   (name) => !RESERVED_VARIABLES.includes(name),
   'must not be call or channel, which the service sets',
 );
+
+/** BCP 47, such as `en` or `zh-TW`. */
+export const languageTag = z
+  .string()
+  .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language tag such as en');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { headerList, targetUrl } from './fields.ts';
+import { headerList, languageTag, settableVariable, targetUrl } from './fields.ts';
 import { jsonObjectSchema } from './pathway/schema/fields.ts';
 
 export const DEFAULT_TOOL_TIMEOUT_MS = 10_000;
@@ -23,6 +23,8 @@ const httpInput = z.strictObject({
   timeoutMs: httpFields.timeoutMs.default(DEFAULT_TOOL_TIMEOUT_MS),
 });
 
+const spokenLine = z.string().min(1).max(500);
+
 const fields = {
   name: z
     .string()
@@ -34,6 +36,27 @@ const fields = {
     'JSON Schema of the arguments. Objects take no properties but those that they declare, unless additionalProperties says so. Patterns are regular expressions without look-around and back references.',
   ),
   http,
+  resultMapping: z
+    .array(
+      z.strictObject({
+        path: z
+          .string()
+          .max(200)
+          .describe('Dotted path into the answer, as in JSONLogic; an empty one is the whole answer.')
+          .meta({ example: 'booking.id' }),
+        variable: settableVariable,
+      }),
+    )
+    .max(50)
+    .optional()
+    .describe('Variables that are set from the JSON of a successful answer.'),
+  speakWhile: z
+    .union([spokenLine, z.record(languageTag, spokenLine)])
+    .optional()
+    .describe(
+      'Said when the tool takes longer than 1.2 s, in place of the agent’s placeholders: a text, or texts by language. A template.',
+    )
+    .meta({ example: { en: 'Let me look that up.' } }),
 };
 
 export const toolInput = z.strictObject({
@@ -46,6 +69,8 @@ export const toolInput = z.strictObject({
 export const toolPatch = z
   .strictObject({
     ...fields,
+    resultMapping: fields.resultMapping.nullable(),
+    speakWhile: fields.speakWhile.nullable(),
     http: z
       .strictObject({
         ...httpFields,
@@ -71,7 +96,10 @@ export type Tool = z.infer<typeof tool>;
 /** Applies a patch; null resets a field to the default of a new tool, or removes it. */
 export function patchTool(current: Tool, patch: ToolPatch): ToolInput {
   const http = Object.entries({ ...current.http, ...patch.http }).filter(([, value]) => value !== null);
+  const { resultMapping = current.resultMapping, speakWhile = current.speakWhile } = patch;
   return toolInput.parse({
+    ...(resultMapping ? { resultMapping } : {}),
+    ...(speakWhile ? { speakWhile } : {}),
     name: patch.name ?? current.name,
     description: patch.description ?? current.description,
     parameters: patch.parameters ?? current.parameters,

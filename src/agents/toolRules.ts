@@ -21,7 +21,7 @@ export interface ToolRuleDeps {
 export async function requireValidTool(
   { targetPolicy, schemas }: ToolRuleDeps,
   projectId: string,
-  { name, parameters, http }: ToolInput,
+  { name, parameters, http, speakWhile }: ToolInput,
 ): Promise<void> {
   const problems = [
     BUILT_IN_TOOLS.some((builtIn) => builtIn === name) && {
@@ -34,6 +34,7 @@ export async function requireValidTool(
     ...http.headers.map(({ value }, index) =>
       described(`/http/headers/${index}/value`, checkTemplate(value)),
     ),
+    ...linesOf(speakWhile).map(({ path, line }) => described(path, checkTemplate(line))),
     described('/http/bodyTemplate', checkHasBody(http) ?? checkBody(http)),
   ].filter((problem) => typeof problem === 'object');
   const [first] = problems;
@@ -56,6 +57,11 @@ export function requireUnusedTool(toolId: string, pathway: Pathway): void {
 function checkHasBody({ method, bodyTemplate }: ToolInput['http']): string | undefined {
   if (bodyTemplate === undefined || (method !== 'GET' && method !== 'DELETE')) return undefined;
   return `bodyTemplate is not for ${method}, which sends the arguments in the query; remove it, or use POST, PUT or PATCH`;
+}
+
+function linesOf(speakWhile: ToolInput['speakWhile'] = {}) {
+  if (typeof speakWhile === 'string') return [{ path: '/speakWhile', line: speakWhile }];
+  return Object.entries(speakWhile).map(([tag, line]) => ({ path: `/speakWhile/${tag}`, line }));
 }
 
 function described(path: string, message: string | undefined) {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway, type TestProject } from '../support/gateway.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
@@ -16,6 +17,11 @@ interface Received {
   readonly body: string;
 }
 
+const ANSWERS: Readonly<Record<string, string>> = {
+  '/booking': '{"booking":{"id":"B7","nights":3},"guests":["Mei"]}',
+  '/long': `"${'é'.repeat(10_000)}"`,
+};
+
 let upstream: ScriptedUpstream;
 let hotel: LoopbackServer;
 let gateway: TestGateway;
@@ -28,7 +34,10 @@ beforeAll(async () => {
   hotel = await serveOnLoopback(async (request, response) => {
     const body = (await request.toArray()).join('');
     received.push({ method: request.method, url: request.url, headers: request.headers, body });
-    response.setHeader('content-type', 'application/json').end('{"ok":true}');
+    if (request.url === '/never') return;
+    if (request.url === '/slow') await delay(1_500);
+    const answer = ANSWERS[request.url ?? ''] ?? '{"ok":true}';
+    response.setHeader('content-type', 'application/json').end(answer);
   });
   gateway = await startTestGateway({
     env: { OPENAI_BASE_URL: upstream.baseUrl, ALLOW_INSECURE_WEBHOOKS: 'true' },
@@ -44,6 +53,8 @@ beforeEach(() => {
 });
 
 let count = 0;
+let lastSession = '';
+let lastAnswer = '';
 /** Lets the model call a tool once, and returns what it is told. */
 async function callTool(tool: object, args: object, variables: object = {}): Promise<string> {
   count += 1;
@@ -57,12 +68,14 @@ async function callTool(tool: object, args: object, variables: object = {}): Pro
   await call('POST', '/sessions', { sessionId, session_id: sessionId, variables });
   upstream.clearRequests();
   upstream.answerWith({ steps: calling(name, JSON.stringify(args)) }, { steps: saying('Done.') });
-  const { status } = await gateway.api('POST', `${project.path}/chat/completions`, {
+  const { status, body } = await gateway.api('POST', `${project.path}/chat/completions`, {
     key: project.developerKey,
     headers: { 'x-session-id': sessionId, 'x-agent-version': 'draft' },
     body: { messages: [{ role: 'user', content: 'Go.' }] },
   });
   expect(status).toBe(200);
+  lastSession = sessionId;
+  lastAnswer = body.choices[0].message.content;
   const messages = upstream.requests.at(-1)?.body.messages as { role: string; content: string }[];
   return messages.findLast(({ role }) => role === 'tool')?.content ?? '';
 }
@@ -198,3 +211,48 @@ test('A schema that unfolds without end is stopped, and its project rests', asyn
 function ref(n: number) {
   return { $ref: `#/$defs/d${n}` };
 }
+
+const variablesOf = async (sessionId: string) => {
+  const { body } = await gateway.api('GET', `${project.path}/sessions/${sessionId}`, {
+    key: project.developerKey,
+  });
+  return (body.state ?? body.data?.state ?? body.data).variables as Record<string, unknown>;
+};
+
+test('An answer sets the variables that the tool maps it to, and leaves the others', async () => {
+  const resultMapping = [
+    { path: 'booking.id', variable: 'bookingId' },
+    { path: 'guests.0', variable: 'guest' },
+    { path: 'booking.gone', variable: 'kept' },
+  ];
+  await callTool({ http: { method: 'POST', url: at('/booking') }, resultMapping }, {}, { kept: 'as before' });
+  expect(await variablesOf(lastSession)).toMatchObject({ bookingId: 'B7', guest: 'Mei', kept: 'as before' });
+});
+
+test('A tool says its own line while it runs', async () => {
+  const speakWhile = { de: 'Moment.', en: 'Looking for {{ what }}.' };
+  await callTool({ http: { method: 'POST', url: at('/slow') }, speakWhile }, {}, { what: 'a room' });
+  expect(lastAnswer).toContain('Looking for a room.');
+});
+
+test('A timeout is a failed result of which the model is told', async () => {
+  const http = { method: 'POST', url: at('/never'), timeoutMs: 100 };
+  expect(await callTool({ http }, {})).toContain('within 100 ms');
+});
+
+test('A result over 16 KB is cut with a note to the model', async () => {
+  const result = await callTool({ http: { method: 'POST', url: at('/long') } }, {});
+  expect(result).toMatch(/é\n\[Cut here: this is the beginning, 16384 of 20002 bytes\.\]$/);
+  expect(Buffer.byteLength(result)).toBeLessThan(16_500);
+});
+
+test.each([
+  ['a variable of the service', { resultMapping: [{ path: 'a', variable: 'call' }] }],
+  ['a broken line', { speakWhile: { en: '{{ a' } }],
+])('%s is refused', async (_name, changes) => {
+  const { status } = await gateway.api('POST', `${project.path}/tools`, {
+    key: project.developerKey,
+    body: { name: 'refused', http: { method: 'POST', url: at('/') }, ...changes },
+  });
+  expect(status).toBe(400);
+});

@@ -102,7 +102,8 @@ function eager(method: Method) {
   return { lazy: false, method };
 }
 
-function readPath(scope: unknown, path: unknown): unknown {
+/** The value at a dotted path, of own properties only; an empty path is the whole. */
+export function readPath(scope: unknown, path: unknown): unknown {
   if (path === '' || path === null) return scope;
   return String(path)
     .split('.')

@@ -1,3 +1,4 @@
+import { readPath } from '../../agents/pathway/evaluateExpression.ts';
 import { renderDeep } from '../../agents/pathway/renderDeep.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
@@ -37,6 +38,8 @@ export interface ToolCallsOutcome {
 }
 
 interface CallResult {
+  /** Of the project; absent for a built-in one. */
+  readonly tool?: Tool;
   readonly outcome: ToolOutcome;
   readonly halt?: Halt;
   readonly action?: TurnAction;
@@ -94,7 +97,9 @@ export async function runToolCalls(
   for (const { name, arguments: text } of calls)
     journal.event('tool_called', { name, arguments: text, by: 'model' });
   const run = async (call: ToolCallEvent) => ({ call, ...(await runCall(turn, node, call)) });
-  const results = await withFiller(turn, Promise.all(calls.map(run)));
+  const { project } = toolsOfNode(turn.release, node);
+  const line = project.find(({ name, speakWhile }) => speakWhile && calls.some((call) => call.name === name));
+  const results = await withFiller(turn, Promise.all(calls.map(run)), line?.speakWhile);
   journal.add({
     role: 'assistant',
     content: null,
@@ -106,8 +111,8 @@ export async function runToolCalls(
     })),
   });
   let halt: Halt = null;
-  for (const { call, outcome, action, halt: own } of results) {
-    recordToolResult(turn, call.name, outcome);
+  for (const { call, tool, outcome, action, halt: own } of results) {
+    recordToolResult(turn, call.name, outcome, tool);
     journal.add({ role: 'tool', content: outcome.text, tool_call_id: call.id, internal: true });
     halt = own ?? halt;
     if (action) await emit(turn, { type: 'action', action });
@@ -138,14 +143,20 @@ export async function runToolOfNode(
   const running = tool
     ? runProjectTool(turn, tool, args, 'pathway')
     : runBuiltIn(turn, name, args, 'pathway');
-  const { outcome, halt = null, action } = await withFiller(turn, running);
-  recordToolResult(turn, name, outcome);
+  const { outcome, halt = null, action } = await withFiller(turn, running, tool?.speakWhile);
+  recordToolResult(turn, name, outcome, tool);
   if (outcome.ok && outcome.value !== undefined) journal.setVariable(name, outcome.value, 'tool');
   if (action) await emit(turn, { type: 'action', action });
   return { ok: outcome.ok, tool: id, halt };
 }
 
-function recordToolResult({ journal }: TurnContext, name: string, outcome: ToolOutcome): void {
+/** Notes the result, and sets the variables that the tool maps it to; what the answer does not have stays as it is. */
+function recordToolResult(
+  { journal }: TurnContext,
+  name: string,
+  outcome: ToolOutcome,
+  tool: Tool | undefined,
+): void {
   const { ok, text, status, durationMs } = outcome;
   journal.event('tool_result', {
     name,
@@ -154,6 +165,11 @@ function recordToolResult({ journal }: TurnContext, name: string, outcome: ToolO
     ...(status === undefined ? {} : { status }),
     ...(durationMs === undefined ? {} : { durationMs }),
   });
+  if (!ok) return;
+  for (const { path, variable } of tool?.resultMapping ?? []) {
+    const value = readPath(outcome.value, path);
+    if (value !== undefined) journal.setVariable(variable, value, 'tool');
+  }
 }
 
 async function runCall(turn: TurnContext, node: PathwayNode, call: ToolCallEvent): Promise<CallResult> {
@@ -171,7 +187,7 @@ async function runProjectTool(
   by: ToolCaller['by'],
 ): Promise<CallResult> {
   const caller = { projectId: session.projectId, by, traceparent: trace.traceparent };
-  return { outcome: await deps.tools.run(tool, argumentsText, journal.variables, signal, caller) };
+  return { tool, outcome: await deps.tools.run(tool, argumentsText, journal.variables, signal, caller) };
 }
 
 async function runBuiltIn(

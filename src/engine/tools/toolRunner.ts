@@ -10,7 +10,7 @@ import { withSchemaTypes } from './argumentTypes.ts';
 import { toolRequest } from './toolRequest.ts';
 
 /** The longest part of a tool's response that a model is shown. */
-const MAX_RESULT_CHARACTERS = 20_000;
+const MAX_RESULT_BYTES = 16_384;
 const MAX_RESPONSE_BYTES = 262_144;
 
 export interface ToolOutcome {
@@ -97,9 +97,10 @@ async function send(
   const headers = withTraceparent(request.headers, traceparent);
   const answer = await client.request({ ...request, headers, maxResponseBytes: MAX_RESPONSE_BYTES, signal });
   const { status, durationMs } = answer;
-  const text = responseText(answer).slice(0, MAX_RESULT_CHARACTERS);
+  const whole = responseText(answer);
+  const text = cutResult(whole);
   const ok = status >= 200 && status < 300;
-  const value = parseValue(text);
+  const value = parseValue(whole);
   return {
     ok,
     text: ok ? text : `HTTP ${status}: ${text}`,
@@ -107,6 +108,15 @@ async function send(
     durationMs,
     ...(value === undefined ? {} : { value }),
   };
+}
+
+/** Cut between characters, with a note that tells the model so. */
+function cutResult(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= MAX_RESULT_BYTES) return text;
+  // As a stream, a character that is cut in two is left out.
+  const start = new TextDecoder().decode(bytes.subarray(0, MAX_RESULT_BYTES), { stream: true });
+  return `${start}\n[Cut here: this is the beginning, ${MAX_RESULT_BYTES} of ${bytes.length} bytes.]`;
 }
 
 /** What a session knows is not for the model to change: its variables replace arguments of the same name. */

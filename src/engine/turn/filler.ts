@@ -1,12 +1,24 @@
 import type { AgentConfig } from '../../agents/agentConfig.ts';
+import type { Tool } from '../../agents/tool.ts';
 import { say, type TurnContext } from './turnContext.ts';
 
 /** How long a tool may take before a filler covers it. */
 export const FILLER_AFTER_MS = 1_200;
 
-/** Waits for work, and says a filler when it takes long. */
-export async function withFiller<Result>(turn: TurnContext, work: Promise<Result>): Promise<Result> {
-  if (fillerOfTurn(turn) === undefined) return await work;
+type LinesByLanguage = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * Waits for work, and says a filler when it takes long.
+ *
+ * @param lines - In place of the agent's `placeholderMessages`.
+ */
+export async function withFiller<Result>(
+  turn: TurnContext,
+  work: Promise<Result>,
+  lines?: Tool['speakWhile'],
+): Promise<Result> {
+  const filler = lines === undefined ? fillerOfTurn(turn) : lineOf(lines, turn);
+  if (filler === undefined) return await work;
   let cancel = () => {};
   const late = new Promise<'late'>((resolve) => {
     const timer = turn.deps.clock.setTimer(() => resolve('late'), FILLER_AFTER_MS);
@@ -16,7 +28,7 @@ export async function withFiller<Result>(turn: TurnContext, work: Promise<Result
     () => 'settled' as const,
     () => 'settled' as const,
   );
-  if ((await Promise.race([settled, late])) === 'late') await sayFiller(turn);
+  if ((await Promise.race([settled, late])) === 'late') await say(turn, 'placeholder', turn.render(filler));
   cancel();
   return await work;
 }
@@ -31,6 +43,15 @@ function fillerOfTurn({ release, journal, session }: TurnContext): string | unde
   return fillerOf(release.agent, journal.variables, session.turn);
 }
 
+function lineOf(
+  lines: NonNullable<Tool['speakWhile']>,
+  { journal, session }: TurnContext,
+): string | undefined {
+  if (typeof lines === 'string') return lines;
+  const byLanguage = Object.entries(lines).map(([tag, line]) => [tag, [line]]);
+  return inLanguage(Object.fromEntries(byLanguage), journal.variables, session.turn);
+}
+
 /**
  * One of the agent's `placeholderMessages`, a different one each turn: in the session's language (`variables.language`)
  * where the agent has it, else in the first language that it has.
@@ -42,9 +63,16 @@ export function fillerOf(
   variables: Readonly<Record<string, unknown>>,
   turn: number,
 ): string | undefined {
-  if (!placeholderMessages) return undefined;
+  return placeholderMessages ? inLanguage(placeholderMessages, variables, turn) : undefined;
+}
+
+function inLanguage(
+  lines: LinesByLanguage,
+  variables: Readonly<Record<string, unknown>>,
+  turn: number,
+): string | undefined {
   const language = typeof variables.language === 'string' ? variables.language.toLowerCase() : 'en';
-  const entries = Object.entries(placeholderMessages).filter(([, messages]) => messages.length > 0);
+  const entries = Object.entries(lines).filter(([, messages]) => messages.length > 0);
   const matches = (tag: string) =>
     tag.toLowerCase() === language || tag.toLowerCase() === language.split('-')[0];
   const [, messages] = entries.find(([tag]) => matches(tag)) ?? entries[0] ?? [];

@@ -188,7 +188,10 @@ describe('An expression that costs much', () => {
         ],
       },
     ],
-    ['long texts', { in: ['b', { reduce: [{ var: 'list' }, { cat: [{ var: 'text' }, 'a'] }, ''] }] }],
+    [
+      'long texts',
+      { reduce: [{ var: 'list' }, { cat: [{ var: 'accumulator' }, { var: 'accumulator' }] }, 'ab'] },
+    ],
     [
       'long lists',
       { merge: Array.from({ length: 90 }, () => ({ merge: [{ var: 'list' }, { var: 'list' }] })) },

@@ -168,6 +168,11 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
       'http.bodyTemplate':
         'contract/toolFields.integration.test.ts › A tool has templates in its url and bodyTemplate, and its own headers with their key and value',
       'http.timeoutMs': 'contract/toolFields.integration.test.ts › A tool gives up after its timeoutMs',
+      'resultMapping[].path':
+        'app/toolRequests.integration.test.ts › An answer sets the variables that the tool maps it to, and leaves the others',
+      'resultMapping[].variable':
+        'app/toolRequests.integration.test.ts › An answer sets the variables that the tool maps it to, and leaves the others',
+      speakWhile: 'app/toolRequests.integration.test.ts › A tool says its own line while it runs',
     },
   },
 ];

@@ -6,18 +6,27 @@ import type { SecretFields } from '../secrets/secretFields.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { isoTime, mapPage } from '../sql/rows.ts';
 
-interface Row extends Omit<Tool, 'createdAt' | 'updatedAt'> {
+interface Row extends Omit<Tool, 'createdAt' | 'updatedAt' | 'resultMapping' | 'speakWhile'> {
+  result_mapping: Tool['resultMapping'] | null;
+  speak_while: Tool['speakWhile'] | null;
   created_at: Date;
   updated_at: Date;
 }
 
-const COLUMNS = 'id, name, description, parameters, http, created_at, updated_at';
+const COLUMNS =
+  'id, name, description, parameters, http, created_at, updated_at, result_mapping, speak_while';
 const SELECT = `SELECT ${COLUMNS} FROM tools`;
 
 export function toolStore(database: Queryable, secrets: SecretFields): ToolStore {
   const rows = projectRows<Row>(database, 'tools', SELECT);
-  const fromRow = ({ created_at, updated_at, ...rest }: Row): Tool =>
-    secrets.openTool({ ...rest, createdAt: isoTime(created_at), updatedAt: isoTime(updated_at) });
+  const fromRow = ({ created_at, updated_at, result_mapping, speak_while, ...rest }: Row): Tool =>
+    secrets.openTool({
+      ...rest,
+      ...(result_mapping ? { resultMapping: result_mapping } : {}),
+      ...(speak_while ? { speakWhile: speak_while } : {}),
+      createdAt: isoTime(created_at),
+      updatedAt: isoTime(updated_at),
+    });
   const parameters = (projectId: string, tool: Tool) => {
     const sealed = secrets.sealTool(tool);
     return [
@@ -29,6 +38,8 @@ export function toolStore(database: Queryable, secrets: SecretFields): ToolStore
       JSON.stringify(sealed.http),
       sealed.createdAt,
       sealed.updatedAt,
+      sealed.resultMapping ? JSON.stringify(sealed.resultMapping) : null,
+      sealed.speakWhile ? JSON.stringify(sealed.speakWhile) : null,
     ];
   };
   const orNameTaken = <Result>(write: Promise<Result>, name: string) =>
@@ -41,7 +52,7 @@ export function toolStore(database: Queryable, secrets: SecretFields): ToolStore
 
   return {
     async insert(projectId, tool) {
-      const sql = `INSERT INTO tools (project_id, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
+      const sql = `INSERT INTO tools (project_id, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
       await orNameTaken(database.query(sql, parameters(projectId, tool)), tool.name);
     },
     async find(projectId, toolId, lock) {
@@ -57,7 +68,8 @@ export function toolStore(database: Queryable, secrets: SecretFields): ToolStore
       return all.map(fromRow);
     },
     async update(projectId, tool) {
-      const sql = `UPDATE tools SET name = $3, description = $4, parameters = $5, http = $6, created_at = $7, updated_at = $8
+      const sql = `UPDATE tools SET name = $3, description = $4, parameters = $5, http = $6, created_at = $7, updated_at = $8,
+           result_mapping = $9, speak_while = $10
          WHERE project_id = $1 AND id = $2`;
       await orNameTaken(database.query(sql, parameters(projectId, tool)), tool.name);
     },
