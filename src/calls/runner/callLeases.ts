@@ -12,7 +12,7 @@ const RENEW_MS = 15_000;
 export interface CallLeasesDeps {
   readonly nodeId: string;
   readonly calls: Pick<CallStore, 'find'>;
-  readonly lock: Pick<NumberLock, 'renew'>;
+  readonly lock: Pick<NumberLock, 'renew' | 'acquire'>;
   readonly limiter: Pick<CallLimiter, 'recordUsage'>;
   readonly clock: Clock;
 }
@@ -81,7 +81,11 @@ export class CallLeases {
 
   async #renewLeases(): Promise<void> {
     const { direction, projectId, toNumber, id } = this.#call;
-    if (direction === 'outbound') await this.#deps.lock.renew(projectId, toNumber, id);
+    const { lock } = this.#deps;
+    if (direction === 'outbound' && !(await lock.renew(projectId, toNumber, id))) {
+      // Lost with a failover of Redis.
+      await lock.acquire(projectId, toNumber, id);
+    }
     for (const channel of this.#channels) await channel.renew();
   }
 

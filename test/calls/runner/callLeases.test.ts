@@ -23,6 +23,14 @@ describe('A running call', () => {
     expect(t.log).toEqual([['renew lock'], ['hangup', 'a']]);
   });
 
+  test('takes the lock of its number again that Redis has lost', async () => {
+    await answerCall();
+    t.isLockLost = true;
+    t.clock.advance(15_000);
+    await settle();
+    expect(t.log).toEqual([['renew lock'], ['take lock']]);
+  });
+
   test('finds a hang-up request while Redis is away', async () => {
     await answerCall();
     t.stored = { ...t.stored, hangupRequested: true };

@@ -148,7 +148,6 @@ describe.each(redisServers)('on $name', ({ open }) => {
       await slots.release(trunk.id, 'ends');
       expect(await slots.inUse(trunk.id)).toBe(1);
       await here.client.zadd(key, 'XX', 1, 'dies');
-      await slots.renew(trunk.id, 'dies');
       expect(await slots.inUse(trunk.id)).toBe(0);
       await slots.acquire(trunk, 'lives', 'inbound');
       await here.client.zadd(key, 'XX', Date.now() + 500, 'lives');
@@ -157,6 +156,18 @@ describe.each(redisServers)('on $name', ({ open }) => {
       expect(leaseMs).toBeGreaterThan(55_000);
       expect(leaseMs).toBeLessThanOrEqual(61_000);
       expect(await slots.inUse(uuidV7())).toBe(0);
+    });
+
+    test('that Redis has lost are taken again by the renewals of their calls', async () => {
+      const slots = redisTrunkSlots(here);
+      const trunk = makeTrunk({ maxChannels: 2 });
+      await slots.acquire(trunk, 'one', 'inbound');
+      await slots.acquire(trunk, 'two', 'inbound');
+      await here.client.del(`callway:trunk:{${trunk.id}}:channels`);
+      await slots.renew(trunk.id, 'one');
+      await slots.renew(trunk.id, 'two');
+      expect(await slots.acquire(trunk, 'three', 'inbound')).toBe(1000);
+      expect(await slots.inUse(trunk.id)).toBe(2);
     });
 
     test('start new outbound calls evenly at the calls per second of the trunk, over two nodes', async () => {

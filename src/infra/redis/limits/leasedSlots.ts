@@ -43,10 +43,10 @@ redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2] + 1000)
 return 0`);
 
+/** Puts back a slot that a failover or an outage has lost: its call still runs. */
 const RENEW = createScript(`${NOW}
-if redis.call('ZADD', KEYS[1], 'XX', 'CH', now + ARGV[2], ARGV[1]) == 1 then
-  redis.call('PEXPIRE', KEYS[1], ARGV[2] + 1000)
-end
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2] + 1000)
 return 0`);
 
 const FREE = createScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`);
@@ -62,6 +62,7 @@ export interface LeasedSlots {
    * @returns 0 when the slot was taken, else the time to wait in ms.
    */
   take(name: string, callId: string, limit: number, betweenMs: number): Promise<number>;
+  /** Takes the slot again if it was lost, above the limit too. */
   renew(name: string, callId: string): Promise<void>;
   free(name: string, callId: string): Promise<void>;
   inUse(name: string): Promise<number>;

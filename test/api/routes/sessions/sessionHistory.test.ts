@@ -21,7 +21,7 @@ const STATS: HistoryStats = {
   byChannel: { chat: 2, phone: 1 },
   byStatus: { ended: 3 },
   byDay: [{ day: '2026-01-01', sessions: 3 }],
-  durationMs: { mean: 100.5, p95: null },
+  durationMs: { mean: 100, p95: null },
   turns: 9,
   turnLatencyMs: { p50: 300, p95: 900 },
   calls: { total: 4, answered: 3, answerRate: 0.75, turnLatencyMs: { p50: null, p95: 950 } },

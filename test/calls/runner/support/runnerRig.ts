@@ -61,6 +61,7 @@ interface RunnerRig {
   canReconnect: boolean;
   isAgentAway: boolean;
   isRedisAway: boolean;
+  isLockLost: boolean;
   hasBudget: boolean;
   /** Resolves when the apology was played. */
   apology: Promise<void>;
@@ -93,6 +94,7 @@ export function useRunner(): void {
       canReconnect: true,
       isAgentAway: false,
       isRedisAway: false,
+      isLockLost: false,
       hasBudget: true,
       apology: Promise.resolve(),
       bridging: Promise.resolve(),
@@ -206,7 +208,11 @@ function runnerDeps(): CallRunnerDeps {
       async renew() {
         log.push(['renew lock']);
         if (t.isRedisAway) throw new Error('Redis is away');
-        return true;
+        return !t.isLockLost;
+      },
+      async acquire() {
+        log.push(['take lock']);
+        return 1;
       },
     },
     slots: {
