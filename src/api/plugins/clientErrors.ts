@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 
 import type { MakeId } from '../../base/ids.ts';
+import { isOpenAiPath, toOpenAiError } from '../openAiErrors.ts';
 
 const RESPONSES: Readonly<Record<string, readonly [statusLine: string, code: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'headers_too_large'],
@@ -19,7 +20,13 @@ export function answerClientErrors(makeId: MakeId) {
       return;
     }
     const [statusLine, code] = RESPONSES[error.code ?? ''] ?? NOT_HTTP;
-    const body = JSON.stringify({ error: 'The request cannot be read', code });
+    const plain = { error: 'The request cannot be read', code };
+    const status = Number.parseInt(statusLine, 10);
+    const body = JSON.stringify(
+      isOpenAiPath(error.path ?? '')
+        ? toOpenAiError(error, { status, headers: {}, body: plain }).body
+        : plain,
+    );
     const head = [
       `HTTP/1.1 ${statusLine}`,
       'Content-Type: application/json; charset=utf-8',

@@ -39,7 +39,8 @@ export function requestLifecycle(
       if (settings.isDraining()) reply.header('connection', 'close');
       if (isUpgrade(request)) return;
       const { raw, server } = request;
-      const onTimeout = () => void server.server.emit('clientError', bodyTimeoutError(), raw.socket);
+      const onTimeout = () =>
+        void server.server.emit('clientError', bodyTimeoutError(request.url), raw.socket);
       request.bodyTimeout = startBodyTimeout(raw, clock, onTimeout);
     },
     end(request, reply) {
@@ -67,8 +68,9 @@ export function requestLifecycle(
 }
 
 /** Like the error that Node reports for slow headers. */
-function bodyTimeoutError(): Error {
-  return Object.assign(new Error('the request body took too long'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+function bodyTimeoutError(path: string): Error {
+  const code = 'ERR_HTTP_REQUEST_TIMEOUT';
+  return Object.assign(new Error('the request body took too long'), { code, path });
 }
 
 /** True when the client asks for another protocol: Node then neither reads nor closes the socket. */

@@ -1,7 +1,7 @@
 import type { Situation } from '../../../offline/chat/request.ts';
 import { answerByRules } from '../../../offline/chat/ruleModel.ts';
 import type { MakeId } from '../../base/ids.ts';
-import type { ChatEvent, ChatRequest } from '../ports/chatModel.ts';
+import type { ChatEvent, ChatRequest, Usage } from '../ports/chatModel.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { ChatProvider } from '../streamWithRetry.ts';
 
@@ -29,11 +29,32 @@ function* answer(request: ChatRequest, makeId: MakeId): Generator<ChatEvent> {
   const result = answerByRules({ ...request, ...(situation ? { situation } : {}) });
   if (result.kind === 'text') {
     for (const text of result.tokens) yield { type: 'text', text };
-    yield { type: 'end', finishReason: 'stop', model: REHEARSAL_MODEL };
+    yield {
+      type: 'end',
+      finishReason: 'stop',
+      model: REHEARSAL_MODEL,
+      usage: usageOf(request, result.tokens.join('')),
+    };
     return;
   }
   const call = { index: 0, id: `call_${makeId().replaceAll('-', '')}`, name: result.name };
   yield { type: 'tool_call_delta', ...call, argumentsDelta: result.arguments };
   yield { type: 'tool_call', ...call, arguments: result.arguments };
-  yield { type: 'end', finishReason: 'tool_calls', model: REHEARSAL_MODEL };
+  yield {
+    type: 'end',
+    finishReason: 'tool_calls',
+    model: REHEARSAL_MODEL,
+    usage: usageOf(request, result.arguments),
+  };
+}
+
+/** Its tokens are words, so that clients that count tokens can be tried offline too. */
+function usageOf({ messages }: ChatRequest, answered: string): Usage {
+  const promptTokens = messages.reduce((sum, { content }) => sum + wordsIn(content ?? ''), 0);
+  const completionTokens = wordsIn(answered);
+  return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
+}
+
+function wordsIn(text: string): number {
+  return text.match(/\S+/g)?.length ?? 0;
 }

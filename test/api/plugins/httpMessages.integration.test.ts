@@ -206,7 +206,8 @@ describe('Methods', () => {
         const answer = await gateway().api(method, path.replace(/\{\w+\}/g, 'x'), { key: null });
         expect([path, method, answer.status]).toEqual([path, method, 405]);
         expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(allowed.sort());
-        expect(answer.body.code).toBe('method_not_allowed');
+        const { code } = path.includes('/openai/v1/') ? answer.body.error : answer.body;
+        expect(code).toBe('method_not_allowed');
       }
     }
   });

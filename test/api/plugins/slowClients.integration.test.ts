@@ -65,6 +65,18 @@ test.each([
   socket.destroy();
 });
 
+test('A client of OpenAI’s shapes that is too slow gets them too', async () => {
+  const timers = testApp.clock.pendingTimers();
+  const path = '/v1/projects/p/openai/v1/embeddings';
+  const { socket, answer } = open(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"a":`);
+  await expect.poll(() => testApp.clock.pendingTimers()).toBeGreaterThan(timers);
+  testApp.clock.advance(31_000);
+  expect(await answer).toContain(
+    '{"error":{"message":"The request cannot be read","type":"invalid_request_error","code":"request_timeout","param":null}}',
+  );
+  socket.destroy();
+});
+
 test('Clients that disconnect in the middle of a body leave no connections', async () => {
   for (let count = 0; count < 20; count += 1) {
     const { socket } = open(`${REQUEST}content-length: 100\r\n\r\n{"name":`);

@@ -34,10 +34,15 @@ async function askForJson(purpose: ChatRequest['purpose'] & string, situation: S
 }
 
 it('Rehearsal model streams text word by word under its own name', async () => {
-  expect(await ask({})).toEqual([
+  expect(await ask({}, { messages: [{ role: 'user', content: 'Good day to' }] })).toEqual([
     { type: 'text', text: 'Hello ' },
     { type: 'text', text: 'there.' },
-    { type: 'end', finishReason: 'stop', model: 'callway-rehearsal' },
+    {
+      type: 'end',
+      finishReason: 'stop',
+      model: 'callway-rehearsal',
+      usage: { promptTokens: 3, completionTokens: 2, totalTokens: 5 },
+    },
   ]);
 });
 
@@ -51,7 +56,12 @@ it('Rehearsal model takes an edge by the engine’s move tool', async () => {
   expect(events).toEqual([
     { type: 'tool_call_delta', index: 0, id: 'call_12', name: 'move_to', argumentsDelta: json },
     { type: 'tool_call', index: 0, id: 'call_12', name: 'move_to', arguments: json },
-    { type: 'end', finishReason: 'tool_calls', model: 'callway-rehearsal' },
+    {
+      type: 'end',
+      finishReason: 'tool_calls',
+      model: 'callway-rehearsal',
+      usage: { promptTokens: 0, completionTokens: 1, totalTokens: 1 },
+    },
   ]);
 });
 
