@@ -61,8 +61,8 @@ class RunningTransfer {
 
   constructor(deps: TransferDeps, to: string) {
     this.#deps = deps;
-    // Chosen by a model, a bot or the peer as well.
-    this.#to = readTransferTarget(to) ?? to.replace(/\?.*$/s, '');
+    // A model, a bot or the peer may have chosen it. A number stays as it was given, for trunks that want that.
+    this.#to = /^sips?:/i.test(to) ? (readTransferTarget(to) ?? to.replace(/\?.*$/s, '')) : to;
   }
 
   async run(): Promise<void> {
