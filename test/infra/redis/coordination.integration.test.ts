@@ -205,7 +205,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
   });
 
   test('A trunk’s health is read by all nodes, and unknown before the first check', async () => {
-    const seen = { reachable: false, registered: true, lastOptionsMs: 12.5, error: 'no answer' };
+    const seen = { reachable: false, registered: true, lastOptionsMs: 12, error: 'no answer' };
     const [known, unknown, foreign] = [uuidV7(), uuidV7(), uuidV7()];
     await redisTrunkHealth(here).publish(known, seen);
     await here.client.set(`callway:trunk:{${foreign}}:health`, '{"reachable":"yes"}');
