@@ -21,8 +21,8 @@ test('A copy of the data folder of a stopped service is a complete backup', {
   const tool = { name: 'find', http: { method: 'GET', url: 'https://example.com/', headers } };
   expect((await first.api('POST', `${project.path}/tools`, { key, body: tool })).status).toBe(201);
   const messages = [{ role: 'user', content: 'Good morning' }];
-  const talk = { session_id: 'kept', messages };
-  expect((await first.api('POST', `${project.path}/chat/completions`, { key, body: talk })).status).toBe(200);
+  const chat = { session_id: 'kept', messages };
+  expect((await first.api('POST', `${project.path}/chat/completions`, { key, body: chat })).status).toBe(200);
   await first.stop();
   cpSync(home.path, join(copy.path, 'data'), { recursive: true });
 

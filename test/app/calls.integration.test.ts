@@ -5,7 +5,7 @@ import { detectLeaks } from '../support/leaks.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
 
 const OUTBOUND = '/v1/calls/outbound';
-const NOBODY = '0197a000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '0197a000-0000-7000-8000-000000000000';
 
 let nodes: Awaited<ReturnType<typeof startTwoGateways>>;
 let receiver: LoopbackServer;
@@ -173,7 +173,7 @@ describe('An outbound call', () => {
   test('requires a key of the project in the body, with its scope', async () => {
     const [project, other] = [await makeProject(), await makeProject()];
     expect((await call(project, { projectId: other.id })).status).toBe(401);
-    expect((await call(project, { projectId: NOBODY })).status).toBe(401);
+    expect((await call(project, { projectId: UNKNOWN_ID })).status).toBe(401);
     expect((await call(project, { projectId: undefined })).status).toBe(400);
     expect((await call(project, {}, { key: null })).status).toBe(401);
     expect((await call(project, {}, { key: nodes.first.adminToken })).status).toBe(401);
@@ -250,9 +250,9 @@ describe('A queued call', () => {
     const waiting = await transfer(body.callId, '0912345678');
     expect([waiting.status, waiting.body.code]).toEqual([409, 'call_not_in_progress']);
     expect((await transfer(body.callId, 'sip:a@b\r\nX: 1')).body.code).toBe('invalid_transfer_target');
-    expect((await transfer(NOBODY, '0912345678')).body.code).toBe('call_not_found');
-    expect((await project.api('POST', `/calls/${NOBODY}/hangup`)).status).toBe(404);
-    expect((await project.api('GET', `/calls/${NOBODY}/sip-trace`)).status).toBe(404);
+    expect((await transfer(UNKNOWN_ID, '0912345678')).body.code).toBe('call_not_found');
+    expect((await project.api('POST', `/calls/${UNKNOWN_ID}/hangup`)).status).toBe(404);
+    expect((await project.api('GET', `/calls/${UNKNOWN_ID}/sip-trace`)).status).toBe(404);
     expect((await project.api('GET', '/calls/rubbish')).status).toBe(404);
   });
 
@@ -381,7 +381,9 @@ describe('Trunks and numbers', () => {
     const number = (body: object) => project.api('POST', '/phone-numbers', { body });
     expect((await number({ number: project.from })).body.code).toBe('phone_number_exists');
     expect((await number({ number: 'call me' })).body.code).toBe('invalid_number');
-    expect((await number({ number: '+886912345678', trunkIds: [NOBODY] })).body.code).toBe('unknown_trunk');
+    expect((await number({ number: '+886912345678', trunkIds: [UNKNOWN_ID] })).body.code).toBe(
+      'unknown_trunk',
+    );
     const media = { url: 'https://example.com/', dialect: 'callway' };
     expect((await number({ number: '+886912345678', media })).body.code).toBe('invalid_target');
     const renamed = await project.api('PATCH', `/phone-numbers/${project.numberId}`, {

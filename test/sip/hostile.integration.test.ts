@@ -120,7 +120,7 @@ test('A known peer can connect when all other connections are in use', async () 
 
 test('A request to a closed UDP port fails at once', async () => {
   const rig = await rigOf();
-  const placing = rig.srf.createUAC(`sip:nobody@127.0.0.1:${await reservePort()}`, { localSdp: SDP });
+  const placing = rig.srf.createUAC(`sip:unreachable@127.0.0.1:${await reservePort()}`, { localSdp: SDP });
   // A silent one gets 408 after 64·T1.
   expect(await placing.catch((error: { status: number }) => error.status)).toBe(503);
   expect(rig.server.stats()['now.clientTransactions']).toBe(0);

@@ -105,7 +105,7 @@ test('A large request falls back to UDP when TCP is refused', async () => {
 
 test('Malformed, silent and slow streams are closed', async () => {
   const rig = await rigOf({ connectionTimes: { messageMs: 150 } });
-  const talk = (text: string) =>
+  const sendOverTcp = (text: string) =>
     new Promise<string>((resolve) => {
       let got = '';
       const socket = connect(portOf(rig, 'tcp'), '127.0.0.1', () => socket.write(text));
@@ -113,7 +113,11 @@ test('Malformed, silent and slow streams are closed', async () => {
       socket.on('error', () => undefined);
       socket.on('close', () => resolve(got));
     });
-  await Promise.all([talk('GET / HTTP/1.1\r\n\r\n'), talk(''), talk('INVITE sip:x SIP/2.0\r\nCall-')]);
+  await Promise.all([
+    sendOverTcp('GET / HTTP/1.1\r\n\r\n'),
+    sendOverTcp(''),
+    sendOverTcp('INVITE sip:x SIP/2.0\r\nCall-'),
+  ]);
   await vi.waitFor(() => expect(rig.server.stats()['now.connections']).toBe(0));
 });
 

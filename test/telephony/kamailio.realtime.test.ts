@@ -80,7 +80,7 @@ describe('through Kamailio', requiresSipPeers, () => {
   });
 
   test.each(['caller', 'callee'] as const)(
-    'a call to our own number: both ends talk, the %s hangs up',
+    'a call to our own number: both sides send audio, the %s hangs up',
     async (ender) => {
       const { registration, states } = register('secret');
       await vi.waitFor(() => expect(states).toHaveLength(1));

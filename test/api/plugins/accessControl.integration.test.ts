@@ -5,7 +5,7 @@ import type { Operation } from '../../support/apiContract.ts';
 import { sharedGateway, type TestProject } from '../../support/gateway.ts';
 
 const gateway = sharedGateway({ env: { RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0' } });
-const NOBODY = '0197a000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '0197a000-0000-7000-8000-000000000000';
 /** For two thousand requests on a busy machine. */
 const ALL_ROUTES_TIMEOUT_MS = 300_000;
 type Verdict = 'in' | 401 | 403;
@@ -94,7 +94,7 @@ describe('Every route', () => {
     async () => {
       type Outsider = [string, string | null, Record<string, string>];
       const outsiders = (path: string): Outsider[] => [
-        ['nobody', null, {}],
+        ['no credential', null, {}],
         ['rubbish', 'rubbish', {}],
         ['an unknown key', makeApiKey('secret').key, {}],
         ['a key cut short', own.secretKey.slice(0, -1), {}],
@@ -117,7 +117,7 @@ describe('Every route', () => {
           expect([who, method, path, answer.status]).toEqual([who, method, path, 401]);
           expect(answer.headers.get('www-authenticate')).toContain('Bearer');
           expect(answer.body.error.code).toBe(key === null ? 'missing_credential' : 'invalid_credential');
-          const nowhere = await ask(method, fill(path, NOBODY), key, headers, NOBODY);
+          const nowhere = await ask(method, fill(path, UNKNOWN_ID), key, headers, UNKNOWN_ID);
           expect([nowhere.status, nowhere.body]).toEqual([401, answer.body]);
         }
       };

@@ -6,14 +6,18 @@ import { scriptedModel } from '../../support/scriptedModel.ts';
 /** Stored before templates were checked: a save refuses it. */
 const BROKEN = 'Speak for {{ company }}. {% if vip %}Be fast.';
 
-const talk = (prompt: string): PathwayInput => ({
+const conversationWith = (prompt: string): PathwayInput => ({
   nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt } }],
   edges: [],
 });
 
 test('A broken template renders what it can, is reported once, and does not end the conversation', async () => {
   const model = scriptedModel(() => ({ text: 'Hello.' }));
-  const conversation = memoryEngine({ model, pathway: talk('Talk.'), agent: { globalPrompt: BROKEN } });
+  const conversation = memoryEngine({
+    model,
+    pathway: conversationWith('Talk.'),
+    agent: { globalPrompt: BROKEN },
+  });
   const variables = { company: 'Acme' };
   expect(await conversation.say('Hi', { variables })).toBe('Hello.');
   expect(await conversation.say('Hi again')).toBe('Hello.');
@@ -27,7 +31,10 @@ test('A broken template renders what it can, is reported once, and does not end 
 
 test('A missing variable is reported once per session and variable', async () => {
   const model = scriptedModel(() => ({ text: 'Hello.' }));
-  const conversation = memoryEngine({ model, pathway: talk('Greet {{ name }} of {{ company }}.') });
+  const conversation = memoryEngine({
+    model,
+    pathway: conversationWith('Greet {{ name }} of {{ company }}.'),
+  });
   for (const text of ['Hi', 'Hi again', 'Still here']) await conversation.say(text);
   expect(conversation.templateProblems).toEqual([
     { kind: 'missing_variable', variable: 'name' },

@@ -12,7 +12,7 @@ function extract(config: Partial<VariableConfig>, text: string, prompt = 'Chat.'
   return extractVariables([whole], { text, node: nodeThatAsks(prompt), today: '2026-11-18' })[whole.name];
 }
 
-describe('numbers', () => {
+describe('Numbers', () => {
   const guests = { name: 'guests', type: 'number', description: 'How many guests come' } as const;
   it.each([
     ['we are four', 4],
@@ -35,7 +35,7 @@ describe('numbers', () => {
     expect(extract(guests, text)).toBe(value);
   });
 
-  it('do not serve two variables at once, unless one is named', () => {
+  it('fill one variable only, unless the text names another', () => {
     const configs: VariableConfig[] = [
       guests,
       { name: 'rooms', type: 'number', description: 'How many rooms' },
@@ -70,7 +70,7 @@ describe('numbers', () => {
   });
 });
 
-describe('booleans', () => {
+describe('Booleans', () => {
   const config = {
     name: 'hasReservation',
     type: 'boolean',
@@ -92,7 +92,7 @@ describe('booleans', () => {
 });
 
 // 18 November 2026 is a Wednesday.
-describe('dates', () => {
+describe('Dates', () => {
   it.each([
     ['today', '2026-11-18'],
     ['tomorrow evening', '2026-11-19'],
@@ -127,14 +127,14 @@ describe('dates', () => {
     expect(findDate(text, '2026-11-18')).toBe(day);
   });
 
-  it('need today for all but a full date', () => {
+  it('need the current day, except for a full date', () => {
     expect(findDate('tomorrow', undefined)).toBeUndefined();
     expect(findDate('5 March', undefined)).toBeUndefined();
     expect(findDate('5 March 2028', undefined)).toBe('2028-03-05');
   });
 });
 
-describe('enums', () => {
+describe('Enums', () => {
   const size = {
     name: 'size',
     type: 'enum',
@@ -160,7 +160,7 @@ describe('enums', () => {
   });
 });
 
-describe('names', () => {
+describe('Names', () => {
   const config = { name: 'callerName', description: 'Name of the caller' };
   const asked = "Ask for the caller's name.";
   it.each([
@@ -186,7 +186,7 @@ describe('names', () => {
   });
 });
 
-describe('other strings', () => {
+describe('Other strings', () => {
   it.each([
     ['email', 'E-mail address', 'it is anna.b+c@example.co.uk, thanks', 'Chat.', 'anna.b+c@example.co.uk'],
     ['email', 'E-mail address', 'I have none', 'Ask for the e-mail.', null],

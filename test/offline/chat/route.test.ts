@@ -22,7 +22,7 @@ const clinic = {
 const consent = { yes: 'The caller agrees', no: 'The caller declines' };
 const wish = { yes: 'The caller wants to book a table', no: 'The caller does not want to book a table' };
 
-describe('ways on that differ by what they are about', () => {
+describe('Edges that differ by subject', () => {
   it.each([
     ["I'd like to book an appointment please", 'book'],
     ['book', 'book'],
@@ -58,7 +58,7 @@ describe('ways on that differ by what they are about', () => {
   });
 });
 
-describe('ways on for agreement and refusal', () => {
+describe('Edges for agreement and refusal', () => {
   it.each([
     ['yes', 'yes'],
     ['Yeah, sure', 'yes'],
@@ -120,7 +120,7 @@ describe('ways on for agreement and refusal', () => {
   });
 });
 
-describe('ways on that want, or do not want, the same', () => {
+describe('Edges that want, or do not want, the same thing', () => {
   const node = {
     id: 'n',
     title: 'Offer',
@@ -138,7 +138,7 @@ describe('ways on that want, or do not want, the same', () => {
     expect(route(wish, text, { node })).toBe(edge);
   });
 
-  it('does not take a bare yes for a wish that was not asked about', async () => {
+  it('A bare yes selects no edge for a wish that was not asked about', async () => {
     const other = { ...node, prompt: 'Ask for the weather.', title: 'Weather' };
     expect(route(wish, 'yes', { node: other })).toBeNull();
   });
@@ -153,7 +153,7 @@ describe('ways on that want, or do not want, the same', () => {
   });
 });
 
-describe('phrases and numbers', () => {
+describe('Edges for phrases and numbers', () => {
   const menu = { one: 'The caller says "sales" or presses 1', two: 'The caller says "service" or presses 2' };
   it.each([
     ['sales please', 'one'],
@@ -169,7 +169,7 @@ describe('phrases and numbers', () => {
     expect(route(menu, text)).toBeNull();
   });
 
-  it('finds an expected answer that a way on names', async () => {
+  it('An expected answer selects the edge that names it', async () => {
     const ways = { a: 'They say this one', b: 'They say the other one' };
     const expectedAnswers = ['this one', 'the other one'];
     expect(route(ways, 'The other one.', { expectedAnswers })).toBe('b');
@@ -185,9 +185,9 @@ describe('phrases and numbers', () => {
   });
 });
 
-it('counts a label beside its sentence', async () => {
+it('An edge’s label counts beside its sentence', async () => {
   const choices = [
-    { id: 'a', label: 'Billing', sentence: 'The talk is about money owed' },
+    { id: 'a', label: 'Billing', sentence: 'The conversation is about money owed' },
     { id: 'b', label: 'Repairs', sentence: 'A thing is broken' },
   ];
   const choose = (lastUserText: string) => chooseEdge({ choices, lastUserText });
@@ -195,7 +195,7 @@ it('counts a label beside its sentence', async () => {
   expect(choose('no repairs')).toBeNull();
 });
 
-describe('a way on for everything else', () => {
+describe('An edge for everything else', () => {
   const choices = [...choicesOf({ book: clinic.book }), { id: 'else', label: 'Otherwise', sentence: '' }];
   it.each([
     ['I want to book', 'book'],

@@ -30,7 +30,7 @@ const textOf = (answer: RuleAnswer) => (answer.kind === 'text' ? answer.tokens.j
 const callsOf = (answer: RuleAnswer) =>
   answer.kind === 'tool_call' ? [[answer.name, JSON.parse(answer.arguments)]] : [];
 
-describe('Answer', () => {
+describe('The answer', () => {
   it('has a token for each word of the node’s lines', () => {
     expect(at({})).toEqual({ kind: 'text', tokens: ['Hello. ', 'How ', 'can ', 'I ', 'help?'] });
   });
@@ -45,7 +45,7 @@ describe('Answer', () => {
     expect(at({})).toEqual(at({}));
   });
 
-  it('is the best passage', () => {
+  it('quotes the best passage', () => {
     expect(textOf(at({ knowledge: ['We open at nine.', 'We sell tea.'] }))).toBe('We open at nine.');
   });
 
@@ -57,7 +57,7 @@ describe('Answer', () => {
   });
 });
 
-describe('Answer at a node with edges', () => {
+describe('The answer at a node with edges', () => {
   const choices = [book, otherwise];
   const tools = [{ name: 'move_to', description: 'Takes an edge.' }];
   const move = (lastUserText: string, more: Partial<RuleRequest> = {}, ways = choices) =>
@@ -90,13 +90,13 @@ describe('Structured output', () => {
   const answer = (purpose: Question, situation: Situation, messages: readonly Message[] = []) =>
     JSON.parse(textOf(at(situation, { purpose, messages })));
 
-  it('route', () => {
+  it('selects a route', () => {
     const route = (lastUserText: string) => answer('route', { choices: [book], lastUserText });
     expect(route('I want to book')).toEqual({ edge: 'e-book' });
     expect(route("I don't want to book")).toEqual({ edge: null });
   });
 
-  it('extract, with every requested variable', () => {
+  it('extracts every requested variable', () => {
     const variableConfigs = [
       { name: 'guests', type: 'number', description: 'Number of guests' },
       { name: 'day', type: 'date', description: 'Day of the visit' },
@@ -107,23 +107,23 @@ describe('Structured output', () => {
     expect(found).toEqual({ guests: 4, day: '2026-11-19', name: 'Eva' });
   });
 
-  it('extract, from the last message without lastUserText', () => {
+  it('extracts from the last message without lastUserText', () => {
     const variableConfigs = [{ name: 'guests', type: 'number', description: '' }] as const;
     expect(answer('extract', { variableConfigs }, [user('four')])).toEqual({ guests: 4 });
   });
 
-  it('judge, with a reason that names the rule', () => {
+  it('judges with a reason that names the rule', () => {
     const criteria = [
       { name: 'booked', description: 'The agent confirmed the booking of a table' },
       { name: 'refund', description: 'A refund was promised' },
       { name: 'no prices', description: 'The agent did not mention prices' },
     ];
-    const talk: Message[] = [
+    const conversation: Message[] = [
       { role: 'system', content: 'Judge whether a refund was promised.' },
       user('I want to book a table'),
       { role: 'assistant', content: 'I confirmed your table.' },
     ];
-    const results: Verdict[] = answer('judge', { criteria }, talk).results;
+    const results: Verdict[] = answer('judge', { criteria }, conversation).results;
     expect(results.map(({ name, passed }) => [name, passed])).toEqual([
       ['booked', true],
       ['refund', false],
@@ -133,7 +133,7 @@ describe('Structured output', () => {
   });
 });
 
-it('Summary quotes the start and the end', () => {
+it('The summary quotes the start and the end', () => {
   const messages: Message[] = [
     user('I want to book. For four.'),
     { role: 'assistant', content: 'Which day?' },

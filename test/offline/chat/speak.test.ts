@@ -4,7 +4,7 @@ import { nodeText, passageText } from '../../../offline/chat/speak.ts';
 const say = (prompt: string, title = 'A step', type = 'conversation') =>
   nodeText({ id: 'n', title, prompt, type });
 
-describe('a prompt that quotes its lines', () => {
+describe('A prompt that quotes its lines', () => {
   it.each([
     ['Say "Good morning." and then ask "How can I help?"', 'Good morning. How can I help?'],
     ['Say “Welcome to the clinic.”', 'Welcome to the clinic.'],
@@ -17,7 +17,7 @@ describe('a prompt that quotes its lines', () => {
   });
 });
 
-describe('a prompt that instructs', () => {
+describe('A prompt that instructs', () => {
   it.each([
     ["Ask for the caller's name.", 'Could you tell me your name?'],
     ['Ask the customer for their order number', 'Could you tell me your order number?'],
@@ -48,11 +48,11 @@ describe('a prompt that instructs', () => {
   });
 });
 
-it('says the text of a say node as it stands', () => {
+it('A say node’s text is said verbatim', () => {
   expect(say('We say "hi" here.', 'T', 'say')).toBe('We say "hi" here.');
 });
 
-it('cuts a long passage at the end of a sentence', () => {
+it('A long passage is cut at the end of a sentence', () => {
   const passage = `We open at nine. ${'More words follow. '.repeat(40)}`;
   expect(passageText(passage)).toMatch(/^We open at nine\..*follow\.$/);
   expect(passageText(passage).length).toBeLessThanOrEqual(400);

@@ -207,7 +207,7 @@ describe('Endpoint that refuses a parameter', () => {
   const hi = { role: 'user', content: 'Hi' } as const;
   it.each([
     [
-      'the step among the talk',
+      'the step between messages',
       [rules, hello, step, hi],
       [{ role: 'system', content: 'Rules.\n\nStep.' }, hello, hi],
     ],

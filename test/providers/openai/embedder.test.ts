@@ -22,12 +22,12 @@ const embed = (
   signal = forever,
 ) => createOpenAiEmbedder(endpoint, model).embed(texts, signal);
 
-describe('vectors', () => {
+describe('Vectors', () => {
   test.each<[OpenAiEmbeddingModelName, number]>([
     ['text-embedding-ada-002', 1536],
     ['text-embedding-3-small', 1536],
     ['text-embedding-3-large', 3072],
-  ])('of %s are asked for in base64, and are in the order of the texts', async (model, dimensions) => {
+  ])('of %s are requested in base64 and returned in the order of the texts', async (model, dimensions) => {
     const vectors = await embed(['one cup', 'two kettles'], model);
     expect(vectors).toEqual([wordVector('one cup', dimensions), wordVector('two kettles', dimensions)]);
     expect(fake.requests).toMatchObject([
@@ -35,7 +35,7 @@ describe('vectors', () => {
     ]);
   });
 
-  test('come as numbers from an endpoint that knows no base64, which is asked once', async () => {
+  test('are read as numbers from an endpoint without base64, which is tried once', async () => {
     await endpoint.close();
     await fake.close();
     await connect({ onlyFloats: true });
@@ -45,7 +45,7 @@ describe('vectors', () => {
     expect(fake.requests.map((request) => request.encoding_format)).toEqual(['base64', 'float', 'float']);
   });
 
-  test('of many texts are asked for in batches', async () => {
+  test('of many texts are requested in batches', async () => {
     const texts = Array.from({ length: 300 }, (_, index) => `text ${index}`);
     const vectors = await embed(texts);
     expect(vectors).toHaveLength(300);
@@ -53,7 +53,7 @@ describe('vectors', () => {
     expect(fake.requests.map(({ input }) => input.length)).toEqual([128, 128, 44]);
   });
 
-  test('of long texts are asked for in smaller batches', async () => {
+  test('of long texts are requested in smaller batches', async () => {
     await embed(Array.from({ length: 4 }, () => 'word '.repeat(10_000)));
     expect(fake.requests.map(({ input }) => input.length)).toEqual([2, 2]);
   });
@@ -76,7 +76,7 @@ describe('vectors', () => {
   });
 });
 
-describe('a failure', () => {
+describe('A failure', () => {
   const data = (embedding: unknown) => ({ status: 200, body: { data: [{ index: 0, embedding }] } });
   test.each([
     ['of the endpoint', { status: 503 }, { code: 'model_unavailable', retryable: true }],
@@ -92,7 +92,7 @@ describe('a failure', () => {
     ['by broken base64', data('AAA='), { code: 'model_malformed' }],
     ['by numbers that are none', data(Array.from({ length: 1536 }, () => 'x')), { code: 'model_malformed' }],
     ['by no answer at all', { status: 200, body: [] }, { code: 'model_malformed' }],
-  ])('%s is told', async (_, answer, expected) => {
+  ])('%s is reported', async (_, answer, expected) => {
     fake.answerWith(answer);
     await expect(embed(['a'])).rejects.toMatchObject({ name: 'ModelError', ...expected });
   });

@@ -16,11 +16,11 @@ it.each([
   { status: 404, body: '', answer: { kind: 'reached', models: undefined } },
   { status: 401, body: { error: {} }, answer: { kind: 'refused', status: 401 } },
   { status: 302, body: '', answer: { kind: 'refused', status: 302 } },
-])('reads $status $body as $answer', async ({ status, body, answer }) => {
+])('The probe reports $answer for $status $body', async ({ status, body, answer }) => {
   expect(await probeEndpoint(endpoint, answering(status, body).fetch)).toEqual(answer);
 });
 
-it('sends the key as a bearer token, and nothing without one', async () => {
+it('The probe sends the key as a bearer token, and no header without a key', async () => {
   const { fetch, seen } = answering(200, { data: [] });
 
   await probeEndpoint(endpoint, fetch);

@@ -45,8 +45,8 @@ const syllables = (amplitude: number, count = 8): (readonly [number, number])[] 
     [60, amplitude / 10] as const,
   ]).flat();
 
-describe('noise', () => {
-  test.each<LineNoise>(['white', 'pink', 'hum', 'fan'])('%s never rises above itself', (kind) => {
+describe('Noise', () => {
+  test.each<LineNoise>(['white', 'pink', 'hum', 'fan'])('%s never counts as speech', (kind) => {
     for (const seed of [1, 2, 3])
       expect(count(exceeding(lineNoise(kind, { rms: 400, seed, samples: 6 * SECOND })))).toBe(0);
   });
@@ -67,7 +67,7 @@ describe('noise', () => {
   });
 });
 
-describe('certainty', () => {
+describe('Certain speech', () => {
   test.each([
     ['white', 460],
     ['pink', 460],
@@ -85,13 +85,13 @@ describe('certainty', () => {
     }
   });
 
-  test('is not had of syllables, nor of a vowel of 400 ms', () => {
+  test('is not detected in single syllables or a vowel of 400 ms', () => {
     const told = certainties(tones([[1000, 0], ...syllables(3000), [400, 3000], [200, 0]]));
     expect(told.filter(({ atMs }) => atMs > 1000)).toEqual([]);
   });
 });
 
-describe('a voice', () => {
+describe('Speech', () => {
   test.each([8000, 16_000])(
     'stands out of silence at %i Hz, however soft, syllable by syllable',
     (rateHz) => {
@@ -102,11 +102,11 @@ describe('a voice', () => {
     },
   );
 
-  test('that was there before anything else is heard from its second syllable on', () => {
+  test('that comes before any noise is detected from its second syllable on', () => {
     expect(count(exceeding(tones(syllables(3000))).slice(11))).toBeGreaterThanOrEqual(7 * 8);
   });
 
-  test('is heard at 10 dB over a hiss, and no longer where the hiss is as loud', () => {
+  test('is detected at 10 dB above a hiss, and not below a hiss of its own level', () => {
     const shares = [10, 0].map((overDb) => {
       const words = tones([[2000, 0], ...syllables(400 * Math.SQRT2 * 10 ** (overDb / 20))]);
       const hiss = lineNoise('white', { rms: 400, seed: 1, samples: words.length });
@@ -117,13 +117,13 @@ describe('a voice', () => {
     expect(shares[1]).toBeLessThan(0.2);
   });
 
-  test('is heard at once where a loud line has fallen silent', () => {
+  test('is detected at once after a loud line has become silent', () => {
     const frames = exceeding(tones([[3000, 6000], [100, 0], ...syllables(200)]));
     expect(count(frames.slice(155))).toBeGreaterThanOrEqual(8 * 8);
   });
 });
 
-test('noise that an automatic gain turns up in a pause stays noise', () => {
+test('Noise that an automatic gain amplifies in a pause stays noise', () => {
   const hiss = lineNoise('white', { rms: 100, seed: 1, samples: 6 * SECOND });
   // 6 dB in a second.
   const risen = hiss.map((sample, n) => Math.min(32_000, sample * 2 ** (n / SECOND)));

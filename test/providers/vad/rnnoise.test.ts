@@ -33,7 +33,7 @@ function verdicts(activity: VoiceActivityDetection, samples: Int16Array, sampleR
 const voiced = (heard: readonly boolean[]) => heard.filter(Boolean).length;
 
 describe.each(RATES)('at %i Hz', (sampleRateHz) => {
-  test.each([3000, 150])('speech as loud as %i is heard as by the first, and as soon', (rms) => {
+  test.each([3000, 150])('speech at level %i is detected as by the first detector, and as early', (rms) => {
     const samples = atRate(atLevel(speech, rms), 8000, sampleRateHz);
     const byFirst = verdicts(first, samples, sampleRateHz);
     const byBoth = verdicts(neural, samples, sampleRateHz);
@@ -41,14 +41,14 @@ describe.each(RATES)('at %i Hz', (sampleRateHz) => {
     expect(byBoth.indexOf(true) - byFirst.indexOf(true)).toBeLessThanOrEqual(3);
   });
 
-  test('cars that drive past are none, which the first takes for speech', () => {
+  test('passing cars are not speech, which the first detector takes for speech', () => {
     const street = atRate(lineNoise('street', { rms: 1000, samples: 8000 * 6, seed: 5 }), 8000, sampleRateHz);
     expect(voiced(verdicts(first, street, sampleRateHz))).toBeGreaterThan(10);
     expect(voiced(verdicts(neural, street, sampleRateHz))).toBe(0);
   });
 });
 
-test('it tells what the first comes to know for noise, and whatever is not 20 ms is none', () => {
+test('The detector reports what the first one learns as noise; a frame of another length is not speech', () => {
   const detector = neural.open(8000);
   const noise = lineNoise('white', { rms: 1000, samples: 16_000, seed: 3 });
   let knownMs = 0;
@@ -64,7 +64,7 @@ test('it tells what the first comes to know for noise, and whatever is not 20 ms
   expect(() => neural.open(44_100)).toThrow(RangeError);
 });
 
-test('a thousand streams one after another take no more memory than a few', () => {
+test('A thousand streams in sequence take no more memory than a few', () => {
   for (let n = 0; n < 1000; n++) verdicts(neural, speech.subarray(0, 480), 8000);
   const before = process.memoryUsage().external;
   for (let n = 0; n < 1000; n++) verdicts(neural, speech.subarray(0, 480), 8000);

@@ -34,9 +34,9 @@ function voicedShare(samples: Int16Array, sampleRateHz: number): number {
 }
 
 describe.each([8000, 16_000, 24_000] as const)('at %i Hz', (sampleRateHz) => {
-  test('speech is speech', () => expect(voicedShare(at(sampleRateHz), sampleRateHz)).toBeGreaterThan(0.6));
+  test('speech is detected', () => expect(voicedShare(at(sampleRateHz), sampleRateHz)).toBeGreaterThan(0.6));
 
-  test('silence and faint noise are none', () => {
+  test('silence and faint noise are not speech', () => {
     const noise = Int16Array.from({ length: sampleRateHz }, (_, n) => ((n * 7919) % 21) - 10);
     // As loud as comfort noise is, at -64 dB: it begins all at once.
     const comfort = Int16Array.from({ length: sampleRateHz }, () => Math.round((Math.random() - 0.5) * 70));
@@ -46,28 +46,31 @@ describe.each([8000, 16_000, 24_000] as const)('at %i Hz', (sampleRateHz) => {
   });
 });
 
-test.each([8000, 16_000, 24_000])('a hiss at %i Hz is soon known for noise', (sampleRateHz) => {
-  const random = createRandom(1);
-  const detector = activity.open(sampleRateHz);
-  const verdicts = Array.from({ length: 100 }, (_, n) => {
-    const frame = Int16Array.from({ length: sampleRateHz / 50 }, () =>
-      Math.round((random() - 0.5) * (n < 50 ? 10 : 3000)),
-    );
-    return { isSpeech: detector.isSpeech(frame), noiseMs: detector.reclassifiedNoiseMs?.() ?? 0 };
-  });
-  detector.close();
-  const knownAt = verdicts.findIndex(({ noiseMs }, n) => n >= 50 && noiseMs > 0);
-  expect(verdicts.slice(50, 70).some(({ isSpeech }) => isSpeech)).toBe(true);
-  expect(verdicts.slice(70).some(({ isSpeech }) => isSpeech)).toBe(false);
-  expect(knownAt).toBeGreaterThan(60);
-  expect(knownAt).toBeLessThan(76);
-});
+test.each([8000, 16_000, 24_000])(
+  'A hiss at %i Hz is learned as noise within a short time',
+  (sampleRateHz) => {
+    const random = createRandom(1);
+    const detector = activity.open(sampleRateHz);
+    const verdicts = Array.from({ length: 100 }, (_, n) => {
+      const frame = Int16Array.from({ length: sampleRateHz / 50 }, () =>
+        Math.round((random() - 0.5) * (n < 50 ? 10 : 3000)),
+      );
+      return { isSpeech: detector.isSpeech(frame), noiseMs: detector.reclassifiedNoiseMs?.() ?? 0 };
+    });
+    detector.close();
+    const knownAt = verdicts.findIndex(({ noiseMs }, n) => n >= 50 && noiseMs > 0);
+    expect(verdicts.slice(50, 70).some(({ isSpeech }) => isSpeech)).toBe(true);
+    expect(verdicts.slice(70).some(({ isSpeech }) => isSpeech)).toBe(false);
+    expect(knownAt).toBeGreaterThan(60);
+    expect(knownAt).toBeLessThan(76);
+  },
+);
 
 test('An unsupported sample rate is rejected by name', () => {
   expect(() => activity.open(11_025)).toThrow(/11025/);
 });
 
-test('a frame of another length is no speech, and a closed detector hears nothing', () => {
+test('A frame of another length is not speech, and a closed detector detects none', () => {
   const detector = activity.open(8000);
   expect(detector.isSpeech(new Int16Array(161))).toBe(false);
   detector.close();

@@ -41,9 +41,9 @@ test('A shutdown sends BYE to established calls, 503 to waiting callers and CANC
     if (req.get('Call-ID') === 'waits') res.send(180);
     else void srf.createUAS(req, res, { localSdp: SDP });
   });
-  phone.send(phone.request('INVITE', port, { callId: 'talks', body: SDP }), port);
+  phone.send(phone.request('INVITE', port, { callId: 'in-dialog', body: SDP }), port);
   const ok = await phone.next(/^SIP\/2.0 200 /);
-  phone.send(phone.request('ACK', port, { callId: 'talks', to: header(ok, 'To') }), port);
+  phone.send(phone.request('ACK', port, { callId: 'in-dialog', to: header(ok, 'To') }), port);
   phone.send(phone.request('INVITE', port, { callId: 'waits', body: SDP }), port);
   await phone.next(/^SIP\/2.0 180 .*Call-ID: waits/s);
   const callee = await Phone.open();
@@ -208,7 +208,7 @@ async function openRelay(to: number): Promise<{ port: number; cut(): void; close
 }
 
 /** Sends frames on a plain connection. @returns All bytes received until the server closes it. */
-function talk(...frames: string[]): Promise<string> {
+function exchangeFrames(...frames: string[]): Promise<string> {
   return new Promise((resolve) => {
     let got = '';
     const socket = connect(rig.server.controlPort, '127.0.0.1');
@@ -231,5 +231,5 @@ test.each([
     const [, payload] = /^\d+#(.+)$/s.exec(frame.trim()) ?? [];
     return payload === undefined ? frame : `${payload.length}#${payload}`;
   });
-  expect(await talk(...exact)).toContain(expected);
+  expect(await exchangeFrames(...exact)).toContain(expected);
 });

@@ -27,7 +27,7 @@ const callOurselves = (onRequest: (request: SrfRequest) => void = () => undefine
   );
 
 /** @returns The caller's and the callee's dialog. */
-async function talk(): Promise<[SrfDialog, SrfDialog]> {
+async function connectParties(): Promise<[SrfDialog, SrfDialog]> {
   const answered = new Promise<SrfDialog>((resolve, reject) => {
     onCall = (req, res) => {
       res.send(180);
@@ -48,7 +48,7 @@ async function isHeard(from: SrfDialog, at: SrfDialog, other: SrfDialog): Promis
 }
 
 test.each(['caller', 'callee'])('A call to our own number is ended by the %s', async (ender) => {
-  const [caller, callee] = await talk();
+  const [caller, callee] = await connectParties();
   expect(caller.id).toMatch(/^[^;]+;from-tag=\w+$/);
   expect(callee.id).toBe(`${caller.id};uas=${callee.id.split('=').at(-1)}`);
   expect([caller.remote.sdp, callee.remote.sdp]).toEqual([OTHER_SDP, SDP]);
@@ -61,7 +61,7 @@ test.each(['caller', 'callee'])('A call to our own number is ended by the %s', a
 });
 
 test('Either end of a call to our own number changes it', async () => {
-  const [caller, callee] = await talk();
+  const [caller, callee] = await connectParties();
   const changed = SDP.replace('sendrecv', 'sendonly');
   for (const [from, at] of [
     [caller, callee],

@@ -72,7 +72,7 @@ test('Peers that stay keep their budgets, and an invalid source changes nothing'
   const one = { name: 'one', sources: ['198.51.100.7'] };
   guard.know([one]);
   expect(calls(guard, '198.51.100.7')).toBe(6);
-  expect(() => guard.know([{ name: 'two', sources: ['nobody'] }])).toThrow(RangeError);
+  expect(() => guard.know([{ name: 'two', sources: ['not-an-address'] }])).toThrow(RangeError);
   guard.know([one, { name: 'two', sources: ['198.51.100.8'] }]);
   expect(calls(guard, '198.51.100.7')).toBe(0);
   expect(calls(guard, '198.51.100.8')).toBe(6);

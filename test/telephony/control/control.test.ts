@@ -44,7 +44,7 @@ function connect(port: () => number | undefined, changes: Partial<ControlOptions
 
 /** A TCP server in the place of the SIP server. */
 async function pretend(
-  talk: (socket: Socket, frame: string) => void,
+  respond: (socket: Socket, frame: string) => void,
 ): Promise<{ port: number; connections: number; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const state = { port: 0, connections: 0, close: () => closing() };
@@ -52,7 +52,7 @@ async function pretend(
     state.connections += 1;
     sockets.add(socket);
     socket.on('error', () => undefined);
-    socket.on('data', (data) => talk(socket, data.toString()));
+    socket.on('data', (data) => respond(socket, data.toString()));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

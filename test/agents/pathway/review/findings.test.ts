@@ -17,7 +17,7 @@ interface Finding {
 }
 
 const start = sketchNode('s', 'start');
-const talk = sketchNode('c', 'conversation');
+const conversation = sketchNode('c', 'conversation');
 const end = sketchNode('e', 'end');
 const say = (id: string, data: object = {}) => sketchNode(id, 'say', data);
 const toEnd = (from: string, condition?: object | string) =>
@@ -33,7 +33,7 @@ const FINDINGS: readonly Finding[] = [
     title: 'a node that cannot be reached',
     code: 'unreachable_node',
     at: 'c',
-    nodes: [start, talk, end],
+    nodes: [start, conversation, end],
     edges: [toEnd('s'), toEnd('c', 'They are done.')],
     mended: { edges: [sketchEdge('s>c'), toEnd('c', 'They are done.')] },
   },
@@ -41,7 +41,7 @@ const FINDINGS: readonly Finding[] = [
     title: 'an edge for digits at a node that is left at once',
     code: 'event_never_raised',
     at: 'y>c',
-    nodes: [start, say('y'), talk, end],
+    nodes: [start, say('y'), conversation, end],
     edges: [
       sketchEdge('s>y'),
       toEnd('y'),
@@ -61,7 +61,7 @@ const FINDINGS: readonly Finding[] = [
     title: 'an edge for the result of a tool that the node does not call',
     code: 'event_never_raised',
     at: 'c>e',
-    nodes: [start, talk, end],
+    nodes: [start, conversation, end],
     edges: [sketchEdge('s>c'), toEnd('c', result({ tool: 'lookup' }))],
     mended: { nodes: [start, sketchNode('c', 'conversation', { tools: ['lookup'] }), end] },
   },
@@ -69,9 +69,9 @@ const FINDINGS: readonly Finding[] = [
     title: 'an edge for the result of a tool at a node that calls none',
     code: 'event_never_raised',
     at: 'y>c',
-    nodes: [start, say('y'), talk, end],
+    nodes: [start, say('y'), conversation, end],
     edges: [sketchEdge('s>y'), toEnd('y'), sketchEdge('y>c', { condition: result() }), toEnd('c', 'Done.')],
-    mended: { nodes: [start, sketchNode('y', 'tool'), talk, end] },
+    mended: { nodes: [start, sketchNode('y', 'tool'), conversation, end] },
   },
   {
     title: 'an edge for a transfer that succeeded',
@@ -93,7 +93,7 @@ const FINDINGS: readonly Finding[] = [
     title: 'a silence behind a shorter one',
     code: 'silence_behind_shorter',
     at: 'c>e',
-    nodes: [start, talk, say('y'), end],
+    nodes: [start, conversation, say('y'), end],
     edges: [
       sketchEdge('s>c'),
       toEnd('c', silence(20_000)),
@@ -113,7 +113,10 @@ const FINDINGS: readonly Finding[] = [
       sketchEdge('c>y', { condition: silence() }),
       sketchEdge('y>c'),
     ],
-    mended: { nodes: [start, talk, say('y'), end], edges: [sketchEdge('s>c'), toEnd('c', silence(4000))] },
+    mended: {
+      nodes: [start, conversation, say('y'), end],
+      edges: [sketchEdge('s>c'), toEnd('c', silence(4000))],
+    },
   },
   {
     title: 'a line that must be heard behind one that can be interrupted',
@@ -160,10 +163,10 @@ const FINDINGS: readonly Finding[] = [
     title: 'a condition over a variable that nothing sets',
     code: 'unknown_variable',
     at: 'c>e',
-    nodes: [start, talk, end],
+    nodes: [start, conversation, end],
     edges: [sketchEdge('s>c'), toEnd('c', whenOpen)],
     mended: {
-      nodes: [start, noted({ name: 'state', value: 'open' }), talk, end],
+      nodes: [start, noted({ name: 'state', value: 'open' }), conversation, end],
       edges: [sketchEdge('s>t'), sketchEdge('t>c'), toEnd('c', whenOpen)],
     },
   },
@@ -171,7 +174,7 @@ const FINDINGS: readonly Finding[] = [
     title: 'a required variable that no step asks for',
     code: 'required_variable_not_asked',
     at: null,
-    nodes: [start, talk, end],
+    nodes: [start, conversation, end],
     edges: [sketchEdge('s>c'), toEnd('c', 'They are done.')],
     options: { agent: { ...newAgentConfig('A'), variableConfigs: required } },
     mended: { nodes: [start, sketchNode('c', 'conversation', { prompt: 'Ask for the order number.' }), end] },

@@ -5,7 +5,7 @@ import { sharedGateway } from '../../../support/gateway.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const NOBODY = '0197a000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '0197a000-0000-7000-8000-000000000000';
 
 const NEW_LIMITS = {
   allowedPrefixes: [],
@@ -112,7 +112,7 @@ describe('Projects', () => {
 
   test.each(['GET', 'PATCH', 'DELETE'])('respond 404 to %s of an unknown project', async (method) => {
     const request = method === 'PATCH' ? { body: { name: 'x' } } : {};
-    for (const id of [NOBODY, 'rubbish', "'; DROP TABLE projects"]) {
+    for (const id of [UNKNOWN_ID, 'rubbish', "'; DROP TABLE projects"]) {
       const answer = await gateway().api(method, `/v1/projects/${encodeURIComponent(id)}`, request);
       expect(answer).toMatchObject({ status: 404, body: { code: 'project_not_found' } });
     }
@@ -121,7 +121,7 @@ describe('Projects', () => {
   test.each(['api-keys', 'legacy-usage', 'audit-log'])(
     'respond 404 to GET %s of an unknown project',
     async (list) => {
-      for (const id of [NOBODY, 'rubbish']) {
+      for (const id of [UNKNOWN_ID, 'rubbish']) {
         const answer = await gateway().api('GET', `/v1/projects/${id}/${list}`);
         expect(answer).toMatchObject({ status: 404, body: { code: 'project_not_found' } });
       }

@@ -70,7 +70,7 @@ test.each([
   ['a key with keys:write', DEVELOPER_KEY, 200],
   ['a secret key', SECRET_KEY, 403],
   ['a key that reads', READ_ONLY_KEY, 403],
-  ['nobody', null, 401],
+  ['no key', null, 401],
 ])('Access of %s to the signing secret: %s → %i', async (_, key, status) => {
   expect((await server.send('GET', `${BASE}/webhook-secret`, { key })).status).toBe(status);
   expect((await server.send('POST', `${BASE}/webhook-secret/rotate`, { key })).status).toBe(status);

@@ -1,16 +1,25 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-
 import { uuidV7 } from '../../../../src/base/ids.ts';
-import { MATCHING, PREPARE_WORDS } from '../../../../src/infra/postgres/knowledge/chunkSearch.ts';
+import {
+  EF_SEARCH,
+  EXACT_LIMIT,
+  MATCHING,
+  nearestSql,
+  PREPARE_INDEX,
+  PREPARE_WORDS,
+} from '../../../../src/infra/postgres/knowledge/chunkSearch.ts';
+import { keepVectorsSql, UNEMBEDDED } from '../../../../src/infra/postgres/knowledge/chunks.ts';
+import { VECTOR_COLUMNS, vectorText } from '../../../../src/infra/postgres/knowledge/vectors.ts';
 import type { Knowledgebase } from '../../../../src/knowledge/knowledgebase.ts';
 import type { EmbeddingModelName } from '../../../../src/providers/ports/embedder.ts';
 import { wordVector } from '../../../support/fakeEmbeddings.ts';
 import { databases } from '../support/databases.ts';
-import { DIMENSIONS, useKnowledge } from './support/knowledge.ts';
+import { BEGIN } from '../support/sessions.ts';
+import { DIMENSIONS, LOCAL, useKnowledge } from './support/knowledge.ts';
 
-describe.each(databases)('Chunk search on the $name database', ({ open }) => {
+describe.each(databases)('Chunk search on the $name database', ({ name, open }) => {
   const rig = useKnowledge(open);
-  const { addKnowledgebase, addTexts, searchable } = rig;
+  const { addKnowledgebase, addDataset, begin, addTexts, searchable } = rig;
 
   describe('A search', () => {
     let knowledgebase: Knowledgebase;
@@ -134,4 +143,131 @@ describe.each(databases)('Chunk search on the $name database', ({ open }) => {
       });
     });
   });
+
+  test('A page of a long document is embedded without reading the rest', async () => {
+    const knowledgebase = await addKnowledgebase('text-embedding-3-small');
+    const task = await begin(await addDataset(knowledgebase));
+    const made = Array.from({ length: 1_000 }, (_, position) => {
+      return {
+        id: uuidV7(),
+        position,
+        content: `No. ${position}`,
+        startOffset: position,
+        endOffset: position,
+      };
+    });
+    await rig.storage.stores.chunks.append(task, made);
+    const planOf = async (sql: string, parameters: Parameters<typeof rig.database.query>[1]) => {
+      const rows = await rig.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, parameters);
+      return rows.map((row) => row['QUERY PLAN']).join('\n');
+    };
+    const ids = made.slice(0, 128).map(({ id }) => id);
+    const vectors = ids.map(() => vectorText(wordVector('x', 1536)));
+    const plans = [
+      await planOf(UNEMBEDDED, [task.datasetId, 512, 1_024]),
+      await planOf(keepVectorsSql('text-embedding-3-small'), [
+        task.datasetId,
+        'text-embedding-3-small',
+        ids,
+        vectors,
+        BEGIN,
+      ]),
+    ];
+    for (const plan of plans) {
+      expect(plan).toContain('Nested Loop');
+      expect(plan).not.toMatch(/Hash|Merge|Materialize/);
+      expect(plan).not.toContain('Seq Scan on chunks');
+    }
+  });
+
+  describe('The query plan', () => {
+    const planOf = async (sql: string, knowledgebaseId: string, vector: Float32Array, prepare: boolean) =>
+      await rig.database.transaction(async (transaction) => {
+        if (prepare) await transaction.query(PREPARE_INDEX, [String(EF_SEARCH), '20000']);
+        const rows = await transaction.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, [
+          knowledgebaseId,
+          vectorText(vector),
+          5,
+        ]);
+        return rows.map((row) => row['QUERY PLAN']).join('\n');
+      });
+
+    test.each<[EmbeddingModelName, string]>([
+      [LOCAL, 'chunk_embeddings_local'],
+      ['text-embedding-ada-002', 'chunk_embeddings_ada_002'],
+      ['text-embedding-3-small', 'chunk_embeddings_3_small'],
+      ['text-embedding-3-large', 'chunk_embeddings_3_large'],
+    ])('for %s uses its own index, and not for an exact search', async (encoder, index) => {
+      const knowledgebase = await addKnowledgebase(encoder);
+      const vector = wordVector('x', DIMENSIONS[encoder]);
+      await addTexts(knowledgebase, ['x', 'y']);
+      expect(VECTOR_COLUMNS[encoder].type).toContain(String(DIMENSIONS[encoder]));
+      const plan = await planOf(nearestSql(encoder, false), knowledgebase.id, vector, true);
+      expect(plan).toContain(`Index Scan using ${index} on chunk_embeddings`);
+      expect(plan).toContain('Order By');
+      const exact = await planOf(nearestSql(encoder, true), knowledgebase.id, vector, false);
+      expect(exact).not.toContain(index);
+    });
+
+    test('holds, and finds nearly all of the true nearest, beside another project’s vectors', {
+      timeout: 180_000,
+    }, async () => {
+      const [mine, theirs] = [await addKnowledgebase(), await addKnowledgebase()];
+      const random = pseudoRandom(7);
+      const centres = Array.from({ length: 40 }, () => gaussian(random, 512));
+      const near = () => {
+        const centre = centres[Math.floor(random() * centres.length)] ?? new Float32Array(512);
+        return gaussian(random, 512).map((noise, index) => (centre[index] ?? 0) + noise * 0.6);
+      };
+      // The embedded database takes 10 ms for each vector, with the same index.
+      const count = name === 'embedded' ? 350 : 1_050;
+      const numbers = Array.from({ length: count }, (_, index) => `No. ${index}`);
+      await addTexts(theirs, numbers.slice(0, count / 2), near);
+      const { ids } = await addTexts(mine, numbers, near);
+      const own = new Set(ids);
+      // As if there were more vectors than the exact limit.
+      const knowledgebase = { ...(await searchable(mine)), embeddedCount: EXACT_LIMIT + 1 };
+
+      let hits = 0;
+      for (let round = 0; round < 20; round += 1) {
+        const query = { knowledgebase, vector: near(), limit: 5 };
+        const found = await rig.storage.chunkSearch.nearest(query);
+        const exact = await rig.storage.chunkSearch.nearest({
+          ...query,
+          knowledgebase: { ...knowledgebase, embeddedCount: 1 },
+        });
+        expect(found).toHaveLength(5);
+        for (const { id } of found) {
+          expect(own.has(id)).toBe(true);
+          if (exact.some((one) => one.id === id)) hits += 1;
+        }
+        const scores = found.map(({ score }) => score);
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+      }
+      expect(hits).toBeGreaterThanOrEqual(95);
+
+      // All but three are disabled; they are still found exactly.
+      await rig.database.query(
+        'UPDATE chunk_embeddings SET is_enabled = false WHERE knowledgebase_id = $1 AND chunk_id <> ALL ($2::uuid[])',
+        [mine.id, ids.slice(0, 3)],
+      );
+      const left = await rig.storage.chunkSearch.nearest({ knowledgebase, vector: near(), limit: 5 });
+      expect(left.map(({ id }) => id).sort()).toEqual(ids.slice(0, 3).sort());
+    });
+  });
 });
+
+/** @see Marsaglia, "Xorshift RNGs" */
+function pseudoRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+function gaussian(random: () => number, dimensions: number): Float32Array {
+  return Float32Array.from({ length: dimensions }, () => random() + random() + random() - 1.5);
+}

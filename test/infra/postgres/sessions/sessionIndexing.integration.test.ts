@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import { ALWAYS_SHOWN, sessionData } from '../../../../src/engine/session/session.ts';
 import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
 import {
   indexSessions,
@@ -7,8 +8,9 @@ import {
 } from '../../../../src/infra/postgres/sessions/sessionIndexing.ts';
 import { createSimulatedClock } from '../../../support/simulatedClock.ts';
 import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
-import { later, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
+import { agent, later, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
 
+const PAGE = { limit: 50, offset: 0 };
 const NOW = { quietMs: 0 };
 const HOUR_MS = 3_600_000;
 
@@ -25,6 +27,10 @@ describe.each(databases)('Session indexing on the $name database', ({ open }) =>
   });
   const count = async (text: string) =>
     (await world.stores.sessions.search(world.projectId, text, { limit: 1, offset: 0 })).total;
+  const found = async (text: string, page = PAGE) => {
+    const { items, total } = await world.stores.sessions.search(world.projectId, text, page);
+    return { ids: items.map(({ sessionId }) => sessionId), total };
+  };
   const rows = async (table: 'session_grams' | 'session_text_changes') => {
     const [row] = await opened.database.query<{ n: number }>(
       `SELECT count(*)::integer AS n FROM ${table} WHERE project_id = $1`,
@@ -122,5 +128,119 @@ describe.each(databases)('Session indexing on the $name database', ({ open }) =>
     await world.start();
     await indexSessions(opened.database, { ...NOW, isStopping: () => true });
     expect([await rows('session_grams'), errors]).toEqual([1, []]);
+  });
+
+  describe('Session search', () => {
+    test.each([
+      ['case counts', 'Taipei', 'taipei', 0],
+      ['a percent sign is literal', '100 percent', '100 %', 0],
+      ['an underscore is literal', 'axb', 'a_b', 0],
+      ['a percent sign is found', '100 % sure', '00 % s', 1],
+      ['a backslash is found as written', 'C:\\temp', 'C:\\temp', 1],
+      ['a backslash is found in its JSON form', 'C:\\temp', 'C:\\\\temp', 1],
+      ['quotes are found as written', 'say "hi" now', '"hi"', 1],
+      ['quotes are found in their JSON form', 'say "hi" now', '\\"hi\\"', 1],
+      ['a line break is found', 'one\ntwo', 'one\ntwo', 1],
+      ['one letter', 'q', 'q', 1],
+      ['two CJK characters', '明天下午三點', '下午', 1],
+      ['one CJK character', '明天下午三點', '點', 1],
+      ['an emoji', 'fine \u{1f600}', '\u{1f600}', 1],
+      ['keys of the JSON are found', 'x', '"role":"user"', 1],
+      ['a missing text is not found', 'x', 'nowhere to be found', 0],
+    ])('%s', async (_what, said, text, total) => {
+      await world.say(await world.start(), [user(said)]);
+      expect((await found(text)).total).toBe(total);
+    });
+
+    test('returns the last changed first, in pages, with the total count', async () => {
+      for (const [index, sessionId] of ['c', 'a', 'b', 'd'].entries()) {
+        const session = await world.start({ sessionId });
+        await world.say(session, [user('needle')], later(index < 2 ? 500 : index * 1000));
+      }
+      await world.start({ sessionId: 'none' });
+      const other = await sessionWorld(opened.database);
+      await other.say(await other.start(), [user('needle')]);
+      expect(await found('needle')).toEqual({ ids: ['d', 'b', 'a', 'c'], total: 4 });
+      expect(await found('needle', { limit: 2, offset: 1 })).toEqual({ ids: ['b', 'a'], total: 4 });
+      expect(await found('needle', { limit: 2, offset: 9 })).toEqual({ ids: [], total: 4 });
+      expect(await found('haystack')).toEqual({ ids: [], total: 0 });
+    });
+
+    const asTheyAre = async () => undefined;
+    const sortedIn = () => indexSessions(opened.database, { quietMs: 0 });
+    test.each([
+      ['no session is indexed', [asTheyAre, asTheyAre]],
+      ['all are indexed', [asTheyAre, sortedIn]],
+      ['some have changed since', [sortedIn, asTheyAre]],
+    ])('finds and counts the same with every plan when %s', async (_when, [before, after]) => {
+      const rare = [
+        'xylophone',
+        'Ωλ',
+        'Ωλψ',
+        '😀',
+        'ω',
+        'qz',
+        '§',
+        'say \\"no\\"',
+        'a "q',
+        '\\\\',
+        'e"',
+        '": "',
+      ];
+      const texts: { id: string; text: string; at: number }[] = [];
+      for (let index = 0; index < 44; index += 1) {
+        const words = `${index % 2 === 0 ? 'even "yes"' : 'odd'} ${index === 17 ? rare.join(' ') : 'plain'}`;
+        const started = await world.start({ sessionId: `s${index}` });
+        const said = await world.say(started, [user(words)], later(index * 1000));
+        texts.push({ id: `s${index}`, text: JSON.stringify(sessionData(said)), at: index });
+        if (index === 30) await before?.();
+      }
+      await after?.();
+      const common = [
+        'e',
+        'ev',
+        'even',
+        'd p',
+        '"content":"odd',
+        '"content":"',
+        '"yes"',
+        '"status":"active"',
+        'lastActivityAt',
+        '"}',
+      ];
+      for (const text of [...rare, ...common, 'nowhere', '~', 'zq', '":~']) {
+        const escaped = JSON.stringify(text).slice(1, -1);
+        const holding = texts
+          .filter((one) => one.text.includes(text) || one.text.includes(escaped))
+          .reverse();
+        const ids = holding.map(({ id }) => id);
+        expect([text, await found(text, { limit: 5, offset: 0 })]).toEqual([
+          text,
+          { ids: ids.slice(0, 5), total: ids.length },
+        ]);
+        expect([text, await found(text, { limit: 5, offset: 3 })]).toEqual([
+          text,
+          { ids: ids.slice(3, 8), total: ids.length },
+        ]);
+      }
+    });
+
+    test('reads the fields that all sessions’ data have', async () => {
+      const session = await world.start({ callId: 'c', provider: 'p' });
+      const said = await world.say(session, [user('x'), agent('y')]);
+      for (const one of [
+        session,
+        said,
+        { ...said, callId: null, provider: null, channel: 'phone' as const },
+      ]) {
+        const text = JSON.stringify(sessionData(one));
+        expect(ALWAYS_SHOWN.filter((part) => !text.includes(part))).toEqual([]);
+      }
+    });
+
+    test('does not search what only the model sees', async () => {
+      await world.say(await world.start(), [{ ...agent('inner thoughts'), internal: true }]);
+      expect((await found('inner thoughts')).total).toBe(0);
+    });
   });
 });

@@ -36,20 +36,20 @@ async function startSentinel() {
 
 describe('a Sentinel', () => {
   let sentinel: Awaited<ReturnType<typeof startSentinel>>;
-  let nobody: string;
+  let unreachable: string;
   beforeAll(async () => {
     sentinel = await startSentinel();
-    nobody = `127.0.0.1:${await reservePort()}`;
+    unreachable = `127.0.0.1:${await reservePort()}`;
   });
   afterAll(() => sentinel.close());
 
   test('is enough when it knows the master; others may be unreachable', async () => {
-    await requireSentinelMaster(`redis+sentinel://${nobody},${sentinel.address}/known`);
+    await requireSentinelMaster(`redis+sentinel://${unreachable},${sentinel.address}/known`);
   });
 
   test('that does not know the master is reported by the setting’s name', async () => {
     await expect(
-      requireSentinelMaster(`redis+sentinel://${sentinel.address},${nobody}/unknown`),
+      requireSentinelMaster(`redis+sentinel://${sentinel.address},${unreachable}/unknown`),
     ).rejects.toMatchObject({
       name: 'ConfigurationError',
       message: 'REDIS_URL: names the master unknown, which its Sentinels do not know',
@@ -57,7 +57,7 @@ describe('a Sentinel', () => {
   });
 
   test('is ignored when it is unreachable, and so are other kinds of Redis', async () => {
-    await requireSentinelMaster(`redis+sentinel://${nobody}/unknown`);
-    await requireSentinelMaster(`redis://${nobody}/1`);
+    await requireSentinelMaster(`redis+sentinel://${unreachable}/unknown`);
+    await requireSentinelMaster(`redis://${unreachable}/1`);
   });
 });

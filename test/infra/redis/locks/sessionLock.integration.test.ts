@@ -111,7 +111,7 @@ describe('Turns of one session', () => {
 
   test('do not wait for a waiter that died', async () => {
     const [node] = nodes;
-    await node?.client.zadd('callway:turn:{p:dead}:queue', 1, 'a-token-of-nobody');
+    await node?.client.zadd('callway:turn:{p:dead}:queue', 1, 'an-unknown-token');
     expect(await locked(0, 'p', 'dead', async () => 'taken')).toBe('taken');
   });
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
   rig = await startTelephonyRig();
 });
 
-beforeEach(() => talk());
+beforeEach(() => answerCall());
 
 afterEach(async () => {
   const { leg, events } = call;
@@ -35,7 +35,11 @@ afterAll(async () => {
   await assertNoLeaks();
 });
 
-async function talk(changes: Partial<TrunkInput> = {}, body = SDP, extra: string[] = []): Promise<void> {
+async function answerCall(
+  changes: Partial<TrunkInput> = {},
+  body = SDP,
+  extra: string[] = [],
+): Promise<void> {
   call = rig.dial(changes);
   invite = await rig.next(call.leg, 'INVITE');
   accepted = rig.phone.answer(invite, '200 OK', { body, extra });
@@ -49,7 +53,7 @@ async function talkInstead(changes: Partial<TrunkInput>, body = SDP): Promise<vo
   call.leg.hangup();
   answer(await rig.next(call.leg, 'BYE'), '200 OK');
   await call.ended;
-  await talk(changes, body);
+  await answerCall(changes, body);
 }
 
 function answer(request: string, status: string, extra: string[] = []): void {
@@ -257,7 +261,7 @@ test.each<[string, Partial<TrunkInput>, string[]]>([
   call.leg.hangup();
   answer(await rig.next(call.leg, 'BYE'), '200 OK');
   await call.ended;
-  await talk(changes, SDP, allow);
+  await answerCall(changes, SDP, allow);
   await expect(call.leg.refer('+886911222333')).rejects.toMatchObject({ code: 'transfer_unsupported' });
   expect(await rig.phone.receivesNone(ofThis('REFER'), 30)).toBe(true);
 });
@@ -305,7 +309,7 @@ test.each([
   call.leg.hangup();
   answer(await rig.next(call.leg, 'BYE'), '200 OK');
   await call.ended;
-  await talk({ username: 'u', password: 'p' }, SDP, [...allow, 'Session-Expires: 1;refresher=uac']);
+  await answerCall({ username: 'u', password: 'p' }, SDP, [...allow, 'Session-Expires: 1;refresher=uac']);
   // On a busy machine the SIP server may refresh too, without credentials.
   let refresh = await rig.next(call.leg, method);
   while (header(refresh, 'Proxy-Authorization') === '') {

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import type { TurnContext, TurnEvent, TurnState } from '../../../src/voice/turnDetection/turnState.ts';
+import { turnTransition } from '../../../src/voice/turnDetection/turnTransition.ts';
+import { at, context, during, frame, pending } from './support/turnStates.ts';
+
+describe('Turn detection over several steps', () => {
+  test('Turn detection reports the pause after which the caller continued', () => {
+    const step = turnTransition(at('listening', { requestedToMs: 500 }), frame, during(1460, 0, 1460));
+    expect(step.effects[0]).toEqual({ type: 'caller_continued', pauseMs: 900 });
+  });
+
+  test('The caller is asked to repeat at most twice in a row', () => {
+    const utterance = { startMs: 0, voicedMs: 900, lastVoicedMs: 900 };
+    const effects: string[] = [];
+    let state = at('listening');
+    for (let n = 0; n < 3; n++) {
+      const silent = { ...state, phase: 'listening', requestedToMs: 900, transcript: '' } as const;
+      const step = turnTransition(silent, frame, context(1700, { utterance }));
+      effects.push(...step.effects.map(({ type }) => type));
+      state = step.state;
+    }
+    expect(effects.filter((type) => type === 'start_turn').length).toBe(2);
+    expect(state.phase).toBe('idle');
+  });
+
+  test('A turn of DTMF digits carries the speech before them', () => {
+    const turnsOf = (state: TurnState, event: TurnEvent, given: TurnContext) =>
+      turnTransition(state, event, given).effects.flatMap((effect) =>
+        effect.type === 'start_turn' ? [[effect.input, effect.unansweredText]] : [],
+      );
+    const entry: TurnEvent = { type: 'dtmf_entry', digits: '12' };
+    const expected = [[{ kind: 'dtmf', digits: '12' }, 'my number is']];
+    const transcribed = at('listening', { requestedToMs: 500, transcript: 'is', carriedText: 'my number' });
+    expect(turnsOf(transcribed, entry, during(800, 0, 500))).toEqual(expected);
+    const waiting = { ...transcribed, ...pending, transcript: undefined };
+    const transcript: TurnEvent = { type: 'transcript', text: 'is', isBackchannel: false };
+    expect(turnsOf(waiting, transcript, during(800, 0, 500))).toEqual(expected);
+    const answered = at('thinking', { carriedText: 'my number is' });
+    expect(turnsOf(answered, entry, context(800, { answering: 'words' }))).toEqual(expected);
+  });
+
+  test.each([
+    [
+      'continues after a pause reports an early endpoint',
+      1000,
+      300,
+      [{ type: 'interrupt_agent' }, { type: 'endpointed_too_early', pauseMs: 1300 }],
+    ],
+    ['answers the agent does not', 1000, 500, [{ type: 'interrupt_agent' }]],
+    ['continues after a longer pause does not', 300, 300, [{ type: 'interrupt_agent' }]],
+  ])('An interruption that %s', (_, answeredSpeechEndMs, afterMs, expected) => {
+    const given = during(2900 + afterMs, 2000 + afterMs, 2900 + afterMs, { answering: 'words' });
+    const paused = at('paused', { answeredSpeechEndMs, agentStartedMs: 2000 });
+    expect(turnTransition(paused, frame, given).effects).toEqual(expected);
+  });
+
+  test('The fourth silence in a row is the last, and speech resets the count', () => {
+    const silence = (state: TurnState) =>
+      turnTransition({ ...state, phase: 'idle', sinceMs: 0 }, frame, context(8000));
+    const third = silence(silence(silence(at('idle')).state).state);
+    const fourth = silence(third.state);
+    expect(third.effects).not.toContainEqual(expect.objectContaining({ isLast: true }));
+    expect(fourth.effects).toContainEqual(expect.objectContaining({ isLast: true }));
+    const heard = turnTransition(
+      { ...third.state, phase: 'listening', requestedToMs: 500, transcript: 'yes' },
+      frame,
+      during(1200, 0, 500),
+    );
+    expect(heard.state.silences).toBe(0);
+  });
+});
