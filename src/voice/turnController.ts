@@ -211,7 +211,7 @@ export class TurnController {
   }
 
   #withScreening(input: TurnInput): TurnInput {
-    const isScreening = input.kind === 'words' && this.#deps.isScreening(input.text);
+    const isScreening = input.kind === 'user_message' && this.#deps.isScreening(input.text);
     return isScreening ? { ...input, isScreening } : input;
   }
 

@@ -37,7 +37,7 @@ const TRANSFER_TIMEOUT_MS = 180_000;
 
 const BEGIN: TurnInput = { kind: 'begin' };
 const RESUME: TurnInput = {
-  kind: 'notice',
+  kind: 'channel_error',
   code: STREAM_RESUMED,
   message: 'The audio stream was lost; the session continues on another one',
 };

@@ -154,7 +154,7 @@ function note(said: Said, piece: TurnOutput): void {
 
 function after(session: Session, { input, history = [] }: TurnRequest, said: Said): Session {
   const asked: Omit<SessionMessage, 'at'>[] =
-    input.kind === 'words'
+    input.kind === 'user_message'
       ? [{ role: 'user', content: input.text }]
       : input.kind === 'tool_results'
         ? input.results.map(({ toolCallId, content }) => ({

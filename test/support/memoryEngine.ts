@@ -140,7 +140,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     turn,
     events: () => records.flatMap(({ events }) => events),
     async say(text, more) {
-      const outputs = await turn({ kind: 'words', text }, more);
+      const outputs = await turn({ kind: 'user_message', text }, more);
       return outputs
         .map((output) => (output.type === 'text' || output.type === 'placeholder' ? output.text : ''))
         .join('');

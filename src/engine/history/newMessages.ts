@@ -43,7 +43,7 @@ export function newMessages(
   const { instructions } = conversation;
   const sendsAll = continuedAt !== undefined || repeated > 0 || messages.length === 0;
   return {
-    input: results.length > 0 ? toolResults(results, pending.calls) : words(last.message),
+    input: results.length > 0 ? toolResults(results, pending.calls) : userMessage(last.message),
     ...(history.length > 0 ? { history } : {}),
     ...(instructions.length > 0 ? { instructions } : {}),
     digest: sendsAll ? conversation.digest() : conversation.digest(session.digest ?? null),
@@ -135,8 +135,8 @@ function nothingToAnswer(last: IndexedMessage | undefined, count: number) {
   ]);
 }
 
-function words({ content }: ExternalMessage): TurnInput {
-  return { kind: 'words', text: content ?? '' };
+function userMessage({ content }: ExternalMessage): TurnInput {
+  return { kind: 'user_message', text: content ?? '' };
 }
 
 function toolResults(results: readonly IndexedMessage[], calls: readonly FunctionCall[]): TurnInput {

@@ -26,9 +26,9 @@ import {
 } from './turnMachineState.ts';
 
 /** Inputs after which a spoken turn without words has failed; after others the channel may stay silent. */
-const NEEDS_ANSWER: ReadonlySet<TurnInput['kind']> = new Set(['begin', 'words', 'dtmf']);
+const NEEDS_ANSWER: ReadonlySet<TurnInput['kind']> = new Set(['begin', 'user_message', 'dtmf']);
 /** Inputs that the pathway does not answer. */
-const RECORDED_ONLY: ReadonlySet<TurnInput['kind']> = new Set(['notice', 'last_words']);
+const RECORDED_ONLY: ReadonlySet<TurnInput['kind']> = new Set(['channel_error', 'unanswered_message']);
 /** Code of the error in the history where a model does not select an edge. */
 const ROUTE_FAILED = 'route_failed';
 /** A verdict is about ten tokens: it comes this soon after the answer's first one, or is not waited for. */
@@ -131,7 +131,7 @@ function readsExtracted(turn: TurnContext, { type, node }: TurnMachineEffect): b
 
 /** The variables that the turn extracts from the customer's words. */
 function extractedNames({ release, request }: TurnContext): ReadonlySet<string> {
-  const configs = request.input.kind === 'words' ? release.agent.variableConfigs : null;
+  const configs = request.input.kind === 'user_message' ? release.agent.variableConfigs : null;
   return new Set((configs ?? []).map(({ name }) => name));
 }
 
@@ -314,7 +314,7 @@ async function transfer(turn: TurnContext, node: PathwayNode): Promise<Outcome> 
 async function knowledgeFor(turn: TurnContext, node: PathwayNode): Promise<readonly Passage[]> {
   if (node.type !== 'knowledge') return [];
   const { input } = turn.request;
-  return await retrieve(turn, queryOf(node, input.kind === 'words' ? input.text : '', turn.render));
+  return await retrieve(turn, queryOf(node, input.kind === 'user_message' ? input.text : '', turn.render));
 }
 
 function announce(turn: TurnContext, node: PathwayNode, hasSpokenFor = false): void {
@@ -329,7 +329,7 @@ function announce(turn: TurnContext, node: PathwayNode, hasSpokenFor = false): v
 export async function extractVariables(turn: TurnContext): Promise<void> {
   const { release, request, session, graph, journal, signal } = turn;
   const configs = release.agent.variableConfigs;
-  if (request.input.kind !== 'words' || !configs || configs.length === 0) return;
+  if (request.input.kind !== 'user_message' || !configs || configs.length === 0) return;
   const { currentNodeId } = session.state;
   const node = currentNodeId === null ? graph.start : graph.node(currentNodeId);
   try {

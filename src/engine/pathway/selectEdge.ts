@@ -9,7 +9,7 @@ import { TRANSFER_TOOL, type TurnInput } from '../turn/turn.ts';
 /** What a move reacts to: the customer's input, or the end of a node that does not wait for the customer. */
 export type TurnTrigger =
   /** @property isScreening - A call screening service asks. */
-  | { readonly kind: 'words'; readonly isScreening?: true }
+  | { readonly kind: 'user_message'; readonly isScreening?: true }
   | { readonly kind: 'dtmf'; readonly digits: string }
   | { readonly kind: 'silence'; readonly durationMs: number }
   | { readonly kind: 'voicemail' }
@@ -26,10 +26,10 @@ export function triggerOf(input: TurnInput): TurnTrigger | 'begin' {
       return 'begin';
     case 'tool_results':
       return { kind: 'client_tools', tools: input.results.map(({ name = '' }) => name) };
-    case 'words':
-      return { kind: 'words', ...(input.isScreening ? { isScreening: true } : {}) };
-    case 'notice':
-    case 'last_words':
+    case 'user_message':
+      return { kind: 'user_message', ...(input.isScreening ? { isScreening: true } : {}) };
+    case 'channel_error':
+    case 'unanswered_message':
       return { kind: 'passed' };
     case 'transfer_failed':
       return { kind: 'tool_result', ok: false, tool: TRANSFER_TOOL };
@@ -102,7 +102,7 @@ export function edgeOfEvent(
 
 function selectGlobal(graph: PathwayGraph, node: PathwayNode, options: SelectEdgeOptions): EdgeSelection {
   const { kind } = options.trigger;
-  if (kind !== 'words' && kind !== 'dtmf') return STAY;
+  if (kind !== 'user_message' && kind !== 'dtmf') return STAY;
   const edges = graph.globalEdges.filter(({ target }) => target !== node.id);
   return selectAmong(edges, options);
 }
@@ -155,7 +155,7 @@ function isFree(node: PathwayNode, { trigger, hasSpoken }: SelectEdgeOptions): b
 }
 
 function isJudged(trigger: TurnTrigger): boolean {
-  return trigger.kind === 'words' || trigger.kind === 'passed' || trigger.kind === 'tool_result';
+  return trigger.kind === 'user_message' || trigger.kind === 'passed' || trigger.kind === 'tool_result';
 }
 
 function hasHappened({ data }: PathwayEdge, node: PathwayNode, trigger: TurnTrigger): boolean {
@@ -179,6 +179,6 @@ function hasHappened({ data }: PathwayEdge, node: PathwayNode, trigger: TurnTrig
     case 'voicemail':
       return trigger.kind === 'voicemail';
     case 'screening':
-      return trigger.kind === 'words' && trigger.isScreening === true;
+      return trigger.kind === 'user_message' && trigger.isScreening === true;
   }
 }

@@ -18,9 +18,9 @@ export const MAX_HOPS = 25;
 /** Inputs without a customer who could answer a question. */
 const UNATTENDED: ReadonlySet<TurnTrigger['kind']> = new Set(['silence', 'voicemail', 'failure']);
 /** Inputs on which a node is performed that the turn before took an edge to after its answer. */
-const PERFORMING: ReadonlySet<TurnTrigger['kind']> = new Set(['words', 'dtmf', 'silence']);
+const PERFORMING: ReadonlySet<TurnTrigger['kind']> = new Set(['user_message', 'dtmf', 'silence']);
 /** Inputs of the customer: they continue where a global edge had led away. */
-const RETURNING: ReadonlySet<TurnTrigger['kind']> = new Set(['words', 'dtmf', 'failure']);
+const RETURNING: ReadonlySet<TurnTrigger['kind']> = new Set(['user_message', 'dtmf', 'failure']);
 
 /**
  * Moves a conversation through its pathway for one turn.
@@ -74,7 +74,7 @@ export function initialTurn(
     nodeId,
     hasSpoken,
     hasAnswered: false,
-    trigger: { kind: 'words' },
+    trigger: { kind: 'user_message' },
     isAttended: true,
     returnTo,
     held: nodeId === null ? null : edgeFrom(graph, nodeId, heldEdgeId),
@@ -139,7 +139,7 @@ function route(state: TurnMachineState, context: TurnMachineContext): Step {
   const { choices, otherwise } = selectEdge(graph, node, options);
   const next = { ...state, choices, otherwise };
   if (choices.length === 0) return follow(next, otherwise, context);
-  const mayAnswer = trigger.kind === 'words' && otherwise === null && speaksByModel(node);
+  const mayAnswer = trigger.kind === 'user_message' && otherwise === null && speaksByModel(node);
   const isFree = mayAnswer && choices.every((edge) => due(state, edge, context).length === 0);
   if (context.style !== 'first' && isFree) return speakAt(next, node, context);
   return { state: { ...next, phase: 'judging' }, effects: [{ type: 'judge', node, choices }] };
@@ -149,7 +149,7 @@ function route(state: TurnMachineState, context: TurnMachineContext): Step {
 function follow(state: TurnMachineState, edge: PathwayEdge | null, context: TurnMachineContext): Step {
   if (edge) return take(state, edge, context);
   const node = current(state, context);
-  const isAnswer = state.trigger.kind === 'words' || state.trigger.kind === 'dtmf';
+  const isAnswer = state.trigger.kind === 'user_message' || state.trigger.kind === 'dtmf';
   if (!node || state.hasAnswered || !isAnswer) return finish(state);
   return speakAt({ ...state, choices: [] }, node, context);
 }

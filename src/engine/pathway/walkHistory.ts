@@ -95,7 +95,7 @@ function earlierTurns(history: readonly ExternalMessage[]) {
 /** Without words of the person, the agent spoke first, or went on with its tools' results. */
 function inputOf(asked: readonly ExternalMessage[]): TurnInput {
   const words = asked.filter(({ role }) => role === 'user').map(({ content }) => content ?? '');
-  if (words.length > 0) return { kind: 'words', text: words.join('\n') };
+  if (words.length > 0) return { kind: 'user_message', text: words.join('\n') };
   if (asked.length === 0) return { kind: 'begin' };
   const results = asked.map(({ tool_call_id: id = '', content }) => ({
     toolCallId: id,

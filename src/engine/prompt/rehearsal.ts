@@ -17,7 +17,7 @@ export function situationOf(turn: TurnContext, node: PathwayNode | undefined): S
   return {
     variables: turn.journal.variables,
     today: turn.today,
-    ...(input.kind === 'words' ? { lastUserText: input.text } : {}),
+    ...(input.kind === 'user_message' ? { lastUserText: input.text } : {}),
     ...(id !== undefined && type !== undefined && data
       ? { node: { id, title: data.title, type, prompt: turn.render(data.prompt) } }
       : {}),

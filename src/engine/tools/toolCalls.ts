@@ -233,7 +233,7 @@ function refusedTarget(targets: readonly string[] | null): string {
 
 /** The required variables to ask for before the conversation ends, which counts as a question; undefined for none. */
 function askBeforeEnd({ release, journal, request }: TurnContext): string | undefined {
-  if (request.input.kind !== 'words') return undefined;
+  if (request.input.kind !== 'user_message') return undefined;
   const due = stillToAsk(missingVariables(release.agent, journal.variables), journal.route.asked);
   if (due.length === 0) return undefined;
   journal.addQuestion(due.map(({ name }) => name));

@@ -93,7 +93,7 @@ export class Journal {
     const { input } = request;
     for (const message of request.history ?? []) this.add(message);
     switch (input.kind) {
-      case 'words':
+      case 'user_message':
         this.add({ role: 'user', content: input.text });
         return;
       case 'dtmf':
@@ -108,7 +108,7 @@ export class Journal {
         this.event('answering_machine', { kind: 'voicemail', ...evidence });
         return;
       }
-      case 'notice':
+      case 'channel_error':
         this.event('error', { code: input.code, message: input.message });
         return;
       case 'tool_results':
@@ -126,7 +126,7 @@ export class Journal {
         this.add({ role: 'user', content, internal: true });
         return;
       }
-      case 'last_words':
+      case 'unanswered_message':
         if (input.text !== '') this.add({ role: 'user', content: input.text });
         return;
       case 'begin':

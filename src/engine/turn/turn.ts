@@ -11,7 +11,7 @@ export type TurnInput =
   /** The agent speaks first, as when a call is answered. */
   | { readonly kind: 'begin' }
   /** @property isScreening - A call screening service asks. */
-  | { readonly kind: 'words'; readonly text: string; readonly isScreening?: true }
+  | { readonly kind: 'user_message'; readonly text: string; readonly isScreening?: true }
   | { readonly kind: 'dtmf'; readonly digits: string }
   | { readonly kind: 'silence'; readonly durationMs: number }
   /** An answering machine waits for a message; `evidence` is what revealed it. */
@@ -21,9 +21,9 @@ export type TurnInput =
   /** A transfer failed, and the customer is back. */
   | { readonly kind: 'transfer_failed'; readonly to: string; readonly reason: string }
   /** The channel says something itself; the history records why. */
-  | { readonly kind: 'notice'; readonly code: string; readonly message: string }
+  | { readonly kind: 'channel_error'; readonly code: string; readonly message: string }
   /** The customer has left: records their last words without an answer. May be empty where `history` has them. */
-  | { readonly kind: 'last_words'; readonly text: string }
+  | { readonly kind: 'unanswered_message'; readonly text: string }
   /** Results of the client's own tools. */
   | { readonly kind: 'tool_results'; readonly results: readonly ToolResult[] };
 

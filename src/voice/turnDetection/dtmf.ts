@@ -48,7 +48,7 @@ export function onDtmfEntry(state: TurnState, digits: string, context: TurnConte
     case 'listening':
       return onEntryDuringSpeech(next, digits, context);
     case 'thinking': {
-      if (context.answering !== 'words') break;
+      if (context.answering !== 'user_message') break;
       const step = startTurn(next, { kind: 'dtmf', digits }, context, state.carriedText);
       return { state: step.state, effects: [{ type: 'cancel_turn' }, ...step.effects] };
     }

@@ -107,7 +107,7 @@ function onListening(state: TurnState, utterance: Utterance, context: TurnContex
 /** Speech before the answer is heard continues the caller's turn; other turns are not cancelled. */
 function onSpeechWhileThinking(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {
   const isSpeech = utterance.voicedMs >= CANCEL_AFTER_MS;
-  if (context.answering === 'words' && isSpeech)
+  if (context.answering === 'user_message' && isSpeech)
     return { state: enterPhase(state, 'listening', context), effects: [{ type: 'cancel_turn' }] };
   const silenceMs = context.atMs - utterance.lastVoicedMs;
   if (silenceMs < context.policy.minEndpointingDelayMs) return withoutEffects(state);

@@ -70,7 +70,7 @@ export function endCallerTurn(state: TurnState, context: TurnContext): TurnStep 
   if (pendingDigits)
     return startTurn(answered, { kind: 'dtmf', digits: pendingDigits.digits }, context, text);
   if (text !== '') {
-    const step = startTurn(answered, { kind: 'words', text }, context);
+    const step = startTurn(answered, { kind: 'user_message', text }, context);
     const answeredSpeechEndMs = context.utterance?.lastVoicedMs;
     return { ...step, state: { ...step.state, carriedText: text, answeredSpeechEndMs } };
   }
@@ -81,7 +81,7 @@ export function endCallerTurn(state: TurnState, context: TurnContext): TurnStep 
 function reprompt(state: TurnState, code: string, message: string, context: TurnContext): TurnStep {
   if (state.reprompts >= MAX_REPROMPTS) return becomeIdle(state, context);
   const next = { ...state, reprompts: state.reprompts + 1 };
-  return startTurn(next, { kind: 'notice', code, message }, context);
+  return startTurn(next, { kind: 'channel_error', code, message }, context);
 }
 
 function earlyAnswerOf(text: string, { utterance }: TurnContext): TurnState['earlyAnswer'] {

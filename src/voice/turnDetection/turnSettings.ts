@@ -132,7 +132,7 @@ export class TurnSettings {
     switch (input.kind) {
       case 'failure':
         return phrases.apology;
-      case 'notice':
+      case 'channel_error':
         return noticePhrase(input.code, phrases);
       case 'transfer_failed':
         return phrases.transferFailed;

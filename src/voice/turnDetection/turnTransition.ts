@@ -73,7 +73,7 @@ function onAgentTurnEnded(state: TurnState, context: TurnContext): TurnStep {
   if (pendingDigits) return startTurn(next, { kind: 'dtmf', digits: pendingDigits.digits }, context);
   if (context.utterance) return withoutEffects(enterPhase(next, 'listening', context));
   if (earlyAnswer && context.atMs - earlyAnswer.endMs <= EARLY_ANSWER_MS)
-    return startTurn({ ...next, silences: 0 }, { kind: 'words', text: earlyAnswer.text }, context);
+    return startTurn({ ...next, silences: 0 }, { kind: 'user_message', text: earlyAnswer.text }, context);
   return withoutEffects(enterPhase(next, 'idle', context));
 }
 

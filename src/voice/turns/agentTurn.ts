@@ -18,7 +18,11 @@ import type { TurnSettings } from '../turnDetection/turnSettings.ts';
 import { speechEndEpochMs, type TurnLatency, type TurnTimestamps, turnLatency } from './turnLatency.ts';
 
 /** Turns without fillers: an answering machine does not wait, and the other two have their text at once. */
-const WITHOUT_FILLER: ReadonlySet<TurnInput['kind']> = new Set(['voicemail', 'notice', 'last_words']);
+const WITHOUT_FILLER: ReadonlySet<TurnInput['kind']> = new Set([
+  'voicemail',
+  'channel_error',
+  'unanswered_message',
+]);
 /** Turns without a latency: neither a silence nor an answering machine waits for an answer. */
 const WITHOUT_LATENCY: ReadonlySet<TurnInput['kind']> = new Set(['silence', 'voicemail']);
 /** Silence before the first filler, and between two of them. */

@@ -148,7 +148,7 @@ export class AgentTurnQueue {
     await this.#turn?.done;
     if (text === '' && this.#unanswered.isEmpty) return;
     if (!this.#hasSessionEnded) {
-      const { result } = await this.#runTurn({ kind: 'last_words', text }, timestamps, false);
+      const { result } = await this.#runTurn({ kind: 'unanswered_message', text }, timestamps, false);
       if (!isSessionEnded(result.error)) return;
     }
     // The session has ended: the history takes the messages without a turn.
@@ -202,7 +202,7 @@ export class AgentTurnQueue {
     const interrupted = outcome === 'interrupted';
     if (interrupted) this.interruptions += 1;
     if (!latency) return;
-    const isAnswer = kind === 'words' || kind === 'dtmf';
+    const isAnswer = kind === 'user_message' || kind === 'dtmf';
     const spoken = { kind, interrupted, ...(isAnswer ? latency : {}) };
     this.spokenTurns.push(spoken);
     this.#deps.onSpokenTurn?.(spoken);
@@ -216,7 +216,8 @@ export class AgentTurnQueue {
     if (isCompleted) for (const action of actions) this.#deps.stream.command(action);
     const isTransferred = isCompleted && actions.some(({ kind }) => kind === 'transfer');
     const isGivenUp =
-      (input.kind === 'failure' && !hasText) || (input.kind === 'notice' && input.code === AGENT_FAILED);
+      (input.kind === 'failure' && !hasText) ||
+      (input.kind === 'channel_error' && input.code === AGENT_FAILED);
     const isOver = ended !== null || isGivenUp || input.kind === 'voicemail' || (isLast && !hasText);
     if (isTransferred) this.#deps.onSessionOver('transferred');
     else if (isOver) this.#deps.onSessionOver(isGivenUp || input.kind === 'failure' ? 'failed' : 'hung_up');
@@ -237,14 +238,14 @@ export class AgentTurnQueue {
       return;
     }
     this.#deps.onError(error, 'agent turn failed');
-    if (input.kind === 'notice') {
+    if (input.kind === 'channel_error') {
       this.#deps.onSessionOver('failed');
       return;
     }
     this.#deps.dispatch({ type: 'agent_turn_started' });
     const message = error instanceof CallwayError ? error.message : 'The turn failed';
     const next: TurnInput =
-      input.kind === 'failure' ? { kind: 'notice', code: AGENT_FAILED, message } : { kind: 'failure' };
+      input.kind === 'failure' ? { kind: 'channel_error', code: AGENT_FAILED, message } : { kind: 'failure' };
     await this.run(next, { ...timestamps });
   }
 }

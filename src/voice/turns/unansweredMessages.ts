@@ -44,6 +44,6 @@ export class UnansweredMessages {
 
 /** The caller's message in an input; empty where the caller said nothing. */
 export function callerMessages(input: TurnInput): readonly ExternalMessage[] {
-  if (input.kind === 'words') return [{ role: 'user', content: input.text }];
+  if (input.kind === 'user_message') return [{ role: 'user', content: input.text }];
   return input.kind === 'dtmf' ? [{ role: 'user', content: input.digits }] : [];
 }

@@ -28,7 +28,7 @@ describe.each([
     });
     expect(body.id.slice('chatcmpl-'.length)).toMatch(UUID);
     expect(body.session_id).toMatch(UUID);
-    expect(rig.server.conversations.requests[0]?.request.input).toEqual({ kind: 'words', text: 'Hi' });
+    expect(rig.server.conversations.requests[0]?.request.input).toEqual({ kind: 'user_message', text: 'Hi' });
   });
 
   test('stream the answer', async () => {

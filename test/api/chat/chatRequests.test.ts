@@ -77,7 +77,7 @@ test('Model parameters are passed to the turn; unknown and null fields are ignor
   expect(status).toBe(200);
   expect(rig.server.conversations.requests[0]?.request).toEqual({
     digest: expect.any(String),
-    input: { kind: 'words', text: 'Hi' },
+    input: { kind: 'user_message', text: 'Hi' },
     instructions: ['Be brief'],
     temperature: 0.2,
     maxOutputTokens: 5,
@@ -104,7 +104,7 @@ test('A response_format of text is the default', async () => {
   await ask({ messages: [user('Hi')], response_format: { type: 'text' } });
   expect(rig.server.conversations.requests[0]?.request).toEqual({
     digest: expect.any(String),
-    input: { kind: 'words', text: 'Hi' },
+    input: { kind: 'user_message', text: 'Hi' },
   });
 });
 

@@ -84,7 +84,7 @@ describe.each(['/project', '/v1/projects'])('The openai client at %s', (family) 
     await client().chat.completions.create({ ...ask, messages });
     expect(server.conversations.requests[2]?.request).toEqual({
       digest: expect.any(String),
-      input: { kind: 'words', text: 'Thanks' },
+      input: { kind: 'user_message', text: 'Thanks' },
     });
   });
 

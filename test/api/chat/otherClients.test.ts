@@ -53,7 +53,7 @@ describe('The Vercel AI SDK', () => {
     });
     expect([text, finishReason]).toEqual(['Sunny', 'stop']);
     expect(server.conversations.requests[0]?.request).toMatchObject({
-      input: { kind: 'words', text: 'Weather?' },
+      input: { kind: 'user_message', text: 'Weather?' },
       instructions: ['Be brief'],
     });
   });

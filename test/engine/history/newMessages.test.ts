@@ -16,7 +16,7 @@ const call = (id: string) => ({
 });
 const calling = (...ids: string[]) => ({ ...agent(null), tool_calls: ids.map(call) });
 const result = (id: string, content = 'ok') => ({ role: 'tool' as const, content, tool_call_id: id });
-const words = (text: string) => ({ kind: 'words' as const, text });
+const words = (text: string) => ({ kind: 'user_message' as const, text });
 const results = (...ids: string[]) => ({
   kind: 'tool_results' as const,
   results: ids.map((id) => ({ toolCallId: id, name: `do_${id}`, content: 'ok' })),

@@ -133,7 +133,7 @@ describe.each(MODES)('The %s mode', (mode) => {
     const conversation = await greeted(mode, pathwayOf(edges, everywhere), model, { tier });
     const before = model.requests.length;
     const outputs = await conversation.turn(
-      digits === undefined ? { kind: 'words', text: 'Well…' } : { kind: 'dtmf', digits },
+      digits === undefined ? { kind: 'user_message', text: 'Well…' } : { kind: 'dtmf', digits },
     );
     const said = outputs.flatMap((output) => (output.type === 'text' ? [output.text] : []));
     expect(said).toEqual([`as ${expected}`]);

@@ -30,7 +30,7 @@ function select(
   const node = graph.node('a');
   if (!node) throw new Error('no node');
   const { choices, otherwise } = selectEdge(graph, node, {
-    trigger: options.trigger ?? { kind: 'words' },
+    trigger: options.trigger ?? { kind: 'user_message' },
     variables: () => options.variables ?? {},
     hasSpoken: options.hasSpoken ?? true,
   });
@@ -186,7 +186,7 @@ describe('selectEdge', () => {
     [
       'takes the screening edge before a sentence and an unconditional edge',
       [sentence, { condition: null }, { condition: { event: 'screening' } }],
-      { trigger: { kind: 'words', isScreening: true } },
+      { trigger: { kind: 'user_message', isScreening: true } },
       { choices: [], otherwise: 'e2' },
     ],
     [

@@ -34,7 +34,7 @@ test('A chat that was left ends after the agent’s sessionIdleMinutes, with its
   const say = (sessionId: string) =>
     engine.runTurn(
       { projectId, sessionId, channel: 'chat' },
-      () => ({ input: { kind: 'words', text: 'Hi' } }),
+      () => ({ input: { kind: 'user_message', text: 'Hi' } }),
       () => undefined,
       new AbortController().signal,
     );

@@ -81,7 +81,7 @@ test('An answer that was heard whole has no generatedText; after an unheard one 
   expect(last(conversation)).not.toHaveProperty('generatedText');
   expect(conversation.session().state.hasSpoken).toBe(true);
   await conversation.turn(
-    { kind: 'words', text: 'Hm?' },
+    { kind: 'user_message', text: 'Hm?' },
     { delivery: delivering({ text: '', interrupted: true }) },
   );
   expect(last(conversation)).toMatchObject({
@@ -127,7 +127,11 @@ test('A notice of the channel is stored with its reason', async () => {
   const model = scriptedModel(() => ({ text: 'Hello.' }));
   const conversation = memoryEngine({ model, pathway });
   await conversation.turn({ kind: 'begin' });
-  const input = { kind: 'notice', code: 'not_understood', message: 'No words were recognised' } as const;
+  const input = {
+    kind: 'channel_error',
+    code: 'not_understood',
+    message: 'No words were recognised',
+  } as const;
   await conversation.turn(input, { delivery: delivering({ text: 'Pardon?', interrupted: false }) });
   expect(last(conversation)).toMatchObject({ role: 'assistant', content: 'Pardon?' });
   expect(conversation.events().at(-1)).toMatchObject({ type: 'error', data: { code: 'not_understood' } });

@@ -19,7 +19,12 @@ const node = fc.constantFrom(0 as const, 1 as const);
 const turn = fc.record({
   act: fc.constant('turn' as const),
   node,
-  kind: fc.constantFrom('words' as const, 'words' as const, 'spoken' as const, 'last_words' as const),
+  kind: fc.constantFrom(
+    'user_message' as const,
+    'user_message' as const,
+    'spoken' as const,
+    'unanswered_message' as const,
+  ),
   model: fc.constantFrom(
     'answers' as const,
     'fails first' as const,
@@ -100,7 +105,7 @@ async function meet(
 }
 
 function quiet(which: 0 | 1): Turn {
-  return { node: which, kind: 'words', model: 'answers', stay: 'to the end' };
+  return { node: which, kind: 'user_message', model: 'answers', stay: 'to the end' };
 }
 
 async function perform(here: World, act: Act, words: string): Promise<Seen | undefined> {
@@ -142,9 +147,9 @@ function check({ kept, requests }: World, seen: Seen, changes: number, isTrouble
   if (isDone) expect(said, JSON.stringify(what)).toBe(text);
   if (error instanceof TurnCancelledError) expect(said, JSON.stringify(what)).toBe('');
   else if (!isTroubled || error === undefined) expect(said.startsWith(text), JSON.stringify(what)).toBe(true);
-  expect(asked, JSON.stringify(what)).toBeLessThanOrEqual(taken.kind === 'last_words' ? 0 : 1);
+  expect(asked, JSON.stringify(what)).toBeLessThanOrEqual(taken.kind === 'unanswered_message' ? 0 : 1);
   expect(seen.settled, JSON.stringify(what)).toBeLessThanOrEqual(1);
-  if (isDone && taken.kind !== 'words') expect(seen.told, JSON.stringify(what)).toBe(1);
+  if (isDone && taken.kind !== 'user_message') expect(seen.told, JSON.stringify(what)).toBe(1);
   expect(isExpected(seen, changes, isTroubled), JSON.stringify(what)).toBe(true);
 }
 
@@ -163,7 +168,7 @@ function isExpected(
       return changes > 0;
     case 'session_id_in_use':
       // A spoken turn does not switch to another session; and the other session may have ended again when it is read.
-      return changes > (kind === 'words' ? 2 : 1);
+      return changes > (kind === 'user_message' ? 2 : 1);
     case 'session_busy':
     case 'database_unavailable':
       return isTroubled;

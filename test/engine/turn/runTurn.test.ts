@@ -43,7 +43,7 @@ describe('The balance mode', () => {
     const conversation = memoryEngine({ model, pathway });
     await conversation.say('Hi', { variables: { name: 'Ann' } });
     await conversation.say('Book please');
-    const outputs = await conversation.turn({ kind: 'words', text: 'Monday' });
+    const outputs = await conversation.turn({ kind: 'user_message', text: 'Monday' });
     expect(outputs).toContainEqual({ type: 'text', text: 'Thank you, Ann.' });
     expect(outputs.at(-1)).toMatchObject({ type: 'done', ended: 'end_node', finishReason: 'stop' });
     expect(conversation.sessions.size).toBe(0);
@@ -89,7 +89,7 @@ test('The turbo mode answers without waiting for the edge selection', async () =
   const heard: string[] = [];
   await conversation.engine.runTurn(
     { projectId: PROJECT, sessionId: 's', channel: 'chat' },
-    () => ({ input: { kind: 'words', text: 'I want to book' } }),
+    () => ({ input: { kind: 'user_message', text: 'I want to book' } }),
     (output) => {
       if (output.type !== 'text') return undefined;
       heard.push(output.text);

@@ -36,7 +36,7 @@ function spokenTurn(onSession: (session: Session) => void) {
 }
 
 describe('A spoken turn', () => {
-  const input = { kind: 'words', text: 'Well' } as const;
+  const input = { kind: 'user_message', text: 'Well' } as const;
 
   test('tells its channel the session that it runs on', async () => {
     const { conversation } = scene();
@@ -98,7 +98,7 @@ test('A turn holds its lock until its failure is stored', async () => {
   const leaving = new AbortController();
   const turn = conversation.engine.runTurn(
     { projectId: PROJECT, sessionId: 's', channel: 'chat' },
-    () => ({ input: { kind: 'words', text: 'First' } }),
+    () => ({ input: { kind: 'user_message', text: 'First' } }),
     ({ type }) => (type === 'start' ? void leaving.abort(new Error('gone')) : undefined),
     leaving.signal,
   );

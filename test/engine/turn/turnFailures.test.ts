@@ -28,7 +28,7 @@ describe('Failures', () => {
     const endSession = async () => void (await conversation.engine.end(PROJECT, 's', 'api_end'));
     const turn = conversation.engine.runTurn(
       wanted,
-      () => ({ input: { kind: 'words', text: 'Count' } }),
+      () => ({ input: { kind: 'user_message', text: 'Count' } }),
       ({ type }) => (type === 'text' ? endSession() : undefined),
       new AbortController().signal,
     );
@@ -52,7 +52,7 @@ describe('Failures', () => {
       finish: async () => ({ text: '', interrupted: false }),
       heardSoFar: () => ({ text: '', interrupted: false }),
     };
-    await expect(conversation.turn({ kind: 'words', text: 'Help' }, { delivery })).rejects.toBe(away);
+    await expect(conversation.turn({ kind: 'user_message', text: 'Help' }, { delivery })).rejects.toBe(away);
     expect(conversation.records.at(-1)).toMatchObject({
       messages: [{ content: 'Help' }],
       events: [{ type: 'error', data: { code: 'model_unavailable' } }],
@@ -78,7 +78,7 @@ describe('Failures', () => {
     const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
     const turn = conversation.engine.runTurn(
       wanted,
-      () => ({ input: { kind: 'words', text: 'Count' } }),
+      () => ({ input: { kind: 'user_message', text: 'Count' } }),
       ({ type }) => (type === 'text' ? void leaving.abort(new Error('gone')) : undefined),
       leaving.signal,
     );
@@ -95,7 +95,7 @@ describe('Failures', () => {
     const outputs: TurnOutput[] = [];
     const turn = conversation.engine.runTurn(
       wanted,
-      () => ({ input: { kind: 'words', text: 'Hi' } }),
+      () => ({ input: { kind: 'user_message', text: 'Hi' } }),
       (output) => void outputs.push(output),
       leaving.signal,
     );

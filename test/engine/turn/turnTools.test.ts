@@ -109,7 +109,7 @@ describe('Tools', () => {
   test('end_call ends the session after the answer', async () => {
     const model = scriptedModel(() => ({ text: 'Goodbye.', calls: [{ name: 'end_call' }] }));
     const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
-    const outputs = await conversation.turn({ kind: 'words', text: 'Bye' });
+    const outputs = await conversation.turn({ kind: 'user_message', text: 'Bye' });
     expect(outputs.at(-1)).toMatchObject({ ended: 'end_call_tool' });
     expect(conversation.endings.length).toBe(1);
   });
@@ -127,7 +127,7 @@ describe('Tools', () => {
         },
       }),
     });
-    await conversation.turn({ kind: 'words', text: 'Bye' });
+    await conversation.turn({ kind: 'user_message', text: 'Bye' });
     expect(conversation.session().instanceId).toBe('another');
     expect(conversation.endings).toEqual([]);
   });
@@ -140,7 +140,7 @@ describe('Tools', () => {
         : { calls: [{ name: 'weather', arguments: { city: 'Taipei' } }] },
     );
     const conversation = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
-    const outputs = await conversation.turn({ kind: 'words', text: 'Weather?' }, { callerTools });
+    const outputs = await conversation.turn({ kind: 'user_message', text: 'Weather?' }, { callerTools });
     const call = outputs.find((output) => output.type === 'tool_call');
     expect(call).toMatchObject({
       index: 0,

@@ -7,7 +7,7 @@ import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const clock = createSimulatedClock(10_000);
 const SESSION = { projectId: 'p', sessionId: 's', channel: 'phone' } as const;
-const INPUT: TurnInput = { kind: 'words', text: 'Hi' };
+const INPUT: TurnInput = { kind: 'user_message', text: 'Hi' };
 
 test('TurnTrace records the parts of a spoken answer’s latency one after the other', () => {
   const { tracing, spans } = recordTraces(clock.now);

@@ -67,7 +67,7 @@ test('A turn is counted by stage in seconds; a turn without an answer is not', a
     speechMs: 80,
     playoutMs: 20,
   };
-  meter.turn({ kind: 'words', interrupted: true, latencyMs: 1000, latencyParts });
+  meter.turn({ kind: 'user_message', interrupted: true, latencyMs: 1000, latencyParts });
   meter.turn({ kind: 'begin', interrupted: false });
   const watch = meter.providerMetrics('speech', 'openai');
   watch.recordError('model_unavailable');

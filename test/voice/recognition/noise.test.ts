@@ -44,7 +44,7 @@ async function sessionAmid({ caller, callerAtMs = 0, noise, noiseAtMs = 0, durat
         return (quiet[at] ?? 0) + (noise[at - noiseAtMs * 8] ?? 0) + (caller?.[at - callerAtMs * 8] ?? 0);
       }),
   });
-  const answered = report.turns.filter(({ kind }) => kind === 'words').length;
+  const answered = report.turns.filter(({ kind }) => kind === 'user_message').length;
   return { answered, interruptions: report.interruptions, falseInterruptions: report.falseInterruptions };
 }
 

@@ -25,7 +25,7 @@ test('The agent greets within 60 ms, listens, answers, and the history has it al
   expect(await call.report).toMatchObject({
     outcome: 'closed',
     interruptions: 0,
-    turns: [{ kind: 'begin' }, { kind: 'words' }],
+    turns: [{ kind: 'begin' }, { kind: 'user_message' }],
   });
 });
 
@@ -42,7 +42,7 @@ test('A resumed session starts with a notice instead of the greeting', async () 
     `assistant: ${GREETING.text}`,
   ]);
   expect(eventsOf(call, 'error')).toEqual([expect.objectContaining({ code: 'stream_resumed' })]);
-  expect((await call.report).turns.map(({ kind }) => kind)).toEqual(['notice', 'words']);
+  expect((await call.report).turns.map(({ kind }) => kind)).toEqual(['channel_error', 'user_message']);
 });
 
 test('Turn latency equals what the recorded channels show, and its parts add up', async () => {

@@ -36,7 +36,7 @@ describe('Turn detection over several steps', () => {
     const transcript: TurnEvent = { type: 'transcript', text: 'is', isBackchannel: false };
     expect(turnsOf(waiting, transcript, during(800, 0, 500))).toEqual(expected);
     const answered = at('thinking', { carriedText: 'my number is' });
-    expect(turnsOf(answered, entry, context(800, { answering: 'words' }))).toEqual(expected);
+    expect(turnsOf(answered, entry, context(800, { answering: 'user_message' }))).toEqual(expected);
   });
 
   test.each([
@@ -49,7 +49,7 @@ describe('Turn detection over several steps', () => {
     ['answers the agent does not', 1000, 500, [{ type: 'interrupt_agent' }]],
     ['continues after a longer pause does not', 300, 300, [{ type: 'interrupt_agent' }]],
   ])('An interruption that %s', (_, answeredSpeechEndMs, afterMs, expected) => {
-    const given = during(2900 + afterMs, 2000 + afterMs, 2900 + afterMs, { answering: 'words' });
+    const given = during(2900 + afterMs, 2000 + afterMs, 2900 + afterMs, { answering: 'user_message' });
     const paused = at('paused', { answeredSpeechEndMs, agentStartedMs: 2000 });
     expect(turnTransition(paused, frame, given).effects).toEqual(expected);
   });

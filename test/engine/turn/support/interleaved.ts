@@ -23,7 +23,7 @@ export type Stay = 'to the end' | number | 'hangs up' | 'speaks on';
 
 export interface Turn {
   readonly node: 0 | 1;
-  readonly kind: 'words' | 'spoken' | 'last_words';
+  readonly kind: 'user_message' | 'spoken' | 'unanswered_message';
   readonly model: ModelScript;
   readonly stay: Stay;
 }
@@ -152,10 +152,14 @@ export function interleavedNodes(scheduler: Scheduler, outage: Outage | null = n
     if (why) void gate(`the customer ${turn.stay}`)?.then(() => stop.abort(why));
     const delivery = deliveryOf(seen, around);
     const read = () => ({
-      input: { kind: turn.kind === 'last_words' ? ('last_words' as const) : ('words' as const), text: words },
-      ...(turn.kind === 'words' ? {} : { delivery }),
+      input: {
+        kind:
+          turn.kind === 'unanswered_message' ? ('unanswered_message' as const) : ('user_message' as const),
+        text: words,
+      },
+      ...(turn.kind === 'user_message' ? {} : { delivery }),
     });
-    const channel = turn.kind === 'words' ? 'chat' : 'phone';
+    const channel = turn.kind === 'user_message' ? 'chat' : 'phone';
     const wanted = { projectId: PROJECT, sessionId: 's', channel } as const;
     let pieces = 0;
     const sink = (output: TurnOutput) => {
