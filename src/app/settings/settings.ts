@@ -275,11 +275,11 @@ function headerList() {
 
 function provider<Name extends string>(what: string, registry: Readonly<Record<Name, unknown>>) {
   const names = Object.keys(registry) as Name[];
-  const description = `${what}: ${names.map((name) => `\`${name}\``).join(' or ')}.`;
+  const shown = new Intl.ListFormat('en', { type: 'disjunction' }).format(names.map((name) => `\`${name}\``));
   return z
     .enum(names, `must be one of ${names.join(', ')}`)
     .optional()
-    .describe(description);
+    .describe(`${what}: ${shown}.`);
 }
 
 function httpUrl() {
