@@ -2,6 +2,7 @@ import { v7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { NewApiKey } from '../../../src/agents/accounts/accountStores.ts';
 import { NO_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
+import { DEFAULT_QUOTAS } from '../../../src/agents/accounts/quotas.ts';
 import { newAgentConfig } from '../../../src/agents/agentConfig.ts';
 import { starterPathway } from '../../../src/agents/pathway/schema/starterPathway.ts';
 import type { TestCase } from '../../../src/agents/testSuites/testCase.ts';
@@ -89,6 +90,7 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
       historyRetentionDays: 0,
       reportUsage: true,
       callLimits: { ...NO_CALL_LIMITS, maxCallsPerHour: 7 },
+      quotas: DEFAULT_QUOTAS,
       ...at,
     });
     const callLimits = { blockedPrefixes: ['+1900'] };
