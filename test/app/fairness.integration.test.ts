@@ -2,10 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway, type TestProject } from '../support/gateway.ts';
 import { type ScriptedUpstream, saying, startScriptedUpstream } from '../support/scriptedUpstream.ts';
 
-const TURNS = 120;
-const ATTACKERS = 8;
-/** What a busy machine adds to the slowest of a hundred. */
-const SLACK_MS = 40;
+const TURNS = 30;
+/** What a busy machine adds to the slowest turn. A bomb without a bound holds up every turn for seconds. */
+const SLACK_MS = 250;
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
@@ -48,32 +47,37 @@ const ATTACKS: readonly [string, object][] = [
   ],
 ];
 
-test.each(ATTACKS)('A project with %s costs the others no more than plain chats do', async (_name, graph) => {
-  const plainMs = await latencyBeside(pathway('Be kind.'));
-  const attackedMs = await latencyBeside(graph);
+test('Projects with costly templates and expressions cost the others no more than plain chats do', async () => {
+  const plainMs = await slowestBeside(ATTACKS.map(() => pathway('Be kind.')));
+  const attackedMs = await slowestBeside(ATTACKS.map(([, graph]) => graph));
   expect(attackedMs).toBeLessThan(2 * plainMs + SLACK_MS);
 });
 
-/** The 99th percentile of a project's chats while another project with this pathway chats, too. */
-async function latencyBeside(graph: object): Promise<number> {
-  const other = await gateway.createProject();
-  const saved = await gateway.api('PUT', `${other.path}/pathway`, { key: other.developerKey, body: graph });
-  expect(saved.status).toBe(200);
-  const variables = { list: Array.from({ length: 900 }, (_, n) => `${n % 7}`), text: 'a'.repeat(50_000) };
+/** The slowest of a project's chats while others with these pathways chat, too. */
+async function slowestBeside(graphs: readonly object[]): Promise<number> {
   const stop = new AbortController();
-  const attacks = Array.from({ length: ATTACKERS }, async (_, index) => {
-    const session_id = `${other.id}-${index}`;
-    const created = await gateway.api('POST', `${other.path}/sessions`, {
-      key: other.developerKey,
-      body: { session_id, variables },
-    });
-    expect(created.status).toBe(200);
+  const others = await Promise.all(graphs.map((graph) => createOther(graph)));
+  const attacks = others.map(async ({ other, session_id }) => {
     while (!stop.signal.aborted) await chat(other, { session_id });
   });
   const found = await latencies(TURNS);
   stop.abort();
   await Promise.all(attacks);
-  return percentile99(found);
+  return Math.max(...found);
+}
+
+async function createOther(graph: object): Promise<{ other: TestProject; session_id: string }> {
+  const other = await gateway.createProject();
+  const saved = await gateway.api('PUT', `${other.path}/pathway`, { key: other.developerKey, body: graph });
+  expect(saved.status).toBe(200);
+  const variables = { list: Array.from({ length: 900 }, (_, n) => `${n % 7}`), text: 'a'.repeat(50_000) };
+  const session_id = `of-${other.id}`;
+  const created = await gateway.api('POST', `${other.path}/sessions`, {
+    key: other.developerKey,
+    body: { session_id, variables },
+  });
+  expect(created.status).toBe(200);
+  return { other, session_id };
 }
 
 async function latencies(turns: number): Promise<number[]> {
@@ -84,10 +88,6 @@ async function latencies(turns: number): Promise<number[]> {
     found.push(performance.now() - startedMs);
   }
   return found;
-}
-
-function percentile99(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.ceil(values.length * 0.99) - 1] ?? 0;
 }
 
 async function chat(project: TestProject, more: object = {}): Promise<number> {
