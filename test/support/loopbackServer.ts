@@ -7,7 +7,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), 'utf8');
 
 /** Authority certificate of the https servers here, whose certificate names hook.test, localhost and loopback. */
-export const testAuthority = fixture('ca.pem');
+export const testAuthority = (): string => fixture('ca.pem');
 
 /** A server on loopback, on a free port, that counts its connections. */
 export interface LoopbackServer {

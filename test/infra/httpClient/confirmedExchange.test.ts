@@ -275,7 +275,7 @@ function post(
     policy: { allowInsecureLoopback: true },
     clock,
     userAgent: 'Callway/test',
-    connect: createConnect({ ca: testAuthority }),
+    connect: createConnect({ ca: testAuthority() }),
     lookup: async (name) => (name === 'localhost' ? ['127.0.0.1'] : []),
   });
   cleanups.push(() => client.close());

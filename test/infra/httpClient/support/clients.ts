@@ -23,7 +23,7 @@ export function useClients() {
       policy: { allowInsecureLoopback: true },
       clock: systemClock,
       userAgent: 'Callway/test',
-      connect: createConnect({ ca: testAuthority }),
+      connect: createConnect({ ca: testAuthority() }),
       ...deps,
     });
     cleanups.push(() => guarded.close());
