@@ -6,7 +6,7 @@ import { tokenRequestText } from './tokenRequest.ts';
 const WARM_UP_REQUESTS = 150;
 /** Turns of one session, so that most of them find it as in a conversation. */
 const TURNS_A_SESSION = 10;
-const WANTED_ADDED_MS = 2;
+const WANTED_ADDED_MS = 6;
 
 export interface FirstTokenTargets {
   readonly direct: Target;
