@@ -24,7 +24,7 @@ async function demo(args: string[], env: Record<string, string> = {}) {
 const loudness = (samples: Int16Array) =>
   Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 
-describe.concurrent('npm run demo', () => {
+describe('npm run demo', () => {
   test('shows a complete call with its webhooks, recording and transcript', {
     timeout: TIMEOUT,
   }, async ({ onTestFinished }) => {
