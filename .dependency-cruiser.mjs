@@ -21,6 +21,7 @@ const layers = [
     'infra/postgres/',
     'infra/redis/',
     'infra/files/',
+    'infra/mcp/',
     'infra/sandbox/',
     'infra/[^/]+\\.ts$',
     'observability/',
@@ -124,6 +125,7 @@ export default {
     ),
     onlyIn('fastify', 'fastify|@fastify', 'api'),
     onlyIn('schemas', 'ajv|re2js', 'infra/sandbox'),
+    onlyIn('mcp', '@modelcontextprotocol', 'infra/mcp'),
     onlyIn('aws', '@aws-sdk', 'infra/objectStore'),
   ],
   options: {

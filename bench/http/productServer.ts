@@ -9,6 +9,7 @@ import {
   unusedCalls,
   unusedEngine,
   unusedKnowledge,
+  unusedMcpServers,
   unusedSchemas,
   unusedWebhooks,
 } from '../../test/support/unusedPorts.ts';
@@ -40,6 +41,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     dependencies: [{ name: 'database', check: async () => undefined, isDown: () => false }],
     targetPolicy: { allowInsecureLoopback: false },
     schemas: unusedSchemas,
+    mcpServers: unusedMcpServers,
     clock: systemClock,
     makeId: uuidV7,
     logger: createLogger(logLevel),

@@ -1,0 +1,58 @@
+import { type GuardedHttpClient, responseText } from './client.ts';
+import { HttpClientError } from './errors.ts';
+import { HTTP_METHODS } from './exchange.ts';
+
+/** The Fetch API, as far as libraries that take a `fetch` of their own need it. Bodies are texts. */
+export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+export interface GuardedFetchLimits {
+  /** Of each request, with its whole response. */
+  readonly timeoutMs: number;
+  /** Of each response. */
+  readonly maxResponseBytes: number;
+  /** Ends all requests; beside the signal of each request. */
+  readonly signal: AbortSignal;
+}
+
+const NULL_BODY_STATUS: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/**
+ * A `fetch` through the guarded client, for libraries that talk to a user's address. A response is read to its end
+ * before it is returned, so that the limits hold for all of it; a redirect is an error.
+ *
+ * @throws {HttpClientError} From the returned function; no other errors.
+ * @see https://fetch.spec.whatwg.org/
+ */
+export function createGuardedFetch(
+  client: Pick<GuardedHttpClient, 'request'>,
+  { timeoutMs, maxResponseBytes, signal }: GuardedFetchLimits,
+): GuardedFetch {
+  return async (url, init = {}) => {
+    const method = HTTP_METHODS.find((name) => name === (init.method ?? 'GET').toUpperCase());
+    const { body } = init;
+    if (!method || (body !== undefined && body !== null && typeof body !== 'string')) {
+      throw new HttpClientError('target_invalid_url', `the request ${init.method} cannot be sent`);
+    }
+    const response = await client.request({
+      method,
+      url: String(url),
+      headers: [...new Headers(init.headers)].map(([key, value]) => ({ key, value })),
+      ...(typeof body === 'string' ? { body } : {}),
+      timeoutMs,
+      maxResponseBytes,
+      signal: init.signal ? AbortSignal.any([signal, init.signal]) : signal,
+    });
+    const { status, headers } = response;
+    if (status >= 300 && status < 400 && status !== 304) {
+      throw new HttpClientError(
+        'response_invalid',
+        `the server redirects (${status}), which is not followed`,
+      );
+    }
+    if (status < 200 || status > 599) {
+      throw new HttpClientError('response_invalid', `the server responded with the status ${status}`);
+    }
+    const text = NULL_BODY_STATUS.has(status) ? null : responseText(response);
+    return new Response(text, { status, headers });
+  };
+}
