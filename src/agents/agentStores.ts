@@ -1,4 +1,5 @@
 import type { Page, PageOf } from '../base/page.ts';
+import type { McpListing, McpServer } from './mcp/mcpServer.ts';
 import type { Pathway } from './pathway/schema/pathwaySchema.ts';
 import type { AgentRecord } from './release.ts';
 import type { Tool } from './tool.ts';
@@ -58,4 +59,22 @@ export interface ToolStore {
   /** @throws {CallwayError} `tool_name_taken` when the project has a tool of that name. */
   update(projectId: string, tool: Tool): Promise<void>;
   remove(projectId: string, toolId: string): Promise<boolean>;
+}
+
+export interface McpServerStore {
+  /** @throws {CallwayError} `mcp_server_name_taken` when the project has a server of that name. */
+  insert(projectId: string, server: McpServer): Promise<void>;
+  find(projectId: string, serverId: string, lock?: 'for update'): Promise<McpServer | undefined>;
+  list(projectId: string, page: Page): Promise<PageOf<McpServer>>;
+  all(projectId: string): Promise<McpServer[]>;
+  /** @throws {CallwayError} `mcp_server_name_taken` when the project has a server of that name. */
+  update(projectId: string, server: McpServer): Promise<void>;
+  /** Does nothing when the server was changed after it was read. */
+  saveListing(
+    projectId: string,
+    server: Pick<McpServer, 'id' | 'updatedAt'>,
+    listing: McpListing,
+  ): Promise<void>;
+  /** Removes its tools, too. */
+  remove(projectId: string, serverId: string): Promise<boolean>;
 }

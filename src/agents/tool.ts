@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { invalid } from '../base/errors.ts';
+import { omitUndefined } from '../base/omitUndefined.ts';
 import { headerList, languageTag, settableVariable, targetUrl } from './fields.ts';
 import { jsonObjectSchema } from './pathway/schema/fields.ts';
 
 export const DEFAULT_TOOL_TIMEOUT_MS = 10_000;
-const MAX_TOOL_TIMEOUT_MS = 60_000;
+export const MAX_TOOL_TIMEOUT_MS = 60_000;
 
 const httpFields = {
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
@@ -81,8 +83,23 @@ export const toolPatch = z
       .partial(),
   })
   .partial();
+/** A tool as the API shows it: `http` of source http, `mcp` of source mcp. */
 export const tool = z
-  .object({ id: z.uuid(), ...fields, createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() })
+  .object({
+    id: z.uuid(),
+    source: z.enum(['http', 'mcp']).describe('http: called at its url. mcp: offered by an MCP server.'),
+    ...fields,
+    http: http.optional(),
+    mcp: z
+      .object({
+        serverId: z.uuid(),
+        name: z.string().describe('The server’s own name of the tool.'),
+        available: z.boolean().describe('False when the server no longer lists the tool.'),
+      })
+      .optional(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
   .meta({ id: 'Tool' });
 /** The response to its creation. A repeated response has null as header values, which are not stored for it. */
 export const createdTool = tool.extend({
@@ -91,10 +108,24 @@ export const createdTool = tool.extend({
 
 export type ToolInput = z.output<typeof toolInput>;
 export type ToolPatch = z.output<typeof toolPatch>;
-export type Tool = z.infer<typeof tool>;
+export type ShownTool = z.infer<typeof tool>;
+type AnyTool = Omit<ShownTool, 'source' | 'http' | 'mcp'>;
+/** A tool that is an HTTP request. */
+export type HttpTool = AnyTool & { readonly http: z.infer<typeof http> };
+/** A tool that an MCP server offers. */
+export type McpTool = AnyTool & { readonly mcp: NonNullable<ShownTool['mcp']> };
+export type Tool = HttpTool | McpTool;
+
+export function isMcpTool(tool: Tool): tool is McpTool {
+  return 'mcp' in tool;
+}
+
+export function shownTool(tool: Tool): ShownTool {
+  return { ...tool, source: isMcpTool(tool) ? 'mcp' : 'http' };
+}
 
 /** Applies a patch; null resets a field to the default of a new tool, or removes it. */
-export function patchTool(current: Tool, patch: ToolPatch): ToolInput {
+export function patchTool(current: HttpTool, patch: ToolPatch): ToolInput {
   const http = Object.entries({ ...current.http, ...patch.http }).filter(([, value]) => value !== null);
   const { resultMapping = current.resultMapping, speakWhile = current.speakWhile } = patch;
   return toolInput.parse({
@@ -105,4 +136,27 @@ export function patchTool(current: Tool, patch: ToolPatch): ToolInput {
     parameters: patch.parameters ?? current.parameters,
     http: Object.fromEntries(http),
   });
+}
+
+/**
+ * Applies a patch to a tool of an MCP server: the rest is the server's.
+ *
+ * @throws {CallwayError} 400 `invalid_tool`
+ */
+export function patchMcpTool(current: McpTool, patch: ToolPatch): McpTool {
+  const { resultMapping, speakWhile, ...others } = patch;
+  const [field] = Object.keys(others);
+  if (field !== undefined) {
+    const message = `${field} is what the MCP server says; only resultMapping and speakWhile can be changed`;
+    throw invalid('invalid_tool', message, [{ path: `/${field}`, message }]);
+  }
+  const {
+    resultMapping: mapping = null,
+    speakWhile: line = null,
+    ...rest
+  } = {
+    ...current,
+    ...omitUndefined({ resultMapping, speakWhile }),
+  };
+  return { ...rest, ...(mapping ? { resultMapping: mapping } : {}), ...(line ? { speakWhile: line } : {}) };
 }

@@ -1,4 +1,4 @@
-import { CallwayError, invalid } from '../base/errors.ts';
+import { CallwayError, type ErrorDetail, invalid } from '../base/errors.ts';
 import { checkTarget, type TargetPolicy } from '../infra/httpClient/target.ts';
 import { renderJson } from './pathway/jsonTemplate.ts';
 import type { Pathway } from './pathway/schema/pathwaySchema.ts';
@@ -6,7 +6,7 @@ import { BUILT_IN_TOOLS } from './pathway/structure.ts';
 import { checkTemplate } from './pathway/templates.ts';
 import { bodyFormatOf, JSON_TYPE } from './requestTemplates.ts';
 import type { SchemaChecker } from './schemaChecker.ts';
-import type { ToolInput } from './tool.ts';
+import type { McpTool, Tool, ToolInput } from './tool.ts';
 
 export interface ToolRuleDeps {
   readonly targetPolicy: TargetPolicy;
@@ -34,11 +34,23 @@ export async function requireValidTool(
     ...http.headers.map(({ value }, index) =>
       described(`/http/headers/${index}/value`, checkTemplate(value)),
     ),
-    ...linesOf(speakWhile).map(({ path, line }) => described(path, checkTemplate(line))),
+    ...checkLines(speakWhile),
     described('/http/bodyTemplate', checkHasBody(http) ?? checkBody(http)),
-  ].filter((problem) => typeof problem === 'object');
-  const [first] = problems;
-  if (first) throw invalid('invalid_tool', first.message, problems);
+  ];
+  requireNoProblems(problems.filter((problem) => typeof problem === 'object'));
+}
+
+/** @throws {CallwayError} 400 `invalid_tool` */
+export function requireValidLines({ speakWhile }: Pick<Tool, 'speakWhile'>): void {
+  requireNoProblems(checkLines(speakWhile).filter((problem) => problem !== undefined));
+}
+
+/** @throws {CallwayError} 409 `tool_of_mcp_server` */
+export function requireVanished({ mcp }: McpTool): void {
+  if (!mcp.available) return;
+  const message =
+    'An MCP server offers the tool; remove it from the nodes that name it, or remove the server';
+  throw new CallwayError('conflict', 'tool_of_mcp_server', message);
 }
 
 /** @throws {CallwayError} 409 `tool_in_use` when a node uses the tool. */
@@ -62,6 +74,15 @@ function checkHasBody({ method, bodyTemplate }: ToolInput['http']): string | und
 function linesOf(speakWhile: ToolInput['speakWhile'] = {}) {
   if (typeof speakWhile === 'string') return [{ path: '/speakWhile', line: speakWhile }];
   return Object.entries(speakWhile).map(([tag, line]) => ({ path: `/speakWhile/${tag}`, line }));
+}
+
+function checkLines(speakWhile: ToolInput['speakWhile']) {
+  return linesOf(speakWhile).map(({ path, line }) => described(path, checkTemplate(line)));
+}
+
+function requireNoProblems(problems: readonly ErrorDetail[]): void {
+  const [first] = problems;
+  if (first) throw invalid('invalid_tool', first.message, problems);
 }
 
 function described(path: string, message: string | undefined) {

@@ -34,6 +34,9 @@ interface Operation {
 /** Details of an audit log entry. */
 type Details = Record<string, unknown>;
 
+/** Runs after the commit. @returns The item as it is then. */
+type OnSaved<Item> = (saved: Item, projectId: string) => Promise<Item>;
+
 /**
  * A kind of thing that belongs to a project, and its routes. An operation that is left out has no route.
  *
@@ -72,6 +75,7 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
     /** Removes secrets from the response that is stored for repetitions. */
     withoutSecrets?(created: Created): unknown;
     auditDetails?(created: Created): Details;
+    onSaved?: OnSaved<Created>;
   };
   readonly get?: Operation & {
     run(context: CrudContext): Promise<Item | undefined>;
@@ -82,6 +86,7 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
     run(context: CrudContext, patch: Patch): Promise<Item | undefined>;
     /** Default: the names of the changed fields, as `changed`. */
     auditDetails?(patch: Patch): Details;
+    onSaved?: OnSaved<Item>;
   };
   readonly remove: Operation & {
     /** In the audit log. Default: `deleted`. */
@@ -175,7 +180,8 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
           return item;
         });
         await onChanged?.();
-        return created;
+        const { projectId } = this.#context(request, reply, this.#deps.storage.stores);
+        return (await create.onSaved?.(created, projectId)) ?? created;
       },
     );
   }
@@ -224,7 +230,8 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
             return item;
           });
           await onChanged?.();
-          return updated;
+          const { projectId } = this.#context(request, reply, this.#deps.storage.stores);
+          return (await update.onSaved?.(updated, projectId)) ?? updated;
         },
       });
     }

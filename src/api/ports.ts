@@ -18,7 +18,8 @@ import type { ApiAuthenticator, Revocations } from '../agents/accounts/apiAuthen
 import type { QuotaStore } from '../agents/accounts/quotas.ts';
 import type { DailyCounter, RateLimiter } from '../agents/accounts/rateLimiter.ts';
 import type { UsageStore } from '../agents/accounts/usage.ts';
-import type { AgentStore, PathwayStore, ToolStore } from '../agents/agentStores.ts';
+import type { AgentStore, McpServerStore, PathwayStore, ToolStore } from '../agents/agentStores.ts';
+import type { McpServers } from '../agents/mcp/mcpServers.ts';
 import type { SchemaChecker } from '../agents/schemaChecker.ts';
 import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSuiteStores.ts';
 import type { Clock } from '../base/clock.ts';
@@ -70,6 +71,7 @@ export interface Stores {
   readonly agents: AgentStore;
   readonly pathways: PathwayStore;
   readonly tools: ToolStore;
+  readonly mcpServers: McpServerStore;
   readonly testCases: TestCaseStore;
   readonly testSuites: TestSuiteStore;
   readonly idempotency: IdempotencyStore;
@@ -148,6 +150,7 @@ export interface HttpDeps {
   readonly tracing?: Tracer;
   readonly metrics: HttpMetrics;
   readonly conversations: ConversationEngine;
+  readonly mcpServers: Pick<McpServers, 'refresh' | 'refreshStale'>;
   readonly webhookAdmin: WebhookAdmin;
   readonly knowledge: KnowledgeService;
   /** Absent on nodes without voice. */

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { v7 } from 'uuid';
+import { v5, v7 } from 'uuid';
 
 /** Creates the ids of everything that the service stores; a dependency, so that tests can predict them. */
 export type MakeId = () => string;
@@ -38,4 +38,14 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Tells whether a text from a request has the form of an id. Check it before a query: Postgres rejects other texts. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
+}
+
+/**
+ * The same id for the same name in the same namespace, such as for what another server calls by a name.
+ *
+ * @param namespace - A UUID.
+ * @see RFC 9562 section 5.5 (version 5)
+ */
+export function uuidOfName(namespace: string, name: string): string {
+  return v5(name, namespace);
 }

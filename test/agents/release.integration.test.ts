@@ -88,9 +88,9 @@ test('Draft status freezes the release of callers until the next publication', a
 
   expect(await releaseOf('callers')).toEqual(['one', 'First', 'lookup']);
   expect(await releaseOf('testers')).toEqual(['two', 'Second', 'lookup,book']);
-  expect((await releaseFor(storage.stores, projectId, false)).tools[0]?.http.headers).toEqual([
-    { key: 'a', value: 'words' },
-  ]);
+  expect((await releaseFor(storage.stores, projectId, false)).tools[0]).toMatchObject({
+    http: { headers: [{ key: 'a', value: 'words' }] },
+  });
 
   await update({ status: 'draft' });
   expect(await releaseOf('callers')).toEqual(['one', 'First', 'lookup']);

@@ -17,7 +17,7 @@ import { createLogger } from '../../src/observability/logger.ts';
 import type { WebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
 import { createFakeEngine, type FakeEngine } from './fakeEngine.ts';
 import { createSimulatedClock, type SimulatedClock } from './simulatedClock.ts';
-import { unusedCalls, unusedKnowledge, unusedSchemas } from './unusedPorts.ts';
+import { unusedCalls, unusedKnowledge, unusedMcpServers, unusedSchemas } from './unusedPorts.ts';
 
 export const PROJECT_ID = '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b';
 export const SECRET_KEY = 'sk_test';
@@ -93,6 +93,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     dependencies: [],
     targetPolicy: { allowInsecureLoopback: false },
     schemas: unusedSchemas,
+    mcpServers: unusedMcpServers,
     clock,
     makeId: uuidV7,
     logger: createLogger('info', lineStream(logLines)),
@@ -152,6 +153,7 @@ const UNUSED_STORES = [
   'agents',
   'pathways',
   'tools',
+  'mcpServers',
   'testCases',
   'testSuites',
   'knowledgebases',

@@ -46,3 +46,5 @@ export const unusedCalls: CallService = {
 };
 
 export const unusedSchemas: HttpDeps['schemas'] = { checkSchema: refuse };
+
+export const unusedMcpServers: HttpDeps['mcpServers'] = { refresh: refuse, refreshStale: refuse };

@@ -14,7 +14,8 @@ const quota = (description: string, most = HIGHEST) => z.int().min(0).max(most).
 export const quotas = z
   .strictObject({
     apiKeys: quota('API keys.'),
-    tools: quota('Tools.'),
+    tools: quota('Tools, without those of MCP servers.'),
+    mcpServers: quota('MCP servers.'),
     trunks: quota('Trunks.'),
     numbers: quota('Phone numbers.'),
     pathwayVersions: quota(
@@ -37,6 +38,7 @@ export type CountedQuota = Exclude<QuotaName, 'pathwayVersions' | 'sessionsPerDa
 export const DEFAULT_QUOTAS: Quotas = {
   apiKeys: 50,
   tools: 200,
+  mcpServers: 20,
   trunks: 50,
   numbers: 1000,
   pathwayVersions: 100,

@@ -2,6 +2,7 @@ import { chatCompletionRoutes } from '../chat/chatCompletions.ts';
 import { modelRoutes, openAiModelRoutes } from '../chat/models.ts';
 import type { App, HttpDeps } from '../ports.ts';
 import { agentRoutes } from './agent/agent.ts';
+import { mcpServerRoutes } from './agent/mcpServers.ts';
 import { pathwayRoutes } from './agent/pathway.ts';
 import { pathwayEdgeRoutes, pathwayNodeRoutes } from './agent/pathwayParts.ts';
 import { testCaseRoutes } from './agent/testCases.ts';
@@ -40,6 +41,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   pathwayNodeRoutes,
   pathwayEdgeRoutes,
   toolRoutes,
+  mcpServerRoutes,
   testCaseRoutes,
   testSuiteRoutes,
   chatCompletionRoutes,

@@ -23,7 +23,7 @@ export async function buildApi(
   dependencies: readonly Dependency[],
 ): Promise<App> {
   const { storage, redis, adminToken, clock, lifecycle, metrics, onError } = node;
-  const { conversations, knowledge, calls, recordings, webhooks } = services;
+  const { conversations, mcpServers, knowledge, calls, recordings, webhooks } = services;
   const revocations = redisRevocations(redis, node.connectSubscriber());
   const authenticator = createApiAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
@@ -44,6 +44,7 @@ export async function buildApi(
   const app = await createServer({
     ...node,
     schemas: node.sandbox,
+    mcpServers,
     authenticator,
     revocations,
     conversations,

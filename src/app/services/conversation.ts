@@ -4,6 +4,7 @@ import { countSession } from '../../agents/accounts/quotas.ts';
 import type { DailyCounter } from '../../agents/accounts/rateLimiter.ts';
 import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import { releaseFor } from '../../agents/agents.ts';
+import type { McpServers } from '../../agents/mcp/mcpServers.ts';
 import { createTemplateCache } from '../../agents/pathway/templates.ts';
 import type { SchemaChecker } from '../../agents/schemaChecker.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -37,6 +38,7 @@ export interface ConversationParts {
   readonly models: ModelChoice;
   readonly client: GuardedHttpClient;
   readonly sandbox: SchemaChecker;
+  readonly mcpServers: McpServers;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
@@ -91,7 +93,15 @@ function engineDeps({
     releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
     turn: {
       models,
-      tools: createToolRunner({ client, templates, schemas: sandbox, shares, tracing: tracer }),
+      tools: createToolRunner({
+        client,
+        mcpServers: parts.mcpServers,
+        templates,
+        schemas: sandbox,
+        shares,
+        clock,
+        tracing: tracer,
+      }),
       templates,
       shares,
       knowledge: parts.knowledge,

@@ -1,3 +1,5 @@
+import { McpServers } from '../../agents/mcp/mcpServers.ts';
+import { createMcpTools } from '../../infra/mcp/mcpClient.ts';
 import type { NodeContext } from '../node/node.ts';
 import { buildCalls } from './calls.ts';
 import { buildConversationEngine } from './conversation.ts';
@@ -23,9 +25,12 @@ export async function buildServices(node: NodeContext) {
   const knowledge = await buildKnowledge({ ...node, metrics: metrics.sessions });
   // Before what its workers use: they hand over their jobs first.
   lifecycle.onClose(() => node.jobs.close());
+  const mcpServers = new McpServers({ ...node, tools: createMcpTools(node), schemas: node.sandbox });
+  lifecycle.onClose(() => mcpServers.close());
   const conversations = buildConversationEngine({
     ...node,
     models,
+    mcpServers,
     knowledge: knowledge.search,
     onEnded: () => webhooks.dispatcher.wake(),
   });
@@ -38,5 +43,5 @@ export async function buildServices(node: NodeContext) {
     onFact: () => webhooks.dispatcher.wake(),
   });
   lifecycle.onClose(() => calls.close());
-  return { recordings, models, webhooks, knowledge, conversations, calls };
+  return { recordings, models, webhooks, knowledge, mcpServers, conversations, calls };
 }

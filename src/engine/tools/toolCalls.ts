@@ -4,7 +4,7 @@ import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
-import type { Tool } from '../../agents/tool.ts';
+import { isMcpTool, type Tool } from '../../agents/tool.ts';
 import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
@@ -61,7 +61,7 @@ export function offeredTools(
   const own = [
     ...(moves.length > 0 ? [moveTool(moves.map(toChoice))] : []),
     // A tool node has run its tool already.
-    ...(node.type === 'tool' ? [] : project.map(toDefinition)),
+    ...(node.type === 'tool' ? [] : project.filter(isOffered).map(toDefinition)),
     ...builtIn.flatMap((name) => BUILT_IN_DEFINITIONS[name] ?? []),
   ];
   const callers = turn.request.callerTools ?? [];
@@ -79,6 +79,11 @@ function toolsOfNode(release: AgentRelease, node: PathwayNode): { project: Tool[
     else builtIn.push(id);
   }
   return { project, builtIn };
+}
+
+/** What an MCP server no longer lists is not for a model to try. */
+function isOffered(tool: Tool): boolean {
+  return !isMcpTool(tool) || tool.mcp.available;
 }
 
 function toDefinition(tool: Tool): ToolDefinition {

@@ -11,7 +11,7 @@ import {
   renderHeader,
   renderUrl,
 } from '../../agents/requestTemplates.ts';
-import type { Tool } from '../../agents/tool.ts';
+import type { HttpTool } from '../../agents/tool.ts';
 import { invalid } from '../../base/errors.ts';
 
 /** What a tool's templates are filled with. */
@@ -27,7 +27,7 @@ export interface ToolValues {
  * @throws {CallwayError} When a template fails, or a value does not fit its place.
  */
 export function toolRequest(
-  { http }: Pick<Tool, 'http'>,
+  { http }: Pick<HttpTool, 'http'>,
   values: ToolValues,
   options: RenderTemplateOptions,
 ) {
@@ -63,7 +63,7 @@ function addToQuery(url: URL, args: Variables, used: ReadonlySet<string>): void 
 }
 
 function bodyOf(
-  { bodyTemplate }: Tool['http'],
+  { bodyTemplate }: HttpTool['http'],
   contentType: string,
   { args }: ToolValues,
   all: Variables,

@@ -1,13 +1,15 @@
+import type { McpServers } from '../../agents/mcp/mcpServers.ts';
 import type { TemplateCache, Variables } from '../../agents/pathway/templates.ts';
 import type { SchemaChecker } from '../../agents/schemaChecker.ts';
-import type { Tool } from '../../agents/tool.ts';
+import { type HttpTool, isMcpTool, type McpTool, type Tool } from '../../agents/tool.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { ComputeShares } from '../../base/computeShares.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { noopTracer, type Tracer } from '../../base/tracing.ts';
 import { type GuardedHttpClient, responseText } from '../../infra/httpClient/client.ts';
 import { withTraceparent } from '../../infra/httpClient/headers.ts';
 import { withSchemaTypes } from './argumentTypes.ts';
-import { toolRequest } from './toolRequest.ts';
+import { type ToolValues, toolRequest } from './toolRequest.ts';
 
 /** The longest part of a tool's response that a model is shown. */
 const MAX_RESULT_BYTES = 16_384;
@@ -25,6 +27,8 @@ export interface ToolOutcome {
 
 export interface ToolRunnerDeps {
   readonly client: Pick<GuardedHttpClient, 'request'>;
+  readonly mcpServers: Pick<McpServers, 'call'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly templates: TemplateCache;
   readonly schemas: Pick<SchemaChecker, 'checkArguments'>;
   readonly shares: ComputeShares;
@@ -40,7 +44,7 @@ export interface ToolCaller {
   readonly traceparent?: string | undefined;
 }
 
-/** Runs the project's own HTTP tools. A failure is an outcome that the model is told; only an abort throws. */
+/** Runs the project's own tools. A failure is an outcome that the model is told; only an abort throws. */
 export interface ToolRunner {
   run(
     tool: Tool,
@@ -66,15 +70,10 @@ export function createToolRunner(deps: ToolRunnerDeps): ToolRunner {
       try {
         const objection = await deps.schemas.checkArguments(caller.projectId, tool.parameters, args);
         if (objection) return failure(`The arguments do not fit the tool: ${objection}`);
-        const request = toolRequest(
-          tool,
-          { args, variables },
-          {
-            cache: deps.templates,
-            share: deps.shares.of(caller.projectId),
-          },
-        );
-        const outcome = await send(deps, request, signal, span.traceparent);
+        const call = { ...caller, traceparent: span.traceparent, signal };
+        const outcome = isMcpTool(tool)
+          ? await callMcp(deps, tool, args, call)
+          : await callHttp(deps, tool, { args, variables }, call);
         if (outcome.status !== undefined) span.setAttributes({ 'http.response.status_code': outcome.status });
         return outcome;
       } catch (error) {
@@ -86,6 +85,31 @@ export function createToolRunner(deps: ToolRunnerDeps): ToolRunner {
       }
     },
   };
+}
+
+interface Call extends ToolCaller {
+  readonly signal: AbortSignal;
+}
+
+async function callMcp(
+  { mcpServers, clock }: ToolRunnerDeps,
+  tool: McpTool,
+  args: Variables,
+  { projectId, signal, traceparent }: Call,
+): Promise<ToolOutcome> {
+  const startedMs = clock.monotonicMs();
+  const { text, ...result } = await mcpServers.call(projectId, tool, { args, signal, traceparent });
+  return { ...result, text: cutResult(text), durationMs: clock.monotonicMs() - startedMs };
+}
+
+async function callHttp(
+  deps: ToolRunnerDeps,
+  tool: HttpTool,
+  values: ToolValues,
+  { projectId, signal, traceparent }: Call,
+): Promise<ToolOutcome> {
+  const request = toolRequest(tool, values, { cache: deps.templates, share: deps.shares.of(projectId) });
+  return await send(deps, request, signal, traceparent);
 }
 
 async function send(

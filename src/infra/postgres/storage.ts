@@ -1,5 +1,6 @@
 import type { Sealer } from '../../base/sealer.ts';
 import { agentStore } from './agents/agents.ts';
+import { mcpServerStore } from './agents/mcpServers.ts';
 import { pathwayStore } from './agents/pathways.ts';
 import { releaseStore } from './agents/releases.ts';
 import { testCaseStore } from './agents/testCases.ts';
@@ -58,6 +59,7 @@ function storesOver(database: Queryable, secrets: SecretFields) {
     agents: agentStore(database, secrets),
     pathways: pathwayStore(database),
     tools: toolStore(database, secrets),
+    mcpServers: mcpServerStore(database, secrets),
     testCases: testCaseStore(database),
     testSuites: testSuiteStore(database),
     idempotency: idempotencyStore(database),

@@ -13,6 +13,7 @@ import {
   unusedCalls,
   unusedEngine,
   unusedKnowledge,
+  unusedMcpServers,
   unusedSchemas,
   unusedWebhooks,
 } from '../../support/unusedPorts.ts';
@@ -58,6 +59,7 @@ export async function createTestApp(
     dependencies: [],
     targetPolicy: { allowInsecureLoopback: false },
     schemas: unusedSchemas,
+    mcpServers: unusedMcpServers,
     clock,
     makeId: uuidV7,
     logger: createLogger('silent'),

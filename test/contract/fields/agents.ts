@@ -175,4 +175,21 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
       speakWhile: 'app/toolRequests.integration.test.ts › A tool says its own line while it runs',
     },
   },
+  {
+    name: 'MCP server',
+    places: [
+      ['/v1/projects/{projectId}/mcp-servers'],
+      ['/v1/projects/{projectId}/mcp-servers/{mcpServerId}'],
+    ],
+    rows: {
+      name: 'contract/mcpFields.integration.test.ts › Tools whose names are taken have the name of their server before them',
+      url: 'contract/mcpFields.integration.test.ts › A node names a tool of an MCP server, which the model calls',
+      'headers[].key':
+        'contract/mcpFields.integration.test.ts › The key and value of a header are sent to the server, and the value is never shown',
+      'headers[].value':
+        'contract/mcpFields.integration.test.ts › The key and value of a header are sent to the server, and the value is never shown',
+      timeoutMs:
+        'contract/mcpFields.integration.test.ts › A server that is slower than its timeoutMs, or down, is a failed result',
+    },
+  },
 ];

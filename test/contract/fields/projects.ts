@@ -28,6 +28,7 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
         'calls/limits/callLimiter.test.ts › ends the call when the money is spent, each leg at its own rate',
       'quotas.tools':
         'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
+      'quotas.mcpServers': 'contract/mcpFields.integration.test.ts › A project has a quota of MCP servers',
       'quotas.trunks':
         'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
       'quotas.numbers':

@@ -120,6 +120,8 @@ describe('The facts of a session', () => {
     };
     const runner = createToolRunner({
       client,
+      mcpServers: { call: () => expect.unreachable() },
+      clock: systemClock,
       templates: createTemplateCache(),
       shares: new ComputeShares({ clock: systemClock }),
       schemas: { checkArguments: async () => undefined },

@@ -11,7 +11,7 @@ import { findDeadEnds } from './deadEnds.ts';
 import { findCutLines } from './interruptions.ts';
 import type { Problem } from './problem.ts';
 import { findSilentEdges } from './silentEdges.ts';
-import { findToolProblems } from './toolUse.ts';
+import { findToolProblems, findVanishedTools } from './toolUse.ts';
 import { findUnaskedVariables, findUnknownVariables } from './variables.ts';
 
 export interface Review {
@@ -25,6 +25,8 @@ export interface ReviewOptions extends KnownNames {
   readonly variables?: ReadonlySet<string>;
   /** Names of the project's tools by their id. */
   readonly toolNames?: ReadonlyMap<string, string>;
+  /** Ids of tools that their MCP servers no longer list. */
+  readonly vanishedTools?: ReadonlySet<string>;
   /** Whose templates and required variables are reviewed too. */
   readonly agent?: AgentConfig;
 }
@@ -43,10 +45,11 @@ export function reviewInput(input: unknown, options: ReviewOptions): Review {
 export function reviewPathway(pathway: Pathway, options: ReviewOptions): Review {
   const graph = createGraph(pathway);
   const deadEdges = [...findDeadEdges(graph), ...findSilentEdges(graph)];
-  const { variables, toolNames = new Map(), agent } = options;
+  const { variables, toolNames = new Map(), vanishedTools = new Set(), agent } = options;
   const problems = [
     ...checkStructure(pathway, options).map((error): Problem => ({ severity: 'error', ...error })),
     ...reviewPaths(graph, deadEdges, locatorOf(pathway)),
+    ...findVanishedTools(pathway, vanishedTools, toolNames),
     ...(variables ? findUnknownVariables(pathway, variables, toolNames) : []),
     ...(agent ? [...findUnaskedVariables(graph, agent.variableConfigs), ...reviewAgent(agent)] : []),
   ].map((problem) => withId(problem, pathway));

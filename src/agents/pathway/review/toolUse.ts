@@ -1,8 +1,11 @@
+import { jsonPointer } from '../../../base/validation.ts';
 import type { PathwayGraph } from '../graph.ts';
 import { isEventCondition, type PathwayEdge } from '../schema/edgeSchema.ts';
 import type { PathwayNode } from '../schema/nodeSchema.ts';
+import type { Pathway } from '../schema/pathwaySchema.ts';
 import { BUILT_IN_TOOLS } from '../structure.ts';
 import type { DeadEndProblem } from './deadEnds.ts';
+import type { Problem } from './problem.ts';
 
 type BuiltInTool = (typeof BUILT_IN_TOOLS)[number];
 
@@ -49,4 +52,21 @@ function wrongArguments(node: PathwayNode): DeadEndProblem[] {
   const needed = ARGUMENTS[tool].join(' and ') || 'no arguments';
   const message = `${name} runs ${tool}, which takes ${needed}; correct its arguments`;
   return [{ node, severity: 'warning', code: 'wrong_arguments', message }];
+}
+
+/** Finds nodes that name a tool which its MCP server no longer lists: a model is not offered it, and a call fails. */
+export function findVanishedTools(
+  { nodes }: Pathway,
+  vanished: ReadonlySet<string>,
+  toolNames: ReadonlyMap<string, string>,
+): Problem[] {
+  return nodes.flatMap((node, index) =>
+    node.data.tools.flatMap((id, place): Problem[] => {
+      if (!vanished.has(id)) return [];
+      const title = JSON.stringify(node.data.title);
+      const message = `${title} names the tool ${toolNames.get(id) ?? id}, which its MCP server no longer lists; remove it, or bring it back on the server`;
+      const path = jsonPointer(['nodes', index, 'data', 'tools', place]);
+      return [{ severity: 'warning', code: 'vanished_tool', message, path }];
+    }),
+  );
 }

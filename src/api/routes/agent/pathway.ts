@@ -5,6 +5,7 @@ import { editPathway, findPathway, knownNames } from '../../../agents/pathway/ed
 import { type ReviewOptions, reviewInput } from '../../../agents/pathway/review/review.ts';
 import { pathwaySchema } from '../../../agents/pathway/schema/pathwaySchema.ts';
 import { checkStructure, requireValidStructure } from '../../../agents/pathway/structure.ts';
+import { isMcpTool } from '../../../agents/tool.ts';
 import { notFound } from '../../../base/errors.ts';
 import { idempotent } from '../../idempotency.ts';
 import type { App, HttpDeps, Stores } from '../../ports.ts';
@@ -112,7 +113,7 @@ function graphRoutes(app: App, { storage, clock }: HttpDeps): void {
   );
 }
 
-function reviewRoute(app: App, { storage: { stores } }: HttpDeps): void {
+function reviewRoute(app: App, { storage: { stores }, mcpServers }: HttpDeps): void {
   app.post(
     `${PATH}/validate`,
     {
@@ -130,6 +131,7 @@ function reviewRoute(app: App, { storage: { stores } }: HttpDeps): void {
       },
     },
     async ({ params: { projectId }, body }) => {
+      mcpServers.refreshStale(projectId);
       const names = await reviewNames(stores, projectId);
       const graph = isEmpty(body) ? (await findPathway(stores, projectId)).graph : graphOf(body);
       const { valid, problems } = reviewInput(graph, names);
@@ -155,7 +157,9 @@ async function reviewNames(stores: Stores, projectId: string): Promise<ReviewOpt
     ...trunks.items.flatMap(({ headersToVariables }) => headersToVariables.map(({ variable }) => variable)),
   ];
   const toolNames = new Map(tools.map(({ id, name }) => [id, name]));
-  return { ...known, agent: record.config, toolNames, variables: new Set(variables) };
+  const vanished = tools.filter((tool) => isMcpTool(tool) && !tool.mcp.available).map(({ id }) => id);
+  const vanishedTools = new Set(vanished);
+  return { ...known, agent: record.config, toolNames, vanishedTools, variables: new Set(variables) };
 }
 
 function versionRoutes(app: App, deps: HttpDeps): void {

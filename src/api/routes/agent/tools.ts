@@ -1,6 +1,24 @@
 import { findPathway } from '../../../agents/pathway/editPathway.ts';
-import { createdTool, patchTool, type Tool, tool, toolInput, toolPatch } from '../../../agents/tool.ts';
-import { requireUnusedTool, requireValidTool } from '../../../agents/toolRules.ts';
+import {
+  createdTool,
+  type HttpTool,
+  isMcpTool,
+  patchMcpTool,
+  patchTool,
+  type ShownTool,
+  shownTool,
+  type Tool,
+  type ToolPatch,
+  tool,
+  toolInput,
+  toolPatch,
+} from '../../../agents/tool.ts';
+import {
+  requireUnusedTool,
+  requireValidLines,
+  requireValidTool,
+  requireVanished,
+} from '../../../agents/toolRules.ts';
 import { crudRoutes } from '../../crud.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 
@@ -12,7 +30,13 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
     idParameter: 'toolId',
     schema: tool,
     quota: 'tools',
-    list: { run: ({ stores, projectId }, page) => stores.tools.list(projectId, page) },
+    list: {
+      description: 'The HTTP tools, and the tools of the MCP servers.',
+      async run({ stores, projectId }, page) {
+        const { items, total } = await stores.tools.list(projectId, page);
+        return { items: items.map(shownTool), total };
+      },
+    },
     create: {
       description: 'Header values are stored encrypted.',
       body: toolInput,
@@ -20,29 +44,32 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       withoutSecrets: withoutHeaderValues,
       async run({ stores, projectId, id, now }, input) {
         await requireValidTool(deps, projectId, input);
-        const created: Tool = { id, ...input, createdAt: now, updatedAt: now };
+        const created: HttpTool = { id, ...input, createdAt: now, updatedAt: now };
         await stores.tools.insert(projectId, created);
-        return created;
+        return { ...created, source: 'http' as const };
       },
     },
-    get: { run: ({ stores, projectId, id }) => stores.tools.find(projectId, id) },
+    get: {
+      async run({ stores, projectId, id }) {
+        const found = await stores.tools.find(projectId, id);
+        return found && shownTool(found);
+      },
+    },
     update: {
       methods: ['PUT', 'PATCH'],
       description:
-        'PUT and PATCH are the same: only the supplied fields change. Null removes headers, bodyTemplate or timeoutMs.',
+        'PUT and PATCH are the same: only the supplied fields change. Null removes headers, bodyTemplate or timeoutMs. A tool of an MCP server takes resultMapping and speakWhile alone.',
       body: toolPatch,
       async run({ stores, projectId, id, now }, patch) {
         const current = await stores.tools.find(projectId, id, 'for update');
         if (!current) return undefined;
-        const next = patchTool(current, patch);
-        await requireValidTool(deps, projectId, next);
-        const updated: Tool = { ...current, ...next, updatedAt: now };
+        const updated: Tool = { ...(await patched(deps, projectId, current, patch)), updatedAt: now };
         await stores.tools.update(projectId, updated);
-        return updated;
+        return shownTool(updated);
       },
     },
     remove: {
-      description: 'A tool that the pathway uses cannot be deleted: 409.',
+      description: 'A tool that the pathway uses cannot be deleted, nor one that an MCP server offers: 409.',
       errors: [409],
       async run({ stores, projectId, id }) {
         // Blocks pathway editors, which could start to use the tool meanwhile.
@@ -50,13 +77,25 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
         const found = await stores.tools.find(projectId, id);
         if (!found) return undefined;
         requireUnusedTool(found.id, graph);
+        if (isMcpTool(found)) requireVanished(found);
         return await stores.tools.remove(projectId, found.id);
       },
     },
   });
 }
 
-function withoutHeaderValues(created: Tool) {
+async function patched(deps: HttpDeps, projectId: string, current: Tool, patch: ToolPatch): Promise<Tool> {
+  if (isMcpTool(current)) {
+    const next = patchMcpTool(current, patch);
+    requireValidLines(next);
+    return next;
+  }
+  const next = patchTool(current, patch);
+  await requireValidTool(deps, projectId, next);
+  return { ...current, ...next };
+}
+
+function withoutHeaderValues(created: HttpTool & Pick<ShownTool, 'source'>) {
   const headers = created.http.headers.map(({ key }) => ({ key, value: null }));
   return { ...created, http: { ...created.http, headers } };
 }

@@ -1,12 +1,15 @@
 import type { ToolStore } from '../../../agents/agentStores.ts';
-import type { Tool } from '../../../agents/tool.ts';
+import { type HttpTool, isMcpTool, type McpTool, type Tool } from '../../../agents/tool.ts';
 import type { Queryable } from '../connection/database.ts';
 import { mapUniqueViolation } from '../connection/errors.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { isoTime, mapPage } from '../sql/rows.ts';
+import { storableJson } from '../sql/storable.ts';
 
-interface Row extends Omit<Tool, 'createdAt' | 'updatedAt' | 'resultMapping' | 'speakWhile'> {
+interface Row extends Pick<Tool, 'id' | 'name' | 'description' | 'parameters'> {
+  http: HttpTool['http'];
+  mcp: McpTool['mcp'] | null;
   result_mapping: Tool['resultMapping'] | null;
   speak_while: Tool['speakWhile'] | null;
   created_at: Date;
@@ -14,32 +17,51 @@ interface Row extends Omit<Tool, 'createdAt' | 'updatedAt' | 'resultMapping' | '
 }
 
 const COLUMNS =
-  'id, name, description, parameters, http, created_at, updated_at, result_mapping, speak_while';
+  'id, name, description, parameters, http, created_at, updated_at, result_mapping, speak_while, mcp';
+/** Nodes of an older version, during an upgrade, have a tool of an MCP server as one that fails. */
+const UNREACHABLE: HttpTool['http'] = {
+  method: 'GET',
+  url: 'https://mcp.invalid/',
+  headers: [],
+  timeoutMs: 1_000,
+};
 const SELECT = `SELECT ${COLUMNS} FROM tools`;
 
 export function toolStore(database: Queryable, secrets: SecretFields): ToolStore {
   const rows = projectRows<Row>(database, 'tools', SELECT);
-  const fromRow = ({ created_at, updated_at, result_mapping, speak_while, ...rest }: Row): Tool =>
-    secrets.openTool({
+  const fromRow = ({
+    created_at,
+    updated_at,
+    result_mapping,
+    speak_while,
+    http,
+    mcp,
+    ...rest
+  }: Row): Tool => {
+    const common = {
       ...rest,
       ...(result_mapping ? { resultMapping: result_mapping } : {}),
       ...(speak_while ? { speakWhile: speak_while } : {}),
       createdAt: isoTime(created_at),
       updatedAt: isoTime(updated_at),
-    });
+    };
+    return mcp ? { ...common, mcp } : { ...common, http: secrets.openHttp(http) };
+  };
   const parameters = (projectId: string, tool: Tool) => {
-    const sealed = secrets.sealTool(tool);
+    const mcp = isMcpTool(tool) ? tool.mcp : null;
     return [
       projectId,
-      sealed.id,
-      sealed.name,
-      sealed.description,
-      JSON.stringify(sealed.parameters),
-      JSON.stringify(sealed.http),
-      sealed.createdAt,
-      sealed.updatedAt,
-      sealed.resultMapping ? JSON.stringify(sealed.resultMapping) : null,
-      sealed.speakWhile ? JSON.stringify(sealed.speakWhile) : null,
+      tool.id,
+      tool.name,
+      tool.description,
+      storableJson(tool.parameters),
+      JSON.stringify(isMcpTool(tool) ? UNREACHABLE : secrets.sealHttp(tool.http)),
+      tool.createdAt,
+      tool.updatedAt,
+      tool.resultMapping ? JSON.stringify(tool.resultMapping) : null,
+      tool.speakWhile ? JSON.stringify(tool.speakWhile) : null,
+      mcp && JSON.stringify(mcp),
+      mcp?.serverId ?? null,
     ];
   };
   const orNameTaken = <Result>(write: Promise<Result>, name: string) =>
@@ -52,7 +74,8 @@ export function toolStore(database: Queryable, secrets: SecretFields): ToolStore
 
   return {
     async insert(projectId, tool) {
-      const sql = `INSERT INTO tools (project_id, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+      const sql = `INSERT INTO tools (project_id, ${COLUMNS}, mcp_server_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
       await orNameTaken(database.query(sql, parameters(projectId, tool)), tool.name);
     },
     async find(projectId, toolId, lock) {
@@ -69,7 +92,7 @@ export function toolStore(database: Queryable, secrets: SecretFields): ToolStore
     },
     async update(projectId, tool) {
       const sql = `UPDATE tools SET name = $3, description = $4, parameters = $5, http = $6, created_at = $7, updated_at = $8,
-           result_mapping = $9, speak_while = $10
+           result_mapping = $9, speak_while = $10, mcp = $11, mcp_server_id = $12
          WHERE project_id = $1 AND id = $2`;
       await orNameTaken(database.query(sql, parameters(projectId, tool)), tool.name);
     },

@@ -9,7 +9,8 @@ const DOCUMENTS =
 const VERSIONS = 'SELECT count(*)::integer AS used FROM pathway_versions WHERE project_id = $1';
 const USED: Readonly<Record<CountedQuota, string>> = {
   apiKeys: 'SELECT count(*)::integer AS used FROM api_keys WHERE project_id = $1',
-  tools: 'SELECT count(*)::integer AS used FROM tools WHERE project_id = $1',
+  tools: 'SELECT count(*)::integer AS used FROM tools WHERE project_id = $1 AND mcp_server_id IS NULL',
+  mcpServers: 'SELECT count(*)::integer AS used FROM mcp_servers WHERE project_id = $1',
   trunks: 'SELECT count(*)::integer AS used FROM trunks WHERE project_id = $1',
   numbers: 'SELECT count(*)::integer AS used FROM phone_numbers WHERE project_id = $1',
   documents: `SELECT count(*)::integer AS used FROM ${DOCUMENTS}`,
@@ -36,6 +37,7 @@ export function quotaStore(database: Queryable): QuotaStore {
       return {
         apiKeys: await usedOf(USED.apiKeys, projectId),
         tools: await usedOf(USED.tools, projectId),
+        mcpServers: await usedOf(USED.mcpServers, projectId),
         trunks: await usedOf(USED.trunks, projectId),
         numbers: await usedOf(USED.numbers, projectId),
         pathwayVersions: await usedOf(VERSIONS, projectId),

@@ -1,5 +1,6 @@
+import type { McpServer } from '../../../agents/mcp/mcpServer.ts';
 import type { AgentRecord, AgentRelease } from '../../../agents/release.ts';
-import type { Tool } from '../../../agents/tool.ts';
+import type { HttpTool } from '../../../agents/tool.ts';
 import type { Sealer } from '../../../base/sealer.ts';
 import type { Database, Parameter, Queryable } from '../connection/database.ts';
 import { noteSealer } from './sealerFingerprint.ts';
@@ -48,7 +49,16 @@ const TABLES: readonly SealedTable[] = [
     name: 'tools',
     key: ['id'],
     columns: [['http', 'jsonb']],
-    resealRowValues: (secrets, row: Pick<Tool, 'http'>) => secrets.sealTool(secrets.openTool(row)),
+    resealRowValues: (secrets, { http }: Pick<HttpTool, 'http'>) => ({
+      http: secrets.sealHttp(secrets.openHttp(http)),
+    }),
+  },
+  {
+    name: 'mcp_servers',
+    key: ['id'],
+    columns: [['headers', 'jsonb']],
+    resealRowValues: (secrets, row: Pick<McpServer, 'headers'>) =>
+      secrets.sealHeaders(secrets.openHeaders(row)),
   },
   {
     name: 'agents',

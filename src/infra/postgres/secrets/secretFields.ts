@@ -1,16 +1,18 @@
 import { type AgentConfig, completeAgentConfig } from '../../../agents/agentConfig.ts';
 import type { AgentRecord, AgentRelease } from '../../../agents/release.ts';
-import type { Tool } from '../../../agents/tool.ts';
+import { type HttpTool, isMcpTool, type Tool } from '../../../agents/tool.ts';
 import type { Sealer } from '../../../base/sealer.ts';
 
 type Headers = readonly { key: string; value: string }[];
 
-/** Seals and opens the header values in stored agents, tools and releases: users put tokens there. */
+/** Seals and opens the header values in stored agents, tools, MCP servers and releases: users put tokens there. */
 export interface SecretFields {
   sealAgent(record: AgentRecord): AgentRecord;
   openAgent(record: AgentRecord): AgentRecord;
-  sealTool<Given extends Pick<Tool, 'http'>>(tool: Given): Given;
-  openTool<Given extends Pick<Tool, 'http'>>(tool: Given): Given;
+  sealHttp(http: HttpTool['http']): HttpTool['http'];
+  openHttp(http: HttpTool['http']): HttpTool['http'];
+  sealHeaders<Given extends { headers: Headers }>(server: Given): Given;
+  openHeaders<Given extends { headers: Headers }>(server: Given): Given;
   sealRelease(release: AgentRelease): AgentRelease;
   openRelease(release: AgentRelease): AgentRelease;
   seal(text: string): string;
@@ -28,8 +30,10 @@ export function createSecretFields(sealer: Sealer): SecretFields {
       const { config, frozen } = open.record(record);
       return { config: completeAgentConfig(config), frozen: frozen && complete(frozen) };
     },
-    sealTool: seal.tool,
-    openTool: open.tool,
+    sealHttp: seal.target,
+    openHttp: open.target,
+    sealHeaders: seal.target,
+    openHeaders: open.target,
     sealRelease: seal.release,
     openRelease: (release) => complete(open.release(release)),
     seal: sealer.seal,
@@ -51,10 +55,7 @@ function forEachHeader(change: (value: string) => string) {
     postSessionWebhook: agent.postSessionWebhook && target(agent.postSessionWebhook),
     beforeStartConfig: agent.beforeStartConfig && target(agent.beforeStartConfig),
   });
-  const tool = <Given extends Pick<Tool, 'http'>>(given: Given): Given => ({
-    ...given,
-    http: target(given.http),
-  });
+  const tool = (given: Tool): Tool => (isMcpTool(given) ? given : { ...given, http: target(given.http) });
   const release = (given: AgentRelease): AgentRelease => ({
     ...given,
     agent: config(given.agent),
@@ -64,5 +65,5 @@ function forEachHeader(change: (value: string) => string) {
     config: config(given.config),
     frozen: given.frozen && release(given.frozen),
   });
-  return { record, release, tool };
+  return { record, release, target };
 }

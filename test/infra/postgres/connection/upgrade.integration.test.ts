@@ -120,9 +120,9 @@ describe.each(databases)('An upgrade on the $name database', { timeout: OPEN_TIM
       projectId: PROJECT,
     });
     expect((await stores.agents.find(PROJECT))?.config).toMatchObject({ name: 'Mia', type: 'skill' });
-    expect((await stores.tools.find(PROJECT, TOOL))?.http.headers).toEqual([
-      { key: 'x-key', value: 'secret of the tool' },
-    ]);
+    expect(await stores.tools.find(PROJECT, TOOL)).toMatchObject({
+      http: { headers: [{ key: 'x-key', value: 'secret of the tool' }] },
+    });
     const page = { limit: 9, offset: 0 };
     expect((await stores.testSuites.list(PROJECT, page)).items).toMatchObject([{ name: 's' }]);
     expect(await stores.legacyUsage.since(PROJECT, '2026-01-01')).toMatchObject([{ requests: 3 }]);

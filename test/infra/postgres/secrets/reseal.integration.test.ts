@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { newAgentConfig } from '../../../../src/agents/agentConfig.ts';
+import { NOT_LISTED } from '../../../../src/agents/mcp/mcpServer.ts';
 import { starterPathway } from '../../../../src/agents/pathway/schema/starterPathway.ts';
 import { uuidV7 } from '../../../../src/base/ids.ts';
 import { createSealer } from '../../../../src/base/sealer.ts';
@@ -44,6 +45,22 @@ describe.each(databases)('Stored secrets on the $name database', ({ open }) => {
       updatedAt: AT,
     };
     await written.tools.insert(projectId, { ...tool, http: { ...http, headers: [...headers] } });
+    const server = {
+      id: uuidV7(),
+      name: 's',
+      url: 'https://example.com/',
+      timeoutMs: 100,
+      listing: NOT_LISTED,
+    };
+    await written.mcpServers.insert(projectId, {
+      ...server,
+      headers: [...headers],
+      createdAt: AT,
+      updatedAt: AT,
+    });
+    const { http: _http, ...rest } = tool;
+    const mcp = { serverId: server.id, name: 'x', available: true };
+    await written.tools.insert(projectId, { ...rest, id: uuidV7(), name: 'x', mcp });
     const input = trunkInput.parse({ name: 't', host: 'h', username: 'u', password: 'trunk word' });
     await written.trunks.insert(projectId, trunkId, input, AT);
     await written.trunks.insert(projectId, uuidV7(), trunkInput.parse({ name: 'open', host: 'h' }), AT);
@@ -62,13 +79,14 @@ describe.each(databases)('Stored secrets on the $name database', ({ open }) => {
 
     const turning = createSealer(NEW, [OLD]);
     await requireSameSealer(database, turning);
-    expect(await resealSecrets(database, turning)).toBe(6);
-    expect(await resealSecrets(database, turning)).toBe(6);
+    expect(await resealSecrets(database, turning)).toBe(8);
+    expect(await resealSecrets(database, turning)).toBe(8);
 
     await expect(requireSameSealer(database, createSealer(OLD))).rejects.toBeInstanceOf(WrongSecretsKeyError);
     await requireSameSealer(database, createSealer(NEW));
     const read = createStorage(database, createSealer(NEW)).stores;
-    expect((await read.tools.find(projectId, toolId))?.http.headers).toEqual(headers);
+    expect(await read.tools.find(projectId, toolId)).toMatchObject({ http: { headers } });
+    expect((await read.mcpServers.find(projectId, server.id))?.headers).toEqual(headers);
     expect((await read.trunks.list(projectId, { limit: 9, offset: 0 })).items).toMatchObject([
       { password: 'trunk word' },
       { password: null },
