@@ -35,29 +35,29 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: [INTEGRATION, REALTIME],
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },
       {
-        // Against real servers and programs. They wait more than they compute: a third worker fills the pauses.
+        // Against real servers and programs. They wait twice as long as they compute: four workers fill two cores.
         extends: true,
         test: {
           ...servers,
           name: 'integration',
           include: [INTEGRATION],
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },
       {
-        // Calls, timers and audio in real time: apart from the tests that load the machine.
+        // Calls, timers and audio in real time: apart from the tests that load the machine. They compute a third of their time.
         extends: true,
         test: {
           ...servers,
           name: 'realtime',
           include: [REALTIME],
-          maxWorkers: 4,
+          maxWorkers: 5,
           sequence: { groupOrder: 2 },
         },
       },
