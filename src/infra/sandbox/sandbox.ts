@@ -5,8 +5,8 @@ import { CallwayError, nodeDraining } from '../../base/errors.ts';
 import { startThread } from '../../base/thread.ts';
 import type { CheckAnswer, CheckJob } from './checkJobs.ts';
 
-/** A check takes a millisecond; the first one of a large schema some tens. */
-const TIME_LIMIT_MS = 1_000;
+/** A check takes a millisecond; the first one of a large schema some tens, on a busy machine much more. */
+const TIME_LIMIT_MS = 3_000;
 /** A project whose check was stopped gets no other for this long, so that it has a tenth of one thread at most. */
 const REST_MS = 10_000;
 /** One project holds one thread, so that the others have the second. */
