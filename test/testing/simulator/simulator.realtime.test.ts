@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Simulator, startSimulator, trunkTo } from '../../../src/app/simulator/simulator.ts';
 import type { LegEnd } from '../../../src/calls/telephony.ts';
 import { BEHAVIOURS, type BehaviourInput } from '../../../src/testing/simulator/script.ts';
@@ -72,13 +72,19 @@ async function twoCarriers(): Promise<Rig> {
         caller,
         callee,
         nationalCallee: `0912345${digits}`,
-        call: (script, more = {}) =>
-          near.phones.call({
+        async call(script, more = {}) {
+          const end = await near.phones.call({
             trunk: trunkTo(far.sipPort),
             fromNumber: caller,
             toNumber: callee,
             how: { kind: 'answers', script, ...more },
-          }),
+          });
+          // The other phone gets the BYE a moment later.
+          if (end.outcome === 'local_hangup') {
+            await vi.waitFor(() => expect(of(callee).at(-1)?.kind).toBe('hung_up'));
+          }
+          return end;
+        },
         of,
         kinds: (who) => of(who).map(({ kind }) => kind),
       };
