@@ -57,7 +57,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
       trustProxy: false,
       corsOrigins: [],
       legacySunset: new Date('2027-09-11'),
-      projectRateLimitPerMinute: 0,
+      projectRateLimitPerMinute: RATE_LIMIT_PER_MINUTE,
       rateLimitPerMinute: RATE_LIMIT_PER_MINUTE,
       failedAuthPerMinute: 300,
       shown: {},

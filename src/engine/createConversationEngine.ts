@@ -260,6 +260,7 @@ class Engine implements ConversationEngine {
     sessions: SessionStore,
     wanted: NewSession,
     buildRequest: BuildTurnRequest,
+    attemptsLeft = 2,
   ): Promise<OpenedSession> {
     const { projectId, sessionId } = wanted;
     // A request that is rejected creates no session.
@@ -272,9 +273,12 @@ class Engine implements ConversationEngine {
     } catch (error) {
       // The API creates sessions without the lock. A channel that was told of this one cannot switch to another.
       const isInUse = error instanceof CallwayError && error.code === 'session_id_in_use';
-      const created = isInUse && !request.delivery ? await sessions.find(projectId, sessionId) : undefined;
-      if (!created) throw error;
-      return await this.#openKnown(created, buildRequest);
+      if (!isInUse || request.delivery) throw error;
+      const created = await sessions.find(projectId, sessionId);
+      if (created) return await this.#openKnown(created, buildRequest);
+      // It has ended again.
+      if (attemptsLeft === 0) throw error;
+      return await this.#openNew(sessions, wanted, buildRequest, attemptsLeft - 1);
     }
     return { session, release: current.release, request };
   }
