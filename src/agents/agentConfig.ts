@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LONGEST_SESSION_IDLE_MINUTES } from './accounts/project.ts';
 import { headerList, languageTag, RESERVED_VARIABLES, targetUrl, variableName } from './fields.ts';
+import { MAX_TEMPLATE_CHARACTERS } from './pathway/liquid.ts';
 import { transferTargets } from './transferTarget.ts';
 
 export const webhookEventName = z.enum([
@@ -14,7 +15,6 @@ export type WebhookEventName = z.infer<typeof webhookEventName>;
 /** The events of a webhook without `events`. */
 export const DEFAULT_WEBHOOK_EVENTS: readonly WebhookEventName[] = ['session.ended'];
 
-const MAX_PROMPT_CHARACTERS = 100_000;
 const MAX_BEFORE_START_TIMEOUT_MS = 15_000;
 
 const timezone = z
@@ -89,7 +89,7 @@ const fields = {
     .describe('While draft, callers get the release that was published last.'),
   globalPrompt: z
     .string()
-    .max(MAX_PROMPT_CHARACTERS)
+    .max(MAX_TEMPLATE_CHARACTERS)
     .nullable()
     .describe('Precedes every node’s prompt; a Liquid template with the variables.'),
   executionMode: z.enum(['smart', 'turbo', 'balance']).nullable().describe('null means balance.'),

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { sleep } from './async/sleep.ts';
 import type { Clock } from './clock.ts';
 import { CallwayError } from './errors.ts';
+import { type Stopwatch, startStopwatch } from './stopwatch.ts';
 
 /** What a project's templates and expressions may take of the event loop: a tenth, and this much at once. */
 const REFILL_MS_PER_MS = 0.1;
@@ -32,8 +33,8 @@ export interface ComputeShare {
 
 export interface ComputeSharesDeps {
   readonly clock: Clock;
-  /** CPU time of the process, which does not pass while another process has the processor. */
-  readonly cpuMs?: () => number;
+  /** Measures evaluations. */
+  readonly startStopwatch?: () => Pick<Stopwatch, 'elapsedMs'>;
 }
 
 /** The shares of the projects on this node. */
@@ -57,24 +58,24 @@ export class ComputeShares {
 /** A token bucket that may be overdrawn. */
 class Share implements ComputeShare {
   readonly #clock: Clock;
-  readonly #cpuMs: () => number;
+  readonly #startStopwatch: () => Pick<Stopwatch, 'elapsedMs'>;
   #levelMs = BURST_MS;
   #filledAtMs: number;
 
-  constructor({ clock, cpuMs = processCpuMs }: ComputeSharesDeps) {
+  constructor({ clock, startStopwatch: start = startStopwatch }: ComputeSharesDeps) {
     this.#clock = clock;
-    this.#cpuMs = cpuMs;
+    this.#startStopwatch = start;
     this.#filledAtMs = clock.monotonicMs();
   }
 
   run<Result>(work: () => Result): Result {
     this.#refill();
     if (this.#levelMs < -REFUSED_DEBT_MS) throw this.#busy();
-    const startedMs = this.#cpuMs();
+    const stopwatch = this.#startStopwatch();
     try {
       return work();
     } finally {
-      const tookMs = this.#cpuMs() - startedMs;
+      const tookMs = stopwatch.elapsedMs();
       const priceMs = tookMs > LONG_MS ? tookMs * LONG_FACTOR : tookMs;
       this.#levelMs = Math.max(-MAX_DEBT_MS, this.#levelMs - priceMs);
     }
@@ -100,9 +101,4 @@ class Share implements ComputeShare {
       retryAfterSeconds: Math.ceil(Math.max(0, -this.#levelMs) / REFILL_MS_PER_MS / 1000) || 1,
     });
   }
-}
-
-function processCpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }

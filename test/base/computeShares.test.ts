@@ -33,7 +33,11 @@ describe('A project’s share of the event loop', () => {
 
 function shareOf() {
   const clock = createSimulatedClock(0);
-  const shares = new ComputeShares({ clock, cpuMs: clock.monotonicMs });
+  const startStopwatch = () => {
+    const startedMs = clock.monotonicMs();
+    return { elapsedMs: () => clock.monotonicMs() - startedMs };
+  };
+  const shares = new ComputeShares({ clock, startStopwatch });
   const share = shares.of('project');
   /** Evaluates for a time, then lets some pass. */
   const take = (workMs: number, pauseMs = 0) => {

@@ -21,6 +21,11 @@ test('globalPrompt is rendered and told to the model', async () => {
   await agent({ globalPrompt: 'You speak for {{ channel }} customers.' });
   await project.chat('Hi');
   expect(promptOf(project.asked('answer')[0])).toContain('You speak for chat customers.');
+
+  const long = `For {{ channel }}: ${'be brief. '.repeat(9_900)}The end.`;
+  await agent({ globalPrompt: long });
+  await project.chat('Hi', 'long');
+  expect(promptOf(project.asked('answer').at(-1))).toContain(long.replace('{{ channel }}', 'chat'));
 });
 
 test('type decides whether the model is told of every step', async () => {

@@ -1,8 +1,10 @@
 import { Context, defaultOperators, Liquid, type Template, toValueSync } from 'liquidjs';
-import { MAX_TEMPLATE_CHARACTERS } from './schema/nodeSchema.ts';
+import { startStopwatch } from '../../base/stopwatch.ts';
 
-/** Limit of a rendered prompt; a longer one would not fit a model's instructions. */
-export const MAX_OUTPUT_CHARACTERS = 100_000;
+/** The longest template; the fields that hold one may be shorter. */
+export const MAX_TEMPLATE_CHARACTERS = 100_000;
+/** Limit of a rendered prompt: the longest template with its variables. */
+export const MAX_OUTPUT_CHARACTERS = 200_000;
 /** Characters and list entries that filters and ranges may create during one rendering. */
 const MEMORY_LIMIT = 200_000;
 /** Entries of a list that a filter or an operator may work on; sorting that many takes a millisecond. */
@@ -22,15 +24,21 @@ const ADDING_FILTERS: ReadonlySet<string> = new Set([
   'unshift',
   'default',
 ]);
-/** Tags, outputs, texts, loop rounds and filters of one rendering; a prompt has tens. */
-const MAX_STEPS = 20_000;
-/** A prompt renders in under a millisecond. Longer ones would hold up the other projects of the node. */
-const RENDER_LIMIT_MS = 20;
-/** As above for the steps of an ordinary prompt, which a busy machine must not refuse. */
-const SHORT_RENDER_LIMIT_MS = 100;
-const SHORT_RENDER_STEPS = 200;
+/**
+ * Tags, outputs, texts, loop rounds and filters of one rendering, each some microseconds; a prompt has tens. What a
+ * filter or a comparison works on counts, too.
+ */
+const MAX_STEPS = 10_000;
+const CHARACTERS_PER_STEP = 50;
+const STEPS_PER_ENTRY = 2;
+/** Formatting a date takes this much longer than other filters. */
+const DATE_STEPS = 20;
+/** What the steps do not bound. They come first, since they are the same on every machine. */
+const RENDER_LIMIT_MS = 150;
 /** Longest tag or output, since each is one step. */
 const MAX_MARKUP_CHARACTERS = 2_000;
+/** Tags and outputs of one template: parsing them takes some milliseconds. */
+const MAX_MARKUPS = 5_000;
 
 /** Tags that read files, change the variables, write HTML, or bypass the memory limit or the escaping of outputs. */
 const REMOVED_TAGS = [
@@ -47,11 +55,15 @@ const REMOVED_TAGS = [
 const COMPARISONS = ['==', '!=', '>', '<', '>=', '<=', 'contains'];
 /** Filters with random results. */
 const REMOVED_FILTERS = ['sample'];
-/** Under this name a rendering keeps its {@link WriteOutput}. */
+/** Under these names a rendering keeps its {@link WriteOutput} and its {@link CountSteps}. */
 const WRITE_OUTPUT = 'write output';
+const COUNT_STEPS = 'count steps';
 
 /** The variables of a session, as JSON. */
 export type Variables = Readonly<Record<string, unknown>>;
+
+/** @throws {Error} Above the limit of steps. */
+type CountSteps = (steps: number) => void;
 
 type OperatorHandler = (left: unknown, right: unknown, context: Context) => Generator<unknown, boolean>;
 
@@ -73,7 +85,14 @@ export const liquid = createSandbox();
 
 /** @throws {Error} One of Liquid's errors, when the template is malformed or too long. */
 export function parseLiquid(template: string): Template[] {
-  for (const markup of template.split(/\{\{|\{%/).slice(1)) {
+  const markups = template
+    .slice(0, MAX_TEMPLATE_CHARACTERS + 1)
+    .split(/\{\{|\{%/)
+    .slice(1);
+  if (markups.length > MAX_MARKUPS) {
+    throw new Error(`a template may have at most ${MAX_MARKUPS} tags and outputs`);
+  }
+  for (const markup of markups) {
     const end = markup.search(/\}\}|%\}/);
     if ((end === -1 ? markup.length : end) > MAX_MARKUP_CHARACTERS) {
       throw new Error(`a tag may have at most ${MAX_MARKUP_CHARACTERS} characters`);
@@ -118,7 +137,10 @@ function contextOf(variables: Variables, options: RenderLiquidOptions): Context 
     { liquid },
   );
   context.setRegister(WRITE_OUTPUT, options.writeOutput);
-  context.renderLimit.check = createStepLimit();
+  const count = createStepLimit();
+  context.setRegister(COUNT_STEPS, count);
+  // The library gives the time.
+  context.renderLimit.check = () => count(1);
   return context;
 }
 
@@ -164,14 +186,28 @@ function createSandbox(): Liquid {
     const handler = typeof filter === 'function' ? filter : filter.handler;
     // As a function it is no `raw` filter, which would leave out the escaping.
     sandbox.registerFilter(name, function (value, ...operands) {
-      this.context.renderLimit.check(0);
+      const count = this.context.getRegister<CountSteps>(COUNT_STEPS);
       checkFilter(name, value, operands);
+      count(1 + stepsOf(name, [value, ...operands]));
       const { ownFilters } = this.context.getRegister<WriteOutput>(WRITE_OUTPUT);
       if (ownFilters?.includes(name)) return value;
-      return handler.call(this, value, ...operands);
+      const result: unknown = handler.call(this, value, ...operands);
+      count(stepsOf(name, [result]));
+      return result;
     });
   }
   return sandbox;
+}
+
+/** How many steps the work of a filter on these values counts. */
+function stepsOf(filter: string, values: readonly unknown[]): number {
+  if (CONSTANT_FILTERS.has(filter)) return 0;
+  return values.reduce<number>((steps, value) => steps + sizeOf(value), filter === 'date' ? DATE_STEPS : 0);
+}
+
+function sizeOf(value: unknown): number {
+  if (Array.isArray(value)) return value.length * STEPS_PER_ENTRY;
+  return typeof value === 'string' ? value.length / CHARACTERS_PER_STEP : 0;
 }
 
 /** A comparison that refuses long lists, which it would go through entry by entry. */
@@ -186,6 +222,7 @@ function bounded(name: string): [string, OperatorHandler] {
     (left: unknown, right: unknown, context: Context) => {
       refuseLong(left);
       refuseLong(right);
+      context.getRegister<CountSteps>(COUNT_STEPS)(sizeOf(left));
       return compare(left, right, context);
     },
   ];
@@ -205,16 +242,14 @@ function checkFilter(name: string, value: unknown, operands: readonly unknown[])
   }
 }
 
-/** Called at each step. The limit on steps is the same on every machine; the time stops what few steps can do. */
-function createStepLimit(): () => void {
-  const startedMs = performance.now();
+function createStepLimit(): CountSteps {
+  const stopwatch = startStopwatch();
   let steps = 0;
-  return () => {
-    steps += 1;
+  return (more) => {
+    steps += more;
     if (steps > MAX_STEPS) throw new Error(`the template takes more than ${MAX_STEPS} steps`);
-    const limitMs = steps > SHORT_RENDER_STEPS ? RENDER_LIMIT_MS : SHORT_RENDER_LIMIT_MS;
-    if (performance.now() - startedMs > limitMs)
-      throw new Error(`the template takes more than ${limitMs} ms`);
+    if (stopwatch.isOver(RENDER_LIMIT_MS))
+      throw new Error(`the template takes more than ${RENDER_LIMIT_MS} ms`);
   };
 }
 

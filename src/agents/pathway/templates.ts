@@ -2,10 +2,12 @@ import type { Template } from 'liquidjs';
 import { LRUCache } from 'lru-cache';
 import type { ComputeShare } from '../../base/computeShares.ts';
 import { CallwayError } from '../../base/errors.ts';
+import { startStopwatch } from '../../base/stopwatch.ts';
 import {
   liquid,
   liquidText,
   MAX_OUTPUT_CHARACTERS,
+  MAX_TEMPLATE_CHARACTERS,
   parseLiquid,
   type RenderLiquidOptions,
   renderLiquid,
@@ -13,7 +15,6 @@ import {
   type Variables,
   type WriteOutput,
 } from './liquid.ts';
-import { MAX_TEMPLATE_CHARACTERS } from './schema/nodeSchema.ts';
 
 const DEFAULT_CACHE_ENTRIES = 500;
 /** For the outputs of a template that cannot be parsed. */
@@ -110,10 +111,10 @@ export function checkTemplate(template: string): string | undefined {
 function renderParts(template: string, variables: Variables, options: RenderTemplateOptions): string {
   const parsed = parsedOrUndefined(template, options);
   if (parsed) return renderLiquidParts(parsed, variables, liquidOptions(options, false));
-  const endMs = performance.now() + PARTS_LIMIT_MS;
+  const stopwatch = startStopwatch();
   let text = '';
   for (const part of template.slice(0, MAX_TEMPLATE_CHARACTERS).split(MARKUP)) {
-    if (performance.now() > endMs || text.length > MAX_OUTPUT_CHARACTERS) break;
+    if (stopwatch.isOver(PARTS_LIMIT_MS) || text.length > MAX_OUTPUT_CHARACTERS) break;
     if (part.startsWith('{{')) text += renderedOrEmpty(part, variables, options);
     else if (!part.startsWith('{%')) text += part;
   }

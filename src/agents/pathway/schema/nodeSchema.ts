@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ANY_NODE } from './edgeSchema.ts';
 import { idSchema, jsonObjectSchema, text } from './fields.ts';
 
-export const MAX_TEMPLATE_CHARACTERS = 20_000;
+const MAX_PROMPT_CHARACTERS = 20_000;
 const MAX_TITLE_CHARACTERS = 200;
 const MAX_EXPECTED_ANSWERS = 100;
 const MAX_EXPECTED_ANSWER_CHARACTERS = 200;
@@ -29,7 +29,7 @@ const title = text(1, MAX_TITLE_CHARACTERS).meta({
   description: 'Name of the node in the editor, in events and for the model.',
   examples: ['Ask for the order number'],
 });
-const prompt = text(0, MAX_TEMPLATE_CHARACTERS).meta({
+const prompt = text(0, MAX_PROMPT_CHARACTERS).meta({
   description:
     'Instructions for the agent at this node; a Liquid template with the variables. A say node speaks the rendered text itself.',
   examples: ['Ask {{ customerName }} for the order number and confirm it digit by digit.'],
@@ -102,7 +102,7 @@ const toolArguments = jsonObjectSchema.meta({
     'Arguments of the tool; every string in them, at any depth, is a template. One that is a single variable, such as {{ age }}, keeps the type of its value.',
   examples: [{ orderNumber: '{{ orderNumber }}' }],
 });
-const query = text(1, MAX_TEMPLATE_CHARACTERS).meta({
+const query = text(1, MAX_PROMPT_CHARACTERS).meta({
   description: "The search query; a template. Default: the caller's last words.",
   examples: ['opening hours in {{ city }}'],
 });
