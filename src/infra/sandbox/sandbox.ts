@@ -36,7 +36,8 @@ interface CheckThread {
 export class Sandbox implements SchemaChecker, PatternMatcher {
   readonly #clock: Clock;
   readonly #threads = new Set<CheckThread>();
-  readonly #waiting: Waiting[] = [];
+  /** By project; the first one's turn is next. */
+  readonly #waiting = new Map<string, Waiting[]>();
   readonly #restUntilMs = new Map<string, number>();
   #isClosed = false;
 
@@ -65,7 +66,7 @@ export class Sandbox implements SchemaChecker, PatternMatcher {
   /** Stops all threads; checks that wait are refused. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const check of this.#waiting.splice(0)) check.reject(nodeDraining());
+    this.#refuseWaiting(nodeDraining());
     await Promise.all([...this.#threads].map((thread) => this.#stop(thread, nodeDraining())));
   }
 
@@ -73,28 +74,42 @@ export class Sandbox implements SchemaChecker, PatternMatcher {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(nodeDraining());
       const restMs = (this.#restUntilMs.get(projectId) ?? 0) - this.#clock.monotonicMs();
-      const ownWaiting = this.#waiting.filter((check) => check.projectId === projectId).length;
-      if (restMs > 0 || ownWaiting >= MAX_WAITING) return reject(busy(Math.max(restMs, TIME_LIMIT_MS)));
+      const own = this.#waiting.get(projectId) ?? [];
+      if (restMs > 0 || own.length >= MAX_WAITING) return reject(busy(Math.max(restMs, TIME_LIMIT_MS)));
       this.#restUntilMs.delete(projectId);
-      this.#waiting.push({ projectId, job, resolve, reject });
+      own.push({ projectId, job, resolve, reject });
+      this.#waiting.set(projectId, own);
       this.#next();
     });
   }
 
-  /** Gives the free threads the oldest checks of projects that hold no thread. */
+  /** Gives the free threads a check each of the next projects that hold no thread. */
   #next(): void {
     const holders = new Set([...this.#threads].map(({ running }) => running?.check.projectId));
-    const index = this.#waiting.findIndex(({ projectId }) => !holders.has(projectId));
-    if (index === -1 || this.#isClosed) return;
+    const projectId = [...this.#waiting.keys()].find((waiting) => !holders.has(waiting));
+    if (projectId === undefined || this.#isClosed) return;
     const isFree = ({ running }: CheckThread) => running === undefined;
     const free = [...this.#threads].find((thread) => isFree(thread) && thread.isReady);
     if (!free) {
       if (this.#threads.size < MAX_THREADS && ![...this.#threads].some(isFree)) this.#start();
       return;
     }
-    const [check] = this.#waiting.splice(index, 1);
+    const check = this.#takeWaiting(projectId);
     if (check) this.#give(free, check);
     this.#next();
+  }
+
+  /** The project's oldest check. Its others wait until all other projects have had their turn. */
+  #takeWaiting(projectId: string): Waiting | undefined {
+    const [check, ...others] = this.#waiting.get(projectId) ?? [];
+    this.#waiting.delete(projectId);
+    if (others.length > 0) this.#waiting.set(projectId, others);
+    return check;
+  }
+
+  #refuseWaiting(error: Error): void {
+    for (const check of [...this.#waiting.values()].flat()) check.reject(error);
+    this.#waiting.clear();
   }
 
   #give(thread: CheckThread, check: Waiting): void {
@@ -126,7 +141,7 @@ export class Sandbox implements SchemaChecker, PatternMatcher {
       // Out of memory, such as for a schema that unfolds without end.
       if (thread.running) this.#rest(thread.running.check.projectId);
       // A thread that cannot start is not started again and again.
-      if (!thread.isReady) for (const check of this.#waiting.splice(0)) check.reject(error);
+      if (!thread.isReady) this.#refuseWaiting(error);
       void this.#stop(thread, tooSlow());
     });
   }
