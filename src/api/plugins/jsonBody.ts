@@ -1,19 +1,22 @@
 import { isUtf8 } from 'node:buffer';
 import secureJson from 'secure-json-parse';
 
-import { type CallwayError, invalid } from '../../base/errors.ts';
+import { CallwayError, invalid } from '../../base/errors.ts';
 
 /** Deeper than real documents, and shallow enough for recursive code. */
 export const MAX_JSON_DEPTH = 64;
+
+/** Twice a pathway of 500 nodes and 2,000 edges. More would take the validation long, whatever its limits are. */
+export const MAX_JSON_VALUES = 100_000;
 
 /** Finds texts that need a closer check: an escape, or a number that may exceed the largest double. */
 const MAY_BE_UNSTORABLE = /\\u|\d{200}|[eE]\+?\d{3}/;
 
 /**
- * Parses a request body: strict UTF-8, bounded depth, no `__proto__`, and no values that Postgres cannot store (U+0000,
+ * Parses a request body: strict UTF-8, bounded depth and number of values, no `__proto__`, and no values that Postgres cannot store (U+0000,
  * lone surrogates, numbers that overflow a double). An empty body is `undefined`.
  *
- * @throws {CallwayError} 400 `invalid_json`, `invalid_utf8`, `json_too_deep` or `invalid_text`.
+ * @throws {CallwayError} 400 `invalid_json`, `invalid_utf8`, `json_too_deep` or `invalid_text`; 413 `too_many_values`.
  * @see RFC 8259
  */
 export function parseJsonBody(bytes: Buffer): unknown {
@@ -24,9 +27,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
     throw invalid('invalid_utf8', 'The request body is not valid UTF-8');
   }
   // A document of that depth has at least that many brackets on each side.
-  if (text.length > 2 * MAX_JSON_DEPTH && isTooDeep(text)) {
-    throw invalid('json_too_deep', `The request body is nested deeper than ${MAX_JSON_DEPTH} levels`);
-  }
+  if (text.length > 2 * MAX_JSON_DEPTH) requireBounded(text);
   const value = parse(text);
   if (MAY_BE_UNSTORABLE.test(text)) refuseUnstorable(value);
   return value;
@@ -46,21 +47,43 @@ function parse(text: string): unknown {
   }
 }
 
-function isTooDeep(text: string): boolean {
+/** Before it is parsed, in one pass. */
+function requireBounded(text: string): void {
   let depth = 0;
-  let inString = false;
+  let values = 1;
   for (let index = 0; index < text.length; index += 1) {
-    const character = text.charCodeAt(index);
-    if (inString) {
-      if (character === 0x5c) index += 1;
-      else if (character === 0x22) inString = false;
-    } else if (character === 0x22) inString = true;
-    else if (character === 0x5b || character === 0x7b) {
-      depth += 1;
-      if (depth > MAX_JSON_DEPTH) return true;
-    } else if (character === 0x5d || character === 0x7d) depth -= 1;
+    switch (text[index]) {
+      case '"':
+        index = endOfString(text, index);
+        break;
+      case '[':
+      case '{':
+        depth += 1;
+        if (depth > MAX_JSON_DEPTH)
+          throw invalid('json_too_deep', `The request body is nested deeper than ${MAX_JSON_DEPTH} levels`);
+        break;
+      case ']':
+      case '}':
+        depth -= 1;
+        break;
+      case ',':
+        values += 1;
+    }
   }
-  return false;
+  if (values > MAX_JSON_VALUES) {
+    const message = `The request body has more than ${MAX_JSON_VALUES} values; send less at once`;
+    throw new CallwayError('too_large', 'too_many_values', message);
+  }
+}
+
+/** The index of the quote that ends the string which begins at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text[end - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
+  return text.length;
 }
 
 function refuseUnstorable(value: unknown): void {
