@@ -3,6 +3,7 @@ import type { ApiAuthenticator } from '../../agents/accounts/apiAuthenticator.ts
 import type { Scope } from '../../agents/accounts/apiKey.ts';
 import type { KeyPrincipal, Principal } from '../../agents/accounts/principal.ts';
 import type { Allowance, RateLimiter } from '../../agents/accounts/rateLimiter.ts';
+import { limitConcurrency } from '../../base/async/limitConcurrency.ts';
 import { CallwayError, unavailable } from '../../base/errors.ts';
 import type { App, Dependency, HttpSettings } from '../ports.ts';
 
@@ -45,6 +46,10 @@ export interface AccessControlDeps {
   >;
 }
 
+/** Lookups for addresses with too many failures: they share these, and wait their turn, some milliseconds. */
+const SUSPECT_LOOKUPS = 2;
+const MAX_WAITING_LOOKUPS = 200;
+
 /**
  * Authenticates, authorizes and rate-limits requests of routes with an `access` configuration, before the body is read.
  * Answers 503 while a dependency is known to be down.
@@ -58,13 +63,21 @@ export function accessControl(app: App, deps: AccessControlDeps): void {
     return allowance.allowed ? error : tooManyFailures(allowance.retryAfterSeconds);
   };
 
-  /** An address with too many failures causes no more database lookups, but for keys that were valid before. */
+  const asSuspect = limitConcurrency({
+    running: SUSPECT_LOOKUPS,
+    waiting: MAX_WAITING_LOOKUPS,
+    full: () => tooManyFailures(1),
+  });
+
+  /**
+   * An address with too many failures causes few database lookups at a time, but for keys that were valid before. None
+   * is refused unseen: others share the address, behind a NAT.
+   */
   const lookUp = async (request: FastifyRequest, credential: string): Promise<Principal> => {
-    const allowance = rateLimiter.isExhausted(failureKey(request));
-    if (!allowance.allowed && !authenticator.isKnown(credential)) {
-      throw tooManyFailures(allowance.retryAfterSeconds);
-    }
-    const found = await authenticator.authenticate(credential);
+    const isSuspect =
+      !rateLimiter.isExhausted(failureKey(request)).allowed && !authenticator.isKnown(credential);
+    const authenticate = () => authenticator.authenticate(credential);
+    const found = await (isSuspect ? asSuspect(authenticate) : authenticate());
     if (!found) throw await rejected(request, invalidCredential());
     return found;
   };
