@@ -112,6 +112,8 @@ export interface RecordingResult {
   /** Key in the recording store; null when nothing was stored. */
   readonly key: string | null;
   readonly durationMs: number | null;
+  /** Of what is stored. */
+  readonly bytes?: number;
   readonly error: string | null;
 }
 

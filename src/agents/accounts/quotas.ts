@@ -22,7 +22,10 @@ export const quotas = z
       'Versions of the pathway that are kept; the oldest are removed, but none that is published or in use.',
     ).min(1),
     documents: quota('Documents in knowledgebases.'),
-    storedBytes: quota('Bytes of these documents.', MOST_BYTES),
+    storedBytes: quota(
+      'Bytes of these documents and of recordings. A recording beyond it is not kept: its status is failed.',
+      MOST_BYTES,
+    ),
     sessionsPerDay: quota('New sessions a day, by chat and phone.'),
   })
   .meta({ id: 'Quotas' });
@@ -43,7 +46,8 @@ export const DEFAULT_QUOTAS: Quotas = {
   numbers: 1000,
   pathwayVersions: 100,
   documents: 10_000,
-  storedBytes: 20 * GIBIBYTE,
+  // Some 900 hours of recordings.
+  storedBytes: 100 * GIBIBYTE,
   sessionsPerDay: 100_000,
 };
 

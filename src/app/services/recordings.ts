@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { requireQuota } from '../../agents/accounts/quotas.ts';
+import type { Storage } from '../../api/ports.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import type { RecordingStore } from '../../calls/recording/recordingStore.ts';
@@ -7,15 +9,16 @@ import type { Bucket } from '../../infra/objectStore/bucket.ts';
 import { bucketRecordings } from '../../infra/objectStore/recordings/bucketRecordings.ts';
 import { localRecordings } from '../../infra/objectStore/recordings/localRecordings.ts';
 import {
-  recordingFileDurationMs,
-  storedRecordingDurationMs,
-} from '../../infra/objectStore/recordings/recordingDuration.ts';
+  recordingFileLength,
+  storedRecordingLength,
+} from '../../infra/objectStore/recordings/recordingLength.ts';
 import { createWorkingFolder } from '../../infra/objectStore/recordings/workingFolder.ts';
 import type { Config } from '../settings/config.ts';
 
 export interface RecordingParts {
   readonly config: Config;
   readonly bucket: Bucket | undefined;
+  readonly storage: Storage;
   readonly secretsKey: Uint8Array;
   readonly publicUrl: () => string;
   readonly clock: Clock;
@@ -30,7 +33,7 @@ export interface BuiltRecordings {
 
 /** Recordings in the configured bucket, or in the data folder. */
 export function buildRecordings(parts: RecordingParts): BuiltRecordings {
-  const { config, bucket, secretsKey, publicUrl, clock, onError } = parts;
+  const { config, bucket, storage, secretsKey, publicUrl, clock, onError } = parts;
   const store = bucket ? bucketRecordings(bucket) : localRecordings(join(config.DATA_DIR, 'recordings'));
   const urls = createRecordingUrls({
     secretsKey,
@@ -42,8 +45,9 @@ export function buildRecordings(parts: RecordingParts): BuiltRecordings {
     recordingStore: store,
     urls,
     pathOf: createWorkingFolder(join(config.DATA_DIR, 'recordings-in-progress')).pathOf,
-    fileDurationMs: recordingFileDurationMs,
-    storedDurationMs: (key) => storedRecordingDurationMs(store, key),
+    fileLength: recordingFileLength,
+    storedLength: (key) => storedRecordingLength(store, key),
+    requireRoom: (projectId, bytes) => requireQuota(storage.stores, projectId, 'storedBytes', bytes),
     onError,
   });
   return { store, urls, calls };

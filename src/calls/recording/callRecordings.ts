@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
-
+import { CallwayError } from '../../base/errors.ts';
 import type { RecordingReport } from '../../media/mediaSession.ts';
 import type { Call, RecordingResult } from '../call.ts';
-import type { RecordingStore } from './recordingStore.ts';
+import type { RecordingLength, RecordingStore } from './recordingStore.ts';
 import type { RecordingUrls } from './recordingUrls.ts';
 
 export interface CallRecordingsDeps {
@@ -11,9 +11,11 @@ export interface CallRecordingsDeps {
   /** Path of the file that is recorded on this node. */
   readonly pathOf: (callId: string) => string;
   /** Of a file whose writer may have been killed; undefined when it is missing or empty. */
-  readonly fileDurationMs: (path: string) => Promise<number | undefined>;
+  readonly fileLength: (path: string) => Promise<RecordingLength | undefined>;
   /** Of a stored recording; undefined when there is none. */
-  readonly storedDurationMs: (key: string) => Promise<number | undefined>;
+  readonly storedLength: (key: string) => Promise<RecordingLength | undefined>;
+  /** @throws {CallwayError} `quota_exceeded` when the project may not store as much. */
+  readonly requireRoom: (projectId: string, bytes: number) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -35,18 +37,15 @@ export class CallRecordings {
 
   /** Moves a finished recording into the store. Never rejects. @param report - Undefined when it was never started. */
   async store(call: Call, report: RecordingReport | undefined): Promise<RecordingResult> {
-    const { recordingStore, onError } = this.#deps;
+    const { onError } = this.#deps;
     if (!report) return failed('The recording could not be started');
+    const { path, durationMs, lengthBytes: bytes } = report;
     if (report.error !== undefined) {
-      await rm(report.path, { force: true }).catch((error: unknown) =>
-        onError(error, 'incomplete recording not removed'),
-      );
+      await this.#discard(path);
       return failed('The recording could not be completed');
     }
-    const key = recordingKey(call);
     try {
-      await recordingStore.save(report.path, key);
-      return { status: 'ready', key, durationMs: report.durationMs, error: null };
+      return await this.#save(call, path, { durationMs, bytes });
     } catch (error) {
       onError(error, 'recording not stored');
       return failed('The recording could not be stored');
@@ -55,16 +54,17 @@ export class CallRecordings {
 
   /** Stores what is left of the recording of a call whose node failed. Never rejects. */
   async recover(call: Call): Promise<RecordingResult> {
-    const { recordingStore, fileDurationMs, storedDurationMs, onError } = this.#deps;
+    const { fileLength, storedLength, onError } = this.#deps;
     const path = this.workingPath(call);
     const key = recordingKey(call);
     try {
-      const fileMs = await fileDurationMs(path);
-      if (fileMs !== undefined) await recordingStore.save(path, key);
+      const length = await fileLength(path);
+      if (length) return await this.#save(call, path, length);
       // The node may have failed just after it had stored the recording.
-      const durationMs = fileMs ?? (await storedDurationMs(key));
-      if (durationMs === undefined) return failed('The node that recorded it failed');
-      return { status: 'ready', key, durationMs, error: null };
+      const stored = await storedLength(key);
+      return stored
+        ? { status: 'ready', key, ...stored, error: null }
+        : failed('The node that recorded it failed');
     } catch (error) {
       onError(error, 'recording not recovered');
       return failed('The recovered recording could not be stored');
@@ -74,6 +74,29 @@ export class CallRecordings {
   /** Idempotent. */
   remove(key: string): Promise<void> {
     return this.#deps.recordingStore.remove(key);
+  }
+
+  /** Stores a file, unless the project's quota is used up. */
+  async #save(call: Call, path: string, length: RecordingLength): Promise<RecordingResult> {
+    const { recordingStore, requireRoom, onError } = this.#deps;
+    const key = recordingKey(call);
+    try {
+      await requireRoom(call.projectId, length.bytes);
+    } catch (error) {
+      onError(error, 'quota of a recording');
+      if (error instanceof CallwayError && error.code === 'quota_exceeded') {
+        await this.#discard(path);
+        return failed(error.message);
+      }
+    }
+    await recordingStore.save(path, key);
+    return { status: 'ready', key, ...length, error: null };
+  }
+
+  async #discard(path: string): Promise<void> {
+    await rm(path, { force: true }).catch((error: unknown) =>
+      this.#deps.onError(error, 'incomplete recording not removed'),
+    );
   }
 }
 

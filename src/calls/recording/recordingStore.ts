@@ -15,6 +15,12 @@ export interface RecordingStore {
   remove(key: string): Promise<void>;
 }
 
+/** How long a recording is. */
+export interface RecordingLength {
+  readonly durationMs: number;
+  readonly bytes: number;
+}
+
 /** Bytes from `first` to `last`, both included, or to the end; or the last `suffixLength` bytes. */
 export type ByteRange =
   | { readonly first: number; readonly last?: number }

@@ -64,7 +64,7 @@ function callRecords(database: Queryable): Omit<CallStore, keyof ReturnType<type
     },
     completeRecording: (id, recording) =>
       one(
-        `UPDATE calls SET recording = $2::json
+        `UPDATE calls SET recording = $2::json, recording_bytes = ($2::json->>'bytes')::bigint
          WHERE id = $1 AND coalesce(recording->>'status', 'recording') = 'recording'
          RETURNING ${callSelection()}`,
         [id, JSON.stringify(recording)],

@@ -6,6 +6,8 @@ import type { Queryable } from '../connection/database.ts';
 
 const DOCUMENTS =
   'datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id WHERE project_id = $1';
+const RECORDED =
+  'SELECT sum(recording_bytes) FROM calls WHERE project_id = $1 AND recording_bytes IS NOT NULL';
 const VERSIONS = 'SELECT count(*)::integer AS used FROM pathway_versions WHERE project_id = $1';
 const USED: Readonly<Record<CountedQuota, string>> = {
   apiKeys: 'SELECT count(*)::integer AS used FROM api_keys WHERE project_id = $1',
@@ -14,7 +16,7 @@ const USED: Readonly<Record<CountedQuota, string>> = {
   trunks: 'SELECT count(*)::integer AS used FROM trunks WHERE project_id = $1',
   numbers: 'SELECT count(*)::integer AS used FROM phone_numbers WHERE project_id = $1',
   documents: `SELECT count(*)::integer AS used FROM ${DOCUMENTS}`,
-  storedBytes: `SELECT coalesce(sum(bytes), 0)::float8 AS used FROM ${DOCUMENTS}`,
+  storedBytes: `SELECT (coalesce((SELECT sum(bytes) FROM ${DOCUMENTS}), 0) + coalesce((${RECORDED}), 0))::float8 AS used`,
 };
 
 export function quotaStore(database: Queryable): QuotaStore {

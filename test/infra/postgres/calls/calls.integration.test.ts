@@ -290,12 +290,17 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
     const { calls } = world.stores;
     const call = await keep({ status: 'completed', endedAt: BEGIN });
     const begun = { status: 'recording', key: 'k', durationMs: null, error: null } as const;
-    const ready = { status: 'ready', key: 'k', durationMs: 1200, error: null } as const;
+    const ready = { status: 'ready', key: 'k', durationMs: 1200, bytes: 19_244, error: null } as const;
+    const storedBytes = async () => (await world.stores.quotas.readAll(call.projectId)).storedBytes;
+    const before = await storedBytes();
     expect((await calls.completeRecording(call.id, begun))?.recording).toEqual(begun);
     expect((await calls.completeRecording(call.id, ready))?.recording).toEqual(ready);
     const failed = { ...ready, status: 'failed' } as const;
     expect(await calls.completeRecording(call.id, failed)).toBeUndefined();
     expect((await find(call))?.recording).toEqual(ready);
+    expect(await storedBytes()).toBe(before + 19_244);
+    await opened.database.query('DELETE FROM calls WHERE id = $1', [call.id]);
+    expect(await storedBytes()).toBe(before);
   });
 
   test('report their turn latencies', async () => {
