@@ -57,6 +57,7 @@ async function embeddedSipServer(
       server.controlPort === undefined ? undefined : { host: LOOPBACK, port: server.controlPort, secret },
     traces: traceFromServer(server, (atMs) => clock?.fromSystem(atMs) ?? atMs),
     showsTrying: true,
+    checksTargets: true,
     port: server.sipPort,
     know: (peers) => server.know(peers),
     stats: () => server.stats(),

@@ -12,6 +12,7 @@ import type { TrunkHealthStore } from '../../calls/trunks/trunkHealth.ts';
 import type { TrunkStore } from '../../calls/trunks/trunkStore.ts';
 import type { MediaEngine } from '../../media/mediaSession.ts';
 import { connectControl, type SipControl, untilConnected } from '../../telephony/control/control.ts';
+import { publicTargetsOnly } from '../../telephony/control/publicTargets.ts';
 import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
 import { DialogRecords } from '../../telephony/leg/dialogRecord.ts';
 import { endLostDialogs } from '../../telephony/leg/lostDialogs.ts';
@@ -65,11 +66,16 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
   await directory.start();
   server.know(directory.peers);
   directory.onChange(() => server.know(directory.peers));
-  const control = connectControl({
+  const connected = connectControl({
     ...common,
     target: server.target,
     tag: `callway-${common.makeToken()}`,
   });
+  const isPrivatePeer = (address: string) => directory.isPrivatePeer(address);
+  const control =
+    server.checksTargets || config.ALLOW_PRIVATE_TRUNKS
+      ? connected
+      : publicTargetsOnly(connected, { resolve: resolveSipHost, isPrivatePeer });
   logConnection(control, logger);
   const tracing = { ...common, source: server.traces ?? traceFromControl(control), sink: parts.traceSink };
   const dialogs = new DialogRecords({ store: parts.dialogs, clock, onError });

@@ -19,6 +19,8 @@ export interface SipServerAccess {
   readonly traces: TraceSource | undefined;
   /** Whether 100 Trying is reported. */
   readonly showsTrying: boolean;
+  /** Whether it sends to public addresses only, where the settings ask for that. */
+  readonly checksTargets: boolean;
   /** The SIP port for UDP and TCP; undefined for a drachtio-server. */
   readonly port: number | undefined;
   /** Gives these peers, and no others, a budget of their own. */
@@ -36,6 +38,7 @@ export function externalSipServer(url: string): SipServerAccess {
     target: () => target,
     traces: undefined,
     showsTrying: false,
+    checksTargets: false,
     port: undefined,
     know: () => undefined,
     stats: async () => undefined,

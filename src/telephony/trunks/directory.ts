@@ -64,6 +64,15 @@ export class TrunkDirectory {
     }));
   }
 
+  /** Whether the operator has placed a trunk at this address, which may then be private. */
+  isPrivatePeer(address: string): boolean {
+    return this.#trunks.some(
+      (trunk) =>
+        trunk.hasPrivateHost === true &&
+        sourcesOf(trunk).some(({ host }) => this.#addresses.get(host)?.includes(address)),
+    );
+  }
+
   /** Reads the trunks, once more if one reading is in progress; then every 30 s. @returns When they have been read. */
   start(): Promise<void> {
     if (this.#refreshing) {
