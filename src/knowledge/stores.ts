@@ -75,6 +75,11 @@ export interface DatasetStore {
     },
   ): Promise<void>;
   finish(datasetId: string, at: string): Promise<void>;
+  /** Ready datasets whose sentences have no vectors, oldest first. */
+  listWithoutSentences(limit: number): Promise<{ datasetId: string; projectId: string }[]>;
+  /** @returns Undefined when its sentences have their vectors, or it is not ready. */
+  findWithoutSentences(datasetId: string): Promise<Pick<IngestionTask, 'datasetId' | 'encoder'> | undefined>;
+  markSentences(datasetId: string): Promise<void>;
   /** Forgets the failures of a dataset that is not ready; a failed one is pending again. @returns False when it is ready. */
   restart(datasetId: string, at: string): Promise<boolean>;
   /** Also removes its chunks: a document is searchable as a whole or not at all. */
@@ -125,6 +130,10 @@ export interface ChunkStore {
     vectors: readonly { readonly chunkId: string; readonly vector: Float32Array }[],
     at: string,
   ): Promise<boolean>;
+  /** Like {@link listWithoutVector}, for the vectors of their sentences. */
+  listWithoutSentences: ChunkStore['listWithoutVector'];
+  /** All of a chunk's sentences at once. A chunk that was removed gets none. */
+  storeSentences(datasetId: string, chunkId: string, vectors: readonly Float32Array[]): Promise<void>;
 }
 
 /** Files whose dataset was removed. */

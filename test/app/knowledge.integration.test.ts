@@ -50,6 +50,29 @@ const documents: [string, string, string | Buffer, string][] = [
 /** The first test loads the parser and the encoder, which takes long on a busy machine. */
 const TIMEOUT = { timeout: 90_000 };
 
+/** Six sentences of one chunk, and how people ask for what they say. */
+const CLINIC: readonly (readonly [string, string])[] = [
+  [
+    'Our clinic opens at nine in the morning and closes at five in the afternoon.',
+    'what time does the clinic open',
+  ],
+  ['Parking is free behind the house.', 'where can I leave my car'],
+  ['Please bring your insurance card to the first visit.', 'do you need my insurance card'],
+  ['Appointments can be cancelled up to one day before without a fee.', 'can I cancel my appointment'],
+  ['Dr. Chen speaks English, German and Chinese.', 'which languages does the doctor speak'],
+  ['In an emergency at night, call the hospital instead.', 'who can I call at night in an emergency'],
+];
+
+test('A sentence among six is found by its meaning', TIMEOUT, async () => {
+  const clinic = await createKnowledge(gateway());
+  const dataset = await clinic.add('clinic.txt', CLINIC.map(([sentence]) => sentence).join(' '));
+  expect(dataset).toMatchObject({ status: 'ready', chunkCount: 1 });
+  for (const [, question] of CLINIC) {
+    const { body } = await clinic.query(question);
+    expect([question, body.length, body[0]?.score > 0.3]).toEqual([question, 1, true]);
+  }
+});
+
 describe('A document', () => {
   test.each(documents)('of type %s becomes an answer', TIMEOUT, async (_, name, content, mimeType) => {
     const dataset = await knowledge.add(name, content);

@@ -8,6 +8,7 @@ import { typeOfMime } from '../documentType.ts';
 import type { DocumentFiles } from '../files.ts';
 import { DocumentError } from '../parse/block.ts';
 import type { ChunkStore, DatasetStore, IngestionTask, NewChunk, UnembeddedChunk } from '../stores.ts';
+import { embedSentences } from './embedSentences.ts';
 import { type ParseLimits, parseDocument } from './parseDocument.ts';
 
 /** Counts processes that died or stopped; after that many the document is failed. */
@@ -50,7 +51,7 @@ class DatasetRemovedError extends Error {}
 
 /**
  * Ingests a dataset: parses it into chunks, then embeds those without a vector. Each batch is stored at once, so that an
- * attempt after a crash does not pay for a vector twice.
+ * attempt after a crash does not pay for a vector twice. A ready dataset of an earlier release gets what it lacks.
  *
  * @returns When to try again after a temporary failure, which the dataset shows; undefined when it is ready or failed.
  * @throws {CallwayError} While the database is unavailable.
@@ -61,12 +62,16 @@ export async function ingest(
   signal: AbortSignal,
 ): Promise<IngestRetry | undefined> {
   const task = await deps.datasets.startIngestion(datasetId, now(deps));
-  if (!task) return undefined;
+  if (!task) {
+    await completeSentences(deps, datasetId, signal);
+    return undefined;
+  }
   const progress = { atMs: task.failingSince?.getTime() ?? deps.clock.now() };
   try {
     if (task.attempts > MAX_ATTEMPTS) throw new DocumentError('Reading the file was interrupted too often');
     if (!task.isParsed) await parse(deps, task, signal);
     await embed(deps, task, progress, signal);
+    await embedSentences(deps, task, signal);
     await deps.datasets.finish(datasetId, now(deps));
     deps.onDone?.(datasetId, { status: 'ready', encoder: task.encoder });
     return undefined;
@@ -171,6 +176,14 @@ async function embed(
     }
     if (pageLength < limit) return;
   }
+}
+
+/** For datasets that were ingested before sentences had vectors; they stay ready meanwhile. */
+async function completeSentences(deps: IngestDeps, datasetId: string, signal: AbortSignal): Promise<void> {
+  const lacking = await deps.datasets.findWithoutSentences(datasetId);
+  if (!lacking) return;
+  await embedSentences(deps, lacking, signal);
+  await deps.datasets.markSentences(datasetId);
 }
 
 /** Waits for all, so that each batch is stored although another fails. @throws The first failure. */

@@ -3,6 +3,8 @@ export interface EmbeddingModel {
   /** Stored with every vector. */
   readonly name: EmbeddingModelName;
   readonly dimensions: 512 | 1536 | 3072;
+  /** Sentences have vectors of their own beside their chunk's, since one of several sentences is near none of them. */
+  readonly embedsSentences?: boolean;
 }
 
 export type EmbeddingModelName =
@@ -25,7 +27,11 @@ export interface Embedder {
 }
 
 /** Ships with the service; for English sentences. */
-export const LOCAL_EMBEDDING_MODEL: EmbeddingModel = { name: 'energetic-ai-embeddings-en', dimensions: 512 };
+export const LOCAL_EMBEDDING_MODEL: EmbeddingModel = {
+  name: 'energetic-ai-embeddings-en',
+  dimensions: 512,
+  embedsSentences: true,
+};
 
 export const OPENAI_EMBEDDING_MODELS = {
   'text-embedding-ada-002': { name: 'text-embedding-ada-002', dimensions: 1536 },

@@ -71,7 +71,7 @@ function parsedDocument(
         datasets,
         chunks,
         clock,
-        findEmbedder: () => ({ encoder: ENCODER, batchSize, embed: embedWith }),
+        findEmbedder: () => ({ model: ENCODER, batchSize, embed: embedWith }),
         onError: () => undefined,
       } as unknown as IngestDeps,
       'd',

@@ -1,5 +1,6 @@
 import { characterPairs } from '../../../knowledge/search/characterPairs.ts';
 import type { ChunkQuery, ChunkSearch, FoundChunk, MatchingChunk } from '../../../knowledge/stores.ts';
+import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
 
@@ -36,19 +37,34 @@ export function chunkSearch(database: Database): ChunkSearch {
   };
 }
 
-/** The statement for the nearest vectors; `exact` compares all of them, otherwise the index is used. */
-export function nearestSql(encoder: ChunkQuery['knowledgebase']['encoder'], exact: boolean): string {
-  const { name, type } = VECTOR_COLUMNS[encoder];
-  const distance = `${name} <=> $2::${type}`;
+/**
+ * The statement for the nearest chunks: `$1` is the knowledgebase, `$2` the vector, `$3` the number of chunks. `exact`
+ * compares all vectors. Otherwise the index selects the candidates by their own vectors, and more than are wanted where
+ * their sentences are compared as well.
+ */
+export function nearestSql(encoder: EmbeddingModelName, exact: boolean): string {
+  const { name, type, sentenceType } = VECTOR_COLUMNS[encoder];
+  const all = `SELECT chunk_id, ${name} FROM chunk_embeddings
+      WHERE knowledgebase_id = $1 AND encoder = '${encoder}' AND is_enabled`;
+  const limit = sentenceType ? `greatest($3::integer, ${EF_SEARCH})` : '$3';
+  const compared = exact ? all : `${all} ORDER BY ${name} <=> $2::${type} LIMIT ${limit}`;
   return `WITH nearest AS MATERIALIZED (
-      SELECT chunk_id, ${distance} AS distance FROM chunk_embeddings
-      WHERE knowledgebase_id = $1 AND encoder = '${encoder}' AND is_enabled
       -- The index serves no sum, which makes the exact search exact.
-      ORDER BY ${exact ? `(${distance}) + 0` : distance} LIMIT $3
+      SELECT chunk_id, (${distanceSql(encoder, '$2')}) + 0 AS distance FROM (${compared}) AS chunk_embeddings
+      ORDER BY distance LIMIT $3
     )
     SELECT ${FOUND}, 1 - distance AS score
     FROM nearest JOIN chunks ON chunks.id = chunk_id JOIN datasets ON datasets.id = dataset_id
     ORDER BY distance, dataset_id, position`;
+}
+
+/** Distance of a row of `chunk_embeddings`, or of its nearest sentence. */
+function distanceSql(encoder: EmbeddingModelName, vector: string): string {
+  const { name, type, sentenceType } = VECTOR_COLUMNS[encoder];
+  const own = `${name} <=> ${vector}::${type}`;
+  if (sentenceType === undefined) return own;
+  return `least(${own}, (SELECT min(sentence.vector <=> ${vector}::${sentenceType})
+        FROM sentence_embeddings AS sentence WHERE sentence.chunk_id = chunk_embeddings.chunk_id))`;
 }
 
 /**
@@ -123,11 +139,10 @@ async function bestMatching(
   { knowledgebase, vector, text, limit }: ChunkQuery & { text: string },
   near: readonly FoundChunk[],
 ): Promise<MatchingChunk[]> {
-  const { name, type } = VECTOR_COLUMNS[knowledgebase.encoder];
   await transaction.query(PREPARE_WORDS);
   const rows = await transaction.query<MatchingChunk>(
     `${MATCHING}
-     SELECT ${FOUND}, 1 - (${name} <=> $7::${type}) AS score, word_share::double precision AS "wordShare"
+     SELECT ${FOUND}, 1 - (${distanceSql(knowledgebase.encoder, '$7')}) AS score, word_share::double precision AS "wordShare"
      FROM candidates JOIN chunks ON chunks.id = candidates.chunk_id JOIN datasets ON datasets.id = dataset_id
        JOIN chunk_embeddings ON chunk_embeddings.chunk_id = chunks.id
      ORDER BY word_share DESC, score DESC, candidates.chunk_id`,

@@ -24,13 +24,15 @@ const COLUMNS = 'id, content, is_enabled, start_offset, end_offset';
  * A lateral lookup for each chunk. With a plain join the planner may read the whole document again for each page,
  * which makes the cost quadratic in its length.
  */
-export const UNEMBEDDED = `SELECT id, CASE WHEN vector.is_there THEN NULL ELSE content END AS content
-  FROM chunks LEFT JOIN LATERAL (
-    SELECT true AS is_there FROM chunk_embeddings WHERE chunk_id = chunks.id LIMIT 1
-  ) AS vector ON true
-  WHERE dataset_id = $1 AND position >= $2 AND position < $3 ORDER BY position`;
+export function pageWithoutSql(table: 'chunk_embeddings' | 'sentence_embeddings'): string {
+  return `SELECT id, CASE WHEN vector.is_there THEN NULL ELSE content END AS content
+    FROM chunks LEFT JOIN LATERAL (
+      SELECT true AS is_there FROM ${table} WHERE chunk_id = chunks.id LIMIT 1
+    ) AS vector ON true
+    WHERE dataset_id = $1 AND position >= $2 AND position < $3 ORDER BY position`;
+}
 
-/** Chunk by chunk as well; see {@link UNEMBEDDED}. */
+/** Chunk by chunk as well; see {@link pageWithoutSql}. */
 export function keepVectorsSql(encoder: EmbeddingModelName): string {
   const { name, type } = VECTOR_COLUMNS[encoder];
   return `WITH added AS (
@@ -83,6 +85,17 @@ function preview(database: Queryable): Preview {
 function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
   // Ingestion must not delay conversations.
   const { query, rowsAtOnce } = database.background ?? { query: database.query, rowsAtOnce: ALL_ROWS };
+  const pageWithout =
+    (table: Parameters<typeof pageWithoutSql>[0]): ChunkStore['listWithoutVector'] =>
+    async (datasetId, { limit, offset }) => {
+      const rows = await query<{ id: string; content: string | null }>(pageWithoutSql(table), [
+        datasetId,
+        offset,
+        offset + limit,
+      ]);
+      const missing = rows.flatMap(({ id, content }) => (content === null ? [] : [{ id, content }]));
+      return { missing, pageLength: rows.length };
+    };
   return {
     clear: (datasetId) => removeChunks(database, datasetId),
     async append({ datasetId, knowledgebaseId }, chunks) {
@@ -111,15 +124,8 @@ function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
       );
       return rows.length > 0;
     },
-    async listWithoutVector(datasetId, { limit, offset }) {
-      const rows = await query<{ id: string; content: string | null }>(UNEMBEDDED, [
-        datasetId,
-        offset,
-        offset + limit,
-      ]);
-      const missing = rows.flatMap(({ id, content }) => (content === null ? [] : [{ id, content }]));
-      return { missing, pageLength: rows.length };
-    },
+    listWithoutVector: pageWithout('chunk_embeddings'),
+    listWithoutSentences: pageWithout('sentence_embeddings'),
     async storeVectors({ datasetId, encoder }, vectors, at) {
       for (let from = 0; from < vectors.length; from += rowsAtOnce) {
         const part = vectors.slice(from, from + rowsAtOnce);
@@ -133,6 +139,16 @@ function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
         if (rows.length === 0) return false;
       }
       return true;
+    },
+    async storeSentences(datasetId, chunkId, vectors) {
+      await query(
+        `INSERT INTO sentence_embeddings (chunk_id, position, knowledgebase_id, vector)
+         SELECT id, made.position, knowledgebase_id, made.vector::halfvec(512)
+         FROM chunks, unnest($3::text[]) WITH ORDINALITY AS made (vector, position)
+         WHERE id = $2 AND dataset_id = $1
+         ON CONFLICT DO NOTHING`,
+        [datasetId, chunkId, vectors.map(vectorText)],
+      );
     },
   };
 }

@@ -4,9 +4,11 @@ import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
 export interface VectorColumn {
   readonly name: 'vector_512' | 'vector_1536' | 'vector_3072';
   readonly type: 'vector(512)' | 'vector(1536)' | 'halfvec(3072)';
+  /** Type in `sentence_embeddings`, of an encoder whose sentences have vectors. */
+  readonly sentenceType?: 'halfvec(512)';
 }
 
-const OF_512: VectorColumn = { name: 'vector_512', type: 'vector(512)' };
+const OF_512: VectorColumn = { name: 'vector_512', type: 'vector(512)', sentenceType: 'halfvec(512)' };
 const OF_1536: VectorColumn = { name: 'vector_1536', type: 'vector(1536)' };
 const OF_3072: VectorColumn = { name: 'vector_3072', type: 'halfvec(3072)' };
 

@@ -8,7 +8,7 @@ import {
   PREPARE_INDEX,
   PREPARE_WORDS,
 } from '../../../../src/infra/postgres/knowledge/chunkSearch.ts';
-import { keepVectorsSql, UNEMBEDDED } from '../../../../src/infra/postgres/knowledge/chunks.ts';
+import { keepVectorsSql, pageWithoutSql } from '../../../../src/infra/postgres/knowledge/chunks.ts';
 import { VECTOR_COLUMNS, vectorText } from '../../../../src/infra/postgres/knowledge/vectors.ts';
 import type { Knowledgebase } from '../../../../src/knowledge/knowledgebase.ts';
 import type { EmbeddingModelName } from '../../../../src/providers/ports/embedder.ts';
@@ -57,6 +57,32 @@ describe.each(databases)('Chunk search on the $name database', ({ name, open }) 
         ]);
       },
     );
+
+    test('scores a chunk by the nearest of its sentences', async () => {
+      const { chunks } = rig.storage.stores;
+      const parts = ['kettle of water', 'tea in white cups', 'opening hours of the shop'];
+      const { task, ids } = await addTexts(knowledgebase, ['water for tea', parts.join('. ')]);
+      const [, long = ''] = ids;
+      const before = (await find('kettle of water')).nearest.find(({ id }) => id === long);
+      expect(before?.score).toBeLessThan(0.6);
+      await chunks.storeSentences(
+        task.datasetId,
+        long,
+        parts.map((text) => wordVector(text, 512)),
+      );
+      const { nearest, matching } = await find('kettle of water');
+      expect(nearest.map(({ id, score }) => [id, Math.round(score * 100) / 100])).toEqual([
+        [long, 1],
+        [ids[0], expect.any(Number)],
+      ]);
+      expect(matching.find(({ id }) => id === long)?.score).toBeCloseTo(1, 2);
+      const many = { ...(await searchable(knowledgebase)), embeddedCount: EXACT_LIMIT + 1 };
+      const vector = wordVector('kettle of water', 512);
+      const byIndex = await rig.storage.chunkSearch.nearest({ knowledgebase: many, vector, limit: 1 });
+      expect(byIndex).toMatchObject([{ id: long, score: expect.closeTo(1, 2) }]);
+      await chunks.setEnabled(task.datasetId, long, false);
+      expect((await find('kettle of water')).nearest.map(({ id }) => id)).toEqual([ids[0]]);
+    });
 
     test('ignores other knowledgebases and disabled chunks', async () => {
       const others = await addKnowledgebase();
@@ -164,7 +190,8 @@ describe.each(databases)('Chunk search on the $name database', ({ name, open }) 
     const ids = made.slice(0, 128).map(({ id }) => id);
     const vectors = ids.map(() => vectorText(wordVector('x', 1536)));
     const plans = [
-      await planOf(UNEMBEDDED, [task.datasetId, 512, 1_024]),
+      await planOf(pageWithoutSql('chunk_embeddings'), [task.datasetId, 512, 1_024]),
+      await planOf(pageWithoutSql('sentence_embeddings'), [task.datasetId, 512, 1_024]),
       await planOf(keepVectorsSql('text-embedding-3-small'), [
         task.datasetId,
         'text-embedding-3-small',
