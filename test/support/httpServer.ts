@@ -169,6 +169,7 @@ function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], u
     id: PROJECT_ID,
     name: 'Test',
     sessionIdleMinutes: 30,
+    chatIdleMinutes: 60,
     historyRetentionDays: 30,
     reportUsage: settings.reportUsage,
     callLimits: NO_CALL_LIMITS,

@@ -5,7 +5,7 @@ import type { KeyPrincipal } from './principal.ts';
 import type { Project, ProjectPatch } from './project.ts';
 
 type OptionalOfNew = 'callLimits' | 'quotas' | 'sessionIdleMinutes';
-export type NewProject = Omit<Project, OptionalOfNew> & {
+export type NewProject = Omit<Project, OptionalOfNew | 'chatIdleMinutes'> & {
   readonly [Field in OptionalOfNew]?: Project[Field] | undefined;
 };
 

@@ -23,7 +23,7 @@ const fields = {
     .min(1)
     .max(LONGEST_SESSION_IDLE_MINUTES)
     .describe(
-      'A live session without activity for this many minutes is ended. Where nobody has set it, chats are ended after 60. The agent’s `sessionIdleMinutes` goes before it.',
+      'A live session without activity for this many minutes is ended; chats that nobody has set it for, after `chatIdleMinutes`. The agent’s `sessionIdleMinutes` goes before it.',
     ),
   historyRetentionDays: z
     .int()
@@ -56,6 +56,11 @@ export const projectPatch = z
 export const project = z.object({
   id: z.uuid(),
   ...fields,
+  chatIdleMinutes: z
+    .int()
+    .describe(
+      `A chat without activity for this many minutes is ended: \`sessionIdleMinutes\` once it was set, else ${DEFAULT_CHAT_IDLE_MINUTES}. Read-only.`,
+    ),
   callLimits: callLimits.describe(CALL_LIMITS),
   quotas: quotas.describe(QUOTAS),
   createdAt: z.iso.datetime(),

@@ -27,6 +27,7 @@ const limiter = new CallLimiter({
             id,
             name: 'P',
             sessionIdleMinutes: 30,
+            chatIdleMinutes: 60,
             historyRetentionDays: 30,
             reportUsage: false,
             callLimits: limits,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { auditEntry } from '../../../agents/accounts/audit.ts';
 import {
+  DEFAULT_CHAT_IDLE_MINUTES,
   DEFAULT_SESSION_IDLE_MINUTES,
   type Project,
   project,
@@ -46,6 +47,7 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
         const created: Project = {
           ...given,
           sessionIdleMinutes: input.sessionIdleMinutes ?? DEFAULT_SESSION_IDLE_MINUTES,
+          chatIdleMinutes: input.sessionIdleMinutes ?? DEFAULT_CHAT_IDLE_MINUTES,
         };
         await createAgent(stores, deps, created, principalOf(request));
         return created;

@@ -5,6 +5,7 @@ import {
   NO_CALL_LIMITS,
 } from '../../../agents/accounts/callLimits.ts';
 import {
+  DEFAULT_CHAT_IDLE_MINUTES,
   DEFAULT_SESSION_IDLE_MINUTES,
   type Project,
   type ProjectPatch,
@@ -19,6 +20,7 @@ interface Row {
   id: string;
   name: string;
   session_idle_minutes: number;
+  chat_idle_minutes: number | null;
   history_retention_days: number;
   report_usage: boolean;
   call_limits: CallLimitsPatch;
@@ -27,9 +29,10 @@ interface Row {
   updated_at: Date;
 }
 
-const COLUMNS = `id, name, session_idle_minutes, history_retention_days, report_usage, call_limits, quotas, created_at, updated_at`;
+const COLUMNS = `id, name, session_idle_minutes, chat_idle_minutes, history_retention_days, report_usage, call_limits, quotas,
+  created_at, updated_at`;
 
-const INSERT = `INSERT INTO projects (${COLUMNS}, chat_idle_minutes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+const INSERT = `INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
 export function projectStore(database: Queryable): ProjectStore {
   return {
@@ -38,13 +41,13 @@ export function projectStore(database: Queryable): ProjectStore {
         project.id,
         project.name,
         project.sessionIdleMinutes ?? DEFAULT_SESSION_IDLE_MINUTES,
+        project.sessionIdleMinutes ?? null,
         project.historyRetentionDays,
         project.reportUsage,
         JSON.stringify(project.callLimits ?? {}),
         JSON.stringify(project.quotas ?? {}),
         project.createdAt,
         project.updatedAt,
-        project.sessionIdleMinutes ?? null,
       ]);
     },
     async find(projectId, lock) {
@@ -100,6 +103,7 @@ function fromRow(row: Row): Project {
     id: row.id,
     name: row.name,
     sessionIdleMinutes: row.session_idle_minutes,
+    chatIdleMinutes: row.chat_idle_minutes ?? DEFAULT_CHAT_IDLE_MINUTES,
     historyRetentionDays: row.history_retention_days,
     reportUsage: row.report_usage,
     callLimits: limitsFrom(row.call_limits),

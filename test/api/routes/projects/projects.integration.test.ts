@@ -30,6 +30,7 @@ describe('Projects', () => {
       id: expect.stringMatching(UUID_V7),
       name: 'Clinic',
       sessionIdleMinutes: 30,
+      chatIdleMinutes: 60,
       historyRetentionDays: 30,
       reportUsage: false,
       callLimits: NEW_LIMITS,
@@ -39,6 +40,21 @@ describe('Projects', () => {
     });
     const found = await gateway().api('GET', `/v1/projects/${created.body.id}`);
     expect(found.body).toEqual(created.body);
+  });
+
+  test('show after how many idle minutes their chats are ended', async () => {
+    const { path } = await gateway().createProject('Idle');
+    const idle = ({ body }: { body: { sessionIdleMinutes: number; chatIdleMinutes: number } }) => [
+      body.sessionIdleMinutes,
+      body.chatIdleMinutes,
+    ];
+    expect(idle(await gateway().api('GET', path))).toEqual([30, 60]);
+    const changed = await gateway().api('PATCH', path, { body: { sessionIdleMinutes: 30 } });
+    expect(idle(changed)).toEqual([30, 30]);
+    const created = await gateway().api('POST', '/v1/projects', {
+      body: { name: 'x', sessionIdleMinutes: 5 },
+    });
+    expect(idle(created)).toEqual([5, 5]);
   });
 
   test('change only the supplied fields', async () => {
