@@ -85,10 +85,15 @@ test('A tool that vanishes shows in the review, is not offered, and comes back u
   await project.call('POST', `/mcp-servers/${id}/refresh`);
 
   expect(await toolsOf()).toMatchObject([{ id: tool.id, mcp: { available: false } }]);
-  const vanished = { code: 'vanished_tool', nodeId: 'start', path: '/nodes/0/data/tools/0' };
-  expect((await project.call('POST', '/pathway/validate')).body.problems).toContainEqual(
-    expect.objectContaining(vanished),
-  );
+  const vanished = {
+    severity: 'error',
+    code: 'vanished_tool',
+    nodeId: 'start',
+    path: '/nodes/0/data/tools/0',
+  };
+  const review = (await project.call('POST', '/pathway/validate')).body;
+  expect(review).toMatchObject({ valid: false });
+  expect(review.problems).toContainEqual(expect.objectContaining(vanished));
   await project.chat('Hi');
   expect(project.asked('answer')[0]?.tools ?? []).toEqual([]);
 

@@ -29,7 +29,7 @@ export type ProblemCode =
 
 /** A finding of a pathway review. */
 export interface Problem extends ErrorDetail {
-  /** `error` when the pathway cannot be saved, or would leave a caller in silence or in a loop. */
+  /** `error` when the pathway cannot be saved, names what no longer exists, or would leave a caller in silence or in a loop. */
   readonly severity: 'error' | 'warning';
   /** Stable, snake_case; part of the API. */
   readonly code: ProblemCode;

@@ -66,7 +66,7 @@ export function findVanishedTools(
       const title = JSON.stringify(node.data.title);
       const message = `${title} names the tool ${toolNames.get(id) ?? id}, which its MCP server no longer lists; remove it, or bring it back on the server`;
       const path = jsonPointer(['nodes', index, 'data', 'tools', place]);
-      return [{ severity: 'warning', code: 'vanished_tool', message, path }];
+      return [{ severity: 'error', code: 'vanished_tool', message, path }];
     }),
   );
 }
