@@ -76,9 +76,37 @@ test('A tool has templates in its url and bodyTemplate, and its own headers with
   });
 });
 
-test('A tool gives up after its timeoutMs', async () => {
+test.each([
+  ['of a tool node', 'tool'],
+  ['that the model calls', 'conversation'],
+])('A tool %s that times out takes the edge for its failure', async (_, type) => {
   rig.reply = { body: {}, afterMs: 1500 };
-  const http = { method: 'POST', url: `${rig.endpoint}/weather`, timeoutMs: 100 };
-  const results = await run({ http });
-  expect(results[0]?.data).toMatchObject({ ok: false });
+  const http = { method: 'GET', url: `${rig.endpoint}/slots`, timeoutMs: 100 };
+  const { body: tool } = await project.call('POST', '/tools', { name: 'slots', http });
+  const says = (id: string) => ({ id, type: 'say', data: { title: id, prompt: `${id}.` } });
+  const onResult = (ok: boolean, target: string) => ({
+    id: target,
+    source: 'look',
+    target,
+    data: { condition: { event: 'tool_result', ok } },
+  });
+  const saved = await project.call('PUT', '/pathway', {
+    nodes: [
+      { id: 'start', type: 'start', data: { title: 'Start' } },
+      { id: 'look', type, data: { title: 'Look', prompt: 'Look for a slot.', tools: [tool.id] } },
+      says('Found'),
+      says('Sorry'),
+    ],
+    edges: [
+      { id: 'begin', source: 'start', target: 'look' },
+      onResult(true, 'Found'),
+      onResult(false, 'Sorry'),
+    ],
+  });
+  expect([saved.status, saved.body.error]).toEqual([200, undefined]);
+  rig.script.tool = { name: 'slots', arguments: {} };
+  expect(await project.chat('Is there a slot?')).toBe('Sorry.');
+  const { events } = await project.history('s');
+  const results = events.filter((event: { type: string }) => event.type === 'tool_result');
+  expect(results).toMatchObject([{ data: { ok: false, result: expect.stringContaining('100 ms') } }]);
 });

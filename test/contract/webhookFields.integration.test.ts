@@ -62,3 +62,21 @@ test('session.finalized tells the session, its variables and each message with i
     ],
   });
 });
+
+test('session.finalized names required variables that are missing as missingVariables', async () => {
+  const postSessionWebhook = { url: `${rig.endpoint}/missing`, events: ['session.finalized'] };
+  const required = (name: string) => ({ name, type: 'string', description: name, required: true });
+  const variableConfigs = [required('orderNumber'), required('surname')];
+  await project.call('PATCH', '/agent', { postSessionWebhook, variableConfigs });
+  rig.script.tool = undefined;
+  rig.script.extract = { orderNumber: null, surname: 'Chen' };
+  await project.chat('My parcel is late. Chen.');
+  await project.call('DELETE', '/sessions', { session_id: 's' });
+  const hooks = () => rig.received.filter(({ url }) => url === '/missing');
+  await expect.poll(() => hooks().length).toBe(1);
+  expect(JSON.parse(hooks()[0]?.body ?? '')).toMatchObject({
+    variables: { surname: 'Chen' },
+    missingVariables: ['orderNumber'],
+  });
+  expect((await project.history('s')).missingVariables).toEqual(['orderNumber']);
+});

@@ -167,7 +167,8 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'contract/toolFields.integration.test.ts › A tool has templates in its url and bodyTemplate, and its own headers with their key and value',
       'http.bodyTemplate':
         'contract/toolFields.integration.test.ts › A tool has templates in its url and bodyTemplate, and its own headers with their key and value',
-      'http.timeoutMs': 'contract/toolFields.integration.test.ts › A tool gives up after its timeoutMs',
+      'http.timeoutMs':
+        'contract/toolFields.integration.test.ts › A tool %s that times out takes the edge for its failure',
       'resultMapping[].path':
         'app/toolRequests.integration.test.ts › An answer sets the variables that the tool maps it to, and leaves the others',
       'resultMapping[].variable':

@@ -35,7 +35,7 @@ export const WEBHOOKS_FIELDS: readonly FieldTable[] = [
       variables:
         'webhooks/dispatcher.integration.test.ts › sends the two events of a chat, signed, and logs both',
       missingVariables:
-        'engine/pathway/requiredVariables.test.ts › is asked for twice; then the conversation goes on, and its end names it',
+        'contract/webhookFields.integration.test.ts › session.finalized names required variables that are missing as missingVariables',
       'messages[].role': 'api/chat/chatCompletions.test.ts › return whole calls and take their results',
       'messages[].generatedText':
         'voice/session/interruption.test.ts › An interruption stops the agent within a frame, and the history keeps what was heard',
