@@ -12,9 +12,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { table } from '../src/cli/table.ts';
-import { openEmbedded } from '../src/infra/postgres/connection/embedded.ts';
 import { migrate, readMigrations } from '../src/infra/postgres/connection/migrate.ts';
 import { openPostgres } from '../src/infra/postgres/connection/postgres.ts';
+import { openEmbedded } from '../src/infra/postgres/embedded/server.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { fill } from './search/fill.ts';
 import { type SearchService, startSearchService } from './search/service.ts';

@@ -4,9 +4,9 @@ import type { AgentStore } from '../../src/agents/agentStores.ts';
 import type { Storage, Stores } from '../../src/api/ports.ts';
 import { createSealer } from '../../src/base/sealer.ts';
 import type { Database } from '../../src/infra/postgres/connection/database.ts';
-import { openEmbedded } from '../../src/infra/postgres/connection/embedded.ts';
 import { migrate, readMigrations } from '../../src/infra/postgres/connection/migrate.ts';
 import { openPostgres } from '../../src/infra/postgres/connection/postgres.ts';
+import { openEmbedded } from '../../src/infra/postgres/embedded/server.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { KEY, PROJECT_ID } from './route.ts';
 

@@ -1,8 +1,8 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
-import { openEmbedded } from '../../src/infra/postgres/connection/embedded.ts';
 import { migrate, readMigrations } from '../../src/infra/postgres/connection/migrate.ts';
+import { openEmbedded } from '../../src/infra/postgres/embedded/server.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { createRetrieval, type SearchMode } from '../../src/knowledge/search/retrieval.ts';
 import { createLocalEmbedder } from '../../src/providers/local/embedder.ts';

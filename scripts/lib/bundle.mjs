@@ -16,6 +16,7 @@ export const ENTRIES = {
   'src/fliteThread': 'offline/synthesis/fliteThread.ts',
   'src/sentenceEncoderThread': 'offline/sentenceEncoderThread.ts',
   'src/checkThread': 'src/infra/sandbox/checkThread.ts',
+  'src/pgliteThread': 'src/infra/postgres/embedded/pgliteThread.ts',
   'src/parseThread': 'src/knowledge/ingest/parseThread.ts',
   'src/worker': 'sip/worker.ts',
 };

@@ -38,7 +38,7 @@ import {
 import { type BuiltMetrics, buildMetrics } from './metrics.ts';
 import { openObjectStore } from './objectStore.ts';
 import type { StartupPhase } from './startupServer.ts';
-import { openDatabase, openJobs, redisConnector, startRedis } from './stores.ts';
+import { type DatabaseServer, openDatabase, openJobs, redisConnector, startRedis } from './stores.ts';
 import { buildTracing } from './tracing.ts';
 
 const USER_AGENT = 'callway';
@@ -58,6 +58,7 @@ export interface NodeContext {
   readonly targetPolicy: TargetPolicy;
   readonly client: GuardedHttpClient;
   readonly sandbox: Sandbox;
+  readonly databaseServer: DatabaseServer;
   readonly database: Database;
   readonly storage: ReturnType<typeof createStorage>;
   readonly bucket: Bucket | undefined;
@@ -109,7 +110,7 @@ export async function openNode(
       logger.warn({ offsetMs }, 'the system clock differs from the database’s, which is used'),
     onError,
   });
-  const [database, redisUrl, media, sipServer] = await startTogether([
+  const [{ server: databaseServer, database }, redisUrl, media, sipServer] = await startTogether([
     openDatabase(config, logger, lifecycle, onPhase),
     config.REDIS_URL ?? startRedis(config, logger, lifecycle),
     runsCalls ? buildMedia(config, logger, targetPolicy, lifecycle) : undefined,
@@ -134,6 +135,7 @@ export async function openNode(
     adminToken,
     secretsKey,
     targetPolicy,
+    databaseServer,
     database,
     redis,
     media,

@@ -5,9 +5,9 @@ import type { Dependency } from '../../api/ports.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { packagePath } from '../../base/packagePath.ts';
 import type { Database } from '../../infra/postgres/connection/database.ts';
-import { openEmbedded } from '../../infra/postgres/connection/embedded.ts';
 import { migrate, readMigrations } from '../../infra/postgres/connection/migrate.ts';
 import { openPostgres } from '../../infra/postgres/connection/postgres.ts';
+import { EmbeddedServer } from '../../infra/postgres/embedded/server.ts';
 import { connectRedis, type RedisConnection } from '../../infra/redis/connection/connection.ts';
 import { startRedisServer } from '../../infra/redis/connection/localServer.ts';
 import { type JobQueues, openJobQueues } from '../../infra/redis/queues/jobQueues.ts';
@@ -19,21 +19,21 @@ import type { StartupPhase } from './startupServer.ts';
 
 const MIGRATIONS = packagePath('migrations');
 
-/** Opens the configured or the embedded database and migrates it. */
+/** Where every thread of this node finds the database. */
+export interface DatabaseServer {
+  readonly url: string;
+  readonly isEmbedded: boolean;
+}
+
+/** Starts or connects to the database, and migrates it. */
 export async function openDatabase(
   config: Config,
   logger: Logger,
   lifecycle: Lifecycle,
   onPhase: (phase: StartupPhase) => void,
-): Promise<Database> {
-  const database = config.DATABASE_URL
-    ? openPostgres({
-        url: config.DATABASE_URL,
-        health: logHealthChanges('database', logger, systemClock),
-        onIdleError: (error) => logger.warn({ reason: error.message }, 'idle database connection failed'),
-      })
-    : await openEmbeddedIn(join(config.DATA_DIR, 'database'));
-  lifecycle.onClose(() => database.close());
+): Promise<{ server: DatabaseServer; database: Database }> {
+  const server = await startDatabase(config, logger, lifecycle);
+  const database = lifecycle.closing(connectDatabase(server, logger));
   const done = await migrate(database, await readMigrations(MIGRATIONS), {
     onMigrate: () => onPhase('migrating'),
     onWait(what, migration) {
@@ -43,14 +43,36 @@ export async function openDatabase(
   });
   onPhase('starting');
   if (done.length > 0) logger.info({ migrations: done }, 'database migrated');
-  return database;
+  return { server, database };
 }
 
-/** PGlite unpacks a new database with files that are open to all. */
-async function openEmbeddedIn(folder: string): Promise<Database> {
-  const database = await openEmbedded({ folder });
+/** The configured database server, or the embedded one, which it starts. */
+async function startDatabase(
+  { DATABASE_URL, DATA_DIR }: Config,
+  logger: Logger,
+  lifecycle: Lifecycle,
+): Promise<DatabaseServer> {
+  if (DATABASE_URL) return { url: DATABASE_URL, isEmbedded: false };
+  const folder = join(DATA_DIR, 'database');
+  const server = await EmbeddedServer.start({
+    folder,
+    onFailure: (error) => logger.error({ err: error }, 'embedded database failed; restarting'),
+  });
+  lifecycle.onClose(() => server.close());
+  // PGlite unpacks a new database with files that are open to all.
   await restrictAccess(folder);
-  return database;
+  return { url: server.url, isEmbedded: true };
+}
+
+/** A pool of connections, of which each thread has its own. */
+export function connectDatabase({ url, isEmbedded }: DatabaseServer, logger: Logger): Database {
+  return openPostgres({
+    url,
+    sharesSession: isEmbedded,
+    // The embedded server answers a probe only after the statements before it.
+    ...(!isEmbedded && { health: logHealthChanges('database', logger, systemClock) }),
+    onIdleError: (error) => logger.warn({ reason: error.message }, 'idle database connection failed'),
+  });
 }
 
 /** Starts a Redis server as a child process. @returns Its URL. */

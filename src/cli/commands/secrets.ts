@@ -5,8 +5,8 @@ import { readSecretsKey } from '../../app/settings/keptSecret.ts';
 import { createSealer } from '../../base/sealer.ts';
 import { FolderLockedError, lockFolder } from '../../infra/files/folderLock.ts';
 import type { Database } from '../../infra/postgres/connection/database.ts';
-import { openEmbedded } from '../../infra/postgres/connection/embedded.ts';
 import { openPostgres } from '../../infra/postgres/connection/postgres.ts';
+import { openEmbedded } from '../../infra/postgres/embedded/server.ts';
 import { resealSecrets, UnreadableSecretError } from '../../infra/postgres/secrets/reseal.ts';
 import { type CliContext, CommandError, EXIT } from '../command.ts';
 

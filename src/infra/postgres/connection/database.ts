@@ -17,15 +17,10 @@ export interface Queryable {
    *   when the project of a new row does not exist.
    */
   query<Row>(sql: string, parameters?: readonly Parameter[], name?: string): Promise<Row[]>;
-  /** A slower lane for statements that would delay others; defined for the embedded database. */
-  readonly background?: Background;
-}
-
-/** Runs statements after those of the foreground. */
-export interface Background {
-  query: Queryable['query'];
-  /** Maximum number of rows with expensive indexes in one statement. */
-  readonly rowsAtOnce: number;
+  /**
+   * Maximum number of rows with expensive indexes in one statement; unset, where other statements do not wait for it.
+   */
+  readonly expensiveRowsAtOnce?: number;
 }
 
 /** A connection that keeps its state between two statements, such as a transaction or a lock. */
@@ -34,17 +29,16 @@ export interface Session extends Pick<Queryable, 'query'> {
   script(sql: string): Promise<void>;
 }
 
-/** What the embedded database and a server have in common. */
+/** A Postgres server, or the embedded one. */
 export interface Database extends Queryable {
   /**
-   * Runs `work` in a transaction. Keep it short and do no other I/O in it: the embedded database runs one transaction
-   * at a time. After a conflict `work` runs again, a bounded number of times; its effects outside the database must
+   * Runs `work` in a transaction. Keep it short and do no other I/O in it: the embedded server runs one transaction at a
+   * time, and no query beside it. After a conflict `work` runs again, a bounded number of times; its effects outside the database must
    * tolerate that.
    */
   transaction<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Result>;
   /**
-   * Runs `work` on a connection of its own without timeouts, for migrations: an index may take an hour. The embedded
-   * database runs nothing else meanwhile.
+   * Runs `work` on a connection of its own without timeouts, for migrations: an index may take an hour.
    */
   session<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
   /** Idempotent; waits for running queries. */

@@ -23,6 +23,8 @@ const IDLE_TIMEOUT_MILLISECONDS = 30_000;
 const DEFAULT_STATEMENT_TIMEOUT_MILLISECONDS = 30_000;
 /** A server that does not report a statement timeout within this time is down, even with an open connection. */
 const UNRESPONSIVE_AFTER_MILLISECONDS = 2_000;
+/** Inserting one vector into an index takes the embedded server about 30 ms. */
+const SHARED_SESSION_EXPENSIVE_ROWS = 1;
 
 export interface PostgresOptions {
   /** `postgres://…` with credentials. */
@@ -32,16 +34,25 @@ export interface PostgresOptions {
   /** Enforced by the server. */
   readonly statementTimeoutMs?: number;
   /**
+   * Whether all connections share one session, as those of the embedded server: prepared statements would meet those of
+   * others, and a statement delays all others.
+   */
+  readonly sharesSession?: boolean;
+  /**
    * Enables health monitoring: when the server stops answering, pending and new queries fail within seconds until it
    * is back. Without it, only the statement timeout bounds a query.
    */
   readonly health?: HealthMonitorOptions;
 }
 
-/** Rejects queries while the server is down. */
-type Guard = Pick<HealthMonitor, 'guard'>;
+interface Connections {
+  readonly pool: pg.Pool;
+  /** Rejects queries while the server is down. */
+  readonly health: Pick<HealthMonitor, 'guard'>;
+  readonly preparesStatements: boolean;
+}
 
-const UNMONITORED: Guard = { guard: (operation) => operation() };
+const UNMONITORED: Connections['health'] = { guard: (operation) => operation() };
 
 /** The pool's own timeout covers the wait for a connection; this one covers the connect. */
 class ConnectTimeoutClient extends pg.Client {
@@ -56,7 +67,8 @@ export function openPostgres(options: PostgresOptions): Database {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: POOL_SIZE,
-    Client: ConnectTimeoutClient,
+    // A shared session answers a connection only after the statements before it.
+    ...(!options.sharesSession && { Client: ConnectTimeoutClient }),
     connectionTimeoutMillis: QUEUE_TIMEOUT_MILLISECONDS,
     idleTimeoutMillis: IDLE_TIMEOUT_MILLISECONDS,
     statement_timeout: statementTimeoutMs,
@@ -66,16 +78,21 @@ export function openPostgres(options: PostgresOptions): Database {
   });
   pool.on('error', options.onIdleError);
   const monitor = options.health && monitorServer(options.url, options.health);
-  const health = monitor?.health ?? UNMONITORED;
+  const connections = {
+    pool,
+    health: monitor?.health ?? UNMONITORED,
+    preparesStatements: options.sharesSession !== true,
+  };
   let closing: Promise<void> | undefined;
 
   return {
     // A single statement is a transaction and may be retried.
     query: (sql, parameters, name) =>
-      retryConflicts(() => withClient(pool, health, (client) => client.query(sql, parameters, name))),
+      retryConflicts(() => withClient(connections, (client) => client.query(sql, parameters, name))),
+    ...(options.sharesSession && { expensiveRowsAtOnce: SHARED_SESSION_EXPENSIVE_ROWS }),
     transaction: (work) =>
-      retryConflicts(() => withClient(pool, health, (client) => transact(client, work), rollBack)),
-    session: (work) => withOwnConnection(options.url, work),
+      retryConflicts(() => withClient(connections, (client) => transact(client, work), rollBack)),
+    session: (work) => withOwnConnection(options, work),
     close() {
       closing ??= Promise.all([pool.end(), monitor?.close()]).then(() => undefined);
       return closing;
@@ -102,14 +119,15 @@ function monitorServer(url: string, options: HealthMonitorOptions) {
  * @param recover - Resets a connection after a failure, so that it can be reused.
  */
 async function withClient<Result>(
-  pool: pg.Pool,
-  health: Guard,
+  connections: Connections,
   work: (client: Queryable) => Promise<Result>,
   recover?: (client: Queryable) => Promise<void>,
 ): Promise<Result> {
-  const connection = await borrow(pool, health);
+  const connection = await borrow(connections);
+  const { health, preparesStatements } = connections;
   const client: Queryable = {
-    query: (sql, parameters, name) => health.guard(() => run(connection, sql, parameters, name)),
+    query: (sql, parameters, name) =>
+      health.guard(() => run(connection, sql, parameters, preparesStatements ? name : undefined)),
   };
   // Between two queries nothing else listens for errors of the connection.
   const ignore = () => {};
@@ -132,7 +150,7 @@ async function withClient<Result>(
 }
 
 /** A connection that becomes free after a rejection is returned to the pool. */
-async function borrow(pool: pg.Pool, health: Guard): Promise<pg.PoolClient> {
+async function borrow({ pool, health }: Connections): Promise<pg.PoolClient> {
   let pending: Promise<pg.PoolClient> | undefined;
   try {
     return await health.guard(() => {
@@ -150,12 +168,12 @@ async function borrow(pool: pg.Pool, health: Guard): Promise<pg.PoolClient> {
 
 /** Outside the pool, whose connections have timeouts on both sides. */
 async function withOwnConnection<Result>(
-  url: string,
+  { url, sharesSession }: PostgresOptions,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   const connection = new pg.Client({
     connectionString: url,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MILLISECONDS,
+    connectionTimeoutMillis: sharesSession ? QUEUE_TIMEOUT_MILLISECONDS : CONNECT_TIMEOUT_MILLISECONDS,
     application_name: 'callway-migration',
     keepAlive: true,
   });

@@ -83,8 +83,7 @@ function preview(database: Queryable): Preview {
 }
 
 function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
-  // Ingestion must not delay conversations.
-  const { query, rowsAtOnce } = database.background ?? { query: database.query, rowsAtOnce: ALL_ROWS };
+  const { query, expensiveRowsAtOnce: rowsAtOnce = ALL_ROWS } = database;
   const pageWithout =
     (table: Parameters<typeof pageWithoutSql>[0]): ChunkStore['listWithoutVector'] =>
     async (datasetId, { limit, offset }) => {

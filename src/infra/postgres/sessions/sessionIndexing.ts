@@ -65,7 +65,7 @@ export async function indexSessions(
   database: Database,
   { quietMs = QUIET_MS, maxWaitMs: patienceMs = MAX_WAIT_MS, isStopping = () => false }: IndexingOptions = {},
 ): Promise<void> {
-  const { query } = database.background ?? database;
+  const { query } = database;
   for (;;) {
     const due = await query<DueRow>(DUE, [quietMs, patienceMs, MAX_DUE]);
     for (let from = 0; from < due.length; from += BATCH_SIZE) {

@@ -8,9 +8,9 @@ import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { vector } from '@electric-sql/pglite-pgvector';
 
 import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
-import { openEmbedded } from '../../../../src/infra/postgres/connection/embedded.ts';
 import { migrate, readMigrations } from '../../../../src/infra/postgres/connection/migrate.ts';
 import { openPostgres } from '../../../../src/infra/postgres/connection/postgres.ts';
+import { openEmbedded } from '../../../../src/infra/postgres/embedded/server.ts';
 import { type Contents, createTestDatabase, MIGRATIONS } from '../../../support/postgres.ts';
 import { makeTempDir } from '../../../support/tempDir.ts';
 
@@ -58,7 +58,7 @@ async function openEmbeddedDatabase(contents: Contents = 'empty'): Promise<OpenD
 const MODULES = fileURLToPath(new URL('../../../../node_modules/', import.meta.url));
 
 /** The files of a new embedded database, which take seconds to create. */
-function emptySnapshot(): Promise<Blob> {
+export function emptySnapshot(): Promise<Blob> {
   return kept('empty', () => dump('memory://'));
 }
 

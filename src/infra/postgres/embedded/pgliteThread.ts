@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { PGlite } from '@electric-sql/pglite';
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
+import { vector } from '@electric-sql/pglite-pgvector';
+
+import { Connection } from './connection.ts';
+import type { FromThread, ThreadOptions } from './databaseThread.ts';
+import { SharedSession } from './sharedSession.ts';
+
+const LOOPBACK = '127.0.0.1';
+/** How PGlite's main loop ends after an SQL error. */
+const SQL_ERROR_STATUS = 100;
+/** The line of Postgres' log that says why it ends. */
+const LAST_LINE = /(?:PANIC|FATAL): .*/;
+
+const tell = (message: FromThread): void => parentPort?.postMessage(message);
+
+/** The thread of `databaseThread.ts`. An error that leaves this file ends it. */
+async function run({ folder, snapshot, port, password }: ThreadOptions): Promise<void> {
+  let lastLine: string | undefined;
+  const database = await PGlite.create(folder, {
+    extensions: { vector, pg_trgm },
+    ...(snapshot && !existsSync(join(folder, 'PG_VERSION')) ? { loadDataDir: snapshot } : {}),
+    onStderr(text) {
+      lastLine = LAST_LINE.exec(text)?.[0] ?? lastLine;
+      return false;
+    },
+  });
+  const onFailure = (error: unknown): never => {
+    tell({ type: 'failed', reason: lastLine ?? String(error) });
+    process.exit(1);
+  };
+  endOnFailure(database, onFailure);
+  const session = new SharedSession<Connection>((messages) => database.execProtocolRaw(messages));
+  const server = createServer((socket) => new Connection(socket, { session, password, onFailure }));
+  server.listen(port, LOOPBACK);
+  await once(server, 'listening');
+  parentPort?.once('message', async () => {
+    server.close();
+    await database.close();
+    process.exit();
+  });
+  tell({ type: 'started', port: (server.address() as AddressInfo).port });
+}
+
+/**
+ * After a failure other than an SQL error, such as a panic because the disk is full, PGlite would call its main loop
+ * again and again.
+ */
+function endOnFailure({ Module: engine }: PGlite, onFailure: (error: unknown) => never): void {
+  const runOnce = engine._PostgresMainLoopOnce;
+  engine._PostgresMainLoopOnce = () => {
+    try {
+      runOnce();
+    } catch (error) {
+      const isSqlError = error instanceof Object && 'status' in error && error.status === SQL_ERROR_STATUS;
+      if (!isSqlError) onFailure(error);
+      throw error;
+    }
+  };
+}
+
+await run(workerData as ThreadOptions);
