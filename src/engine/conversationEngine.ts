@@ -27,7 +27,7 @@ export interface StartingSession {
 }
 
 /** Makes the turn's request from the session as it is once the turn holds the session's lock. */
-export type BuildTurnRequest = (session: Session) => TurnRequest;
+export type BuildTurnRequest = (session: Session) => TurnRequest | Promise<TurnRequest>;
 
 /** Runs conversations from session start to session end, for the HTTP API and for voice sessions alike. */
 export interface ConversationEngine {
@@ -46,7 +46,10 @@ export interface ConversationEngine {
    * @throws The signal's reason.
    */
   start(session: StartingSession, signal: AbortSignal): Promise<Session | undefined>;
+  /** With its newest messages. */
   find(projectId: string, sessionId: string): Promise<Session | undefined>;
+  /** The session with all its messages. */
+  withAllMessages(session: Session): Promise<Session>;
   /**
    * Finds the session that a client continues which names none. It may go on meanwhile.
    *

@@ -133,6 +133,14 @@ class Engine implements ConversationEngine {
     return this.#access(projectId, sessionId).sessions.find(projectId, sessionId);
   }
 
+  async withAllMessages(session: Session): Promise<Session> {
+    const { messagesBefore = 0, ...state } = session.state;
+    if (messagesBefore === 0) return session;
+    const before = await this.#deps.sessions.messagesBefore(session);
+    const summary = state.summary && { ...state.summary, upTo: state.summary.upTo + before.length };
+    return { ...session, state: { ...state, messages: [...before, ...state.messages], summary } };
+  }
+
   findContinued(projectId: string, conversation: ClientConversation, except: readonly string[]) {
     return this.#deps.sessions.findByDigest(projectId, conversation.candidates(), except);
   }
@@ -251,7 +259,7 @@ class Engine implements ConversationEngine {
   }
 
   async #openKnown(session: Session, buildRequest: BuildTurnRequest): Promise<OpenedSession> {
-    const request = buildRequest(session);
+    const request = await buildRequest(session);
     request.delivery?.onSession(session);
     return { session, release: await this.#releaseOf(session), request };
   }
@@ -264,7 +272,7 @@ class Engine implements ConversationEngine {
   ): Promise<OpenedSession> {
     const { projectId, sessionId } = wanted;
     // A request that is rejected creates no session.
-    const request = buildRequest(draftSession(wanted, this.#now()));
+    const request = await buildRequest(draftSession(wanted, this.#now()));
     const current = await this.#admit(wanted);
     const { session, started } = this.#newSession(wanted, current);
     request.delivery?.onSession(session);

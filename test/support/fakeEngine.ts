@@ -100,12 +100,13 @@ export function createFakeEngine(): FakeEngine {
       const session = sessions.get(sessionId);
       return session?.projectId === projectId ? session : undefined;
     },
+    withAllMessages: async (session) => session,
     findContinued: async () => undefined,
     attach: (projectId, sessionId) => fake.find(projectId, sessionId),
     detach: () => undefined,
     async runTurn(wanted, read, sink, signal) {
       const found = sessions.get(wanted.sessionId);
-      const request = read(found ?? blank(wanted));
+      const request = await read(found ?? blank(wanted));
       const session = found ?? (await fake.create(wanted));
       fake.requests.push({ session: wanted, request });
       const script = (scripts.length > 1 ? scripts.shift() : scripts[0]) ?? saying();

@@ -11,7 +11,7 @@ import type { ConversationEngine } from '../../src/engine/conversationEngine.ts'
 import { createConversationEngine } from '../../src/engine/createConversationEngine.ts';
 import type { TemplateProblem } from '../../src/engine/prompt/templateReports.ts';
 import type { BeforeStart } from '../../src/engine/session/beforeStart.ts';
-import type { CallFacts, HistoryEvent, Session } from '../../src/engine/session/session.ts';
+import type { CallFacts, HistoryEvent, Session, SessionMessage } from '../../src/engine/session/session.ts';
 import type { SessionLock } from '../../src/engine/session/sessionLock.ts';
 import type { SessionEnding, SessionStore, TurnHistory } from '../../src/engine/session/sessionStore.ts';
 import { WriteBehind } from '../../src/engine/session/writeBehind.ts';
@@ -167,6 +167,7 @@ function memorySessions(
   records: TurnHistory[],
   endings: SessionEnding[],
 ): SessionStore {
+  const said = new Map<string, readonly SessionMessage[]>();
   return {
     async insert(session, started) {
       if (sessions.has(session.sessionId)) throw invalid('session_id_in_use', 'in use');
@@ -174,6 +175,8 @@ function memorySessions(
       records.push({ messages: [], events: [started] });
     },
     findByDigest: async () => undefined,
+    messagesBefore: async ({ instanceId, state }) =>
+      (said.get(instanceId) ?? []).slice(0, state.messagesBefore ?? 0),
     find: async (_project, sessionId) => sessions.get(sessionId),
     async saveTurn(session, record) {
       const live = sessions.get(session.sessionId);
@@ -181,6 +184,7 @@ function memorySessions(
         throw new CallwayError('conflict', 'session_changed', 'changed');
       }
       sessions.set(session.sessionId, session);
+      said.set(session.instanceId, [...(said.get(session.instanceId) ?? []), ...record.messages]);
       records.push(record);
     },
     async appendLateTurn(_session, record) {

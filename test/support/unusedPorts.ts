@@ -12,6 +12,7 @@ export const unusedEngine: ConversationEngine = {
   start: refuse,
   create: refuse,
   find: refuse,
+  withAllMessages: refuse,
   findContinued: refuse,
   attach: refuse,
   detach: refuse,

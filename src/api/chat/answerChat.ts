@@ -5,7 +5,7 @@ import { CallwayError } from '../../base/errors.ts';
 import { noopTracer, withSpan } from '../../base/tracing.ts';
 import type { BuildTurnRequest } from '../../engine/conversationEngine.ts';
 import { ClientConversation } from '../../engine/history/clientConversation.ts';
-import { newMessages } from '../../engine/history/newMessages.ts';
+import { mayRepeatAll, newMessages } from '../../engine/history/newMessages.ts';
 import type { FunctionCall, NewSession } from '../../engine/session/session.ts';
 import type { TurnDone, TurnRequest, TurnSink, TurnUsage } from '../../engine/turn/turn.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
@@ -127,9 +127,12 @@ async function answerInSpan(deps: HttpDeps, chat: ChatRequest): Promise<Completi
 async function answer(deps: HttpDeps, chat: ChatRequest): Promise<Completion | FastifyReply> {
   const { reply, body, session, flavor, conversation, choice, signal } = chat;
   const settings = turnSettings(body);
-  const buildRequest: BuildTurnRequest = (known) => {
-    if (choice === 'continued' && conversation.repeatedIn(known) === undefined)
+  const buildRequest: BuildTurnRequest = async (current) => {
+    if (choice === 'continued' && conversation.repeatedIn(current) === undefined)
       throw new SessionGoneOnError();
+    const known = mayRepeatAll(current, conversation)
+      ? await deps.conversations.withAllMessages(current)
+      : current;
     const request: TurnRequest = { ...settings, ...newMessages(known, conversation) };
     const walksHistory = choice !== 'named' && known.state.currentNodeId === null && request.history;
     return walksHistory ? { ...request, walksHistory: true } : request;

@@ -16,7 +16,7 @@ interface PendingCalls {
 }
 
 /**
- * Finds the new messages of a request, which may repeat the session's history.
+ * Finds the new messages of a request, which may repeat the session's history. Ask {@link mayRepeatAll} before.
  *
  * Where the messages start with the session's whole history, what follows is new; otherwise all of them are. An
  * interrupted answer may be shortened or missing there, since the client may not have received all of it. Of the new
@@ -50,9 +50,26 @@ export function newMessages(
   };
 }
 
+/**
+ * Whether {@link newMessages} needs all messages of the session: the request is long enough to repeat them, and their
+ * digest does not tell.
+ */
+export function mayRepeatAll(
+  session: Pick<Session, 'digest' | 'state'>,
+  conversation: ClientConversation,
+): boolean {
+  const { state } = session;
+  const repeatable = state.messages.filter((message) => isShown(message) && !message.interrupted);
+  return (
+    (state.messagesBefore ?? 0) > 0 &&
+    repeatable.length <= conversation.messages.length &&
+    conversation.repeatedIn(session) === undefined
+  );
+}
+
 /** How many messages repeat the session's history: the whole history, or none. */
 function countRepeated(stored: readonly SessionMessage[], conversation: readonly IndexedMessage[]): number {
-  const known = stored.filter((message) => !message.internal && !isEmptyAnswer(message));
+  const known = stored.filter(isShown);
   if (known.length === 0) return 0;
   let position = 0;
   let isLastMissing = false;
@@ -68,6 +85,11 @@ function countRepeated(stored: readonly SessionMessage[], conversation: readonly
   if (isLastMissing && position === conversation.length)
     return conversation.findLastIndex(({ message }) => message.role !== 'tool');
   return position;
+}
+
+/** Whether clients know of it. */
+function isShown(message: SessionMessage): boolean {
+  return !message.internal && !isEmptyAnswer(message);
 }
 
 function isSame(stored: SessionMessage, given: ExternalMessage): boolean {

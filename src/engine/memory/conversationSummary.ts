@@ -1,8 +1,11 @@
 import { CONTEXT_BUDGET_TOKENS, messageTokens } from '../history/contextWindow.ts';
 import { askForSummary, questionAt } from '../prompt/questions.ts';
-import type { Session, SessionState } from '../session/session.ts';
+import { type Session, type SessionState, withMessages } from '../session/session.ts';
 import type { SessionStore } from '../session/sessionStore.ts';
 import type { TurnContext } from '../turn/turnContext.ts';
+
+/** Each turn reads those since the summary, however short they are. */
+const MAX_MESSAGES_SINCE_SUMMARY = 200;
 
 export interface SummaryDeps {
   readonly sessions: Pick<SessionStore, 'saveTurn'>;
@@ -10,7 +13,7 @@ export interface SummaryDeps {
 }
 
 /**
- * Keeps the context bounded: replaces the oldest messages by a summary once they are over budget. Without a summary the
+ * Keeps the context bounded: replaces the oldest messages by a summary once they are over budget, or many. Without a summary the
  * context window drops them.
  */
 export async function summariseIfDue(deps: SummaryDeps, turn: TurnContext, session: Session): Promise<void> {
@@ -18,7 +21,7 @@ export async function summariseIfDue(deps: SummaryDeps, turn: TurnContext, sessi
   if (upTo === 0) return;
   try {
     const text = await askForSummary(questionAt(turn, undefined));
-    const state = { ...session.state, summary: { text, upTo } };
+    const state = withMessages({ ...session.state, summary: { text, upTo } }, []);
     await deps.sessions.saveTurn({ ...session, turn: session.turn + 1, state }, { messages: [], events: [] });
   } catch (error) {
     deps.onError(error, 'conversation not summarised');
@@ -26,7 +29,7 @@ export async function summariseIfDue(deps: SummaryDeps, turn: TurnContext, sessi
 }
 
 /**
- * How many messages to summarise once those after the last summary are over budget: about the older half, without
+ * How many messages to summarise once those after the last summary are over budget, or too many: about the older half, without
  * separating a tool result from its call.
  *
  * @returns 0 while they are within budget.
@@ -35,7 +38,7 @@ function dueForSummary(state: Pick<SessionState, 'messages' | 'summary'>): numbe
   const from = state.summary?.upTo ?? 0;
   const sizes = state.messages.slice(from).map(messageTokens);
   const total = sizes.reduce((sum, size) => sum + size, 0);
-  if (total <= CONTEXT_BUDGET_TOKENS) return 0;
+  if (total <= CONTEXT_BUDGET_TOKENS && sizes.length <= MAX_MESSAGES_SINCE_SUMMARY) return 0;
   let passed = 0;
   let count = 0;
   while (count < sizes.length && passed < total / 2) {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Session, SessionMessage } from './session.ts';
+import { type Session, type SessionMessage, withMessages } from './session.ts';
 import type { SessionStore } from './sessionStore.ts';
 
 /** The state of a running spoken turn, from which another node can recover it. */
@@ -74,8 +74,7 @@ async function store(
     ...session,
     turn: session.turn + 1,
     state: {
-      ...state,
-      messages: [...state.messages, ...messages],
+      ...withMessages(state, messages),
       ...(heard === '' ? {} : { currentNodeId: nodeId ?? state.currentNodeId, hasSpoken: true }),
     },
   };

@@ -112,7 +112,10 @@ export const NO_PENDING_ROUTE: PendingRoute = { returnTo: null, heldEdgeId: null
 /** What the next turn needs of the conversation so far. */
 export interface SessionState {
   readonly variables: Readonly<Record<string, unknown>>;
+  /** The newest; see {@link withMessages}. */
   readonly messages: readonly SessionMessage[];
+  /** How many came before `messages`. Default: none. */
+  readonly messagesBefore?: number;
   /** Null before the first turn. */
   readonly currentNodeId: string | null;
   /** Whether the current node has been spoken, so that the customer's next words answer it. */
@@ -213,6 +216,24 @@ export function draftSession(wanted: NewSession, at: string): Session {
   };
 }
 
+/** A turn reads no more messages. */
+const MAX_MESSAGES = 400;
+
+/** Adds messages, and leaves out old ones that no turn needs any more: the summary has them, or they are too many. */
+export function withMessages(state: SessionState, added: readonly SessionMessage[]): SessionState {
+  const messages = [...state.messages, ...added];
+  const upTo = state.summary?.upTo ?? 0;
+  // The last one says how the conversation goes on.
+  const from = Math.min(Math.max(upTo, messages.length - MAX_MESSAGES), Math.max(0, messages.length - 1));
+  if (from === 0) return { ...state, messages };
+  return {
+    ...state,
+    messages: messages.slice(from),
+    messagesBefore: (state.messagesBefore ?? 0) + from,
+    summary: state.summary && { ...state.summary, upTo: Math.max(0, upTo - from) },
+  };
+}
+
 /** Parts of the JSON of {@link sessionData} that are the same for every session. */
 export const ALWAYS_SHOWN: readonly string[] = [
   '{"variables":{',
@@ -227,7 +248,7 @@ export const ALWAYS_SHOWN: readonly string[] = [
   'Z"}',
 ];
 
-/** A session as the API's `state` or `data`. */
+/** A session as the API's `state` or `data`. @param session - With all its messages. */
 export function sessionData(session: Session) {
   return {
     variables: session.state.variables,

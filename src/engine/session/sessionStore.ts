@@ -34,7 +34,10 @@ export interface SessionEnding {
 export interface SessionStore {
   /** @throws {CallwayError} 400 `session_id_in_use` when a live session has this id. */
   insert(session: Session, started: HistoryEvent): Promise<void>;
+  /** With its newest messages. */
   find(projectId: string, sessionId: string): Promise<Session | undefined>;
+  /** The session's messages before those that it has; empty once it has ended. */
+  messagesBefore(session: Session): Promise<readonly SessionMessage[]>;
   /**
    * Finds the chat session with one of these digests: the first of them that a session has, and of its sessions the one
    * that was active last.
@@ -47,7 +50,7 @@ export interface SessionStore {
     except: readonly string[],
   ): Promise<string | undefined>;
   /**
-   * Stores a turn: the new state, and what it adds to the history.
+   * Stores a turn: the new state, and the messages and events that it adds.
    *
    * @param session - The state after the turn, with `turn` incremented by one.
    * @throws {CallwayError} 409 `session_changed` when another turn was stored meanwhile, or the session has ended.

@@ -136,6 +136,10 @@ export class WriteBehind implements SessionStore {
     return held.newest;
   }
 
+  messagesBefore(session: Session): ReturnType<SessionStore['messagesBefore']> {
+    return this.#deps.sessions.messagesBefore(session);
+  }
+
   findByDigest(...args: Parameters<SessionStore['findByDigest']>): ReturnType<SessionStore['findByDigest']> {
     return this.#deps.sessions.findByDigest(...args);
   }

@@ -10,6 +10,7 @@ import {
   type Session,
   type SessionMessage,
   type SessionState,
+  withMessages,
 } from '../session/session.ts';
 import { withFacts } from '../session/sessionFacts.ts';
 import type { TurnHistory } from '../session/sessionStore.ts';
@@ -59,7 +60,7 @@ export class Journal {
     return this.#withFacts;
   }
 
-  /** All messages of the session, those of this turn in the order in which a model has to read them. */
+  /** The newest messages of the session, those of this turn in the order in which a model has to read them. */
   messages(): readonly SessionMessage[] {
     return [...this.#session.state.messages, ...this.#turnMessages()];
   }
@@ -203,9 +204,8 @@ export class Journal {
         ? {}
         : { digest: given && !given.interrupted ? digestWith(digest, given) : digest }),
       state: {
-        ...state,
+        ...withMessages(state, messages),
         variables: this.#variables,
-        messages: [...state.messages, ...messages],
         currentNodeId: this.#nodeId,
         hasSpoken: hasSpoken && wasHeard,
         route: this.#route,

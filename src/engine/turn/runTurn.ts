@@ -1,7 +1,7 @@
 import { CallwayError } from '../../base/errors.ts';
 import { runPathway } from '../pathway/runPathway.ts';
 import { walkHistory } from '../pathway/walkHistory.ts';
-import type { HistoryEventType, Session } from '../session/session.ts';
+import { type HistoryEventType, type Session, withMessages } from '../session/session.ts';
 import { recordLateTurn, type TurnStore } from '../session/sessionStore.ts';
 import { TurnCancelledError } from './delivery.ts';
 import type { TurnDone } from './turn.ts';
@@ -102,7 +102,7 @@ async function storeUnanswered({ sessions, onError }: StoreTurnDeps, turn: TurnC
       ({ type }) => LASTING_EVENTS.has(type) || (isSpoken && CUSTOMER_EVENTS.has(type)),
     ),
   };
-  const state = { ...session.state, messages: [...session.state.messages, ...messages] };
+  const state = withMessages(session.state, messages);
   // A new session is found by the request that began it, when that is sent again.
   const digest = session.digest ?? request.digest ?? null;
   const next: Session = { ...session, turn: session.turn + 1, state, digest };

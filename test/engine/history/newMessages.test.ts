@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { CallwayError } from '../../../src/base/errors.ts';
 import { ClientConversation, type GivenMessage } from '../../../src/engine/history/clientConversation.ts';
-import { newMessages } from '../../../src/engine/history/newMessages.ts';
+import { mayRepeatAll, newMessages } from '../../../src/engine/history/newMessages.ts';
 import { newSessionState, type SessionMessage } from '../../../src/engine/session/session.ts';
 import type { ExternalMessage } from '../../../src/engine/turn/turn.ts';
 
@@ -245,3 +245,27 @@ function plain({ role, content, tool_calls, tool_call_id }: Stored): ExternalMes
     ...(tool_call_id === undefined ? {} : { tool_call_id }),
   };
 }
+
+describe('mayRepeatAll', () => {
+  const given = (count: number) => Array.from({ length: count }, (_, index) => user(`${index}`));
+  const needs = (stored: readonly Stored[], messagesBefore: number, messages: readonly GivenMessage[]) =>
+    mayRepeatAll(
+      { state: { ...newSessionState({}), ...state(stored), messagesBefore } },
+      new ClientConversation(messages, { keyId: 'key', draft: false }),
+    );
+
+  test.each([
+    ['all messages are known', given(3), 0, given(9), false],
+    ['the request is shorter than what is known', given(3), 100, given(1), false],
+    ['the request is as long as what is known', given(3), 100, given(3), true],
+    [
+      'clients may leave out what broke off',
+      [{ ...agent('x'), interrupted: true }, user('y')],
+      9,
+      given(1),
+      true,
+    ],
+  ])('%s', (_what, stored, before, messages, expected) => {
+    expect(needs(stored, before, messages)).toBe(expected);
+  });
+});

@@ -83,6 +83,7 @@ const sessions: SessionStore = {
     return session;
   },
   findByDigest: async () => undefined,
+  messagesBefore: async () => [],
   search: async () => ({ items: [], total: 0 }),
   idle: async () => [],
 };

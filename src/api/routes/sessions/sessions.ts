@@ -176,7 +176,8 @@ function stateRoute(app: App, deps: HttpDeps): void {
       async ({ params }) => {
         const session = await deps.conversations.find(params.projectId, params.sessionId);
         if (!session) throw notFound('Session');
-        return { sessionId: session.sessionId, state: sessionData(session) };
+        const whole = await deps.conversations.withAllMessages(session);
+        return { sessionId: session.sessionId, state: sessionData(whole) };
       },
     );
   });

@@ -14,7 +14,8 @@ import type {
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { containing } from '../sql/like.ts';
 import { isoTime, isoTimeOrNull, mapPage, queryPage } from '../sql/rows.ts';
-import { storableJson, storableText } from '../sql/storable.ts';
+import { storableJson } from '../sql/storable.ts';
+import { WHEN_QUIET } from './sessionTexts.ts';
 
 interface Row {
   instance_id: string;
@@ -85,18 +86,13 @@ export function historyStore(database: Queryable): HistoryStore {
     async addMessages(instanceId, messages) {
       await database.query(
         `WITH history AS (
-           UPDATE session_history SET message_count = message_count + cardinality($2::text[])
+           UPDATE session_history
+           SET message_count = message_count + cardinality($2::text[]), index_after = ${WHEN_QUIET}
            WHERE instance_id = $1 RETURNING instance_id
          )
-         INSERT INTO session_messages (instance_id, message, content)
-         SELECT instance_id, message::json, content
-         FROM history, unnest($2::text[], $3::text[]) WITH ORDINALITY AS said (message, content, position)
-         ORDER BY position`,
-        [
-          instanceId,
-          messages.map(storableJson),
-          messages.map(({ content }) => (content === null ? null : storableText(content))),
-        ],
+         INSERT INTO session_messages (instance_id, message) SELECT instance_id, message::json
+         FROM history, unnest($2::text[]) WITH ORDINALITY AS said (message, position) ORDER BY position`,
+        [instanceId, messages.map(storableJson)],
       );
     },
     async purge(now) {
@@ -157,13 +153,18 @@ function conditions(
     ...given(status, (place) => `status = ${place}`),
     ...given(from, (place) => `started_at >= ${place}::timestamptz`),
     ...given(to, (place) => `started_at < ${place}::timestamptz`),
-    ...given(
-      q === undefined ? undefined : containing(q),
-      (place) => `instance_id IN (SELECT instance_id FROM session_messages WHERE content ILIKE ${place})`,
-    ),
+    ...given(q === undefined ? undefined : containing(q), (place) => `instance_id IN (${saying(place)})`),
   ];
   return { sql: parts.join(' AND '), parameters };
 }
+
+/** Sessions in which this was said. Messages that are not indexed yet are read. */
+const saying = (place: string): string => `
+  SELECT instance_id FROM session_messages WHERE content ILIKE ${place}
+  UNION ALL
+  SELECT instance_id FROM session_messages JOIN session_history AS changed USING (instance_id)
+  WHERE changed.project_id = $1 AND changed.index_after IS NOT NULL
+    AND content IS NULL AND message->>'content' ILIKE ${place}`;
 
 /** All figures from one scan of the sessions and one of their messages. */
 const statsOver = (where: string): string => `

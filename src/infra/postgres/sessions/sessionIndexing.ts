@@ -2,9 +2,10 @@ import { repeat } from '../../../base/async/repeat.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Database } from '../connection/database.ts';
 import { ngramsOf } from './ngrams.ts';
+import { refreshTexts } from './sessionTexts.ts';
 
 const EVERY_MS = 15_000;
-/** A session is indexed when it was idle for this long. */
+/** A text is indexed when it has not changed for this long. */
 const QUIET_MS = 30_000;
 /** A busy session is indexed this often: a search scans all sessions that changed since. */
 const MAX_WAIT_MS = 300_000;
@@ -27,9 +28,8 @@ interface TextRow {
 }
 
 /**
- * Indexes the texts of sessions some time after they change: a turn only records that the session has changed, and a
- * busy session is indexed now and then. Searches are complete meanwhile, since they scan sessions that are not
- * indexed. Several nodes may run it.
+ * Indexes the texts of sessions some time after they change: a turn only records that the session has changed. Searches
+ * are complete meanwhile, since they read sessions that are not indexed. Several nodes may run it.
  *
  * @returns Stops it and waits for the running pass; idempotent.
  */
@@ -52,7 +52,7 @@ export function startSessionIndexing(
 }
 
 export interface IndexingOptions {
-  /** A session is indexed when it was idle for this long, */
+  /** A session is indexed when it was quiet for this long, */
   readonly quietMs?: number;
   /** or has waited for this long. */
   readonly maxWaitMs?: number;
@@ -60,14 +60,15 @@ export interface IndexingOptions {
   readonly isStopping?: () => boolean;
 }
 
-/** Indexes all sessions that are due. */
+/** Indexes all sessions that are due: first their texts, then the texts' characters. */
 export async function indexSessions(
   database: Database,
-  { quietMs = QUIET_MS, maxWaitMs: patienceMs = MAX_WAIT_MS, isStopping = () => false }: IndexingOptions = {},
+  { quietMs, maxWaitMs = MAX_WAIT_MS, isStopping = () => false }: IndexingOptions = {},
 ): Promise<void> {
   const { query } = database;
+  await refreshTexts(query, { quietMs, isStopping });
   for (;;) {
-    const due = await query<DueRow>(DUE, [quietMs, patienceMs, MAX_DUE]);
+    const due = await query<DueRow>(DUE, [quietMs ?? QUIET_MS, maxWaitMs, MAX_DUE]);
     for (let from = 0; from < due.length; from += BATCH_SIZE) {
       if (isStopping()) return;
       await indexBatch(query, due.slice(from, from + BATCH_SIZE));

@@ -20,7 +20,8 @@ const CERTAIN_CHARACTERS = 2;
 interface FoundRow {
   total: number;
   session_id: string | null;
-  data: string;
+  /** Null where the session has ended meanwhile. */
+  data: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -28,10 +29,27 @@ interface FoundRow {
 /** The string itself and its JSON-escaped form; null when both are equal. */
 type Needles = readonly [text: string, other: string | null];
 
+/** Sessions that have changed since they were indexed, and of these the ones that contain the string. */
+interface Changed {
+  readonly all: readonly string[];
+  readonly instanceIds: readonly string[];
+  readonly sessionIds: readonly string[];
+  readonly updatedAt: readonly string[];
+}
+
+interface Search {
+  readonly database: Queryable;
+  readonly projectId: string;
+  readonly needles: Needles;
+  readonly page: Page;
+  readonly changed: Changed;
+}
+
 /**
- * Searches the texts of a project's live sessions, last changed first, with the total number of matches.
+ * Searches the texts of a project's live sessions, last changed first, with the total number of matches. Sessions that
+ * have changed since they were indexed are read themselves.
  *
- * The plan depends on how common the string is:
+ * The plan for the others depends on how common the string is:
  *
  * | string | page | count |
  * |---|---|---|
@@ -53,16 +71,12 @@ export async function searchSessions(
     ...needles,
     SAMPLED_TEXTS,
   ]);
-  if (!sample || sample.seen === 0) return { items: [], total: 0 };
-  if (sample.holding >= sample.seen * COMMON_PART)
-    return await searchCommon(database, projectId, needles, page);
-  const rows = HAS_TRIGRAM.test(text)
-    ? await searchByTrigrams(database, projectId, needles, page)
-    : await searchByGrams(database, projectId, needles, page);
-  return {
-    items: rows.flatMap((row) => (row.session_id === null ? [] : [toFound(row, row.session_id)])),
-    total: rows[0]?.total ?? 0,
-  };
+  const { seen = 0, holding = 0 } = sample ?? {};
+  const changed = await findChanged(database, projectId, needles);
+  const search: Search = { database, projectId, needles, page, changed };
+  if (seen > 0 && holding >= seen * COMMON_PART) return await searchCommon(search);
+  const rows = await (HAS_TRIGRAM.test(text) ? searchByTrigrams(search) : searchByGrams(search));
+  return { items: rows.flatMap(toFound), total: rows[0]?.total ?? 0 };
 }
 
 /** True when the text contains the string; the same expression as in the database's functions. */
@@ -75,27 +89,78 @@ const SAMPLE = `
     SELECT data FROM session_texts WHERE project_id = $1 ORDER BY updated_at DESC, session_id LIMIT $4
   ) AS latest`;
 
-const COMMON_PAGE = `
-  SELECT session_id, data, created_at, updated_at FROM session_texts
-  WHERE project_id = $1 AND ${MATCHES} ORDER BY updated_at DESC, session_id LIMIT $4 OFFSET $5`;
+const CHANGED = `
+  SELECT instance_id, session_id, updated_at::text, ${MATCHES} AS is_match
+  FROM (
+    SELECT live.instance_id, live.session_id, coalesce(updated_at, last_activity_at) AS updated_at,
+      live_session_text(live.instance_id) AS data
+    FROM session_history AS history JOIN sessions AS live USING (instance_id)
+    WHERE history.project_id = $1 AND index_after IS NOT NULL
+  ) AS changed`;
 
-async function searchCommon(
-  database: Queryable,
-  projectId: string,
-  needles: Needles,
-  page: Page,
-): Promise<PageOf<FoundSession>> {
-  const showing = database.query<FoundRow & { session_id: string }>(COMMON_PAGE, [
-    projectId,
-    ...needles,
-    page.limit,
-    page.offset,
-  ]);
-  const [total, rows] = await Promise.all([countCommon(database, projectId, needles), showing]);
-  return { items: rows.map((row) => toFound(row, row.session_id)), total };
+async function findChanged(database: Queryable, projectId: string, needles: Needles): Promise<Changed> {
+  const rows = await database.query<{
+    instance_id: string;
+    session_id: string;
+    updated_at: string;
+    is_match: boolean;
+  }>(CHANGED, [projectId, ...needles]);
+  const matches = rows.filter(({ is_match }) => is_match);
+  return {
+    all: rows.map(({ instance_id }) => instance_id),
+    instanceIds: matches.map(({ instance_id }) => instance_id),
+    sessionIds: matches.map(({ session_id }) => session_id),
+    updatedAt: matches.map(({ updated_at }) => updated_at),
+  };
 }
 
-async function countCommon(database: Queryable, projectId: string, needles: Needles): Promise<number> {
+/** $4 and $5 are the page, $6 to $9 the changed sessions; plans have their own parameters from $10 on. */
+function parametersOf({ projectId, needles, page, changed }: Search): readonly Parameter[] {
+  const { all, instanceIds, sessionIds, updatedAt } = changed;
+  return [projectId, ...needles, page.limit, page.offset, all, instanceIds, sessionIds, updatedAt];
+}
+
+/** Selects the page of the indexed sessions that match and of the changed ones. */
+const pageOf = (indexed: string): string => `
+  SELECT instance_id, session_id, updated_at FROM (${indexed}) AS indexed
+  WHERE instance_id <> ALL ($6::uuid[])
+  UNION ALL
+  SELECT * FROM unnest($7::uuid[], $8::text[], $9::timestamptz[]) AS changed (instance_id, session_id, updated_at)`;
+const ORDERED = 'ORDER BY updated_at DESC, session_id';
+const DATA = `
+  CASE WHEN instance_id = ANY ($6::uuid[]) THEN live_session_text(instance_id)
+    ELSE (SELECT data FROM session_texts WHERE session_texts.instance_id = page.instance_id) END AS data,
+  (SELECT started_at FROM sessions WHERE sessions.instance_id = page.instance_id) AS created_at`;
+
+/** As many as reach to the page's end, of the indexed ones alone. */
+const COMMON_PAGE = `
+  SELECT session_id, updated_at, ${DATA}
+  FROM (
+    ${pageOf(`
+      SELECT instance_id, session_id, updated_at FROM session_texts
+      WHERE project_id = $1 AND ${MATCHES} AND instance_id <> ALL ($6::uuid[]) ${ORDERED} LIMIT $4::bigint + $5::bigint`)}
+    ${ORDERED} LIMIT $4 OFFSET $5
+  ) AS page ${ORDERED}`;
+
+async function searchCommon(search: Search): Promise<PageOf<FoundSession>> {
+  const { database, changed } = search;
+  const showing = database.query<FoundRow>(COMMON_PAGE, parametersOf(search));
+  const [indexed, outdated, rows] = await Promise.all([countCommon(search), countOutdated(search), showing]);
+  return { items: rows.flatMap(toFound), total: indexed - outdated + changed.instanceIds.length };
+}
+
+/** Matches in texts that have changed since. */
+async function countOutdated({ database, projectId, needles, changed }: Search): Promise<number> {
+  if (changed.all.length === 0) return 0;
+  const [count] = await database.query<{ total: number }>(
+    `SELECT count(*)::integer AS total FROM session_texts
+     WHERE project_id = $1 AND instance_id = ANY ($4::uuid[]) AND ${MATCHES}`,
+    [projectId, ...needles, changed.all],
+  );
+  return count?.total ?? 0;
+}
+
+async function countCommon({ database, projectId, needles }: Search): Promise<number> {
   const [text, other] = needles;
   const counting = async (sql: string, parameters: readonly Parameter[]) => {
     const [count] = await database.query<{ total: number }>(sql, [projectId, ...parameters]);
@@ -120,64 +185,44 @@ function isCertain([text, other]: Needles): boolean {
 }
 
 /** Selects the page from the few matches; each row has the total count. */
-const pageOf = (found: string): string => `
-  WITH found AS MATERIALIZED (${found}), page AS (
-    SELECT * FROM found ORDER BY updated_at DESC, session_id LIMIT $4 OFFSET $5
+const countedPageOf = (indexed: string): string => `
+  WITH found AS MATERIALIZED (${pageOf(indexed)}), page AS (
+    SELECT * FROM found ${ORDERED} LIMIT $4 OFFSET $5
   )
-  SELECT total, page.session_id, text.data, text.created_at, page.updated_at
-  FROM (SELECT count(*)::integer AS total FROM found) AS counted
-  LEFT JOIN page ON true
-  LEFT JOIN session_texts AS text USING (instance_id)
-  ORDER BY page.updated_at DESC, page.session_id`;
+  SELECT total, page.session_id, page.updated_at, ${DATA}
+  FROM (SELECT count(*)::integer AS total FROM found) AS counted LEFT JOIN page ON true
+  ${ORDERED}`;
 
-const BY_TRIGRAMS = pageOf(`
+const BY_TRIGRAMS = countedPageOf(`
   SELECT instance_id, session_id, updated_at FROM session_texts
   WHERE project_id = $1 AND (data LIKE $2 OR data LIKE $3)`);
 /** Without a second OR branch, which would cost another index scan. */
-const BY_TRIGRAMS_OF_ONE = pageOf(`
+const BY_TRIGRAMS_OF_ONE = countedPageOf(`
   SELECT instance_id, session_id, updated_at FROM session_texts
   WHERE project_id = $1 AND data LIKE $2 AND $3::text IS NULL`);
 
-async function searchByTrigrams(
-  database: Queryable,
-  projectId: string,
-  [text, other]: Needles,
-  { limit, offset }: Page,
-): Promise<FoundRow[]> {
-  return await database.query<FoundRow>(other === null ? BY_TRIGRAMS_OF_ONE : BY_TRIGRAMS, [
-    projectId,
-    containing(text),
-    other === null ? null : containing(other),
-    limit,
-    offset,
-  ]);
+async function searchByTrigrams(search: Search): Promise<FoundRow[]> {
+  const [text, other] = search.needles;
+  const needles: Needles = [containing(text), other === null ? null : containing(other)];
+  const sql = other === null ? BY_TRIGRAMS_OF_ONE : BY_TRIGRAMS;
+  return await search.database.query<FoundRow>(sql, parametersOf({ ...search, needles }));
 }
 
-const BY_GRAMS = pageOf('SELECT * FROM find_by_grams($1, $6::bigint[], $7::bigint[], $2, $3, $8)');
+const BY_GRAMS = countedPageOf('SELECT * FROM find_by_grams($1, $10::bigint[], $11::bigint[], $2, $3, $12)');
 
-async function searchByGrams(
-  database: Queryable,
-  projectId: string,
-  needles: Needles,
-  { limit, offset }: Page,
-): Promise<FoundRow[]> {
+async function searchByGrams(search: Search): Promise<FoundRow[]> {
+  const { database, projectId, needles } = search;
   const [text, other] = needles;
   return await database.query<FoundRow>(BY_GRAMS, [
-    projectId,
-    ...needles,
-    limit,
-    offset,
+    ...parametersOf(search),
     searchedNgrams(projectId, text),
     other === null ? null : searchedNgrams(projectId, other),
     isCertain(needles),
   ]);
 }
 
-function toFound(row: FoundRow, sessionId: string): FoundSession {
-  return {
-    sessionId,
-    data: JSON.parse(row.data),
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
-  };
+function toFound({ session_id: sessionId, data, created_at, updated_at }: FoundRow): FoundSession[] {
+  if (sessionId === null || data === null) return [];
+  const [createdAt, updatedAt] = [isoTime(created_at), isoTime(updated_at)];
+  return [{ sessionId, data: JSON.parse(data), createdAt, updatedAt }];
 }

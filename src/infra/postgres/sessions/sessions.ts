@@ -1,17 +1,18 @@
 import { DEFAULT_CHAT_IDLE_MINUTES } from '../../../agents/accounts/project.ts';
 import { CallwayError, invalid } from '../../../base/errors.ts';
-import {
-  type Channel,
-  type HistoryEvent,
-  type Session,
-  type SessionState,
-  sessionData,
+import type {
+  Channel,
+  HistoryEvent,
+  Session,
+  SessionMessage,
+  SessionState,
 } from '../../../engine/session/session.ts';
 import type { SessionEnding, SessionStore, TurnHistory } from '../../../engine/session/sessionStore.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';
-import { storableJson, storableText } from '../sql/storable.ts';
+import { storableJson } from '../sql/storable.ts';
 import { searchSessions } from './sessionSearch.ts';
+import { WHEN_QUIET } from './sessionTexts.ts';
 
 interface Row {
   project_id: string;
@@ -23,29 +24,51 @@ interface Row {
   pathway_id: string;
   release_id: string;
   turn: number;
-  state: SessionState;
+  state: StoredState;
   started_at: Date;
   last_activity_at: Date;
   digest: string | null;
+  /** Those of the turn's window; null where there are none. */
+  messages: readonly SessionMessage[] | null;
 }
+
+/** How the state is stored: bounded, without most messages. */
+interface StoredState extends SessionState {
+  /** How many of its messages are in `live_messages` too. A node of the previous release adds others after them. */
+  readonly placed?: number;
+}
+
+/** The state has so many of the newest messages, for nodes of the previous release, which look for them only there. */
+const MESSAGES_IN_STATE = 12;
+const MAX_STATE_MESSAGES_CHARACTERS = 6_000;
 
 const COLUMNS = `project_id, session_id, instance_id, channel, provider, call_id, pathway_id, release_id, turn, state,
   started_at, last_activity_at`;
-const SELECTION = `${COLUMNS}, digest`;
+
+const FIND = `
+  SELECT ${COLUMNS}, digest, CASE WHEN message_count > 0 THEN (
+    SELECT json_agg(message ORDER BY position) FROM live_messages
+    WHERE live_messages.instance_id = sessions.instance_id
+      AND position >= coalesce((state->>'messagesBefore')::integer, 0)
+  ) END AS messages
+  FROM sessions WHERE project_id = $1 AND session_id = $2`;
 
 /** Each method is one statement: one transaction and one round trip. */
 export function sessionStore(database: Queryable): SessionStore {
   const find = async (projectId: string, sessionId: string): Promise<Session | undefined> => {
-    const [row] = await database.query<Row>(
-      `SELECT ${SELECTION} FROM sessions WHERE project_id = $1 AND session_id = $2`,
-      [projectId, sessionId],
-      'find_session',
-    );
+    const [row] = await database.query<Row>(FIND, [projectId, sessionId], 'find_session');
     return row && fromRow(row);
   };
 
   return {
     find,
+    async messagesBefore({ instanceId, state }) {
+      const rows = await database.query<{ message: SessionMessage }>(
+        'SELECT message FROM live_messages WHERE instance_id = $1 AND position < $2 ORDER BY position',
+        [instanceId, state.messagesBefore ?? 0],
+      );
+      return rows.map(({ message }) => message);
+    },
     async findByDigest(projectId, digests, except) {
       const [found] = await database.query<Pick<Row, 'session_id'>>(
         FIND_BY_DIGEST,
@@ -72,8 +95,8 @@ export function sessionStore(database: Queryable): SessionStore {
       for (let live = await find(projectId, sessionId); live; live = await find(projectId, sessionId)) {
         const due = await ending(live);
         if (!due) return undefined;
-        const [ended] = await database.query<Row>(END, endParameters(live, due));
-        if (ended) return fromRow(ended);
+        const [ended] = await database.query(END, endParameters(live, due));
+        if (ended) return live;
       }
       return undefined;
     },
@@ -103,18 +126,16 @@ export function sessionStore(database: Queryable): SessionStore {
 export const INSERT_SESSION = `
   session AS (
     INSERT INTO sessions (${COLUMNS}, idle_minutes)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12, $17)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12, $16)
     ON CONFLICT (project_id, session_id) DO NOTHING RETURNING *
-  ), searchable AS (
-    INSERT INTO session_texts (instance_id, project_id, session_id, data, created_at, updated_at)
-    SELECT instance_id, project_id, session_id, $13, started_at, last_activity_at FROM session
   ), history AS (
     INSERT INTO session_history
-      (instance_id, project_id, session_id, channel, provider, call_id, status, started_at)
-    SELECT instance_id, project_id, session_id, channel, provider, call_id, 'active', started_at FROM session
+      (instance_id, project_id, session_id, channel, provider, call_id, status, started_at, index_after)
+    SELECT instance_id, project_id, session_id, channel, provider, call_id, 'active', started_at, ${WHEN_QUIET}
+    FROM session
   ), event AS (
     INSERT INTO session_events (instance_id, type, at, data)
-    SELECT instance_id, $14, $15::timestamptz, $16::json FROM session
+    SELECT instance_id, $13, $14::timestamptz, $15::json FROM session
   )`;
 
 const INSERT = `WITH ${INSERT_SESSION} SELECT instance_id FROM session`;
@@ -124,24 +145,40 @@ const FIND_BY_DIGEST = `
   WHERE project_id = $1 AND digest = ANY ($2::text[]) AND channel = 'chat' AND session_id <> ALL ($3::text[])
   ORDER BY array_position($2::text[], digest), last_activity_at DESC LIMIT 1`;
 
+/**
+ * Writes as much at the conversation's thousandth message as at its tenth. `added` begins with the messages that a node of
+ * the previous release left in the state.
+ */
 const SAVE_TURN = `
-  WITH saved AS (
-    UPDATE sessions SET turn = $4, state = $5::json, last_activity_at = $6, digest = $15
-    WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $4 - 1
-    RETURNING instance_id, last_activity_at
-  ), searchable AS (
-    UPDATE session_texts AS text
-    SET data = $7, updated_at = greatest(saved.last_activity_at, text.updated_at + interval '1 millisecond')
-    FROM saved WHERE text.instance_id = saved.instance_id
+  WITH known AS (
+    SELECT instance_id, message_count, state FROM sessions
+    WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $4 - 1 FOR NO KEY UPDATE
+  ), added AS MATERIALIZED (
+    SELECT instance_id, message_count + row_number() OVER (ORDER BY is_new, place) - 1 AS position, message
+    FROM (
+      SELECT instance_id, message_count, false AS is_new, place, message
+      FROM known, json_array_elements(state->'messages') WITH ORDINALITY AS kept (message, place)
+      WHERE place > coalesce((state->>'placed')::integer, 0)
+      UNION ALL
+      SELECT instance_id, message_count, true, place, message::json
+      FROM known, unnest($7::text[]) WITH ORDINALITY AS said (message, place)
+    ) AS messages
+  ), saved AS (
+    UPDATE sessions SET turn = $4, state = $5::json, last_activity_at = $6, digest = $14,
+      message_count = sessions.message_count + (SELECT count(*) FROM added),
+      updated_at = greatest($6, coalesce(updated_at, last_activity_at) + interval '1 millisecond')
+    FROM known WHERE sessions.instance_id = known.instance_id RETURNING sessions.instance_id
+  ), live AS (
+    INSERT INTO live_messages (instance_id, position, message) SELECT instance_id, position, message FROM added
   ), history AS (
     UPDATE session_history AS history
-    SET message_count = message_count + cardinality($8::text[]), turns = turns + $9
+    SET message_count = message_count + cardinality($8::text[]), turns = turns + $9, index_after = ${WHEN_QUIET}
     FROM saved WHERE history.instance_id = saved.instance_id
   ), messages AS (
-    INSERT INTO session_messages (instance_id, message, content, latency_ms)
-    SELECT instance_id, message::json, content, latency_ms
-    FROM saved, unnest($8::text[], $13::text[], $14::integer[]) WITH ORDINALITY
-      AS said (message, content, latency_ms, position) ORDER BY position
+    INSERT INTO session_messages (instance_id, message, latency_ms)
+    SELECT instance_id, message::json, latency_ms
+    FROM saved, unnest($8::text[], $13::integer[]) WITH ORDINALITY AS said (message, latency_ms, position)
+    ORDER BY position
   ), events AS (
     INSERT INTO session_events (instance_id, type, at, data)
     SELECT instance_id, type, at, data::json
@@ -154,23 +191,24 @@ const SAVE_TURN = `
 const KEEP_LATE = `
   WITH history AS (
     UPDATE session_history AS history
-    SET message_count = message_count + cardinality($3::text[]), turns = turns + $6, variables = $2::json
+    SET message_count = message_count + cardinality($3::text[]), turns = turns + $5, variables = $2::json,
+      index_after = ${WHEN_QUIET}
     WHERE instance_id = $1 AND NOT EXISTS (
       SELECT FROM session_messages WHERE instance_id = $1 AND message::text = ANY ($3::text[])
     ) AND NOT EXISTS (
       SELECT FROM session_events WHERE instance_id = $1
-        AND (type, at, data::text) IN (SELECT * FROM unnest($7::text[], $8::timestamptz[], $9::text[]))
+        AND (type, at, data::text) IN (SELECT * FROM unnest($6::text[], $7::timestamptz[], $8::text[]))
     )
     RETURNING instance_id
   ), messages AS (
-    INSERT INTO session_messages (instance_id, message, content, latency_ms)
-    SELECT instance_id, message::json, content, latency_ms
-    FROM history, unnest($3::text[], $4::text[], $5::integer[]) WITH ORDINALITY
-      AS said (message, content, latency_ms, position) ORDER BY position
+    INSERT INTO session_messages (instance_id, message, latency_ms)
+    SELECT instance_id, message::json, latency_ms
+    FROM history, unnest($3::text[], $4::integer[]) WITH ORDINALITY AS said (message, latency_ms, position)
+    ORDER BY position
   )
   INSERT INTO session_events (instance_id, type, at, data)
   SELECT instance_id, type, at, data::json
-  FROM history, unnest($7::text[], $8::timestamptz[], $9::text[]) WITH ORDINALITY
+  FROM history, unnest($6::text[], $7::timestamptz[], $8::text[]) WITH ORDINALITY
     AS happened (type, at, data, position) ORDER BY position`;
 
 const END = `
@@ -178,7 +216,7 @@ const END = `
     DELETE FROM sessions WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $10 RETURNING *
   ), history AS (
     UPDATE session_history AS history
-    SET status = 'ended', ended_at = $4, end_reason = $5, variables = ended.state->'variables'
+    SET status = 'ended', ended_at = $4, end_reason = $5, variables = ended.state->'variables', index_after = now()
     FROM ended WHERE history.instance_id = ended.instance_id
   ), event AS (
     INSERT INTO session_events (instance_id, type, at, data)
@@ -194,7 +232,7 @@ const END = `
     SELECT instance_id, position, event, event = ANY ($9::text[]), 'waiting', 0
     FROM outbox, unnest($8::text[]) WITH ORDINALITY AS expected (event, position)
   )
-  SELECT ${SELECTION} FROM ended`;
+  SELECT instance_id FROM ended`;
 
 export function sessionParameters(session: Session, started: HistoryEvent): Parameter[] {
   return [
@@ -210,7 +248,6 @@ export function sessionParameters(session: Session, started: HistoryEvent): Para
     storableJson(session.state),
     session.startedAt,
     session.lastActivityAt,
-    storableJson(sessionData(session)),
     started.type,
     started.at,
     storableJson(started.data),
@@ -219,37 +256,46 @@ export function sessionParameters(session: Session, started: HistoryEvent): Para
 }
 
 function turnParameters(session: Session, record: TurnHistory): Parameter[] {
-  const { texts, contents, latencies, turns, types, times, data } = recordColumns(record);
+  const { texts, latencies, turns, types, times, data } = recordColumns(record);
   return [
     session.projectId,
     session.sessionId,
     session.instanceId,
     session.turn,
-    storableJson(session.state),
+    storableJson(storedState(session.state)),
     session.lastActivityAt,
-    storableJson(sessionData(session)),
+    record.messages.map(storableJson),
     texts,
     turns,
     types,
     times,
     data,
-    contents,
     latencies,
     session.digest ?? null,
   ];
 }
 
 function lateParameters({ instanceId, state }: Session, record: TurnHistory): Parameter[] {
-  const { texts, contents, latencies, turns, types, times, data } = recordColumns(record);
-  return [instanceId, storableJson(state.variables), texts, contents, latencies, turns, types, times, data];
+  const { texts, latencies, turns, types, times, data } = recordColumns(record);
+  return [instanceId, storableJson(state.variables), texts, latencies, turns, types, times, data];
 }
 
-/** The columns of a turn's history. */
+function storedState(state: SessionState): StoredState {
+  const recent = state.messages.slice(-MESSAGES_IN_STATE);
+  let characters = 0;
+  const first = recent.findLastIndex((message) => {
+    characters += JSON.stringify(message).length;
+    return characters > MAX_STATE_MESSAGES_CHARACTERS;
+  });
+  const messages = recent.slice(first + 1);
+  return { ...state, messages, placed: messages.length };
+}
+
+/** The columns of a turn's history. The search index has their words later. @see refreshTexts */
 function recordColumns({ messages, events }: TurnHistory) {
   const shown = messages.filter(({ internal }) => !internal);
   return {
     texts: shown.map(storableJson),
-    contents: shown.map(({ content }) => (content === null ? null : storableText(content))),
     latencies: shown.map(({ latencyMs }) => (latencyMs === undefined ? null : Math.round(latencyMs))),
     turns: messages.length > 0 ? 1 : 0,
     types: events.map(({ type }) => type),
@@ -285,9 +331,13 @@ function fromRow(row: Row): Session {
     pathwayId: row.pathway_id,
     releaseId: row.release_id,
     turn: row.turn,
-    state: row.state,
+    state: stateOf(row),
     startedAt: isoTime(row.started_at),
     lastActivityAt: isoTime(row.last_activity_at),
     ...(row.digest === null ? {} : { digest: row.digest }),
   };
+}
+
+function stateOf({ state: { placed = 0, ...state }, messages }: Row): SessionState {
+  return { ...state, messages: [...(messages ?? []), ...state.messages.slice(placed)] };
 }

@@ -23,6 +23,7 @@ describe.each(databases)('Session indexing on the $name database', ({ open }) =>
   afterAll(() => opened.close());
   beforeEach(async () => {
     await opened.database.query('DELETE FROM session_text_changes');
+    await opened.database.query('UPDATE session_history SET index_after = NULL');
     world = await sessionWorld(opened.database);
   });
   const count = async (text: string) =>
@@ -31,12 +32,27 @@ describe.each(databases)('Session indexing on the $name database', ({ open }) =>
     const { items, total } = await world.stores.sessions.search(world.projectId, text, page);
     return { ids: items.map(({ sessionId }) => sessionId), total };
   };
-  const rows = async (table: 'session_grams' | 'session_text_changes') => {
+  const rows = async (table: 'session_texts' | 'session_grams' | 'session_text_changes') => {
     const [row] = await opened.database.query<{ n: number }>(
       `SELECT count(*)::integer AS n FROM ${table} WHERE project_id = $1`,
       [world.projectId],
     );
     return row?.n;
+  };
+  /** How many sessions are not indexed. */
+  const due = async () => {
+    const [row] = await opened.database.query<{ n: number }>(
+      'SELECT count(index_after)::integer AS n FROM session_history WHERE project_id = $1',
+      [world.projectId],
+    );
+    return row?.n;
+  };
+  /** As if all had been quiet for ten minutes. */
+  const passTenMinutes = async () => {
+    await opened.database.query(
+      `UPDATE session_history SET index_after = index_after - interval '10 minutes'`,
+    );
+    await opened.database.query(`UPDATE session_text_changes SET at = at - interval '10 minutes'`);
   };
   /** Runs `work` before a statement that starts with these words. */
   const interrupted = (words: string, work: () => Promise<unknown>): Database => {
@@ -54,31 +70,61 @@ describe.each(databases)('Session indexing on the $name database', ({ open }) =>
 
   test('indexes all changes once', async () => {
     await world.say(await world.start(), [user('Ωλ')]);
-    expect([await rows('session_grams'), await rows('session_text_changes')]).toEqual([0, 2]);
+    expect([await rows('session_grams'), await due()]).toEqual([0, 1]);
     await indexSessions(opened.database, NOW);
-    expect([await rows('session_grams'), await rows('session_text_changes')]).toEqual([1, 0]);
+    expect([await rows('session_grams'), await rows('session_text_changes'), await due()]).toEqual([1, 0, 0]);
     expect([await count('Ωλ'), await count('λΩ')]).toEqual([1, 0]);
   });
 
-  test('waits until a session is idle or has waited long enough', async () => {
+  test('waits until a session is quiet', async () => {
     const session = await world.start();
+    await passTenMinutes();
+    const said = await world.say(session, [user('still talking')]);
     await indexSessions(opened.database);
-    expect(await rows('session_grams')).toBe(0);
-    await opened.database.query(`UPDATE session_text_changes SET at = at - interval '10 minutes'`);
-    await world.say(session, [user('still talking')]);
+    expect([await rows('session_texts'), await due()]).toEqual([0, 1]);
+    await passTenMinutes();
     await indexSessions(opened.database, { quietMs: HOUR_MS, maxWaitMs: HOUR_MS });
-    expect(await rows('session_grams')).toBe(0);
+    expect([await rows('session_texts'), await due()]).toEqual([0, 1]);
+    await indexSessions(opened.database);
+    expect([await rows('session_texts'), await due()]).toEqual([1, 0]);
+    await passTenMinutes();
     await indexSessions(opened.database);
     expect([await rows('session_grams'), await rows('session_text_changes')]).toEqual([1, 0]);
+    expect([await count('still talking'), await count('nothing')]).toEqual([1, 0]);
+    await world.say(said, [user('again')]);
+    expect([await count('still talking'), await count('again'), await due()]).toEqual([1, 1, 1]);
+  });
+
+  test('indexes the words of an ended session at once, and searches find them before', async () => {
+    const found = async () => {
+      const { items } = await world.stores.history.list(world.projectId, { q: 'Last Words' }, PAGE);
+      return items.length;
+    };
+    await world.end(await world.say(await world.start(), [user('my last words')]));
+    expect([await found(), await due()]).toEqual([1, 1]);
+    await indexSessions(opened.database);
+    expect([await found(), await due()]).toEqual([1, 0]);
+  });
+
+  test('indexes a session again whose node failed while it did', async () => {
+    await world.say(await world.start(), [user('Ωλ')]);
+    const failing = interrupted('SET content', () => Promise.reject(new Error('lost')));
+    await expect(indexSessions(failing, NOW)).rejects.toThrow('lost');
+    expect([await count('Ωλ'), await due()]).toEqual([1, 1]);
+    await indexSessions(opened.database, NOW);
+    expect(await due()).toBe(1);
+    await passTenMinutes();
+    await indexSessions(opened.database);
+    expect([await count('Ωλ'), await due()]).toEqual([1, 0]);
   });
 
   test('finds texts that are added during indexing', async () => {
     const session = await world.start();
-    const meanwhile = interrupted('FOR KEY SHARE', () => world.say(session, [user('Ωλ')]));
+    const meanwhile = interrupted('SET content', () => world.say(session, [user('Ωλ')]));
     await indexSessions(meanwhile, NOW);
-    expect([await count('Ωλ'), await rows('session_text_changes')]).toEqual([1, 1]);
+    expect([await count('Ωλ'), await due()]).toEqual([1, 1]);
     await indexSessions(opened.database, NOW);
-    expect([await count('Ωλ'), await rows('session_text_changes')]).toEqual([1, 0]);
+    expect([await count('Ωλ'), await due()]).toEqual([1, 0]);
   });
 
   test('keeps the newer result when a slower node finishes later', async () => {
@@ -120,14 +166,14 @@ describe.each(databases)('Session indexing on the $name database', ({ open }) =>
     const clock = createSimulatedClock();
     const errors: unknown[] = [];
     await world.start();
-    await opened.database.query(`UPDATE session_text_changes SET at = at - interval '10 minutes'`);
+    await passTenMinutes();
     const stop = startSessionIndexing(opened.database, clock, { warn: (fields) => errors.push(fields) });
     clock.advance(15_000);
-    await expect.poll(() => rows('session_grams')).toBe(1);
+    await expect.poll(() => rows('session_texts')).toBe(1);
     await stop();
     await world.start();
     await indexSessions(opened.database, { ...NOW, isStopping: () => true });
-    expect([await rows('session_grams'), errors]).toEqual([1, []]);
+    expect([await rows('session_texts'), errors]).toEqual([1, []]);
   });
 
   describe('Session search', () => {

@@ -66,7 +66,7 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
       memory: 'm',
     };
     const next = { ...session, turn: 1, lastActivityAt: later(7), state };
-    await world.stores.sessions.saveTurn(next, NOTHING);
+    await world.stores.sessions.saveTurn(next, { messages: state.messages, events: [] });
     const read = await world.stores.sessions.find(world.projectId, session.sessionId);
     expect(read).toEqual(next);
     expect(JSON.stringify(read?.state)).toBe(JSON.stringify(state));

@@ -7,6 +7,7 @@ import {
   newSessionState,
   type Session,
   type SessionMessage,
+  withMessages,
 } from '../../../../src/engine/session/session.ts';
 import type { SessionEnding, TurnHistory } from '../../../../src/engine/session/sessionStore.ts';
 import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
@@ -43,7 +44,7 @@ export async function sessionWorld(database: Database, { config = {}, ...setting
   };
   /** Stores a turn with these messages. */
   const say = async (session: Session, messages: readonly SessionMessage[], at = BEGIN): Promise<Session> => {
-    const state = { ...session.state, messages: [...session.state.messages, ...messages] };
+    const state = withMessages(session.state, messages);
     const next = { ...session, turn: session.turn + 1, lastActivityAt: at, state };
     await sessions.saveTurn(next, { messages, events: [] });
     return next;
