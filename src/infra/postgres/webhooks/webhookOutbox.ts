@@ -6,6 +6,7 @@ import type { Outbox, OutboxEvent, OutboxSession, OutboxStore } from '../../../w
 import type { Database, Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
+import { claimer } from './outboxClaims.ts';
 
 interface Row {
   finalize_by: Date;
@@ -46,17 +47,7 @@ const KEPT_BODY_CHARACTERS = 65_536;
 
 export function webhookOutbox(database: Database): OutboxStore {
   return {
-    async claimDue(now, until, { sessions, perProject, running }) {
-      const rows = await database.query<{ instance_id: string; project_id: string }>(CLAIM, [
-        now,
-        until,
-        sessions,
-        perProject,
-        [...running.keys()],
-        [...running.values()],
-      ]);
-      return rows.map(({ instance_id, project_id }) => ({ instanceId: instance_id, projectId: project_id }));
-    },
+    claimDue: claimer(database),
     async advance(instanceId, step) {
       return await database.transaction(async (transaction) => {
         const before = await load(transaction, instanceId);
@@ -85,23 +76,6 @@ export function webhookOutbox(database: Database): OutboxStore {
     },
   };
 }
-
-const CLAIM = `
-  WITH placed AS (
-    SELECT instance_id, project_id, row_number() OVER (PARTITION BY project_id ORDER BY next_at) AS place
-    FROM webhook_outbox WHERE next_at <= $1
-  ), due AS (
-    SELECT outbox.instance_id, outbox.next_at
-    FROM webhook_outbox AS outbox JOIN placed USING (instance_id)
-    LEFT JOIN unnest($5::uuid[], $6::integer[]) AS busy (project_id, running)
-      ON busy.project_id = placed.project_id
-    WHERE outbox.next_at <= $1 AND place + coalesce(running, 0) <= $4
-    ORDER BY outbox.next_at LIMIT $3 FOR UPDATE OF outbox SKIP LOCKED
-  ), claimed AS (
-    UPDATE webhook_outbox AS outbox SET next_at = $2 FROM due
-    WHERE outbox.instance_id = due.instance_id RETURNING outbox.instance_id, outbox.project_id, due.next_at
-  )
-  SELECT instance_id, project_id FROM claimed ORDER BY next_at`;
 
 const SESSION = `
   SELECT history.project_id, session_id, release_id, channel, call_id, started_at, ended_at, end_reason, variables,

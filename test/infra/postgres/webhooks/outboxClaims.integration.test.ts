@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { claimer } from '../../../../src/infra/postgres/webhooks/outboxClaims.ts';
+import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+import { countRowsRead } from '../support/rowsRead.ts';
+import { type SessionWorld, sessionWorld } from '../support/sessions.ts';
+
+const NOW = new Date('2026-01-02T00:00:00Z');
+const UNTIL = new Date(NOW.getTime() + 30_000);
+const CAPACITY = { sessions: 100, perProject: 10, running: new Map<string, number>() };
+const HOUR_MS = 3_600_000;
+
+describe.each(databases)('Claims on the $name database', ({ open }) => {
+  let opened: OpenDatabase;
+  beforeAll(async () => {
+    opened = await migrated(open);
+  }, OPEN_TIMEOUT_MS);
+  afterAll(() => opened.close());
+  beforeEach(async () => {
+    await opened.database.query('DELETE FROM projects');
+  });
+
+  const world = () => sessionWorld(opened.database);
+  /** Ended sessions, the first due at this time before now and the others a millisecond apart. */
+  const addSessions = ({ projectId, releaseId }: SessionWorld, count: number, beforeMs: number) =>
+    opened.database.query(
+      `WITH ended AS (
+         INSERT INTO session_history (instance_id, project_id, session_id, channel, status, started_at)
+         SELECT gen_random_uuid(), $1, 'session ' || n, 'chat', 'ended', $3 FROM generate_series(1, $4::integer) AS n
+         RETURNING instance_id
+       )
+       INSERT INTO webhook_outbox (instance_id, project_id, release_id, finalize_by, evaluating, next_at)
+       SELECT instance_id, $1, $2, $3, false, $3::timestamptz + row_number() OVER () * interval '1 ms' FROM ended`,
+      [projectId, releaseId, new Date(NOW.getTime() - beforeMs), count],
+    );
+  const countsOf = (claimed: readonly { readonly projectId: string }[]) =>
+    claimed.reduce((counts, { projectId }) => {
+      counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
+      return counts;
+    }, new Map<string, number>());
+
+  test('take the longest overdue first, each project’s share, and each session once', async () => {
+    const [first, second] = [await world(), await world()];
+    await addSessions(first, 30, 2 * HOUR_MS);
+    await addSessions(second, 4, HOUR_MS);
+    const claim = claimer(opened.database);
+    const running = new Map([[first.projectId, 3]]);
+    const claimed = await claim(NOW, UNTIL, { ...CAPACITY, running });
+    expect(claimed.map(({ projectId }) => projectId)).toEqual([
+      ...Array(7).fill(first.projectId),
+      ...Array(4).fill(second.projectId),
+    ]);
+    const again = await claim(NOW, UNTIL, { ...CAPACITY, sessions: 5 });
+    expect(countsOf(again)).toEqual(new Map([[first.projectId, 5]]));
+    const ids = [...claimed, ...again].map(({ instanceId }) => instanceId);
+    expect(new Set(ids).size).toBe(16);
+    const full = new Map([[first.projectId, 10]]);
+    expect(await claim(NOW, UNTIL, { ...CAPACITY, running: full })).toEqual([]);
+    expect(await claim(UNTIL, UNTIL, { ...CAPACITY, running: full })).toHaveLength(4);
+  });
+
+  test('reach a project behind the backlog of another, and read as little for a long one as for a short one', async () => {
+    const [hog, ...others] = [await world(), await world(), await world(), await world()];
+    const waiting = others.pop();
+    if (!hog || !waiting) throw new Error('no projects');
+    for (const other of others) await addSessions(other, 3, HOUR_MS);
+    await addSessions(waiting, 50, -HOUR_MS);
+    const due = new Map([[hog.projectId, 10], ...others.map(({ projectId }) => [projectId, 3] as const)]);
+    const reads: number[] = [];
+    for (const backlog of [1_200, 5_000]) {
+      await addSessions(hog, backlog, 24 * HOUR_MS);
+      const counting = countRowsRead(opened.database);
+      expect(countsOf(await claimer(counting)(NOW, NOW, CAPACITY))).toEqual(due);
+      reads.push(counting.rowsRead);
+    }
+    const [short = 0, long = 0] = reads;
+    expect(long).toBeLessThan(1.2 * short);
+    expect(long).toBeLessThan(3_000);
+  });
+
+  test('visit more projects than one claim can, some at a time', async () => {
+    const hog = await world();
+    await addSessions(hog, 1_100, 24 * HOUR_MS);
+    // More than a claim visits, and nothing of them is due.
+    await opened.database.query(
+      `WITH made AS (
+         INSERT INTO projects (id, name, session_idle_minutes, history_retention_days, report_usage, created_at, updated_at)
+         SELECT ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'p', 5, 30, false, $1, $1
+         FROM generate_series(1, 1200) AS n RETURNING id
+       ), release AS (
+         INSERT INTO agent_releases (project_id, id, release, kept_at) SELECT id, 'r', '{}', $1 FROM made
+         RETURNING project_id
+       ), ended AS (
+         INSERT INTO session_history (instance_id, project_id, session_id, channel, status, started_at)
+         SELECT gen_random_uuid(), project_id, 's', 'chat', 'ended', $1 FROM release RETURNING instance_id, project_id
+       )
+       INSERT INTO webhook_outbox (instance_id, project_id, release_id, finalize_by, evaluating, next_at)
+       SELECT instance_id, project_id, 'r', $1, false, $1 FROM ended`,
+      [new Date(NOW.getTime() + HOUR_MS)],
+    );
+    const last = await world();
+    await addSessions(last, 1, HOUR_MS);
+    const claim = claimer(opened.database);
+    const full = { ...CAPACITY, running: new Map([[hog.projectId, 10]]) };
+    const found = [await claim(NOW, UNTIL, full), await claim(NOW, UNTIL, full)].flat();
+    expect(found.map(({ projectId }) => projectId)).toEqual([last.projectId]);
+  });
+});
