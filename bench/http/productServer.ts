@@ -36,7 +36,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     storage,
     authenticator,
     revocations,
-    daily: { take: async () => ({ allowed: true }), read: async () => 0 },
+    sessionCounter: { read: async () => 0 },
     rateLimiter: inMemoryRateLimiter(),
     dependencies: [{ name: 'database', check: async () => undefined, isDown: () => false }],
     targetPolicy: { allowInsecureLoopback: false },

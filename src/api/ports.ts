@@ -15,8 +15,8 @@ import type {
   ProjectStore,
 } from '../agents/accounts/accountStores.ts';
 import type { ApiAuthenticator, Revocations } from '../agents/accounts/apiAuthenticator.ts';
-import type { QuotaStore } from '../agents/accounts/quotas.ts';
-import type { DailyCounter, RateLimiter } from '../agents/accounts/rateLimiter.ts';
+import type { QuotaStore, SessionCounter } from '../agents/accounts/quotas.ts';
+import type { RateLimiter } from '../agents/accounts/rateLimiter.ts';
 import type { UsageStore } from '../agents/accounts/usage.ts';
 import type { AgentStore, McpServerStore, PathwayStore, ToolStore } from '../agents/agentStores.ts';
 import type { McpServers } from '../agents/mcp/mcpServers.ts';
@@ -138,7 +138,7 @@ export interface HttpDeps {
   readonly authenticator: ApiAuthenticator;
   readonly revocations: Revocations;
   readonly rateLimiter: RateLimiter;
-  readonly daily: DailyCounter;
+  readonly sessionCounter: Pick<SessionCounter, 'read'>;
   readonly dependencies: readonly Dependency[];
   readonly targetPolicy: TargetPolicy;
   readonly schemas: Pick<SchemaChecker, 'checkSchema'>;

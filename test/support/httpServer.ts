@@ -88,7 +88,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     storage: { stores, transaction: (work) => work(stores) },
     authenticator: fakeAuthenticator(),
     revocations: unused('revocations', ['announce']),
-    daily: { take: async () => ({ allowed: true }), read: async () => 0 },
+    sessionCounter: { read: async () => 0 },
     rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
     dependencies: [],
     targetPolicy: { allowInsecureLoopback: false },

@@ -2,7 +2,8 @@ import { z } from 'zod';
 
 import { CallwayError } from '../../base/errors.ts';
 import { omitUndefined } from '../../base/omitUndefined.ts';
-import type { DailyCounter } from './rateLimiter.ts';
+import type { Allowance } from './rateLimiter.ts';
+import type { UsageMeter } from './usage.ts';
 
 const HIGHEST = 1_000_000_000;
 const MOST_BYTES = Number.MAX_SAFE_INTEGER;
@@ -78,21 +79,29 @@ export async function requireQuota(
   if (used + added > limit) throw quotaExceeded(name, limit);
 }
 
+/** Counts a project's new sessions by UTC day, over all nodes. */
+export interface SessionCounter {
+  /** Counts one, unless the day's limit is reached. */
+  take(projectId: string, limit: number): Promise<Allowance>;
+  /** Today's count. */
+  read(projectId: string): Promise<number>;
+}
+
 export interface SessionQuotaDeps {
   readonly quotasOf: (projectId: string) => Promise<Quotas | undefined>;
-  readonly daily: DailyCounter;
+  readonly sessions: SessionCounter;
+  readonly meter: Pick<UsageMeter, 'add'>;
 }
 
 /** Counts a new session. @throws {CallwayError} 429 `quota_exceeded` */
-export async function countSession({ quotasOf, daily }: SessionQuotaDeps, projectId: string): Promise<void> {
+export async function countSession(
+  { quotasOf, sessions, meter }: SessionQuotaDeps,
+  projectId: string,
+): Promise<void> {
   const limit = ((await quotasOf(projectId)) ?? DEFAULT_QUOTAS).sessionsPerDay;
-  const allowance = await daily.take(sessionsKey(projectId), limit);
+  const allowance = await sessions.take(projectId, limit);
   if (!allowance.allowed) throw quotaExceeded('sessionsPerDay', limit, allowance.retryAfterSeconds);
-}
-
-/** The daily counter of a project's sessions. */
-export function sessionsKey(projectId: string): string {
-  return `sessions:${projectId}`;
+  meter.add(projectId, { sessions: 1 });
 }
 
 /** Quotas of a newer release are ignored. */

@@ -1,8 +1,21 @@
 import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/clock.ts';
 
-/** What a project used, by UTC day. */
-export const USAGE_KINDS = ['calls', 'callMs', 'chats', 'tokens', 'characters', 'costMillionths'] as const;
+/**
+ * What a project used, by UTC day. `billedMs` is the talk time of the legs that it pays for, and `costMillionths` their
+ * price; the daily limits of calls go by these. `sessions` are those that were begun, and
+ * `chats` the ones of them that are no phone calls.
+ */
+export const USAGE_KINDS = [
+  'calls',
+  'callMs',
+  'billedMs',
+  'costMillionths',
+  'sessions',
+  'chats',
+  'tokens',
+  'characters',
+] as const;
 export type UsageKind = (typeof USAGE_KINDS)[number];
 
 export interface DayUsage {
@@ -20,18 +33,21 @@ export interface UsageStore {
 }
 
 export interface UsageMeterDeps {
-  readonly store: Pick<UsageStore, 'add'>;
+  readonly store: UsageStore;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
 
 const FLUSH_INTERVAL_MS = 5000;
 
-/** Adds up usage and stores it every few seconds, so that no call or turn waits for it. */
+/** Adds up usage and stores it every few seconds, so that no call or turn waits for it; at once where a limit goes by it. */
 export class UsageMeter {
   readonly #deps: UsageMeterDeps;
   readonly #stopFlushing: () => Promise<void>;
   #pending = new Map<string, DayUsage>();
+  /** Never rejects. */
+  #storing: Promise<void> = Promise.resolve();
+  #nextBatch: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(deps: UsageMeterDeps) {
@@ -40,14 +56,30 @@ export class UsageMeter {
   }
 
   add(projectId: string, used: Partial<Record<UsageKind, number>>): void {
-    const day = new Date(this.#deps.clock.now()).toISOString().slice(0, 10);
+    const day = this.#today();
     for (const kind of USAGE_KINDS) this.#add({ projectId, day, kind, amount: used[kind] ?? 0 });
+  }
+
+  /** Adds usage and waits until it is stored; what could not be stored is tried again. Never rejects. */
+  async record(projectId: string, used: Partial<Record<UsageKind, number>>): Promise<void> {
+    this.add(projectId, used);
+    await this.#flush().catch(this.#onError);
+  }
+
+  /** What all nodes have stored of today's usage. */
+  async today(projectId: string): Promise<Partial<Record<UsageKind, number>>> {
+    const rows = await this.#deps.store.since(projectId, this.#today());
+    return Object.fromEntries(rows.map(({ kind, amount }) => [kind, amount]));
   }
 
   /** Stores what is pending. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#stopFlushing().then(() => this.#flush().catch(this.#onError));
     return this.#closing;
+  }
+
+  #today(): string {
+    return new Date(this.#deps.clock.now()).toISOString().slice(0, 10);
   }
 
   readonly #onError = (error: unknown): void =>
@@ -60,7 +92,18 @@ export class UsageMeter {
     this.#pending.set(key, { ...added, amount });
   }
 
-  async #flush(): Promise<void> {
+  /** One batch at a time; what is added meanwhile goes with the next. */
+  #flush(): Promise<void> {
+    this.#nextBatch ??= this.#storing.then(() => {
+      this.#nextBatch = undefined;
+      const stored = this.#storePending();
+      this.#storing = stored.catch(() => undefined);
+      return stored;
+    });
+    return this.#nextBatch;
+  }
+
+  async #storePending(): Promise<void> {
     const batch = [...this.#pending.values()];
     if (batch.length === 0) return;
     this.#pending = new Map();

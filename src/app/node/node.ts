@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-import type { DailyCounter } from '../../agents/accounts/rateLimiter.ts';
+import type { SessionCounter } from '../../agents/accounts/quotas.ts';
 import { UsageMeter } from '../../agents/accounts/usage.ts';
 import type { App } from '../../api/ports.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
@@ -17,7 +17,7 @@ import { requireSameSealer } from '../../infra/postgres/secrets/sealerFingerprin
 import { createStorage } from '../../infra/postgres/storage.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
 import { requireSentinelMaster } from '../../infra/redis/connection/sentinel.ts';
-import { redisDailyCounter } from '../../infra/redis/limits/dailyCounter.ts';
+import { redisSessionCounter } from '../../infra/redis/limits/sessionCounter.ts';
 import { redisTurnCheckpoints } from '../../infra/redis/nodes/turnCheckpoints.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import { Sandbox } from '../../infra/sandbox/sandbox.ts';
@@ -72,7 +72,7 @@ export interface NodeContext {
   readonly sipServer: SipServerAccess | undefined;
   readonly metrics: BuiltMetrics;
   readonly usage: UsageMeter;
-  readonly daily: DailyCounter;
+  readonly sessionCounter: SessionCounter;
   readonly tracer: Tracer;
   readonly state: NodeState;
   readonly publicUrl: () => string;
@@ -126,6 +126,7 @@ export async function openNode(
   const client = createGuardedHttpClient({ policy: targetPolicy, clock, userAgent: USER_AGENT });
   const state: NodeState = { isDraining: false };
   const storage = createStorage(database, sealer);
+  const usage = lifecycle.closing(new UsageMeter({ store: storage.stores.usage, clock, onError }));
   return {
     config,
     logger,
@@ -151,8 +152,11 @@ export async function openNode(
     jobs: openJobs(redisUrl, logger),
     turnCheckpoints: redisTurnCheckpoints(redis),
     metrics: buildMetrics(),
-    usage: lifecycle.closing(new UsageMeter({ store: storage.stores.usage, clock, onError })),
-    daily: redisDailyCounter(redis, clock),
+    usage,
+    sessionCounter: redisSessionCounter(redis, clock, async (projectId) => {
+      const { sessions = 0 } = await usage.today(projectId);
+      return sessions;
+    }),
     publicUrl: () => config.PUBLIC_URL ?? addressOf(state.app, config.HOST),
     isDraining: () => state.isDraining,
     onError,

@@ -83,6 +83,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     phoneNumbers: storage.stores.phoneNumbers,
     usage,
     meter: parts.usage,
+    clock,
     metrics: parts.metrics,
     onRefused: (projectId, reason) => parts.logger.warn({ projectId, reason }, 'call refused'),
   });
@@ -139,13 +140,13 @@ export function buildCalls(parts: CallParts): BuiltCalls {
 }
 
 function redisPorts(
-  { redis, subscriber, jobs, nodeId }: CallParts,
+  { redis, subscriber, jobs, nodeId, storage: { stores } }: CallParts,
   onError: (error: unknown, what: string) => void,
 ) {
   return {
     lock: redisNumberLock(redis),
-    slots: redisTrunkSlots(redis),
-    usage: redisProjectCalls(redis),
+    slots: redisTrunkSlots(redis, stores.slotHolders),
+    usage: redisProjectCalls(redis, stores.slotHolders),
     health: redisTrunkHealth(redis),
     leases: redisLeases(redis, nodeId),
     queue: redisCallQueue(jobs),

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { countSession } from '../../agents/accounts/quotas.ts';
-import type { DailyCounter } from '../../agents/accounts/rateLimiter.ts';
+import { countSession, type SessionCounter } from '../../agents/accounts/quotas.ts';
 import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import { releaseFor } from '../../agents/agents.ts';
 import type { McpServers } from '../../agents/mcp/mcpServers.ts';
@@ -44,7 +43,7 @@ export interface ConversationParts {
   readonly logger: Logger;
   readonly knowledge: KnowledgeRetriever;
   readonly usage: UsageMeter;
-  readonly daily: DailyCounter;
+  readonly sessionCounter: SessionCounter;
   readonly tracer: Tracer;
   readonly onEnded: () => void;
   readonly lifecycle: Lifecycle;
@@ -128,7 +127,8 @@ function engineDeps({
       return { answered: call.answeredAt !== null, record: call.settings.record, facts: callFacts(call) };
     },
     usage: {
-      admit: (projectId) => countSession({ quotasOf, daily: parts.daily }, projectId),
+      admit: (projectId) =>
+        countSession({ quotasOf, sessions: parts.sessionCounter, meter: parts.usage }, projectId),
       add: (projectId, used) => parts.usage.add(projectId, used),
     },
     onEnded: parts.onEnded,

@@ -1,18 +1,13 @@
 import type { ProjectStore } from '../../agents/accounts/accountStores.ts';
 import { type CallLimits, NO_CALL_LIMITS } from '../../agents/accounts/callLimits.ts';
 import type { UsageMeter } from '../../agents/accounts/usage.ts';
+import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Call } from '../call.ts';
 import type { CallMetrics, RefusalReason } from '../callMetrics.ts';
 import type { PhoneNumberStore } from '../numbers/phoneNumberStore.ts';
 import { isDestinationAllowed } from './destinations.ts';
-import {
-  callCostMillionths,
-  type DailyUsage,
-  MILLIONTHS_PER_UNIT,
-  MS_PER_MINUTE,
-  type ProjectUsage,
-} from './projectUsage.ts';
+import { callCostMillionths, MILLIONTHS_PER_UNIT, MS_PER_MINUTE, type ProjectUsage } from './projectUsage.ts';
 
 /** A leg that the project pays for. */
 export interface BilledLeg {
@@ -25,14 +20,15 @@ export interface CallLimiterDeps {
   readonly projects: Pick<ProjectStore, 'find'>;
   readonly phoneNumbers: Pick<PhoneNumberStore, 'numbersOf'>;
   readonly usage: ProjectUsage;
-  readonly meter: Pick<UsageMeter, 'add'>;
+  readonly meter: Pick<UsageMeter, 'record' | 'today'>;
+  readonly clock: Pick<Clock, 'now'>;
   readonly metrics: Pick<CallMetrics, 'callRefused'>;
   readonly onRefused: (projectId: string, reason: RefusalReason) => void;
 }
 
 /** Calls end at any time. */
 const FULL_RETRY_AFTER_SECONDS = 5;
-const NO_USAGE: DailyUsage = { talkTimeMs: 0, spentMillionths: 0 };
+const DAY_MS = 86_400_000;
 
 /** Enforces each project's call limits, over all nodes. */
 export class CallLimiter {
@@ -51,19 +47,12 @@ export class CallLimiter {
   async admitOrder(projectId: string, toNumber: string): Promise<void> {
     const limits = await this.#limitsOf(projectId);
     await this.#requireAllowed(projectId, limits, toNumber);
-    const counted = {
-      perMinute: limits.maxCallsPerMinute,
-      perHour: limits.maxCallsPerHour,
-      talkedMsPerDay: times(limits.maxCallMinutesPerDay, MS_PER_MINUTE),
-      spentMillionthsPerDay: times(limits.maxSpendingPerDay, MILLIONTHS_PER_UNIT),
-    };
-    if (Object.values(counted).every((limit) => limit === null)) return;
-    const exceeded = await this.#deps.usage.countCall(projectId, counted);
-    if (!exceeded) return;
-    this.#refused(projectId, exceeded.what);
-    const [code, message] = EXCEEDED[exceeded.what];
-    const { retryAfterSeconds } = exceeded;
-    throw new CallwayError('rate_limited', code, message, { retryAfterSeconds });
+    const exhausted = await this.#exhaustedToday(projectId, limits);
+    if (exhausted) throw this.#exceeded(projectId, exhausted, this.#secondsLeftToday());
+    const { maxCallsPerMinute: perMinute, maxCallsPerHour: perHour } = limits;
+    if (perMinute === null && perHour === null) return;
+    const waitSeconds = await this.#deps.usage.countCall(projectId, { perMinute, perHour });
+    if (waitSeconds !== undefined) throw this.#exceeded(projectId, 'rate', waitSeconds);
   }
 
   /** @param to - A normalized number, or a SIP URI. @throws {CallwayError} 422 `destination_not_allowed` */
@@ -132,27 +121,30 @@ export class CallLimiter {
     });
   }
 
+  /** Keeps a call's slot, and puts it back if Redis has lost it. */
+  renewSlot({ id, projectId }: Pick<Call, 'id' | 'projectId'>): Promise<void> {
+    return this.#deps.usage.renewSlot(projectId, id);
+  }
+
   /**
-   * Renews a call's slot and records its talk time.
+   * Records the talk time of a call's legs since the last recording.
    *
-   * @param legs - With the talk time since the last call of this method; none for an inbound call.
-   * @returns False when the day's minutes or money are exhausted and the call must be hung up.
+   * @throws Only where nothing was recorded.
    */
-  async recordUsage(
-    { id, projectId }: Pick<Call, 'id' | 'projectId'>,
-    legs: readonly BilledLeg[],
-  ): Promise<boolean> {
-    const { usage } = this.#deps;
-    await usage.renewSlot(projectId, id);
+  async recordUsage(projectId: string, legs: readonly BilledLeg[]): Promise<void> {
     const talked = legs.filter(({ talkTimeMs }) => talkTimeMs > 0);
-    if (talked.length === 0) return true;
-    const limits = await this.#limitsOf(projectId);
+    if (talked.length === 0) return;
+    const { rates } = await this.#limitsOf(projectId);
     const sum = (of: (leg: BilledLeg) => number) => talked.reduce((total, leg) => total + of(leg), 0);
-    const spentMillionths = sum(({ to, talkTimeMs }) => callCostMillionths(limits.rates, to, talkTimeMs));
-    this.#deps.meter.add(projectId, { costMillionths: spentMillionths });
-    const talkTimeMs = sum((leg) => leg.talkTimeMs);
-    const total = await usage.addUsage(projectId, { talkTimeMs, spentMillionths });
-    return exhaustedBy(limits, total) === undefined;
+    await this.#deps.meter.record(projectId, {
+      billedMs: sum(({ talkTimeMs }) => talkTimeMs),
+      costMillionths: sum(({ to, talkTimeMs }) => callCostMillionths(rates, to, talkTimeMs)),
+    });
+  }
+
+  /** Whether the day's minutes and money allow a running call to continue. */
+  async mayContinue(projectId: string): Promise<boolean> {
+    return (await this.#exhaustedToday(projectId, await this.#limitsOf(projectId))) === undefined;
   }
 
   /** Releases a call's slot, if it has one. */
@@ -179,9 +171,24 @@ export class CallLimiter {
     return ownCountriesOnly ? await this.#deps.phoneNumbers.numbersOf(projectId) : [];
   }
 
-  async #exhaustedToday(projectId: string, limits: CallLimits) {
-    if (limits.maxCallMinutesPerDay === null && limits.maxSpendingPerDay === null) return undefined;
-    return exhaustedBy(limits, await this.#deps.usage.addUsage(projectId, NO_USAGE));
+  /** The daily limit that is reached, if any. */
+  async #exhaustedToday(projectId: string, limits: CallLimits): Promise<'minutes' | 'spending' | undefined> {
+    const { maxCallMinutesPerDay, maxSpendingPerDay } = limits;
+    if (maxCallMinutesPerDay === null && maxSpendingPerDay === null) return undefined;
+    const { billedMs = 0, costMillionths = 0 } = await this.#deps.meter.today(projectId);
+    if (isReached(billedMs, maxCallMinutesPerDay, MS_PER_MINUTE)) return 'minutes';
+    return isReached(costMillionths, maxSpendingPerDay, MILLIONTHS_PER_UNIT) ? 'spending' : undefined;
+  }
+
+  /** Days are in UTC. */
+  #secondsLeftToday(): number {
+    return Math.ceil((DAY_MS - (this.#deps.clock.now() % DAY_MS)) / 1000);
+  }
+
+  #exceeded(projectId: string, what: keyof typeof EXCEEDED, retryAfterSeconds: number): CallwayError {
+    this.#refused(projectId, what);
+    const [code, message] = EXCEEDED[what];
+    return new CallwayError('rate_limited', code, message, { retryAfterSeconds });
   }
 
   #refused(projectId: string, reason: RefusalReason): void {
@@ -196,14 +203,6 @@ const EXCEEDED = {
   spending: ['call_spending_exhausted', 'This project has spent its call budget of today'],
 } as const;
 
-/** The daily limit that this usage has reached, if any. */
-function exhaustedBy(limits: CallLimits, { talkTimeMs, spentMillionths }: DailyUsage) {
-  const isReached = (used: number, limit: number | null) => limit !== null && used >= limit;
-  if (isReached(talkTimeMs, times(limits.maxCallMinutesPerDay, MS_PER_MINUTE))) return 'minutes';
-  const spendingLimit = times(limits.maxSpendingPerDay, MILLIONTHS_PER_UNIT);
-  return isReached(spentMillionths, spendingLimit) ? 'spending' : undefined;
-}
-
-function times(limit: number | null, unit: number): number | null {
-  return limit === null ? null : Math.round(limit * unit);
+function isReached(used: number, limit: number | null, unit: number): boolean {
+  return limit !== null && used >= Math.round(limit * unit);
 }

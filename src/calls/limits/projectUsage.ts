@@ -1,29 +1,17 @@
 import type { CallLimits } from '../../agents/accounts/callLimits.ts';
 import { parseDestination } from './destinations.ts';
 
-/** What a project's outbound calls have used of a day's limits. */
-export interface DailyUsage {
-  readonly talkTimeMs: number;
-  /** In millionths of the currency of its rates. @see callCostMillionths */
-  readonly spentMillionths: number;
-}
-
 /** A project's calls, counted over all nodes. */
 export interface ProjectUsage {
-  /** Counts an accepted outbound call, unless it would exceed a limit. @returns The limit that is exhausted. */
+  /**
+   * Counts an accepted outbound call, unless it would exceed a limit.
+   *
+   * @returns Undefined when it is counted, else the seconds to wait.
+   */
   countCall(
     projectId: string,
-    limits: {
-      readonly perMinute: number | null;
-      readonly perHour: number | null;
-      readonly talkedMsPerDay: number | null;
-      readonly spentMillionthsPerDay: number | null;
-    },
-  ): Promise<
-    { readonly what: 'rate' | 'minutes' | 'spending'; readonly retryAfterSeconds: number } | undefined
-  >;
-  /** Adds to what outbound calls have used today, in UTC. @returns The totals. */
-  addUsage(projectId: string, added: DailyUsage): Promise<DailyUsage>;
+    limits: { readonly perMinute: number | null; readonly perHour: number | null },
+  ): Promise<number | undefined>;
   /** Takes one of the slots for simultaneous calls; a call that has a slot keeps it. Unrenewed slots expire. */
   acquireSlot(projectId: string, callId: string, slots: number): Promise<boolean>;
   renewSlot(projectId: string, callId: string): Promise<void>;

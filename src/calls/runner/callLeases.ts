@@ -13,7 +13,7 @@ export interface CallLeasesDeps {
   readonly nodeId: string;
   readonly calls: Pick<CallStore, 'find'>;
   readonly lock: Pick<NumberLock, 'renew' | 'acquire'>;
-  readonly limiter: Pick<CallLimiter, 'recordUsage'>;
+  readonly limiter: Pick<CallLimiter, 'renewSlot' | 'recordUsage' | 'mayContinue'>;
   readonly clock: Clock;
 }
 
@@ -76,17 +76,21 @@ export class CallLeases {
     // The database answers also while Redis is away.
     await this.#renewLeases().catch(this.#failed);
     await this.#readRequests().catch(this.#failed);
-    if (!(await this.#recordUsage())) this.#live.hangUp('max_duration');
+    await this.#recordUsage();
+    const isBilled = this.#recorded.some(({ talkTimeMs }) => talkTimeMs > 0);
+    if (isBilled && !(await this.#deps.limiter.mayContinue(this.#call.projectId)))
+      this.#live.hangUp('max_duration');
   }
 
   async #renewLeases(): Promise<void> {
     const { direction, projectId, toNumber, id } = this.#call;
-    const { lock } = this.#deps;
+    const { lock, limiter } = this.#deps;
     if (direction === 'outbound' && !(await lock.renew(projectId, toNumber, id))) {
       // Lost with a failover of Redis.
       await lock.acquire(projectId, toNumber, id);
     }
     for (const channel of this.#channels) await channel.renew();
+    await limiter.renewSlot(this.#call);
   }
 
   async #readRequests(): Promise<void> {
@@ -95,16 +99,14 @@ export class CallLeases {
     else if (stored.hangupRequested) this.#live.hangUp('api_hangup');
   }
 
-  /** @returns Whether the project's limits allow the call to continue. */
-  async #recordUsage(): Promise<boolean> {
+  async #recordUsage(): Promise<void> {
     const legs = this.#live.billedLegs;
     const added = legs.map(({ to, talkTimeMs }, index) => ({
       to,
       talkTimeMs: talkTimeMs - (this.#recorded[index]?.talkTimeMs ?? 0),
     }));
-    const mayContinue = await this.#deps.limiter.recordUsage(this.#call, added);
+    await this.#deps.limiter.recordUsage(this.#call.projectId, added);
     this.#recorded = legs;
-    return mayContinue;
   }
 
   readonly #failed = (error: unknown): void => this.#onError(error, 'call leases not renewed');

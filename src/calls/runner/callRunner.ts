@@ -9,6 +9,7 @@ import { type Call, expectsRecording, projectNumber } from '../call.ts';
 import type { CallMetrics } from '../callMetrics.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
+import { transferHolder } from '../limits/slotHolders.ts';
 import type { CallRecordings } from '../recording/callRecordings.ts';
 import type { CallLeg, Telephony } from '../telephony.ts';
 import { dialTransferTarget } from '../transfer/transferLegs.ts';
@@ -31,7 +32,12 @@ export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps,
   readonly slots: Pick<TrunkSlots, 'acquire' | 'renew' | 'release'>;
   readonly limiter: Pick<
     CallLimiter,
-    'recordUsage' | 'requireAllowedDestination' | 'allowedRedirects' | 'hasBudget'
+    | 'renewSlot'
+    | 'recordUsage'
+    | 'mayContinue'
+    | 'requireAllowedDestination'
+    | 'allowedRedirects'
+    | 'hasBudget'
   >;
   /** @see streamTargetOf */
   readonly streamTarget: (call: Call) => Promise<StreamTarget>;
@@ -107,7 +113,7 @@ export class CallRunner {
     const onError = (error: unknown, what: string) => this.#deps.onError(error, what, fields);
     const writer = new CallWriter(this.#deps, call, onError);
     const channel = new TrunkChannel({ slots, onError, holder: id, trunkId: call.trunkId });
-    const transferChannel = new TrunkChannel({ slots, onError, holder: `${id}/transfer`, trunkId: null });
+    const transferChannel = new TrunkChannel({ slots, onError, holder: transferHolder(id), trunkId: null });
     const allowedRedirects = () => limiter.allowedRedirects(projectId);
     const live = new LiveCall(call, initial, {
       clock,

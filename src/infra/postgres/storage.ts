@@ -12,6 +12,7 @@ import { numberClaimStore } from './calls/numberClaims.ts';
 import { phoneNumberStore } from './calls/phoneNumbers.ts';
 import { recordingRemovals } from './calls/recordingRemovals.ts';
 import { sipTraceStore } from './calls/sipTraces.ts';
+import { slotHolders } from './calls/slotHolders.ts';
 import { trunkStore } from './calls/trunks.ts';
 import type { Database, Queryable } from './connection/database.ts';
 import { chunkSearch } from './knowledge/chunkSearch.ts';
@@ -78,6 +79,7 @@ function storesOver(database: Queryable, secrets: SecretFields) {
     phoneNumbers: phoneNumberStore(database),
     numberClaims: numberClaimStore(database),
     calls: callStore(database),
+    slotHolders: slotHolders(database),
     sipTraces: sipTraceStore(database),
     dialogs: dialogStore(database),
     recordingRemovals: recordingRemovals(database),

@@ -54,7 +54,7 @@ export async function createTestApp(
     storage,
     authenticator,
     revocations,
-    daily: { take: async () => ({ allowed: true }), read: async () => 0 },
+    sessionCounter: { read: async () => 0 },
     rateLimiter,
     dependencies: [],
     targetPolicy: { allowInsecureLoopback: false },

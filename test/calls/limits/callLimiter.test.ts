@@ -2,18 +2,19 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { type CallLimits, NO_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
 import { DEFAULT_QUOTAS } from '../../../src/agents/accounts/quotas.ts';
 import { CallLimiter } from '../../../src/calls/limits/callLimiter.ts';
-import type { DailyUsage, ProjectUsage } from '../../../src/calls/limits/projectUsage.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const OUTBOUND = { id: 'call', projectId: 'p', direction: 'outbound', toNumber: '+886912345678' } as const;
 const INBOUND = { ...OUTBOUND, direction: 'inbound' } as const;
 
 let limits: CallLimits;
-let used: DailyUsage;
-let exceeded: Awaited<ReturnType<ProjectUsage['countCall']>>;
+let used: { billedMs: number; costMillionths: number };
+/** Seconds to wait. */
+let exceeded: number | undefined;
 let hasSlot: boolean;
 let log: unknown[];
 beforeEach(() => {
-  used = { talkTimeMs: 0, spentMillionths: 0 };
+  used = { billedMs: 0, costMillionths: 0 };
   [limits, exceeded, hasSlot, log] = [NO_CALL_LIMITS, undefined, true, []];
 });
 const limit = (change: Partial<CallLimits>) => {
@@ -38,18 +39,17 @@ const limiter = new CallLimiter({
         : undefined,
   },
   phoneNumbers: { numbersOf: async () => ['+886223456789'] },
-  meter: { add: () => undefined },
+  clock: createSimulatedClock(Date.parse('2026-11-23T23:58:59.500Z')),
+  meter: {
+    async record(_projectId, { billedMs = 0, costMillionths = 0 }) {
+      used = { billedMs: used.billedMs + billedMs, costMillionths: used.costMillionths + costMillionths };
+    },
+    today: async () => used,
+  },
   usage: {
     async countCall(projectId, counted) {
       log.push(['count', projectId, counted]);
       return exceeded;
-    },
-    async addUsage(_projectId, added) {
-      used = {
-        talkTimeMs: used.talkTimeMs + added.talkTimeMs,
-        spentMillionths: used.spentMillionths + added.spentMillionths,
-      };
-      return used;
     },
     async acquireSlot(projectId, callId, slots) {
       log.push(['acquire', projectId, callId, slots]);
@@ -76,21 +76,33 @@ describe('admitOrder', () => {
   test('counts the call against the limits that are set', async () => {
     limit({ maxCallsPerHour: 100, maxCallMinutesPerDay: 2, maxSpendingPerDay: 0.25 });
     await limiter.admitOrder('p', OUTBOUND.toNumber);
-    const counted = { perHour: 100, talkedMsPerDay: 120_000, spentMillionthsPerDay: 250_000 };
-    expect(log).toEqual([['count', 'p', { perMinute: null, ...counted }]]);
+    expect(log).toEqual([['count', 'p', { perMinute: null, perHour: 100 }]]);
+  });
+
+  test('refuses a call over the rate with the time to wait', async () => {
+    limit({ maxCallsPerMinute: 1 });
+    exceeded = 17;
+    const error = { category: 'rate_limited', code: 'call_rate_exceeded', retryAfterSeconds: 17 };
+    await expect(limiter.admitOrder('p', OUTBOUND.toNumber)).rejects.toMatchObject(error);
+    expect(log.at(-1)).toEqual(['refused', 'rate']);
   });
 
   test.each([
-    ['rate', 'call_rate_exceeded'],
-    ['minutes', 'call_minutes_exhausted'],
-    ['spending', 'call_spending_exhausted'],
-  ] as const)('refuses a call over the %s limit with the time to wait', async (what, code) => {
-    limit({ maxCallsPerMinute: 1 });
-    exceeded = { what, retryAfterSeconds: 17 };
-    const refused = limiter.admitOrder('p', OUTBOUND.toNumber);
-    await expect(refused).rejects.toMatchObject({ category: 'rate_limited', code, retryAfterSeconds: 17 });
-    expect(log.at(-1)).toEqual(['refused', what]);
-  });
+    ['minutes', { maxCallMinutesPerDay: 2 }],
+    ['spending', { maxSpendingPerDay: 0.25 }],
+  ] satisfies [string, Partial<CallLimits>][])(
+    'refuses a call until midnight, uncounted, once the %s of the day are exhausted',
+    async (what, change) => {
+      limit({ maxCallsPerMinute: 1, ...change });
+      used = { billedMs: 119_999, costMillionths: 249_999 };
+      await limiter.admitOrder('p', OUTBOUND.toNumber);
+      log.length = 0;
+      used = { billedMs: 120_000, costMillionths: 250_000 };
+      const error = { category: 'rate_limited', code: `call_${what}_exhausted`, retryAfterSeconds: 61 };
+      await expect(limiter.admitOrder('p', OUTBOUND.toNumber)).rejects.toMatchObject(error);
+      expect(log).toEqual([['refused', what]]);
+    },
+  );
 
   test('refuses a blocked destination without counting the call', async () => {
     limit({ blockedPrefixes: ['+886'], maxCallsPerMinute: 1 });
@@ -128,7 +140,7 @@ describe('startCall', () => {
   ] satisfies [string, Partial<CallLimits>][])(
     'refuses an outbound call when its %s limit forbids it since its acceptance',
     async (reason, change) => {
-      used = { talkTimeMs: 60_000, spentMillionths: 1_000_000 };
+      used = { billedMs: 60_000, costMillionths: 1_000_000 };
       limit({ maxConcurrentCalls: 1, ...change });
       expect(await limiter.startCall(OUTBOUND)).toBe('refused');
       expect(log).toEqual([['refused', reason]]);
@@ -140,35 +152,42 @@ describe('startCall', () => {
 describe('recordUsage', () => {
   const leg = (talkTimeMs: number, to: string = OUTBOUND.toNumber) => [{ to, talkTimeMs }];
 
-  test('renews the slot, and ends the call when the minutes are exhausted', async () => {
+  test('lets a call continue until the minutes are exhausted', async () => {
     limit({ maxCallMinutesPerDay: 1 });
-    expect(await limiter.recordUsage(OUTBOUND, leg(59_999))).toBe(true);
-    expect(await limiter.recordUsage(OUTBOUND, leg(1))).toBe(false);
-    expect(log).toEqual([
-      ['renew', 'p', 'call'],
-      ['renew', 'p', 'call'],
-    ]);
+    await limiter.recordUsage('p', leg(59_999));
+    expect(await limiter.mayContinue('p')).toBe(true);
+    await limiter.recordUsage('p', leg(1));
+    expect(await limiter.mayContinue('p')).toBe(false);
+    expect(log).toEqual([]);
   });
 
-  test('ends the call when the money is spent, each leg at its own rate', async () => {
+  test('lets a call continue until the money is spent, each leg at its own rate', async () => {
     const rates = [
       { prefix: '+', perMinute: 5 },
       { prefix: '+886', perMinute: 0.5 },
     ];
     limit({ rates, maxSpendingPerDay: 5.5 });
-    expect(await limiter.recordUsage(OUTBOUND, leg(60_000))).toBe(true);
-    expect(await limiter.recordUsage(INBOUND, leg(59_000, 'sip:+19005550100@pbx.example'))).toBe(true);
-    expect(used).toEqual({ talkTimeMs: 119_000, spentMillionths: 500_000 + 4_916_667 });
-    expect(await limiter.recordUsage(INBOUND, leg(1_000, 'sip:+19005550100@pbx.example'))).toBe(false);
+    await limiter.recordUsage('p', leg(60_000));
+    await limiter.recordUsage('p', leg(59_000, 'sip:+19005550100@pbx.example'));
+    expect(used).toEqual({ billedMs: 119_000, costMillionths: 500_000 + 4_916_667 });
+    expect(await limiter.mayContinue('p')).toBe(true);
+    await limiter.recordUsage('p', leg(1_000, 'sip:+19005550100@pbx.example'));
+    expect(await limiter.mayContinue('p')).toBe(false);
   });
 
   test('adds nothing for a call without billed legs', async () => {
-    limit({ maxCallMinutesPerDay: 1 });
-    expect(await limiter.recordUsage(INBOUND, [])).toBe(true);
-    expect(used.talkTimeMs).toBe(0);
-    await limiter.endCall(INBOUND);
-    expect(log.at(-1)).toEqual(['release', 'p', 'call']);
+    await limiter.recordUsage('p', []);
+    expect(used.billedMs).toBe(0);
   });
+});
+
+test('A call keeps its slot until it ends', async () => {
+  await limiter.renewSlot(INBOUND);
+  await limiter.endCall(INBOUND);
+  expect(log).toEqual([
+    ['renew', 'p', 'call'],
+    ['release', 'p', 'call'],
+  ]);
 });
 
 test.each([
@@ -180,7 +199,7 @@ test.each([
 ] satisfies [Partial<CallLimits>, string | undefined][])(
   'hasBudget within %j after two minutes at a cost of 1 is refused for: %s',
   async (change, refusal) => {
-    used = { talkTimeMs: 120_000, spentMillionths: 1_000_000 };
+    used = { billedMs: 120_000, costMillionths: 1_000_000 };
     limit(change);
     expect(await limiter.hasBudget('p')).toBe(refusal === undefined);
     expect(log).toEqual(refusal === undefined ? [] : [['refused', refusal]]);

@@ -20,12 +20,12 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
       'callLimits.maxCallsPerHour':
         'calls/limits/callLimiter.test.ts › counts the call against the limits that are set',
       'callLimits.maxCallMinutesPerDay':
-        'calls/limits/callLimiter.test.ts › renews the slot, and ends the call when the minutes are exhausted',
+        'calls/limits/callLimiter.test.ts › lets a call continue until the minutes are exhausted',
       'callLimits.rates[].prefix': 'calls/limits/projectUsage.test.ts › Call cost uses %s',
       'callLimits.rates[].perMinute':
-        'calls/limits/callLimiter.test.ts › ends the call when the money is spent, each leg at its own rate',
+        'calls/limits/callLimiter.test.ts › lets a call continue until the money is spent, each leg at its own rate',
       'callLimits.maxSpendingPerDay':
-        'calls/limits/callLimiter.test.ts › ends the call when the money is spent, each leg at its own rate',
+        'calls/limits/callLimiter.test.ts › lets a call continue until the money is spent, each leg at its own rate',
       'quotas.tools':
         'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
       'quotas.mcpServers': 'contract/mcpFields.integration.test.ts › A project has a quota of MCP servers',

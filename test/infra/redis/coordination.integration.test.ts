@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { uuidV7 } from '../../../src/base/ids.ts';
@@ -14,6 +15,8 @@ import { redisTurnCheckpoints } from '../../../src/infra/redis/nodes/turnCheckpo
 import { redisServers, type TestRedis } from './support/servers.ts';
 
 const NUMBER = '+886912345678';
+/** No call is stored. */
+const NO_CALLS = { ofTrunk: async () => [] };
 
 const makeTrunk = (change: Partial<Trunk> = {}): Trunk => ({
   ...trunkInput.parse({ name: 't', host: 'h' }),
@@ -125,7 +128,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
 
   describe('Trunk channels', () => {
     test('are limited over two nodes', async () => {
-      const slots = [redisTrunkSlots(here), redisTrunkSlots(there)];
+      const slots = [redisTrunkSlots(here, NO_CALLS), redisTrunkSlots(there, NO_CALLS)];
       const trunk = makeTrunk({ maxChannels: 5 });
       const waits = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -138,7 +141,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
     });
 
     test('are free when their calls end or stop renewing', async () => {
-      const slots = redisTrunkSlots(here);
+      const slots = redisTrunkSlots(here, NO_CALLS);
       const trunk = makeTrunk({ maxChannels: 2 });
       const key = `callway:trunk:{${trunk.id}}:channels`;
       await slots.acquire(trunk, 'ends', 'inbound');
@@ -159,7 +162,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
     });
 
     test('that Redis has lost are taken again by the renewals of their calls', async () => {
-      const slots = redisTrunkSlots(here);
+      const slots = redisTrunkSlots(here, NO_CALLS);
       const trunk = makeTrunk({ maxChannels: 2 });
       await slots.acquire(trunk, 'one', 'inbound');
       await slots.acquire(trunk, 'two', 'inbound');
@@ -170,8 +173,56 @@ describe.each(redisServers)('on $name', ({ open }) => {
       expect(await slots.inUse(trunk.id)).toBe(2);
     });
 
+    test.each([
+      ['Redis was emptied', async (redis: Redis) => redis.flushdb()],
+      [
+        'a lease expired and was not released',
+        async (redis: Redis, name: string) => redis.zadd(name, 'XX', 1, 'one'),
+      ],
+      [
+        'another server took over, without the latest entries',
+        async (redis: Redis, name: string) => {
+          await redis.zrem(name, 'one');
+          await redis.set(`${name}:trust`, 'the server that failed', 'KEEPTTL');
+        },
+      ],
+    ])('are counted from the stored calls where %s', async (_what, lose) => {
+      const stored: string[] = [];
+      const asked: string[][] = [];
+      const holders = {
+        async ofTrunk(...which: string[]) {
+          asked.push(which);
+          return stored;
+        },
+      };
+      const slots = [redisTrunkSlots(here, holders), redisTrunkSlots(there, holders)];
+      const trunk = makeTrunk({ maxChannels: 3 });
+      for (const call of ['one', 'two']) {
+        await slots[0]?.acquire(trunk, call, 'inbound');
+        stored.push(call);
+      }
+      asked.length = 0;
+      await lose(here.client as Redis, `callway:trunk:{${trunk.id}}:channels`);
+      const waits = await Promise.all(
+        [0, 1, 0, 1].map((node, index) => slots[node]?.acquire(trunk, `next-${index}`, 'inbound')),
+      );
+      expect(waits.filter((wait) => wait === 0)).toHaveLength(1);
+      expect(asked[0]).toEqual(['p', trunk.id]);
+      const asks = asked.length;
+      await slots[1]?.acquire(trunk, 'last', 'inbound');
+      expect(asked).toHaveLength(asks);
+      expect(await slots[0]?.inUse(trunk.id)).toBe(3);
+    });
+
+    test('are refused to new calls while lost ones cannot be counted', async () => {
+      const slots = redisTrunkSlots(here, {
+        ofTrunk: async () => Promise.reject(new Error('the database is away')),
+      });
+      await expect(slots.acquire(makeTrunk(), 'call', 'inbound')).rejects.toThrow('the database is away');
+    });
+
     test('start new outbound calls evenly at the calls per second of the trunk, over two nodes', async () => {
-      const slots = [redisTrunkSlots(here), redisTrunkSlots(there)];
+      const slots = [redisTrunkSlots(here, NO_CALLS), redisTrunkSlots(there, NO_CALLS)];
       const trunk = makeTrunk({ callsPerSecond: 4 });
       const waits = await Promise.all(
         Array.from({ length: 6 }, (_, index) =>
@@ -192,7 +243,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
       ['a call that waited and came late does not delay the next', { awaited: 1 }, 2],
       ['a call that did not wait does', {}, 1],
     ])('%s', async (_, awaited, atOnce) => {
-      const slots = redisTrunkSlots(here);
+      const slots = redisTrunkSlots(here, NO_CALLS);
       const trunk = makeTrunk({ callsPerSecond: 2 });
       const [seconds, microseconds] = await here.client.time();
       const next = Number(seconds) * 1000 + Number(microseconds) / 1000 - 550;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { type QuotaName, quotas, sessionsKey } from '../../../agents/accounts/quotas.ts';
+import { type QuotaName, quotas } from '../../../agents/accounts/quotas.ts';
 import type { DayUsage, UsageKind } from '../../../agents/accounts/usage.ts';
 import { notFound } from '../../../base/errors.ts';
 import { MILLIONTHS_PER_UNIT, MS_PER_MINUTE } from '../../../calls/limits/projectUsage.ts';
@@ -36,7 +36,7 @@ const usage = z
   })
   .meta({ id: 'Usage' });
 
-export function usageRoutes(app: App, { clock, daily, storage: { stores } }: HttpDeps): void {
+export function usageRoutes(app: App, { clock, sessionCounter, storage: { stores } }: HttpDeps): void {
   app.get(
     '/v1/projects/:projectId/usage',
     {
@@ -57,7 +57,7 @@ export function usageRoutes(app: App, { clock, daily, storage: { stores } }: Htt
       const firstDay = new Date(clock.now() - (DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
       const [stored, sessionsPerDay, days] = await Promise.all([
         stores.quotas.readAll(projectId),
-        daily.read(sessionsKey(projectId)),
+        sessionCounter.read(projectId),
         stores.usage.since(projectId, firstDay),
       ]);
       const used = { ...stored, sessionsPerDay };

@@ -227,8 +227,9 @@ function runnerDeps(): CallRunnerDeps {
       async recordUsage(_call, legs) {
         for (const { talkTimeMs } of legs) t.talkTimesMs.push(talkTimeMs);
         t.billed.push(legs.map(({ to, talkTimeMs }) => [to, talkTimeMs]));
-        return t.hasBudget;
       },
+      renewSlot: async () => {},
+      mayContinue: async () => t.hasBudget,
       hasBudget: async () => t.hasBudget,
       async requireAllowedDestination(_projectId, to) {
         if (to === 'sip:forbidden') throw new Error('This project may not call sip:forbidden');

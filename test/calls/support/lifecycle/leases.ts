@@ -64,14 +64,13 @@ export function createRedis(gates: Gates): Redis {
         return 0;
       },
       async renew(id, callId) {
-        renew(`call:slot:${id}:${callId}`, callId);
+        acquire(`call:slot:${id}:${callId}`, callId, LEASE_MS);
       },
       release: async (id, callId) => release(`call:slot:${id}:${callId}`, callId),
       inUse: async (id) => inUse(`call:slot:${id}:`).length,
     },
     counts: {
       countCall: async () => undefined,
-      addUsage: async () => ({ talkTimeMs: 0, spentMillionths: 0 }),
       async acquireSlot(projectId, callId, slots) {
         const name = `call:projectSlot:${projectId}:${callId}`;
         if (holderOf(name) === undefined && inUse(`call:projectSlot:${projectId}:`).length >= slots)
@@ -79,7 +78,7 @@ export function createRedis(gates: Gates): Redis {
         return acquire(name, callId, LEASE_MS);
       },
       async renewSlot(projectId, callId) {
-        renew(`call:projectSlot:${projectId}:${callId}`, callId);
+        acquire(`call:projectSlot:${projectId}:${callId}`, callId, LEASE_MS);
       },
       releaseSlot: async (projectId, callId) => release(`call:projectSlot:${projectId}:${callId}`, callId),
     },

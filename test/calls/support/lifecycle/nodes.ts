@@ -85,7 +85,8 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     }),
     phoneNumbers: { numbersOf: async () => [] },
     usage: onRedis('counts', redis.counts),
-    meter: { add: nothing },
+    meter: { record: async () => {}, today: async () => ({}) },
+    clock,
     metrics,
     onRefused: nothing,
   });

@@ -1,0 +1,34 @@
+import { type SlotHolders, transferHolder } from '../../../calls/limits/slotHolders.ts';
+import type { Queryable } from '../connection/database.ts';
+
+/** As in the index `calls_live`. A queued call holds nothing until its node dials it. */
+const IS_LIVE = `status IN ('dialing', 'ringing', 'in_progress')`;
+
+interface Row {
+  id: string;
+  is_on_trunk: boolean;
+  /** Established dialogs on the trunk. */
+  dialogs: number;
+}
+
+export function slotHolders(database: Queryable): SlotHolders {
+  return {
+    async ofTrunk(projectId, trunkId) {
+      const rows = await database.query<Row>(
+        `SELECT id, trunk_id IS NOT DISTINCT FROM $2::uuid AS is_on_trunk,
+           (SELECT count(*)::integer FROM call_dialogs WHERE call_id = calls.id AND dialog->>'trunkId' = $2::text)
+             AS dialogs
+         FROM calls WHERE project_id = $1 AND ${IS_LIVE}`,
+        [projectId, trunkId],
+      );
+      return rows.flatMap(({ id, is_on_trunk, dialogs }) => [
+        ...(is_on_trunk ? [id] : []),
+        ...(dialogs > (is_on_trunk ? 1 : 0) ? [transferHolder(id)] : []),
+      ]);
+    },
+    async ofProject(projectId) {
+      const sql = `SELECT id FROM calls WHERE project_id = $1 AND ${IS_LIVE}`;
+      return (await database.query<Pick<Row, 'id'>>(sql, [projectId])).map(({ id }) => id);
+    },
+  };
+}
