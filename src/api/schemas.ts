@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import type { PageOf } from '../base/page.ts';
+import { MAX_CURSOR_CHARACTERS } from '../base/cursor.ts';
+import type { Page, PageOf } from '../base/page.ts';
 
 export const MAX_LIST_LIMIT = 200;
 export const DEFAULT_LIST_LIMIT = 50;
@@ -33,13 +34,28 @@ export function queryInteger(minimum: number, maximum: number) {
     .pipe(z.int().min(minimum, message).max(maximum, message));
 }
 
+/** Where a page begins. */
+export const cursor = z
+  .string()
+  .min(1)
+  .max(MAX_CURSOR_CHARACTERS)
+  .describe(
+    '`nextCursor` of the page before, with the same filters. Unlike an offset it is as fast at the end of a long list as at its beginning, and what is added meanwhile shifts nothing.',
+  );
+
 export const pageQuery = z.object({
   limit: queryInteger(1, MAX_LIST_LIMIT).default(DEFAULT_LIST_LIMIT),
   offset: queryInteger(0, MAX_OFFSET).default(0),
+  cursor: cursor.optional(),
 });
 export type PageQuery = z.output<typeof pageQuery>;
 
-export const pagination = z.object({ limit: z.int(), offset: z.int(), total: z.int() });
+export const pagination = z.object({
+  limit: z.int(),
+  offset: z.int().describe('0 with a cursor.'),
+  total: z.int().describe('With a cursor: as it was when the first page was read.'),
+  nextCursor: z.string().nullable().describe('Give it as `cursor` for the next page; null at the end.'),
+});
 
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item), pagination });
@@ -49,8 +65,8 @@ export function listResponse<Item>(page: PageOf<Item>, query: PageQuery) {
   return { data: page.items, pagination: paginationOf(page, query) };
 }
 
-export function paginationOf(page: PageOf<unknown>, { limit, offset }: PageQuery) {
-  return { limit, offset, total: page.total };
+export function paginationOf(page: PageOf<unknown>, { limit, offset }: Page) {
+  return { limit, offset, total: page.total, nextCursor: page.nextCursor };
 }
 
 export const projectParams = z.object({ projectId: z.string() });

@@ -13,7 +13,10 @@ const errorBody = z.object({
   details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
 });
 
-const page = z.object({ data: z.array(z.unknown()), pagination: z.object({ total: z.number() }) });
+const page = z.object({
+  data: z.array(z.unknown()),
+  pagination: z.object({ nextCursor: z.string().nullable() }),
+});
 
 export interface ApiClient {
   /**
@@ -37,14 +40,16 @@ export function createApiClient(connection: Connection, fetchImpl: typeof fetch)
     request,
     async list(path, item) {
       const items: unknown[] = [];
-      let total = Number.POSITIVE_INFINITY;
-      while (items.length < total) {
-        const query = `limit=${PAGE_SIZE}&offset=${items.length}`;
+      let cursor: string | null = null;
+      do {
+        const query = new URLSearchParams({
+          limit: String(PAGE_SIZE),
+          ...(cursor === null ? {} : { cursor }),
+        });
         const answer = parseResponse(page, await request('GET', `${path}?${query}`), connection);
-        if (answer.data.length === 0) break;
         items.push(...answer.data);
-        total = answer.pagination.total;
-      }
+        cursor = answer.pagination.nextCursor;
+      } while (cursor !== null);
       return parseResponse(z.array(item), items, connection);
     },
   };

@@ -90,11 +90,9 @@ export const webhookMessageSchema = z.strictObject({
   name: z.string().optional().meta({ description: 'The tool, on `tool` messages' }),
   latencyMs: z.number().nonnegative().optional(),
   latencyParts: z
-    .record(z.string(), z.union([z.number(), z.string()]))
+    .record(z.string(), z.number())
     .optional()
-    .meta({
-      description: 'The parts of latencyMs of a spoken answer, in milliseconds, and how its turn began',
-    }),
+    .meta({ description: 'The parts of latencyMs of a spoken answer, in milliseconds' }),
   interrupted: z.boolean().optional(),
   generatedText: z
     .string()

@@ -1,5 +1,5 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
-import type { Page, PageOf } from '../base/page.ts';
+import { mapPage, type Page, type PageOf } from '../base/page.ts';
 import type { WebhookDelivery, WebhookDeliveryStore } from './deliveryStore.ts';
 import type { SigningSecret, SigningSecrets, WebhookSecretStore } from './signingSecrets.ts';
 
@@ -34,12 +34,11 @@ export function createWebhookAdmin({
 }): WebhookAdmin {
   return {
     async deliveries(projectId, filter, page) {
-      const { items, total } = await deliveries.list(projectId, filter, page);
-      const summaries = items.map(({ id, event, sessionId, url, at, status, durationMs, error }) => {
+      const found = await deliveries.list(projectId, filter, page);
+      return mapPage(found, ({ id, event, sessionId, url, at, status, durationMs, error }) => {
         const ok = status !== null && error === null;
         return { deliveryId: id, event, sessionId, url, at, ok, status, durationMs, error };
       });
-      return { items: summaries, total };
     },
     secret: (projectId) => secrets.current(projectId),
     rotate: (projectId, store) => secrets.rotate(projectId, store),

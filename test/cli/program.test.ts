@@ -31,7 +31,7 @@ describe('callway', () => {
     ['after the command', ['project', 'list', '--json', '--url=http://b.test']],
     ['on both sides', ['--json', 'project', 'list', '--url', 'http://b.test']],
   ])('takes its options %s', async (_, args) => {
-    const { fetch, seen } = answering(200, { data: [], pagination: { limit: 200, offset: 0, total: 0 } });
+    const { fetch, seen } = answering(200, { data: [], pagination: { nextCursor: null } });
     expect(await cli(args, KNOWN, fetch)).toEqual({ code: 0, out: '[]\n', err: '' });
     expect(seen.url).toMatch(/^http:\/\/b\.test\/v1\/projects/);
   });

@@ -200,7 +200,7 @@ function memorySessions(
       sessions.delete(sessionId);
       return session;
     },
-    search: async () => ({ items: [], total: 0 }),
+    search: async () => ({ items: [], total: 0, nextCursor: null }),
     idle: async () => [],
   };
 }

@@ -27,12 +27,13 @@ test.each([
   ['no answer', { status: null, error: { code: 'timeout', message: 'm' } }, false],
 ])('WebhookAdmin summarizes a delivery with %s', async (_what, change, ok) => {
   const admin = createWebhookAdmin({
-    deliveries: { list: async () => ({ items: [{ ...delivery, ...change }], total: 7 }) },
+    deliveries: { list: async () => ({ items: [{ ...delivery, ...change }], total: 7, nextCursor: 'next' }) },
     secrets: { current: unused, rotate: unused },
   });
   const { id: _id, attempt: _attempt, body: _body, ...shown } = { ...delivery, ...change };
   expect(await admin.deliveries('p', {}, PAGE)).toEqual({
     items: [{ ...shown, deliveryId: 'd', ok }],
     total: 7,
+    nextCursor: 'next',
   });
 });

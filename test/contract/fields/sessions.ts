@@ -93,6 +93,7 @@ export const SESSIONS_FIELDS: readonly FieldTable[] = [
       search_string: 'api/routes/sessions/sessions.test.ts › search sessions',
       limit: 'api/routes/sessions/sessions.test.ts › search sessions',
       offset: 'api/routes/sessions/sessions.test.ts › search sessions',
+      cursor: 'api/cursors.integration.test.ts › for %s by cursor is the same list',
     },
   },
   {

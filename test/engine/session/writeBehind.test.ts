@@ -84,7 +84,7 @@ const sessions: SessionStore = {
   },
   findByDigest: async () => undefined,
   messagesBefore: async () => [],
-  search: async () => ({ items: [], total: 0 }),
+  search: async () => ({ items: [], total: 0, nextCursor: null }),
   idle: async () => [],
 };
 async function reached(): Promise<void> {

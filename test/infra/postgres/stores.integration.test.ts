@@ -123,7 +123,11 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
     for (const key of [second, first, other]) await apiKeys.insert(key);
     const shown = ({ projectId: _p, digest: _d, ...key }: NewApiKey) => key;
 
-    expect(await apiKeys.list(mine, PAGE)).toEqual({ items: [shown(first), shown(second)], total: 2 });
+    expect(await apiKeys.list(mine, PAGE)).toEqual({
+      items: [shown(first), shown(second)],
+      total: 2,
+      nextCursor: null,
+    });
     expect(await apiKeys.findByDigest(first.digest)).toEqual({
       kind: 'developer',
       keyId: first.id,
@@ -165,7 +169,7 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
     for (const one of [early, late, other]) await audit.append(one);
     await projects.remove(mine);
 
-    expect(await audit.list(mine, PAGE)).toEqual({ items: [late, early], total: 2 });
+    expect(await audit.list(mine, PAGE)).toEqual({ items: [late, early], total: 2, nextCursor: null });
   });
 
   test('Audit entries end after their time, those of a deleted project too', async () => {
@@ -185,7 +189,7 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
     const [old, young] = [entry(now - 10_000), entry(now)];
     for (const one of [old, young]) await audit.append(one);
     await audit.removeOlderThan(new Date(now - 5_000));
-    expect(await audit.list(gone, PAGE)).toEqual({ items: [young], total: 1 });
+    expect(await audit.list(gone, PAGE)).toEqual({ items: [young], total: 1, nextCursor: null });
   });
 
   test('agents, their header values sealed', async () => {
@@ -231,7 +235,11 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
     const info = { author, nodeCount: 3 };
     const second = { ...info, version: 2, createdAt: T2, restoredFrom: 1, edgeCount: 0 };
     const first = { ...info, version: 1, createdAt: T1, restoredFrom: null, edgeCount: 2 };
-    expect(await pathways.versions(mine, PAGE)).toEqual({ items: [second, first], total: 2 });
+    expect(await pathways.versions(mine, PAGE)).toEqual({
+      items: [second, first],
+      total: 2,
+      nextCursor: null,
+    });
     expect(await pathways.findVersion(mine, 1)).toEqual({ ...first, graph });
     expect(await pathways.findVersion(theirs, 2)).toBeUndefined();
     const again = { graph, version: 2, createdAt: T2, author };
@@ -246,7 +254,11 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
     await tools.insert(theirs, other);
 
     expect(await tools.all(mine)).toEqual([first, second]);
-    expect(await tools.list(mine, { limit: 1, offset: 1 })).toEqual({ items: [second], total: 2 });
+    expect(await tools.list(mine, { limit: 1, offset: 1 })).toEqual({
+      items: [second],
+      total: 2,
+      nextCursor: null,
+    });
     expect(await tools.find(mine, other.id)).toBeUndefined();
     expect(await tools.remove(mine, other.id)).toBe(false);
     await tools.update(mine, { ...other, description: 'taken over' });
@@ -278,7 +290,7 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
 
     expect(await testSuites.find(mine, suite.id)).toEqual(suite);
     expect(await testSuites.find(theirs, suite.id)).toBeUndefined();
-    expect(await testSuites.list(mine, PAGE)).toEqual({ items: [suite], total: 1 });
+    expect(await testSuites.list(mine, PAGE)).toEqual({ items: [suite], total: 1, nextCursor: null });
     expect(await testSuites.remove(theirs, suite.id)).toBe(false);
     expect(await testCases.remove(mine, b.id)).toBe(true);
     expect((await testSuites.find(mine, suite.id))?.testCases).toEqual([{ id: a.id }]);

@@ -14,6 +14,7 @@ import {
 import { findPathway } from '../../../agents/pathway/editPathway.ts';
 import { isMcpTool } from '../../../agents/tool.ts';
 import { notFound } from '../../../base/errors.ts';
+import { mapPage } from '../../../base/page.ts';
 import { crudRoutes } from '../../crud.ts';
 import type { App, HttpDeps, Stores } from '../../ports.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
@@ -38,8 +39,7 @@ export function mcpServerRoutes(app: App, deps: HttpDeps): void {
     isAudited: true,
     list: {
       async run({ stores, projectId }, page) {
-        const { items, total } = await stores.mcpServers.list(projectId, page);
-        return { items: items.map(shownMcpServer), total };
+        return mapPage(await stores.mcpServers.list(projectId, page), shownMcpServer);
       },
     },
     create: {

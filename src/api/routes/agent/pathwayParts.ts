@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { editPathway, findPathway } from '../../../agents/pathway/editPathway.ts';
 import {
   addEdge,
@@ -14,11 +14,15 @@ import { edgeInputSchema, edgePatchSchema, edgeSchema } from '../../../agents/pa
 import { nodeInputSchema, nodePatchSchema, nodeSchema } from '../../../agents/pathway/schema/nodeSchema.ts';
 import type { Pathway } from '../../../agents/pathway/schema/pathwaySchema.ts';
 import type { KnownNames } from '../../../agents/pathway/structure.ts';
+import { type CursorScope, readCursor, writeCursor } from '../../../base/cursor.ts';
+import type { Page, PageOf } from '../../../base/page.ts';
 import { type CrudContext, crudRoutes } from '../../crud.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { editOf, ifMatchHeaders, setVersionTag } from './pathwayVersions.ts';
 
 const PATH = '/v1/projects/:projectId/pathway';
+
+const lastPart = z.tuple([z.string(), z.int()]);
 
 export function pathwayNodeRoutes(app: App, deps: HttpDeps): void {
   partRoutes(app, deps, {
@@ -94,10 +98,8 @@ function partRoutes<Part extends { readonly id: string }, Input, Patch>(
     idParameter: `${noun}Id`,
     schema: kind.schema,
     list: {
-      async run(context, { limit, offset }) {
-        const parts = kind.in(await read(context));
-        return { items: parts.slice(offset, offset + limit), total: parts.length };
-      },
+      run: async (context, page) =>
+        pageOfParts(kind.in(await read(context)), page, [`pathway_${noun}s`, context.projectId]),
     },
     create: {
       summary: `Add ${withArticle}`,
@@ -131,4 +133,24 @@ function partRoutes<Part extends { readonly id: string }, Input, Patch>(
       run: (context) => edit(context, (graph) => kind.remove(graph, context.id)),
     },
   });
+}
+
+/** A cursor names the last part, and its place for the case that it is removed. */
+function pageOfParts<Part extends { readonly id: string }>(
+  parts: readonly Part[],
+  page: Page,
+  scope: CursorScope,
+): PageOf<Part> {
+  const last = readCursor(page, scope, lastPart);
+  const start = last ? placeBehind(parts, ...last) : page.offset;
+  const items = parts.slice(start, start + page.limit);
+  const end = start + items.length;
+  const shown = items.at(-1);
+  const nextCursor = shown && end < parts.length ? writeCursor(scope, [shown.id, end - 1]) : null;
+  return { items, total: parts.length, nextCursor };
+}
+
+function placeBehind(parts: readonly { readonly id: string }[], id: string, place: number): number {
+  const found = parts.findIndex((part) => part.id === id);
+  return found === -1 ? place : found + 1;
 }

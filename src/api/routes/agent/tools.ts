@@ -19,6 +19,7 @@ import {
   requireValidTool,
   requireVanished,
 } from '../../../agents/toolRules.ts';
+import { mapPage } from '../../../base/page.ts';
 import { crudRoutes } from '../../crud.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 
@@ -33,8 +34,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
     list: {
       description: 'The HTTP tools, and the tools of the MCP servers.',
       async run({ stores, projectId }, page) {
-        const { items, total } = await stores.tools.list(projectId, page);
-        return { items: items.map(shownTool), total };
+        return mapPage(await stores.tools.list(projectId, page), shownTool);
       },
     },
     create: {

@@ -74,8 +74,8 @@ function listRoute(app: App, deps: HttpDeps): void {
         ...(status ? { status } : {}),
         ...(sessionId === undefined ? {} : { sessionId }),
       };
-      const { items, total } = await deps.storage.stores.calls.list(params.projectId, filter, query);
-      return listResponse({ items: await showCalls(deps, items), total }, query);
+      const page = await deps.storage.stores.calls.list(params.projectId, filter, query);
+      return listResponse({ ...page, items: await showCalls(deps, page.items) }, query);
     },
   );
 }

@@ -1,4 +1,5 @@
 import { omitUndefined } from '../../../base/omitUndefined.ts';
+import { mapPage } from '../../../base/page.ts';
 import { requireOwnNetworks } from '../../../calls/trunks/sourceNetwork.ts';
 import {
   requirePublicHosts,
@@ -50,9 +51,9 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
     list: {
       description: 'With their health as last reported; without their passwords.',
       async run({ stores, projectId }, page) {
-        const { items, total } = await stores.trunks.list(projectId, page);
-        const health = await calls.trunkHealth(items.map(({ id }) => id));
-        return { items: items.map((trunk) => show(trunk, health.get(trunk.id))), total };
+        const found = await stores.trunks.list(projectId, page);
+        const health = await calls.trunkHealth(found.items.map(({ id }) => id));
+        return mapPage(found, (trunk) => show(trunk, health.get(trunk.id)));
       },
     },
     create: {

@@ -63,9 +63,10 @@ function deliveriesRoute(app: App, { webhookAdmin }: HttpDeps): void {
       },
     },
     async ({ params, query }) => {
-      const { limit, offset, ...filter } = query;
-      const page = await webhookAdmin.deliveries(params.projectId, omitUndefined(filter), { limit, offset });
-      return listResponse(page, query);
+      const { limit, offset, cursor, ...filter } = query;
+      const page = { limit, offset, cursor };
+      const found = await webhookAdmin.deliveries(params.projectId, omitUndefined(filter), page);
+      return listResponse(found, page);
     },
   );
 }

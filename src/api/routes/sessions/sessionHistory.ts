@@ -75,15 +75,9 @@ const message = z
         answerMs: milliseconds,
         speechMs: milliseconds,
         playoutMs: milliseconds,
-        preemptive: z
-          .enum(['committed', 'canceled', 'none'])
-          .optional()
-          .describe(
-            'Whether the answer was prepared before the end of the caller’s turn was sure; canceled: another one was, in vain.',
-          ),
       })
       .optional()
-      .describe('The parts of a spoken answer’s latency; the sum of their milliseconds is latencyMs.'),
+      .describe('The parts of a spoken answer’s latency; their sum is latencyMs.'),
     interrupted: z.boolean().optional(),
     generatedText: z.string().optional().describe('The whole text of the model, if less was delivered.'),
   })
@@ -156,10 +150,11 @@ function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
       },
     },
     async ({ params, query }) => {
-      const { limit, offset, ...filter } = query;
+      const { limit, offset, cursor, ...filter } = query;
       requireOrder(filter);
-      const page = await stores.history.list(params.projectId, omitUndefined(filter), { limit, offset });
-      return { results: page.items, pagination: paginationOf(page, { limit, offset }) };
+      const page = { limit, offset, cursor };
+      const found = await stores.history.list(params.projectId, omitUndefined(filter), page);
+      return { results: found.items, pagination: paginationOf(found, page) };
     },
   );
 }

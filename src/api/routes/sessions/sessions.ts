@@ -8,6 +8,7 @@ import type { App, HttpDeps } from '../../ports.ts';
 import { agentVersionHeaders, sessionIdField, wantsDraft } from '../../requestHeaders.ts';
 import {
   about,
+  cursor,
   DEFAULT_LIST_LIMIT,
   errors,
   MAX_LIST_LIMIT,
@@ -75,6 +76,7 @@ const searchInput = z
       .meta({ example: 'Ada' }),
     limit: z.int().min(1).max(MAX_LIST_LIMIT).default(DEFAULT_LIST_LIMIT),
     offset: z.int().min(0).max(MAX_OFFSET).default(0),
+    cursor: cursor.optional(),
   })
   .meta({ id: 'SessionSearch' });
 
@@ -152,9 +154,9 @@ function searchRoute(app: App, deps: HttpDeps): void {
         },
       },
       async ({ params, body }) => {
-        const { search_string: text, limit, offset } = body;
-        const page = await deps.storage.stores.sessions.search(params.projectId, text, { limit, offset });
-        return { results: page.items, pagination: paginationOf(page, { limit, offset }) };
+        const { search_string: text, ...page } = body;
+        const found = await deps.storage.stores.sessions.search(params.projectId, text, page);
+        return { results: found.items, pagination: paginationOf(found, page) };
       },
     );
   });

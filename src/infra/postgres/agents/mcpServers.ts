@@ -1,10 +1,11 @@
 import type { McpServerStore } from '../../../agents/agentStores.ts';
 import type { McpServer } from '../../../agents/mcp/mcpServer.ts';
+import { mapPage } from '../../../base/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { mapUniqueViolation } from '../connection/errors.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 import { projectRows } from '../sql/projectRows.ts';
-import { isoTime, mapPage } from '../sql/rows.ts';
+import { isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 
 interface Row extends Omit<McpServer, 'timeoutMs' | 'createdAt' | 'updatedAt'> {
@@ -17,7 +18,7 @@ const COLUMNS = 'id, name, url, headers, timeout_ms, listing, created_at, update
 const SELECT = `SELECT ${COLUMNS} FROM mcp_servers`;
 
 export function mcpServerStore(database: Queryable, secrets: SecretFields): McpServerStore {
-  const rows = projectRows<Row>(database, 'mcp_servers', SELECT);
+  const rows = projectRows<Row>(database, 'mcp_servers', COLUMNS);
   const fromRow = ({ timeout_ms, created_at, updated_at, ...rest }: Row): McpServer =>
     secrets.openHeaders({
       ...rest,

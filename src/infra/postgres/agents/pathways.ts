@@ -6,8 +6,10 @@ import type {
   StoredPathway,
 } from '../../../agents/agentStores.ts';
 import type { Pathway } from '../../../agents/pathway/schema/pathwaySchema.ts';
+import { mapPage } from '../../../base/page.ts';
 import type { Queryable } from '../connection/database.ts';
-import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
+import { type List, queryPage } from '../sql/pages.ts';
+import { isoTime } from '../sql/rows.ts';
 
 interface VersionRow {
   version: number;
@@ -64,8 +66,16 @@ export function pathwayStore(database: Queryable): PathwayStore {
       await database.query(REMOVE_OLD_VERSIONS, [projectId, DEFAULT_QUOTAS.pathwayVersions]);
     },
     async versions(projectId, page) {
-      const select = `SELECT ${VERSION_COLUMNS} FROM pathway_versions WHERE project_id = $1 ORDER BY version DESC`;
-      return mapPage(await queryPage<VersionRow>(database, select, [projectId], page), fromVersionRow);
+      const list: List = {
+        name: 'pathway_versions',
+        columns: VERSION_COLUMNS,
+        from: 'pathway_versions',
+        where: 'project_id = $1',
+        parameters: [projectId],
+        order: [{ column: 'version', type: 'integer' }],
+        direction: 'DESC',
+      };
+      return mapPage(await queryPage<VersionRow>(database, list, page), fromVersionRow);
     },
     async findVersion(projectId, version) {
       const [row] = await database.query<VersionRow & { graph: Pathway }>(

@@ -1,9 +1,10 @@
 import type { TestCase } from '../../../agents/testSuites/testCase.ts';
 import type { TestCaseStore } from '../../../agents/testSuites/testSuiteStores.ts';
 import { isUuid } from '../../../base/ids.ts';
+import { mapPage } from '../../../base/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { projectRows } from '../sql/projectRows.ts';
-import { isoTime, mapPage } from '../sql/rows.ts';
+import { isoTime } from '../sql/rows.ts';
 
 type Definition = Omit<TestCase, 'id' | 'projectId' | 'createdAt' | 'updatedAt'>;
 
@@ -18,7 +19,7 @@ interface Row {
 const COLUMNS = 'id, project_id, definition, created_at, updated_at';
 
 export function testCaseStore(database: Queryable): TestCaseStore {
-  const rows = projectRows<Row>(database, 'test_cases', `SELECT ${COLUMNS} FROM test_cases`);
+  const rows = projectRows<Row>(database, 'test_cases', COLUMNS);
   return {
     async insert(testCase) {
       await database.query(

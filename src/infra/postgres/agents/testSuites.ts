@@ -1,8 +1,9 @@
 import type { TestSuite } from '../../../agents/testSuites/testSuite.ts';
 import type { TestSuiteStore } from '../../../agents/testSuites/testSuiteStores.ts';
+import { mapPage } from '../../../base/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { projectRows } from '../sql/projectRows.ts';
-import { isoTime, mapPage } from '../sql/rows.ts';
+import { isoTime } from '../sql/rows.ts';
 
 interface Row {
   id: string;
@@ -13,13 +14,12 @@ interface Row {
   updated_at: Date;
 }
 
-const SELECT = `SELECT id, project_id, name, created_at, updated_at,
+const COLUMNS = `id, project_id, name, created_at, updated_at,
   (SELECT coalesce(jsonb_agg(jsonb_build_object('id', test_case_id) ORDER BY position), '[]'::jsonb)
-   FROM test_suite_cases WHERE test_suite_id = test_suites.id) AS test_cases
-  FROM test_suites`;
+   FROM test_suite_cases WHERE test_suite_id = test_suites.id) AS test_cases`;
 
 export function testSuiteStore(database: Queryable): TestSuiteStore {
-  const rows = projectRows<Row>(database, 'test_suites', SELECT);
+  const rows = projectRows<Row>(database, 'test_suites', COLUMNS);
   return {
     async insert(suite) {
       await database.query(

@@ -1,10 +1,11 @@
 import type { ToolStore } from '../../../agents/agentStores.ts';
 import { type HttpTool, isMcpTool, type McpTool, type Tool } from '../../../agents/tool.ts';
+import { mapPage } from '../../../base/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { mapUniqueViolation } from '../connection/errors.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 import { projectRows } from '../sql/projectRows.ts';
-import { isoTime, mapPage } from '../sql/rows.ts';
+import { isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 
 interface Row extends Pick<Tool, 'id' | 'name' | 'description' | 'parameters'> {
@@ -28,7 +29,7 @@ const UNREACHABLE: HttpTool['http'] = {
 const SELECT = `SELECT ${COLUMNS} FROM tools`;
 
 export function toolStore(database: Queryable, secrets: SecretFields): ToolStore {
-  const rows = projectRows<Row>(database, 'tools', SELECT);
+  const rows = projectRows<Row>(database, 'tools', COLUMNS);
   const fromRow = ({
     created_at,
     updated_at,

@@ -1,11 +1,13 @@
 import { CallwayError, invalid } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
+import { mapPage } from '../../../base/page.ts';
 import type { Call, CallChange } from '../../../calls/call.ts';
 import type { CallFilter, CallStore } from '../../../calls/callStore.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { violates } from '../connection/errors.ts';
 import { INSERT_SESSION, sessionParameters } from '../sessions/sessions.ts';
-import { mapPage, queryPage } from '../sql/rows.ts';
+import { type List, queryPage } from '../sql/pages.ts';
+import { BY_CREATION } from '../sql/projectRows.ts';
 import { storableJson } from '../sql/storable.ts';
 import { callRecovery, FINAL_STATUS_LIST } from './callRecovery.ts';
 import { type CallRow, callColumns, callParameters, callSelection, fromCallRow } from './callRows.ts';
@@ -39,8 +41,16 @@ function callRecords(database: Queryable): Omit<CallStore, keyof ReturnType<type
     },
     async list(projectId, filter, page) {
       const { sql, parameters } = conditions(projectId, filter);
-      const select = `SELECT ${callSelection()} FROM calls WHERE ${sql} ORDER BY created_at DESC, id DESC`;
-      return mapPage(await queryPage<CallRow>(database, select, parameters, page), fromCallRow);
+      const list: List = {
+        name: 'calls',
+        columns: callSelection(),
+        from: 'calls',
+        where: sql,
+        parameters,
+        order: BY_CREATION,
+        direction: 'DESC',
+      };
+      return mapPage(await queryPage<CallRow>(database, list, page), fromCallRow);
     },
     claim: (id, nodeId, at) =>
       one(

@@ -1,8 +1,11 @@
 import { notFound } from '../../../base/errors.ts';
+import { mapPage } from '../../../base/page.ts';
 import type { NumberClaim } from '../../../calls/numbers/numberClaim.ts';
 import type { NumberClaimStore } from '../../../calls/numbers/phoneNumberStore.ts';
 import type { Queryable } from '../connection/database.ts';
-import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
+import { type List, queryPage } from '../sql/pages.ts';
+import { BY_CREATION } from '../sql/projectRows.ts';
+import { isoTime } from '../sql/rows.ts';
 
 interface Row {
   id: string;
@@ -42,8 +45,20 @@ export function numberClaimStore(database: Queryable): NumberClaimStore {
 
   return {
     async list(page) {
-      const select = `SELECT ${COLUMNS} FROM phone_numbers ORDER BY number, is_duplicate, created_at, id`;
-      return mapPage(await queryPage<Row>(database, select, [], page), fromRow);
+      const list: List = {
+        name: 'number_claims',
+        columns: COLUMNS,
+        from: 'phone_numbers',
+        where: 'true',
+        parameters: [],
+        order: [
+          { column: 'number', type: 'text' },
+          { column: 'is_duplicate', type: 'boolean' },
+          ...BY_CREATION,
+        ],
+        direction: 'ASC',
+      };
+      return mapPage(await queryPage<Row>(database, list, page), fromRow);
     },
     async assign(number, { projectId, verified }, id, at) {
       const claims = await claimsOf(number);

@@ -1,11 +1,12 @@
 import { CallwayError, invalid } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
+import { mapPage } from '../../../base/page.ts';
 import type { PhoneNumber, PhoneNumberInput } from '../../../calls/numbers/phoneNumber.ts';
 import type { HeldNumber, PhoneNumberStore } from '../../../calls/numbers/phoneNumberStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import { violates } from '../connection/errors.ts';
 import { projectRows } from '../sql/projectRows.ts';
-import { isoTime, mapPage } from '../sql/rows.ts';
+import { isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 
 interface Row {
@@ -24,16 +25,16 @@ interface Row {
   trunk_ids: string[];
 }
 
-const SELECT = `
-  SELECT id, project_id, number, outbound_status, inbound_enabled, record, media, start_node_id, variables, verified,
+const COLUMNS = `
+  id, project_id, number, outbound_status, inbound_enabled, record, media, start_node_id, variables, verified,
     created_at, updated_at,
     (SELECT coalesce(array_agg(trunk_id::text ORDER BY position), '{}') FROM phone_number_trunks
-     WHERE phone_number_id = phone_numbers.id) AS trunk_ids
-  FROM phone_numbers`;
+     WHERE phone_number_id = phone_numbers.id) AS trunk_ids`;
+const SELECT = `SELECT ${COLUMNS} FROM phone_numbers`;
 
 /** Changes take several statements; the caller provides the transaction. */
 export function phoneNumberStore(database: Queryable): PhoneNumberStore {
-  const rows = projectRows<Row>(database, 'phone_numbers', SELECT);
+  const rows = projectRows<Row>(database, 'phone_numbers', COLUMNS);
   const find = async (projectId: string, id: string): Promise<PhoneNumber | undefined> => {
     const row = await rows.find(projectId, id);
     return row && fromRow(row);

@@ -1,11 +1,13 @@
 import { CallwayError } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
+import { mapPage } from '../../../base/page.ts';
 import { DEFAULT_TRANSFER, type Trunk, type TrunkInput } from '../../../calls/trunks/trunk.ts';
 import type { TrunkStore } from '../../../calls/trunks/trunkStore.ts';
 import { DEFAULT_LATCHING } from '../../../media/transport/sourceLatch.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
-import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
+import { projectRows } from '../sql/projectRows.ts';
+import { isoTime } from '../sql/rows.ts';
 
 /** Fields that rows of older releases lack. */
 const NEWER_FIELDS = {
@@ -31,6 +33,7 @@ const COLUMNS = 'id, project_id, definition, password, created_at, updated_at';
 const ACTIVE = `definition->>'status' = 'active'`;
 
 export function trunkStore(database: Queryable, secrets: SecretFields): TrunkStore {
+  const rows = projectRows<Row>(database, 'trunks', COLUMNS);
   const fromRow = (row: Row): Trunk => ({
     id: row.id,
     projectId: row.project_id,
@@ -60,8 +63,7 @@ export function trunkStore(database: Queryable, secrets: SecretFields): TrunkSto
       return row && fromRow(row);
     },
     async list(projectId, page) {
-      const select = `SELECT ${COLUMNS} FROM trunks WHERE project_id = $1 ORDER BY created_at, id`;
-      return mapPage(await queryPage<Row>(database, select, [projectId], page), fromRow);
+      return mapPage(await rows.list(projectId, page), fromRow);
     },
     async update(projectId, id, { password, ...changed }, at) {
       if (!isUuid(id)) return undefined;

@@ -1,8 +1,10 @@
 import type { ApiKeyStore } from '../../../agents/accounts/accountStores.ts';
 import type { ApiKey, KeyKind, Scope } from '../../../agents/accounts/apiKey.ts';
 import { isUuid } from '../../../base/ids.ts';
+import { mapPage } from '../../../base/page.ts';
 import type { Queryable } from '../connection/database.ts';
-import { isoTime, isoTimeOrNull, mapPage, queryPage } from '../sql/rows.ts';
+import { projectRows } from '../sql/projectRows.ts';
+import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
 
 interface Row {
   id: string;
@@ -17,6 +19,7 @@ interface Row {
 const COLUMNS = 'id, name, kind, hint, scopes, created_at, last_used_at';
 
 export function apiKeyStore(database: Queryable): ApiKeyStore {
+  const rows = projectRows<Row>(database, 'api_keys', COLUMNS);
   return {
     async insert(key) {
       await database.query(
@@ -35,8 +38,7 @@ export function apiKeyStore(database: Queryable): ApiKeyStore {
       );
     },
     async list(projectId, page) {
-      const select = `SELECT ${COLUMNS} FROM api_keys WHERE project_id = $1 ORDER BY created_at, id`;
-      return mapPage(await queryPage<Row>(database, select, [projectId], page), fromRow);
+      return mapPage(await rows.list(projectId, page), fromRow);
     },
     async findByDigest(digest) {
       const [row] = await database.query<Row & { project_id: string }>(

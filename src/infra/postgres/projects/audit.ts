@@ -1,7 +1,9 @@
 import type { AuditStore } from '../../../agents/accounts/accountStores.ts';
 import type { AuditEntry } from '../../../agents/accounts/audit.ts';
+import { mapPage } from '../../../base/page.ts';
 import type { Queryable } from '../connection/database.ts';
-import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
+import { type List, queryPage } from '../sql/pages.ts';
+import { isoTime } from '../sql/rows.ts';
 
 interface Row {
   id: string;
@@ -34,8 +36,19 @@ export function auditStore(database: Queryable): AuditStore {
       ]);
     },
     async list(projectId, page) {
-      const select = `SELECT ${COLUMNS} FROM audit_log WHERE project_id = $1 ORDER BY at DESC, id DESC`;
-      return mapPage(await queryPage<Row>(database, select, [projectId], page), (row) => ({
+      const list: List = {
+        name: 'audit_log',
+        columns: COLUMNS,
+        from: 'audit_log',
+        where: 'project_id = $1',
+        parameters: [projectId],
+        order: [
+          { column: 'at', type: 'time' },
+          { column: 'id', type: 'uuid' },
+        ],
+        direction: 'DESC',
+      };
+      return mapPage(await queryPage<Row>(database, list, page), (row) => ({
         id: row.id,
         projectId: row.project_id,
         at: isoTime(row.at),

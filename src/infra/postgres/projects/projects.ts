@@ -13,8 +13,11 @@ import {
 import { type Quotas, quotasFrom } from '../../../agents/accounts/quotas.ts';
 import { isUuid } from '../../../base/ids.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
+import { mapPage } from '../../../base/page.ts';
 import type { Queryable } from '../connection/database.ts';
-import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
+import { type List, queryPage } from '../sql/pages.ts';
+import { BY_CREATION } from '../sql/projectRows.ts';
+import { isoTime } from '../sql/rows.ts';
 
 interface Row {
   id: string;
@@ -61,8 +64,16 @@ export function projectStore(database: Queryable): ProjectStore {
       return row && fromRow(row);
     },
     async list(page) {
-      const select = `SELECT ${COLUMNS} FROM projects ORDER BY created_at, id`;
-      return mapPage(await queryPage<Row>(database, select, [], page), fromRow);
+      const list: List = {
+        name: 'projects',
+        columns: COLUMNS,
+        from: 'projects',
+        where: 'true',
+        parameters: [],
+        order: BY_CREATION,
+        direction: 'ASC',
+      };
+      return mapPage(await queryPage<Row>(database, list, page), fromRow);
     },
     async update(projectId, patch: ProjectPatch, updatedAt) {
       if (!isUuid(projectId)) return undefined;

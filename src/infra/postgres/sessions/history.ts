@@ -1,3 +1,4 @@
+import { mapPage } from '../../../base/page.ts';
 import type {
   HistoryDetail,
   HistoryFilter,
@@ -13,7 +14,8 @@ import type {
 } from '../../../engine/session/session.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { containing } from '../sql/like.ts';
-import { isoTime, isoTimeOrNull, mapPage, queryPage } from '../sql/rows.ts';
+import { type List, queryPage } from '../sql/pages.ts';
+import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 import { WHEN_QUIET } from './sessionTexts.ts';
 
@@ -55,8 +57,19 @@ export function historyStore(database: Queryable): HistoryStore {
   return {
     async list(projectId, filter, page) {
       const { sql, parameters } = conditions(projectId, filter);
-      const select = `SELECT ${COLUMNS} FROM session_history WHERE ${sql} ORDER BY started_at DESC, instance_id DESC`;
-      return mapPage(await queryPage<Row>(database, select, parameters, page), toSummary);
+      const list: List = {
+        name: 'session_history',
+        columns: COLUMNS,
+        from: 'session_history',
+        where: sql,
+        parameters,
+        order: [
+          { column: 'started_at', type: 'time' },
+          { column: 'instance_id', type: 'uuid' },
+        ],
+        direction: 'DESC',
+      };
+      return mapPage(await queryPage<Row>(database, list, page), toSummary);
     },
     async find(projectId, sessionId) {
       const [row] = await database.query<DetailRow>(FIND, [projectId, sessionId]);

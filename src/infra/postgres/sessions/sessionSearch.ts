@@ -1,3 +1,6 @@
+import { z } from 'zod';
+
+import { readCursor, writeCursor } from '../../../base/cursor.ts';
 import type { Page, PageOf } from '../../../base/page.ts';
 import { ALWAYS_SHOWN } from '../../../engine/session/session.ts';
 import type { FoundSession } from '../../../engine/session/sessionStore.ts';
@@ -18,13 +21,22 @@ const HAS_TRIGRAM = /[A-Za-z0-9]{3}/;
 const CERTAIN_CHARACTERS = 2;
 
 interface FoundRow {
-  total: number;
-  session_id: string | null;
+  session_id: string;
   /** Null where the session has ended meanwhile. */
   data: string | null;
   created_at: Date;
   updated_at: Date;
+  /** Since 1970, exact as a number. */
+  updated_us: number;
 }
+
+/** The total count in every row; where no session is on the page, in one without a session. */
+type CountedRow = { readonly total: number } & (FoundRow | { readonly session_id: null });
+
+/** Behind which session a page begins. */
+const positionSchema = z
+  .tuple([z.int().min(0), z.int(), z.string()])
+  .transform(([total, updatedUs, sessionId]) => ({ total, updatedUs, sessionId }));
 
 /** The string itself and its JSON-escaped form; null when both are equal. */
 type Needles = readonly [text: string, other: string | null];
@@ -42,7 +54,14 @@ interface Search {
   readonly projectId: string;
   readonly needles: Needles;
   readonly page: Page;
+  readonly behind: z.infer<typeof positionSchema> | undefined;
   readonly changed: Changed;
+}
+
+/** What a search reads: one row more than the page has shows that it is not the last. */
+interface Found {
+  readonly rows: readonly FoundRow[];
+  readonly total: number;
 }
 
 /**
@@ -64,6 +83,8 @@ export async function searchSessions(
   text: string,
   page: Page,
 ): Promise<PageOf<FoundSession>> {
+  const scope = ['sessions', projectId, text] as const;
+  const behind = readCursor(page, scope, positionSchema);
   const escaped = asInJson(text);
   const needles: Needles = [text, escaped.includes(text) ? null : escaped];
   const [sample] = await database.query<{ seen: number; holding: number }>(SAMPLE, [
@@ -73,10 +94,20 @@ export async function searchSessions(
   ]);
   const { seen = 0, holding = 0 } = sample ?? {};
   const changed = await findChanged(database, projectId, needles);
-  const search: Search = { database, projectId, needles, page, changed };
-  if (seen > 0 && holding >= seen * COMMON_PART) return await searchCommon(search);
-  const rows = await (HAS_TRIGRAM.test(text) ? searchByTrigrams(search) : searchByGrams(search));
-  return { items: rows.flatMap(toFound), total: rows[0]?.total ?? 0 };
+  const search: Search = { database, projectId, needles, page, behind, changed };
+  const isCommon = seen > 0 && holding >= seen * COMMON_PART;
+  const found = await (isCommon
+    ? searchCommon(search)
+    : HAS_TRIGRAM.test(text)
+      ? searchByTrigrams(search)
+      : searchByGrams(search));
+  const total = behind?.total ?? found.total;
+  const last = found.rows.length > page.limit ? found.rows[page.limit - 1] : undefined;
+  return {
+    items: found.rows.slice(0, page.limit).flatMap(toFound),
+    total,
+    nextCursor: last ? writeCursor(scope, [total, last.updated_us, last.session_id]) : null,
+  };
 }
 
 /** True when the text contains the string; the same expression as in the database's functions. */
@@ -114,22 +145,34 @@ async function findChanged(database: Queryable, projectId: string, needles: Need
   };
 }
 
-/** $4 and $5 are the page, $6 to $9 the changed sessions; plans have their own parameters from $10 on. */
-function parametersOf({ projectId, needles, page, changed }: Search): readonly Parameter[] {
+/**
+ * $4 and $5 are the page, $6 to $9 the changed sessions, $10 and $11 the cursor; plans have their own parameters from $12
+ * on.
+ */
+function parametersOf({ projectId, needles, page, behind, changed }: Search): readonly Parameter[] {
   const { all, instanceIds, sessionIds, updatedAt } = changed;
-  return [projectId, ...needles, page.limit, page.offset, all, instanceIds, sessionIds, updatedAt];
+  const range = [page.limit + 1, page.offset];
+  const cursor = [behind?.updatedUs ?? null, behind?.sessionId ?? null];
+  return [projectId, ...needles, ...range, all, instanceIds, sessionIds, updatedAt, ...cursor];
 }
+
+const START = `timestamptz 'epoch' + $10::float8 * interval '1 microsecond'`;
+/** All sessions without a cursor. The first comparison lets an index begin at the cursor. */
+const IS_BEHIND = `($10::float8 IS NULL
+  OR updated_at <= ${START} AND (updated_at < ${START} OR session_id > $11::text))`;
 
 /** Selects the page of the indexed sessions that match and of the changed ones. */
 const pageOf = (indexed: string): string => `
   SELECT instance_id, session_id, updated_at FROM (${indexed}) AS indexed
-  WHERE instance_id <> ALL ($6::uuid[])
+  WHERE instance_id <> ALL ($6::uuid[]) AND ${IS_BEHIND}
   UNION ALL
-  SELECT * FROM unnest($7::uuid[], $8::text[], $9::timestamptz[]) AS changed (instance_id, session_id, updated_at)`;
+  SELECT * FROM unnest($7::uuid[], $8::text[], $9::timestamptz[]) AS changed (instance_id, session_id, updated_at)
+  WHERE ${IS_BEHIND}`;
 const ORDERED = 'ORDER BY updated_at DESC, session_id';
 const DATA = `
   CASE WHEN instance_id = ANY ($6::uuid[]) THEN live_session_text(instance_id)
     ELSE (SELECT data FROM session_texts WHERE session_texts.instance_id = page.instance_id) END AS data,
+  (extract(epoch FROM updated_at) * 1000000)::float8 AS updated_us,
   (SELECT started_at FROM sessions WHERE sessions.instance_id = page.instance_id) AS created_at`;
 
 /** As many as reach to the page's end, of the indexed ones alone. */
@@ -138,15 +181,17 @@ const COMMON_PAGE = `
   FROM (
     ${pageOf(`
       SELECT instance_id, session_id, updated_at FROM session_texts
-      WHERE project_id = $1 AND ${MATCHES} AND instance_id <> ALL ($6::uuid[]) ${ORDERED} LIMIT $4::bigint + $5::bigint`)}
+      WHERE project_id = $1 AND ${IS_BEHIND} AND ${MATCHES} AND instance_id <> ALL ($6::uuid[])
+      ${ORDERED} LIMIT $4::bigint + $5::bigint`)}
     ${ORDERED} LIMIT $4 OFFSET $5
   ) AS page ${ORDERED}`;
 
-async function searchCommon(search: Search): Promise<PageOf<FoundSession>> {
-  const { database, changed } = search;
+async function searchCommon(search: Search): Promise<Found> {
+  const { database, behind, changed } = search;
   const showing = database.query<FoundRow>(COMMON_PAGE, parametersOf(search));
+  if (behind) return { rows: await showing, total: behind.total };
   const [indexed, outdated, rows] = await Promise.all([countCommon(search), countOutdated(search), showing]);
-  return { items: rows.flatMap(toFound), total: indexed - outdated + changed.instanceIds.length };
+  return { rows, total: indexed - outdated + changed.instanceIds.length };
 }
 
 /** Matches in texts that have changed since. */
@@ -201,28 +246,33 @@ const BY_TRIGRAMS_OF_ONE = countedPageOf(`
   SELECT instance_id, session_id, updated_at FROM session_texts
   WHERE project_id = $1 AND data LIKE $2 AND $3::text IS NULL`);
 
-async function searchByTrigrams(search: Search): Promise<FoundRow[]> {
+async function searchByTrigrams(search: Search): Promise<Found> {
   const [text, other] = search.needles;
   const needles: Needles = [containing(text), other === null ? null : containing(other)];
   const sql = other === null ? BY_TRIGRAMS_OF_ONE : BY_TRIGRAMS;
-  return await search.database.query<FoundRow>(sql, parametersOf({ ...search, needles }));
+  return toCounted(await search.database.query<CountedRow>(sql, parametersOf({ ...search, needles })));
 }
 
-const BY_GRAMS = countedPageOf('SELECT * FROM find_by_grams($1, $10::bigint[], $11::bigint[], $2, $3, $12)');
+const BY_GRAMS = countedPageOf('SELECT * FROM find_by_grams($1, $12::bigint[], $13::bigint[], $2, $3, $14)');
 
-async function searchByGrams(search: Search): Promise<FoundRow[]> {
+async function searchByGrams(search: Search): Promise<Found> {
   const { database, projectId, needles } = search;
   const [text, other] = needles;
-  return await database.query<FoundRow>(BY_GRAMS, [
+  const rows = await database.query<CountedRow>(BY_GRAMS, [
     ...parametersOf(search),
     searchedNgrams(projectId, text),
     other === null ? null : searchedNgrams(projectId, other),
     isCertain(needles),
   ]);
+  return toCounted(rows);
+}
+
+function toCounted(rows: readonly CountedRow[]): Found {
+  return { rows: rows.filter((row) => row.session_id !== null), total: rows[0]?.total ?? 0 };
 }
 
 function toFound({ session_id: sessionId, data, created_at, updated_at }: FoundRow): FoundSession[] {
-  if (sessionId === null || data === null) return [];
+  if (data === null) return [];
   const [createdAt, updatedAt] = [isoTime(created_at), isoTime(updated_at)];
   return [{ sessionId, data: JSON.parse(data), createdAt, updatedAt }];
 }

@@ -1,7 +1,13 @@
 import { isUuid } from '../../../base/ids.ts';
 import type { Page, PageOf } from '../../../base/page.ts';
 import type { Queryable } from '../connection/database.ts';
-import { queryPage } from './rows.ts';
+import { type OrderColumn, queryPage } from './pages.ts';
+
+/** The order of tables with these columns. */
+export const BY_CREATION = [
+  { column: 'created_at', type: 'time' },
+  { column: 'id', type: 'uuid' },
+] as const satisfies readonly OrderColumn[];
 
 /** Queries that all tables of a project have in common. */
 export interface ProjectRows<Row> {
@@ -14,20 +20,36 @@ export interface ProjectRows<Row> {
 /**
  * Queries on a table with the keys `project_id` and `id` (UUID). Texts that are not UUIDs find no row.
  *
- * @param select - `SELECT … FROM` the table, without conditions.
+ * @param columns - What to select.
  */
-export function projectRows<Row>(database: Queryable, table: string, select: string): ProjectRows<Row> {
+export function projectRows<Row extends object>(
+  database: Queryable,
+  table: string,
+  columns: string,
+): ProjectRows<Row> {
   return {
     async find(projectId, id, lock) {
       if (!isUuid(id)) return undefined;
       const [row] = await database.query<Row>(
-        `${select} WHERE project_id = $1 AND id = $2 ${lock ? 'FOR UPDATE' : ''}`,
+        `SELECT ${columns} FROM ${table} WHERE project_id = $1 AND id = $2 ${lock ? 'FOR UPDATE' : ''}`,
         [projectId, id],
       );
       return row;
     },
     list: (projectId, page) =>
-      queryPage<Row>(database, `${select} WHERE project_id = $1 ORDER BY created_at, id`, [projectId], page),
+      queryPage<Row>(
+        database,
+        {
+          name: table,
+          columns,
+          from: table,
+          where: 'project_id = $1',
+          parameters: [projectId],
+          order: BY_CREATION,
+          direction: 'ASC',
+        },
+        page,
+      ),
     async remove(projectId, id) {
       if (!isUuid(id)) return false;
       const sql = `DELETE FROM ${table} WHERE project_id = $1 AND id = $2 RETURNING id`;

@@ -1,7 +1,9 @@
 import type { WebhookEventName } from '../../../agents/agentConfig.ts';
+import { mapPage } from '../../../base/page.ts';
 import type { WebhookDelivery, WebhookDeliveryStore } from '../../../webhooks/deliveryStore.ts';
 import type { Queryable } from '../connection/database.ts';
-import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
+import { type List, queryPage } from '../sql/pages.ts';
+import { isoTime } from '../sql/rows.ts';
 
 interface Row {
   id: string;
@@ -24,12 +26,20 @@ const DAYS_WITHOUT_HISTORY = 30;
 export function webhookDeliveryStore(database: Queryable): WebhookDeliveryStore {
   return {
     async list(projectId, { sessionId, event }, page) {
-      const select = `
-        SELECT id, attempt, session_id, event, url, status, duration_ms, error, at, body FROM webhook_deliveries
-        WHERE project_id = $1 AND ($2::text IS NULL OR session_id = $2) AND ($3::text IS NULL OR event = $3)
-        ORDER BY at DESC, id DESC, attempt DESC`;
-      const parameters = [projectId, sessionId ?? null, event ?? null];
-      return mapPage(await queryPage<Row>(database, select, parameters, page), fromRow);
+      const list: List = {
+        name: 'webhook_deliveries',
+        columns: 'id, attempt, session_id, event, url, status, duration_ms, error, at, body',
+        from: 'webhook_deliveries',
+        where: `project_id = $1 AND ($2::text IS NULL OR session_id = $2) AND ($3::text IS NULL OR event = $3)`,
+        parameters: [projectId, sessionId ?? null, event ?? null],
+        order: [
+          { column: 'at', type: 'time' },
+          { column: 'id', type: 'uuid' },
+          { column: 'attempt', type: 'integer' },
+        ],
+        direction: 'DESC',
+      };
+      return mapPage(await queryPage<Row>(database, list, page), fromRow);
     },
     async purge(now) {
       let purged = 0;

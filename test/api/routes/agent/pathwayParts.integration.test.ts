@@ -26,7 +26,7 @@ describe('Nodes', () => {
     const listed = await call('GET', '/nodes?limit=2&offset=2');
     expect(listed.body).toMatchObject({
       data: [{ id: 'end' }, { id }],
-      pagination: { limit: 2, offset: 2, total: 4 },
+      pagination: { limit: 2, offset: 2, total: 4, nextCursor: null },
     });
     expect((await call('GET', `/nodes/${id}`)).body).toEqual(added.body);
 

@@ -45,7 +45,7 @@ describe('A tool', () => {
     expect((await call('GET', place)).body).toEqual(created.body);
     expect((await call('GET', '/tools')).body).toEqual({
       data: [created.body],
-      pagination: { limit: 50, offset: 0, total: 1 },
+      pagination: { limit: 50, offset: 0, total: 1, nextCursor: null },
     });
     expect((await call('DELETE', place)).status).toBe(204);
     for (const method of ['GET', 'DELETE']) {

@@ -170,19 +170,22 @@ describe('Lists', () => {
       return { names: seen, pagination: body.pagination };
     };
 
-    expect(await list('')).toEqual({ names, pagination: { limit: 50, offset: 0, total: 7 } });
+    expect(await list('')).toEqual({
+      names,
+      pagination: { limit: 50, offset: 0, total: 7, nextCursor: null },
+    });
     expect(await list('?limit=3')).toEqual({
       names: names.slice(0, 3),
-      pagination: { limit: 3, offset: 0, total: 7 },
+      pagination: { limit: 3, offset: 0, total: 7, nextCursor: expect.any(String) },
     });
     expect(await list('?limit=3&offset=6')).toEqual({
       names: names.slice(6),
-      pagination: { limit: 3, offset: 6, total: 7 },
+      pagination: { limit: 3, offset: 6, total: 7, nextCursor: null },
     });
     expect(await list('?limit=7&offset=0')).toMatchObject({ pagination: { total: 7 } });
     expect(await list('?offset=700')).toEqual({
       names: [],
-      pagination: { limit: 50, offset: 700, total: 7 },
+      pagination: { limit: 50, offset: 700, total: 7, nextCursor: null },
     });
   });
 

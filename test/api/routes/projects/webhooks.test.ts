@@ -42,7 +42,7 @@ beforeEach(async () => {
     webhookAdmin: {
       async deliveries(...wanted) {
         asked.push(wanted);
-        return { items: [DELIVERY], total: 1 };
+        return { items: [DELIVERY], total: 1, nextCursor: 'next' };
       },
       secret: async () => ({ secret: 'whsec_old', previousValidUntil: null }),
       async rotate() {
@@ -56,7 +56,10 @@ afterEach(() => server.close());
 
 test('Webhook deliveries can be filtered by session and event', async () => {
   const { status, body } = await server.send('GET', `${BASE}/webhook-deliveries`);
-  expect([status, body]).toEqual([200, { data: [DELIVERY], pagination: { limit: 50, offset: 0, total: 1 } }]);
+  expect([status, body]).toEqual([
+    200,
+    { data: [DELIVERY], pagination: { limit: 50, offset: 0, total: 1, nextCursor: 'next' } },
+  ]);
   await server.send('GET', `${BASE}/webhook-deliveries?sessionId=s&event=session.ended&limit=1`);
   expect(asked).toEqual([
     [PROJECT_ID, {}, { limit: 50, offset: 0 }],

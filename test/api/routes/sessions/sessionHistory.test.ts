@@ -63,7 +63,7 @@ beforeEach(async () => {
     history: {
       async list(...wanted) {
         asked.push(wanted);
-        return { items: [SUMMARY], total: 9 };
+        return { items: [SUMMARY], total: 9, nextCursor: 'next' };
       },
       async stats(...wanted) {
         asked.push(wanted);
@@ -80,7 +80,7 @@ test('The history lists sessions', async () => {
   const { status, body } = await server.send('GET', BASE);
   expect([status, body]).toEqual([
     200,
-    { results: [SUMMARY], pagination: { limit: 50, offset: 0, total: 9 } },
+    { results: [SUMMARY], pagination: { limit: 50, offset: 0, total: 9, nextCursor: 'next' } },
   ]);
   expect(asked).toEqual([[PROJECT_ID, {}, { limit: 50, offset: 0 }]]);
 });

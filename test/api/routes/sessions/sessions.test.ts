@@ -32,6 +32,7 @@ beforeEach(async () => {
         return {
           items: [{ sessionId: 's', data: { variables: {} }, createdAt: AT, updatedAt: AT }],
           total: 7,
+          nextCursor: 'next',
         };
       },
     },
@@ -101,7 +102,7 @@ describe.each([
       200,
       {
         results: [{ sessionId: 's', data: { variables: {} }, createdAt: AT, updatedAt: AT }],
-        pagination: { limit: 50, offset: 0, total: 7 },
+        pagination: { limit: 50, offset: 0, total: 7, nextCursor: 'next' },
       },
     ]);
     await server.send('POST', url, { body: { search_string: 'Ada', limit: 2, offset: 4 } });

@@ -67,6 +67,7 @@ describe.each(databases)('The history on the $name database', ({ open }) => {
         },
       ],
       total: 1,
+      nextCursor: null,
     });
   });
 
@@ -252,7 +253,11 @@ describe.each(databases)('The history on the $name database', ({ open }) => {
     const session = await secretive.say(await secretive.start({ sessionId: 's' }), [user('x')]);
     await secretive.end(session, { at: later(0) });
     expect(await history().find(secretive.projectId, 's')).toBeUndefined();
-    expect(await history().list(secretive.projectId, {}, PAGE)).toEqual({ items: [], total: 0 });
+    expect(await history().list(secretive.projectId, {}, PAGE)).toEqual({
+      items: [],
+      total: 0,
+      nextCursor: null,
+    });
     expect((await history().stats(secretive.projectId, {})).total).toBe(0);
     await finishWebhooks();
     expect(await history().purge(new Date(BEGIN))).toBe(1);

@@ -48,10 +48,11 @@ describe.each(databases)('Webhook deliveries on the $name database', ({ open }) 
     const first = await record({ status: null, error, body: null });
     const second = await record({ event: 'session.finalized', at: later(5) });
     const shown = [second, first].map((delivery) => ({ ...delivery, sessionId: 's' }));
-    expect(await deliveries.list(projectId, {}, PAGE)).toEqual({ items: shown, total: 2 });
+    expect(await deliveries.list(projectId, {}, PAGE)).toEqual({ items: shown, total: 2, nextCursor: null });
     expect(await deliveries.list(projectId, {}, { limit: 1, offset: 1 })).toEqual({
       items: [shown[1]],
       total: 2,
+      nextCursor: null,
     });
     expect((await deliveries.list(projectId, { event: 'session.finalized' }, PAGE)).items).toEqual([
       shown[0],
