@@ -25,6 +25,4 @@ export interface WebhookDeliveryStore {
     filter: { readonly sessionId?: string; readonly event?: WebhookEventName },
     page: Page,
   ): Promise<PageOf<WebhookDelivery & { readonly sessionId: string }>>;
-  /** Removes what is older than its project's retention. @returns How many were removed. */
-  purge(now: Date): Promise<number>;
 }

@@ -3,14 +3,15 @@ import type { ApiKey, Scope } from './apiKey.ts';
 import type { AuditEntry } from './audit.ts';
 import type { KeyPrincipal } from './principal.ts';
 import type { Project, ProjectPatch } from './project.ts';
+import type { RetentionDaysPatch } from './retention.ts';
 
 type OptionalOfNew = 'callLimits' | 'quotas' | 'sessionIdleMinutes';
-export type NewProject = Omit<Project, OptionalOfNew | 'chatIdleMinutes'> & {
+export type NewProject = Omit<Project, OptionalOfNew | 'chatIdleMinutes' | 'retentionDays'> & {
   readonly [Field in OptionalOfNew]?: Project[Field] | undefined;
-};
+} & { readonly retentionDays?: RetentionDaysPatch };
 
 export interface ProjectStore {
-  /** A project without limits has none; one without quotas or idle time has the defaults. */
+  /** A project without limits has none; one without quotas, idle time or `retentionDays` has the defaults. */
   insert(project: NewProject): Promise<void>;
   /** @param lock - Blocks all writes to the project until the transaction ends. */
   find(projectId: string, lock?: 'for removal'): Promise<Project | undefined>;
@@ -58,7 +59,6 @@ export interface IdempotencyStore {
   /** Waits for a concurrent claim of the same key. @returns The stored response, if any. */
   claim(scope: string, key: string, fingerprint: string, now: Date): Promise<StoredResponse | undefined>;
   keep(scope: string, key: string, status: number, body: unknown): Promise<void>;
-  removeOlderThan(time: Date): Promise<void>;
 }
 
 export interface LegacyUse {

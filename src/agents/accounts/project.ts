@@ -3,16 +3,24 @@ import { z } from 'zod';
 import { omitUndefined } from '../../base/omitUndefined.ts';
 import { callLimits, callLimitsPatch, NEW_PROJECT_CALL_LIMITS } from './callLimits.ts';
 import { DEFAULT_QUOTAS, quotas, quotasFrom, quotasPatch } from './quotas.ts';
+import {
+  DEFAULT_RETENTION_DAYS,
+  LONGEST_RETENTION_DAYS,
+  type RetentionDaysPatch,
+  retentionDays,
+  retentionDaysPatch,
+} from './retention.ts';
 
 export const DEFAULT_SESSION_IDLE_MINUTES = 30;
 /** People come back to a chat later than to a phone. */
 export const DEFAULT_CHAT_IDLE_MINUTES = 60;
-export const DEFAULT_HISTORY_RETENTION_DAYS = 30;
 export const LONGEST_SESSION_IDLE_MINUTES = 7 * 24 * 60;
-const LONGEST_HISTORY_RETENTION_DAYS = 3650;
 
 const CALL_LIMITS =
   'Which numbers the project may call, and how much: protects against stolen keys and high bills.';
+
+const RETENTION =
+  'How many days the project’s data is kept; null keeps it. What nobody has set is kept as long as sessions are.';
 
 const QUOTAS = 'How much the project may hold: protects the installation’s other projects.';
 
@@ -28,30 +36,57 @@ const fields = {
   historyRetentionDays: z
     .int()
     .min(0)
-    .max(LONGEST_HISTORY_RETENTION_DAYS)
-    .describe('Days that transcripts and recordings are kept; 0 keeps none.'),
+    .max(LONGEST_RETENTION_DAYS)
+    .describe('The same as `retentionDays.sessions`.'),
   reportUsage: z.boolean().describe('Report actual token counts in completions instead of -1.'),
 };
 
-export const projectInput = z.strictObject({
-  name: fields.name,
-  sessionIdleMinutes: fields.sessionIdleMinutes.optional().meta({ default: DEFAULT_SESSION_IDLE_MINUTES }),
-  historyRetentionDays: fields.historyRetentionDays.default(DEFAULT_HISTORY_RETENTION_DAYS),
-  reportUsage: fields.reportUsage.default(false),
-  callLimits: callLimitsPatch
-    .transform((given) => ({ ...NEW_PROJECT_CALL_LIMITS, ...omitUndefined(given) }))
-    .default(NEW_PROJECT_CALL_LIMITS)
-    .describe(CALL_LIMITS),
-  quotas: quotasPatch.transform(quotasFrom).default(DEFAULT_QUOTAS).describe(QUOTAS),
-});
+interface SessionRetention {
+  readonly historyRetentionDays?: number | null | undefined;
+  readonly retentionDays?: RetentionDaysPatch | undefined;
+}
+
+/** `historyRetentionDays` is the older name of `retentionDays.sessions`. @returns Undefined where neither is given. */
+export function sessionRetentionOf({
+  historyRetentionDays,
+  retentionDays,
+}: SessionRetention): number | null | undefined {
+  return retentionDays?.sessions === undefined ? historyRetentionDays : retentionDays.sessions;
+}
+
+const ONE_RETENTION = {
+  path: ['historyRetentionDays'],
+  message: 'is the same as retentionDays.sessions: send one of them',
+};
+
+function saysOneRetention(given: SessionRetention): boolean {
+  return given.historyRetentionDays === undefined || sessionRetentionOf(given) === given.historyRetentionDays;
+}
+
+export const projectInput = z
+  .strictObject({
+    name: fields.name,
+    sessionIdleMinutes: fields.sessionIdleMinutes.optional().meta({ default: DEFAULT_SESSION_IDLE_MINUTES }),
+    historyRetentionDays: fields.historyRetentionDays.optional().meta({ default: DEFAULT_RETENTION_DAYS }),
+    retentionDays: retentionDaysPatch.default({}).describe(RETENTION),
+    reportUsage: fields.reportUsage.default(false),
+    callLimits: callLimitsPatch
+      .transform((given) => ({ ...NEW_PROJECT_CALL_LIMITS, ...omitUndefined(given) }))
+      .default(NEW_PROJECT_CALL_LIMITS)
+      .describe(CALL_LIMITS),
+    quotas: quotasPatch.transform(quotasFrom).default(DEFAULT_QUOTAS).describe(QUOTAS),
+  })
+  .refine(saysOneRetention, ONE_RETENTION);
 
 export const projectPatch = z
   .strictObject({
     ...fields,
+    retentionDays: retentionDaysPatch.describe(`${RETENTION} Only the supplied fields change.`),
     callLimits: callLimitsPatch.describe(`${CALL_LIMITS} Only the supplied limits change.`),
     quotas: quotasPatch.describe(`${QUOTAS} Only the supplied quotas change.`),
   })
-  .partial();
+  .partial()
+  .refine(saysOneRetention, ONE_RETENTION);
 
 export const project = z.object({
   id: z.uuid(),
@@ -61,6 +96,8 @@ export const project = z.object({
     .describe(
       `A chat without activity for this many minutes is ended: \`sessionIdleMinutes\` once it was set, else ${DEFAULT_CHAT_IDLE_MINUTES}. Read-only.`,
     ),
+  historyRetentionDays: fields.historyRetentionDays.nullable(),
+  retentionDays: retentionDays.describe(RETENTION),
   callLimits: callLimits.describe(CALL_LIMITS),
   quotas: quotas.describe(QUOTAS),
   createdAt: z.iso.datetime(),

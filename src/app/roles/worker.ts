@@ -5,22 +5,24 @@ import type { NodeContext } from '../node/node.ts';
 import type { Services } from '../services/services.ts';
 
 /** Starts the background tasks: maintenance on all nodes, and the cleanup after failed nodes with the role `worker`. */
-export function startWorker(node: NodeContext, { conversations, webhooks, calls }: Services): void {
+export function startWorker(
+  node: NodeContext,
+  { conversations, webhooks, calls, customers }: Services,
+): void {
   const { config, lifecycle, database, clock, logger, onError } = node;
   const { stores } = node.storage;
-  lifecycle.onClose(startHousekeeping(stores, config.AUDIT_RETENTION_DAYS, clock, logger));
+  const auditRetentionDays = config.AUDIT_RETENTION_DAYS;
+  lifecycle.onClose(startHousekeeping({ ...stores, database, auditRetentionDays, clock, logger }));
   lifecycle.onClose(startSessionIndexing(database, clock, logger));
   lifecycle.onClose(
     startSessionSweeps({
       sessions: stores.sessions,
-      history: stores.history,
-      deliveries: stores.webhookDeliveries,
-      releases: stores.releases,
       endIdle: (found) => conversations.endIdle(found),
       clock,
       onError,
     }),
   );
+  lifecycle.onClose(customers.startResuming());
   webhooks.dispatcher.start();
   if (config.ROLES.includes('worker')) calls.startSweeper();
 }

@@ -58,6 +58,4 @@ export interface HistoryStore {
   addEvents(instanceId: string, events: readonly HistoryEvent[]): Promise<void>;
   /** Adds messages after all others of a live or ended session. */
   addMessages(instanceId: string, messages: readonly SessionMessage[]): Promise<void>;
-  /** Deletes sessions older than their project's retention. @returns How many. */
-  purge(now: Date): Promise<number>;
 }

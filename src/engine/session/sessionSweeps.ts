@@ -1,44 +1,36 @@
 import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ConversationEngine } from '../conversationEngine.ts';
-import type { HistoryStore } from '../history/historyStore.ts';
-import type { ReleaseStore } from './releases.ts';
 import type { SessionStore } from './sessionStore.ts';
 
 /** An idle session ends at most this much late. */
 const IDLE_SWEEP_MS = 15_000;
-/** Expired data is deleted within this time. */
-const PURGE_MS = 3_600_000;
 const IDLE_BATCH = 100;
 
 export interface SessionSweepsDeps {
   readonly sessions: Pick<SessionStore, 'idle'>;
-  readonly history: Pick<HistoryStore, 'purge'>;
-  readonly deliveries: { purge(now: Date): Promise<number> };
-  readonly releases: Pick<ReleaseStore, 'removeUnused'>;
   readonly endIdle: ConversationEngine['endIdle'];
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
 
 /**
- * Ends idle sessions and deletes expired data. All nodes may run it at the same time.
+ * Ends idle sessions. All nodes may run it at the same time.
  *
  * @returns Stops the sweeps and waits for a running one; idempotent.
  */
 export function startSessionSweeps(deps: SessionSweepsDeps): () => Promise<void> {
   const { clock, onError } = deps;
   let stopped = false;
-  const isStopped = () => stopped;
-  const retrying = (what: string) => (error: unknown) => onError(error, `${what} failed, will be retried`);
-  const sweeps = [
-    repeat(clock, IDLE_SWEEP_MS, () => endIdle(deps, isStopped), retrying('sweep of idle sessions')),
-    repeat(clock, PURGE_MS, () => purge(deps), retrying('purge of expired data')),
-  ];
-
-  return async () => {
+  const stop = repeat(
+    clock,
+    IDLE_SWEEP_MS,
+    () => endIdle(deps, () => stopped),
+    (error) => onError(error, 'sweep of idle sessions failed, will be retried'),
+  );
+  return () => {
     stopped = true;
-    await Promise.all(sweeps.map((stop) => stop()));
+    return stop();
   };
 }
 
@@ -61,11 +53,4 @@ async function endIdle(
     }
     if (idle.length < IDLE_BATCH) return;
   } while (ended > 0);
-}
-
-async function purge({ history, deliveries, releases, clock }: SessionSweepsDeps): Promise<void> {
-  const now = new Date(clock.now());
-  await history.purge(now);
-  await deliveries.purge(now);
-  await releases.removeUnused();
 }

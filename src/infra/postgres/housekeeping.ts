@@ -1,38 +1,51 @@
 import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Database } from './connection/database.ts';
+import { EXPIRED, type Expired, removeExpired } from './retention.ts';
 
-const EVERY_MILLISECONDS = 10 * 60_000;
-const IDEMPOTENCY_HOURS = 24;
+const EVERY_MS = 10 * 60_000;
+const DAY_MS = 86_400_000;
 
-const HOUR_MS = 3_600_000;
-
-interface Removable {
-  removeOlderThan(time: Date): Promise<void>;
-}
-
-interface Swept {
-  readonly idempotency: Removable;
-  readonly audit: Removable;
+export interface HousekeepingDeps {
+  readonly database: Pick<Database, 'query' | 'background'>;
+  readonly audit: { removeOlderThan(time: Date): Promise<void> };
+  readonly auditRetentionDays: number;
+  readonly releases: { removeUnused(): Promise<void> };
+  readonly clock: Clock;
+  readonly logger: { warn(fields: object, message: string): void };
 }
 
 /**
  * Removes expired rows at an interval. Several nodes may run it.
  *
- * @returns Stops it and waits for the running removal; idempotent.
+ * @returns Stops it and waits for the running statement; idempotent.
  */
-export function startHousekeeping(
-  stores: Swept,
-  auditRetentionDays: number,
-  clock: Clock,
-  logger: { warn(fields: object, message: string): void },
-): () => Promise<void> {
-  return repeat(
-    clock,
-    EVERY_MILLISECONDS,
-    async () => {
-      await stores.idempotency.removeOlderThan(new Date(clock.now() - IDEMPOTENCY_HOURS * HOUR_MS));
-      await stores.audit.removeOlderThan(new Date(clock.now() - auditRetentionDays * 24 * HOUR_MS));
-    },
-    (error) => logger.warn({ err: error }, 'housekeeping failed, will be retried'),
+export function startHousekeeping(deps: HousekeepingDeps): () => Promise<void> {
+  const { database, audit, auditRetentionDays, releases, clock, logger } = deps;
+  let isStopping = false;
+  const tasks: [what: string, remove: (now: Date) => Promise<unknown>][] = [
+    ...(Object.keys(EXPIRED) as Expired[]).map((what): (typeof tasks)[number] => [
+      what,
+      (now) => removeExpired(database, what, now, () => isStopping),
+    ]),
+    ['audit', (now) => audit.removeOlderThan(new Date(now.getTime() - auditRetentionDays * DAY_MS))],
+    ['releases', () => releases.removeUnused()],
+  ];
+  const removeAll = async () => {
+    const now = new Date(clock.now());
+    for (const [what, remove] of tasks) {
+      if (isStopping) return;
+      // A failure of one does not hold up the others.
+      await remove(now).catch((error: unknown) =>
+        logger.warn({ err: error, what }, 'expired data not removed, retrying'),
+      );
+    }
+  };
+  const stop = repeat(clock, EVERY_MS, removeAll, (error) =>
+    logger.warn({ err: error }, 'housekeeping failed, retrying'),
   );
+  return () => {
+    isStopping = true;
+    return stop();
+  };
 }

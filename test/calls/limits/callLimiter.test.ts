@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type CallLimits, NO_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
 import { DEFAULT_QUOTAS } from '../../../src/agents/accounts/quotas.ts';
+import { retentionFrom } from '../../../src/agents/accounts/retention.ts';
 import { CallLimiter } from '../../../src/calls/limits/callLimiter.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
@@ -30,6 +31,7 @@ const limiter = new CallLimiter({
             sessionIdleMinutes: 30,
             chatIdleMinutes: 60,
             historyRetentionDays: 30,
+            retentionDays: retentionFrom(30, {}),
             reportUsage: false,
             callLimits: limits,
             quotas: DEFAULT_QUOTAS,

@@ -9,7 +9,16 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
       sessionIdleMinutes:
         'infra/postgres/sessions/sessions.integration.test.ts › idle sessions are chat and web sessions beyond their project’s idle time',
       historyRetentionDays:
-        'infra/postgres/sessions/history.integration.test.ts › without retention shows nothing and is removed',
+        'infra/postgres/retention.integration.test.ts › of sessions is historyRetentionDays, with all rows, and spares live ones',
+      'retentionDays.sessions':
+        'api/routes/projects/projects.integration.test.ts › keep what retentionDays says, of which historyRetentionDays is the older name of sessions',
+      'retentionDays.recordings':
+        'infra/postgres/retention.integration.test.ts › of recordings leaves the call, and the file to be removed',
+      'retentionDays.deliveries':
+        'infra/postgres/retention.integration.test.ts › of deliveries, with sessions for %s days and %j, is %i days',
+      'retentionDays.traces': 'infra/postgres/retention.integration.test.ts › of traces leaves the call',
+      'retentionDays.tests':
+        'api/routes/projects/projects.integration.test.ts › keep what retentionDays says, of which historyRetentionDays is the older name of sessions',
       reportUsage: 'api/chat/chatCompletions.test.ts › is reported when the project is set to',
       'callLimits.allowedPrefixes': 'calls/limits/destinations.test.ts › %s',
       'callLimits.blockedPrefixes': 'calls/limits/destinations.test.ts › %s',

@@ -49,9 +49,6 @@ test('A chat that was left ends after the agent’s sessionIdleMinutes, with its
       },
     },
     endIdle: (found) => engine.endIdle(found),
-    history: { purge: async () => 0 },
-    deliveries: { purge: async () => 0 },
-    releases: { removeUnused: async () => undefined },
     clock,
     onError: (error) => {
       throw error;

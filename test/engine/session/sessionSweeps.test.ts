@@ -3,7 +3,6 @@ import { expect, test, vi } from 'vitest';
 import { type SessionSweepsDeps, startSessionSweeps } from '../../../src/engine/session/sessionSweeps.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
-const MINUTE = 60_000;
 const PROJECT = 'p';
 
 /** Idle sessions that are there until they are ended. */
@@ -11,7 +10,6 @@ function scene(idle: string[], change: Partial<SessionSweepsDeps> = {}) {
   const clock = createSimulatedClock();
   const ended: string[] = [];
   const errors: string[] = [];
-  const purged: string[] = [];
   const live = [...idle];
   const deps: SessionSweepsDeps = {
     sessions: {
@@ -28,23 +26,11 @@ function scene(idle: string[], change: Partial<SessionSweepsDeps> = {}) {
       live.splice(live.indexOf(sessionId), 1);
       return true;
     },
-    history: {
-      purge: async (now) => {
-        purged.push(`history ${now.toISOString()}`);
-        return 0;
-      },
-    },
-    deliveries: { purge: async () => purged.push('deliveries') },
-    releases: {
-      removeUnused: async () => {
-        purged.push('releases');
-      },
-    },
     clock,
     onError: (_error, what) => errors.push(what),
     ...change,
   };
-  return { clock, ended, errors, purged, live, stop: startSessionSweeps(deps) };
+  return { clock, ended, errors, live, stop: startSessionSweeps(deps) };
 }
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
 
@@ -78,28 +64,6 @@ test('Session sweeps report a session that cannot be ended, and retry it at the 
   expect(tries).toBe(100);
   clock.advance(15_000);
   await vi.waitFor(() => expect(tries).toBe(200));
-  await stop();
-});
-
-test('Session sweeps purge every hour, also after a failure', async () => {
-  let fails = true;
-  const { clock, errors, purged, stop } = scene([], {
-    releases: {
-      removeUnused: async () => {
-        if (fails) throw new Error('away');
-        purged.push('releases');
-      },
-    },
-  });
-  clock.advance(60 * MINUTE);
-  await vi.waitFor(() => expect(errors).toHaveLength(1));
-  expect(purged).toEqual(['history 2026-01-01T01:00:00.000Z', 'deliveries']);
-  fails = false;
-  await settled();
-  clock.advance(60 * MINUTE);
-  await vi.waitFor(() =>
-    expect(purged.slice(2)).toEqual(['history 2026-01-01T02:00:00.000Z', 'deliveries', 'releases']),
-  );
   await stop();
 });
 

@@ -8,7 +8,9 @@ import {
   project,
   projectInput,
   projectPatch,
+  sessionRetentionOf,
 } from '../../../agents/accounts/project.ts';
+import { DEFAULT_RETENTION_DAYS, retentionFrom } from '../../../agents/accounts/retention.ts';
 import { createAgent } from '../../../agents/agents.ts';
 import { notFound } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
@@ -42,10 +44,14 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
       description: 'With an agent in draft and a short pathway to start from.',
       body: projectInput,
       async run({ stores, request, id, now }, input) {
-        const given = { id, ...input, createdAt: now, updatedAt: now };
+        const { retentionDays } = input;
+        const days = sessionRetentionOf(input);
+        const historyRetentionDays = days === undefined ? DEFAULT_RETENTION_DAYS : days;
+        const given = { id, ...input, historyRetentionDays, createdAt: now, updatedAt: now };
         await stores.projects.insert(given);
         const created: Project = {
           ...given,
+          retentionDays: retentionFrom(historyRetentionDays, retentionDays),
           sessionIdleMinutes: input.sessionIdleMinutes ?? DEFAULT_SESSION_IDLE_MINUTES,
           chatIdleMinutes: input.sessionIdleMinutes ?? DEFAULT_CHAT_IDLE_MINUTES,
         };
@@ -65,6 +71,7 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
         changed: Object.keys(patch),
         ...(patch.callLimits ? { callLimits: patch.callLimits } : {}),
         ...(patch.quotas ? { quotas: patch.quotas } : {}),
+        ...(patch.retentionDays ? { retentionDays: patch.retentionDays } : {}),
       }),
     },
     remove: {

@@ -30,8 +30,5 @@ export function idempotencyStore(database: Queryable): IdempotencyStore {
         [scope, key, status, JSON.stringify(body ?? null)],
       );
     },
-    async removeOlderThan(time) {
-      await database.query('DELETE FROM idempotency_keys WHERE created_at < $1', [time]);
-    },
   };
 }

@@ -9,8 +9,14 @@ import {
   DEFAULT_SESSION_IDLE_MINUTES,
   type Project,
   type ProjectPatch,
+  sessionRetentionOf,
 } from '../../../agents/accounts/project.ts';
 import { type Quotas, quotasFrom } from '../../../agents/accounts/quotas.ts';
+import {
+  LONGEST_RETENTION_DAYS,
+  type RetentionDaysPatch,
+  retentionFrom,
+} from '../../../agents/accounts/retention.ts';
 import { isUuid } from '../../../base/ids.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { mapPage } from '../../../base/page.ts';
@@ -25,6 +31,7 @@ interface Row {
   session_idle_minutes: number;
   chat_idle_minutes: number | null;
   history_retention_days: number;
+  retention_days: RetentionDaysPatch;
   report_usage: boolean;
   call_limits: CallLimitsPatch;
   quotas: Partial<Quotas>;
@@ -33,9 +40,9 @@ interface Row {
 }
 
 const COLUMNS = `id, name, session_idle_minutes, chat_idle_minutes, history_retention_days, report_usage, call_limits, quotas,
-  created_at, updated_at`;
+  created_at, updated_at, retention_days`;
 
-const INSERT = `INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+const INSERT = `INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
 
 export function projectStore(database: Queryable): ProjectStore {
   return {
@@ -45,12 +52,13 @@ export function projectStore(database: Queryable): ProjectStore {
         project.name,
         project.sessionIdleMinutes ?? DEFAULT_SESSION_IDLE_MINUTES,
         project.sessionIdleMinutes ?? null,
-        project.historyRetentionDays,
+        project.historyRetentionDays ?? LONGEST_RETENTION_DAYS,
         project.reportUsage,
         JSON.stringify(project.callLimits ?? {}),
         JSON.stringify(project.quotas ?? {}),
         project.createdAt,
         project.updatedAt,
+        storedRetention(project.historyRetentionDays, project.retentionDays),
       ]);
     },
     async find(projectId, lock) {
@@ -77,12 +85,14 @@ export function projectStore(database: Queryable): ProjectStore {
     },
     async update(projectId, patch: ProjectPatch, updatedAt) {
       if (!isUuid(projectId)) return undefined;
+      const sessionRetention = sessionRetentionOf(patch);
       const [row] = await database.query<Row>(
         `UPDATE projects SET
            name = coalesce($2, name),
            session_idle_minutes = coalesce($3, session_idle_minutes),
            chat_idle_minutes = coalesce($3, chat_idle_minutes),
            history_retention_days = coalesce($4, history_retention_days),
+           retention_days = CASE WHEN $4 IS NULL THEN retention_days ELSE retention_days - 'sessions' END || $9::jsonb,
            report_usage = coalesce($5, report_usage),
            call_limits = call_limits || $6::jsonb,
            quotas = quotas || $8::jsonb,
@@ -92,11 +102,12 @@ export function projectStore(database: Queryable): ProjectStore {
           projectId,
           patch.name ?? null,
           patch.sessionIdleMinutes ?? null,
-          patch.historyRetentionDays ?? null,
+          sessionRetention === undefined ? null : (sessionRetention ?? LONGEST_RETENTION_DAYS),
           patch.reportUsage ?? null,
           JSON.stringify(patch.callLimits ?? {}),
           updatedAt,
           JSON.stringify(patch.quotas ?? {}),
+          storedRetention(sessionRetention, patch.retentionDays),
         ],
       );
       return row && fromRow(row);
@@ -110,18 +121,25 @@ export function projectStore(database: Queryable): ProjectStore {
 }
 
 function fromRow(row: Row): Project {
+  const { sessions = row.history_retention_days } = row.retention_days;
   return {
     id: row.id,
     name: row.name,
     sessionIdleMinutes: row.session_idle_minutes,
     chatIdleMinutes: row.chat_idle_minutes ?? DEFAULT_CHAT_IDLE_MINUTES,
-    historyRetentionDays: row.history_retention_days,
+    historyRetentionDays: sessions,
+    retentionDays: retentionFrom(sessions, row.retention_days),
     reportUsage: row.report_usage,
     callLimits: limitsFrom(row.call_limits),
     quotas: quotasFrom(row.quotas),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };
+}
+
+/** The days of sessions have a column of their own, unless they are kept for ever. */
+function storedRetention(sessions: number | null | undefined, given: RetentionDaysPatch = {}): string {
+  return JSON.stringify({ ...given, sessions: sessions === null ? null : undefined });
 }
 
 /** Limits of a newer release, whose nodes run beside this one during an upgrade, are ignored. */

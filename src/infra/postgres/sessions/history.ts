@@ -46,9 +46,6 @@ interface StatsRow {
   call_latency_p95: number | null;
 }
 
-/** Rows per statement, to keep transactions short. */
-const PURGE_BATCH = 500;
-
 const COLUMNS = 'instance_id, session_id, channel, call_id, status, started_at, ended_at, message_count';
 /** Projects without retention show nothing, even while rows wait for their webhooks. */
 const SHOWN = `project_id = $1 AND (SELECT history_retention_days FROM projects WHERE id = $1) > 0`;
@@ -108,14 +105,6 @@ export function historyStore(database: Queryable): HistoryStore {
         [instanceId, messages.map(storableJson)],
       );
     },
-    async purge(now) {
-      let purged = 0;
-      for (;;) {
-        const gone = await database.query(PURGE, [now, PURGE_BATCH]);
-        purged += gone.length;
-        if (gone.length < PURGE_BATCH) return purged;
-      }
-    },
   };
 }
 
@@ -137,18 +126,6 @@ const FIND = `
      FROM session_events WHERE instance_id = history.instance_id) AS events
   FROM session_history AS history
   WHERE ${SHOWN} AND session_id = $2 ORDER BY started_at DESC, instance_id DESC LIMIT 1`;
-
-/** Unfinished webhooks keep an otherwise expired history for at most a day. */
-const PURGE = `
-  DELETE FROM session_history WHERE instance_id IN (
-    SELECT history.instance_id FROM session_history AS history
-    JOIN projects ON projects.id = history.project_id
-    WHERE history.status = 'ended'
-      AND history.ended_at <= $1::timestamptz - make_interval(days => history_retention_days)
-      AND (history_retention_days > 0 OR history.ended_at <= $1::timestamptz - interval '1 day'
-        OR NOT EXISTS (SELECT FROM webhook_outbox WHERE instance_id = history.instance_id))
-    LIMIT $2 FOR UPDATE OF history SKIP LOCKED
-  ) RETURNING instance_id`;
 
 function conditions(
   projectId: string,

@@ -18,11 +18,6 @@ interface Row {
   body: string | null;
 }
 
-/** Rows per statement, to keep transactions short. */
-const PURGE_BATCH = 1000;
-/** Deliveries of projects without history retention have no bodies and are kept for this long. */
-const DAYS_WITHOUT_HISTORY = 30;
-
 export function webhookDeliveryStore(database: Queryable): WebhookDeliveryStore {
   return {
     async list(projectId, { sessionId, event }, page) {
@@ -41,25 +36,8 @@ export function webhookDeliveryStore(database: Queryable): WebhookDeliveryStore 
       };
       return mapPage(await queryPage<Row>(database, list, page), fromRow);
     },
-    async purge(now) {
-      let purged = 0;
-      for (;;) {
-        const gone = await database.query(PURGE, [now, PURGE_BATCH]);
-        purged += gone.length;
-        if (gone.length < PURGE_BATCH) return purged;
-      }
-    },
   };
 }
-
-const PURGE = `
-  DELETE FROM webhook_deliveries WHERE (id, attempt) IN (
-    SELECT delivery.id, delivery.attempt FROM webhook_deliveries AS delivery
-    JOIN projects ON projects.id = delivery.project_id
-    WHERE delivery.at <= $1::timestamptz
-      - make_interval(days => coalesce(nullif(history_retention_days, 0), ${DAYS_WITHOUT_HISTORY}))
-    LIMIT $2 FOR UPDATE OF delivery SKIP LOCKED
-  ) RETURNING id`;
 
 function fromRow({ session_id, duration_ms, at, ...rest }: Row) {
   return { ...rest, sessionId: session_id, durationMs: duration_ms, at: isoTime(at) };

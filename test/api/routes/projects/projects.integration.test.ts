@@ -32,6 +32,7 @@ describe('Projects', () => {
       sessionIdleMinutes: 30,
       chatIdleMinutes: 60,
       historyRetentionDays: 30,
+      retentionDays: { sessions: 30, recordings: 30, deliveries: 30, traces: 30, tests: 30 },
       reportUsage: false,
       callLimits: NEW_LIMITS,
       quotas: DEFAULT_QUOTAS,
@@ -69,9 +70,31 @@ describe('Projects', () => {
       ...before,
       reportUsage: true,
       historyRetentionDays: 0,
+      retentionDays: { sessions: 0, recordings: 0, deliveries: 30, traces: 0, tests: 30 },
       updatedAt: after.body.updatedAt,
     });
     expect(Date.parse(after.body.updatedAt)).toBeGreaterThanOrEqual(Date.parse(before.updatedAt));
+  });
+
+  test('keep what retentionDays says, of which historyRetentionDays is the older name of sessions', async () => {
+    const body = { name: 'Kept', retentionDays: { sessions: null, recordings: 7 } };
+    const { body: created } = await gateway().api('POST', '/v1/projects', { body });
+    const kept = { sessions: null, recordings: 7, deliveries: null, traces: null, tests: 30 };
+    expect(created).toMatchObject({ historyRetentionDays: null, retentionDays: kept });
+    const path = `/v1/projects/${created.id}`;
+    expect((await gateway().api('GET', path)).body).toEqual(created);
+
+    const change = async (patch: object) => (await gateway().api('PATCH', path, { body: patch })).body;
+    expect(await change({ retentionDays: { deliveries: 3, tests: null } })).toMatchObject({
+      retentionDays: { ...kept, deliveries: 3, tests: null },
+    });
+    expect(await change({ historyRetentionDays: 90, retentionDays: { recordings: null } })).toMatchObject({
+      historyRetentionDays: 90,
+      retentionDays: { sessions: 90, recordings: null, deliveries: 3, traces: 90, tests: null },
+    });
+    expect(await change({ retentionDays: { sessions: 1 } })).toMatchObject({ historyRetentionDays: 1 });
+    const log = await gateway().api('GET', `${path}/audit-log`);
+    expect(log.body.data[0].details).toMatchObject({ retentionDays: { sessions: 1 } });
   });
 
   test('have call limits that only the operator changes, with audit log entries', async () => {
@@ -104,6 +127,13 @@ describe('Projects', () => {
     ['a name of 129 characters', { name: 'x'.repeat(129) }, '/name'],
     ['a number given as a string', { name: 'x', sessionIdleMinutes: '30' }, '/sessionIdleMinutes'],
     ['no idle minutes at all', { name: 'x', sessionIdleMinutes: 0 }, '/sessionIdleMinutes'],
+    ['recordings for 0 days', { name: 'x', retentionDays: { recordings: 0 } }, '/retentionDays/recordings'],
+    ['an unknown kind of data', { name: 'x', retentionDays: { words: 1 } }, '/retentionDays/words'],
+    [
+      'sessions kept for two times',
+      { name: 'x', historyRetentionDays: 5, retentionDays: { sessions: 6 } },
+      '/historyRetentionDays',
+    ],
     ['an unknown field', { name: 'x', colour: 'red' }, '/colour'],
     [
       'a destination that is no prefix',

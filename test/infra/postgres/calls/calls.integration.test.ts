@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { uuidV7 } from '../../../../src/base/ids.ts';
 import type { Call } from '../../../../src/calls/call.ts';
+import { removeExpired } from '../../../../src/infra/postgres/retention.ts';
 import { makeCall } from '../support/calls.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
 import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
@@ -331,7 +332,7 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
   });
 
   test('are removed with their history, and leave the keys of their recordings', async () => {
-    const { calls, history, projects, recordingRemovals, sipTraces } = world.stores;
+    const { calls, projects, recordingRemovals, sipTraces } = world.stores;
     const over = { status: 'completed', answeredAt: BEGIN, endedAt: BEGIN } as const;
     const recording = { status: 'ready', key: 'one.wav', durationMs: 1, error: null } as const;
     const { call, session, started } = makeCall(world, { ...over, recording });
@@ -342,9 +343,9 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
     await keep({ ...over });
     await world.end(session);
     const DAY_MS = 86_400_000;
-    await history.purge(date(29 * DAY_MS));
+    await removeExpired(opened.database, 'sessions', date(29 * DAY_MS));
     expect(await find(call)).toBeDefined();
-    await history.purge(date(31 * DAY_MS));
+    await removeExpired(opened.database, 'sessions', date(31 * DAY_MS));
     expect(await find(call)).toBeUndefined();
     expect(await opened.database.query('SELECT id FROM sip_trace')).toEqual([]);
     expect(await recordingRemovals.due(10)).toEqual(['one.wav']);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 
 import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
 import { idempotencyStore } from '../../../../src/infra/postgres/projects/idempotency.ts';
+import { removeExpired } from '../../../../src/infra/postgres/retention.ts';
 import {
   databases,
   migrated,
@@ -43,7 +44,7 @@ describe.each(databases)('Stored responses on the $name database', ({ open }) =>
       status: 200,
       body: 'second',
     });
-    await store().removeOlderThan(later(48));
+    await removeExpired(opened.database, 'idempotencyKeys', later(49));
     const left = await opened.database.query(`SELECT 1 FROM idempotency_keys WHERE key = 'old'`);
     expect(left).toEqual([]);
   });

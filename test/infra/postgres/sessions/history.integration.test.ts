@@ -6,7 +6,6 @@ import { databases, migrated, type OpenDatabase } from '../support/databases.ts'
 import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
 
 const PAGE = { limit: 50, offset: 0 };
-const DAY = 86_400_000;
 
 describe.each(databases)('The history on the $name database', ({ open }) => {
   let opened: OpenDatabase;
@@ -19,7 +18,6 @@ describe.each(databases)('The history on the $name database', ({ open }) => {
     world = await sessionWorld(opened.database);
   });
   const history = () => world.stores.history;
-  const finishWebhooks = () => opened.database.query('DELETE FROM webhook_outbox', []);
 
   test('contains a session’s messages and events, while it is live and after', async () => {
     const session = await world.start({ sessionId: 's', callId: 'call', channel: 'phone' });
@@ -195,60 +193,7 @@ describe.each(databases)('The history on the $name database', ({ open }) => {
     });
   });
 
-  describe('the purge', () => {
-    const left = async () =>
-      (
-        await opened.database.query<{ instance_id: string }>('SELECT instance_id FROM session_history', [])
-      ).map(({ instance_id }) => instance_id);
-    const messagesLeft = async () =>
-      (
-        await opened.database.query<{ n: number }>('SELECT count(*)::integer AS n FROM session_messages', [])
-      )[0]?.n;
-    beforeEach(() => opened.database.query('DELETE FROM projects WHERE id <> $1', [world.projectId]));
-    const ended = async (from: SessionWorld, at: string) => {
-      const session = await from.say(await from.start(), [user('x')]);
-      await from.end(session, { at });
-      return session.instanceId;
-    };
-
-    test('removes what exceeds the project’s retention, with all rows, and no live session', async () => {
-      const long = await sessionWorld(opened.database, { historyRetentionDays: 90 });
-      const old = await ended(world, later(0));
-      const young = await ended(world, later(1000));
-      const longKept = await ended(long, later(0));
-      const live = (await world.start()).instanceId;
-      await finishWebhooks();
-      expect(await history().purge(new Date(Date.parse(BEGIN) + 30 * DAY - 1))).toBe(0);
-      expect(await history().purge(new Date(Date.parse(BEGIN) + 30 * DAY))).toBe(1);
-      expect((await left()).sort()).toEqual([young, longKept, live].sort());
-      expect(await messagesLeft()).toBe(2);
-      expect(old).not.toBe(young);
-    });
-
-    test('without retention waits for a session’s webhooks, at most a day', async () => {
-      const secretive = await sessionWorld(opened.database, { historyRetentionDays: 0 });
-      await ended(secretive, later(0));
-      const ageMs = (ms: number) => new Date(Date.parse(BEGIN) + ms);
-      expect(await history().purge(ageMs(DAY - 1))).toBe(0);
-      await ended(secretive, later(60_000));
-      await finishWebhooks();
-      expect(await history().purge(ageMs(59_999))).toBe(1);
-      await ended(secretive, later(0));
-      expect(await history().purge(ageMs(DAY))).toBe(2);
-      expect(await messagesLeft()).toBe(0);
-    });
-
-    test('is purged in several batches', async () => {
-      await opened.database.query(
-        `INSERT INTO session_history (instance_id, project_id, session_id, channel, status, started_at, ended_at)
-         SELECT gen_random_uuid(), $1, n::text, 'chat', 'ended', $2, $2 FROM generate_series(1, 1201) AS n`,
-        [world.projectId, BEGIN],
-      );
-      expect(await history().purge(new Date(Date.parse(BEGIN) + 31 * DAY))).toBe(1201);
-    });
-  });
-
-  test('without retention shows nothing and is removed', async () => {
+  test('without retention shows nothing', async () => {
     const secretive = await sessionWorld(opened.database, { historyRetentionDays: 0 });
     const session = await secretive.say(await secretive.start({ sessionId: 's' }), [user('x')]);
     await secretive.end(session, { at: later(0) });
@@ -259,7 +204,5 @@ describe.each(databases)('The history on the $name database', ({ open }) => {
       nextCursor: null,
     });
     expect((await history().stats(secretive.projectId, {})).total).toBe(0);
-    await finishWebhooks();
-    expect(await history().purge(new Date(BEGIN))).toBe(1);
   });
 });

@@ -1,3 +1,4 @@
+import type { RetentionDaysPatch } from '../../../../src/agents/accounts/retention.ts';
 import { type AgentConfig, newAgentConfig } from '../../../../src/agents/agentConfig.ts';
 import { starterPathway } from '../../../../src/agents/pathway/schema/starterPathway.ts';
 import type { AgentRelease } from '../../../../src/agents/release.ts';
@@ -58,7 +59,8 @@ export type SessionWorld = Awaited<ReturnType<typeof sessionWorld>>;
 
 interface Settings {
   readonly sessionIdleMinutes: number | undefined;
-  readonly historyRetentionDays: number;
+  readonly historyRetentionDays: number | null;
+  readonly retentionDays: RetentionDaysPatch;
   readonly config: Partial<AgentConfig>;
 }
 

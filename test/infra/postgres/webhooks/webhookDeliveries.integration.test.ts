@@ -6,7 +6,6 @@ import { databases, migrated, type OpenDatabase } from '../support/databases.ts'
 import { BEGIN, later, sessionWorld } from '../support/sessions.ts';
 
 const PAGE = { limit: 50, offset: 0 };
-const DAY = 86_400_000;
 
 describe.each(databases)('Webhook deliveries on the $name database', ({ open }) => {
   let opened: OpenDatabase;
@@ -66,17 +65,5 @@ describe.each(databases)('Webhook deliveries on the $name database', ({ open }) 
     const { record, deliveries, projectId } = await scene();
     await record({ body: 'x'.repeat(70_000) });
     expect((await deliveries.list(projectId, {}, PAGE)).items[0]?.body).toBe('x'.repeat(65_536));
-  });
-
-  test.each([
-    [7, 7],
-    [0, 30],
-  ])('with a history of %i days are removed after %i', async (days, goneAfterDays) => {
-    await opened.database.query('DELETE FROM projects', []);
-    const { record, deliveries } = await scene(days);
-    await record();
-    const atAge = (ms: number) => new Date(Date.parse(BEGIN) + ms);
-    expect(await deliveries.purge(atAge(goneAfterDays * DAY - 1))).toBe(0);
-    expect(await deliveries.purge(atAge(goneAfterDays * DAY))).toBe(1);
   });
 });

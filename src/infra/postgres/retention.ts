@@ -1,0 +1,118 @@
+import { DEFAULT_RETENTION_DAYS } from '../../agents/accounts/retention.ts';
+import type { Database } from './connection/database.ts';
+
+/** Rows per statement, to keep transactions short: a session has many rows of its own. */
+const BATCH = 100;
+/** What the API shows of usage is a month; a year can be compared with the one before. */
+const USAGE_DAYS = 400;
+/** After the customer's last session. */
+const MEMORY_DAYS = 365;
+
+/** Null for ever. */
+const SESSION_DAYS = `CASE WHEN retention_days ? 'sessions' THEN NULL ELSE history_retention_days END`;
+
+/**
+ * What is removed when. $1 is the time, $2 the most rows; each statement returns a row for each that it removed.
+ *
+ * A LATERAL reads each project's index from its oldest entry, so that a statement with nothing to remove costs as much in
+ * a large table as in a small one. Rows that another node is removing are skipped.
+ */
+export const EXPIRED = {
+  // Unfinished webhooks keep a session that is not kept otherwise for a day at most.
+  sessions: deleteFrom('session_history', 'instance_id', {
+    where: `status = 'ended' AND ended_at <= ${daysAgo(SESSION_DAYS)}
+      AND (history_retention_days > 0 OR ended_at <= ${daysAgo('1')}
+        OR NOT EXISTS (SELECT FROM webhook_outbox WHERE instance_id = session_history.instance_id))`,
+    orderBy: 'ended_at',
+  }),
+  deliveries: deleteFrom('webhook_deliveries', 'id, attempt', {
+    where: `at <= ${daysAgo(`CASE
+      WHEN retention_days ? 'deliveries' THEN ${daysOf('deliveries')}
+      WHEN history_retention_days = 0 THEN ${DEFAULT_RETENTION_DAYS}
+      ELSE ${SESSION_DAYS} END`)}`,
+    orderBy: 'at',
+  }),
+  recordings: `UPDATE calls SET recording = NULL WHERE id IN (${expired('calls', 'calls.id', {
+    where: `recording->>'key' IS NOT NULL AND ended_at <= ${daysAgo(daysOf('recordings'))}`,
+    orderBy: 'ended_at',
+  })}) RETURNING 1`,
+  traces: `
+    WITH untraced AS (UPDATE calls SET is_trace_removed = true WHERE id IN (${expired('calls', 'calls.id', {
+      where: `NOT is_trace_removed AND ended_at <= ${daysAgo(daysOf('traces'))}`,
+      orderBy: 'ended_at',
+    })}) RETURNING id),
+    removed AS (DELETE FROM sip_trace USING untraced WHERE call_id = untraced.id)
+    SELECT 1 FROM untraced`,
+  usage: deleteFrom('project_usage', 'project_id, day, kind', {
+    where: `day <= ${daysAgo(String(USAGE_DAYS))}`,
+    orderBy: 'day',
+  }),
+  legacyUsage: deleteFrom('legacy_usage', 'project_id, day, route', {
+    where: `day <= ${daysAgo(String(USAGE_DAYS))}`,
+    orderBy: 'day',
+  }),
+  memories: `
+    DELETE FROM customer_memories WHERE (project_id, customer) IN (
+      SELECT project_id, customer FROM customer_memories WHERE updated_at <= ${daysAgo(String(MEMORY_DAYS))}
+      ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    ) RETURNING 1`,
+  idempotencyKeys: `
+    DELETE FROM idempotency_keys WHERE (scope, key) IN (
+      SELECT scope, key FROM idempotency_keys WHERE created_at <= ${daysAgo('1')}
+      ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    ) RETURNING 1`,
+};
+
+export type Expired = keyof typeof EXPIRED;
+
+/**
+ * Removes what is past its time, in batches that several nodes may remove side by side.
+ *
+ * @param isStopping - Ends it before the next batch.
+ * @returns How many rows were removed.
+ */
+export async function removeExpired(
+  database: Pick<Database, 'query' | 'background'>,
+  what: Expired,
+  now: Date,
+  isStopping: () => boolean = () => false,
+): Promise<number> {
+  const { query } = database.background ?? database;
+  let removed = 0;
+  while (!isStopping()) {
+    const { length } = await query(EXPIRED[what], [now, BATCH]);
+    removed += length;
+    if (length < BATCH) break;
+  }
+  return removed;
+}
+
+interface Choice {
+  /** Over the table and `projects`. */
+  readonly where: string;
+  /** As in an index that begins with the project. */
+  readonly orderBy: string;
+}
+
+function deleteFrom(table: string, key: string, choice: Choice): string {
+  return `DELETE FROM ${table} WHERE (${key}) IN (${expired(table, key, choice)}) RETURNING 1`;
+}
+
+/** The expired rows of all projects. */
+function expired(table: string, key: string, { where, orderBy }: Choice): string {
+  return `
+    SELECT found.* FROM projects, LATERAL (
+      SELECT ${key} FROM ${table} WHERE project_id = projects.id AND ${where}
+      ORDER BY ${orderBy} LIMIT $2 FOR UPDATE OF ${table} SKIP LOCKED
+    ) AS found LIMIT $2`;
+}
+
+/** Null, which nothing is older than, where the days are null. */
+function daysAgo(days: string): string {
+  return `$1::timestamptz - make_interval(days => ${days})`;
+}
+
+/** What was set for the project; null where nothing was. @see retentionFrom */
+function daysOf(field: 'recordings' | 'deliveries' | 'traces'): string {
+  return `(retention_days->>'${field}')::integer`;
+}

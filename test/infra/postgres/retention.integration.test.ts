@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import type { RetentionDaysPatch } from '../../../src/agents/accounts/retention.ts';
+import { uuidV7 } from '../../../src/base/ids.ts';
+import { EXPIRED, type Expired, removeExpired } from '../../../src/infra/postgres/retention.ts';
+import { makeCall } from './support/calls.ts';
+import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from './support/databases.ts';
+import { BEGIN, later, type SessionWorld, sessionWorld, user } from './support/sessions.ts';
+
+const DAY_MS = 86_400_000;
+
+describe.each(databases)('Retention on the $name database', ({ open }) => {
+  let opened: OpenDatabase;
+  beforeAll(async () => {
+    opened = await migrated(open);
+  }, OPEN_TIMEOUT_MS);
+  afterAll(() => opened.close());
+  beforeEach(() => opened.database.query('DELETE FROM projects'));
+
+  const count = async (table: string): Promise<number> => {
+    const [row] = await opened.database.query<{ n: number }>(`SELECT count(*)::integer AS n FROM ${table}`);
+    return row?.n ?? 0;
+  };
+  const expire = (what: Expired, ms: number) =>
+    removeExpired(opened.database, what, new Date(Date.parse(BEGIN) + ms));
+  const finishWebhooks = () => opened.database.query('DELETE FROM webhook_outbox');
+  const ended = async (from: SessionWorld, at = BEGIN) => {
+    const session = await from.say(await from.start(), [user('x')]);
+    await from.end(session, { at });
+    return session;
+  };
+
+  test('of sessions is historyRetentionDays, with all rows, and spares live ones', async () => {
+    const world = await sessionWorld(opened.database);
+    const long = await sessionWorld(opened.database, { historyRetentionDays: 90 });
+    const forEver = await sessionWorld(opened.database, { historyRetentionDays: null });
+    await ended(world);
+    const others = [
+      await ended(world, later(1000)),
+      await ended(long),
+      await world.start(),
+      await ended(forEver),
+    ];
+    await finishWebhooks();
+    expect(await expire('sessions', 30 * DAY_MS - 1)).toBe(0);
+    expect(await expire('sessions', 30 * DAY_MS)).toBe(1);
+    const left = await opened.database.query<{ instance_id: string }>(
+      'SELECT instance_id FROM session_history',
+    );
+    expect(left.map(({ instance_id }) => instance_id).sort()).toEqual(
+      others.map((one) => one.instanceId).sort(),
+    );
+    expect(await count('session_messages')).toBe(3);
+  });
+
+  test('of sessions that are not kept waits for their webhooks, at most a day', async () => {
+    const world = await sessionWorld(opened.database, { historyRetentionDays: 0 });
+    await ended(world);
+    expect(await expire('sessions', DAY_MS - 1)).toBe(0);
+    await ended(world, later(60_000));
+    await finishWebhooks();
+    expect(await expire('sessions', 59_999)).toBe(1);
+    await ended(world);
+    expect(await expire('sessions', DAY_MS)).toBe(2);
+    expect(await count('session_messages')).toBe(0);
+  });
+
+  test('goes on in batches until it is asked to stop', async () => {
+    const { projectId } = await sessionWorld(opened.database);
+    await opened.database.query(
+      `INSERT INTO session_history (instance_id, project_id, session_id, channel, status, started_at, ended_at)
+       SELECT gen_random_uuid(), $1, n::text, 'chat', 'ended', $2, $2 FROM generate_series(1, 201) AS n`,
+      [projectId, BEGIN],
+    );
+    const now = new Date(Date.parse(BEGIN) + 31 * DAY_MS);
+    expect(await removeExpired(opened.database, 'sessions', now, () => true)).toBe(0);
+    expect(await removeExpired(opened.database, 'sessions', now)).toBe(201);
+  });
+
+  test.each<[number | null, RetentionDaysPatch, number]>([
+    [7, {}, 7],
+    [0, {}, 30],
+    [null, { deliveries: 12 }, 12],
+    [7, { deliveries: 45 }, 45],
+  ])(
+    'of deliveries, with sessions for %s days and %j, is %i days',
+    async (historyRetentionDays, days, after) => {
+      const world = await sessionWorld(opened.database, { historyRetentionDays, retentionDays: days });
+      const { instanceId } = await ended(world);
+      const delivery = { id: uuidV7(), attempt: 1, event: 'session.ended', url: 'u', status: 204 } as const;
+      await world.outbox.advance(instanceId, (outbox) => ({
+        outbox,
+        nextAtMs: Date.parse(BEGIN),
+        delivery: { ...delivery, durationMs: 1, error: null, at: BEGIN, body: '{}' },
+        result: undefined,
+      }));
+      expect(await expire('deliveries', after * DAY_MS - 1)).toBe(0);
+      expect(await expire('deliveries', after * DAY_MS)).toBe(1);
+    },
+  );
+
+  test.each<[RetentionDaysPatch]>([[{ deliveries: null }], [{ recordings: null, traces: null }], [{}]])(
+    'keeps what is null, and what goes with its session: %j',
+    async (retentionDays) => {
+      const world = await sessionWorld(opened.database, { historyRetentionDays: null, retentionDays });
+      await recordedCall(world);
+      for (const what of ['sessions', 'deliveries', 'recordings', 'traces'] as const)
+        expect(await expire(what, 10_000 * DAY_MS)).toBe(0);
+    },
+  );
+
+  const recordedCall = async (world: SessionWorld) => {
+    const recording = { status: 'ready', key: 'one.wav', durationMs: 1, error: null } as const;
+    const over = { status: 'completed', answeredAt: BEGIN, endedAt: BEGIN, recording } as const;
+    const { call, session, started } = makeCall(world, over);
+    await world.stores.calls.insert(call, session, started);
+    const message = { at: BEGIN, direction: 'in', transport: 'udp', remote: 'a', text: 'INVITE' } as const;
+    await world.stores.sipTraces.append(world.projectId, call.id, [message]);
+    return call;
+  };
+
+  test('of recordings leaves the call, and the file to be removed', async () => {
+    const world = await sessionWorld(opened.database, { retentionDays: { recordings: 3 } });
+    const { id } = await recordedCall(world);
+    expect(await expire('recordings', 3 * DAY_MS - 1)).toBe(0);
+    expect(await expire('recordings', 3 * DAY_MS)).toBe(1);
+    expect(await world.stores.calls.find(world.projectId, id)).toMatchObject({ recording: null });
+    expect(await world.stores.recordingRemovals.due(10)).toEqual(['one.wav']);
+    await world.stores.recordingRemovals.done('one.wav');
+    expect(await expire('recordings', 4 * DAY_MS)).toBe(0);
+  });
+
+  test('of traces leaves the call', async () => {
+    const world = await sessionWorld(opened.database, { retentionDays: { traces: 2 } });
+    const { id } = await recordedCall(world);
+    expect(await expire('traces', 2 * DAY_MS - 1)).toBe(0);
+    expect(await world.stores.sipTraces.list(world.projectId, id)).toHaveLength(1);
+    expect(await expire('traces', 2 * DAY_MS)).toBe(1);
+    expect(await world.stores.sipTraces.list(world.projectId, id)).toEqual([]);
+    expect(await world.stores.calls.find(world.projectId, id)).toBeDefined();
+    expect(await expire('traces', 3 * DAY_MS)).toBe(0);
+  });
+
+  test('of usage is 400 days, of customers’ memory a year without a session', async () => {
+    const { projectId, stores, start } = await sessionWorld(opened.database);
+    await stores.usage.add([{ projectId, day: BEGIN.slice(0, 10), kind: 'calls', amount: 1 }]);
+    await stores.legacyUsage.add([{ projectId, day: BEGIN.slice(0, 10), route: 'r', requests: 1 }]);
+    for (const what of ['usage', 'legacyUsage'] as const) {
+      expect(await expire(what, 399 * DAY_MS)).toBe(0);
+      expect(await expire(what, 400 * DAY_MS)).toBe(1);
+    }
+    await stores.memory.keep(projectId, 'id:7', 'likes tea', (await start()).instanceId);
+    const inDays = (days: number) => new Date(Date.now() + days * DAY_MS);
+    expect(await removeExpired(opened.database, 'memories', inDays(364))).toBe(0);
+    expect(await removeExpired(opened.database, 'memories', inDays(366))).toBe(1);
+  });
+
+  test('reads an index where nothing is to be removed', async () => {
+    const { projectId } = await sessionWorld(opened.database);
+    await opened.database.query(
+      `INSERT INTO session_history (instance_id, project_id, session_id, channel, status, started_at, ended_at)
+       SELECT gen_random_uuid(), $1, n::text, 'chat', 'ended', $2, $2 FROM generate_series(1, 20000) AS n`,
+      [projectId, BEGIN],
+    );
+    await opened.database.query('ANALYZE session_history');
+    const plan = await opened.database.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${EXPIRED.sessions}`,
+      [new Date(BEGIN), 100],
+    );
+    const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+    expect(text).toContain('session_history_by_end');
+    expect(text).not.toMatch(/Rows Removed by Filter: \d{3}/);
+  });
+});
