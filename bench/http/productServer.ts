@@ -7,6 +7,7 @@ import { uuidV7 } from '../../src/base/ids.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import {
   unusedCalls,
+  unusedCustomers,
   unusedEngine,
   unusedKnowledge,
   unusedMcpServers,
@@ -50,6 +51,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     webhookAdmin: unusedWebhooks,
     knowledge: unusedKnowledge,
     calls: unusedCalls,
+    customers: unusedCustomers,
     settings: {
       serves: ['api', 'audioStreams'],
       modelNames: [],

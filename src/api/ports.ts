@@ -27,6 +27,7 @@ import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
 import type { Call } from '../calls/call.ts';
 import type { CallStore } from '../calls/callStore.ts';
+import type { Customers } from '../calls/customers/customers.ts';
 import type { NumberOwnership } from '../calls/numbers/numberClaim.ts';
 import type { NumberClaimStore, PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
 import type { CallRecordings } from '../calls/recording/callRecordings.ts';
@@ -158,6 +159,7 @@ export interface HttpDeps {
   /** Absent when recordings are not stored. */
   readonly recordings?: RecordingAccess;
   readonly calls: CallService;
+  readonly customers: Pick<Customers, 'find' | 'removeMemory' | 'erase'>;
   /** Hangs up a live call and waits until it has ended; absent on nodes without calls. */
   readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
 }

@@ -17,6 +17,8 @@ export interface CallStore {
   insert(call: Call, session: Session, started: HistoryEvent): Promise<void>;
   find(projectId: string, id: string): Promise<Call | undefined>;
   list(projectId: string, filter: CallFilter, page: Page): Promise<PageOf<Call>>;
+  /** Of any project. @returns Those of the ids that are a call's. */
+  existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Claims a queued call for a node. @returns Undefined when the call is no longer queued. */
   claim(id: string, nodeId: string, at: string): Promise<Call | undefined>;
   /** Puts a claimed call that was not dialed yet back into the queue. */
@@ -36,7 +38,8 @@ export interface CallStore {
   /** Asks the node that runs the call to hang up; a call that no node has claimed is canceled at once. */
   requestHangup(projectId: string, id: string, at: string): Promise<Call | undefined>;
   /**
-   * Sets the final state of the recording, before or after the call's end. The first one counts.
+   * Sets the final state of the recording, before or after the call's end. The first one counts. Where the call was removed
+   * meanwhile, the recording's file is to be removed too.
    *
    * @returns The changed call; undefined when nothing was changed.
    */

@@ -13,6 +13,7 @@ const TASK_TIMEOUT_MS = TASKS_LEASE_MS / 2 - 5_000;
 /** An ended session, for the models that evaluate and remember it. */
 export interface EndedSession {
   readonly projectId: string;
+  readonly instanceId: string;
   readonly release: AgentRelease;
   readonly messages: OutboxSession['messages'];
   readonly variables: OutboxSession['variables'];
@@ -48,7 +49,7 @@ export async function runPostSessionTasks(
   const session = await outbox.session(instanceId);
   if (!session) return;
   const release = await deps.releases.find(session.projectId, session.releaseId);
-  const ended = release && (await endedSession(deps, session, release));
+  const ended = release && (await endedSession(deps, instanceId, session, release));
   // A previous node may have stored the evaluation before it failed.
   if (!session.factsAt['session.finalized']) {
     const toEvaluate = ended?.release.agent.postEvaluationConfig ? ended : undefined;
@@ -62,13 +63,14 @@ export async function runPostSessionTasks(
 
 async function endedSession(
   deps: PostSessionTaskDeps,
+  instanceId: string,
   { projectId, callId, messages, variables }: OutboxSession,
   release: AgentRelease,
 ): Promise<EndedSession> {
   const report = callId === null ? undefined : await deps.callReport?.(projectId, callId);
   const { direction, fromNumber, toNumber } = report?.call ?? {};
   const phoneNumber = direction === 'inbound' ? fromNumber : toNumber;
-  return { projectId, release, messages, variables, ...(phoneNumber ? { phoneNumber } : {}) };
+  return { projectId, instanceId, release, messages, variables, ...(phoneNumber ? { phoneNumber } : {}) };
 }
 
 async function runTask<Result>(

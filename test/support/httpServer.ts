@@ -7,6 +7,7 @@ import { NO_CALL_LIMITS } from '../../src/agents/accounts/callLimits.ts';
 import type { Principal } from '../../src/agents/accounts/principal.ts';
 import type { Project } from '../../src/agents/accounts/project.ts';
 import { DEFAULT_QUOTAS } from '../../src/agents/accounts/quotas.ts';
+import { retentionFrom } from '../../src/agents/accounts/retention.ts';
 import type { HttpDeps, Stores } from '../../src/api/ports.ts';
 import { createServer } from '../../src/api/server.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
@@ -17,7 +18,13 @@ import { createLogger } from '../../src/observability/logger.ts';
 import type { WebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
 import { createFakeEngine, type FakeEngine } from './fakeEngine.ts';
 import { createSimulatedClock, type SimulatedClock } from './simulatedClock.ts';
-import { unusedCalls, unusedKnowledge, unusedMcpServers, unusedSchemas } from './unusedPorts.ts';
+import {
+  unusedCalls,
+  unusedCustomers,
+  unusedKnowledge,
+  unusedMcpServers,
+  unusedSchemas,
+} from './unusedPorts.ts';
 
 export const PROJECT_ID = '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b';
 export const SECRET_KEY = 'sk_test';
@@ -110,6 +117,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       ...options.webhookAdmin,
     },
     calls: { ...unusedCalls, recordings: { url: (key) => `https://callway.test/${key}` } },
+    customers: unusedCustomers,
     ...(options.hangUp ? { hangUp: options.hangUp } : {}),
     ...(options.recordings ? { recordings: options.recordings } : {}),
     settings: {
@@ -171,6 +179,7 @@ function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], u
     sessionIdleMinutes: 30,
     chatIdleMinutes: 60,
     historyRetentionDays: 30,
+    retentionDays: retentionFrom(30, {}),
     reportUsage: settings.reportUsage,
     callLimits: NO_CALL_LIMITS,
     quotas: DEFAULT_QUOTAS,
@@ -187,10 +196,7 @@ function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], u
       list: never,
       removeOlderThan: never,
     },
-    idempotency: {
-      ...keptAnswers(kept),
-      removeOlderThan: never,
-    },
+    idempotency: keptAnswers(kept),
     legacyUsage: { add: async (batch: readonly LegacyUse[]) => void uses.push(...batch), since: never },
   };
 }

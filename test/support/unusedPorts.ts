@@ -46,6 +46,8 @@ export const unusedCalls: CallService = {
   recordings: { url: refuse },
 };
 
+export const unusedCustomers: HttpDeps['customers'] = { find: refuse, removeMemory: refuse, erase: refuse };
+
 export const unusedSchemas: HttpDeps['schemas'] = { checkSchema: refuse };
 
 export const unusedMcpServers: HttpDeps['mcpServers'] = { refresh: refuse, refreshStale: refuse };

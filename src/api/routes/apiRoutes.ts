@@ -24,6 +24,7 @@ import { apiKeyRoutes } from './projects/apiKeys.ts';
 import { projectRoutes } from './projects/projects.ts';
 import { usageRoutes } from './projects/usage.ts';
 import { webhookRoutes } from './projects/webhooks.ts';
+import { customerRoutes } from './sessions/customers.ts';
 import { mediaStreamRoutes } from './sessions/mediaStreams.ts';
 import { sessionHistoryRoutes } from './sessions/sessionHistory.ts';
 import { sessionRoutes } from './sessions/sessions.ts';
@@ -49,6 +50,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   openAiModelRoutes,
   sessionRoutes,
   sessionHistoryRoutes,
+  customerRoutes,
   webhookRoutes,
   mediaStreamRoutes,
   knowledgebaseRoutes,

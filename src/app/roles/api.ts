@@ -23,7 +23,7 @@ export async function buildApi(
   dependencies: readonly Dependency[],
 ): Promise<App> {
   const { storage, redis, adminToken, clock, lifecycle, metrics, onError } = node;
-  const { conversations, mcpServers, knowledge, calls, recordings, webhooks } = services;
+  const { conversations, mcpServers, knowledge, calls, customers, recordings, webhooks } = services;
   const revocations = redisRevocations(redis, node.connectSubscriber());
   const authenticator = createApiAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
@@ -55,6 +55,7 @@ export async function buildApi(
     dependencies: allDependencies,
     webhookAdmin: webhooks.webhookAdmin,
     calls: calls.service,
+    customers,
     hangUp: (projectId, callId) => calls.control.hangUpAndWait(projectId, callId),
     tracing: node.tracer,
     metrics: httpMetrics,

@@ -1,4 +1,5 @@
 import type { App, Dependency } from '../../api/ports.ts';
+import { repeat } from '../../base/async/repeat.ts';
 import { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 import type { CallNode } from '../../calls/runner/callNode.ts';
 import { buildCallNode } from '../media/callNode.ts';
@@ -8,6 +9,9 @@ import type { NodeContext } from '../node/node.ts';
 import type { Services } from '../services/services.ts';
 import { buildVoiceNodeSelector, type VoiceNodeParts } from '../voice/voiceNodes.ts';
 import type { VoiceRole } from './voice.ts';
+
+/** Recordings of calls that were removed are on this node for at most this time. */
+const ORPHANED_RECORDINGS_MS = 10 * 60_000;
 
 export interface MediaRole {
   readonly dependency: Dependency;
@@ -26,6 +30,12 @@ export async function buildMediaRole(
   const { config, media, sipServer, metrics, storage, lifecycle, clock, logger } = node;
   if (!media || !sipServer) return undefined;
   const { calls, conversations, recordings } = services;
+  const removeOrphans = () => recordings.calls.removeOrphans(storage.stores.calls.existing);
+  lifecycle.onClose(
+    repeat(clock, ORPHANED_RECORDINGS_MS, removeOrphans, (error) =>
+      node.onError(error, 'orphaned recordings not removed, retrying'),
+    ),
+  );
   const capacity = new NodeCapacity(maxCalls(config));
   const telephony = await buildTelephony({
     config,

@@ -30,6 +30,9 @@ import { redisSessionLock } from '../../infra/redis/locks/sessionLock.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
 
+/** In the data folder. */
+export const TURN_SPOOL_FOLDER = 'waiting-turns';
+
 export interface ConversationParts {
   readonly config: Config;
   readonly storage: ReturnType<typeof createStorage>;
@@ -56,7 +59,7 @@ export function buildConversationEngine(parts: ConversationParts): ConversationE
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const attachedSessions = new WriteBehind({
     sessions: stores.sessions,
-    spool: createTurnSpool(join(config.DATA_DIR, 'waiting-turns')),
+    spool: createTurnSpool(join(config.DATA_DIR, TURN_SPOOL_FOLDER)),
     clock,
     onError,
   });

@@ -41,10 +41,12 @@ export function buildRecordings(parts: RecordingParts): BuiltRecordings {
     publicUrl,
     now: clock.now,
   });
+  const working = createWorkingFolder(join(config.DATA_DIR, 'recordings-in-progress'));
   const calls = new CallRecordings({
     recordingStore: store,
     urls,
-    pathOf: createWorkingFolder(join(config.DATA_DIR, 'recordings-in-progress')).pathOf,
+    pathOf: working.pathOf,
+    workingCallIds: working.callIds,
     fileLength: recordingFileLength,
     storedLength: (key) => storedRecordingLength(store, key),
     requireRoom: (projectId, bytes) => requireQuota(storage.stores, projectId, 'storedBytes', bytes),

@@ -3,6 +3,7 @@ import { createMcpTools } from '../../infra/mcp/mcpClient.ts';
 import type { NodeContext } from '../node/node.ts';
 import { buildCalls } from './calls.ts';
 import { buildConversationEngine } from './conversation.ts';
+import { buildCustomers } from './customers.ts';
 import { buildKnowledge } from './knowledge.ts';
 import { buildChat } from './providers.ts';
 import { buildRecordings } from './recordings.ts';
@@ -10,7 +11,7 @@ import { buildWebhooks } from './webhooks.ts';
 
 export type Services = Awaited<ReturnType<typeof buildServices>>;
 
-/** What the roles of a node have in common: conversations, knowledge, webhooks, recordings and calls. */
+/** What the roles of a node have in common: conversations, knowledge, webhooks, recordings, calls and customers. */
 export async function buildServices(node: NodeContext) {
   const { lifecycle, metrics } = node;
   const recordings = buildRecordings(node);
@@ -43,5 +44,6 @@ export async function buildServices(node: NodeContext) {
     onFact: () => webhooks.dispatcher.wake(),
   });
   lifecycle.onClose(() => calls.close());
-  return { recordings, models, webhooks, knowledge, mcpServers, conversations, calls };
+  const customers = buildCustomers({ ...node, recordings: recordings.calls });
+  return { recordings, models, webhooks, knowledge, mcpServers, conversations, calls, customers };
 }

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { CallwayError } from '../../base/errors.ts';
+import { isUuid } from '../../base/ids.ts';
 import type { RecordingReport } from '../../media/mediaSession.ts';
 import type { Call, RecordingResult } from '../call.ts';
 import type { RecordingLength, RecordingStore } from './recordingStore.ts';
@@ -10,6 +11,8 @@ export interface CallRecordingsDeps {
   readonly urls: Pick<RecordingUrls, 'sign'>;
   /** Path of the file that is recorded on this node. */
   readonly pathOf: (callId: string) => string;
+  /** Calls with a file on this node. */
+  readonly workingCallIds: () => Promise<string[]>;
   /** Of a file whose writer may have been killed; undefined when it is missing or empty. */
   readonly fileLength: (path: string) => Promise<RecordingLength | undefined>;
   /** Of a stored recording; undefined when there is none. */
@@ -69,6 +72,22 @@ export class CallRecordings {
       onError(error, 'recording not recovered');
       return failed('The recovered recording could not be stored');
     }
+  }
+
+  /**
+   * Removes recordings on this node whose call was removed, such as those that could not be stored.
+   *
+   * @param existing - Which of these calls exist.
+   */
+  async removeOrphans(existing: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void> {
+    const ids = (await this.#deps.workingCallIds()).filter(isUuid);
+    const known = await existing(ids);
+    for (const id of ids) if (!known.has(id)) await this.removeWorkingFile({ id });
+  }
+
+  /** Removes what is left on this node of a call that is gone. Idempotent. */
+  async removeWorkingFile(call: Pick<Call, 'id'>): Promise<void> {
+    await rm(this.workingPath(call), { force: true });
   }
 
   /** Idempotent. */

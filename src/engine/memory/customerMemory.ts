@@ -3,7 +3,8 @@ const LONGEST_KEY_CHARACTERS = 255;
 /** Stores what is known of customers across sessions. */
 export interface MemoryStore {
   find(projectId: string, customer: string): Promise<string | undefined>;
-  keep(projectId: string, customer: string, text: string): Promise<void>;
+  /** Keeps what a session has added; nothing where the session was erased meanwhile. */
+  keep(projectId: string, customer: string, text: string, instanceId: string): Promise<void>;
 }
 
 /**

@@ -15,6 +15,7 @@ const JUDGE_PROMPT =
 /** What the post-session tasks need of an ended session. */
 export interface EndedSession {
   readonly projectId: string;
+  readonly instanceId: string;
   readonly release: AgentRelease;
   readonly messages: readonly SessionMessage[];
   readonly variables: Readonly<Record<string, unknown>>;
@@ -65,7 +66,7 @@ export function createPostSessionTasks(deps: PostSessionDeps) {
     },
     /** Adds the session to the customer's memory. Never rejects: a failure leaves the memory as it was. */
     async remember(session: EndedSession, signal: AbortSignal): Promise<void> {
-      const { projectId, release, variables, phoneNumber } = session;
+      const { projectId, instanceId, release, variables, phoneNumber } = session;
       const customer = release.agent.memoryEnabled ? customerOf(variables, phoneNumber) : undefined;
       if (customer === undefined || session.messages.length === 0) return;
       try {
@@ -77,7 +78,7 @@ export function createPostSessionTasks(deps: PostSessionDeps) {
         const summary = await askForSummary({ ...question, messages: [...before, ...question.messages] });
         const facts = JSON.stringify(variables);
         const text = [summary, facts === '{}' ? '' : `Facts: ${facts}`].filter(Boolean).join('\n');
-        await deps.memory.keep(projectId, customer, text.slice(0, LONGEST_MEMORY_CHARACTERS));
+        await deps.memory.keep(projectId, customer, text.slice(0, LONGEST_MEMORY_CHARACTERS), instanceId);
       } catch (error) {
         deps.onError(error, 'customer memory not updated');
       }

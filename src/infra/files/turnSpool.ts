@@ -18,7 +18,8 @@ export function createTurnSpool(folder: string): TurnSpool {
   return {
     async put(turn) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await appendFile(pathOf(turn.session.instanceId), `${JSON.stringify(turn)}\n`, {
+      // The line before it may be incomplete.
+      await appendFile(pathOf(turn.session.instanceId), `\n${JSON.stringify(turn)}\n`, {
         mode: 0o600,
         flush: true,
       });
@@ -29,15 +30,25 @@ export function createTurnSpool(folder: string): TurnSpool {
     async readPending() {
       const names = await readdir(folder).catch(() => []);
       const files = names.filter((name) => name.endsWith(ENDING)).sort();
-      return await Promise.all(
-        files.map(async (name) => readTurns(await readFile(join(folder, name), 'utf8'))),
+      const sessions = await Promise.all(
+        files.map(async (name) => {
+          const turns = readTurns(await readFile(join(folder, name), 'utf8'));
+          if (turns.length === 0) await rm(join(folder, name), { force: true });
+          return turns;
+        }),
       );
+      return sessions.filter((turns) => turns.length > 0);
     },
   };
 }
 
-/** A crash may have left the last line incomplete. */
+/** A crash, or a full disk, may have left a line incomplete. */
 function readTurns(text: string): PendingTurn[] {
-  const lines = text.split('\n').slice(0, -1);
-  return lines.map((line): PendingTurn => JSON.parse(line));
+  return text.split('\n').flatMap((line): PendingTurn[] => {
+    try {
+      return [JSON.parse(line)];
+    } catch {
+      return [];
+    }
+  });
 }

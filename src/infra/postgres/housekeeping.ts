@@ -1,13 +1,13 @@
 import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Database } from './connection/database.ts';
+import type { Queryable } from './connection/database.ts';
 import { EXPIRED, type Expired, removeExpired } from './retention.ts';
 
 const EVERY_MS = 10 * 60_000;
 const DAY_MS = 86_400_000;
 
 export interface HousekeepingDeps {
-  readonly database: Pick<Database, 'query' | 'background'>;
+  readonly database: Queryable;
   readonly audit: { removeOlderThan(time: Date): Promise<void> };
   readonly auditRetentionDays: number;
   readonly releases: { removeUnused(): Promise<void> };

@@ -1,5 +1,5 @@
 import { DEFAULT_RETENTION_DAYS } from '../../agents/accounts/retention.ts';
-import type { Database } from './connection/database.ts';
+import type { Queryable } from './connection/database.ts';
 
 /** Rows per statement, to keep transactions short: a session has many rows of its own. */
 const BATCH = 100;
@@ -32,16 +32,16 @@ export const EXPIRED = {
       ELSE ${SESSION_DAYS} END`)}`,
     orderBy: 'at',
   }),
-  recordings: `UPDATE calls SET recording = NULL WHERE id IN (${expired('calls', 'calls.id', {
-    where: `recording->>'key' IS NOT NULL AND ended_at <= ${daysAgo(daysOf('recordings'))}`,
-    orderBy: 'ended_at',
-  })}) RETURNING 1`,
+  recordings: `
+    UPDATE calls SET recording = NULL, recording_bytes = NULL WHERE id IN (${endedCalls('recordings', `recording->>'key' IS NOT NULL`)})
+    RETURNING 1`,
   traces: `
-    WITH untraced AS (UPDATE calls SET is_trace_removed = true WHERE id IN (${expired('calls', 'calls.id', {
-      where: `NOT is_trace_removed AND ended_at <= ${daysAgo(daysOf('traces'))}`,
-      orderBy: 'ended_at',
-    })}) RETURNING id),
-    removed AS (DELETE FROM sip_trace USING untraced WHERE call_id = untraced.id)
+    WITH untraced AS (
+      UPDATE calls SET is_trace_removed = true WHERE id IN (${endedCalls('traces', 'NOT is_trace_removed')})
+      RETURNING id
+    ), removed AS (
+      DELETE FROM sip_trace USING untraced WHERE call_id = untraced.id
+    )
     SELECT 1 FROM untraced`,
   usage: deleteFrom('project_usage', 'project_id, day, kind', {
     where: `day <= ${daysAgo(String(USAGE_DAYS))}`,
@@ -72,15 +72,14 @@ export type Expired = keyof typeof EXPIRED;
  * @returns How many rows were removed.
  */
 export async function removeExpired(
-  database: Pick<Database, 'query' | 'background'>,
+  database: Queryable,
   what: Expired,
   now: Date,
   isStopping: () => boolean = () => false,
 ): Promise<number> {
-  const { query } = database.background ?? database;
   let removed = 0;
   while (!isStopping()) {
-    const { length } = await query(EXPIRED[what], [now, BATCH]);
+    const { length } = await database.query(EXPIRED[what], [now, BATCH]);
     removed += length;
     if (length < BATCH) break;
   }
@@ -105,6 +104,12 @@ function expired(table: string, key: string, { where, orderBy }: Choice): string
       SELECT ${key} FROM ${table} WHERE project_id = projects.id AND ${where}
       ORDER BY ${orderBy} LIMIT $2 FOR UPDATE OF ${table} SKIP LOCKED
     ) AS found LIMIT $2`;
+}
+
+/** Calls that have one, and ended before its days. */
+function endedCalls(field: 'recordings' | 'traces', has: string): string {
+  const where = `${has} AND ended_at <= ${daysAgo(daysOf(field))}`;
+  return expired('calls', 'calls.id', { where, orderBy: 'ended_at' });
 }
 
 /** Null, which nothing is older than, where the days are null. */

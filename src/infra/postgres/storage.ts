@@ -28,6 +28,7 @@ import { projectStore } from './projects/projects.ts';
 import { quotaStore } from './projects/quotas.ts';
 import { usageStore } from './projects/usage.ts';
 import { createSecretFields, type SecretFields } from './secrets/secretFields.ts';
+import { customerStore } from './sessions/customers.ts';
 import { historyStore } from './sessions/history.ts';
 import { memoryStore } from './sessions/memories.ts';
 import { sessionStore } from './sessions/sessions.ts';
@@ -44,6 +45,8 @@ export function createStorage(database: Database, sealer: Sealer) {
     outbox: webhookOutbox(database),
     /** Starts transactions of its own. */
     chunkSearch: chunkSearch(database),
+    /** Starts transactions of its own. */
+    customers: customerStore(database),
     transaction: <Result>(
       work: (stores: ReturnType<typeof storesOver>) => Promise<Result>,
     ): Promise<Result> => database.transaction((transaction) => work(storesOver(transaction, secrets))),

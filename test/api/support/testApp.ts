@@ -11,6 +11,7 @@ import { migrated, openServerDatabase } from '../../infra/postgres/support/datab
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import {
   unusedCalls,
+  unusedCustomers,
   unusedEngine,
   unusedKnowledge,
   unusedMcpServers,
@@ -68,6 +69,7 @@ export async function createTestApp(
     webhookAdmin: unusedWebhooks,
     knowledge: unusedKnowledge,
     calls: unusedCalls,
+    customers: unusedCustomers,
     settings: {
       serves: ['api', 'audioStreams'],
       modelNames: [],

@@ -1,10 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CallwayError } from '../../../src/base/errors.ts';
+import { uuidV7 } from '../../../src/base/ids.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import { CallRecordings } from '../../../src/calls/recording/callRecordings.ts';
 import { recordingFileLength } from '../../../src/infra/objectStore/recordings/recordingLength.ts';
+import { createWorkingFolder } from '../../../src/infra/objectStore/recordings/workingFolder.ts';
 import { wavHeader } from '../../../src/media/wav.ts';
 import { tempDir } from '../../support/tempDir.ts';
 
@@ -21,7 +23,8 @@ function recordingsWith(requireRoom: (projectId: string, bytes: number) => Promi
   const recordings = new CallRecordings({
     recordingStore: { save: async (_path, key) => void saved.push(key), remove: async () => undefined },
     urls: { sign: (key) => key },
-    pathOf: () => path,
+    pathOf: (id) => (id === call.id ? path : join(path, '..', `${id}.wav`)),
+    workingCallIds: createWorkingFolder(dirname(path)).callIds,
     fileLength: recordingFileLength,
     storedLength: async () => undefined,
     requireRoom,
@@ -75,4 +78,13 @@ test('A recording is kept while the quota cannot be read', async () => {
     status: 'ready',
   });
   expect(saved).toEqual(['p/c.wav']);
+});
+
+test('Recordings whose call was removed are removed from the node', async () => {
+  const { recordings, path } = recordingsWith(away);
+  const [known, gone] = [uuidV7(), uuidV7()].map((id) => ({ id, file: join(dirname(path), `${id}.wav`) }));
+  for (const one of [known, gone]) writeFileSync(one?.file ?? '', '');
+  await recordings.removeOrphans(async (ids) => new Set(ids.filter((id) => id === known?.id)));
+  expect([known, gone].map((one) => existsSync(one?.file ?? ''))).toEqual([true, false]);
+  expect(existsSync(path)).toBe(true);
 });

@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, statSync } from 'node:fs';
+import { appendFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -42,14 +42,23 @@ test('Turns are read back by session in order, and removed when they are stored'
   expect(await spool.readPending()).toEqual([[taken(other, 4)]]);
 });
 
-test('An incomplete line is ignored, and the files are private', async () => {
+test('An incomplete line is ignored, and costs no turn before or after it; the files are private', async () => {
   const folder = tempDir();
   const spool = createTurnSpool(folder);
-  await spool.put(taken(uuidV7(), 1));
+  const id = uuidV7();
+  await spool.put(taken(id, 1));
   const [name = ''] = readdirSync(folder);
   appendFileSync(join(folder, name), '{"session":');
-  expect((await spool.readPending()).map((turns) => turns.length)).toEqual([1]);
+  await spool.put(taken(id, 2));
+  expect(await spool.readPending()).toEqual([[taken(id, 1), taken(id, 2)]]);
   expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+});
+
+test('A file without a complete line is removed', async () => {
+  const folder = tempDir();
+  writeFileSync(join(folder, `${uuidV7()}.jsonl`), '{"session":{"projectId"');
+  expect(await createTurnSpool(folder).readPending()).toEqual([]);
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 test('A name that leaves the folder is rejected', async () => {

@@ -52,6 +52,12 @@ function callRecords(database: Queryable): Omit<CallStore, keyof ReturnType<type
       };
       return mapPage(await queryPage<CallRow>(database, list, page), fromCallRow);
     },
+    async existing(ids) {
+      const rows = await database.query<{ id: string }>('SELECT id FROM calls WHERE id = ANY ($1::uuid[])', [
+        ids,
+      ]);
+      return new Set(rows.map(({ id }) => id));
+    },
     claim: (id, nodeId, at) =>
       one(
         `UPDATE calls SET node_id = $2, claimed_at = $3
@@ -72,13 +78,17 @@ function callRecords(database: Queryable): Omit<CallStore, keyof ReturnType<type
     async requestHangup(projectId, id, at) {
       return isUuid(id) ? await one(REQUEST_HANGUP, [projectId, id, at]) : undefined;
     },
-    completeRecording: (id, recording) =>
-      one(
+    async completeRecording(id, recording) {
+      const completed = await one(
         `UPDATE calls SET recording = $2::json, recording_bytes = ($2::json->>'bytes')::bigint
          WHERE id = $1 AND coalesce(recording->>'status', 'recording') = 'recording'
          RETURNING ${callSelection()}`,
         [id, JSON.stringify(recording)],
-      ),
+      );
+      if (!completed && recording.key !== null)
+        await database.query(REMOVE_OF_GONE_CALL, [id, recording.key]);
+      return completed;
+    },
     async turnLatencies(instanceIds) {
       const rows = await database.query<{ instance_id: string; p50: number; p95: number }>(LATENCIES, [
         instanceIds,
@@ -132,6 +142,11 @@ const REQUEST_HANGUP = `
     FROM changed WHERE status = 'canceled'
   )
   SELECT ${callSelection()} FROM changed`;
+
+/** A statement of its own, which sees that the call was removed while the recording was being stored. */
+const REMOVE_OF_GONE_CALL = `
+  INSERT INTO recording_removals (key) SELECT $2::text WHERE NOT EXISTS (SELECT FROM calls WHERE id = $1)
+  ON CONFLICT (key) DO NOTHING`;
 
 const LATENCIES = `
   SELECT instance_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50,

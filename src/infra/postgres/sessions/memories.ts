@@ -11,12 +11,14 @@ export function memoryStore(database: Queryable): MemoryStore {
       );
       return row?.memory;
     },
-    async keep(projectId, customer, text) {
+    async keep(projectId, customer, text, instanceId) {
+      // The lock makes an erasure of the session wait, which removes the memory after it.
       await database.query(
-        `INSERT INTO customer_memories (project_id, customer, memory, updated_at) VALUES ($1, $2, $3, now())
+        `WITH session AS (SELECT FROM session_history WHERE instance_id = $4 FOR KEY SHARE)
+         INSERT INTO customer_memories (project_id, customer, memory, updated_at) SELECT $1, $2, $3, now() FROM session
          ON CONFLICT (project_id, customer) DO UPDATE
            SET memory = excluded.memory, updated_at = excluded.updated_at`,
-        [projectId, customer, storableText(text)],
+        [projectId, customer, storableText(text), instanceId],
       );
     },
   };

@@ -79,6 +79,7 @@ export function createDatabase(): Database {
     },
     find: async (_projectId, id) => rows.get(id)?.call,
     list: () => Promise.reject(new Error('not used here')),
+    existing: async (ids) => new Set(ids.filter((id) => rows.has(id))),
     async claim(id, nodeId) {
       const row = rows.get(id);
       if (row?.call.status !== 'queued' || row.call.nodeId !== null) return undefined;

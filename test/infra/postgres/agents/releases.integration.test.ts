@@ -105,12 +105,14 @@ describe.each(databases)('Releases and memories on the $name database', ({ open 
     expect(await kept()).toEqual([]);
   });
 
-  test('returns the last memory of the project’s customer', async () => {
+  test('returns the last memory of the project’s customer that a session added', async () => {
     const stranger = await sessionWorld(opened.database);
     const { memory } = world.stores;
     expect(await memory.find(world.projectId, 'id:7')).toBeUndefined();
-    await memory.keep(world.projectId, 'id:7', 'likes tea');
-    await memory.keep(world.projectId, 'id:7', 'likes coffee');
+    const { instanceId } = await world.start();
+    await memory.keep(world.projectId, 'id:7', 'likes tea', instanceId);
+    await memory.keep(world.projectId, 'id:7', 'likes coffee', instanceId);
+    await memory.keep(world.projectId, 'id:7', 'likes milk', uuidV7());
     expect(await memory.find(world.projectId, 'id:7')).toBe('likes coffee');
     expect(await memory.find(stranger.projectId, 'id:7')).toBeUndefined();
   });

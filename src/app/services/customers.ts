@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+
+import type { Clock } from '../../base/clock.ts';
+import type { MakeId } from '../../base/ids.ts';
+import { createSealer } from '../../base/sealer.ts';
+import { Customers } from '../../calls/customers/customers.ts';
+import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
+import type { TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
+import { createTurnSpool } from '../../infra/files/turnSpool.ts';
+import type { createStorage } from '../../infra/postgres/storage.ts';
+import type { Config } from '../settings/config.ts';
+import { TURN_SPOOL_FOLDER } from './conversation.ts';
+
+export interface CustomerParts {
+  readonly config: Config;
+  readonly storage: ReturnType<typeof createStorage>;
+  readonly secretsKey: Uint8Array;
+  readonly turnCheckpoints: TurnCheckpointStore;
+  readonly recordings: CallRecordings;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+export function buildCustomers({ config, storage, secretsKey, turnCheckpoints, ...parts }: CustomerParts) {
+  return new Customers({
+    ...parts,
+    store: storage.customers,
+    removals: storage.stores.recordingRemovals,
+    checkpoints: turnCheckpoints,
+    spool: createTurnSpool(join(config.DATA_DIR, TURN_SPOOL_FOLDER)),
+    digest: createSealer(secretsKey).digest,
+  });
+}

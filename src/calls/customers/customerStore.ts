@@ -1,0 +1,42 @@
+import type { AuditEntry } from '../../agents/accounts/audit.ts';
+import type { Customer } from './customer.ts';
+
+/** Names a customer: sessions with this `customerId`, and with calls of this number. */
+export interface CustomerName {
+  readonly projectId: string;
+  readonly key: string;
+}
+
+/** A call that has not come to rest: in progress, or with a recording that is not stored yet. */
+export interface UnsettledCall {
+  readonly id: string;
+  readonly hasEnded: boolean;
+}
+
+/** What one step of an erasure has removed from the database, with the names of its copies elsewhere. */
+export interface ErasedBatch {
+  readonly instanceIds: readonly string[];
+  readonly callIds: readonly string[];
+  readonly recordingKeys: readonly string[];
+  /** Whether nothing is left. */
+  readonly isLast: boolean;
+}
+
+export interface CustomerStore {
+  /** @returns Undefined where nothing is kept. */
+  find(name: CustomerName): Promise<Omit<Customer, 'keyHash'> | undefined>;
+  unsettledCalls(name: CustomerName): Promise<UnsettledCall[]>;
+  /** Removes what the agent remembers. @returns Whether there was something. */
+  removeMemory(name: CustomerName, entry: AuditEntry): Promise<boolean>;
+  /** Begins to erase a customer; an erasure that has begun goes on. @param entry - For the audit log, once it is done. */
+  requestErasure(name: CustomerName, entry: AuditEntry): Promise<void>;
+  /**
+   * Erases the next sessions in one transaction, with their calls, webhooks and memory. Calls that are not settled
+   * stay.
+   *
+   * @returns Undefined where no erasure has begun, or it is done.
+   */
+  eraseNext(name: CustomerName): Promise<ErasedBatch | undefined>;
+  /** Erasures that have begun. */
+  pendingErasures(limit: number): Promise<CustomerName[]>;
+}
