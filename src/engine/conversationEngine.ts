@@ -39,8 +39,8 @@ export interface ConversationEngine {
   /** @throws {CallwayError} 400 `session_id_in_use` */
   create(session: NewSession): Promise<Session>;
   /**
-   * Asks the agent's `beforeStartConfig` before the call is dialed or answered, so that the first turn need not; once
-   * for each session.
+   * Asks the agent's `beforeStartConfig` and finds the customer's memory before the call is dialed or answered, so that
+   * the first turn need not; once for each session.
    *
    * @returns The session as it is now; undefined where it has ended.
    * @throws The signal's reason.
@@ -64,8 +64,16 @@ export interface ConversationEngine {
   /**
    * Loads a session for an audio stream of this node. Until {@link detach} its turns run on while the database or the
    * lock service is unavailable, and are stored later.
+   *
+   * @param started - The session as another part of the service has just read it, before its first turn.
+   * @param call - Its call as it is now.
    */
-  attach(projectId: string, sessionId: string): Promise<Session | undefined>;
+  attach(
+    projectId: string,
+    sessionId: string,
+    started?: Session,
+    call?: CallFacts,
+  ): Promise<Session | undefined>;
   /** Idempotent. */
   detach(projectId: string, sessionId: string): void;
   /**

@@ -13,6 +13,7 @@ import type { ClientConversation } from './history/clientConversation.ts';
 import { summariseIfDue } from './memory/conversationSummary.ts';
 import { PromptPrefixes } from './prompt/prompts.ts';
 import { TemplateReports } from './prompt/templateReports.ts';
+import { AttachedSessions } from './session/attachedSessions.ts';
 import type { BeforeStart } from './session/beforeStart.ts';
 import { type CurrentRelease, createCurrentReleases, type ReleaseStore } from './session/releases.ts';
 import {
@@ -23,7 +24,7 @@ import {
   type Session,
 } from './session/session.ts';
 import { endingOf, type SessionCall } from './session/sessionEnding.ts';
-import { bestEffortLock, type SessionLock } from './session/sessionLock.ts';
+import type { SessionLock } from './session/sessionLock.ts';
 import type { SessionStore } from './session/sessionStore.ts';
 import type { SessionUsage } from './session/sessionUsage.ts';
 import type { WriteBehind } from './session/writeBehind.ts';
@@ -81,8 +82,7 @@ export function createConversationEngine(deps: ConversationEngineDeps): Conversa
 class Engine implements ConversationEngine {
   readonly #deps: ConversationEngineDeps;
   readonly #turnDeps: TurnContext['deps'];
-  readonly #attached = new Set<string>();
-  readonly #bestEffortLock: SessionLock;
+  readonly #attached: AttachedSessions;
   readonly #currentRelease: (wanted: NewSession) => Promise<CurrentRelease>;
 
   constructor(deps: ConversationEngineDeps) {
@@ -92,7 +92,7 @@ class Engine implements ConversationEngine {
       prefixes: new PromptPrefixes(),
       templateReports: new TemplateReports(deps.turn.onTemplateProblem),
     };
-    this.#bestEffortLock = bestEffortLock(deps.lock, deps.clock);
+    this.#attached = new AttachedSessions(deps);
     this.#currentRelease = createCurrentReleases(deps);
   }
 
@@ -114,7 +114,7 @@ class Engine implements ConversationEngine {
     const session = await sessions.find(projectId, sessionId);
     if (!session || session.turn > 0) return session;
     const release = await this.#releaseOf(session);
-    if (!release.agent.beforeStartConfig) return session;
+    if (!release.agent.beforeStartConfig && !release.agent.memoryEnabled) return session;
     const called: Session = { ...session, state: { ...session.state, call } };
     const { state, events } = await beforeStart(called, release, signal, traceparent);
     const started: Session = { ...session, turn: 1, state };
@@ -130,7 +130,7 @@ class Engine implements ConversationEngine {
   }
 
   find(projectId: string, sessionId: string): Promise<Session | undefined> {
-    return this.#access(projectId, sessionId).sessions.find(projectId, sessionId);
+    return this.#attached.access(projectId, sessionId).sessions.find(projectId, sessionId);
   }
 
   async withAllMessages(session: Session): Promise<Session> {
@@ -145,19 +145,13 @@ class Engine implements ConversationEngine {
     return this.#deps.sessions.findByDigest(projectId, conversation.candidates(), except);
   }
 
-  async attach(projectId: string, sessionId: string): Promise<Session | undefined> {
-    this.#attached.add(keyOf(projectId, sessionId));
-    try {
-      return await this.#deps.attachedSessions.find(projectId, sessionId);
-    } catch (error) {
-      this.detach(projectId, sessionId);
-      throw error;
-    }
+  attach(...session: Parameters<ConversationEngine['attach']>): ReturnType<ConversationEngine['attach']> {
+    const [projectId, sessionId, started, call] = session;
+    return this.#attached.attach(projectId, sessionId, started, call);
   }
 
   detach(projectId: string, sessionId: string): void {
-    this.#attached.delete(keyOf(projectId, sessionId));
-    this.#deps.attachedSessions.forget(projectId, sessionId);
+    this.#attached.detach(projectId, sessionId);
   }
 
   async runTurn(
@@ -168,14 +162,13 @@ class Engine implements ConversationEngine {
   ): Promise<void> {
     const { projectId, sessionId, isNew = false } = wanted;
     await this.#deps.turn.shares.of(projectId).ready(signal);
-    const { sessions, lock } = this.#access(projectId, sessionId);
+    const { sessions, lock } = this.#attached.access(projectId, sessionId);
     const acquiring = lock.acquire(projectId, sessionId);
     const reading = isNew ? Promise.resolve(undefined) : sessions.find(projectId, sessionId);
     reading.catch(() => {}); // reported below, unless the lock fails first
     const held = await acquiring;
     try {
-      const isStale = held.wasContended && !isNew;
-      const session = await (isStale ? sessions.find(projectId, sessionId) : reading);
+      const session = await this.#attached.upToDate(wanted, held, reading);
       const opened = session
         ? await this.#openKnown(session, buildRequest)
         : await this.#openNew(sessions, wanted, buildRequest);
@@ -190,7 +183,7 @@ class Engine implements ConversationEngine {
   }
 
   async endIdle({ projectId, sessionId, instanceId, turn }: IdleSession): Promise<boolean> {
-    const held = await this.#access(projectId, sessionId).lock.acquire(projectId, sessionId);
+    const held = await this.#attached.access(projectId, sessionId).lock.acquire(projectId, sessionId);
     try {
       return await this.#end(
         projectId,
@@ -252,6 +245,8 @@ class Engine implements ConversationEngine {
   async #withCall(session: Session): Promise<Session> {
     const { callOf, onError } = this.#deps;
     if (session.callId === null || !callOf) return session;
+    const known = this.#attached.callOf(session);
+    if (known) return { ...session, state: { ...session.state, call: known } };
     const call = await callOf(session.projectId, session.callId).catch((error: unknown) =>
       onError(error, 'facts of the call not read'),
     );
@@ -323,7 +318,7 @@ class Engine implements ConversationEngine {
     isMeant: (session: Session) => boolean,
   ): Promise<boolean> {
     const { clock, callOf, finalizeTimeoutSeconds, onEnded } = this.#deps;
-    const { sessions } = this.#access(projectId, sessionId);
+    const { sessions } = this.#attached.access(projectId, sessionId);
     const ended = await sessions.end(projectId, sessionId, async (session) => {
       if (!isMeant(session)) return undefined;
       const { agent } = await this.#releaseOf(session);
@@ -340,16 +335,7 @@ class Engine implements ConversationEngine {
     return release;
   }
 
-  /** An attached session stays available while the database or the lock service is not. */
-  #access(projectId: string, sessionId: string): { sessions: SessionStore; lock: SessionLock } {
-    const { sessions, lock, attachedSessions } = this.#deps;
-    const isAttached = this.#attached.has(keyOf(projectId, sessionId));
-    return isAttached ? { sessions: attachedSessions, lock: this.#bestEffortLock } : { sessions, lock };
-  }
-
   #now(): string {
     return new Date(this.#deps.clock.now()).toISOString();
   }
 }
-
-const keyOf = (projectId: string, sessionId: string) => `${projectId} ${sessionId}`;

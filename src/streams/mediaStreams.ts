@@ -90,9 +90,10 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       await slots.acquire(projectId, streamId);
       try {
         const wanted = { projectId, sessionId, channel: 'web', variables: variables ?? {}, draft } as const;
-        if (isNew) await conversations.create(wanted);
+        const opening = isNew ? { session: await conversations.create(wanted) } : undefined;
         const expiresAt = new Date(clock.now() + TICKET_LIFETIME_MS).toISOString();
-        const url = await issue({ projectId, sessionId, dialect, slotId: streamId }, deps.publicUrl());
+        const grant = { projectId, sessionId, dialect, slotId: streamId, ...(opening ? { opening } : {}) };
+        const url = await issue(grant, deps.publicUrl());
         return { streamId, sessionId, url, expiresAt };
       } catch (error) {
         await slots.release(projectId, streamId);

@@ -1,3 +1,4 @@
+import type { StreamOpening } from '../voice/audioStream.ts';
 import type { DialectName } from './dialects/index.ts';
 
 /** What a ticket admits: one audio stream of a session. */
@@ -11,6 +12,7 @@ export interface StreamGrant {
   readonly slotId?: string;
   /** Of the call's span. */
   readonly traceparent?: string;
+  readonly opening?: StreamOpening;
 }
 
 /** Single-use tickets for WebSocket connections, shared by all nodes, since any node may get the connection. */

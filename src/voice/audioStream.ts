@@ -1,4 +1,5 @@
 import type { Emitter } from '../base/emitter.ts';
+import type { CallFacts, Session } from '../engine/session/session.ts';
 import type {
   CallCommand,
   FailoverPrompts,
@@ -42,7 +43,15 @@ export interface StreamInfo {
   readonly callId?: string;
   /** Of the call's span. */
   readonly traceparent?: string;
+  readonly opening?: StreamOpening;
   readonly customParameters: Readonly<Record<string, string>>;
+}
+
+/** What the first stream of a new session brings along, so that the agent's first words wait for no database. */
+export interface StreamOpening {
+  /** As it is when the stream opens. */
+  readonly session: Session;
+  readonly call?: { readonly facts: CallFacts; readonly detectsAnsweringMachine: boolean };
 }
 
 export interface AudioStreamEvents {

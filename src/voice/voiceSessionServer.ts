@@ -70,7 +70,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
       const onFailure = (error: unknown) => onError(error, 'speech synthesis failed, retrying');
       const synthesisDeps = { textToSpeech, fallback: fallbackSpeech, cache, clock, onFailure };
       const synthesis = new SpeechSynthesis(synthesisDeps, sampleRateHz);
-      const call = callId === undefined ? undefined : await deps.calls.find(projectId, callId);
+      const call = await callOf(deps, stream.info);
       const options = await sessionOptions(deps, stream.info, call, onError);
       const onAnsweredBy = answerRecorder(deps, callId, call, onError);
       // Other peers do not reconnect to another node.
@@ -93,18 +93,27 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
   };
 }
 
+async function callOf(
+  { calls }: VoiceSessionServerDeps,
+  { projectId, callId, opening }: StreamInfo,
+): Promise<AnsweredCall | undefined> {
+  if (callId === undefined) return undefined;
+  return opening?.call ? { ...opening.call, answeredBy: null } : await calls.find(projectId, callId);
+}
+
 async function sessionOptions(
   { engine, sessions, checkpoints, clock }: VoiceSessionServerDeps,
-  { projectId, sessionId, callId, traceparent }: StreamInfo,
+  { projectId, sessionId, callId, traceparent, opening }: StreamInfo,
   call: AnsweredCall | undefined,
   onError: (error: unknown, message: string) => void,
 ): Promise<VoiceSessionOptions> {
   // The session may have been on a node that failed.
-  await recoverInterruptedTurn({ sessions, checkpoints, clock }, projectId, sessionId).catch(
-    (error: unknown) => onError(error, 'interrupted turn not recovered'),
-  );
+  if (!opening)
+    await recoverInterruptedTurn({ sessions, checkpoints, clock }, projectId, sessionId).catch(
+      (error: unknown) => onError(error, 'interrupted turn not recovered'),
+    );
   const channel = callId === undefined ? 'web' : 'phone';
-  const session = await engine.attach(projectId, sessionId);
+  const session = await engine.attach(projectId, sessionId, opening?.session, opening?.call?.facts);
   return {
     session: { projectId, sessionId, channel, ...omitUndefined({ callId, traceparent }) },
     detectAnsweringMachine: call?.detectsAnsweringMachine ?? false,

@@ -1,5 +1,6 @@
 import type { CallService, HttpDeps, KnowledgeService } from '../../src/api/ports.ts';
 import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
+import type { SessionStore } from '../../src/engine/session/sessionStore.ts';
 import type { WebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
 
 const refuse = (): never => {
@@ -19,6 +20,18 @@ export const unusedEngine: ConversationEngine = {
   runTurn: refuse,
   end: refuse,
   endIdle: refuse,
+};
+
+export const unusedSessions: SessionStore = {
+  insert: refuse,
+  find: refuse,
+  messagesBefore: refuse,
+  findByDigest: refuse,
+  saveTurn: refuse,
+  appendLateTurn: refuse,
+  end: refuse,
+  search: refuse,
+  idle: refuse,
 };
 
 export const unusedKnowledge: KnowledgeService = {

@@ -69,7 +69,7 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     telephony,
     conversations,
     addEvents: history.addEvents,
-    streamTarget: (call) => streamTargetOf(targetDeps, call),
+    streamTarget: (call, started) => streamTargetOf(targetDeps, call, started),
     recordings: parts.recordings,
     onEnded({ id }) {
       capacity.release(id);

@@ -2,6 +2,7 @@ import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Tracer, traceLogFields } from '../../base/tracing.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import type { Session } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
@@ -40,7 +41,7 @@ export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps,
     | 'hasBudget'
   >;
   /** @see streamTargetOf */
-  readonly streamTarget: (call: Call) => Promise<StreamTarget>;
+  readonly streamTarget: (call: Call, started: Session | undefined) => Promise<StreamTarget>;
   readonly recordings: Pick<CallRecordings, 'workingPath' | 'store'>;
   readonly finisher: Pick<CallFinisher, 'finish' | 'completeRecording'>;
   readonly metrics: CallMetrics;
@@ -70,9 +71,9 @@ export class CallRunner {
     this.#start(call, trunks, outboundCall(trunks.length)).dial();
   }
 
-  /** Runs an inbound call, which holds a channel of its trunk. */
-  accept(call: Call, leg: CallLeg): void {
-    this.#start(call, [], inboundCall()).follow(leg);
+  /** Runs an inbound call, which holds a channel of its trunk. @param session - As it started. */
+  accept(call: Call, leg: CallLeg, session: Session | undefined): void {
+    this.#start(call, [], inboundCall(), session).follow(leg);
   }
 
   /** @returns False when this node does not run the call. */
@@ -104,7 +105,7 @@ export class CallRunner {
     await allEnded();
   }
 
-  #start(accepted: Call, trunks: readonly Trunk[], initial: CallState): LiveCall {
+  #start(accepted: Call, trunks: readonly Trunk[], initial: CallState, session?: Session): LiveCall {
     const { clock, tracer, metrics, telephony, conversations, limiter, slots, log } = this.#deps;
     const telemetry = new CallTelemetry({ tracer, metrics, now: clock.now, log }, accepted);
     const call = withTraceparent(accepted, telemetry.traceparent);
@@ -115,42 +116,47 @@ export class CallRunner {
     const channel = new TrunkChannel({ slots, onError, holder: id, trunkId: call.trunkId });
     const transferChannel = new TrunkChannel({ slots, onError, holder: transferHolder(id), trunkId: null });
     const allowedRedirects = () => limiter.allowedRedirects(projectId);
-    const live = new LiveCall(call, initial, {
-      clock,
-      telemetry,
-      writer,
-      outboundLegs: new OutboundLegs(
-        { telephony, channel, writer, conversations, now: clock.now, allowedRedirects, onError },
-        call,
-        trunks,
-      ),
-      streamTarget: this.#deps.streamTarget,
-      requireAllowedDestination: (to) => limiter.requireAllowedDestination(projectId, to),
-      recordingPath: this.#deps.recordings.workingPath,
-      dialTransferTarget: (to, bridgeWith) => {
-        const trunks = () => selectTrunks(this.#deps, projectId, projectNumber(call));
-        const hasBudget = () => limiter.hasBudget(projectId);
-        const variables = () => this.#variablesOf(call, onError);
-        return dialTransferTarget(
-          { telephony, trunks, hasBudget, variables, allowedRedirects, channel: transferChannel, clock },
+    const live = new LiveCall(
+      call,
+      initial,
+      {
+        clock,
+        telemetry,
+        writer,
+        outboundLegs: new OutboundLegs(
+          { telephony, channel, writer, conversations, now: clock.now, allowedRedirects, onError },
           call,
-          to,
-          bridgeWith,
-        );
+          trunks,
+        ),
+        streamTarget: this.#deps.streamTarget,
+        requireAllowedDestination: (to) => limiter.requireAllowedDestination(projectId, to),
+        recordingPath: this.#deps.recordings.workingPath,
+        dialTransferTarget: (to, bridgeWith) => {
+          const trunks = () => selectTrunks(this.#deps, projectId, projectNumber(call));
+          const hasBudget = () => limiter.hasBudget(projectId);
+          const variables = () => this.#variablesOf(call, onError);
+          return dialTransferTarget(
+            { telephony, trunks, hasBudget, variables, allowedRedirects, channel: transferChannel, clock },
+            call,
+            to,
+            bridgeWith,
+          );
+        },
+        finish: async (result, media, endedAt) => {
+          await leases.stop();
+          await writer.run(
+            () => this.#storeEnd(call, result, media, endedAt),
+            'ended call not stored, retrying',
+          );
+          await channel.release();
+          this.#live.delete(id);
+          telemetry.ended(result, endedAt, media);
+          this.#deps.onEnded(call);
+        },
+        onError,
       },
-      finish: async (result, media, endedAt) => {
-        await leases.stop();
-        await writer.run(
-          () => this.#storeEnd(call, result, media, endedAt),
-          'ended call not stored, retrying',
-        );
-        await channel.release();
-        this.#live.delete(id);
-        telemetry.ended(result, endedAt, media);
-        this.#deps.onEnded(call);
-      },
-      onError,
-    });
+      session,
+    );
     const leases = new CallLeases(this.#deps, call, [channel, transferChannel], live, onError);
     this.#live.set(id, live);
     return live;

@@ -1,6 +1,6 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { HistoryEvent } from '../../engine/session/session.ts';
+import type { HistoryEvent, Session } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
 import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';
@@ -26,7 +26,7 @@ export interface LiveCallDeps {
   readonly writer: Pick<CallWriter, 'update' | 'addEvent'>;
   readonly outboundLegs: Pick<OutboundLegs, 'next'>;
   /** Where the call's audio goes; asked for each attempt. */
-  readonly streamTarget: (call: Call) => Promise<StreamTarget>;
+  readonly streamTarget: (call: Call, started: Session | undefined) => Promise<StreamTarget>;
   /** @throws {CallwayError} 403 when the project may not call this destination. */
   readonly requireAllowedDestination: (to: string) => Promise<void>;
   /** A file for the recording; undefined for no recording. */
@@ -65,8 +65,11 @@ export class LiveCall {
   #bridged: { readonly to: string; readonly sinceMs: number } | undefined;
   /** Whether the last target of the agent stream allows another attempt. */
   #canReconnect = true;
+  /** For the first stream. */
+  #session: Session | undefined;
 
-  constructor(call: Call, initial: CallState, deps: LiveCallDeps) {
+  /** @param session - Of an inbound call, as it started while the phone rang. */
+  constructor(call: Call, initial: CallState, deps: LiveCallDeps, session?: Session) {
     let resolveEnded = () => {};
     this.ended = new Promise((resolve) => {
       resolveEnded = resolve;
@@ -75,6 +78,7 @@ export class LiveCall {
     this.#call = call;
     this.#state = initial;
     this.#deps = deps;
+    this.#session = session;
   }
 
   /** Starts an outbound call. */
@@ -181,7 +185,8 @@ export class LiveCall {
       this.#dispatch({ type: 'leg_ended', end: NO_TRUNK });
       return;
     }
-    const { trunk, leg } = dialed;
+    const { trunk, leg, session } = dialed;
+    this.#session = session;
     this.#deps.telemetry.dialing(trunk.id, leg.sipCallId);
     const at = this.#now();
     this.#startedAt ??= at;
@@ -228,8 +233,10 @@ export class LiveCall {
   async #openStream(): Promise<void> {
     const { media, trunkId = null } = this.#leg ?? {};
     if (!media || this.#state.phase !== 'connecting') return;
+    const session = this.#session;
+    this.#session = undefined;
     try {
-      const target = await this.#deps.streamTarget({ ...this.#call, trunkId });
+      const target = await this.#deps.streamTarget({ ...this.#call, trunkId }, session);
       this.#canReconnect = target.canReconnect;
       await media.startStream(target);
       this.#dispatch({ type: 'stream_open' });

@@ -1,4 +1,5 @@
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import type { Session } from '../../engine/session/session.ts';
 import { type Call, callFacts } from '../call.ts';
 import type { CallLeg, DialRequest, Telephony } from '../telephony.ts';
 import type { Trunk } from '../trunks/trunk.ts';
@@ -17,7 +18,7 @@ export interface OutboundLegsDeps {
 }
 
 export type DialedLeg =
-  | { readonly trunk: Trunk; readonly leg: CallLeg }
+  | { readonly trunk: Trunk; readonly leg: CallLeg; readonly session: Session | undefined }
   /** The call must not be dialed any more. */
   | { readonly hangUp: HangupIntent };
 
@@ -27,15 +28,14 @@ export class OutboundLegs {
   readonly #call: Call;
   readonly #trunks: Trunk[];
   #isStored: boolean;
-  /** Of the session at its start. */
-  #variables: Readonly<Record<string, unknown>>;
+  /** At its start; undefined when it was not read. */
+  #session: Session | undefined;
 
   constructor(deps: OutboundLegsDeps, call: Call, trunks: readonly Trunk[]) {
     this.#deps = deps;
     this.#call = call;
     this.#trunks = [...trunks];
     this.#isStored = call.status !== 'queued';
-    this.#variables = call.settings.dynamicVariables ?? {};
   }
 
   /**
@@ -48,7 +48,8 @@ export class OutboundLegs {
     const refused = this.#isStored ? undefined : await this.#prepareFirst(trunk, signal);
     if (refused) return { hangUp: refused };
     const mayRedirectTo = await this.#deps.allowedRedirects();
-    return { trunk, leg: this.#deps.telephony.dial({ ...this.#requestFor(trunk), mayRedirectTo }) };
+    const leg = this.#deps.telephony.dial({ ...this.#requestFor(trunk), mayRedirectTo });
+    return { trunk, leg, session: this.#session };
   }
 
   async #prepareFirst(trunk: Trunk, signal: AbortSignal): Promise<HangupIntent | undefined> {
@@ -63,9 +64,8 @@ export class OutboundLegs {
     const call = callFacts({ ...this.#call, trunkId: trunk.id });
     const starting = { projectId, sessionId, call, traceparent: settings.traceparent };
     try {
-      const session = await this.#deps.conversations.start(starting, signal);
-      this.#variables = session?.state.variables ?? this.#variables;
-      return session?.state.rejectedWith !== undefined;
+      this.#session = await this.#deps.conversations.start(starting, signal);
+      return this.#session?.state.rejectedWith !== undefined;
     } catch (error) {
       // The first turn asks again.
       if (!signal.aborted) this.#deps.onError(error, 'session of a call not started before its INVITE');
@@ -90,7 +90,7 @@ export class OutboundLegs {
       trunk,
       fromNumber,
       toNumber,
-      variables: this.#variables,
+      variables: this.#session?.state.variables ?? settings.dynamicVariables ?? {},
       ringTimeoutMs: settings.ringTimeoutSeconds * 1000,
       ...(settings.asGiven ? { asGiven: settings.asGiven } : {}),
     };

@@ -1,8 +1,9 @@
 import type { MakeId } from '../../base/ids.ts';
 import { omitUndefined } from '../../base/omitUndefined.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import type { CallFacts, Session } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
-import type { Call } from '../call.ts';
+import { type Call, callFacts, detectsAnsweringMachine } from '../call.ts';
 import type { VoiceNodeSelector } from '../nodes/voiceNodeSelector.ts';
 
 /** The voice session that a stream to one of our voice nodes is for. */
@@ -13,6 +14,11 @@ export interface AgentStream {
   readonly callId: string;
   /** Of the call's span. */
   readonly traceparent?: string;
+  /** On the call's first stream. */
+  readonly opening?: {
+    readonly session: Session;
+    readonly call: { readonly facts: CallFacts; readonly detectsAnsweringMachine: boolean };
+  };
 }
 
 export interface StreamTargetDeps {
@@ -23,20 +29,40 @@ export interface StreamTargetDeps {
   readonly makeId: MakeId;
 }
 
-/** Where a call's audio goes: to the customer's own bot when the call names one, else to a voice node of ours. */
-export async function streamTargetOf(deps: StreamTargetDeps, call: Call): Promise<StreamTarget> {
+/**
+ * Where a call's audio goes: to the customer's own bot when the call names one, else to a voice node of ours.
+ *
+ * @param started - The session, where no turn was run on it yet.
+ */
+export async function streamTargetOf(
+  deps: StreamTargetDeps,
+  call: Call,
+  started?: Session,
+): Promise<StreamTarget> {
   const { id: callId, projectId, sessionId, settings } = call;
   const stream = { streamId: deps.makeId(), callId };
   const trace = omitUndefined({ traceparent: settings.traceparent });
   if (settings.media) {
-    const session = await deps.conversations.find(projectId, sessionId);
+    const session = started ?? (await deps.conversations.find(projectId, sessionId));
     const variables = session?.state.variables ?? settings.dynamicVariables ?? {};
     const customParameters = { ...parametersOf(call, variables), ...trace };
     return { ...stream, ...settings.media, customParameters, canReconnect: false };
   }
   const dialect = 'callway';
   const nodeUrl = await deps.voiceNodes.select(callId);
-  const url = await deps.openStream({ projectId, sessionId, dialect, callId, ...trace }, nodeUrl);
+  const opening = started && {
+    session: started,
+    call: { facts: callFacts(call), detectsAnsweringMachine: detectsAnsweringMachine(call) },
+  };
+  const agentStream = {
+    projectId,
+    sessionId,
+    dialect,
+    callId,
+    ...trace,
+    ...omitUndefined({ opening }),
+  } as const;
+  const url = await deps.openStream(agentStream, nodeUrl);
   return { ...stream, url, dialect, customParameters: {}, canReconnect: true, isInternal: true };
 }
 

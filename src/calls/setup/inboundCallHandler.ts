@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
 import type { ConversationEngine, PreparedSession } from '../../engine/conversationEngine.ts';
+import type { Session } from '../../engine/session/session.ts';
 import {
   type Call,
   callFacts,
@@ -128,10 +129,11 @@ async function storeAndAnswer(
     try {
       await withSpan(span, () => deps.calls.insert(call, prepared.session, prepared.started));
       inbound.ring();
-      const rejectedWith = await askWhileRinging(deps, inbound, call);
+      const session = await startWhileRinging(deps, inbound, call);
       inbound.canceled.throwIfAborted();
+      const rejectedWith = session?.state.rejectedWith;
       if (rejectedWith === undefined) {
-        deps.runner.accept(call, await inbound.answer(callId));
+        deps.runner.accept(call, await inbound.answer(callId), session);
         return true;
       }
       endUnanswered(deps, call, {
@@ -195,17 +197,17 @@ function inboundCallOf(
   });
 }
 
-/** Asks the agent's `beforeStartConfig`. @returns The SIP status to reject the call with, if it says so. */
-async function askWhileRinging(
+/** Asks the agent's `beforeStartConfig`. @returns The session after it; undefined when that failed. */
+async function startWhileRinging(
   { conversations, onError }: InboundCallDeps,
   { canceled }: InboundCall,
   call: Call,
-): Promise<number | undefined> {
+): Promise<Session | undefined> {
   const { projectId, sessionId, settings } = call;
   const { traceparent } = settings;
   try {
     const starting = { projectId, sessionId, call: callFacts(call), traceparent };
-    return (await conversations.start(starting, canceled))?.state.rejectedWith;
+    return await conversations.start(starting, canceled);
   } catch (error) {
     // A caller does not wait for the database; the first turn asks again.
     if (!canceled.aborted) onError(error, 'session of a call not started before its answer');

@@ -10,14 +10,19 @@ export interface HeldLock {
   readonly lost: AbortSignal;
   /** Whether another holder released the lock a moment before, so that a session read meanwhile may be stale. */
   readonly wasContended: boolean;
+  /** Whether this node was the last one to hold it, too; of a lock that was acquired with `remembers`. */
+  readonly wasOwn?: boolean;
   /** Idempotent. */
   release(): Promise<void>;
 }
 
 /** Lets one turn of a session run at a time across all nodes. */
 export interface SessionLock {
-  /** @throws {CallwayError} 409 `session_busy` after the longest wait; 503 when the lock service is unavailable. */
-  acquire(projectId: string, sessionId: string): Promise<HeldLock>;
+  /**
+   * @param remembers - Whether a later `acquire` tells that nobody else has held it since.
+   * @throws {CallwayError} 409 `session_busy` after the longest wait; 503 when the lock service is unavailable.
+   */
+  acquire(projectId: string, sessionId: string, remembers?: boolean): Promise<HeldLock>;
 }
 
 /**
@@ -31,9 +36,9 @@ export function bestEffortLock(lock: SessionLock, clock: Clock): SessionLock {
     async acquire(projectId, sessionId) {
       if (clock.monotonicMs() < retryAtMs) return withoutLock();
       try {
-        const { wasContended, release } = await lock.acquire(projectId, sessionId);
+        const { wasContended, wasOwn = false, release } = await lock.acquire(projectId, sessionId, true);
         // The answer does not wait for the release.
-        return { ...withoutLock(), wasContended, release: async () => void release() };
+        return { ...withoutLock(), wasContended, wasOwn, release: async () => void release() };
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         retryAtMs = clock.monotonicMs() + RETRY_AFTER_MS;

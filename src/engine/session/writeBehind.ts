@@ -77,6 +77,16 @@ export class WriteBehind implements SessionStore {
     else this.#held.delete(key);
   }
 
+  /** Holds a session that was read elsewhere. */
+  hold(session: Session): void {
+    this.#hold(session);
+  }
+
+  /** As this node knows it, without the database. */
+  peek(projectId: string, sessionId: string): Session | undefined {
+    return this.#held.get(keyOf(projectId, sessionId))?.newest;
+  }
+
   async insert(session: Session, started: HistoryEvent): Promise<void> {
     await this.#deps.sessions.insert(session, started);
     this.#hold(session);
@@ -92,7 +102,11 @@ export class WriteBehind implements SessionStore {
       const now = this.#held.get(key);
       // A turn may have been run during the read.
       if (now?.storing) return now.newest;
-      if (found && now?.newest === newest) this.#hold(found);
+      if (now?.newest !== newest) return found;
+      if (!found) this.#held.delete(key);
+      // It may have been read before a turn whose storing had begun.
+      else if (now?.newest.instanceId === found.instanceId && found.turn < now.newest.turn) return now.newest;
+      else this.#hold(found);
       return found;
     } catch (error) {
       const now = this.#held.get(key);
@@ -108,7 +122,12 @@ export class WriteBehind implements SessionStore {
       try {
         return await this.#withTimeout(sessions.saveTurn(session, record));
       } catch (error) {
-        if (!isUnavailable(error)) throw error;
+        if (!isUnavailable(error)) {
+          // What this node knows is not what is stored.
+          const key = keyOf(session.projectId, session.sessionId);
+          if (this.#held.get(key)?.newest === session) this.#held.delete(key);
+          throw error;
+        }
         onError(error, 'turn waits for the database');
       }
     }

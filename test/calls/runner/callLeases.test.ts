@@ -77,7 +77,7 @@ describe('A running call', () => {
   test('records no talk time for an inbound caller, only for the bridged target', async () => {
     const incoming = fakeLeg({ trunk: trunk('a') });
     t.legs.push(incoming);
-    t.runner.accept({ ...CALL, direction: 'inbound', trunkId: 'a' }, incoming.leg);
+    t.runner.accept({ ...CALL, direction: 'inbound', trunkId: 'a' }, incoming.leg, undefined);
     incoming.legEvents.emit('answered', { atMs: t.clock.now() });
     await settle();
     t.clock.advance(15_000);

@@ -18,16 +18,25 @@ const LONGEST_POLL_MS = 15;
 const PLACE_MS = 2_000;
 /** Longer than a command to Redis may take, so that no read that started with the request for the lock is older. */
 const RECENTLY_RELEASED_MS = 3_000;
+/** Longer than the pauses of most calls. */
+const REMEMBERED_MS = 600_000;
 
 /**
  * Takes the lock if it is free and no earlier waiter is alive. Waiters are in a sorted set by arrival; the key of its
  * place shows that a waiter is alive.
  *
- * KEYS: lock, queue, place prefix, released. ARGV: token, lease ms, place ms, arrival.
- * Returns 0 where the lock is taken, 1 where it was free, 2 where it was released recently.
+ * KEYS: lock, queue, place prefix, released, last node. ARGV: token, lease ms, place ms, arrival, node or empty.
+ * Returns 0 where the lock is taken, 1 where it was free, 2 where it was released recently, 3 where this node was the last
+ * to hold it.
  */
 const acquireLock = createScript(`
-local function taken() return 1 + redis.call('EXISTS', KEYS[4]) end
+local function taken()
+  local last = redis.call('GET', KEYS[5])
+  if ARGV[5] ~= '' then redis.call('SET', KEYS[5], ARGV[5], 'PX', ${REMEMBERED_MS})
+  elseif last then redis.call('DEL', KEYS[5]) end
+  if last and last == ARGV[5] then return 3 end
+  return 1 + redis.call('EXISTS', KEYS[4])
+end
 if redis.call('EXISTS', KEYS[2]) == 0 and redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
   return taken()
 end
@@ -59,18 +68,22 @@ return redis.call('DEL', KEYS[1])`);
  * rejects it.
  */
 export function redisSessionLock(redis: RedisConnection, clock: Clock): SessionLock {
+  const node = randomUUID();
   return {
-    async acquire(projectId, sessionId) {
+    async acquire(projectId, sessionId, remembers = false) {
       // One hash slot for all keys of a session, for Redis Cluster.
       const name = `callway:turn:{${projectId}:${sessionId}}`;
       const token = randomUUID();
-      const keys = [name, `${name}:queue`, `${name}:place:`, `${name}:released`];
-      const args = [token, LEASE_MS, PLACE_MS, clock.now()];
+      const keys = [name, `${name}:queue`, `${name}:place:`, `${name}:released`, `${name}:last`];
+      const args = [token, LEASE_MS, PLACE_MS, clock.now(), remembers ? node : ''];
       const deadlineMs = clock.monotonicMs() + LONGEST_WAIT_MS;
       let pauseMs = FIRST_POLL_MS;
       for (let hasWaited = false; ; hasWaited = true) {
         const taken = await acquireLock(redis, keys, args);
-        if (taken !== 0) return hold(redis, clock, { name, token, wasContended: hasWaited || taken === 2 });
+        if (taken !== 0) {
+          const wasOwn = taken === 3;
+          return hold(redis, clock, { name, token, wasOwn, wasContended: hasWaited || taken === 2 });
+        }
         if (clock.monotonicMs() + pauseMs > deadlineMs) {
           await orUnavailable(redis.client.zrem(`${name}:queue`, token));
           throw busy();
@@ -86,10 +99,11 @@ interface Lease {
   readonly name: string;
   readonly token: string;
   readonly wasContended: boolean;
+  readonly wasOwn: boolean;
 }
 
 /** Renews the lease until it is released or lost. */
-function hold(redis: RedisConnection, clock: Clock, { name, token, wasContended }: Lease): HeldLock {
+function hold(redis: RedisConnection, clock: Clock, { name, token, wasContended, wasOwn }: Lease): HeldLock {
   const losing = new AbortController();
   let isReleased = false;
   let renewedAtMs = clock.monotonicMs();
@@ -108,6 +122,7 @@ function hold(redis: RedisConnection, clock: Clock, { name, token, wasContended 
   return {
     lost: losing.signal,
     wasContended,
+    wasOwn,
     async release() {
       if (isReleased) return;
       isReleased = true;

@@ -135,3 +135,17 @@ describe('wasContended', () => {
     expect(await second).toBe(true);
   });
 });
+
+describe('A lock that is remembered', () => {
+  test('tells whether its node was the last to hold it', async () => {
+    const [own, other] = [lockOf(0), lockOf(1)];
+    const wasOwn = async (lock: typeof own, remembers = true) => {
+      const held = await lock.acquire('p', 'remembered', remembers);
+      await held.release();
+      return held.wasOwn;
+    };
+    expect([await wasOwn(own), await wasOwn(own)]).toEqual([false, true]);
+    expect([await wasOwn(other), await wasOwn(own)]).toEqual([false, false]);
+    expect([await wasOwn(own), await wasOwn(other, false), await wasOwn(own)]).toEqual([true, false, false]);
+  });
+});

@@ -1,0 +1,122 @@
+import { beforeEach, expect, test } from 'vitest';
+
+import { AttachedSessions } from '../../../src/engine/session/attachedSessions.ts';
+import { newSessionState, type Session } from '../../../src/engine/session/session.ts';
+import type { HeldLock, SessionLock } from '../../../src/engine/session/sessionLock.ts';
+import type { SessionStore } from '../../../src/engine/session/sessionStore.ts';
+import { WriteBehind } from '../../../src/engine/session/writeBehind.ts';
+import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
+import { unusedSessions } from '../../support/unusedPorts.ts';
+
+const SESSION: Session = {
+  projectId: 'p',
+  sessionId: 's',
+  instanceId: 'i',
+  channel: 'phone',
+  provider: null,
+  callId: 'c',
+  pathwayId: 'w',
+  releaseId: 'r',
+  turn: 0,
+  startedAt: '',
+  lastActivityAt: '',
+  state: newSessionState({}),
+};
+const CALL = { direction: 'inbound', fromNumber: '+1', toNumber: '+2', callId: 'c', trunkId: null } as const;
+const lock: SessionLock = { acquire: async () => held({}) };
+const held = (more: Partial<HeldLock>): HeldLock => ({
+  lost: new AbortController().signal,
+  wasContended: false,
+  release: async () => undefined,
+  ...more,
+});
+
+let clock: SimulatedClock;
+let stored: Session | undefined;
+let answer: () => void;
+let attached: AttachedSessions;
+let writeBehind: WriteBehind;
+
+beforeEach(() => {
+  clock = createSimulatedClock();
+  stored = SESSION;
+  const sessions: SessionStore = {
+    ...unusedSessions,
+    find: () =>
+      new Promise((resolve) => {
+        const found = stored;
+        answer = () => resolve(found);
+      }),
+    saveTurn: async (session) => {
+      stored = session;
+    },
+  };
+  const spool = { put: async () => undefined, drop: async () => undefined, readPending: async () => [] };
+  writeBehind = new WriteBehind({ sessions, spool, clock, onError: () => undefined });
+  attached = new AttachedSessions({ sessions, attachedSessions: writeBehind, lock, clock });
+});
+
+/** A turn's session, with the database's answer after so long; undefined while the turn waits. */
+async function turnOf(more: Partial<HeldLock>, answersAfterMs: number): Promise<number | 'waits' | 'none'> {
+  const reading = attached.access('p', 's').sessions.find('p', 's');
+  let turn: number | 'waits' | 'none' = 'waits';
+  const wanted = { projectId: 'p', sessionId: 's', channel: 'phone' } as const;
+  void attached.upToDate(wanted, held(more), reading).then((session) => {
+    turn = session?.turn ?? 'none';
+  });
+  for (let passed = 0; passed < 40; passed += 5) {
+    if (passed >= answersAfterMs) answer();
+    clock.advance(5);
+    for (let n = 0; n < 10; n += 1) await Promise.resolve();
+  }
+  return turn;
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+test('A new session that its stream brings along waits 30 ms for a slow database, once', async () => {
+  await attached.attach('p', 's', SESSION, CALL);
+  expect(attached.callOf(SESSION)).toEqual(CALL);
+  expect(await turnOf({}, NEVER)).toBe(0);
+  expect(await turnOf({}, NEVER)).toBe('waits');
+  expect(await turnOf({ wasOwn: true }, NEVER)).toBe(0);
+});
+
+test.each([
+  ['another node held the lock meanwhile', { wasOwn: false }],
+  ['another node released the lock a moment ago', { wasContended: true }],
+])('A turn waits for the database when %s', async (_what, more) => {
+  await attached.attach('p', 's', SESSION, undefined);
+  await writeBehind.saveTurn({ ...SESSION, turn: 1 }, { messages: [], events: [] });
+  expect(await turnOf({ wasOwn: true }, NEVER)).toBe(1);
+  expect(await turnOf(more, NEVER)).toBe('waits');
+});
+
+test('A database that answers in time is believed', async () => {
+  await attached.attach('p', 's', SESSION, undefined);
+  stored = { ...SESSION, turn: 4 };
+  expect(await turnOf({}, 10)).toBe(4);
+  stored = undefined;
+  expect(await turnOf({ wasOwn: true }, 10)).toBe('none');
+});
+
+test('A read that began before a turn does not take it back', async () => {
+  await attached.attach('p', 's', SESSION, undefined);
+  const next = { ...SESSION, turn: 1 };
+  writeBehind.hold(next);
+  stored = SESSION;
+  expect(await turnOf({ wasOwn: true }, 10)).toBe(1);
+  expect(writeBehind.peek('p', 's')).toBe(next);
+});
+
+test('A turn that the database rejects is not continued from', async () => {
+  await attached.attach('p', 's', SESSION, undefined);
+  const rejecting = new WriteBehind({
+    sessions: { ...unusedSessions, saveTurn: () => Promise.reject(new Error('rejected')) },
+    spool: { put: async () => undefined, drop: async () => undefined, readPending: async () => [] },
+    clock,
+    onError: () => undefined,
+  });
+  await expect(rejecting.saveTurn(SESSION, { messages: [], events: [] })).rejects.toThrow('rejected');
+  expect(rejecting.peek('p', 's')).toBeUndefined();
+});
