@@ -1,4 +1,4 @@
-import type { SpeechToText } from './ports/speechToText.ts';
+import type { Recognizer } from './ports/recognizer.ts';
 import type { TextToSpeech } from './ports/textToSpeech.ts';
 import type {
   ChatOptions,
@@ -23,8 +23,9 @@ export const CHAT_PROVIDERS = {
 
 export const STT_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createSpeechToText(options),
+  custom: async (options) => (await import('./custom/provider.ts')).createSpeechToText(options),
   local: async (options) => (await import('./local/provider.ts')).createSpeechToText(options),
-} satisfies Record<string, Factory<SpeechToTextOptions, SpeechToText>>;
+} satisfies Record<string, Factory<SpeechToTextOptions, Recognizer>>;
 
 export const TTS_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createTextToSpeech(options),

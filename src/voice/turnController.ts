@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { AudioStream } from './audioStream.ts';
 import type { SpeechRecognition } from './recognition/speechRecognition.ts';
+import type { TurnSignal } from './recognition/streamTranscription.ts';
 import { isBackchannel } from './turnDetection/backchannel.ts';
 import { checkDigitTimeout, type DtmfEntry, type DtmfEntryStep, enterDigit } from './turnDetection/dtmf.ts';
 import { unansweredText } from './turnDetection/onTranscript.ts';
@@ -97,6 +98,11 @@ export class TurnController {
     this.#prefetch.onTranscript(unansweredText(this.#state));
   }
 
+  onTurnSignal(signal: TurnSignal): void {
+    this.#deps.settings.learnTurnEvents();
+    this.dispatch({ type: 'turn_signal', signal });
+  }
+
   onDigit(digit: string): void {
     const { node } = this.#deps.settings;
     this.#lastDigitMs = this.#nowMs;
@@ -160,7 +166,9 @@ export class TurnController {
       utterance: recognition.utterance,
       isSpeechOnset: recognition.isSpeechOnset,
       policy: settings.policyWhile(agentTurns.speech?.interruptionPolicy),
-      endpointingDelayMs: () => settings.endpointingDelayMs(this.#state.transcript),
+      endpointingDelayMs: () => settings.endpointingDelayMs(this.#state),
+      requestAfterMs: settings.requestAfterMs,
+      preemptAfterMs: () => settings.preemptAfterMs(this.#state),
       answering: agentTurns.answering,
       isOnHold: this.isOnHold,
     };
@@ -201,6 +209,16 @@ export class TurnController {
         break;
       case 'cancel_turn':
         agentTurns.cancel();
+        break;
+      case 'start_preemptive_turn':
+        agentTurns.prepare(this.#withScreening(effect.input), this.timestamps());
+        break;
+      case 'cancel_preemptive_turn':
+        agentTurns.cancelPrepared();
+        break;
+      case 'commit_preemptive_turn':
+        agentTurns.commit(this.#withScreening(effect.input), this.#timestamps ?? this.timestamps());
+        this.#timestamps = undefined;
         break;
       case 'start_turn': {
         const timestamps = this.#timestampsOf(effect.input);

@@ -6,7 +6,7 @@ import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { NewSession, Session } from '../engine/session/session.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { TransferStatus } from '../media/agentStream/streamClient.ts';
-import type { SpeechToText } from '../providers/ports/speechToText.ts';
+import type { Recognizer } from '../providers/ports/recognizer.ts';
 import type { VoiceActivityDetection } from '../providers/ports/voiceActivity.ts';
 import {
   type AnsweredBy,
@@ -14,6 +14,7 @@ import {
   type MachineKind,
 } from './answeringMachine/answeringMachineDetector.ts';
 import type { AudioStream } from './audioStream.ts';
+import { openTranscription, recognizerAbilities } from './recognition/openTranscription.ts';
 import { SpeechRecognition } from './recognition/speechRecognition.ts';
 import { STREAM_RESUMED } from './speech/fallbackPhrases.ts';
 import type { SpeechSynthesis } from './speech/speechSynthesis.ts';
@@ -48,7 +49,7 @@ export interface VoiceSessionDeps extends SessionHistoryDeps {
   /** Absent where no other node recovers turns. */
   readonly checkpoints?: Pick<TurnCheckpointStore, 'put' | 'drop'> | undefined;
   readonly synthesis: SpeechSynthesis;
-  readonly speechToText: SpeechToText;
+  readonly speechToText: Recognizer;
   readonly voiceActivity: VoiceActivityDetection;
   readonly clock: Clock;
   /** It is not known yet who has answered the call, and again whenever that changes. */
@@ -79,7 +80,7 @@ export interface VoiceReport {
 /** One call's voice session, from the agent's first word until the stream closes. */
 export class VoiceSession {
   readonly #deps: VoiceSessionDeps;
-  readonly #settings = new TurnSettings(DEFAULT_LANGUAGE);
+  readonly #settings: TurnSettings;
   readonly #history: SessionHistory;
   readonly #recognition: SpeechRecognition;
   readonly #agentTurns: AgentTurnQueue;
@@ -101,6 +102,7 @@ export class VoiceSession {
     this.#deps = deps;
     this.#firstInput = options.isResumed ? RESUME : BEGIN;
     const { stream, clock } = deps;
+    this.#settings = new TurnSettings(DEFAULT_LANGUAGE, recognizerAbilities(deps.speechToText));
     this.#history = new SessionHistory(deps);
     if (options.detectAnsweringMachine)
       this.#machineDetector = new AnsweringMachineDetector(stream.info.sampleRateHz);
@@ -174,11 +176,17 @@ export class VoiceSession {
       sampleRateHz,
       startSamples: stream.receivedSamples,
       detector: voiceActivity.open(sampleRateHz),
-      speechToText,
+      transcription: openTranscription(speechToText, {
+        sampleRateHz,
+        startSamples: stream.receivedSamples,
+        hints: () => ({ language: settings.language, expectedAnswers: settings.expectedAnswers }),
+        onInterim: (text) => this.#turns.onInterimTranscript(text),
+        onRevised: (text) => this.#onTranscript(text),
+        onTurnSignal: (signal) => this.#turns.onTurnSignal(signal),
+        onFailed: (error) => this.#deps.onError(error, 'speech recognition lost'),
+      }),
       agentFrame: () => this.#agentTurns.speech?.playout.lastFrame(),
-      hints: () => ({ language: settings.language, expectedAnswers: settings.expectedAnswers }),
       onFrame: (frame, atMs) => this.#onFrame(frame, atMs),
-      onInterimTranscript: (text) => this.#turns.onInterimTranscript(text),
       onTranscript: (text) => this.#onTranscript(text),
       onTranscriptionFailed: (error) => this.#onTranscriptionFailed(error),
     });

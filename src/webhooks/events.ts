@@ -90,9 +90,11 @@ export const webhookMessageSchema = z.strictObject({
   name: z.string().optional().meta({ description: 'The tool, on `tool` messages' }),
   latencyMs: z.number().nonnegative().optional(),
   latencyParts: z
-    .record(z.string(), z.number())
+    .record(z.string(), z.union([z.number(), z.string()]))
     .optional()
-    .meta({ description: 'The parts of latencyMs of a spoken answer, in milliseconds' }),
+    .meta({
+      description: 'The parts of latencyMs of a spoken answer, in milliseconds, and how its turn began',
+    }),
   interrupted: z.boolean().optional(),
   generatedText: z
     .string()

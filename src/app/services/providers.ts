@@ -3,14 +3,19 @@ import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
+import { createBreakers } from '../../providers/circuitBreaker.ts';
 import {
   type Embedder,
   type EmbeddingModelName,
   LOCAL_EMBEDDING_MODEL,
 } from '../../providers/ports/embedder.ts';
-import type { SpeechToText } from '../../providers/ports/speechToText.ts';
+import type { ProviderMetrics } from '../../providers/ports/metrics.ts';
+import type { Recognizer } from '../../providers/ports/recognizer.ts';
+import { isStreaming } from '../../providers/ports/recognizer.ts';
+import type { StreamingSpeechToText } from '../../providers/ports/streamingSpeechToText.ts';
 import type { TextToSpeech } from '../../providers/ports/textToSpeech.ts';
 import type { Credentials, ProviderOptions } from '../../providers/providerOptions.ts';
+import { createRecognizerChain } from '../../providers/recognition/recognizerChain.ts';
 import {
   CHAT_PROVIDERS,
   EMBEDDING_PROVIDERS,
@@ -21,7 +26,7 @@ import { createRetryingEmbedder } from '../../providers/retryingEmbedder.ts';
 import { withRecognitionMetrics, withSynthesisMetrics } from '../../providers/speechMetrics.ts';
 import { createChatClient } from '../../providers/streamWithRetry.ts';
 import type { Lifecycle } from '../lifecycle.ts';
-import { type Config, readEnvironment } from '../settings/config.ts';
+import { type Config, providerPrefix, readEnvironment } from '../settings/config.ts';
 
 export interface ProviderParts {
   readonly config: Config;
@@ -38,7 +43,10 @@ export interface ChatParts extends ProviderParts {
 /** The chat provider of the settings. */
 export async function buildChat(parts: ChatParts): Promise<ModelChoice> {
   const { config, clock, makeId, lifecycle } = parts;
-  const options = providerOptions(parts, credentialsOf(config, config.CHAT_PROVIDER));
+  const options = providerOptions(
+    parts,
+    credentialsOf(config, providerPrefix('CHAT_PROVIDER', config.CHAT_PROVIDER)),
+  );
   const provider = await CHAT_PROVIDERS[config.CHAT_PROVIDER]({ ...options, makeId });
   lifecycle.onClose(() => provider.close());
   const { timeoutMs, onRetry } = options;
@@ -54,7 +62,7 @@ export async function buildChat(parts: ChatParts): Promise<ModelChoice> {
 }
 
 export interface Speech {
-  readonly speechToText: SpeechToText;
+  readonly speechToText: Recognizer;
   readonly textToSpeech: TextToSpeech;
 }
 
@@ -63,12 +71,12 @@ export async function buildSpeech(parts: ProviderParts): Promise<Speech> {
   const { config, clock, metrics, lifecycle } = parts;
   const { STT_PROVIDER, STT_MODEL, TTS_PROVIDER, TTS_MODEL, TTS_VOICE } = config;
   const speechToText = await STT_PROVIDERS[STT_PROVIDER]({
-    ...providerOptions(parts, credentialsOf(config, STT_PROVIDER)),
+    ...providerOptions(parts, credentialsOf(config, providerPrefix('STT_PROVIDER', STT_PROVIDER))),
     model: STT_MODEL,
   });
   lifecycle.onClose(() => speechToText.close());
   const textToSpeech = await TTS_PROVIDERS[TTS_PROVIDER]({
-    ...providerOptions(parts, credentialsOf(config, TTS_PROVIDER)),
+    ...providerOptions(parts, credentialsOf(config, providerPrefix('TTS_PROVIDER', TTS_PROVIDER))),
     model: TTS_MODEL,
     voice: TTS_VOICE,
   });
@@ -76,7 +84,9 @@ export async function buildSpeech(parts: ProviderParts): Promise<Speech> {
   const recognitionMetrics = metrics.providerMetrics('transcription', speechToText.name);
   const synthesisMetrics = metrics.providerMetrics('speech', textToSpeech.name);
   return {
-    speechToText: withRecognitionMetrics(speechToText, recognitionMetrics, clock),
+    speechToText: isStreaming(speechToText)
+      ? resilient(parts, speechToText, recognitionMetrics)
+      : withRecognitionMetrics(speechToText, recognitionMetrics, clock),
     textToSpeech: withSynthesisMetrics(textToSpeech, synthesisMetrics, clock),
   };
 }
@@ -122,11 +132,27 @@ export async function buildEmbedders(parts: ProviderParts): Promise<EmbedderLook
   };
 }
 
-/** From the settings `<PROVIDER>_API_KEY` and `<PROVIDER>_BASE_URL`. */
-function credentialsOf(config: Config, provider: string): Credentials {
+/** A lost connection is made again. */
+function resilient(
+  { clock, logger }: ProviderParts,
+  speechToText: StreamingSpeechToText,
+  metrics: ProviderMetrics,
+): StreamingSpeechToText {
+  return createRecognizerChain([speechToText], {
+    clock,
+    breakers: createBreakers(clock),
+    onFallback(from, to, err) {
+      metrics.recordError(err.code);
+      logger.warn({ err, from, to }, 'speech recognition lost, connecting again');
+    },
+  });
+}
+
+/** From the settings `<PREFIX>_API_KEY` and `<PREFIX>_BASE_URL`. */
+function credentialsOf(config: Config, prefix: string): Credentials {
   const settings: Readonly<Record<string, unknown>> = config;
   const read = (name: string) => {
-    const value = settings[`${provider.toUpperCase()}_${name}`];
+    const value = settings[`${prefix}_${name}`];
     return typeof value === 'string' ? value : undefined;
   };
   return { apiKey: read('API_KEY'), baseUrl: read('BASE_URL') };

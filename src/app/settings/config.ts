@@ -104,6 +104,15 @@ function conflicts(values: Partial<Settings>, given: Given): Problem[] {
   ];
 }
 
+/** A vendor's credentials begin with its name; servers of one's own differ by what they do. */
+export function providerPrefix(
+  variable: 'CHAT_PROVIDER' | 'STT_PROVIDER' | 'TTS_PROVIDER',
+  provider: string,
+): string {
+  const name = provider === 'custom' ? `custom_${variable.replace('_PROVIDER', '')}` : provider;
+  return name.toUpperCase();
+}
+
 function portProblems({ values: { RTP_PORT_MIN, RTP_PORT_MAX } }: GivenSettings): Problem[] {
   if (RTP_PORT_MIN === undefined || RTP_PORT_MAX === undefined || RTP_PORT_MIN < RTP_PORT_MAX) return [];
   return [{ variable: 'RTP_PORT_MAX', message: 'must be above RTP_PORT_MIN' }];
@@ -128,7 +137,9 @@ function providerProblems({ values, given }: GivenSettings): Problem[] {
     given[`${prefix}_API_KEY`] !== undefined || given[`${prefix}_BASE_URL`] !== undefined;
   const problems = (['CHAT_PROVIDER', 'STT_PROVIDER', 'TTS_PROVIDER'] as const).flatMap((variable) => {
     const provider = values[variable] ?? 'local';
-    const prefix = provider.toUpperCase();
+    const prefix = providerPrefix(variable, provider);
+    if (provider === 'custom' && given[`${prefix}_BASE_URL`] === undefined)
+      return [{ variable, message: `is custom, which requires ${prefix}_BASE_URL` }];
     if (provider === 'local' || isConfigured(prefix)) return [];
     return [{ variable, message: `is ${provider}, which requires ${prefix}_API_KEY or ${prefix}_BASE_URL` }];
   });

@@ -133,6 +133,10 @@ export const settings = z.object({
   STT_MODEL: z.string().default('gpt-4o-mini-transcribe').describe('Speech-to-text model.'),
   TTS_MODEL: z.string().default('gpt-4o-mini-tts').describe('Text-to-speech model.'),
   TTS_VOICE: z.string().default('alloy').describe('Voice of the text-to-speech model.'),
+  CUSTOM_STT_API_KEY: z.string().optional().describe('API key of your own speech recognizer.'),
+  CUSTOM_STT_BASE_URL: httpUrl()
+    .optional()
+    .describe('Base URL of your own speech recognizer, which speaks `stt.callway.v1`.'),
   EMBEDDING_API_KEY: z.string().optional().describe('API key for embeddings; default `OPENAI_API_KEY`.'),
   EMBEDDING_BASE_URL: httpUrl().optional().describe('Base URL for embeddings; default `OPENAI_BASE_URL`.'),
   LEGACY_SUNSET: instant()
@@ -215,6 +219,7 @@ export const secretSettings: readonly SettingName[] = [
   'DRACHTIO_URL',
   'OPENAI_API_KEY',
   'EMBEDDING_API_KEY',
+  'CUSTOM_STT_API_KEY',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'S3_ACCESS_KEY_ID',
   'S3_SECRET_ACCESS_KEY',

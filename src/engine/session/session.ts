@@ -42,8 +42,14 @@ export interface SessionMessage {
   readonly internal?: true;
 }
 
-/** The parts of a spoken answer's latency, in milliseconds; they add up to `latencyMs`. */
-export interface LatencyParts {
+/** The parts of a spoken answer's latency, and how its turn began. */
+export interface LatencyParts extends LatencyDurations {
+  /** Whether the answer was prepared before the end was sure; `canceled` where another one was, in vain. */
+  readonly preemptive?: 'committed' | 'canceled' | 'none';
+}
+
+/** In milliseconds; they add up to `latencyMs`. */
+export interface LatencyDurations {
   /** In the jitter buffer: from a packet's arrival to its samples. */
   readonly bufferMs: number;
   /** Until the end of the caller's turn was detected. */

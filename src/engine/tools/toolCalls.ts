@@ -103,6 +103,9 @@ export async function runToolCalls(
     journal.event('tool_called', { name, arguments: text, by: 'model' });
   const run = async (call: ToolCallEvent) => ({ call, ...(await runCall(turn, node, call)) });
   const { project } = toolsOfNode(turn.release, node);
+  // The effects of built-in tools are part of the turn.
+  if (calls.some((call) => project.some(({ name }) => name === call.name)))
+    await turn.request.delivery?.commitment?.promise;
   const line = project.find(({ name, speakWhile }) => speakWhile && calls.some((call) => call.name === name));
   const results = await withFiller(turn, Promise.all(calls.map(run)), line?.speakWhile);
   journal.add({
@@ -140,6 +143,7 @@ export async function runToolOfNode(
   await turn.extraction;
   const [id = ''] = node.data.tools;
   const tool = turn.release.tools.find((one) => one.id === id);
+  if (tool) await turn.request.delivery?.commitment?.promise;
   const name = tool?.name ?? id;
   const given = node.type === 'tool' ? (node.data.arguments ?? {}) : {};
   const rendered = renderDeep(given, journal.variables, turn.renderOptions);

@@ -20,6 +20,8 @@ export interface SpokenDelivery {
    * @param hasSpokenFor - The words since the last call were said for this node: the model knew that it moves there.
    */
   onNode(current: CurrentNode, hasSpokenFor: boolean): void;
+  /** Of a preemptive turn. */
+  readonly commitment?: Commitment;
   /**
    * Called when the answer is complete or broke off: at most once per turn, and never for a turn that failed or was
    * aborted before its first word.
@@ -33,6 +35,13 @@ export interface SpokenDelivery {
    * @returns The channel's own fillers that the customer heard meanwhile; empty where there were none.
    */
   heardSoFar(): Delivered;
+}
+
+/** Until a preemptive turn is committed, no tool has effects, and a turn that fails leaves no trace. */
+export interface Commitment {
+  readonly isPending: boolean;
+  /** Resolves when the turn is committed; rejects with its abort reason. */
+  readonly promise: Promise<void>;
 }
 
 /** The pathway node that a turn is at, as far as a channel needs it. */

@@ -31,7 +31,7 @@ export interface CompletedTurn {
  * | completed | whole |
  * | aborted or failed after its first word | as far as it was delivered, marked as interrupted |
  * | aborted or failed before its first word | its error and tool calls; of a spoken turn also what the customer said |
- * | cancelled ({@link TurnCancelledError}) | nothing |
+ * | cancelled ({@link TurnCancelledError}), or failed before its commitment | nothing |
  *
  * @throws What the turn failed with, once that is stored.
  */
@@ -53,8 +53,8 @@ export async function runTurn(deps: StoreTurnDeps, turn: TurnContext): Promise<C
 }
 
 async function storeBroken(deps: StoreTurnDeps, turn: TurnContext, error: unknown): Promise<void> {
-  const { journal, signal } = turn;
-  if (isCancelled(turn)) return;
+  const { journal, signal, request } = turn;
+  if (isCancelled(turn) || request.delivery?.commitment?.isPending) return;
   const hasWords = journal.said() !== '';
   if (!signal.aborted) journal.event('error', errorData(error));
   else if (!hasWords)

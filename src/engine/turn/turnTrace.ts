@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import { noopTracer, type Span, type Tracer } from '../../base/tracing.ts';
 import type { ChatRequest } from '../../providers/ports/chatModel.ts';
-import type { LatencyParts, NewSession } from '../session/session.ts';
+import type { LatencyDurations, NewSession } from '../session/session.ts';
 import type { Delivered } from './delivery.ts';
 import type { TurnRequest } from './turn.ts';
 
 /** Span names of a spoken answer's latency, in the order in which the parts follow each other. */
-const LATENCY_SPANS: readonly (readonly [keyof LatencyParts, string])[] = [
+const LATENCY_SPANS: readonly (readonly [keyof LatencyDurations, string])[] = [
   ['bufferMs', 'buffer'],
   ['endpointingMs', 'endpointing'],
   ['transcriptionMs', 'transcription'],

@@ -1,13 +1,13 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-import type { LatencyParts } from '../../engine/session/session.ts';
+import type { LatencyDurations } from '../../engine/session/session.ts';
 import type { ProviderMetrics } from '../../providers/ports/metrics.ts';
 import type { SpokenTurn } from '../../voice/turns/turnLatency.ts';
 
 /** From unnoticeable to a line that seems dead. */
 const TURN_BUCKETS_SECONDS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10];
 
-const STAGES: Readonly<Record<keyof LatencyParts, string>> = {
+const STAGES: Readonly<Record<keyof LatencyDurations, string>> = {
   bufferMs: 'buffer',
   endpointingMs: 'endpointing',
   transcriptionMs: 'transcription',
@@ -64,7 +64,7 @@ export function createSessionMetrics(registry: Registry): SessionMetrics {
       if (interrupted) bargeIns.inc();
       if (latencyMs === undefined || latencyParts === undefined) return;
       latency.observe({ stage: 'total' }, latencyMs / 1000);
-      for (const [part, stage] of Object.entries(STAGES) as [keyof LatencyParts, string][])
+      for (const [part, stage] of Object.entries(STAGES) as [keyof LatencyDurations, string][])
         latency.observe({ stage }, latencyParts[part] / 1000);
     },
     providerMetrics: (model, provider) => ({

@@ -1,8 +1,3 @@
-import type {
-  RecognitionOptions,
-  RecognitionStream,
-  SpeechToText,
-} from '../../providers/ports/speechToText.ts';
 import { VAD_FRAME_MS, type VoiceActivityDetector } from '../../providers/ports/voiceActivity.ts';
 import { createEchoDetector, type EchoDetector } from './echoDetector.ts';
 import {
@@ -14,9 +9,8 @@ import {
   type Utterance,
 } from './speechActivity.ts';
 import { createSpeechEnd, type SpeechEnd } from './speechEnd.ts';
+import type { Transcription } from './transcription.ts';
 
-/** Audio kept from before the onset was certain; first consonants are soft. */
-const PRE_ROLL_MS = 300;
 /** Half of the first frame of a steady noise is not yet noise. */
 const NOISE_ONSET_MS = 2 * VAD_FRAME_MS;
 
@@ -25,15 +19,11 @@ export interface SpeechRecognitionDeps {
   /** The stream's clock at the first sample. */
   readonly startSamples: number;
   readonly detector: VoiceActivityDetector;
-  readonly speechToText: SpeechToText;
-  /** Read when an utterance starts. */
-  readonly hints: () => Pick<RecognitionOptions, 'language' | 'expectedAnswers'>;
+  readonly transcription: Transcription;
   /** The agent's audio of the last 20 ms, for echo detection; undefined for silence. */
   readonly agentFrame: () => Int16Array | undefined;
   /** Called with each 20 ms frame and its end on the stream's clock. The frame is valid during the call only. */
   readonly onFrame: (frame: Int16Array, atMs: number) => void;
-  /** Transcript so far of the open utterance; vendors without interim transcripts never call it. */
-  readonly onInterimTranscript: (text: string) => void;
   /** The result of {@link SpeechRecognition.requestTranscript}. */
   readonly onTranscript: (text: string) => void;
   readonly onTranscriptionFailed: (error: unknown) => void;
@@ -53,11 +43,9 @@ export class SpeechRecognition {
   readonly #frame: Int16Array;
   readonly #echo: EchoDetector;
   readonly #speechEnd: SpeechEnd;
-  readonly #preRoll: Int16Array[] = [];
   #frameFilled = 0;
   #receivedSamples: number;
   #activity: SpeechActivity = NO_SPEECH;
-  #stream: RecognitionStream | undefined;
   #request: TranscriptRequest | undefined;
 
   constructor(deps: SpeechRecognitionDeps) {
@@ -97,10 +85,11 @@ export class SpeechRecognition {
 
   /** Requests the transcript of the open utterance so far; `onTranscript` or `onTranscriptionFailed` follows. */
   requestTranscript(): void {
+    const { transcription } = this.#deps;
     this.cancelRequest();
-    if (!this.#stream) return;
+    if (!transcription.isOpen) return;
     const controller = new AbortController();
-    const text = this.#stream.finalize(controller.signal).then((transcript) => transcript.text);
+    const text = transcription.request(controller.signal);
     const request = { text, controller };
     this.#request = request;
     text.then(
@@ -127,23 +116,22 @@ export class SpeechRecognition {
    */
   async takeTranscript(): Promise<string> {
     if (!this.#request) this.requestTranscript();
-    const [request, stream] = [this.#request, this.#stream];
-    // Detached first, so that discarding the utterance does not cancel them.
-    this.#request = undefined;
-    this.#stream = undefined;
-    this.discardUtterance();
-    try {
-      return (await request?.text) ?? '';
-    } finally {
-      stream?.close();
+    const request = this.#request;
+    if (!request) {
+      this.discardUtterance();
+      return '';
     }
+    // Detached first, so that discarding the utterance does not cancel it.
+    this.#request = undefined;
+    const taken = this.#deps.transcription.take(request.text);
+    this.discardUtterance();
+    return await taken;
   }
 
   /** Closes the open utterance and drops its transcription. */
   discardUtterance(): void {
     this.cancelRequest();
-    this.#stream?.close();
-    this.#stream = undefined;
+    this.#deps.transcription.discard();
     this.#activity = closeUtterance(this.#activity);
     this.#speechEnd.reset();
   }
@@ -151,6 +139,7 @@ export class SpeechRecognition {
   /** Idempotent. */
   close(): void {
     this.discardUtterance();
+    this.#deps.transcription.close();
     this.#deps.detector.close();
   }
 
@@ -163,7 +152,8 @@ export class SpeechRecognition {
     if (verdict === 'echo_found' || this.#isUtteranceNoise(atMs)) this.discardUtterance();
     this.#activity = detectSpeech(this.#activity, isSpeech && verdict === 'not_echo', atMs);
     if (this.utterance?.lastVoicedMs === atMs) this.#speechEnd.push(this.#frame, atMs);
-    this.#transcribeFrame();
+    const isEcho = isSpeech && verdict !== 'not_echo';
+    this.#deps.transcription.push(this.#frame, { utterance: this.utterance, atMs, isEcho });
     this.#deps.onFrame(this.#frame, atMs);
   }
 
@@ -172,21 +162,5 @@ export class SpeechRecognition {
     const noiseMs = this.#deps.detector.reclassifiedNoiseMs?.() ?? 0;
     const { utterance } = this;
     return noiseMs > 0 && utterance !== undefined && utterance.startMs >= atMs - noiseMs - NOISE_ONSET_MS;
-  }
-
-  #transcribeFrame(): void {
-    if (this.utterance && this.#stream) {
-      this.#stream.push(this.#frame);
-      return;
-    }
-    this.#preRoll.push(this.#frame.slice());
-    if (this.#preRoll.length > PRE_ROLL_MS / VAD_FRAME_MS) this.#preRoll.shift();
-    if (!this.utterance) return;
-    const { speechToText, sampleRateHz, hints, onInterimTranscript } = this.#deps;
-    const onInterim = (text: string) => {
-      if (this.utterance) onInterimTranscript(text);
-    };
-    this.#stream = speechToText.openStream({ sampleRateHz, ...hints(), onInterim });
-    for (const samples of this.#preRoll.splice(0)) this.#stream.push(samples);
   }
 }

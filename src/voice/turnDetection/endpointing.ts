@@ -3,6 +3,14 @@ export type Completeness = 'complete' | 'open' | 'incomplete';
 
 /** Where the delay lies between its bounds. */
 const DELAY_SHARES: Readonly<Record<Completeness, number>> = { complete: 0.1, open: 0.35, incomplete: 0.8 };
+/** The same by the agent's eagerness. */
+const EAGERNESS: Readonly<Record<TurnDetection['eagerness'], number>> = { low: 1.5, medium: 1, high: 0.5 };
+/** Silence after words that look complete at which an answer is prepared. */
+const PREEMPT_AFTER_MS = 150;
+/** Silence that is worth a transcript request; most pauses within a turn are shorter. */
+const REQUEST_AFTER_MS = 200;
+/** The same where a request costs nothing. */
+const STREAMING_REQUEST_AFTER_MS = 100;
 /** A silence must exceed the caller's usual pause by this factor to be an end. */
 const PAUSE_MARGIN = 1.25;
 /** Weight of a new pause in the moving average. */
@@ -17,6 +25,31 @@ const MAX_DICTATED_DIGITS = 10;
 export interface EndpointingBounds {
   readonly minEndpointingDelayMs: number;
   readonly maxEndpointingDelayMs: number;
+}
+
+/** How the end of the caller's turn is detected. */
+export interface TurnDetection {
+  /** Whether the recognizer's turn events count beside silence and words, alone, or not at all. */
+  readonly mode: 'auto' | 'provider' | 'silence';
+  readonly eagerness: 'low' | 'medium' | 'high';
+  /** Whether the agent prepares its answer before the end is sure. */
+  readonly preemptive: boolean;
+}
+
+export const DEFAULT_TURN_DETECTION: TurnDetection = { mode: 'auto', eagerness: 'medium', preemptive: true };
+
+/** What the recognizer can tell. */
+export interface RecognizerAbilities {
+  /** Words come while they are spoken. */
+  readonly isStreaming: boolean;
+  readonly detectsTurns: boolean;
+}
+
+/** The caller's turn so far. */
+export interface CallerTurn {
+  /** Undefined while it is not known. */
+  readonly transcript: string | undefined;
+  readonly recognizedEnd: 'eager_end' | 'end_of_turn' | undefined;
 }
 
 /** How a caller speaks, learned during the session. */
@@ -37,22 +70,58 @@ export function learnEarlyEndpoint({ averageMs }: CallerPauses, pauseMs: number)
   return { averageMs: Math.max(averageMs ?? 0, pauseMs) };
 }
 
+export interface EndpointingOptions {
+  readonly bounds: EndpointingBounds;
+  readonly expectedAnswers: readonly string[];
+  readonly pauses: CallerPauses;
+  readonly detection: TurnDetection;
+  readonly recognizer: RecognizerAbilities;
+}
+
 /**
- * The silence that ends the caller's turn.
+ * The silence that ends the caller's turn, from three signals: the recognizer's opinion, the words so far, and how this
+ * caller pauses.
  *
- * @param text - The transcript so far; undefined while it is not known.
- * @returns Milliseconds within the bounds.
+ * @returns Milliseconds; 0 where the recognizer has heard the end, else within the bounds.
  */
-export function endpointingDelayMs(
-  text: string | undefined,
-  expectedAnswers: readonly string[],
-  pauses: CallerPauses,
-  bounds: EndpointingBounds,
-): number {
+export function endpointingDelayMs(turn: CallerTurn, options: EndpointingOptions): number {
+  const { bounds, expectedAnswers, detection } = options;
   const { minEndpointingDelayMs: minMs, maxEndpointingDelayMs: maxMs } = bounds;
-  if (text !== undefined && isExpected(text, expectedAnswers)) return minMs;
-  const completeness = text === undefined ? 'open' : completenessOf(text);
-  const byTranscript = minMs + DELAY_SHARES[completeness] * (maxMs - minMs);
+  const { transcript, recognizedEnd } = turn;
+  const isExpectedAnswer = transcript !== undefined && isExpected(transcript, expectedAnswers);
+  if (usesTurnEvents(options)) {
+    const isIncomplete = transcript !== undefined && completenessOf(transcript) === 'incomplete';
+    const isTrusted = detection.mode === 'provider' || isExpectedAnswer || !isIncomplete;
+    if (recognizedEnd === 'end_of_turn' && isTrusted) return 0;
+    // A recognizer that hears the end will say so; silence alone counts for when it does not.
+    if (recognizedEnd === undefined)
+      return detection.mode === 'provider' ? maxMs : silenceMs('incomplete', options);
+  }
+  if (isExpectedAnswer) return minMs;
+  return silenceMs(transcript === undefined ? 'open' : completenessOf(transcript), options);
+}
+
+/** Silence after which an answer is prepared; undefined for never. */
+export function preemptAfterMs(turn: CallerTurn, options: EndpointingOptions): number | undefined {
+  const { transcript, recognizedEnd } = turn;
+  if (!options.detection.preemptive || !options.recognizer.isStreaming) return undefined;
+  if (usesTurnEvents(options)) return recognizedEnd === undefined ? undefined : 0;
+  if (transcript === undefined || completenessOf(transcript) === 'incomplete') return undefined;
+  return PREEMPT_AFTER_MS;
+}
+
+/** Silence after which the transcript is requested. */
+export function requestAfterMs({ isStreaming }: RecognizerAbilities): number {
+  return isStreaming ? STREAMING_REQUEST_AFTER_MS : REQUEST_AFTER_MS;
+}
+
+function usesTurnEvents({ detection, recognizer }: EndpointingOptions): boolean {
+  return recognizer.detectsTurns && detection.mode !== 'silence';
+}
+
+function silenceMs(completeness: Completeness, { bounds, pauses, detection }: EndpointingOptions): number {
+  const { minEndpointingDelayMs: minMs, maxEndpointingDelayMs: maxMs } = bounds;
+  const byTranscript = minMs + DELAY_SHARES[completeness] * EAGERNESS[detection.eagerness] * (maxMs - minMs);
   const byPauses = (pauses.averageMs ?? 0) * PAUSE_MARGIN;
   return Math.round(Math.min(maxMs, Math.max(byTranscript, byPauses)));
 }

@@ -1,5 +1,6 @@
 import type { Utterance } from '../recognition/speechActivity.ts';
 import { endCallerTurn, hasUnansweredInput, onTranscriptionFailed } from './onTranscript.ts';
+import { preemptTurn } from './preemptiveTurn.ts';
 import {
   becomeIdle,
   discardUtterance,
@@ -15,8 +16,6 @@ import {
 } from './steps.ts';
 import type { TurnContext, TurnState } from './turnState.ts';
 
-/** Silence that is worth a transcript request; most pauses within a turn are shorter. */
-const REQUEST_AFTER_MS = 200;
 /** Speech that cancels a turn of which nothing was heard yet. */
 const CANCEL_AFTER_MS = 240;
 /** Speech beyond the policy's bound that confirms an interruption without a transcript. */
@@ -91,7 +90,7 @@ function onListening(state: TurnState, utterance: Utterance, context: TurnContex
   const silenceMs = context.atMs - utterance.lastVoicedMs;
   const mustEnd = isTooLong(utterance, context);
   const isRequested = state.requestedToMs !== undefined;
-  if (!isRequested && (silenceMs >= REQUEST_AFTER_MS || mustEnd))
+  if (!isRequested && (silenceMs >= context.requestAfterMs || mustEnd))
     return requestTranscript({ ...state, isEndOfTurn: mustEnd }, context);
   const { pendingDigits } = state;
   if (pendingDigits && context.atMs - pendingDigits.atMs >= DIGITS_TIMEOUT_MS)
@@ -100,7 +99,8 @@ function onListening(state: TurnState, utterance: Utterance, context: TurnContex
   const isEndOfTurn = state.isEndOfTurn || isSilent;
   const next = { ...state, isEndOfTurn };
   if (isEndOfTurn && state.transcript !== undefined) return endCallerTurn(next, context);
-  if (!isEndOfTurn || silenceMs < TRANSCRIPT_TIMEOUT_MS) return withoutEffects(next);
+  if (!isEndOfTurn) return preemptTurn(next, silenceMs, context);
+  if (silenceMs < TRANSCRIPT_TIMEOUT_MS) return withoutEffects(next);
   return onTranscriptionFailed(next, 'The recognizer did not answer in time', context);
 }
 
@@ -122,7 +122,7 @@ function onSpeechOverAgent(state: TurnState, utterance: Utterance, context: Turn
   const enoughMs = isAgentInterrupting ? Math.min(interruptAfterMs, CANCEL_AFTER_MS) : interruptAfterMs;
   if (interruptible && utterance.voicedMs >= enoughMs)
     return { state: enterPhase(state, 'paused', context), effects: [{ type: 'pause_agent' }] };
-  const isOver = context.atMs - utterance.lastVoicedMs >= REQUEST_AFTER_MS;
+  const isOver = context.atMs - utterance.lastVoicedMs >= context.requestAfterMs;
   if (!isOver || state.requestedToMs !== undefined) return withoutEffects(state);
   return interruptible ? requestTranscript(state, context) : discardUtterance(state);
 }
@@ -133,7 +133,7 @@ function onSpeechWhilePaused(state: TurnState, utterance: Utterance, context: Tu
   const isRequested = state.requestedToMs !== undefined;
   const isConfirmed = utterance.voicedMs >= context.policy.interruptAfterMs + CONFIRM_MS;
   if (isConfirmed || (isRequested && silenceMs >= PAUSE_TIMEOUT_MS)) return interruptAgent(state, context);
-  return silenceMs >= REQUEST_AFTER_MS && !isRequested
+  return silenceMs >= context.requestAfterMs && !isRequested
     ? requestTranscript(state, context)
     : withoutEffects(state);
 }

@@ -20,7 +20,13 @@ export function enterPhase(state: TurnState, phase: TurnPhase, { atMs }: TurnCon
 }
 
 export function withoutTranscript(state: TurnState): TurnState {
-  return { ...state, transcript: undefined, requestedToMs: undefined, isEndOfTurn: false };
+  return {
+    ...state,
+    transcript: undefined,
+    requestedToMs: undefined,
+    recognizedEnd: undefined,
+    isEndOfTurn: false,
+  };
 }
 
 export function discardUtterance(state: TurnState): TurnStep {
@@ -52,6 +58,7 @@ export function startTurn(
         carriedText: '',
         answeredSpeechEndMs: undefined,
         silentSinceMs: undefined,
+        preemptiveTurns: 0,
       },
       'thinking',
       context,

@@ -12,11 +12,18 @@ import { fallbackPhrasesOf, noticePhrase } from '../speech/fallbackPhrases.ts';
 import type { InterruptionPolicy } from '../speech/piecePolicies.ts';
 import {
   type CallerPauses,
+  type CallerTurn,
+  DEFAULT_TURN_DETECTION,
   type EndpointingBounds,
+  type EndpointingOptions,
   endpointingDelayMs,
   learnEarlyEndpoint,
   learnPause,
   NO_PAUSES,
+  preemptAfterMs,
+  type RecognizerAbilities,
+  requestAfterMs,
+  type TurnDetection,
 } from './endpointing.ts';
 
 /** Turn taking at one node of the pathway. */
@@ -68,9 +75,12 @@ export class TurnSettings {
   /** Silence prompts at this node. */
   #silencePrompts = 0;
   #isInterruptible = true;
+  #recognizer: RecognizerAbilities;
+  readonly #detection: TurnDetection = DEFAULT_TURN_DETECTION;
 
-  constructor(language: string) {
+  constructor(language: string, recognizer: RecognizerAbilities) {
     this.language = language;
+    this.#recognizer = recognizer;
   }
 
   /** The pathway's current node; undefined before the first turn. */
@@ -101,14 +111,24 @@ export class TurnSettings {
   enterNode(current: CurrentNode): void {
     if (current.node.id !== this.#node?.node.id) this.#silencePrompts = 0;
     this.#node = current;
-    this.#policy = { ...turnPolicyOf(current.node), silenceEdgeMs: current.silenceEdgeMs };
-    if (!this.#isInterruptible) this.forbidInterruption();
+    this.#policy = this.policyAt(current);
+  }
+
+  /** Turn taking at a node. */
+  policyAt({ node, silenceEdgeMs }: CurrentNode): TurnPolicy {
+    const policy = { ...turnPolicyOf(node), silenceEdgeMs };
+    return this.#isInterruptible ? policy : { ...policy, interruptible: false };
   }
 
   /** Holds at every later node too: the sound of an answering machine is not an interruption. */
   forbidInterruption(): void {
     this.#isInterruptible = false;
     this.#policy = { ...this.#policy, interruptible: false };
+  }
+
+  /** The recognizer has told a turn's end: it detects turns. */
+  learnTurnEvents(): void {
+    if (!this.#recognizer.detectsTurns) this.#recognizer = { ...this.#recognizer, detectsTurns: true };
   }
 
   /** The caller paused this long and continued. */
@@ -121,9 +141,29 @@ export class TurnSettings {
     this.#pauses = learnEarlyEndpoint(this.#pauses, pauseMs);
   }
 
-  /** The silence that ends the caller's turn. @param transcript - Undefined while it is not known. */
-  endpointingDelayMs(transcript: string | undefined): number {
-    return endpointingDelayMs(transcript, this.expectedAnswers, this.#pauses, this.#policy);
+  /** The silence that ends the caller's turn. */
+  endpointingDelayMs(turn: CallerTurn): number {
+    return endpointingDelayMs(turn, this.#endpointing());
+  }
+
+  /** Silence after which an answer is prepared; undefined for never. */
+  preemptAfterMs(turn: CallerTurn): number | undefined {
+    return preemptAfterMs(turn, this.#endpointing());
+  }
+
+  /** Silence after which the transcript is requested. */
+  get requestAfterMs(): number {
+    return requestAfterMs(this.#recognizer);
+  }
+
+  #endpointing(): EndpointingOptions {
+    return {
+      bounds: this.#policy,
+      expectedAnswers: this.expectedAnswers,
+      pauses: this.#pauses,
+      detection: this.#detection,
+      recognizer: this.#recognizer,
+    };
   }
 
   /** What the agent says where the pathway says nothing. Silence prompts come in order; the last one repeats. */

@@ -1,5 +1,6 @@
 import type { TurnInput } from '../../engine/turn/turn.ts';
 import type { Utterance } from '../recognition/speechActivity.ts';
+import type { TurnSignal } from '../recognition/streamTranscription.ts';
 import type { TurnPolicy } from './turnSettings.ts';
 
 export type TurnPhase =
@@ -27,6 +28,12 @@ export interface TurnState {
   readonly transcript: string | undefined;
   /** The transcript was requested for the speech up to here; undefined once the caller has continued. */
   readonly requestedToMs: number | undefined;
+  /** What the recognizer says about the caller's turn: that it has probably ended, or has. */
+  readonly recognizedEnd: 'eager_end' | 'end_of_turn' | undefined;
+  /** The caller's words that a preemptive turn answers, of which nothing is played; undefined where none runs. */
+  readonly preemptiveText: string | undefined;
+  /** Preemptive turns that were started in this turn of the caller. */
+  readonly preemptiveTurns: number;
   /** The caller's silence was long enough; only the transcript is missing. */
   readonly isEndOfTurn: boolean;
   /** A short answer given over the agent's last words. */
@@ -51,6 +58,7 @@ export type TurnEvent =
   /** The requested transcript of the open utterance. */
   | { readonly type: 'transcript'; readonly text: string; readonly isBackchannel: boolean }
   | { readonly type: 'transcription_failed'; readonly message: string }
+  | { readonly type: 'turn_signal'; readonly signal: TurnSignal }
   /** One digit; `dtmf_entry` follows once the digits are complete. */
   | { readonly type: 'dtmf_digit' }
   | { readonly type: 'dtmf_entry'; readonly digits: string }
@@ -90,7 +98,13 @@ export type TurnEffect =
       readonly isLast?: boolean;
       /** What the caller said before and the turn does not answer. */
       readonly unansweredText?: string;
-    };
+    }
+  /** Starts a turn before the caller's end is sure. */
+  | { readonly type: 'start_preemptive_turn'; readonly input: TurnInput }
+  /** The end is sure: the preemptive turn is played and kept. */
+  | { readonly type: 'commit_preemptive_turn'; readonly input: TurnInput }
+  /** The caller has continued: the preemptive turn is dropped without a trace. */
+  | { readonly type: 'cancel_preemptive_turn' };
 
 export interface TurnContext {
   /** On the stream's clock. */
@@ -101,6 +115,10 @@ export interface TurnContext {
   readonly policy: TurnPolicy;
   /** The silence that ends the caller's turn at the moment. */
   readonly endpointingDelayMs: () => number;
+  /** Silence that is worth a transcript request; most pauses within a turn are shorter. */
+  readonly requestAfterMs: number;
+  /** Silence after which a preemptive turn is started; undefined for never. */
+  readonly preemptAfterMs: () => number | undefined;
   /** The input of the running turn. */
   readonly answering: TurnInput['kind'] | undefined;
   /** The caller has put the agent on hold and hears nothing. */
@@ -113,6 +131,9 @@ export const INITIAL_TURN_STATE: TurnState = {
   carriedText: '',
   transcript: undefined,
   requestedToMs: undefined,
+  recognizedEnd: undefined,
+  preemptiveText: undefined,
+  preemptiveTurns: 0,
   isEndOfTurn: false,
   earlyAnswer: undefined,
   pendingDigits: undefined,

@@ -1,6 +1,7 @@
 import { onDtmfDigit, onDtmfEntry } from './dtmf.ts';
 import { onFrame } from './onFrame.ts';
 import { onTranscript, onTranscriptionFailed } from './onTranscript.ts';
+import { onTurnSignal, settlePreemptiveTurn } from './preemptiveTurn.ts';
 import { enterPhase, startTurn, type TurnStep, withoutEffects, withoutTranscript } from './steps.ts';
 import type { TurnContext, TurnEffect, TurnEvent, TurnState } from './turnState.ts';
 
@@ -23,9 +24,21 @@ const EARLY_ANSWER_MS = 1000;
  *    └─────────────────────────────────────────────────────────────────────────────────┘
  *   answering machine: any ──▶ suspended ──it records──▶ thinking     end: any ──▶ ended
  *   transfer:          any ──▶ suspended ──it fails────▶ thinking
+ *
+ *   within listening, a preemptive turn, of which nothing is played and nothing kept:
+ *
+ *            probable end                    end of turn on the same words
+ *     none ───────────────▶ runs, unheard ──────────────────────────────────▶ committed (thinking)
+ *      ▲                          │
+ *      └──────────────────────────┘
+ *        speech, other words, anything else: cancelled
  * ```
  */
 export function turnTransition(state: TurnState, event: TurnEvent, context: TurnContext): TurnStep {
+  return settlePreemptiveTurn(step(state, event, context));
+}
+
+function step(state: TurnState, event: TurnEvent, context: TurnContext): TurnStep {
   if (state.phase === 'ended') return withoutEffects(state);
   switch (event.type) {
     case 'frame':
@@ -34,6 +47,8 @@ export function turnTransition(state: TurnState, event: TurnEvent, context: Turn
       return onTranscript(state, event, context);
     case 'transcription_failed':
       return onTranscriptionFailed(state, event.message, context);
+    case 'turn_signal':
+      return onTurnSignal(state, event.signal, context);
     case 'dtmf_digit':
       return onDtmfDigit(state, context);
     case 'dtmf_entry':

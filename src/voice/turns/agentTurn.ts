@@ -1,7 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { NewSession, Session } from '../../engine/session/session.ts';
-import { type CurrentNode, type Delivered, TurnCancelledError } from '../../engine/turn/delivery.ts';
+import {
+  type Commitment,
+  type CurrentNode,
+  type Delivered,
+  TurnCancelledError,
+} from '../../engine/turn/delivery.ts';
 import type {
   ExternalMessage,
   TurnAction,
@@ -53,6 +58,8 @@ export interface AgentTurnRequest {
   readonly timestamps: TurnTimestamps;
   /** The agent hangs up after it. */
   readonly isLast: boolean;
+  /** Nothing is played, and no tool has effects, until {@link AgentTurn.commit}. */
+  readonly isPreemptive?: boolean;
 }
 
 export interface AgentTurnResult {
@@ -70,7 +77,7 @@ export interface AgentTurnResult {
 /** One turn of the agent: runs on the conversation engine, is spoken as it is written, and stored as it was heard. */
 export class AgentTurn {
   readonly input: TurnInput;
-  readonly timestamps: TurnTimestamps;
+  timestamps: TurnTimestamps;
   readonly speech: AgentSpeech;
   /** Never rejects. */
   readonly done: Promise<AgentTurnResult>;
@@ -92,6 +99,10 @@ export class AgentTurn {
   /** Since when the caller hears nothing and no speech is being prepared. */
   #starvedSinceMs: number | undefined;
   #fillerAtMs: number | undefined;
+  /** Absent for a turn that was never preemptive. */
+  readonly #commitment: PendingCommitment | undefined;
+  /** Where the pathway went before the commitment. */
+  #passedNodes: CurrentNode[] = [];
 
   constructor(deps: AgentTurnDeps, request: AgentTurnRequest) {
     this.#deps = deps;
@@ -99,7 +110,29 @@ export class AgentTurn {
     this.input = request.input;
     this.timestamps = request.timestamps;
     this.speech = this.#openSpeech();
+    if (request.isPreemptive) {
+      this.#commitment = createCommitment(this.#abort.signal);
+      this.speech.playout.pause();
+    }
     this.done = this.#run();
+  }
+
+  /** Whether it is preemptive: it can be cancelled without a trace. */
+  get isUncommitted(): boolean {
+    return this.#commitment?.isPending ?? false;
+  }
+
+  /** The caller has finished: the preemptive turn becomes their answer. @param timestamps - Of the end of turn. */
+  commit(timestamps: TurnTimestamps): void {
+    const { firstTextAtMs, firstSamplesAtMs } = this.timestamps;
+    this.timestamps = {
+      ...timestamps,
+      ...(firstTextAtMs === undefined ? {} : { firstTextAtMs }),
+      ...(firstSamplesAtMs === undefined ? {} : { firstSamplesAtMs }),
+    };
+    this.#commitment?.commit();
+    for (const node of this.#passedNodes.splice(0)) this.#deps.settings.enterNode(node);
+    this.speech.playout.resume();
   }
 
   /** The caller interrupts: the history keeps what was heard. No effect on an answer that was already played. */
@@ -160,13 +193,14 @@ export class AgentTurn {
       await engine.runTurn(session, () => this.#turnRequest(), onOutput, this.#abort.signal);
       return this.#result(this.#stopped ?? 'completed');
     } catch (error) {
-      return this.#stopped ? this.#result(this.#stopped) : this.#result('failed', error);
+      if (this.#stopped) return this.#result(this.#stopped);
+      return this.#result(this.isUncommitted ? 'cancelled' : 'failed', error);
     }
   }
 
   #turnRequest(): TurnRequest {
     const { clock, onSession } = this.#deps;
-    const { input, history, timestamps } = this.#request;
+    const { input, history } = this.#request;
     return {
       input,
       delivery: {
@@ -174,8 +208,9 @@ export class AgentTurn {
         onNode: (current, hasSpokenFor) => this.#onNode(current, hasSpokenFor),
         finish: () => this.#finish(),
         heardSoFar: () => this.#heardSoFar(),
+        ...(this.#commitment ? { commitment: this.#commitment } : {}),
       },
-      beganAtMs: speechEndEpochMs(timestamps, clock.monotonicMs(), clock.now()),
+      beganAtMs: speechEndEpochMs(this.timestamps, clock.monotonicMs(), clock.now()),
       ...(history.length > 0 ? { history } : {}),
     };
   }
@@ -184,8 +219,9 @@ export class AgentTurn {
     const { settings } = this.#deps;
     // Words of two nodes share no piece.
     for (const piece of this.#splitter.flush()) this.speech.say(piece);
-    settings.enterNode(current);
-    this.speech.enterNode(settings.policy, hasSpokenFor);
+    if (this.isUncommitted) this.#passedNodes.push(current);
+    else settings.enterNode(current);
+    this.speech.enterNode(settings.policyAt(current), hasSpokenFor);
   }
 
   #onOutput(output: TurnOutput): undefined {
@@ -217,12 +253,12 @@ export class AgentTurn {
   /** The text is complete: waits until the speech was played or stopped. */
   async #finish(): Promise<Delivered> {
     for (const piece of this.#splitter.flush()) this.speech.say(piece);
-    const { input, isLast, timestamps } = this.#request;
+    const { input, isLast } = this.#request;
     const fallback = this.#hasText ? undefined : this.#deps.settings.fallbackPhrase(input, isLast);
     if (fallback !== undefined) this.#sayOwn(fallback);
     this.speech.finish();
     this.#isPlayed = (await this.speech.playout.ended) === 'played';
-    const latency = WITHOUT_LATENCY.has(input.kind) ? undefined : turnLatency(timestamps);
+    const latency = WITHOUT_LATENCY.has(input.kind) ? undefined : turnLatency(this.timestamps);
     return { ...this.#heardSoFar(), interrupted: !this.#isPlayed, ...latency };
   }
 
@@ -268,4 +304,29 @@ export class AgentTurn {
     this.speech.stop();
     this.#abort.abort(reason);
   }
+}
+
+interface PendingCommitment extends Commitment {
+  commit(): void;
+}
+
+function createCommitment(signal: AbortSignal): PendingCommitment {
+  let isPending = true;
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((resolvePromise, reject) => {
+    resolve = resolvePromise;
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  // Most turns have no tool that waits for it.
+  promise.catch(() => {});
+  return {
+    promise,
+    get isPending() {
+      return isPending;
+    },
+    commit() {
+      isPending = false;
+      resolve();
+    },
+  };
 }

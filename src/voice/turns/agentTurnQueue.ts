@@ -31,6 +31,14 @@ export interface AgentTurnQueueDeps
   readonly onError: (error: unknown, message: string) => void;
 }
 
+/** A turn that was started before the caller's end was sure. */
+interface PreparedTurn {
+  /** Undefined while the turn before it is stored. */
+  turn: AgentTurn | undefined;
+  /** Set when the end was sure. */
+  committed: TurnTimestamps | undefined;
+}
+
 /** Runs the agent's turns one at a time. A queued turn replaces the one queued before it. */
 export class AgentTurnQueue {
   readonly #deps: AgentTurnQueueDeps;
@@ -41,6 +49,10 @@ export class AgentTurnQueue {
   /** Of the running turn, once it is known. */
   #session: Session | undefined;
   #answering: TurnInput['kind'] | undefined;
+  /** The preemptive turn, until it is committed or cancelled. */
+  #prepared: PreparedTurn | undefined;
+  /** A preemptive turn was cancelled since the last turn. */
+  #hasCanceledPrepared = false;
   /** Number of the latest turn; a queued turn with an older number is dropped. */
   #latest = 0;
   /** The input of the queued turn. */
@@ -81,16 +93,61 @@ export class AgentTurnQueue {
     options: { readonly isLast?: boolean; readonly unansweredText?: string } = {},
   ): Promise<void> {
     const { isLast = false, unansweredText = '' } = options;
+    this.cancelPrepared();
     this.#latest += 1;
-    const number = this.#latest;
-    this.#answering = input.kind;
     this.#dropQueued();
     this.#unanswered.add(unansweredText);
+    const preemptive = this.#hasCanceledPrepared ? ('canceled' as const) : undefined;
+    this.#hasCanceledPrepared = false;
+    await this.#runNext(input, { ...timestamps, preemptive }, isLast, undefined);
+  }
+
+  /** Starts a preemptive turn: nothing of it is played or kept before {@link commit}. */
+  prepare(input: TurnInput, timestamps: TurnTimestamps): void {
+    this.cancelPrepared();
+    this.#latest += 1;
+    this.#prepared = { turn: undefined, committed: undefined };
+    void this.#runNext(input, timestamps, false, this.#prepared);
+  }
+
+  /** The caller has finished: the preemptive turn is their answer. Where it has failed, the turn runs anew. */
+  commit(input: TurnInput, timestamps: TurnTimestamps): void {
+    const prepared = this.#prepared;
+    if (!prepared) {
+      void this.run(input, timestamps);
+      return;
+    }
+    this.#prepared = undefined;
+    this.#hasCanceledPrepared = false;
+    prepared.committed = { ...timestamps, preemptive: 'committed' };
+    prepared.turn?.commit(prepared.committed);
+  }
+
+  /** The caller has continued: the preemptive turn leaves no trace. Idempotent. */
+  cancelPrepared(): void {
+    const prepared = this.#prepared;
+    if (!prepared) return;
+    this.#prepared = undefined;
+    this.#hasCanceledPrepared = true;
+    this.#latest += 1;
+    this.#queued = undefined;
+    prepared.turn?.cancel();
+  }
+
+  async #runNext(
+    input: TurnInput,
+    timestamps: TurnTimestamps,
+    isLast: boolean,
+    prepared: PreparedTurn | undefined,
+  ): Promise<void> {
+    const number = this.#latest;
+    this.#answering = input.kind;
     this.#queued = input;
     await this.#turn?.done;
     if (this.#isClosed || number !== this.#latest) return;
     this.#queued = undefined;
-    const { turn, result } = await this.#runTurn(input, timestamps, isLast);
+    const { turn, result } = await this.#runTurn(input, timestamps, isLast, prepared);
+    if (this.#prepared === prepared) this.#prepared = undefined;
     if (this.#isClosed) return;
     if (result.outcome === 'failed') await this.#onFailed(turn, result.error);
     else this.#onEnded(turn, result, isLast);
@@ -103,6 +160,7 @@ export class AgentTurnQueue {
 
   /** The agent loses the call: the answer is truncated to what was heard, without an interruption. */
   stop(): void {
+    this.cancelPrepared();
     this.#latest += 1;
     this.#dropQueued();
     this.#turn?.stop();
@@ -124,7 +182,7 @@ export class AgentTurnQueue {
   onFrame(isOnHold: boolean): void {
     const [turn, session] = [this.#turn, this.#session];
     turn?.onFrame(isOnHold);
-    if (turn && session)
+    if (turn && session && !turn.isUncommitted)
       this.#deps.checkpoints?.onFrame(session.instanceId, () => this.#checkpointOf(turn, session));
   }
 
@@ -135,6 +193,7 @@ export class AgentTurnQueue {
    */
   close(lastText: Promise<string>, timestamps: TurnTimestamps): void {
     if (this.#isClosed) return;
+    this.cancelPrepared();
     this.#isClosed = true;
     this.#dropQueued();
     this.#turn?.stop();
@@ -165,8 +224,11 @@ export class AgentTurnQueue {
     input: TurnInput,
     timestamps: TurnTimestamps,
     isLast: boolean,
+    prepared?: PreparedTurn,
   ): Promise<{ readonly turn: AgentTurn; readonly result: AgentTurnResult }> {
     const history = this.#unanswered.takeAll();
+    const committed = prepared?.committed;
+    const isPreemptive = prepared !== undefined && committed === undefined;
     const turn = new AgentTurn(
       {
         ...this.#deps,
@@ -178,9 +240,10 @@ export class AgentTurnQueue {
         onStartedSpeaking: () => this.#deps.dispatch({ type: 'agent_started_speaking' }),
         onSpeechFailure: (error) => this.#onSpeechFailure(error),
       },
-      { input, history, timestamps, isLast },
+      { input, history, timestamps: committed ?? timestamps, isLast, isPreemptive },
     );
     this.#turn = turn;
+    if (prepared) prepared.turn = turn;
     const result = await turn.done;
     // A cancelled turn's text comes again, together with what the caller added.
     const said = result.outcome === 'cancelled' ? [] : callerMessages(input);

@@ -15,6 +15,8 @@ export interface TurnTimestamps {
   agentStartStreamMs?: number;
   /** Delay of the caller's audio in the jitter buffer at that moment. */
   bufferDelayMs?: number;
+  /** Whether the turn began before the end was sure, or another one did in vain. */
+  preemptive?: 'committed' | 'canceled' | undefined;
 }
 
 export interface TurnLatency {
@@ -60,7 +62,8 @@ export function turnLatency(timestamps: TurnTimestamps): TurnLatency | undefined
     answerMs: part(textAtMs - transcriptAtMs),
     speechMs: part(samplesAtMs - textAtMs),
     playoutMs: leftMs,
-  };
+    preemptive: timestamps.preemptive ?? 'none',
+  } as const;
   return { latencyMs: bufferMs + totalMs, latencyParts };
 }
 

@@ -5,7 +5,7 @@ import type { HistoryEvent } from '../../../src/engine/session/session.ts';
 import type { KnowledgeRetriever } from '../../../src/engine/tools/knowledge.ts';
 import type { ToolRunner } from '../../../src/engine/tools/toolRunner.ts';
 import type { ChatModel } from '../../../src/providers/ports/chatModel.ts';
-import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
+import type { Recognizer } from '../../../src/providers/ports/recognizer.ts';
 import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import {
@@ -49,7 +49,7 @@ export interface SimulatedCallOptions {
   /** These replace the scripted ones. */
   readonly clock?: SimulatedClock;
   readonly model?: ChatModel;
-  readonly speechToText?: SpeechToText;
+  readonly speechToText?: Recognizer;
   readonly textToSpeech?: TextToSpeech;
 }
 

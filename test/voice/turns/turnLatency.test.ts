@@ -22,6 +22,7 @@ test('Turn latency is divided into parts that add up to the stream’s total', (
       answerMs: 200,
       speechMs: 60,
       playoutMs: 40,
+      preemptive: 'none',
     },
   });
 });
@@ -42,6 +43,7 @@ test('Turn latency counts an early transcript as 0 ms, and no part exceeds the s
       answerMs: 200,
       speechMs: 0,
       playoutMs: 0,
+      preemptive: 'none',
     },
   });
 });

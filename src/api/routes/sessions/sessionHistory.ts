@@ -75,9 +75,15 @@ const message = z
         answerMs: milliseconds,
         speechMs: milliseconds,
         playoutMs: milliseconds,
+        preemptive: z
+          .enum(['committed', 'canceled', 'none'])
+          .optional()
+          .describe(
+            'Whether the answer was prepared before the end of the caller’s turn was sure; canceled: another one was, in vain.',
+          ),
       })
       .optional()
-      .describe('The parts of a spoken answer’s latency; their sum is latencyMs.'),
+      .describe('The parts of a spoken answer’s latency; the sum of their milliseconds is latencyMs.'),
     interrupted: z.boolean().optional(),
     generatedText: z.string().optional().describe('The whole text of the model, if less was delivered.'),
   })

@@ -14,6 +14,8 @@ export const context = (atMs: number, more: Partial<TurnContext> = {}): TurnCont
   isSpeechOnset: false,
   policy: DEFAULT_TURN_POLICY,
   endpointingDelayMs: () => 700,
+  requestAfterMs: 200,
+  preemptAfterMs: () => undefined,
   answering: undefined,
   isOnHold: false,
   ...more,

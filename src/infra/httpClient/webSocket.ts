@@ -1,0 +1,100 @@
+import { WebSocket } from 'ws';
+import { bareHost } from './address.ts';
+import { HttpClientError } from './errors.ts';
+import type { Lookup } from './lookup.ts';
+import { isAddress, resolveTarget } from './resolveTarget.ts';
+import { checkTarget, type TargetPolicy } from './target.ts';
+
+/** What a user's address is held to. */
+export interface WebSocketGuard {
+  readonly policy: TargetPolicy;
+  readonly lookup: Lookup;
+}
+
+export interface WebSocketOptions {
+  readonly subprotocol?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Absent for an address that the operator has configured. */
+  readonly guard?: WebSocketGuard | undefined;
+  /** Trusted certificates, PEM, instead of Node's. */
+  readonly ca?: string | undefined;
+  /** Until the connection is open. */
+  readonly timeoutMs: number;
+  /** Of each received message. */
+  readonly maxMessageBytes: number;
+}
+
+/**
+ * Opens a WebSocket. A user's address must be public and is resolved once: the connection goes to the address that was
+ * checked.
+ *
+ * @param url - `wss:` or `ws:`.
+ * @throws {HttpClientError} When the guard forbids the address, or it does not resolve.
+ * @throws {Error} When the peer refuses or does not answer in time; the signal's reason once it is aborted.
+ */
+export async function openWebSocket(
+  url: URL,
+  { subprotocol, headers, guard, ca, timeoutMs, maxMessageBytes }: WebSocketOptions,
+  signal: AbortSignal,
+): Promise<WebSocket> {
+  const address = guard && (await checkedAddress(url, guard, signal));
+  const host = bareHost(url.hostname);
+  const socket = new WebSocket(url, subprotocol === undefined ? [] : [subprotocol], {
+    handshakeTimeout: timeoutMs,
+    maxPayload: maxMessageBytes,
+    perMessageDeflate: false,
+    followRedirects: false,
+    ...(headers ? { headers } : {}),
+    ...(address === undefined ? {} : { lookup: pinnedTo(address) }),
+    ...(isAddress(host) ? {} : { servername: host }),
+    ...(ca === undefined ? {} : { ca }),
+  });
+  try {
+    await opened(socket, signal);
+  } catch (error) {
+    socket.on('error', () => {});
+    socket.terminate();
+    throw error;
+  }
+  return socket;
+}
+
+/** The HTTP rules apply, with `ws` read as `http`. */
+async function checkedAddress(url: URL, guard: WebSocketGuard, signal: AbortSignal): Promise<string> {
+  const asHttp = new URL(url.href.replace(/^ws/i, 'http'));
+  const problem = checkTarget(asHttp.href, guard.policy);
+  if (problem) throw problem;
+  const [first] = await resolveTarget(asHttp, guard, signal);
+  if (first === undefined) throw new HttpClientError('dns_failed', `${url.hostname} has no address`);
+  return first;
+}
+
+type LookupCallback = (error: null, address: string | object[], family?: number) => void;
+
+function pinnedTo(address: string) {
+  const family = address.includes(':') ? 6 : 4;
+  return (_hostname: string, options: { all?: boolean }, callback: LookupCallback) => {
+    if (options.all) callback(null, [{ address, family }]);
+    else callback(null, address, family);
+  };
+}
+
+function opened(socket: WebSocket, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = () => signal.removeEventListener('abort', abort);
+    const abort = () => {
+      settle();
+      reject(signal.reason);
+    };
+    socket.once('open', () => {
+      settle();
+      resolve();
+    });
+    socket.once('error', (error) => {
+      settle();
+      reject(error);
+    });
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}

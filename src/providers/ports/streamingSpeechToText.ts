@@ -1,0 +1,72 @@
+import type { ModelError } from './modelError.ts';
+
+/** Speech recognition of a whole stream of audio, while it is spoken. */
+export interface StreamingSpeechToText {
+  /** In logs and metrics, such as `deepgram`. */
+  readonly name: string;
+  /** Whether `eager_end`, `turn_resumed` and `end_of_turn` are sure to come. */
+  readonly detectsTurns: boolean;
+  /** Connects at once. Never throws: a connection that cannot be made reports `failed`. */
+  connect(
+    options: RecognitionConnectionOptions,
+    onEvent: (event: RecognitionEvent) => void,
+  ): RecognitionConnection;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface RecognitionConnectionOptions {
+  /** 8000, 16000 or 24000. */
+  readonly sampleRateHz: number;
+  /** BCP 47 tag such as `en` or `zh-TW`; absent when unknown. */
+  readonly language?: string | undefined;
+  /** Words that the caller may say and a recognizer may not know, such as names. */
+  readonly keyterms?: readonly string[] | undefined;
+}
+
+export interface RecognitionConnection {
+  /** Takes the next samples, silence included, which the caller of it may reuse. Never throws. */
+  push(samples: Int16Array): void;
+  /**
+   * Asks for the final transcript of what was pushed: `final` follows, and `end_of_turn` where turns are detected.
+   *
+   * @returns False where the vendor cannot be asked.
+   */
+  finalize(): boolean;
+  /** No event comes afterwards. Idempotent. */
+  close(): void;
+}
+
+/** What a recognizer reports. Transcripts are those of the current turn, which `end_of_turn` ends. */
+export type RecognitionEvent =
+  /** Audio is being taken. */
+  | { readonly type: 'connected' }
+  /** The turn's words so far; later ones may revise them. */
+  | { readonly type: 'interim'; readonly transcript: TurnTranscript }
+  /** The turn's words; no later one revises them. */
+  | { readonly type: 'final'; readonly transcript: TurnTranscript }
+  /** The caller has probably finished; `turn_resumed` or `end_of_turn` follows. Its words came before it. */
+  | { readonly type: 'eager_end' }
+  | { readonly type: 'turn_resumed' }
+  /** The caller has finished. Its words came before it. */
+  | { readonly type: 'end_of_turn' }
+  /** The connection is lost, or was refused; `connected` follows where another one is made. */
+  | { readonly type: 'failed'; readonly error: ModelError };
+
+export interface TurnTranscript {
+  /** Trimmed. */
+  readonly text: string;
+  /** In order; absent where the vendor has no times. */
+  readonly words?: readonly TimedWord[] | undefined;
+  /** 0 to 1. */
+  readonly confidence?: number | undefined;
+  /** BCP 47 tag of what was spoken, where the vendor detects it. */
+  readonly language?: string | undefined;
+}
+
+/** Times count from the stream's first sample. */
+export interface TimedWord {
+  readonly word: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}

@@ -1,0 +1,226 @@
+import type { WebSocket } from 'ws';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { createResampler, isSampleRate, type Resampler } from '../../media/resample/resampler.ts';
+import { ModelError } from '../ports/modelError.ts';
+import type {
+  RecognitionConnection,
+  RecognitionConnectionOptions,
+  RecognitionEvent,
+  StreamingSpeechToText,
+} from '../ports/streamingSpeechToText.ts';
+import type { Dial } from './dial.ts';
+import type { ProtocolConnection, RecognitionProtocol } from './protocol.ts';
+
+/** A vendor that reads slower than this is lost. */
+const MAX_UNSENT_BYTES = 1024 * 1024;
+/** Pushed at once at most. */
+const MAX_PUSHED_MS = 1000;
+
+export interface SocketRecognizerDeps {
+  readonly dial: Dial;
+  readonly clock: Clock;
+}
+
+/** Streaming recognition over a vendor's WebSocket. One connection is one attempt: it fails once, and is not repeated. */
+export function createSocketRecognizer(
+  protocol: RecognitionProtocol,
+  deps: SocketRecognizerDeps,
+): StreamingSpeechToText {
+  const connections = new Set<SocketConnection>();
+  return {
+    name: protocol.name,
+    detectsTurns: protocol.detectsTurns,
+    connect(options, onEvent) {
+      const connection = new SocketConnection(protocol, deps, options, onEvent, () =>
+        connections.delete(connection),
+      );
+      connections.add(connection);
+      return connection;
+    },
+    async close() {
+      for (const connection of connections) connection.close();
+    },
+  };
+}
+
+class SocketConnection implements RecognitionConnection {
+  readonly #protocol: RecognitionProtocol;
+  readonly #clock: Clock;
+  readonly #connection: ProtocolConnection;
+  readonly #onEvent: (event: RecognitionEvent) => void;
+  readonly #onClosed: () => void;
+  readonly #abort = new AbortController();
+  readonly #chunks: Chunks;
+  #socket: WebSocket | undefined;
+  /** Messages from before the socket was open. */
+  #waiting: (string | Uint8Array)[] = [];
+  #keepAlive: Timer | undefined;
+  #isClosed = false;
+
+  constructor(
+    protocol: RecognitionProtocol,
+    { dial, clock }: SocketRecognizerDeps,
+    options: RecognitionConnectionOptions,
+    onEvent: (event: RecognitionEvent) => void,
+    onClosed: () => void,
+  ) {
+    this.#protocol = protocol;
+    this.#clock = clock;
+    this.#onEvent = onEvent;
+    this.#onClosed = onClosed;
+    const sampleRateHz = protocol.sampleRateHz(options.sampleRateHz);
+    this.#connection = protocol.open({ ...options, sampleRateHz });
+    this.#chunks = new Chunks(options.sampleRateHz, sampleRateHz, protocol.chunkMs);
+    dial(this.#connection.target, this.#abort.signal).then(
+      (socket) => this.#onOpen(socket),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  push(samples: Int16Array): void {
+    if (this.#isClosed) return;
+    for (const chunk of this.#chunks.push(samples)) this.#send(this.#connection.encode(chunk));
+  }
+
+  finalize(): boolean {
+    if (this.#isClosed) return false;
+    const rest = this.#chunks.flush();
+    if (rest) this.#send(this.#connection.encode(rest));
+    const message = this.#connection.finalize();
+    if (message !== undefined) this.#send(message);
+    return message !== undefined;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    const { goodbye } = this.#connection;
+    if (goodbye !== undefined && this.#socket) this.#send(goodbye);
+    this.#end();
+  }
+
+  #onOpen(socket: WebSocket): void {
+    if (this.#isClosed) {
+      socket.terminate();
+      return;
+    }
+    this.#socket = socket;
+    socket.on('message', (data, isBinary) => {
+      if (!isBinary) this.#onMessage(String(data));
+    });
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', (code, reason) => this.#fail(closedBy(this.#protocol.name, code, String(reason))));
+    const { greeting } = this.#connection;
+    if (greeting !== undefined) socket.send(greeting);
+    for (const message of this.#waiting.splice(0)) socket.send(message);
+    this.#onEvent({ type: 'connected' });
+    this.#scheduleKeepAlive();
+  }
+
+  #scheduleKeepAlive(): void {
+    const { keepAlive } = this.#protocol;
+    if (!keepAlive || this.#isClosed) return;
+    this.#keepAlive = this.#clock.setTimer(() => {
+      this.#send(keepAlive.message);
+      this.#scheduleKeepAlive();
+    }, keepAlive.intervalMs);
+  }
+
+  #onMessage(text: string): void {
+    if (this.#isClosed) return;
+    let events: readonly RecognitionEvent[];
+    try {
+      events = this.#connection.decode(text);
+    } catch (error) {
+      this.#fail(error instanceof ModelError ? error : malformed(this.#protocol.name, error));
+      return;
+    }
+    for (const event of events) this.#onEvent(event);
+  }
+
+  #send(message: string | Uint8Array): void {
+    if (!this.#socket) {
+      this.#waiting.push(message);
+      return;
+    }
+    if (this.#socket.bufferedAmount > MAX_UNSENT_BYTES)
+      this.#fail(new ModelError('model_unavailable', `${this.#protocol.name} does not read its audio`));
+    else this.#socket.send(message);
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isClosed) return;
+    this.#end();
+    this.#onEvent({ type: 'failed', error: toModelError(this.#protocol.name, error) });
+  }
+
+  #end(): void {
+    this.#isClosed = true;
+    this.#keepAlive?.cancel();
+    this.#abort.abort(new Error('the recognition is closed'));
+    this.#waiting = [];
+    this.#socket?.close(1000);
+    this.#onClosed();
+  }
+}
+
+/** Cuts audio into messages of one length, at the vendor's rate. */
+class Chunks {
+  readonly #resampler: Resampler | undefined;
+  readonly #resampled: Int16Array;
+  readonly #chunk: Int16Array;
+  #filled = 0;
+
+  constructor(inputRateHz: number, outputRateHz: 8000 | 16000 | 24000, chunkMs: number) {
+    if (!isSampleRate(inputRateHz)) throw new RangeError(`no resampler for ${inputRateHz} Hz`);
+    const maxInput = (inputRateHz * MAX_PUSHED_MS) / 1000;
+    if (inputRateHz !== outputRateHz) this.#resampler = createResampler(inputRateHz, outputRateHz, maxInput);
+    this.#resampled = new Int16Array(this.#resampler?.maxOutput(maxInput) ?? 0);
+    this.#chunk = new Int16Array((outputRateHz * chunkMs) / 1000);
+  }
+
+  *push(samples: Int16Array): Iterable<Int16Array> {
+    const resampled = this.#resample(samples);
+    for (let at = 0; at < resampled.length; ) {
+      const count = Math.min(this.#chunk.length - this.#filled, resampled.length - at);
+      this.#chunk.set(resampled.subarray(at, at + count), this.#filled);
+      this.#filled += count;
+      at += count;
+      if (this.#filled < this.#chunk.length) return;
+      this.#filled = 0;
+      yield this.#chunk;
+    }
+  }
+
+  /** What no message has taken yet. */
+  flush(): Int16Array | undefined {
+    if (this.#filled === 0) return undefined;
+    const rest = this.#chunk.subarray(0, this.#filled);
+    this.#filled = 0;
+    return rest;
+  }
+
+  #resample(samples: Int16Array): Int16Array {
+    if (!this.#resampler) return samples;
+    return this.#resampled.subarray(0, this.#resampler.process(samples, this.#resampled));
+  }
+}
+
+/** 1008 and the private codes from 4000 on refuse the request; the others are accidents. */
+function closedBy(name: string, code: number, reason: string): ModelError {
+  const isRefused = code === 1008 || (code >= 4000 && code < 4500);
+  const told = reason === '' ? '' : `: ${reason.slice(0, 200)}`;
+  return new ModelError(
+    isRefused ? 'model_rejected' : 'model_unavailable',
+    `${name} closed the connection with the code ${code}${told}`,
+    { retryable: !isRefused },
+  );
+}
+
+function malformed(name: string, cause: unknown): ModelError {
+  return new ModelError('model_malformed', `${name} sent a message that cannot be read`, { cause });
+}
+
+function toModelError(name: string, error: unknown): ModelError {
+  if (error instanceof ModelError) return error;
+  return new ModelError('model_unavailable', `${name} cannot be reached`, { cause: error });
+}

@@ -1,0 +1,41 @@
+import type { ModelError } from '../../providers/ports/modelError.ts';
+import { isStreaming, type Recognizer } from '../../providers/ports/recognizer.ts';
+import type { RecognitionOptions } from '../../providers/ports/speechToText.ts';
+import type { RecognizerAbilities } from '../turnDetection/endpointing.ts';
+import { StreamTranscription, type TurnSignal } from './streamTranscription.ts';
+import { type Transcription, UtteranceTranscription } from './transcription.ts';
+
+export interface TranscriptionOptions {
+  readonly sampleRateHz: number;
+  /** The stream's clock at the first sample. */
+  readonly startSamples: number;
+  /** Read when a recognition starts. */
+  readonly hints: () => Pick<RecognitionOptions, 'language' | 'expectedAnswers'>;
+  /** Transcript so far of the open utterance; vendors without interim transcripts never call it. */
+  readonly onInterim: (text: string) => void;
+  /** The words that answered a request have changed. */
+  readonly onRevised: (text: string) => void;
+  readonly onTurnSignal: (signal: TurnSignal) => void;
+  /** The recognizer is lost. */
+  readonly onFailed: (error: ModelError) => void;
+}
+
+/** Starts the transcription of one stream. */
+export function openTranscription(
+  speechToText: Recognizer,
+  { hints, startSamples, ...options }: TranscriptionOptions,
+): Transcription {
+  const { sampleRateHz } = options;
+  if (!isStreaming(speechToText)) return new UtteranceTranscription({ ...options, speechToText, hints });
+  return new StreamTranscription({
+    ...options,
+    speechToText,
+    options: { sampleRateHz, language: hints().language },
+    startMs: (startSamples * 1000) / sampleRateHz,
+  });
+}
+
+export function recognizerAbilities(speechToText: Recognizer): RecognizerAbilities {
+  if (!isStreaming(speechToText)) return { isStreaming: false, detectsTurns: false };
+  return { isStreaming: true, detectsTurns: speechToText.detectsTurns };
+}

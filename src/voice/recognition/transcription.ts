@@ -1,0 +1,108 @@
+import type {
+  RecognitionOptions,
+  RecognitionStream,
+  SpeechToText,
+} from '../../providers/ports/speechToText.ts';
+import { VAD_FRAME_MS } from '../../providers/ports/voiceActivity.ts';
+import type { Utterance } from './speechActivity.ts';
+
+/** Audio kept from before the onset was certain; first consonants are soft. */
+const PRE_ROLL_MS = 300;
+
+/** Turns the frames of one caller into words, utterance by utterance. */
+export interface Transcription {
+  /** Takes the caller's next frame, which is valid during the call only. */
+  push(frame: Int16Array, heard: FrameContext): void;
+  /** Whether there is something to transcribe. */
+  readonly isOpen: boolean;
+  /**
+   * The transcript of the open utterance so far.
+   *
+   * @param signal - Aborts the request, not the utterance: it rejects with the signal's reason.
+   * @throws {ModelError}
+   */
+  request(signal: AbortSignal): Promise<string>;
+  /** Closes the open utterance, whose requested transcript is still awaited. @param text - As requested. */
+  take(text: Promise<string>): Promise<string>;
+  /** Closes the open utterance and drops its words. */
+  discard(): void;
+  /** Idempotent. */
+  close(): void;
+}
+
+/** What is known of a frame. */
+export interface FrameContext {
+  /** The open utterance; undefined where nobody speaks. */
+  readonly utterance: Utterance | undefined;
+  /** The frame's end on the stream's clock. */
+  readonly atMs: number;
+  /** The frame is the agent's own voice. */
+  readonly isEcho: boolean;
+}
+
+export interface UtteranceTranscriptionDeps {
+  readonly sampleRateHz: number;
+  readonly speechToText: SpeechToText;
+  /** Read when an utterance starts. */
+  readonly hints: () => Pick<RecognitionOptions, 'language' | 'expectedAnswers'>;
+  readonly onInterim: (text: string) => void;
+}
+
+/** Transcription by a recognizer that takes one utterance at a time. */
+export class UtteranceTranscription implements Transcription {
+  readonly #deps: UtteranceTranscriptionDeps;
+  readonly #preRoll: Int16Array[] = [];
+  #stream: RecognitionStream | undefined;
+
+  constructor(deps: UtteranceTranscriptionDeps) {
+    this.#deps = deps;
+  }
+
+  get isOpen(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  push(frame: Int16Array, { utterance }: FrameContext): void {
+    if (utterance && this.#stream) {
+      this.#stream.push(frame);
+      return;
+    }
+    this.#preRoll.push(frame.slice());
+    if (this.#preRoll.length > PRE_ROLL_MS / VAD_FRAME_MS) this.#preRoll.shift();
+    if (!utterance) return;
+    const { speechToText, sampleRateHz, hints, onInterim } = this.#deps;
+    const stream = speechToText.openStream({
+      sampleRateHz,
+      ...hints(),
+      onInterim: (text) => {
+        if (this.#stream === stream) onInterim(text);
+      },
+    });
+    this.#stream = stream;
+    for (const samples of this.#preRoll.splice(0)) stream.push(samples);
+  }
+
+  async request(signal: AbortSignal): Promise<string> {
+    const transcript = await this.#stream?.finalize(signal);
+    return transcript?.text ?? '';
+  }
+
+  async take(text: Promise<string>): Promise<string> {
+    const stream = this.#stream;
+    this.#stream = undefined;
+    try {
+      return await text;
+    } finally {
+      stream?.close();
+    }
+  }
+
+  discard(): void {
+    this.#stream?.close();
+    this.#stream = undefined;
+  }
+
+  close(): void {
+    this.discard();
+  }
+}

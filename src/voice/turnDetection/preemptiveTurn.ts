@@ -1,0 +1,69 @@
+import type { TurnSignal } from '../recognition/streamTranscription.ts';
+import { wordsOf } from './endpointing.ts';
+import { endCallerTurn, unansweredText } from './onTranscript.ts';
+import { requestTranscript, type TurnStep, withoutEffects } from './steps.ts';
+import type { TurnContext, TurnEffect, TurnState } from './turnState.ts';
+
+/** Preemptive turns of one turn of the caller; each costs a model request. */
+const MAX_PREEMPTIVE_TURNS = 3;
+
+/** The recognizer has an opinion on whether the caller has finished. */
+export function onTurnSignal(state: TurnState, signal: TurnSignal, context: TurnContext): TurnStep {
+  if (state.phase !== 'listening' || !context.utterance) return withoutEffects(state);
+  if (signal === 'turn_resumed')
+    return withoutEffects({ ...state, recognizedEnd: undefined, isEndOfTurn: false });
+  const heard = { ...state, recognizedEnd: signal };
+  if (state.requestedToMs === undefined) return requestTranscript(heard, context);
+  const silenceMs = context.atMs - context.utterance.lastVoicedMs;
+  return state.isEndOfTurn && state.transcript !== undefined
+    ? endCallerTurn(heard, context)
+    : preemptTurn(heard, silenceMs, context);
+}
+
+/** Starts a preemptive turn where the caller has probably finished. */
+export function preemptTurn(state: TurnState, silenceMs: number, context: TurnContext): TurnStep {
+  const text = unansweredText(state);
+  const afterMs = context.preemptAfterMs();
+  const isDue = afterMs !== undefined && silenceMs >= afterMs && !context.isSpeechOnset;
+  const hasWords = state.transcript !== undefined && state.transcript !== '';
+  if (!isDue || !hasWords || state.pendingDigits || state.preemptiveText !== undefined)
+    return withoutEffects(state);
+  if (state.preemptiveTurns >= MAX_PREEMPTIVE_TURNS) return withoutEffects(state);
+  const input = { kind: 'user_message', text } as const;
+  return {
+    state: { ...state, preemptiveText: text, preemptiveTurns: state.preemptiveTurns + 1 },
+    effects: [{ type: 'start_preemptive_turn', input }],
+  };
+}
+
+/**
+ * Decides what becomes of a preemptive turn after a step: it is committed where the step starts the turn on the same
+ * words, and goes on while the caller's turn may have ended with them. Anything else cancels it.
+ */
+export function settlePreemptiveTurn({ state, effects }: TurnStep): TurnStep {
+  const { preemptiveText } = state;
+  if (preemptiveText === undefined) return { state, effects };
+  const settled = { ...state, preemptiveText: undefined };
+  const committed = effects.map((effect) => (isOn(effect, preemptiveText) ? committing(effect) : effect));
+  if (committed.some(({ type }) => type === 'commit_preemptive_turn'))
+    return { state: settled, effects: committed };
+  const isOpen = state.phase === 'listening' && state.transcript !== undefined;
+  if (isOpen && hasSameWords(unansweredText(state), preemptiveText)) return { state, effects };
+  return { state: settled, effects: [{ type: 'cancel_preemptive_turn' }, ...effects] };
+}
+
+type StartTurn = Extract<TurnEffect, { type: 'start_turn' }>;
+
+function isOn(effect: TurnEffect, text: string): effect is StartTurn {
+  if (effect.type !== 'start_turn' || effect.input.kind !== 'user_message') return false;
+  return hasSameWords(effect.input.text, text) && effect.unansweredText === undefined;
+}
+
+function committing({ input }: StartTurn): TurnEffect {
+  return { type: 'commit_preemptive_turn', input };
+}
+
+/** Recognizers revise capitals and punctuation until the end. */
+function hasSameWords(one: string, other: string): boolean {
+  return wordsOf(one).join(' ') === wordsOf(other).join(' ');
+}

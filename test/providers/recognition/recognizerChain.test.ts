@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { createBreakers } from '../../../src/providers/circuitBreaker.ts';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import type {
+  RecognitionEvent,
+  StreamingSpeechToText,
+} from '../../../src/providers/ports/streamingSpeechToText.ts';
+import { createRecognizerChain } from '../../../src/providers/recognition/recognizerChain.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+
+const FRAME = 160;
+
+/** A vendor whose connections the test answers for. */
+function fakeVendor(name: string) {
+  const connections: { emit: (event: RecognitionEvent) => void; heard: number[]; isClosed: boolean }[] = [];
+  const vendor: StreamingSpeechToText = {
+    name,
+    detectsTurns: false,
+    connect(_options, emit) {
+      const connection = { emit, heard: [] as number[], isClosed: false };
+      connections.push(connection);
+      return {
+        push: (samples) => void connection.heard.push(samples[0] ?? 0),
+        finalize: () => true,
+        close() {
+          connection.isClosed = true;
+        },
+      };
+    },
+    close: async () => undefined,
+  };
+  return { vendor, connections };
+}
+
+function rig(...names: string[]) {
+  const clock = createSimulatedClock();
+  const vendors = names.map(fakeVendor);
+  const breakers = createBreakers(clock);
+  const fallbacks: string[] = [];
+  const events: RecognitionEvent[] = [];
+  const chain = createRecognizerChain(
+    vendors.map(({ vendor }) => vendor),
+    { clock, breakers, onFallback: (from, to) => void fallbacks.push(`${from} ${to}`) },
+  );
+  const open = () => chain.connect({ sampleRateHz: 8000 }, (event) => void events.push(event));
+  const connection = open();
+  let pushed = 0;
+  const push = (frames: number) => {
+    for (let n = 0; n < frames; n++) connection.push(new Int16Array(FRAME).fill(++pushed));
+  };
+  const at = (vendor: number, index = 0) => {
+    const found = vendors[vendor]?.connections[index];
+    if (!found) throw new Error(`vendor ${vendor} has no connection ${index}`);
+    return found;
+  };
+  return { clock, vendors, fallbacks, events, connection, open, push, at, breakers };
+}
+
+const failed = (retryable: boolean): RecognitionEvent => ({
+  type: 'failed',
+  error: new ModelError(retryable ? 'model_unavailable' : 'model_rejected', 'gone', { retryable }),
+});
+const final = (text: string, endMs: number): RecognitionEvent => ({
+  type: 'final',
+  transcript: { text, words: [{ word: text, startMs: endMs - 100, endMs }] },
+});
+
+describe('A chain of recognizers', () => {
+  test('connects again to a vendor whose connection lasted, and sends what no final word covers', () => {
+    const { clock, fallbacks, push, at, events } = rig('a', 'b');
+    at(0).emit({ type: 'connected' });
+    push(50);
+    at(0).emit(final('hello', 900));
+    clock.advance(6000);
+    push(10);
+    at(0).emit(failed(true));
+    expect(fallbacks).toEqual(['a a']);
+    const { heard } = at(0, 1);
+    expect(heard.at(-1)).toBe(60);
+    expect(heard[0]).toBeLessThanOrEqual(51);
+    expect(heard.length).toBeLessThan(30);
+    at(0, 1).emit({ type: 'connected' });
+    at(0, 1).emit(final('world', 200));
+    const { transcript } = events.at(-1) as Extract<RecognitionEvent, { type: 'final' }>;
+    // Counted from the call's first sample.
+    expect(transcript.words?.[0]?.endMs).toBe(((heard[0] ?? 0) - 1) * 20 + 200);
+  });
+
+  test('leaves a vendor that refuses, or does not connect within 1.5 s', () => {
+    const { clock, fallbacks, push, at, events } = rig('a', 'b', 'c');
+    push(5);
+    at(0).emit(failed(false));
+    expect(at(1).heard).toEqual([1, 2, 3, 4, 5]);
+    clock.advance(1499);
+    expect(fallbacks).toEqual(['a b']);
+    clock.advance(1);
+    expect(fallbacks).toEqual(['a b', 'b c']);
+    expect(at(1).isClosed).toBe(true);
+    at(1).emit(final('late', 100));
+    expect(events).toEqual([]);
+  });
+
+  test('leaves a vendor that does not answer a request for words within 1.5 s', () => {
+    const { clock, fallbacks, connection, at } = rig('a', 'b');
+    at(0).emit({ type: 'connected' });
+    connection.finalize();
+    clock.advance(1500);
+    expect(fallbacks).toEqual(['a b']);
+  });
+
+  test('skips a vendor that just failed on another call', () => {
+    const { vendors, open, at } = rig('a', 'b');
+    at(0).emit(failed(false));
+    open();
+    expect(vendors[0]?.connections).toHaveLength(1);
+    expect(vendors[1]?.connections).toHaveLength(2);
+  });
+
+  test('reports a failure when no vendor is left, and tries again', () => {
+    const { clock, vendors, events, at, push } = rig('a');
+    at(0).emit(failed(true));
+    expect(events.map(({ type }) => type)).toEqual(['failed']);
+    push(3);
+    clock.advance(500);
+    expect(vendors[0]?.connections).toHaveLength(2);
+    at(0, 1).emit({ type: 'connected' });
+    expect(at(0, 1).heard).toEqual([1, 2, 3]);
+    expect(events.at(-1)).toEqual({ type: 'connected' });
+  });
+
+  test('is silent once it is closed', () => {
+    const { clock, connection, events, at, vendors } = rig('a');
+    connection.close();
+    at(0).emit(failed(true));
+    clock.advance(60_000);
+    expect(events).toEqual([]);
+    expect(vendors[0]?.connections).toHaveLength(1);
+    expect(clock.pendingTimers()).toBe(0);
+  });
+});
