@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { CODECS } from '../../media/support/callHarness.ts';
 import { tone } from '../../media/support/signals.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { header, SDP } from '../../sip/support/phone.ts';
+import { guideExample, readGuide } from '../../support/guides.ts';
 import { serveOnLoopback } from '../../support/loopbackServer.ts';
 import { startRtpPhone } from '../../support/media/rtpPhone.ts';
 import { startBot } from './support/bot.ts';
@@ -18,14 +18,8 @@ const CALLER = '+886912345678';
 const installation = await phoneInstallation();
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
-const guide = readFileSync(new URL('../../../docs/guides/who-is-calling.md', import.meta.url), 'utf8');
-
-/** An example of the guide. */
-function example(name: string) {
-  const text = new RegExp(`^\`\`\`json ${name}\\n([^]*?)^\`\`\`$`, 'm').exec(guide)?.[1];
-  if (text === undefined) throw new Error(`the guide has no example ${name}`);
-  return JSON.parse(text);
-}
+const guide = readGuide('who-is-calling.md');
+const example = (name: string) => guideExample(guide, name);
 
 /** The customer's system of the guide. @param answer - Undefined never answers. */
 async function startCrm(answer: object | undefined) {
