@@ -9,8 +9,6 @@ CREATE INDEX CONCURRENTLY session_history_of_customer ON session_history (projec
 DROP INDEX CONCURRENTLY IF EXISTS calls_of_customer;
 CREATE INDEX CONCURRENTLY calls_of_customer ON calls
   (project_id, left(CASE direction WHEN 'inbound' THEN from_number ELSE to_number END, 256));
-DROP INDEX CONCURRENTLY IF EXISTS webhook_deliveries_of_session;
-CREATE INDEX CONCURRENTLY webhook_deliveries_of_session ON webhook_deliveries (project_id, session_id);
 -- For what ends before its call.
 DROP INDEX CONCURRENTLY IF EXISTS calls_recorded_by_end;
 CREATE INDEX CONCURRENTLY calls_recorded_by_end ON calls (project_id, ended_at) WHERE recording->>'key' IS NOT NULL;
