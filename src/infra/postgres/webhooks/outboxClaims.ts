@@ -44,13 +44,12 @@ function parametersOf(now: Date, until: Date, capacity: DispatchCapacity): Param
 
 const BUSY = 'busy AS (SELECT * FROM unnest($5::uuid[], $6::integer[]) AS busy (project_id, running))';
 
-/** Claims the `chosen` ones that no other node is claiming. */
+/** Claims the `chosen` ones that no other node is claiming. With an array, never by a scan of the table. */
 const CLAIM = `
   locked AS (
-    SELECT outbox.instance_id, outbox.next_at
-    FROM (SELECT instance_id FROM chosen ORDER BY next_at LIMIT $3) AS first
-    JOIN webhook_outbox AS outbox USING (instance_id)
-    WHERE outbox.next_at <= $1 FOR UPDATE OF outbox SKIP LOCKED
+    SELECT instance_id, next_at FROM webhook_outbox
+    WHERE instance_id = ANY (ARRAY (SELECT instance_id FROM chosen ORDER BY next_at LIMIT $3)) AND next_at <= $1
+    FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE webhook_outbox AS outbox SET next_at = $2 FROM locked
     WHERE outbox.instance_id = locked.instance_id

@@ -10,7 +10,7 @@ const UNTIL = new Date(NOW.getTime() + 30_000);
 const CAPACITY = { sessions: 100, perProject: 10, running: new Map<string, number>() };
 const HOUR_MS = 3_600_000;
 
-describe.each(databases)('Claims on the $name database', ({ open }) => {
+describe.each(databases)('Claims on the $name database', ({ name, open }) => {
   let opened: OpenDatabase;
   beforeAll(async () => {
     opened = await migrated(open);
@@ -33,6 +33,19 @@ describe.each(databases)('Claims on the $name database', ({ open }) => {
        SELECT instance_id, $1, $2, $3, false, $3::timestamptz + row_number() OVER () * interval '1 ms' FROM ended`,
       [projectId, releaseId, new Date(NOW.getTime() - beforeMs), count],
     );
+  /** Of a project; two others are due after it, and one later than now. */
+  async function addBacklog(count: number) {
+    const [hog, second, third, waiting] = [await world(), await world(), await world(), await world()];
+    await addSessions(hog, count, 24 * HOUR_MS);
+    for (const other of [second, third]) await addSessions(other, 3, HOUR_MS);
+    await addSessions(waiting, 50, -HOUR_MS);
+    const due = new Map([
+      [hog.projectId, 10],
+      [second.projectId, 3],
+      [third.projectId, 3],
+    ]);
+    return { due, hog };
+  }
   const countsOf = (claimed: readonly { readonly projectId: string }[]) =>
     claimed.reduce((counts, { projectId }) => {
       counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
@@ -59,24 +72,26 @@ describe.each(databases)('Claims on the $name database', ({ open }) => {
     expect(await claim(UNTIL, UNTIL, { ...CAPACITY, running: full })).toHaveLength(4);
   });
 
-  test('reach a project behind the backlog of another, and read as little for a long one as for a short one', async () => {
-    const [hog, ...others] = [await world(), await world(), await world(), await world()];
-    const waiting = others.pop();
-    if (!hog || !waiting) throw new Error('no projects');
-    for (const other of others) await addSessions(other, 3, HOUR_MS);
-    await addSessions(waiting, 50, -HOUR_MS);
-    const due = new Map([[hog.projectId, 10], ...others.map(({ projectId }) => [projectId, 3] as const)]);
-    const reads: number[] = [];
-    for (const backlog of [1_200, 5_000]) {
-      await addSessions(hog, backlog, 24 * HOUR_MS);
-      const counting = countRowsRead(opened.database);
-      expect(countsOf(await claimer(counting)(NOW, NOW, CAPACITY))).toEqual(due);
-      reads.push(counting.rowsRead);
-    }
-    const [short = 0, long = 0] = reads;
-    expect(long).toBeLessThan(1.2 * short);
-    expect(long).toBeLessThan(3_000);
+  test('reach projects behind the backlog of another', async () => {
+    const { due } = await addBacklog(1_200);
+    expect(countsOf(await claimer(opened.database)(NOW, NOW, CAPACITY))).toEqual(due);
   });
+
+  // A server's planner goes by the sizes of tables, and reads small ones whole.
+  if (name === 'server') {
+    test('read as little for a long backlog as for a short one', async () => {
+      const { due, hog } = await addBacklog(4_000);
+      const reads: number[] = [];
+      for (const more of [0, 14_000]) {
+        await addSessions(hog, more, 24 * HOUR_MS);
+        await opened.database.query('ANALYZE webhook_outbox');
+        const counting = countRowsRead(opened.database);
+        expect(countsOf(await claimer(counting)(NOW, NOW, CAPACITY))).toEqual(due);
+        reads.push(counting.rowsRead);
+      }
+      expect(Math.max(...reads)).toBeLessThan(3_000);
+    });
+  }
 
   test('visit more projects than one claim can, some at a time', async () => {
     const hog = await world();
