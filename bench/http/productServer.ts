@@ -65,6 +65,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
       shown: {},
       maxUploadBytes: 1_000_000,
       isDraining: () => false,
+      overloadedParts: () => [],
     },
   });
   return await app.listen({ port: 0, host: '127.0.0.1' });

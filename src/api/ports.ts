@@ -187,6 +187,8 @@ export interface HttpSettings {
   readonly shown: Readonly<Record<string, string>>;
   /** True from the start of a shutdown on. */
   readonly isDraining: () => boolean;
+  /** Parts of this node that are late, so that new calls are refused. */
+  readonly overloadedParts: () => readonly string[];
 }
 
 /** Metrics of the HTTP API. */

@@ -40,12 +40,12 @@ export async function startGateway(config: Config, logger: Logger): Promise<Gate
 }
 
 async function start(node: NodeContext, startup: StartupServer): Promise<Gateway> {
-  const { config, redis } = node;
+  const { config, redis, overload } = node;
   const voiceNodes = { ...node, registry: redisVoiceNodes(redis) };
   const services = await buildServices(node);
   const voice = await buildVoiceRole(node, services, voiceNodes);
   const media = await buildMediaRole(node, services, voice, voiceNodes);
-  node.metrics.watchNode({ queues: node.jobs.depths, sessions: () => voice.live.count });
+  node.metrics.watchNode({ queues: node.jobs.depths, sessions: () => voice.live.count, overload });
   const dependencies = [...(media ? [media.dependency] : []), ...voiceDependency(voiceNodes)];
   const app = await buildApi(node, services, voice, dependencies);
   node.state.app = app;
@@ -60,6 +60,7 @@ async function start(node: NodeContext, startup: StartupServer): Promise<Gateway
     await services.calls.registerNode();
     await callNode.start();
   }
+  overload.start();
   return gatewayOf(node, app);
 }
 

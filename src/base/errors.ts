@@ -89,6 +89,14 @@ export function nodeDraining(): CallwayError {
   });
 }
 
+/** This node does not keep up with its calls; the same request succeeds on another node, or later. */
+export function nodeOverloaded(): CallwayError {
+  const message = 'This node is overloaded and accepts no new calls; try again shortly';
+  return new CallwayError('unavailable', 'node_overloaded', message, {
+    retryAfterSeconds: DEFAULT_RETRY_AFTER_SECONDS,
+  });
+}
+
 /** Whether a dependency was unavailable, so that the same operation may succeed later. */
 export function isUnavailable(error: unknown): error is CallwayError {
   return error instanceof CallwayError && error.category === 'unavailable';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { repeat } from '../base/async/repeat.ts';
 import type { Clock } from '../base/clock.ts';
-import { invalid, nodeDraining } from '../base/errors.ts';
+import { type CallwayError, invalid } from '../base/errors.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
 import { acceptStream } from './acceptStream.ts';
@@ -30,8 +30,8 @@ export interface MediaStreams {
   /**
    * Issues a ticket for one connection, and creates the session unless it exists.
    *
-   * @throws {CallwayError} 400 `session_id_in_use` when variables are given for an existing session; 503 `node_draining` for
-   *   a new session while the node shuts down; 429 `call_limit_exceeded` beyond the project's concurrent calls.
+   * @throws {CallwayError} 400 `session_id_in_use` when variables are given for an existing session; 503 `node_draining`,
+   *   `node_overloaded` for a new session; 429 `call_limit_exceeded` beyond the project's concurrent calls.
    */
   open(projectId: string, request: OpenStream): Promise<OpenedStream>;
   /** Issues a ticket for a call's own stream. @param baseUrl - Of the voice node. @returns The URL to connect to. */
@@ -55,8 +55,8 @@ export interface MediaStreamsDeps {
   readonly conversations: Pick<ConversationEngine, 'create' | 'find' | 'end'>;
   /** Runs a voice session on the stream; resolves when it has ended. */
   readonly serveVoiceSession: (stream: AudioStream) => Promise<unknown>;
-  /** Set while the node shuts down; new sessions are refused, since the shutdown would end them. */
-  readonly isDraining: () => boolean;
+  /** Why this node takes no new sessions at the moment: it shuts down, or is overloaded. */
+  readonly callRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
   readonly makeId: () => string;
   /** Of the HTTP API, as peers reach it. */
@@ -82,7 +82,8 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
     async open(projectId, { dialect, sessionId = deps.makeId(), variables, draft = false }) {
       const streamId = deps.makeId();
       const isNew = (await conversations.find(projectId, sessionId)) === undefined;
-      if (isNew && deps.isDraining()) throw nodeDraining();
+      const refusal = isNew ? deps.callRefusal() : undefined;
+      if (refusal) throw refusal;
       if (!isNew && variables !== undefined) {
         const message = `the session ${sessionId} exists; variables are for new sessions only`;
         throw invalid('session_id_in_use', message);

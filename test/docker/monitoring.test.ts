@@ -33,9 +33,10 @@ const queries = [
 
 /** The metrics of a node with all roles. */
 async function page(): Promise<string> {
+  const overload = { parts: new Map([['main', { isLate: false, streak: 0, delayMs: 0 }]]) };
   const metrics = buildMetrics();
   metrics.trunks({ publish: async () => undefined }, () => 0);
-  metrics.watchNode({ queues: async () => new Map(), sessions: () => 0 });
+  metrics.watchNode({ queues: async () => new Map(), sessions: () => 0, overload });
   metrics.watchSurroundings({
     dependencies: async () => new Map([['database', true]]),
     disk: async () => ({ freeBytes: 1, sizeBytes: 2 }),

@@ -8,6 +8,7 @@ import { createLogger } from '../../src/observability/logger.ts';
 import { type ApiContract, createApiContract } from './apiContract.ts';
 import { detectLeaks } from './leaks.ts';
 import { createTestDatabase } from './postgres.ts';
+import { NO_OVERLOAD } from './processes.ts';
 import { redisDatabase } from './redis.ts';
 import { makeTempDir } from './tempDir.ts';
 
@@ -71,6 +72,7 @@ export async function startTestGateway(options: GatewayOptions = {}): Promise<Te
     SIP_PORT: '0',
     ROLES: 'api,worker',
     LOG_LEVEL: 'silent',
+    ...NO_OVERLOAD,
     ...env,
   };
   if (dataDir === undefined) {

@@ -133,6 +133,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       shown: {},
       maxUploadBytes: 1_000_000,
       isDraining: () => false,
+      overloadedParts: () => [],
     },
   });
   await app.listen({ port: 0, host: '127.0.0.1' });

@@ -10,6 +10,9 @@ const PROBE_TIMEOUT_MS = 1000;
 const TSX = import.meta.resolve('tsx');
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
+/** The tests load the machine that they share. */
+export const NO_OVERLOAD = { OVERLOAD_EVENT_LOOP_MS: '0', OVERLOAD_RTP_MS: '0', OVERLOAD_QUEUE_MS: '0' };
+
 /** The service in its own process. */
 export interface ServiceProcess {
   /** `http://127.0.0.1:PORT`. */
@@ -56,6 +59,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     HOST: '127.0.0.1',
     SIP_PORT: String(sipPort),
     DATA_DIR: dataDir ?? ownFolder?.path ?? '',
+    ...NO_OVERLOAD,
     ...env,
   };
   const child = await startChild(process.execPath, serviceCommand(entry), {

@@ -13,6 +13,12 @@ const readiness = z.object({
     .enum(['ready', 'not_ready', 'draining', 'starting', 'migrating'])
     .describe('`starting` and `migrating`: before the node serves the API.'),
   dependencies: z.record(z.string(), z.enum(['up', 'down'])).describe('By name.'),
+  overloaded: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Parts of the node that are late: `main`, `rtp`, `queue`. While there is one, new calls get 503 `node_overloaded`, and all else works.',
+    ),
 });
 
 export function operationsRoutes(app: App, deps: HttpDeps): void {
@@ -38,9 +44,11 @@ export function operationsRoutes(app: App, deps: HttpDeps): void {
       );
       const draining = deps.settings.isDraining();
       const ready = results.every(([, up]) => up) && !draining;
+      const status = draining ? 'draining' : ready ? 'ready' : 'not_ready';
+      const overloaded = [...deps.settings.overloadedParts()];
       return await reply
         .code(ready ? 200 : 503)
-        .send({ status: draining ? 'draining' : ready ? 'ready' : 'not_ready', dependencies });
+        .send({ status, dependencies, ...(overloaded.length > 0 && { overloaded }) });
     },
   );
   if (deps.settings.showsMetrics === false) return;

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 
 import type { Clock } from '../../base/clock.ts';
+import type { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { Tracer } from '../../base/tracing.ts';
 import type { CallMetrics } from '../../calls/callMetrics.ts';
@@ -28,7 +29,8 @@ export interface CallNodeParts {
   readonly voiceNodes: VoiceNodeSelector;
   readonly metrics: CallMetrics;
   readonly capacity: NodeCapacity;
-  readonly isDraining: () => boolean;
+  readonly callRefusal: () => CallwayError | undefined;
+  readonly isOverloaded: () => boolean;
   readonly drainMs: number;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -62,7 +64,7 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     metrics: parts.metrics,
     tracer: parts.tracer,
   };
-  const { conversations, isDraining } = parts;
+  const { conversations, callRefusal, isOverloaded } = parts;
   const targetDeps = { conversations, voiceNodes, openStream: parts.mediaStreams.openForCall, makeId };
   const runner = new CallRunner({
     ...shared,
@@ -77,8 +79,8 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     },
     log: (fields, message) => logger.info(fields, message),
   });
-  const dialerDeps: DialerDeps = { ...shared, runner };
-  const inboundDeps: InboundCallDeps = { ...shared, runner, conversations, isDraining };
+  const dialerDeps: DialerDeps = { ...shared, runner, isOverloaded };
+  const inboundDeps: InboundCallDeps = { ...shared, runner, conversations, callRefusal };
   return new CallNode({
     queue,
     telephony,

@@ -37,6 +37,7 @@ import {
 } from './dataFolder.ts';
 import { type BuiltMetrics, buildMetrics } from './metrics.ts';
 import { openObjectStore } from './objectStore.ts';
+import { type Admission, buildAdmission } from './overload.ts';
 import type { StartupPhase } from './startupServer.ts';
 import { type DatabaseServer, openDatabase, openJobs, redisConnector, startRedis } from './stores.ts';
 import { buildTracing } from './tracing.ts';
@@ -44,7 +45,7 @@ import { buildTracing } from './tracing.ts';
 const USER_AGENT = 'callway';
 
 /** What all roles of a node share: settings, stores, clients and clocks. */
-export interface NodeContext {
+export interface NodeContext extends Admission {
   readonly config: Config;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
@@ -125,6 +126,8 @@ export async function openNode(
   const tracer = await buildTracing(config, nodeId, logger, lifecycle);
   const client = createGuardedHttpClient({ policy: targetPolicy, clock, userAgent: USER_AGENT });
   const state: NodeState = { isDraining: false };
+  const isDraining = () => state.isDraining;
+  const jobs = openJobs(redisUrl, logger);
   const storage = createStorage(database, sealer);
   const usage = lifecycle.closing(new UsageMeter({ store: storage.stores.usage, clock, onError }));
   return {
@@ -149,7 +152,8 @@ export async function openNode(
     sandbox: lifecycle.closing(new Sandbox({ clock })),
     bucket: await openObjectStore(config, lifecycle),
     connectSubscriber: () => connect('subscriptions'),
-    jobs: openJobs(redisUrl, logger),
+    jobs,
+    ...buildAdmission({ config, media, jobs, clock, logger, lifecycle, isDraining }),
     turnCheckpoints: redisTurnCheckpoints(redis),
     metrics: buildMetrics(),
     usage,
@@ -158,7 +162,7 @@ export async function openNode(
       return sessions;
     }),
     publicUrl: () => config.PUBLIC_URL ?? addressOf(state.app, config.HOST),
-    isDraining: () => state.isDraining,
+    isDraining,
     onError,
   };
 }

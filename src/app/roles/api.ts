@@ -65,7 +65,10 @@ export async function buildApi(
   return app;
 }
 
-function httpSettings({ config, publicUrl, isDraining }: NodeContext, { models }: Services): HttpSettings {
+function httpSettings(
+  { config, publicUrl, isDraining, overload }: NodeContext,
+  { models }: Services,
+): HttpSettings {
   return {
     serves: servedRoutes(config.ROLES),
     modelNames: [...new Set([models.smart, models.balance, models.turbo])],
@@ -82,6 +85,7 @@ function httpSettings({ config, publicUrl, isDraining }: NodeContext, { models }
     shown: shownSettings(config),
     showsMetrics: config.METRICS_PORT === undefined,
     isDraining,
+    overloadedParts: () => overload.lateParts,
   };
 }
 

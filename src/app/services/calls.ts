@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import type { CallService } from '../../api/ports.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { Tracer } from '../../base/tracing.ts';
 import type { CallMetrics } from '../../calls/callMetrics.ts';
@@ -48,7 +49,7 @@ export interface CallParts {
   readonly onFact: () => void;
   readonly usage: UsageMeter;
   readonly nodeId: string;
-  readonly isDraining: () => boolean;
+  readonly orderRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly tracer: Tracer;
@@ -155,14 +156,14 @@ function redisPorts(
 }
 
 function callService(
-  { storage, conversations, recordings, isDraining, clock, makeId, tracer }: CallParts,
+  { storage, conversations, recordings, metrics, orderRefusal, clock, makeId, tracer }: CallParts,
   { lock, queue, health, slots, bus }: SharedPorts,
   limiter: CallLimiter,
   control: CallControl,
   onError: (error: unknown, what: string) => void,
 ): Omit<CallService, 'quality'> {
   const { phoneNumbers, trunks } = storage.stores;
-  const ports = { phoneNumbers, trunks, conversations, limiter, lock, queue, isDraining };
+  const ports = { phoneNumbers, trunks, conversations, limiter, lock, queue, metrics, orderRefusal };
   const acceptDeps = { ...ports, clock, makeId, tracer, onError };
   return {
     accept: (order, insertOnce) => acceptCall(acceptDeps, order, insertOnce),

@@ -108,6 +108,21 @@ export const settings = z.object({
     .describe(
       'Maximum number of concurrent calls on this node; default by the number of RTP ports and media threads.',
     ),
+  OVERLOAD_EVENT_LOOP_MS: integer(0, 10_000)
+    .default(100)
+    .describe(
+      'New calls are refused while events of this node wait longer than this on average, for three seconds in a row; 0 is off.',
+    ),
+  OVERLOAD_RTP_MS: integer(0, 100)
+    .default(20)
+    .describe(
+      'New calls are refused while 5 % of the audio packets leave later than this, for three seconds in a row; 0 is off.',
+    ),
+  OVERLOAD_QUEUE_MS: integer(0, 3_600_000)
+    .default(10_000)
+    .describe(
+      'Orders of calls are refused when the queue has held calls that no node takes for this long; 0 is off.',
+    ),
   OPENAI_API_KEY: z.string().optional().describe('API key of the OpenAI-compatible endpoint.'),
   OPENAI_BASE_URL: httpUrl()
     .optional()

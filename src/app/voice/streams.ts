@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 
 import type { Clock } from '../../base/clock.ts';
+import type { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
@@ -22,7 +23,7 @@ export interface StreamParts {
   readonly turnCheckpoints: TurnCheckpointStore;
   readonly calls: Pick<BuiltCalls, 'limiter' | 'usage'>;
   readonly conversations: ConversationEngine;
-  readonly isDraining: () => boolean;
+  readonly callRefusal: () => CallwayError | undefined;
   readonly publicUrl: () => string;
   /** The number of streams on this node has changed. */
   readonly onChange: () => void;
@@ -56,7 +57,7 @@ export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
     slots: streamSlots(parts.calls),
     conversations,
     serveVoiceSession: (stream) => live.serve(stream),
-    isDraining: parts.isDraining,
+    callRefusal: parts.callRefusal,
     clock,
     makeId: parts.makeId,
     publicUrl: parts.publicUrl,

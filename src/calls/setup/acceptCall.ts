@@ -2,11 +2,12 @@ import { z } from 'zod';
 
 import type { Clock } from '../../base/clock.ts';
 import { NUMBER_SYNTAX } from '../../base/e164.ts';
-import { CallwayError, nodeDraining } from '../../base/errors.ts';
+import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS, newCall } from '../call.ts';
+import type { CallMetrics } from '../callMetrics.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import { requireNumber } from '../numbers/number.ts';
@@ -81,8 +82,9 @@ export interface AcceptCallDeps {
   readonly limiter: Pick<CallLimiter, 'admitOrder'>;
   readonly lock: Pick<NumberLock, 'acquire' | 'renew' | 'release'>;
   readonly queue: Pick<CallQueue, 'add'>;
-  /** Set while the node shuts down. */
-  readonly isDraining: () => boolean;
+  readonly metrics: Pick<CallMetrics, 'callRefused'>;
+  /** Why this node takes no orders at the moment: it shuts down, or is overloaded. */
+  readonly orderRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly tracer: Tracer;
@@ -96,14 +98,18 @@ export interface AcceptCallDeps {
  *
  * @throws {CallwayError} 400 `invalid_number`; 422 `destination_not_allowed`; 404 `from_number_not_configured`,
  *   `from_number_inactive`, `no_active_trunk`; 409 `number_already_queued`; 429 `call_rate_exceeded`,
- *   `call_minutes_exhausted`, `call_spending_exhausted`; 503 `node_draining`.
+ *   `call_minutes_exhausted`, `call_spending_exhausted`; 503 `node_draining`, `node_overloaded`.
  */
 export async function acceptCall(
   deps: AcceptCallDeps,
   order: OutboundOrder,
   insertOnce: InsertOnce,
 ): Promise<AcceptedCall> {
-  if (deps.isDraining()) throw nodeDraining();
+  const refusal = deps.orderRefusal();
+  if (refusal) {
+    deps.metrics.callRefused('node');
+    throw refusal;
+  }
   const span = deps.tracer.startSpan('accept call', {
     kind: 'producer',
     parent: order.traceparent,

@@ -1,5 +1,6 @@
 import { retryForever } from '../../base/async/retryForever.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
 import type { ConversationEngine, PreparedSession } from '../../engine/conversationEngine.ts';
@@ -31,8 +32,8 @@ export interface InboundCallDeps {
   readonly metrics: Pick<CallMetrics, 'callRefused'>;
   readonly runner: Pick<CallRunner, 'accept'>;
   readonly finisher: Pick<CallFinisher, 'finish'>;
-  /** Set while the node shuts down. */
-  readonly isDraining: () => boolean;
+  /** Why this node takes no calls at the moment: it shuts down, or is overloaded. */
+  readonly callRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly tracer: Tracer;
@@ -53,12 +54,8 @@ const RETRY_SOON = { retryAfterSeconds: 5 };
  */
 export async function handleInboundCall(deps: InboundCallDeps, inbound: InboundCall): Promise<void> {
   try {
-    if (deps.isDraining()) {
-      inbound.reject(SERVICE_UNAVAILABLE, RETRY_SOON);
-      return;
-    }
     const callId = deps.makeId();
-    if (!deps.capacity.acquire(callId)) {
+    if (deps.callRefusal() || !deps.capacity.acquire(callId)) {
       deps.metrics.callRefused('node');
       inbound.reject(SERVICE_UNAVAILABLE, RETRY_SOON);
       return;

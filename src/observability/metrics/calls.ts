@@ -32,7 +32,7 @@ export function createCallMetrics(registry: Registry): CallMetrics {
   });
   const refused = new Counter({
     name: 'callway_calls_refused_total',
-    help: 'Calls and transfers rejected by a project’s limits, and inbound calls rejected by the limits of a trunk or node.',
+    help: 'Calls and transfers rejected by a project’s limits, and calls rejected by a trunk without a free channel or a node that is full, overloaded or stopping.',
     labelNames: ['reason'],
     registers,
   });

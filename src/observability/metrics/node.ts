@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 
 import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
+import type { OverloadMonitor } from '../../calls/limits/overloadMonitor.ts';
 
 /** Number of jobs by state. */
 type Depth = Readonly<Record<'waiting' | 'delayed' | 'active', number>>;
@@ -9,6 +10,7 @@ export interface NodeLoad {
   readonly queues: () => Promise<ReadonlyMap<string, Depth>>;
   /** Number of voice sessions on this node. */
   readonly sessions: () => number;
+  readonly overload: Pick<OverloadMonitor, 'parts'>;
 }
 
 export interface CallLoad {
@@ -19,7 +21,7 @@ export interface CallLoad {
 }
 
 /** Gauges of a node's queues and voice sessions. Redis may be unavailable during a scrape: no queue values then. */
-export function registerNodeMetrics(registry: Registry, { queues, sessions }: NodeLoad): void {
+export function registerNodeMetrics(registry: Registry, { queues, sessions, overload }: NodeLoad): void {
   new Gauge({
     name: 'callway_queue_jobs',
     help: 'Jobs of each queue over all nodes, by state.',
@@ -33,6 +35,28 @@ export function registerNodeMetrics(registry: Registry, { queues, sessions }: No
     },
   });
   gauge(registry, 'callway_talks_active', 'Voice sessions on this node.', sessions);
+  registerOverloadMetrics(registry, overload);
+}
+
+function registerOverloadMetrics(registry: Registry, overload: NodeLoad['overload']): void {
+  const labelNames = ['part'];
+  const registers = [registry];
+  new Gauge({
+    name: 'callway_node_delay_seconds',
+    help: 'How late a part of this node was within the last second: its event loop, its audio packets, the call queue.',
+    ...{ labelNames, registers },
+    collect() {
+      for (const [part, { delayMs }] of overload.parts) this.set({ part }, delayMs / 1000);
+    },
+  });
+  new Gauge({
+    name: 'callway_node_overloaded',
+    help: '1 while new calls are refused because this part of the node is late.',
+    ...{ labelNames, registers },
+    collect() {
+      for (const [part, { isLate }] of overload.parts) this.set({ part }, isLate ? 1 : 0);
+    },
+  });
 }
 
 /** Gauges of a node with the role `media`. */

@@ -83,6 +83,7 @@ export async function createTestApp(
       shown: {},
       maxUploadBytes: 1_000_000,
       isDraining: () => false,
+      overloadedParts: () => [],
       ...settings,
     },
   });

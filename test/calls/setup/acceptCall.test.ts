@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import { CallwayError } from '../../../src/base/errors.ts';
+import { CallwayError, nodeDraining, nodeOverloaded } from '../../../src/base/errors.ts';
 import { noopTracer } from '../../../src/base/tracing.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import { type PhoneNumber, phoneNumberInput } from '../../../src/calls/numbers/phoneNumber.ts';
@@ -45,7 +45,8 @@ let queueFails: boolean;
 let renewalFails: boolean;
 let ids: number;
 let refusal: CallwayError | undefined;
-let isDraining: boolean;
+let nodeRefusal: CallwayError | undefined;
+let refused: string[];
 let recording: { inbound: boolean; outbound: boolean };
 
 const deps: AcceptCallDeps = {
@@ -94,7 +95,8 @@ const deps: AcceptCallDeps = {
     ids += 1;
     return `id-${ids}`;
   },
-  isDraining: () => isDraining,
+  metrics: { callRefused: (reason) => void refused.push(reason) },
+  orderRefusal: () => nodeRefusal,
   tracer: noopTracer,
   onError: (_error, what) => void warned.push(what),
 };
@@ -117,7 +119,7 @@ const accept = (change: Partial<OutboundOrder> = {}, insert = insertOnce) =>
 beforeEach(() => {
   [phoneNumber, trunks, holder, queueFails, ids] = [makeNumber(), [makeTrunk('t')], undefined, false, 0];
   [queue, inserted, renewed, warned, refusal, renewalFails] = [[], [], [], [], undefined, false];
-  isDraining = false;
+  [nodeRefusal, refused] = [undefined, []];
   recording = { inbound: true, outbound: true };
 });
 
@@ -212,11 +214,14 @@ describe('acceptCall', () => {
     expect([holder, queue, inserted]).toEqual([undefined, [], []]);
   });
 
-  test('refuses every call while the node drains, with the time to wait', async () => {
-    isDraining = true;
-    const refused = { category: 'unavailable', code: 'node_draining', retryAfterSeconds: 5 };
-    await expect(accept()).rejects.toMatchObject(refused);
-    expect([holder, queue, inserted]).toEqual([undefined, [], []]);
+  test.each([
+    ['drains', nodeDraining(), 'node_draining'],
+    ['is overloaded', nodeOverloaded(), 'node_overloaded'],
+  ])('refuses every call while the node %s, with the time to wait', async (_why, why, code) => {
+    nodeRefusal = why;
+    const expected = { category: 'unavailable', code, retryAfterSeconds: 5 };
+    await expect(accept()).rejects.toMatchObject(expected);
+    expect([holder, queue, inserted, refused]).toEqual([undefined, [], [], ['node']]);
   });
 
   test('refuses a number that another call has locked', async () => {

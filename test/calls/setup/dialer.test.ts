@@ -19,6 +19,7 @@ const depsWith = (given: Partial<DialerDeps>): DialerDeps => ({
   limiter: NO_LIMITS,
   capacity: new NodeCapacity(5),
   runner: { dial: unused },
+  isOverloaded: () => false,
   finisher: { finish: unused },
   clock: createSimulatedClock(),
   onError: () => undefined,
@@ -47,6 +48,13 @@ describe('dialQueuedCall on a node', () => {
     // Canceled meanwhile, so that its slot is free again.
     expect(await dialQueuedCall(deps, 'call')).toEqual({ done: true });
     expect([claimed, capacity.inUse]).toEqual([['call'], 0]);
+  });
+
+  test('that is overloaded leaves the call to the others, unclaimed', async () => {
+    const capacity = new NodeCapacity(5);
+    const deps = depsWith({ capacity, isOverloaded: () => true });
+    expect(await dialQueuedCall(deps, 'call')).toEqual({ again: true, afterMs: 500 });
+    expect(capacity.inUse).toBe(0);
   });
 
   test('that still runs the call does not dial it again when it is requeued', async () => {

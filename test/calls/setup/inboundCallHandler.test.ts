@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-
+import { nodeDraining, nodeOverloaded } from '../../../src/base/errors.ts';
 import { noopTracer } from '../../../src/base/tracing.ts';
 import { NodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
 import { handleInboundCall, type InboundCallDeps } from '../../../src/calls/setup/inboundCallHandler.ts';
@@ -28,7 +28,7 @@ const depsWith = (given: Partial<InboundCallDeps>): InboundCallDeps => ({
   metrics: { callRefused: () => undefined },
   runner: { accept: () => expect.unreachable() },
   finisher: { finish: unused },
-  isDraining: () => false,
+  callRefusal: () => undefined,
   clock: createSimulatedClock(),
   makeId: () => 'call',
   tracer: noopTracer,
@@ -55,7 +55,8 @@ function makeInbound(given: object = {}) {
 
 test.each([
   ['the node is full', { capacity: new NodeCapacity(0) }, {}, [503, { retryAfterSeconds: 5 }], ['node']],
-  ['the node drains', { isDraining: () => true }, {}, [503, { retryAfterSeconds: 5 }], []],
+  ['the node drains', { callRefusal: nodeDraining }, {}, [503, { retryAfterSeconds: 5 }], ['node']],
+  ['the node is overloaded', { callRefusal: nodeOverloaded }, {}, [503, { retryAfterSeconds: 5 }], ['node']],
   ['the number is unknown', {}, {}, [404], []],
   [
     'the project has no free slot',

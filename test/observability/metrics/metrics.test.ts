@@ -108,6 +108,7 @@ describe('A node', () => {
         return new Map([['calls', { waiting: 4, delayed: 2, active: 1 }]]);
       },
       sessions: () => 7,
+      overload: { parts: new Map([['main', { isLate: true, streak: 0, delayMs: 250 }]]) },
     });
     registerCallLoadMetrics(registry, {
       capacity,
@@ -120,6 +121,8 @@ describe('A node', () => {
       'callway_queue_jobs{queue="calls",state="delayed"}': 2,
       'callway_queue_jobs{queue="calls",state="active"}': 1,
       callway_talks_active: 7,
+      'callway_node_delay_seconds{part="main"}': 0.25,
+      'callway_node_overloaded{part="main"}': 1,
       callway_call_places_used: 1,
       callway_call_places_limit: 3,
       callway_media_sessions_active: 5,
@@ -134,7 +137,8 @@ describe('A node', () => {
 
   test('of a node without calls shows no call metrics', async () => {
     const registry = new Registry();
-    registerNodeMetrics(registry, { queues: async () => new Map(), sessions: () => 0 });
+    const overload = { parts: new Map() };
+    registerNodeMetrics(registry, { queues: async () => new Map(), sessions: () => 0, overload });
     expect(await samplesOf(registry)).toEqual({ callway_talks_active: 0 });
   });
 });

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { buildCallNode, type CallNodeParts } from '../../../../src/app/media/callNode.ts';
+import { nodeDraining } from '../../../../src/base/errors.ts';
 import { noopTracer } from '../../../../src/base/tracing.ts';
 import type { Call, RecordingResult } from '../../../../src/calls/call.ts';
 import { CallLimiter } from '../../../../src/calls/limits/callLimiter.ts';
@@ -131,7 +132,8 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     voiceNodes: { select: async () => 'http://engine', forget: nothing },
     metrics,
     capacity,
-    isDraining: () => isDraining,
+    callRefusal: () => (isDraining ? nodeDraining() : undefined),
+    isOverloaded: () => false,
     drainMs: DRAIN_MS,
     clock,
     makeId,
@@ -146,7 +148,8 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     limiter,
     lock,
     queue,
-    isDraining: () => isDraining,
+    metrics,
+    orderRefusal: () => (isDraining ? nodeDraining() : undefined),
     clock,
     makeId,
     tracer: noopTracer,

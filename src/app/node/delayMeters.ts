@@ -1,0 +1,57 @@
+import type { EventLoopWait } from '../../base/async/eventLoopWait.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { DelayMeter } from '../../calls/limits/overloadMonitor.ts';
+import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
+import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
+import { percentileOf } from '../../media/ticker/delayHistogram.ts';
+
+/** Says nothing of this node alone: another one may take the jobs. */
+export const CALL_QUEUE = 'queue';
+/** The rest may come of a single stall. */
+const RTP_SHARE = 0.95;
+
+/** Of one thread. */
+export function eventLoopMeter(part: string, wait: EventLoopWait, limitMs: number): DelayMeter {
+  return { part, limitMs, readMs: async () => wait.readMs() };
+}
+
+/** The sending of RTP, by the thread that is latest. */
+export function rtpMeter(media: Pick<ThreadedMediaEngine, 'statistics'>, limitMs: number): DelayMeter {
+  let before: readonly Float64Array[] = [];
+  return {
+    part: 'rtp',
+    limitMs,
+    async readMs() {
+      const now = (await media.statistics()).map(({ tickDelayCounts }) => tickDelayCounts);
+      const delaysMs = now.map((counts, thread) => {
+        // A thread that was restarted counts from 0 again.
+        const fresh = counts.map((count, bucket) => Math.max(0, count - (before[thread]?.[bucket] ?? 0)));
+        return percentileOf(fresh, RTP_SHARE);
+      });
+      before = now;
+      return Math.max(0, ...delaysMs);
+    },
+  };
+}
+
+/** Queued calls that no node takes: for how long there has always been one. */
+export function callQueueMeter(
+  { depths }: Pick<JobQueues, 'depths'>,
+  clock: Clock,
+  limitMs: number,
+): DelayMeter {
+  let emptyAtMs = clock.monotonicMs();
+  return {
+    part: CALL_QUEUE,
+    limitMs,
+    async readMs() {
+      // Without Redis new calls are refused anyway.
+      const calls = await depths().then(
+        (queues) => queues.get('calls'),
+        () => undefined,
+      );
+      if (!calls || calls.waiting === 0) emptyAtMs = clock.monotonicMs();
+      return clock.monotonicMs() - emptyAtMs;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { Logger } from 'pino';
+
+import { EventLoopWait } from '../../base/async/eventLoopWait.ts';
+import type { Clock } from '../../base/clock.ts';
+import { type CallwayError, nodeDraining, nodeOverloaded } from '../../base/errors.ts';
+import { type DelayMeter, type LoadChange, OverloadMonitor } from '../../calls/limits/overloadMonitor.ts';
+import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
+import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Config } from '../settings/config.ts';
+import { CALL_QUEUE, callQueueMeter, eventLoopMeter, rtpMeter } from './delayMeters.ts';
+
+export interface OverloadParts {
+  readonly config: Config;
+  readonly media: ThreadedMediaEngine | undefined;
+  readonly jobs: JobQueues;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly isDraining: () => boolean;
+}
+
+/** What a node accepts at the moment. */
+export interface Admission {
+  /** For the metrics and `/readyz`. */
+  readonly overload: OverloadMonitor;
+  /** Why an order of a call is refused; undefined while orders are accepted. */
+  readonly orderRefusal: () => CallwayError | undefined;
+  /** Why a call or an audio stream that this node would run is refused. */
+  readonly callRefusal: () => CallwayError | undefined;
+  /** Queued calls are left to other nodes. */
+  readonly isOverloaded: () => boolean;
+}
+
+export function buildAdmission(parts: OverloadParts): Admission {
+  const { clock, logger, lifecycle, isDraining } = parts;
+  const meters = metersOf(parts);
+  const onChange = (change: LoadChange) => logChange(logger, change);
+  const overload = lifecycle.closing(new OverloadMonitor({ meters, clock, onChange }));
+  const isOverloaded = () => overload.lateParts.some((part) => part !== CALL_QUEUE);
+  return {
+    overload,
+    isOverloaded,
+    orderRefusal: () => refusal(isDraining(), overload.lateParts.length > 0),
+    callRefusal: () => refusal(isDraining(), isOverloaded()),
+  };
+}
+
+function metersOf({ config, media, jobs, clock, lifecycle }: OverloadParts): DelayMeter[] {
+  const { OVERLOAD_EVENT_LOOP_MS, OVERLOAD_RTP_MS, OVERLOAD_QUEUE_MS, ROLES } = config;
+  const meters: DelayMeter[] = [];
+  if (OVERLOAD_EVENT_LOOP_MS > 0) {
+    const wait = new EventLoopWait();
+    lifecycle.onClose(async () => wait.close());
+    meters.push(eventLoopMeter('main', wait, OVERLOAD_EVENT_LOOP_MS));
+  }
+  if (media && OVERLOAD_RTP_MS > 0) meters.push(rtpMeter(media, OVERLOAD_RTP_MS));
+  if (ROLES.includes('api') && OVERLOAD_QUEUE_MS > 0)
+    meters.push(callQueueMeter(jobs, clock, OVERLOAD_QUEUE_MS));
+  return meters;
+}
+
+function refusal(isDraining: boolean, isOverloaded: boolean): CallwayError | undefined {
+  if (isDraining) return nodeDraining();
+  return isOverloaded ? nodeOverloaded() : undefined;
+}
+
+function logChange(logger: Logger, { isLate, ...change }: LoadChange): void {
+  const fields = { ...change, delayMs: Math.round(change.delayMs) };
+  if (isLate) logger.warn(fields, 'node overloaded: new calls are refused');
+  else logger.warn(fields, 'node no longer overloaded');
+}

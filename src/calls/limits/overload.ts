@@ -1,0 +1,33 @@
+/** How a part of a node keeps up, over the last samples. */
+export interface PartLoad {
+  /** New calls are refused. */
+  readonly isLate: boolean;
+  /** Samples in a row that speak for the other state. */
+  readonly streak: number;
+}
+
+export const ON_TIME: PartLoad = { isLate: false, streak: 0 };
+
+/** A single stall, such as a garbage collection, is no overload. */
+const LATE_SAMPLES = 3;
+/** Longer than it takes to become late, so that calls are not refused and taken by turns. */
+const CALM_SAMPLES = 5;
+/** The new calls that follow must find some room. */
+const CALM_SHARE = 0.5;
+
+/**
+ * The next state of a part after another sample of its delay.
+ *
+ * ```
+ *             3 samples in a row above the limit
+ *   on time ─────────────────────────────────────▶ late
+ *      ▲     5 in a row at most half the limit      │
+ *      └────────────────────────────────────────────┘
+ * ```
+ */
+export function nextLoad({ isLate, streak }: PartLoad, delayMs: number, limitMs: number): PartLoad {
+  const isOpposed = isLate ? delayMs <= CALM_SHARE * limitMs : delayMs > limitMs;
+  const opposed = isOpposed ? streak + 1 : 0;
+  if (opposed < (isLate ? CALM_SAMPLES : LATE_SAMPLES)) return { isLate, streak: opposed };
+  return { isLate: !isLate, streak: 0 };
+}

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+
+import { callQueueMeter, rtpMeter } from '../../../src/app/node/delayMeters.ts';
+import { EventLoopWait } from '../../../src/base/async/eventLoopWait.ts';
+import type { ThreadStatistics } from '../../../src/media/engine/threadMessages.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+
+/** As a thread reports them: so many ticks on time, and so many 30 ms late. */
+function statistics(onTime: number, late: number): ThreadStatistics {
+  const tickDelayCounts = new Float64Array(401);
+  tickDelayCounts[0] = onTime;
+  tickDelayCounts[120] = late;
+  return { tickDelayCounts } as ThreadStatistics;
+}
+
+test('The delay of RTP is that of the latest thread since the last reading', async () => {
+  let threads = [statistics(1_000, 0), statistics(1_000, 900)];
+  const meter = rtpMeter({ statistics: async () => threads }, 20);
+  expect(await meter.readMs()).toBe(30.25);
+  threads = [statistics(2_000, 0), statistics(2_000, 900)];
+  expect(await meter.readMs()).toBe(0.25);
+  // 4 % of the packets are late, then 6 %.
+  threads = [statistics(2_960, 40), statistics(3_000, 900)];
+  expect(await meter.readMs()).toBe(0.25);
+  threads = [statistics(3_900, 100), statistics(4_000, 900)];
+  expect(await meter.readMs()).toBe(30.25);
+  // One was restarted.
+  threads = [statistics(100, 0), statistics(5_000, 900)];
+  expect(await meter.readMs()).toBe(0.25);
+  threads = [];
+  expect(await meter.readMs()).toBe(0);
+});
+
+test('The delay of the call queue is how long it has held calls that no node takes', async () => {
+  const clock = createSimulatedClock();
+  let waiting = 0;
+  let isRedisDown = false;
+  const depths = async () => {
+    if (isRedisDown) throw new Error('Redis is away');
+    return new Map([['calls', { waiting, delayed: 9, active: 9 }]]);
+  };
+  const meter = callQueueMeter({ depths }, clock, 10_000);
+  const readings: number[] = [];
+  for (waiting of [0, 3, 3, 1, 0, 2]) {
+    clock.advance(1_000);
+    readings.push(await meter.readMs());
+  }
+  expect(readings).toEqual([0, 1_000, 2_000, 3_000, 0, 1_000]);
+  isRedisDown = true;
+  expect(await meter.readMs()).toBe(0);
+});
+
+test('The wait for an event loop grows with the length of its stalls', async () => {
+  const wait = new EventLoopWait();
+  const spend = async (stallMs: number) => {
+    wait.readMs();
+    for (const endMs = performance.now() + 400; performance.now() < endMs; ) {
+      const busyUntilMs = performance.now() + stallMs;
+      while (performance.now() < busyUntilMs);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    return wait.readMs();
+  };
+  await spend(0);
+  expect(await spend(120)).toBeGreaterThan(35);
+  wait.close();
+});
