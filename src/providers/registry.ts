@@ -1,5 +1,5 @@
 import type { Recognizer } from './ports/recognizer.ts';
-import type { TextToSpeech } from './ports/textToSpeech.ts';
+import type { Synthesizer } from './ports/synthesizer.ts';
 import type {
   ChatOptions,
   EmbeddingProvider,
@@ -29,8 +29,9 @@ export const STT_PROVIDERS = {
 
 export const TTS_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createTextToSpeech(options),
+  custom: async (options) => (await import('./custom/provider.ts')).createTextToSpeech(options),
   local: async (options) => (await import('./local/provider.ts')).createTextToSpeech(options),
-} satisfies Record<string, Factory<TextToSpeechOptions, TextToSpeech>>;
+} satisfies Record<string, Factory<TextToSpeechOptions, Synthesizer>>;
 
 export const EMBEDDING_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createEmbeddings(options),

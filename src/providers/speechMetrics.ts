@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { ProviderMetrics } from './ports/metrics.ts';
 import { ModelError } from './ports/modelError.ts';
 import type { SpeechToText } from './ports/speechToText.ts';
+import type { StreamingTextToSpeech } from './ports/streamingTextToSpeech.ts';
 import type { TextToSpeech } from './ports/textToSpeech.ts';
 
 /** Measures the wait for the first samples of each text, and counts errors. */
@@ -29,6 +30,43 @@ export function withSynthesisMetrics(
         recordError(metrics, error);
         throw error;
       }
+    },
+  };
+}
+
+/** The same for texts that are spoken while they are written: the wait counts from their first words. */
+export function withStreamedSynthesisMetrics(
+  textToSpeech: StreamingTextToSpeech,
+  metrics: ProviderMetrics,
+  clock: Clock,
+): StreamingTextToSpeech {
+  return {
+    ...textToSpeech,
+    connect() {
+      const connection = textToSpeech.connect();
+      return {
+        close: () => connection.close(),
+        speak(voice, onEvent) {
+          let writtenAtMs: number | undefined;
+          let isFirst = true;
+          const stream = connection.speak(voice, (event) => {
+            if (event.type === 'samples' && isFirst && writtenAtMs !== undefined) {
+              isFirst = false;
+              metrics.recordFirstOutput(clock.monotonicMs() - writtenAtMs);
+            }
+            if (event.type === 'failed') metrics.recordError(event.error.code);
+            onEvent(event);
+          });
+          return {
+            write(text) {
+              writtenAtMs ??= clock.monotonicMs();
+              stream.write(text);
+            },
+            end: () => stream.end(),
+            cancel: () => stream.cancel(),
+          };
+        },
+      };
     },
   };
 }

@@ -18,6 +18,7 @@ import { openTranscription, recognizerAbilities } from './recognition/openTransc
 import { SpeechRecognition } from './recognition/speechRecognition.ts';
 import { STREAM_RESUMED } from './speech/fallbackPhrases.ts';
 import type { SpeechSynthesis } from './speech/speechSynthesis.ts';
+import type { StreamedSynthesis } from './speech/streamedSynthesis.ts';
 import { TurnController } from './turnController.ts';
 import { TurnSettings } from './turnDetection/turnSettings.ts';
 import { AgentTurnQueue, SESSION_ENDED, type SessionOutcome } from './turns/agentTurnQueue.ts';
@@ -49,6 +50,8 @@ export interface VoiceSessionDeps extends SessionHistoryDeps {
   /** Absent where no other node recovers turns. */
   readonly checkpoints?: Pick<TurnCheckpointStore, 'put' | 'drop'> | undefined;
   readonly synthesis: SpeechSynthesis;
+  /** Speaks texts while they are written; absent where the vendor takes whole sentences. */
+  readonly streamedSynthesis?: StreamedSynthesis | undefined;
   readonly speechToText: Recognizer;
   readonly voiceActivity: VoiceActivityDetection;
   readonly clock: Clock;

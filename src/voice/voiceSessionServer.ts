@@ -11,12 +11,14 @@ import {
 import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { Session } from '../engine/session/session.ts';
 import { fillerOf } from '../engine/turn/filler.ts';
+import { type Synthesizer, takesWords } from '../providers/ports/synthesizer.ts';
 import type { TextToSpeech } from '../providers/ports/textToSpeech.ts';
 import type { AnsweredBy } from './answeringMachine/answeringMachineDetector.ts';
 import type { AudioStream, StreamInfo } from './audioStream.ts';
 import { type FailoverTexts, sendFailoverPrompts } from './speech/failoverPrompt.ts';
 import { fallbackPhrasesOf } from './speech/fallbackPhrases.ts';
-import { createSpeechCache, SpeechSynthesis } from './speech/speechSynthesis.ts';
+import { createSpeechCache, type SpeechCache, SpeechSynthesis } from './speech/speechSynthesis.ts';
+import { StreamedSynthesis } from './speech/streamedSynthesis.ts';
 import {
   DEFAULT_LANGUAGE,
   type VoiceReport,
@@ -26,9 +28,9 @@ import {
 } from './voiceSession.ts';
 
 export interface VoiceSessionServerDeps
-  extends Omit<VoiceSessionDeps, 'stream' | 'synthesis' | 'engine' | 'onError'> {
+  extends Omit<VoiceSessionDeps, 'stream' | 'synthesis' | 'streamedSynthesis' | 'engine' | 'onError'> {
   readonly engine: Pick<ConversationEngine, 'runTurn' | 'find' | 'attach' | 'detach'>;
-  readonly textToSpeech: TextToSpeech;
+  readonly textToSpeech: Synthesizer;
   /** Speaks when the first one fails. */
   readonly fallbackSpeech?: TextToSpeech | undefined;
   readonly calls: {
@@ -61,15 +63,13 @@ export interface VoiceSessionServer {
 
 export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSessionServer {
   const cache = createSpeechCache();
-  const { textToSpeech, fallbackSpeech, clock, logger } = deps;
+  const { clock, logger } = deps;
   return {
     async serve(stream) {
       const { projectId, sessionId, callId, traceparent, sampleRateHz } = stream.info;
       const fields = { projectId, sessionId, ...omitUndefined({ callId }), ...traceLogFields(traceparent) };
       const onError = (error: unknown, message: string) => logger.warn({ ...fields, err: error }, message);
-      const onFailure = (error: unknown) => onError(error, 'speech synthesis failed, retrying');
-      const synthesisDeps = { textToSpeech, fallback: fallbackSpeech, cache, clock, onFailure };
-      const synthesis = new SpeechSynthesis(synthesisDeps, sampleRateHz);
+      const { synthesis, streamedSynthesis } = openSynthesis(deps, cache, sampleRateHz, onError);
       const call = await callOf(deps, stream.info);
       const options = await sessionOptions(deps, stream.info, call, onError);
       const onAnsweredBy = answerRecorder(deps, callId, call, onError);
@@ -77,15 +77,16 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
       const cancelPrompts =
         callId === undefined
           ? undefined
-          : sendFailoverPrompts({ stream, synthesis, clock, onError }, () =>
+          : sendFailoverPrompts({ stream, synthesis, streamedSynthesis, clock, onError }, () =>
               failoverTexts(deps, stream.info),
             );
       logger.info(fields, 'voice session started');
       try {
-        const sessionDeps = { ...deps, stream, synthesis, onAnsweredBy, onError };
+        const sessionDeps = { ...deps, stream, synthesis, streamedSynthesis, onAnsweredBy, onError };
         return await new VoiceSession(sessionDeps, options).run();
       } finally {
         cancelPrompts?.();
+        streamedSynthesis?.close();
         logger.info(fields, 'voice session ended');
         deps.engine.detach(projectId, sessionId);
       }
@@ -99,6 +100,30 @@ async function callOf(
 ): Promise<AnsweredCall | undefined> {
   if (callId === undefined) return undefined;
   return opening?.call ? { ...opening.call, answeredBy: null } : await calls.find(projectId, callId);
+}
+
+interface SessionSynthesis {
+  readonly synthesis: SpeechSynthesis;
+  readonly streamedSynthesis: StreamedSynthesis | undefined;
+}
+
+/** The synthesis of one call. A vendor that takes words has the fallback for whole sentences. */
+function openSynthesis(
+  { textToSpeech, fallbackSpeech, clock }: VoiceSessionServerDeps,
+  cache: SpeechCache,
+  sampleRateHz: number,
+  onError: (error: unknown, message: string) => void,
+): SessionSynthesis {
+  const onFailure = (error: unknown) => onError(error, 'speech synthesis failed, retrying');
+  const shared = { cache, clock, onFailure };
+  if (!takesWords(textToSpeech)) {
+    const deps = { ...shared, textToSpeech, fallback: fallbackSpeech };
+    return { synthesis: new SpeechSynthesis(deps, sampleRateHz), streamedSynthesis: undefined };
+  }
+  if (!fallbackSpeech) throw new Error(`${textToSpeech.name} has no fallback for whole sentences`);
+  const synthesis = new SpeechSynthesis({ ...shared, textToSpeech: fallbackSpeech }, sampleRateHz);
+  const streamed = { textToSpeech, fallback: synthesis, clock, onFailure };
+  return { synthesis, streamedSynthesis: new StreamedSynthesis(streamed, sampleRateHz) };
 }
 
 async function sessionOptions(

@@ -13,7 +13,7 @@ import type { ProviderMetrics } from '../../providers/ports/metrics.ts';
 import type { Recognizer } from '../../providers/ports/recognizer.ts';
 import { isStreaming } from '../../providers/ports/recognizer.ts';
 import type { StreamingSpeechToText } from '../../providers/ports/streamingSpeechToText.ts';
-import type { TextToSpeech } from '../../providers/ports/textToSpeech.ts';
+import { type Synthesizer, takesWords } from '../../providers/ports/synthesizer.ts';
 import type { Credentials, ProviderOptions } from '../../providers/providerOptions.ts';
 import { createRecognizerChain } from '../../providers/recognition/recognizerChain.ts';
 import {
@@ -23,7 +23,11 @@ import {
   TTS_PROVIDERS,
 } from '../../providers/registry.ts';
 import { createRetryingEmbedder } from '../../providers/retryingEmbedder.ts';
-import { withRecognitionMetrics, withSynthesisMetrics } from '../../providers/speechMetrics.ts';
+import {
+  withRecognitionMetrics,
+  withStreamedSynthesisMetrics,
+  withSynthesisMetrics,
+} from '../../providers/speechMetrics.ts';
 import { createChatClient } from '../../providers/streamWithRetry.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { type Config, providerPrefix, readEnvironment } from '../settings/config.ts';
@@ -63,7 +67,7 @@ export async function buildChat(parts: ChatParts): Promise<ModelChoice> {
 
 export interface Speech {
   readonly speechToText: Recognizer;
-  readonly textToSpeech: TextToSpeech;
+  readonly textToSpeech: Synthesizer;
 }
 
 /** The speech providers of the settings. */
@@ -87,7 +91,9 @@ export async function buildSpeech(parts: ProviderParts): Promise<Speech> {
     speechToText: isStreaming(speechToText)
       ? resilient(parts, speechToText, recognitionMetrics)
       : withRecognitionMetrics(speechToText, recognitionMetrics, clock),
-    textToSpeech: withSynthesisMetrics(textToSpeech, synthesisMetrics, clock),
+    textToSpeech: takesWords(textToSpeech)
+      ? withStreamedSynthesisMetrics(textToSpeech, synthesisMetrics, clock)
+      : withSynthesisMetrics(textToSpeech, synthesisMetrics, clock),
   };
 }
 

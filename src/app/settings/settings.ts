@@ -152,6 +152,10 @@ export const settings = z.object({
   CUSTOM_STT_BASE_URL: httpUrl()
     .optional()
     .describe('Base URL of your own speech recognizer, which speaks `stt.callway.v1`.'),
+  CUSTOM_TTS_API_KEY: z.string().optional().describe('API key of your own speech synthesizer.'),
+  CUSTOM_TTS_BASE_URL: httpUrl()
+    .optional()
+    .describe('Base URL of your own speech synthesizer, which speaks `tts.callway.v1`.'),
   EMBEDDING_API_KEY: z.string().optional().describe('API key for embeddings; default `OPENAI_API_KEY`.'),
   EMBEDDING_BASE_URL: httpUrl().optional().describe('Base URL for embeddings; default `OPENAI_BASE_URL`.'),
   LEGACY_SUNSET: instant()
@@ -235,6 +239,7 @@ export const secretSettings: readonly SettingName[] = [
   'OPENAI_API_KEY',
   'EMBEDDING_API_KEY',
   'CUSTOM_STT_API_KEY',
+  'CUSTOM_TTS_API_KEY',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'S3_ACCESS_KEY_ID',
   'S3_SECRET_ACCESS_KEY',

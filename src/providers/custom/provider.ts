@@ -1,10 +1,22 @@
 import type { StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
-import type { SpeechToTextOptions } from '../providerOptions.ts';
+import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
+import type { SpeechToTextOptions, TextToSpeechOptions } from '../providerOptions.ts';
 import { createDial } from '../recognition/dial.ts';
 import { createCustomSpeechToText } from './speechToText.ts';
+import { createCustomTextToSpeech } from './textToSpeech.ts';
 
 export function createSpeechToText({ credentials, clock }: SpeechToTextOptions): StreamingSpeechToText {
   const { baseUrl, apiKey } = credentials;
   if (baseUrl === undefined) throw new Error('a recognizer of your own needs CUSTOM_STT_BASE_URL');
   return createCustomSpeechToText({ baseUrl, apiKey, dial: createDial(undefined), clock });
+}
+
+export function createTextToSpeech({
+  credentials,
+  voice,
+  clock,
+}: TextToSpeechOptions): StreamingTextToSpeech {
+  const { baseUrl, apiKey } = credentials;
+  if (baseUrl === undefined) throw new Error('a synthesizer of your own needs CUSTOM_TTS_BASE_URL');
+  return createCustomTextToSpeech({ baseUrl, apiKey, voice, dial: createDial(undefined), clock });
 }

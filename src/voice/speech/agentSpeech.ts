@@ -2,9 +2,11 @@ import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
 import type { SynthesisRequest } from '../../providers/ports/textToSpeech.ts';
 import { createHeardText, type HeardText } from './heardText.ts';
 import { type InterruptionPolicy, PiecePolicies } from './piecePolicies.ts';
-import { isSpeakable, speakable } from './sentenceSplitter.ts';
+import { createSentenceSplitter, isSpeakable, speakable } from './sentenceSplitter.ts';
 import { SpeechPlayout, type SpeechPlayoutDeps } from './speechPlayout.ts';
 import { firstAudible, type SpeechSynthesis, withoutLeadingSilence } from './speechSynthesis.ts';
+import type { StreamedSynthesis } from './streamedSynthesis.ts';
+import { WrittenText } from './writtenText.ts';
 
 /** Speech synthesized ahead of what is heard: enough for a slow sentence, little to discard on an interruption. */
 const LOOKAHEAD_MS = 8000;
@@ -12,6 +14,8 @@ const FRAME_MS = 20;
 
 export interface AgentSpeechDeps extends SpeechPlayoutDeps {
   readonly synthesis: SpeechSynthesis;
+  /** Speaks texts while they are written; absent where the vendor takes whole sentences. */
+  readonly streamedSynthesis?: StreamedSynthesis | undefined;
   readonly voice: Pick<SynthesisRequest, 'language'>;
   /** The first samples were sent to the stream. */
   readonly onFirstSamples: () => void;
@@ -26,7 +30,11 @@ export class AgentSpeech {
   readonly playout: SpeechPlayout;
   readonly #heardText: HeardText;
   readonly #abort = new AbortController();
-  readonly #sentences: string[] = [];
+  readonly #splitter = createSentenceSplitter();
+  /** Sentences, or all that a node says where texts are spoken while they are written. */
+  readonly #pieces: WrittenText[] = [];
+  /** The piece that is being written. */
+  #open: WrittenText | undefined;
   readonly #policies = new PiecePolicies();
   #isFinished = false;
   #isSynthesizing = false;
@@ -44,8 +52,10 @@ export class AgentSpeech {
 
   /** Whether everything said so far was heard and more may follow. */
   get isStarved(): boolean {
-    const isIdle = !this.#isFinished && !this.#isSynthesizing && this.#sentences.length === 0;
-    return isIdle && this.playout.isDrained;
+    if (this.#isFinished || !this.playout.isDrained) return false;
+    if (this.#open)
+      return this.#heardText.textAt(this.playout.position).length >= this.#open.text.trim().length;
+    return !this.#isSynthesizing && this.#pieces.length === 0;
   }
 
   /** The policy of the node whose words are being heard; undefined when nothing is left to be heard. */
@@ -58,16 +68,41 @@ export class AgentSpeech {
     this.#policies.enterNode(policy, ownsLastWords);
   }
 
-  /** Speaks the next piece of text, usually a sentence. */
-  say(text: string): void {
+  /** Speaks the next part of a text that goes on. */
+  write(text: string): void {
     if (this.#isFinished || this.playout.isStopped || text === '') return;
-    this.#sentences.push(text);
-    this.#policies.add();
-    if (!this.#isSynthesizing) void this.#synthesize();
+    if (!this.#deps.streamedSynthesis) {
+      for (const sentence of this.#splitter.push(text)) this.#queue(new WrittenText(sentence, true));
+      return;
+    }
+    if (this.#open) {
+      this.#open.write(text);
+      return;
+    }
+    this.#open = new WrittenText(text);
+    this.#queue(this.#open);
+  }
+
+  /** The text that was written goes on no more. */
+  completeText(): void {
+    for (const sentence of this.#splitter.flush()) this.#queue(new WrittenText(sentence, true));
+    this.#completeOpen();
+  }
+
+  #completeOpen(): void {
+    this.#open?.complete();
+    this.#open = undefined;
+  }
+
+  /** Speaks a text that is complete. */
+  say(text: string): void {
+    this.#completeOpen();
+    if (text !== '') this.#queue(new WrittenText(text, true));
   }
 
   /** Nothing more is said. */
   finish(): void {
+    this.completeText();
     this.#isFinished = true;
     this.#wake();
     if (!this.#isSynthesizing) this.#completeIfFinished();
@@ -107,12 +142,19 @@ export class AgentSpeech {
     this.#wake();
   }
 
+  #queue(piece: WrittenText): void {
+    if (this.#isFinished || this.playout.isStopped) return;
+    this.#pieces.push(piece);
+    this.#policies.add();
+    if (!this.#isSynthesizing) void this.#synthesize();
+  }
+
   async #synthesize(): Promise<void> {
     this.#isSynthesizing = true;
-    for (let text = this.#sentences.shift(); text !== undefined; text = this.#sentences.shift()) {
+    for (let piece = this.#pieces.shift(); piece !== undefined; piece = this.#pieces.shift()) {
       await this.#untilNeeded();
       if (this.playout.isStopped) break;
-      await this.#speakSentence(text);
+      await this.#speakPiece(piece);
       this.#policies.complete(this.#heardText.lengthSamples);
     }
     this.#isSynthesizing = false;
@@ -120,16 +162,23 @@ export class AgentSpeech {
   }
 
   #completeIfFinished(): void {
-    if (this.#isFinished && this.#sentences.length === 0) this.playout.complete();
+    if (this.#isFinished && this.#pieces.length === 0) this.playout.complete();
   }
 
-  async #speakSentence(text: string): Promise<void> {
-    const words = speakable(text);
-    if (!isSpeakable(words)) return;
-    this.#heardText.beginPiece(text);
-    const request = { text: words, ...this.#deps.voice };
+  async #speakPiece(piece: WrittenText): Promise<void> {
+    const { streamedSynthesis, synthesis, voice } = this.#deps;
+    const words = speakable(piece.text);
+    if (piece.isComplete && !isSpeakable(words)) return;
+    this.#heardText.beginPiece(piece);
+    const { signal } = this.#abort;
+    const onSamples = (samples: Int16Array) => this.#append(samples);
     try {
-      await this.#deps.synthesis.speak(request, this.#abort.signal, (samples) => this.#append(samples));
+      if (streamedSynthesis)
+        await streamedSynthesis.speak(piece, voice, signal, {
+          onSamples,
+          onWords: (timed) => this.#heardText.addWords(timed),
+        });
+      else await synthesis.speak({ text: words, ...voice }, signal, onSamples);
       this.#heardText.completePiece();
     } catch (error) {
       if (!this.playout.isStopped) this.#deps.onFailure(error);
@@ -158,6 +207,7 @@ export class AgentSpeech {
     if (this.playout.isStopped) return;
     const isFirst = this.#heardText.lengthSamples === 0;
     const heard = isFirst ? withoutLeadingSilence(samples, this.#sampleRateHz) : samples;
+    this.#heardText.skip(samples.length - heard.length);
     if (heard.length === 0) return;
     if (isFirst) {
       this.#leadingSamples = Math.max(0, firstAudible(heard));

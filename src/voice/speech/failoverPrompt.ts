@@ -1,6 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { AudioStream } from '../audioStream.ts';
 import { concatenated, type SpeechSynthesis } from './speechSynthesis.ts';
+import type { StreamedSynthesis } from './streamedSynthesis.ts';
+import { WrittenText } from './writtenText.ts';
 
 /** What the caller hears when this node fails. */
 export interface FailoverTexts {
@@ -14,6 +16,7 @@ export interface FailoverTexts {
 export interface FailoverPromptDeps {
   readonly stream: Pick<AudioStream, 'setFailoverPrompts'>;
   readonly synthesis: SpeechSynthesis;
+  readonly streamedSynthesis?: StreamedSynthesis | undefined;
   readonly clock: Clock;
   readonly onError: (error: unknown, message: string) => void;
 }
@@ -32,13 +35,19 @@ export function sendFailoverPrompts(
   deps: FailoverPromptDeps,
   texts: () => Promise<FailoverTexts>,
 ): () => void {
-  const { stream, synthesis, clock, onError } = deps;
+  const { stream, synthesis, streamedSynthesis, clock, onError } = deps;
   const abort = new AbortController();
   const send = async () => {
     const { waiting, apology, language } = await texts();
     const speak = async (text: string) => {
       const pieces: Int16Array[] = [];
-      await synthesis.speak({ text, language }, abort.signal, (samples) => pieces.push(samples));
+      const onSamples = (samples: Int16Array) => void pieces.push(samples);
+      if (streamedSynthesis)
+        await streamedSynthesis.speak(new WrittenText(text, true), { language }, abort.signal, {
+          onSamples,
+          onWords: () => undefined,
+        });
+      else await synthesis.speak({ text, language }, abort.signal, onSamples);
       return concatenated(pieces);
     };
     stream.setFailoverPrompts({ waiting: await speak(waiting), apology: await speak(apology) });

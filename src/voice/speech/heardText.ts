@@ -1,3 +1,8 @@
+import type { TimedWord } from '../../providers/ports/streamingSpeechToText.ts';
+import type { WrittenText } from './writtenText.ts';
+
+/** A word, or a Chinese character. */
+const WORD = /\p{Script=Han}|[^\s\p{Script=Han}]+/gu;
 /** Usual pace of synthetic voices, for speech that is still being synthesized. */
 const CHARACTERS_PER_SECOND = 15;
 const HAN_CHARACTERS_PER_SECOND = 5;
@@ -6,8 +11,12 @@ const VOICED = 400;
 
 /** Maps an answer's samples to its words, to tell which words were heard up to a position. */
 export interface HeardText {
-  /** Starts the next piece of the text; the samples that follow are its speech. */
-  beginPiece(text: string): void;
+  /** Starts the next piece of the text, which may grow; the samples that follow are its speech. */
+  beginPiece(text: string | WrittenText): void;
+  /** The piece's next words, with times from its first sample. */
+  addWords(words: readonly TimedWord[]): void;
+  /** The first samples of the piece were silence, and are not played. */
+  skip(samples: number): void;
   append(samples: Int16Array): void;
   /** All samples of the piece were appended. */
   completePiece(): void;
@@ -17,7 +26,10 @@ export interface HeardText {
 }
 
 interface Piece {
-  readonly text: string;
+  readonly written: string | WrittenText;
+  readonly words: TimedWord[];
+  /** Silence at its beginning that is not played. */
+  skipped: number;
   readonly start: number;
   end: number;
   firstVoiced: number | undefined;
@@ -35,13 +47,22 @@ export function createHeardText(sampleRateHz: number): HeardText {
     beginPiece(text) {
       const start = lengthSamples;
       pieces.push({
-        text,
+        written: text,
+        words: [],
+        skipped: 0,
         start,
         end: start,
         firstVoiced: undefined,
         lastVoiced: start,
         isComplete: false,
       });
+    },
+    addWords(words) {
+      pieces.at(-1)?.words.push(...words);
+    },
+    skip(samples) {
+      const piece = pieces.at(-1);
+      if (piece) piece.skipped += samples;
     },
     append(samples) {
       const piece = pieces.at(-1);
@@ -61,8 +82,9 @@ export function createHeardText(sampleRateHz: number): HeardText {
     textAt(position) {
       let text = '';
       for (const piece of pieces) {
+        const whole = textOf(piece);
         const share = heardShare(piece, position, sampleRateHz);
-        text = joined(text, share >= 1 ? piece.text : wholeWords(piece.text, share));
+        text = joined(text, share >= 1 ? whole : wholeWords(whole, share));
         if (share < 1 && piece.end > piece.start) break;
       }
       return text.trim();
@@ -80,14 +102,33 @@ function joined(text: string, next: string): string {
   return needsSpace && !/^\p{Script=Han}/u.test(next) ? `${text} ${next}` : text + next;
 }
 
-/** Share of a piece that was heard, by time and without the silence around it. */
+function textOf({ written }: Piece): string {
+  return typeof written === 'string' ? written : written.text;
+}
+
+/** Share of a piece that was heard: by its words' times, or by time without the silence around it. */
 function heardShare(piece: Piece, position: number, sampleRateHz: number): number {
   if (piece.end === piece.start) return 0;
+  if (piece.words.length > 0) return heardWordsShare(piece, position, sampleRateHz);
   const from = piece.firstVoiced ?? piece.start;
   if (position <= from) return 0;
   const known = piece.firstVoiced === undefined ? piece.end : piece.lastVoiced;
-  const to = piece.isComplete ? known : Math.max(known, from + estimatedSamples(piece.text, sampleRateHz));
+  const estimated = estimatedSamples(textOf(piece), sampleRateHz);
+  const to = piece.isComplete ? known : Math.max(known, from + estimated);
   return Math.min(1, (position - from) / Math.max(1, to - from));
+}
+
+/** Vendors spell numbers and signs out: where their words are others than ours, the share of them counts. */
+function heardWordsShare(piece: Piece, position: number, sampleRateHz: number): number {
+  const heardMs = ((position - piece.start + piece.skipped) * 1000) / sampleRateHz;
+  const heard = piece.words.filter(({ endMs }) => endMs <= heardMs).length;
+  if (piece.isComplete && heard === piece.words.length) return 1;
+  const text = textOf(piece).trimEnd();
+  const ours = [...text.matchAll(WORD)];
+  const isAligned = piece.isComplete ? ours.length === piece.words.length : ours.length >= piece.words.length;
+  if (!isAligned) return heard / piece.words.length;
+  const last = ours[heard - 1];
+  return last ? (last.index + last[0].length) / text.length : 0;
 }
 
 function estimatedSamples(text: string, sampleRateHz: number): number {
@@ -102,7 +143,7 @@ function wholeWords(text: string, share: number): string {
   const trimmed = text.trimEnd();
   const limit = share * trimmed.length;
   let end = 0;
-  for (const match of trimmed.matchAll(/\p{Script=Han}|[^\s\p{Script=Han}]+/gu)) {
+  for (const match of trimmed.matchAll(WORD)) {
     const wordEnd = match.index + match[0].length;
     if (wordEnd > limit) break;
     end = wordEnd;

@@ -182,7 +182,7 @@ function failure(code: ModelErrorCode, message: string): ModelError {
 }
 
 /** @returns Passes samples on at the wanted rate. */
-function resamplerTo(outputRateHz: SampleRateHz, inputRateHz: SampleRateHz, push: Sink): Sink {
+export function resamplerTo(outputRateHz: SampleRateHz, inputRateHz: SampleRateHz, push: Sink): Sink {
   if (inputRateHz === outputRateHz) return push;
   const resampler = createResampler(inputRateHz, outputRateHz, RESAMPLED_AT_ONCE);
   return (samples) => {

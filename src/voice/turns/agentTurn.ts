@@ -17,8 +17,8 @@ import type {
 } from '../../engine/turn/turn.ts';
 import type { AudioStream } from '../audioStream.ts';
 import { AgentSpeech } from '../speech/agentSpeech.ts';
-import { createSentenceSplitter } from '../speech/sentenceSplitter.ts';
 import type { SpeechSynthesis } from '../speech/speechSynthesis.ts';
+import type { StreamedSynthesis } from '../speech/streamedSynthesis.ts';
 import type { TurnSettings } from '../turnDetection/turnSettings.ts';
 import { speechEndEpochMs, type TurnLatency, type TurnTimestamps, turnLatency } from './turnLatency.ts';
 
@@ -39,6 +39,7 @@ export interface AgentTurnDeps {
   readonly session: NewSession;
   readonly stream: AudioStream;
   readonly synthesis: SpeechSynthesis;
+  readonly streamedSynthesis?: StreamedSynthesis | undefined;
   readonly clock: Clock;
   /** Returns a name that is unique on the stream. */
   readonly nextMark: () => string;
@@ -84,7 +85,6 @@ export class AgentTurn {
   readonly #deps: AgentTurnDeps;
   readonly #request: AgentTurnRequest;
   readonly #abort = new AbortController();
-  readonly #splitter = createSentenceSplitter();
   readonly #actions: TurnAction[] = [];
   #stopped: 'interrupted' | 'cancelled' | 'stopped' | undefined;
   #hasText = false;
@@ -167,10 +167,11 @@ export class AgentTurn {
   }
 
   #openSpeech(): AgentSpeech {
-    const { stream, synthesis, settings, clock, nextMark, onStartedSpeaking, onSpeechFailure } = this.#deps;
+    const { stream, settings, clock, nextMark, onStartedSpeaking, onSpeechFailure } = this.#deps;
     return new AgentSpeech({
       stream,
-      synthesis,
+      synthesis: this.#deps.synthesis,
+      streamedSynthesis: this.#deps.streamedSynthesis,
       nextMark,
       voice: { language: settings.language },
       nowMs: () => clock.monotonicMs(),
@@ -218,7 +219,7 @@ export class AgentTurn {
   #onNode(current: CurrentNode, hasSpokenFor: boolean): void {
     const { settings } = this.#deps;
     // Words of two nodes share no piece.
-    for (const piece of this.#splitter.flush()) this.speech.say(piece);
+    this.speech.completeText();
     if (this.isUncommitted) this.#passedNodes.push(current);
     else settings.enterNode(current);
     this.speech.enterNode(settings.policyAt(current), hasSpokenFor);
@@ -233,12 +234,13 @@ export class AgentTurn {
         this.timestamps.firstTextAtMs ??= this.#deps.clock.monotonicMs();
         this.#hasText = true;
         this.#written += output.text;
-        for (const piece of this.#splitter.push(output.text)) this.speech.say(piece);
+        this.speech.write(output.text);
         return;
       case 'placeholder':
         this.timestamps.firstTextAtMs ??= this.#deps.clock.monotonicMs();
         this.#written += output.text;
-        for (const piece of [...this.#splitter.flush(), output.text]) this.speech.say(piece);
+        this.speech.completeText();
+        this.speech.say(output.text);
         return;
       case 'action':
         this.#actions.push(output.action);
@@ -252,7 +254,7 @@ export class AgentTurn {
 
   /** The text is complete: waits until the speech was played or stopped. */
   async #finish(): Promise<Delivered> {
-    for (const piece of this.#splitter.flush()) this.speech.say(piece);
+    this.speech.completeText();
     const { input, isLast } = this.#request;
     const fallback = this.#hasText ? undefined : this.#deps.settings.fallbackPhrase(input, isLast);
     if (fallback !== undefined) this.#sayOwn(fallback);

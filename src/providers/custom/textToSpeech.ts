@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { ModelError } from '../ports/modelError.ts';
+import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
+import { webSocketUrl } from '../recognition/protocol.ts';
+import { decodeL16, type IdentifiedEvent, type SynthesisProtocol } from '../synthesis/protocol.ts';
+import { createSocketSynthesizer, type SocketSynthesizerDeps } from '../synthesis/socketSynthesizer.ts';
+
+const SUBPROTOCOL = 'tts.callway.v1';
+const SAMPLE_RATE_HZ = 24_000;
+
+const word = z.object({ word: z.string(), startMs: z.number(), endMs: z.number() });
+const message = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('words'), id: z.string(), words: z.array(word) }),
+  z.object({ type: z.literal('done'), id: z.string() }),
+  z.object({
+    type: z.literal('error'),
+    id: z.string().optional(),
+    message: z.string(),
+    retryable: z.boolean().default(false),
+  }),
+]);
+
+export interface CustomTextToSpeechDeps extends SocketSynthesizerDeps {
+  readonly baseUrl: string;
+  readonly apiKey?: string | undefined;
+  readonly voice?: string | undefined;
+  readonly speed?: number | undefined;
+}
+
+/** Synthesis by a server of the user's own that speaks `tts.callway.v1`. @see docs/guides/speech.md */
+export function createCustomTextToSpeech(deps: CustomTextToSpeechDeps): StreamingTextToSpeech {
+  return createSocketSynthesizer(customProtocol(deps), deps);
+}
+
+function customProtocol({ baseUrl, apiKey, voice, speed }: CustomTextToSpeechDeps): SynthesisProtocol {
+  return {
+    name: 'custom',
+    sampleRateHz: SAMPLE_RATE_HZ,
+    namesAudio: false,
+    target: {
+      url: webSocketUrl(baseUrl, '/').href,
+      subprotocol: SUBPROTOCOL,
+      ...(apiKey === undefined ? {} : { headers: { authorization: `Bearer ${apiKey}` } }),
+    },
+    open: () => ({
+      begin(id, { language }) {
+        const start = {
+          type: 'start',
+          id,
+          sampleRateHz: SAMPLE_RATE_HZ,
+          encoding: 'l16',
+          voice,
+          language,
+          speed,
+        };
+        return [JSON.stringify(start)];
+      },
+      write: (id, text) => [JSON.stringify({ type: 'text', id, text })],
+      end: (id) => [JSON.stringify({ type: 'flush', id })],
+      cancel: (id) => [JSON.stringify({ type: 'cancel', id })],
+      decode(data, isBinary) {
+        if (isBinary) return [{ type: 'samples', samples: decodeL16(data) }];
+        return [toEvent(message.parse(JSON.parse(String(data))))];
+      },
+    }),
+  };
+}
+
+function toEvent(read: z.infer<typeof message>): IdentifiedEvent {
+  if (read.type !== 'error') return read;
+  const { id, message: text, retryable } = read;
+  const error = new ModelError(
+    retryable ? 'model_unavailable' : 'model_rejected',
+    `The synthesizer reports: ${text.slice(0, 200)}`,
+    { retryable },
+  );
+  return { type: 'failed', id, error };
+}

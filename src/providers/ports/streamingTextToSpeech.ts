@@ -1,0 +1,47 @@
+import type { SampleRateHz } from '../../media/resample/resampler.ts';
+import type { ModelError } from './modelError.ts';
+import type { TimedWord } from './streamingSpeechToText.ts';
+
+/** Speech synthesis of texts while they are written. */
+export interface StreamingTextToSpeech {
+  /** In logs and metrics, such as `elevenlabs`. */
+  readonly name: string;
+  /** Of all speech. */
+  readonly sampleRateHz: SampleRateHz;
+  /** Connects at once, for one call. Never throws. */
+  connect(): SynthesisConnection;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface SynthesisConnection {
+  /** Speaks a text. Several may be open; the speech of each comes in order. Never throws. */
+  speak(voice: SpokenVoice, onEvent: (event: SynthesisEvent) => void): SynthesisStream;
+  /** No event comes afterwards. Idempotent. */
+  close(): void;
+}
+
+export interface SpokenVoice {
+  /** BCP 47 tag such as `en` or `zh-TW`. */
+  readonly language?: string | undefined;
+}
+
+/** One text. */
+export interface SynthesisStream {
+  /** Adds to the text: whole words, with the spaces between them. */
+  write(text: string): void;
+  /** The text is complete: `done` follows. */
+  end(): void;
+  /** No event comes afterwards. Idempotent. */
+  cancel(): void;
+}
+
+export type SynthesisEvent =
+  /** The next samples, which the receiver may keep. */
+  | { readonly type: 'samples'; readonly samples: Int16Array }
+  /** The next words, with times from the text's first sample; they may come before or after their samples. */
+  | { readonly type: 'words'; readonly words: readonly TimedWord[] }
+  /** The last event: all was spoken. */
+  | { readonly type: 'done' }
+  /** The last event. */
+  | { readonly type: 'failed'; readonly error: ModelError };
