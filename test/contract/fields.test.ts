@@ -4,6 +4,7 @@ import * as providers from '../../src/providers/registry.ts';
 import { startTestServer, type TestServer } from '../support/httpServer.ts';
 import { documentFields } from './documentFields.ts';
 import type { FieldRow, FieldTable } from './fields/fieldTable.ts';
+import { SETTINGS_ROWS } from './fields/settings.ts';
 import { TABLES } from './fields/tables.ts';
 import { mentions, NamedTests } from './namedTests.ts';
 
@@ -84,11 +85,13 @@ const credentials = new Set(
     .flatMap((name) => [`${name.toUpperCase()}_API_KEY`, `${name.toUpperCase()}_BASE_URL`]),
 );
 
-test('Every setting is read by the program', () => {
+test('Every setting is read by the program, and has the effect that its row names', () => {
   const settings = readFileSync(new URL('../../src/app/settings/settings.ts', import.meta.url), 'utf8');
   const names = [...settings.matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(([, name = '']) => name);
   const program = tests.sourcesOf('src', 'src/app/settings/settings.ts');
   expect(names.length).toBeGreaterThan(40);
   const isRead = (name: string) => credentials.has(name) || program.some((source) => mentions(source, name));
   expect(names.filter((name) => !isRead(name))).toEqual([]);
+  expect(Object.keys(SETTINGS_ROWS).filter((name) => !names.includes(name))).toEqual([]);
+  expect(Object.entries(SETTINGS_ROWS).flatMap(([name, row]) => objectionTo(name, row))).toEqual([]);
 });
