@@ -82,6 +82,7 @@ describe('Each command of the guide prints what the guide shows:', { timeout: TI
     'recordings.md',
     'documents.md',
     'webhooks.md',
+    'personal-data.md',
     'test-cases.md',
   ])('%s', async (name) => {
     const guide = readGuide(name);
