@@ -1,6 +1,7 @@
 import { withTimeout } from '../base/async/withTimeout.ts';
 import type { Clock } from '../base/clock.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
+import type { SpeechToText } from '../providers/ports/speechToText.ts';
 import type { AudioStream } from './audioStream.ts';
 import type { SpeechRecognition } from './recognition/speechRecognition.ts';
 import type { TurnSignal } from './recognition/streamTranscription.ts';
@@ -28,6 +29,7 @@ export interface TurnControllerDeps {
   readonly stream: Pick<AudioStream, 'info' | 'receivedSamples'>;
   readonly settings: TurnSettings;
   readonly recognition: SpeechRecognition;
+  readonly speechToText: Pick<SpeechToText, 'name'>;
   readonly agentTurns: AgentTurnQueue;
   /** Whether the session stores what the caller says: not before it exists, nor an answering machine's words. */
   readonly isCallerStored: () => boolean;
@@ -223,14 +225,16 @@ export class TurnController {
       case 'start_turn': {
         const timestamps = this.#timestampsOf(effect.input);
         this.#timestamps = undefined;
-        void agentTurns.run(this.#withScreening(effect.input), timestamps, effect);
+        void agentTurns.run(this.#spokenInput(effect.input), timestamps, effect);
       }
     }
   }
 
-  #withScreening(input: TurnInput): TurnInput {
-    const isScreening = input.kind === 'user_message' && this.#deps.isScreening(input.text);
-    return isScreening ? { ...input, isScreening } : input;
+  #spokenInput(input: TurnInput): TurnInput {
+    if (input.kind !== 'user_message') return input;
+    const { isScreening, speechToText } = this.#deps;
+    const speech = { recognition: speechToText.name };
+    return { ...input, speech, ...(isScreening(input.text) ? { isScreening: true } : {}) };
   }
 
   /** The latency of an answer to DTMF digits counts from the last digit. */

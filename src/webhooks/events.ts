@@ -95,6 +95,10 @@ export const webhookMessageSchema = z.strictObject({
     .meta({
       description: 'The parts of latencyMs of a spoken answer, in milliseconds, and how its turn began',
     }),
+  speech: z
+    .strictObject({ recognition: z.string().optional(), synthesis: z.string().optional() })
+    .optional()
+    .meta({ description: 'The providers that recognized the caller’s words, or spoke the agent’s' }),
   interrupted: z.boolean().optional(),
   generatedText: z
     .string()

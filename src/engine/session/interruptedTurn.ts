@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { type Session, type SessionMessage, withMessages } from './session.ts';
+import { type MessageSpeech, type Session, type SessionMessage, withMessages } from './session.ts';
 import type { SessionStore } from './sessionStore.ts';
 
 /** The state of a running spoken turn, from which another node can recover it. */
@@ -13,6 +13,7 @@ export interface TurnCheckpoint {
   readonly said: string;
   /** What the customer has heard of the answer. */
   readonly heard: string;
+  readonly speech?: MessageSpeech | undefined;
 }
 
 /** Stores checkpoints of running turns outside of the node. */
@@ -59,15 +60,26 @@ export async function recoverInterruptedTurn(
 async function store(
   sessions: RecoveryDeps['sessions'],
   session: Session,
-  { at, nodeId, said, heard }: TurnCheckpoint,
+  { at, nodeId, said, heard, speech: { recognition, synthesis } = {} }: TurnCheckpoint,
   clock: Pick<Clock, 'now'>,
 ): Promise<void> {
   const place = nodeId === null ? {} : { nodeId };
   const messages: SessionMessage[] = [
-    ...(said === '' ? [] : [{ role: 'user' as const, content: said, at }]),
+    ...(said === ''
+      ? []
+      : [{ role: 'user' as const, content: said, at, ...(recognition ? { speech: { recognition } } : {}) }]),
     ...(heard === ''
       ? []
-      : [{ role: 'assistant' as const, content: heard, at, ...place, interrupted: true }]),
+      : [
+          {
+            role: 'assistant' as const,
+            content: heard,
+            at,
+            ...place,
+            ...(synthesis ? { speech: { synthesis } } : {}),
+            interrupted: true,
+          },
+        ]),
   ];
   const { state } = session;
   const next: Session = {

@@ -35,11 +35,21 @@ export interface SessionMessage {
   /** From the start of the turn to the first words; of a spoken answer, from the caller's last voice to the agent's first. */
   readonly latencyMs?: number;
   readonly latencyParts?: LatencyParts;
+  /** Absent on what was written. */
+  readonly speech?: MessageSpeech;
   readonly interrupted?: boolean;
   /** Everything that the model wrote, where the customer heard less. */
   readonly generatedText?: string;
   /** Calls of the pathway’s own tools and their results: for the model’s context, not for the transcript. */
   readonly internal?: true;
+}
+
+/** The providers that a spoken message went through, by the names of the settings, such as `openai` or `local`. */
+export interface MessageSpeech {
+  /** Of the caller's words. */
+  readonly recognition?: string | undefined;
+  /** Of the agent's words; where a fallback voice took over, the last one. */
+  readonly synthesis?: string | undefined;
 }
 
 /** The parts of a spoken answer's latency, and how its turn began. */

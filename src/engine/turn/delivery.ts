@@ -1,7 +1,7 @@
 import { type PathwayGraph, silenceMsOf } from '../../agents/pathway/graph.ts';
 import { isEventCondition } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import type { HistoryEventType, LatencyParts, Session } from '../session/session.ts';
+import type { HistoryEventType, LatencyParts, MessageSpeech, Session } from '../session/session.ts';
 
 /**
  * Delivers an answer on a channel where that takes time, as speech does. The turn is stored once the delivery is
@@ -69,6 +69,8 @@ export interface Delivered {
   readonly interrupted: boolean;
   readonly latencyMs?: number;
   readonly latencyParts?: LatencyParts;
+  /** Absent where nothing was spoken. */
+  readonly speech?: MessageSpeech | undefined;
   readonly events?: readonly {
     readonly type: HistoryEventType;
     readonly data: Readonly<Record<string, unknown>>;

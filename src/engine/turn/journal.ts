@@ -5,6 +5,7 @@ import {
   type FunctionCall,
   type HistoryEvent,
   type HistoryEventType,
+  type MessageSpeech,
   NO_PENDING_ROUTE,
   type PendingRoute,
   type Session,
@@ -95,7 +96,7 @@ export class Journal {
     for (const message of request.history ?? []) this.add(message);
     switch (input.kind) {
       case 'user_message':
-        this.add({ role: 'user', content: input.text });
+        this.#addSpoken(input);
         return;
       case 'dtmf':
         this.event('dtmf', { digits: input.digits });
@@ -128,12 +129,16 @@ export class Journal {
         return;
       }
       case 'unanswered_message':
-        if (input.text !== '') this.add({ role: 'user', content: input.text });
+        if (input.text !== '') this.#addSpoken(input);
         return;
       case 'begin':
       case 'failure':
         return;
     }
+  }
+
+  #addSpoken({ text, speech }: { readonly text: string; readonly speech?: MessageSpeech }): void {
+    this.add({ role: 'user', content: text, ...(speech ? { speech } : {}) });
   }
 
   /** Adds a piece of the answer. */
@@ -230,6 +235,7 @@ export class Journal {
         at: this.#now(),
         ...(nodeId === null ? {} : { nodeId }),
         ...latencyOf(delivered, this.#firstWordMs),
+        ...(delivered?.speech ? { speech: delivered.speech } : {}),
         ...(interrupted && whole.trim() !== content.trim() ? { generatedText: whole } : {}),
         ...(calls.length > 0 ? { tool_calls: calls } : {}),
         ...(interrupted ? { interrupted } : {}),

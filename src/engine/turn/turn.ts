@@ -1,6 +1,6 @@
 import type { ResponseFormat } from '../../providers/ports/chatModel.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
-import type { FunctionCall } from '../session/session.ts';
+import type { FunctionCall, MessageSpeech } from '../session/session.ts';
 import type { SpokenDelivery } from './delivery.ts';
 
 /** The tool name of a transfer's outcome, whether a model called the tool or a node transferred. */
@@ -11,7 +11,12 @@ export type TurnInput =
   /** The agent speaks first, as when a call is answered. */
   | { readonly kind: 'begin' }
   /** @property isScreening - A call screening service asks. */
-  | { readonly kind: 'user_message'; readonly text: string; readonly isScreening?: true }
+  | {
+      readonly kind: 'user_message';
+      readonly text: string;
+      readonly isScreening?: true;
+      readonly speech?: MessageSpeech;
+    }
   | { readonly kind: 'dtmf'; readonly digits: string }
   | { readonly kind: 'silence'; readonly durationMs: number }
   /** An answering machine waits for a message; `evidence` is what revealed it. */
@@ -23,7 +28,7 @@ export type TurnInput =
   /** The channel says something itself; the history records why. */
   | { readonly kind: 'channel_error'; readonly code: string; readonly message: string }
   /** The customer has left: records their last words without an answer. May be empty where `history` has them. */
-  | { readonly kind: 'unanswered_message'; readonly text: string }
+  | { readonly kind: 'unanswered_message'; readonly text: string; readonly speech?: MessageSpeech }
   /** Results of the client's own tools. */
   | { readonly kind: 'tool_results'; readonly results: readonly ToolResult[] };
 
@@ -67,6 +72,7 @@ export interface ExternalMessage {
   readonly tool_calls?: readonly FunctionCall[];
   readonly tool_call_id?: string;
   readonly name?: string;
+  readonly speech?: MessageSpeech;
 }
 
 /**

@@ -9,7 +9,7 @@ export { FLITE_SAMPLE_RATE_HZ };
 export function createLocalTextToSpeech(options: Omit<FliteOptions, 'startThread'> = {}): TextToSpeech {
   const flite = createFlite({ ...options, startThread });
   return {
-    name: 'flite',
+    name: 'local',
     sampleRateHz: FLITE_SAMPLE_RATE_HZ,
     isCacheable: true,
     async *synthesize({ text }, signal) {

@@ -1,6 +1,6 @@
 /** Speech recognition. */
 export interface SpeechToText {
-  /** In logs and metrics, such as `openai` or `pocketsphinx`. */
+  /** As settings name it, such as `openai` or `local`. */
   readonly name: string;
   /** Starts the recognition of one utterance, and connects or loads what it needs while the caller speaks. */
   openStream(request: RecognitionOptions): RecognitionStream;

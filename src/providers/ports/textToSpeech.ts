@@ -2,7 +2,7 @@ import type { SampleRateHz } from '../../media/resample/resampler.ts';
 
 /** Speech synthesis. */
 export interface TextToSpeech {
-  /** In logs and metrics, such as `openai` or `flite`. */
+  /** As settings name it, such as `openai` or `local`. */
   readonly name: string;
   /** Of all speech. */
   readonly sampleRateHz: SampleRateHz;

@@ -39,6 +39,7 @@ export class AgentSpeech {
   #isFinished = false;
   #isSynthesizing = false;
   #wake: () => void = () => undefined;
+  #provider: string | undefined;
   /** Samples before the first audible one. */
   #leadingSamples = 0;
 
@@ -56,6 +57,11 @@ export class AgentSpeech {
     if (this.#open)
       return this.#heardText.textAt(this.playout.position).length >= this.#open.text.trim().length;
     return !this.#isSynthesizing && this.#pieces.length === 0;
+  }
+
+  /** That spoke last; undefined before the first words. */
+  get provider(): string | undefined {
+    return this.#provider;
   }
 
   /** The policy of the node whose words are being heard; undefined when nothing is left to be heard. */
@@ -171,7 +177,10 @@ export class AgentSpeech {
     if (piece.isComplete && !isSpeakable(words)) return;
     this.#heardText.beginPiece(piece);
     const { signal } = this.#abort;
-    const onSamples = (samples: Int16Array) => this.#append(samples);
+    const onSamples = (samples: Int16Array, provider: string) => {
+      this.#provider = provider;
+      this.#append(samples);
+    };
     try {
       if (streamedSynthesis)
         await streamedSynthesis.speak(piece, voice, signal, {

@@ -47,6 +47,8 @@ export interface SpeechSynthesisDeps {
 }
 
 type Sink = (samples: Int16Array) => void;
+/** @param provider - The vendor that speaks. */
+type SpeechSink = (samples: Int16Array, provider: string) => void;
 
 /** Synthesizes speech at one stream's sample rate, with a cache, one retry and a fallback vendor. */
 export class SpeechSynthesis {
@@ -71,7 +73,7 @@ export class SpeechSynthesis {
    * @param onSamples - Called with each piece, which it may keep.
    * @throws {ModelError} When no vendor could speak the text, or one failed after its first sound.
    */
-  async speak(request: SynthesisRequest, signal: AbortSignal, onSamples: Sink): Promise<void> {
+  async speak(request: SynthesisRequest, signal: AbortSignal, onSamples: SpeechSink): Promise<void> {
     const { clock, fallback } = this.#deps;
     const dueMs = clock.monotonicMs() + FIRST_SOUND_TIMEOUT_MS;
     for (const [index, vendor] of this.#vendors.entries()) {
@@ -79,7 +81,11 @@ export class SpeechSynthesis {
       const nowMs = clock.monotonicMs();
       if (!isLast && nowMs < this.#skipUntilMs) continue;
       const timeoutMs = isLast || !fallback ? LAST_FIRST_SOUND_TIMEOUT_MS : dueMs - nowMs;
-      const failed = await this.#attempt(vendor, request, { timeoutMs, signal, onSamples });
+      const failed = await this.#attempt(vendor, request, {
+        timeoutMs,
+        signal,
+        onSamples: (samples) => onSamples(samples, vendor.name),
+      });
       if (!failed) return;
       if (failed.hasSound || isLast) throw failed.error;
       this.#deps.onFailure(failed.error);

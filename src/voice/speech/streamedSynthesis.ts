@@ -30,7 +30,8 @@ export interface StreamedSynthesisDeps {
 
 /** Takes the speech of one text. */
 export interface SpeechSink {
-  readonly onSamples: (samples: Int16Array) => void;
+  /** @param provider - The vendor that speaks. */
+  readonly onSamples: (samples: Int16Array, provider: string) => void;
   /** Times from the text's first sample. */
   readonly onWords: (words: readonly TimedWord[]) => void;
 }
@@ -105,7 +106,9 @@ class StreamedText {
     this.#deps = deps;
     this.#text = text;
     this.#sink = sink;
-    this.#resample = resamplerTo(sampleRateHz, deps.textToSpeech.sampleRateHz, sink.onSamples);
+    const { name, sampleRateHz: vendorRateHz } = deps.textToSpeech;
+    const onSamples = (samples: Int16Array) => sink.onSamples(samples, name);
+    this.#resample = resamplerTo(sampleRateHz, vendorRateHz, onSamples);
   }
 
   /** How much of the text the sound covers, by its words' times, or by its length. */

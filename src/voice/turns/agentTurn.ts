@@ -274,7 +274,9 @@ export class AgentTurn {
   #heardSoFar(): Delivered {
     const text = this.speech.heardText();
     const own = this.#hasOwnWords ? { generatedText: this.#written.trim() } : {};
-    if (this.#stopped !== 'interrupted') return { text, interrupted: false, events: [], ...own };
+    const { provider } = this.speech;
+    const spoken = { text, ...(provider === undefined ? {} : { speech: { synthesis: provider } }), ...own };
+    if (this.#stopped !== 'interrupted') return { ...spoken, interrupted: false, events: [] };
     const { stopMs } = this.speech.playout;
     const bargeIn = {
       type: 'barge_in',
@@ -284,7 +286,7 @@ export class AgentTurn {
         ...(stopMs === undefined ? {} : { stopMs: Math.round(stopMs) }),
       },
     } as const;
-    return { text, interrupted: true, events: [bargeIn], ...own };
+    return { ...spoken, interrupted: true, events: [bargeIn] };
   }
 
   #result(outcome: AgentTurnResult['outcome'], error?: unknown): AgentTurnResult {

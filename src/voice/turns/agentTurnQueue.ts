@@ -1,7 +1,8 @@
 import { CallwayError } from '../../base/errors.ts';
 import type { TurnCheckpoint } from '../../engine/session/interruptedTurn.ts';
-import type { Session } from '../../engine/session/session.ts';
+import type { MessageSpeech, Session } from '../../engine/session/session.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
+import type { SpeechToText } from '../../providers/ports/speechToText.ts';
 import type { AgentSpeech } from '../speech/agentSpeech.ts';
 import { AGENT_FAILED } from '../speech/fallbackPhrases.ts';
 import type { TurnEvent } from '../turnDetection/turnState.ts';
@@ -20,6 +21,7 @@ export type SessionOutcome = 'hung_up' | 'transferred' | 'closed' | 'failed';
 export interface AgentTurnQueueDeps
   extends Omit<AgentTurnDeps, 'nextMark' | 'onStartedSpeaking' | 'onSpeechFailure'> {
   readonly history: SessionHistory;
+  readonly speechToText: Pick<SpeechToText, 'name'>;
   /** Takes what happens to the agent's turns into turn detection. */
   readonly dispatch: (event: TurnEvent) => void;
   /** The agent hangs up or transfers the call. */
@@ -44,7 +46,9 @@ export class AgentTurnQueue {
   readonly #deps: AgentTurnQueueDeps;
   readonly spokenTurns: SpokenTurn[] = [];
   interruptions = 0;
-  readonly #unanswered = new UnansweredMessages();
+  /** Of what the caller says. */
+  readonly #callerSpeech: MessageSpeech;
+  readonly #unanswered: UnansweredMessages;
   #turn: AgentTurn | undefined;
   /** Of the running turn, once it is known. */
   #session: Session | undefined;
@@ -64,6 +68,8 @@ export class AgentTurnQueue {
 
   constructor(deps: AgentTurnQueueDeps) {
     this.#deps = deps;
+    this.#callerSpeech = { recognition: deps.speechToText.name };
+    this.#unanswered = new UnansweredMessages(this.#callerSpeech);
   }
 
   /** The input kind of the running or queued turn. */
@@ -207,7 +213,8 @@ export class AgentTurnQueue {
     await this.#turn?.done;
     if (text === '' && this.#unanswered.isEmpty) return;
     if (!this.#hasSessionEnded) {
-      const { result } = await this.#runTurn({ kind: 'unanswered_message', text }, timestamps, false);
+      const input = { kind: 'unanswered_message', text, speech: this.#callerSpeech } as const;
+      const { result } = await this.#runTurn(input, timestamps, false);
       if (!isSessionEnded(result.error)) return;
     }
     // The session has ended: the history takes the messages without a turn.
@@ -257,8 +264,15 @@ export class AgentTurnQueue {
   #checkpointOf({ input, speech }: AgentTurn, { turn }: Session): TurnCheckpoint {
     const { settings, clock } = this.#deps;
     const at = new Date(clock.now()).toISOString();
-    const said = String(callerMessages(input)[0]?.content ?? '');
-    return { turn, at, nodeId: settings.node?.node.id ?? null, said, heard: speech.heardText() };
+    const [said] = callerMessages(input);
+    return {
+      turn,
+      at,
+      nodeId: settings.node?.node.id ?? null,
+      said: said?.content ?? '',
+      heard: speech.heardText(),
+      speech: { ...said?.speech, synthesis: speech.provider },
+    };
   }
 
   #countSpoken({ kind }: TurnInput, { outcome, latency }: AgentTurnResult): void {

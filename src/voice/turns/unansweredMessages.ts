@@ -1,9 +1,16 @@
+import type { MessageSpeech } from '../../engine/session/session.ts';
 import type { ExternalMessage, TurnInput } from '../../engine/turn/turn.ts';
 
 /** What the caller said and no turn has stored yet, in order. The next turn takes it into the session's history. */
 export class UnansweredMessages {
+  readonly #speech: MessageSpeech;
   #messages: ExternalMessage[] = [];
   #transcribing: Promise<void> = Promise.resolve();
+
+  /** @param speech - Of texts that were recognized. */
+  constructor(speech: MessageSpeech) {
+    this.#speech = speech;
+  }
 
   /** Resolves when all text that is being transcribed has been added. */
   get settled(): Promise<void> {
@@ -15,7 +22,7 @@ export class UnansweredMessages {
   }
 
   add(text: string): void {
-    if (text !== '') this.#messages.push({ role: 'user', content: text });
+    if (text !== '') this.#messages.push({ role: 'user', content: text, speech: this.#speech });
   }
 
   /** Adds what the caller said in an input that gets no turn. */
@@ -44,6 +51,9 @@ export class UnansweredMessages {
 
 /** The caller's message in an input; empty where the caller said nothing. */
 export function callerMessages(input: TurnInput): readonly ExternalMessage[] {
-  if (input.kind === 'user_message') return [{ role: 'user', content: input.text }];
+  if (input.kind === 'user_message') {
+    const { text, speech } = input;
+    return [{ role: 'user', content: text, ...(speech ? { speech } : {}) }];
+  }
   return input.kind === 'dtmf' ? [{ role: 'user', content: input.digits }] : [];
 }

@@ -47,6 +47,10 @@ export const WEBHOOKS_FIELDS: readonly FieldTable[] = [
         'voice/session/conversation.test.ts › Turn latency equals what the recorded channels show, and its parts add up',
       'messages[].latencyParts':
         'voice/session/conversation.test.ts › Turn latency equals what the recorded channels show, and its parts add up',
+      'messages[].speech.recognition':
+        'voice/session/speechProviders.test.ts › A message names the provider of its recognition or synthesis, digits name none',
+      'messages[].speech.synthesis':
+        'voice/session/speechProviders.test.ts › A message names the provider of its recognition or synthesis, digits name none',
       'evaluation.criteria[].name':
         'contract/agentFields.integration.test.ts › postEvaluationConfig judges a session by its criteria, each with name and description',
       'evaluation.criteria[].passed':

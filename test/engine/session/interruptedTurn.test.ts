@@ -15,6 +15,7 @@ const CHECKPOINT: TurnCheckpoint = {
   nodeId: 'start',
   said: 'And for two?',
   heard: 'For two it',
+  speech: { recognition: 'local', synthesis: 'openai' },
 };
 
 let stored: { readonly checkpoint: TurnCheckpoint; readonly ageMs: number } | undefined;
@@ -59,8 +60,15 @@ test('A recovered turn is added to the history, its answer as interrupted', asyn
   const { conversation, recover } = await sessionWithOneTurn();
   await recover();
   expect(conversation.session().state.messages.slice(2)).toEqual([
-    { role: 'user', content: 'And for two?', at: AT },
-    { role: 'assistant', content: 'For two it', at: AT, nodeId: 'start', interrupted: true },
+    { role: 'user', content: 'And for two?', at: AT, speech: { recognition: 'local' } },
+    {
+      role: 'assistant',
+      content: 'For two it',
+      at: AT,
+      nodeId: 'start',
+      speech: { synthesis: 'openai' },
+      interrupted: true,
+    },
   ]);
   expect(conversation.records.at(-1)?.messages).toHaveLength(2);
   expect(conversation.records.at(-1)?.events).toMatchObject([{ type: 'error', data: { code: 'node_lost' } }]);

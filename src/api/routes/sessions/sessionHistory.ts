@@ -84,6 +84,12 @@ const message = z
       })
       .optional()
       .describe('The parts of a spoken answer’s latency; the sum of their milliseconds is latencyMs.'),
+    speech: z
+      .object({ recognition: z.string().optional(), synthesis: z.string().optional() })
+      .optional()
+      .describe(
+        'The providers of a spoken message: `recognition` of the caller’s words, `synthesis` of the agent’s. `local` is the offline recognizer, which mishears more than the others.',
+      ),
     interrupted: z.boolean().optional(),
     generatedText: z.string().optional().describe('The whole text of the model, if less was delivered.'),
   })

@@ -12,6 +12,7 @@ const schema = z.object({
   nodeId: z.string().nullable(),
   said: z.string(),
   heard: z.string(),
+  speech: z.object({ recognition: z.string().optional(), synthesis: z.string().optional() }).optional(),
 });
 
 /** Turn checkpoints. Their age comes from the remaining lifetime of the key, since the clocks of nodes differ. */
