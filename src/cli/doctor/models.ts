@@ -5,6 +5,12 @@ import { type Finding, fail, ok, shownAddress, warn } from './finding.ts';
 
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 
+const OFFLINE_RECOGNITION = warn(
+  'speech recognition',
+  'offline (STT_PROVIDER is local): English alone, callers are asked again unless they say one of a node’s expectedAnswers, and without these much is misheard',
+  'For customers, set OPENAI_API_KEY, or OPENAI_BASE_URL to a compatible endpoint, and leave STT_PROVIDER unset or openai.',
+);
+
 export type ProbeEndpoint = (endpoint: {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
@@ -22,11 +28,12 @@ interface Use {
 /** Checks that each model endpoint responds, accepts the key, and has the models. */
 export async function checkModels(config: Config, probe: ProbeEndpoint): Promise<Finding[]> {
   const uses = usesOf(config);
-  const local = (['CHAT', 'STT', 'TTS', 'EMBEDDING'] as const).filter(
+  const local = (['CHAT', 'TTS', 'EMBEDDING'] as const).filter(
     (what) => config[`${what}_PROVIDER`] === 'local',
   );
   return [
     ...(await Promise.all(uses.map((use) => checkEndpoint(use, probe)))),
+    ...(config.STT_PROVIDER === 'local' ? [OFFLINE_RECOGNITION] : []),
     ...(local.length > 0 ? [ok('local models', `${local.join(', ')}: on this machine, for rehearsal`)] : []),
   ];
 }

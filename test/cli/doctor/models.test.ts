@@ -45,7 +45,24 @@ describe('The models check', () => {
 
   it('sends no request when all models are local', async () => {
     const findings = await checkModels(loadConfig({}), () => Promise.reject(new Error('asked')));
-    expect(findings).toMatchObject([{ name: 'local models', status: 'ok' }]);
+    expect(findings).toMatchObject([{ name: 'speech recognition' }, { name: 'local models', status: 'ok' }]);
+  });
+
+  it.each([
+    { title: 'without an endpoint', environment: {} },
+    { title: 'by choice', environment: { ...key, STT_PROVIDER: 'local' } },
+  ])('warns of offline recognition $title and says what to set', async ({ environment }) => {
+    const findings = await check(environment, { kind: 'reached', models: all });
+    expect(findings.find(({ name }) => name === 'speech recognition')).toMatchObject({
+      status: 'warn',
+      message: expect.stringMatching(/offline.*expectedAnswers/),
+      remedy: expect.stringMatching(/OPENAI_API_KEY.*OPENAI_BASE_URL.*STT_PROVIDER/),
+    });
+  });
+
+  it('does not warn of the recognition of an endpoint', async () => {
+    const findings = await check(key, { kind: 'reached', models: all });
+    expect(findings.filter(({ name }) => name === 'speech recognition')).toEqual([]);
   });
 
   it('checks a separate embeddings endpoint', async () => {
