@@ -2,6 +2,16 @@
 const LEADS = ['um', 'uh'];
 const TAILS = ['please', 'thank you', 'thanks'];
 
+/** The sounds of English that are not noise, as the acoustic model and its dictionary name them. */
+const VOICED = 'AA AE AH AO AW AY DH EH ER EY IH IY JH L M N NG OW OY R UH UW W Y Z ZH'.split(' ');
+/** What breath, clicks and hiss sound like, too. */
+const NOISES = 'B CH D F G HH K P S SH T TH V'.split(' ');
+const SOUND = 'sound_';
+/** Weight of each sound: the lower, the less is rejected. @see `npm run bench:recognition` */
+const SOUND_WEIGHT = '0.0000000000001';
+/** Takes the rest of the weight, since weights are relative; nobody says it. */
+const UNHEARD = { word: `${SOUND}unheard`, pronunciation: 'ZH OY ZH OY ZH OY ZH OY ZH OY ZH OY' };
+
 const ONES = [
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen',
   'seventeen eighteen nineteen',
@@ -13,12 +23,16 @@ const TENS = ' ten twenty thirty forty fifty sixty seventy eighty ninety'.split(
 export interface AnswerGrammar {
   /** @see https://www.w3.org/TR/jsgf/ */
   readonly text: string;
-  /** Every word in it. */
+  /** The words of the answers. */
   readonly words: ReadonlySet<string>;
+  /** The other words of the grammar with their pronunciations, as lines of a dictionary. */
+  readonly sounds: readonly string[];
 }
 
 /**
- * A grammar of the expected answers, each between optional filler words.
+ * A grammar of the expected answers, each between optional filler words, or of any sequence of sounds. A recognizer of the
+ * answers alone hears one of them in whatever is said; with the sounds beside them it takes what fits better, and
+ * {@link answerIn} tells which.
  *
  * @param isKnown - Whether the recognizer's dictionary has a word. Phrases with unknown words are left out, since the
  *   recognizer refuses a grammar with them.
@@ -38,11 +52,37 @@ export function answerGrammar(
   const text = [
     '#JSGF V1.0;',
     'grammar answers;',
-    `public <answer> =${optional(leads)} ( ${phrases.join(' | ')} )${optional(tails)};`,
+    `<answer> =${optional(leads)} ( ${phrases.join(' | ')} )${optional(tails)};`,
+    `<noise> = ${weighted(NOISES)};`,
+    `<sound> = ${weighted([...VOICED, ...NOISES])};`,
+    'public <utterance> = [ <noise>+ ] <answer> [ <noise>+ ] | <sound>+;',
     '',
   ].join('\n');
-  return { text, words: new Set([...leads, ...phrases, ...tails].flatMap((phrase) => phrase.split(' '))) };
+  const words = new Set([...leads, ...phrases, ...tails].flatMap((phrase) => phrase.split(' ')));
+  const sounds = [...VOICED, ...NOISES].map((phone) => `${soundOf(phone)} ${phone}`);
+  return { text, words, sounds: [...sounds, `${UNHEARD.word} ${UNHEARD.pronunciation}`] };
 }
+
+/**
+ * The answer in what the recognizer heard, without the noise around it.
+ *
+ * @returns Empty where it heard other sounds than those of an answer.
+ */
+export function answerIn(words: string): string {
+  const heard = words.split(' ').filter((word) => !NOISE_WORDS.has(word));
+  return heard.some((word) => word.startsWith(SOUND)) ? '' : heard.join(' ');
+}
+
+function weighted(phones: readonly string[]): string {
+  const sounds = phones.map((phone) => `/${SOUND_WEIGHT}/ ${soundOf(phone)}`);
+  return [`/1/ ${UNHEARD.word}`, ...sounds].join(' | ');
+}
+
+function soundOf(phone: string): string {
+  return SOUND + phone.toLowerCase();
+}
+
+const NOISE_WORDS = new Set(NOISES.map(soundOf));
 
 /** A phrase as it is spoken: lower case, numbers in words, no punctuation but apostrophes. */
 export function spokenForm(phrase: string): string {

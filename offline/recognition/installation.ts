@@ -21,8 +21,11 @@ export interface PocketsphinxInstallation {
    * @returns Arguments for raw 16 kHz audio from standard input.
    */
   arguments(languageModel: readonly string[]): string[];
-  /** @param stdout - Of a process that ended well. */
-  parseWords(stdout: string): string;
+  /**
+   * @param stdout - Of a process that ended well.
+   * @returns The words of each stretch of speech that it found between pauses.
+   */
+  parseWords(stdout: string): string[];
 }
 
 /**
@@ -53,7 +56,7 @@ function releaseBefore5(acousticModel: string) {
       ...['-infile', '/dev/stdin', '-vad_postspeech', MAX_PAUSE_FRAMES],
       ...['-hmm', acousticModel, ...languageModel],
     ],
-    parseWords: (stdout: string) => stdout.split(/\s+/).join(' ').trim(),
+    parseWords: (stdout: string) => stdout.split('\n').map((line) => line.trim()),
   };
 }
 
@@ -62,10 +65,7 @@ function release5(acousticModel: string) {
   return {
     arguments: (languageModel: readonly string[]) => ['-hmm', acousticModel, ...languageModel, 'single', '-'],
     parseWords: (stdout: string) =>
-      [...stdout.matchAll(/^\{.*"t":"([^"]*)"/gm)]
-        .map(([, text]) => text ?? '')
-        .join(' ')
-        .trim(),
+      [...stdout.matchAll(/^\{.*"t":"([^"]*)"/gm)].map(([, text = '']) => text.trim()),
   };
 }
 

@@ -35,7 +35,7 @@ export function createLanguageModels(
       const grammar = answerGrammar(expectedAnswers, (word) => known.has(word));
       if (!grammar) return generalModel;
       const name = createHash('sha256').update(grammar.text).digest('hex').slice(0, 32);
-      const lines = [...grammar.words].flatMap((word) => known.get(word) ?? []);
+      const lines = [...[...grammar.words].flatMap((word) => known.get(word) ?? []), ...grammar.sounds];
       const written =
         grammars.get(name) ?? folder().then((path) => writeGrammar(join(path, name), grammar.text, lines));
       grammars.set(name, written);

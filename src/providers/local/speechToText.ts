@@ -1,8 +1,9 @@
 import {
   createPocketsphinx,
   PocketsphinxNotInstalledError,
-  RECOGNIZER_SAMPLE_RATE_HZ,
 } from '../../../offline/recognition/pocketsphinx.ts';
+import { RecognizerBusyError } from '../../../offline/recognition/recognizerPool.ts';
+import { RECOGNIZER_SAMPLE_RATE_HZ } from '../../../offline/recognition/utterance.ts';
 import { createResampler, isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { SpeechToText } from '../ports/speechToText.ts';
@@ -21,7 +22,7 @@ const RESAMPLED_SECONDS = 1;
 export function createLocalSpeechToText({ searchPath }: { readonly searchPath: string }): SpeechToText {
   const pocketsphinx = createPocketsphinx(searchPath);
   return {
-    name: 'pocketsphinx',
+    name: 'local',
     openStream({ sampleRateHz, expectedAnswers, onInterim }) {
       if (!isSampleRate(sampleRateHz)) throw new RangeError(`no resampler for ${sampleRateHz} Hz`);
       const resample = resamplerOf(sampleRateHz);
@@ -65,7 +66,8 @@ function resamplerOf(sampleRateHz: SampleRateHz): (samples: Int16Array) => Itera
 
 function toModelError(cause: unknown): ModelError {
   const options = { beforeFirstToken: true, cause };
-  return cause instanceof PocketsphinxNotInstalledError
-    ? new ModelError('model_rejected', `Offline speech recognition failed: ${cause.message}`, options)
-    : new ModelError('model_unavailable', 'Offline speech recognition failed', options);
+  if (cause instanceof PocketsphinxNotInstalledError)
+    return new ModelError('model_rejected', `Offline speech recognition failed: ${cause.message}`, options);
+  const reason = cause instanceof RecognizerBusyError ? `: ${cause.message}` : '';
+  return new ModelError('model_unavailable', `Offline speech recognition failed${reason}`, options);
 }

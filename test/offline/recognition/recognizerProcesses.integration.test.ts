@@ -1,0 +1,85 @@
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { createPocketsphinx, type Pocketsphinx } from '../../../offline/recognition/pocketsphinx.ts';
+import { startChild } from '../../support/child.ts';
+
+const SERVICE = fileURLToPath(new URL('support/service.ts', import.meta.url));
+const forever = new AbortController().signal;
+
+let folder: string;
+let pocketsphinx: Pocketsphinx;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'recognizer-'));
+  pocketsphinx = createPocketsphinx(folder);
+});
+afterEach(async () => {
+  await pocketsphinx.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Replaces the recognizer by a shell script, which runs in the temporary folder. */
+async function recognizerIs(script: string): Promise<void> {
+  const path = join(folder, 'pocketsphinx_continuous');
+  await writeFile(path, `#!/bin/sh\ncd ${folder}\n${script}\n`);
+  await chmod(path, 0o755);
+}
+
+async function recognize(): Promise<string> {
+  const utterance = pocketsphinx.open({ isNarrowband: false });
+  try {
+    utterance.push(new Int16Array(1600));
+    return await utterance.finalize(forever);
+  } finally {
+    utterance.close();
+  }
+}
+
+test('Recognizers run at a lower priority', async () => {
+  await recognizerIs('cat > /dev/null; echo niceness $(nice)');
+  expect(await recognize()).toBe('niceness 10');
+});
+
+test('At most as many recognizers run as the machine has cores, and every utterance gets its turn', async () => {
+  await recognizerIs('touch running.$$; cat > /dev/null; ls running.* | wc -l; sleep 0.1; rm running.$$');
+  const counts = await Promise.all(Array.from({ length: 4 * availableParallelism() }, recognize));
+  expect(Math.max(...counts.map(Number))).toBeLessThanOrEqual(availableParallelism());
+  expect((await readdir(folder)).filter((name) => name.startsWith('running'))).toEqual([]);
+});
+
+test('A recognizer that crashes is replaced, with all that was said', async () => {
+  await recognizerIs('if mkdir crashed; then kill -9 $$; fi; cat | wc -c');
+  // Between 100 ms of silence; two bytes a sample.
+  expect(Number(await recognize())).toBe(2 * (1600 + 1600 + 1600));
+});
+
+test('A recognizer that crashes again fails its own utterance alone', async () => {
+  await recognizerIs('cat > /dev/null; if test ! -e fixed; then kill -9 $$; fi; echo fixed');
+  await expect(recognize()).rejects.toThrow('exited with code 137');
+  await writeFile(join(folder, 'fixed'), '');
+  expect(await recognize()).toBe('fixed');
+});
+
+test('A recognizer dies with its service', async () => {
+  await recognizerIs('echo $$ > pid; cat > /dev/null');
+  const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+  const service = await startChild(process.execPath, ['--import', 'tsx', SERVICE], { env });
+  onTestFinished(() => service.kill('SIGKILL'));
+  const pid = await expect
+    .poll(() => readFile(join(folder, 'pid'), 'utf8').catch(() => ''))
+    .not.toBe('')
+    .then(() => readFile(join(folder, 'pid'), 'utf8'));
+  expect(isRunning(Number(pid))).toBe(true);
+  service.kill('SIGKILL');
+  await expect.poll(() => isRunning(Number(pid))).toBe(false);
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,5 @@
+/** A process that recognizes an utterance without end. `PATH` leads to the recognizer. */
+import { createPocketsphinx } from '../../../../offline/recognition/pocketsphinx.ts';
+
+const utterance = createPocketsphinx(process.env.PATH ?? '').open({ isNarrowband: false });
+setInterval(() => utterance.push(new Int16Array(1600)), 100);
