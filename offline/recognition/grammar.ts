@@ -3,12 +3,17 @@ const LEADS = ['um', 'uh'];
 const TAILS = ['please', 'thank you', 'thanks'];
 
 /** The sounds of English that are not noise, as the acoustic model and its dictionary name them. */
-const VOICED = 'AA AE AH AO AW AY DH EH ER EY IH IY JH L M N NG OW OY R UH UW W Y Z ZH'.split(' ');
+const VOICED = 'AA AE AH AO AW AY EH ER EY IH IY L M N NG OW OY R UH UW W Y'.split(' ');
 /** What breath, clicks and hiss sound like, too. */
-const NOISES = 'B CH D F G HH K P S SH T TH V'.split(' ');
+const NOISES = 'B CH D DH F G HH JH K P S SH T TH V Z ZH'.split(' ');
+/** More of them are speech. */
+const MAX_NOISES_BEFORE = 3;
+const MAX_NOISES_AFTER = 1;
 const SOUND = 'sound_';
 /** Weight of each sound: the lower, the less is rejected. @see `npm run bench:recognition` */
 const SOUND_WEIGHT = '0.0000000000001';
+/** Of an answer with a filler word, which weighs as much as the two sounds of "um". */
+const FILLER_WEIGHT = '0.00000000000000000000000001';
 /** Takes the rest of the weight, since weights are relative; nobody says it. */
 const UNHEARD = { word: `${SOUND}unheard`, pronunciation: 'ZH OY ZH OY ZH OY ZH OY ZH OY ZH OY' };
 
@@ -47,12 +52,19 @@ export function answerGrammar(
   );
   if (phrases.length === 0) return undefined;
   const known = (list: readonly string[]) => list.filter((phrase) => phrase.split(' ').every(isKnown));
-  const optional = (list: readonly string[]) => (list.length > 0 ? ` [ ${list.join(' | ')} ]` : '');
   const [leads, tails] = [known(LEADS), known(TAILS)];
+  const answers = [
+    '/1/ <phrase>',
+    ...(leads.length > 0 ? [`/${FILLER_WEIGHT}/ <lead> <phrase>`] : []),
+    ...(tails.length > 0 ? [`/${FILLER_WEIGHT}/ <phrase> <tail>`] : []),
+  ];
   const text = [
     '#JSGF V1.0;',
     'grammar answers;',
-    `<answer> =${optional(leads)} ( ${phrases.join(' | ')} )${optional(tails)};`,
+    `<phrase> = ${phrases.join(' | ')};`,
+    ...(leads.length > 0 ? [`<lead> = ${leads.join(' | ')};`] : []),
+    ...(tails.length > 0 ? [`<tail> = ${tails.join(' | ')};`] : []),
+    `<answer> = ${answers.join(' | ')};`,
     `<noise> = ${weighted(NOISES)};`,
     `<sound> = ${weighted([...VOICED, ...NOISES])};`,
     'public <utterance> = [ <noise>+ ] <answer> [ <noise>+ ] | <sound>+;',
@@ -69,8 +81,12 @@ export function answerGrammar(
  * @returns Empty where it heard other sounds than those of an answer.
  */
 export function answerIn(words: string): string {
-  const heard = words.split(' ').filter((word) => !NOISE_WORDS.has(word));
-  return heard.some((word) => word.startsWith(SOUND)) ? '' : heard.join(' ');
+  const heard = words.split(' ');
+  const from = heard.findIndex((word) => !NOISE_WORDS.has(word));
+  const to = heard.findLastIndex((word) => !NOISE_WORDS.has(word)) + 1;
+  const answer = heard.slice(Math.max(0, from), to);
+  const isAnswer = from <= MAX_NOISES_BEFORE && heard.length - to <= MAX_NOISES_AFTER;
+  return isAnswer && !answer.some((word) => word.startsWith(SOUND)) ? answer.join(' ') : '';
 }
 
 function weighted(phones: readonly string[]): string {

@@ -6,7 +6,9 @@ const isKnown = (word: string) => !['callway', 'um', 'uh', 'well', 'oh', 'thanks
 describe('answerGrammar', () => {
   test('has each phrase of known words once, between optional fillers', () => {
     expect(answerGrammar(['Yes!', 'no', 'YES', 'Callway, please'], isKnown)).toMatchObject({
-      text: expect.stringContaining('\n<answer> = ( yes | no ) [ please | thank you ];\n'),
+      text: expect.stringMatching(
+        /\n<phrase> = yes \| no;\n<tail> = please \| thank you;\n<answer> = \/1\/ <phrase> \| \/0\.0+1\/ <phrase> <tail>;\n/,
+      ),
       words: new Set(['yes', 'no', 'please', 'thank', 'you']),
     });
   });
@@ -25,7 +27,9 @@ describe('answerGrammar', () => {
 
 test.each([
   ['yes please', 'yes please'],
-  ['sound_f yes sound_p sound_f', 'yes'],
+  ['sound_p sound_f sound_dh yes sound_p', 'yes'],
+  ['sound_p sound_f sound_dh sound_s yes', ''],
+  ['yes sound_p sound_f', ''],
   ['sound_ay yes', ''],
   ['yes sound_f sound_iy', ''],
   ['sound_w sound_ah sound_t', ''],
