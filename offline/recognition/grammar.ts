@@ -8,12 +8,12 @@ const VOICED = 'AA AE AH AO AW AY EH ER EY IH IY L M N NG OW OY R UH UW W Y'.spl
 const NOISES = 'B CH D DH F G HH JH K P S SH T TH V Z ZH'.split(' ');
 /** More of them are speech. */
 const MAX_NOISES_BEFORE = 3;
-const MAX_NOISES_AFTER = 1;
+const MAX_NOISES_AFTER = 2;
 const SOUND = 'sound_';
 /** Weight of each sound: the lower, the less is rejected. @see `npm run bench:recognition` */
-const SOUND_WEIGHT = '0.0000000000001';
+const SOUND_WEIGHT = '0.00000000000001';
 /** Of an answer with a filler word, which weighs as much as the two sounds of "um". */
-const FILLER_WEIGHT = '0.00000000000000000000000001';
+const FILLER_WEIGHT = '0.0000000000000000000000000001';
 /** Takes the rest of the weight, since weights are relative; nobody says it. */
 const UNHEARD = { word: `${SOUND}unheard`, pronunciation: 'ZH OY ZH OY ZH OY ZH OY ZH OY ZH OY' };
 

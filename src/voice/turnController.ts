@@ -1,7 +1,7 @@
 import { withTimeout } from '../base/async/withTimeout.ts';
 import type { Clock } from '../base/clock.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
-import type { SpeechToText } from '../providers/ports/speechToText.ts';
+import type { Recognizer } from '../providers/ports/recognizer.ts';
 import type { AudioStream } from './audioStream.ts';
 import type { SpeechRecognition } from './recognition/speechRecognition.ts';
 import type { TurnSignal } from './recognition/streamTranscription.ts';
@@ -29,7 +29,7 @@ export interface TurnControllerDeps {
   readonly stream: Pick<AudioStream, 'info' | 'receivedSamples'>;
   readonly settings: TurnSettings;
   readonly recognition: SpeechRecognition;
-  readonly speechToText: Pick<SpeechToText, 'name'>;
+  readonly speechToText: Pick<Recognizer, 'name'>;
   readonly agentTurns: AgentTurnQueue;
   /** Whether the session stores what the caller says: not before it exists, nor an answering machine's words. */
   readonly isCallerStored: () => boolean;
@@ -213,13 +213,13 @@ export class TurnController {
         agentTurns.cancel();
         break;
       case 'start_preemptive_turn':
-        agentTurns.prepare(this.#withScreening(effect.input), this.timestamps());
+        agentTurns.prepare(this.#spokenInput(effect.input), this.timestamps());
         break;
       case 'cancel_preemptive_turn':
         agentTurns.cancelPrepared();
         break;
       case 'commit_preemptive_turn':
-        agentTurns.commit(this.#withScreening(effect.input), this.#timestamps ?? this.timestamps());
+        agentTurns.commit(this.#spokenInput(effect.input), this.#timestamps ?? this.timestamps());
         this.#timestamps = undefined;
         break;
       case 'start_turn': {

@@ -2,7 +2,7 @@ import { CallwayError } from '../../base/errors.ts';
 import type { TurnCheckpoint } from '../../engine/session/interruptedTurn.ts';
 import type { MessageSpeech, Session } from '../../engine/session/session.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
-import type { SpeechToText } from '../../providers/ports/speechToText.ts';
+import type { Recognizer } from '../../providers/ports/recognizer.ts';
 import type { AgentSpeech } from '../speech/agentSpeech.ts';
 import { AGENT_FAILED } from '../speech/fallbackPhrases.ts';
 import type { TurnEvent } from '../turnDetection/turnState.ts';
@@ -21,7 +21,7 @@ export type SessionOutcome = 'hung_up' | 'transferred' | 'closed' | 'failed';
 export interface AgentTurnQueueDeps
   extends Omit<AgentTurnDeps, 'nextMark' | 'onStartedSpeaking' | 'onSpeechFailure'> {
   readonly history: SessionHistory;
-  readonly speechToText: Pick<SpeechToText, 'name'>;
+  readonly speechToText: Pick<Recognizer, 'name'>;
   /** Takes what happens to the agent's turns into turn detection. */
   readonly dispatch: (event: TurnEvent) => void;
   /** The agent hangs up or transfers the call. */

@@ -29,7 +29,7 @@ test.each([
   ['yes please', 'yes please'],
   ['sound_p sound_f sound_dh yes sound_p', 'yes'],
   ['sound_p sound_f sound_dh sound_s yes', ''],
-  ['yes sound_p sound_f', ''],
+  ['yes sound_s sound_p sound_f', ''],
   ['sound_ay yes', ''],
   ['yes sound_f sound_iy', ''],
   ['sound_w sound_ah sound_t', ''],
