@@ -3,6 +3,7 @@ import { createHttpMetrics } from '../../src/api/metrics.ts';
 import type { HttpDeps, Storage } from '../../src/api/ports.ts';
 import { createServer } from '../../src/api/server.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import { ComputeShares } from '../../src/base/computeShares.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import {
@@ -11,6 +12,7 @@ import {
   unusedEngine,
   unusedKnowledge,
   unusedMcpServers,
+  unusedPathways,
   unusedSchemas,
   unusedWebhooks,
 } from '../../test/support/unusedPorts.ts';
@@ -42,6 +44,8 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     dependencies: [{ name: 'database', check: async () => undefined, isDown: () => false }],
     targetPolicy: { allowInsecureLoopback: false },
     schemas: unusedSchemas,
+    pathways: unusedPathways,
+    shares: new ComputeShares({ clock: systemClock }),
     mcpServers: unusedMcpServers,
     clock: systemClock,
     makeId: uuidV7,

@@ -20,9 +20,11 @@ import type { RateLimiter } from '../agents/accounts/rateLimiter.ts';
 import type { UsageStore } from '../agents/accounts/usage.ts';
 import type { AgentStore, McpServerStore, PathwayStore, ToolStore } from '../agents/agentStores.ts';
 import type { McpServers } from '../agents/mcp/mcpServers.ts';
+import type { PathwayChecker } from '../agents/pathway/pathwayChecker.ts';
 import type { SchemaChecker } from '../agents/schemaChecker.ts';
 import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSuiteStores.ts';
 import type { Clock } from '../base/clock.ts';
+import type { ComputeShares } from '../base/computeShares.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
 import type { Call } from '../calls/call.ts';
@@ -143,6 +145,9 @@ export interface HttpDeps {
   readonly dependencies: readonly Dependency[];
   readonly targetPolicy: TargetPolicy;
   readonly schemas: Pick<SchemaChecker, 'checkSchema'>;
+  readonly pathways: PathwayChecker;
+  /** What projects' large bodies take. */
+  readonly shares: ComputeShares;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;

@@ -14,7 +14,7 @@ import { replyWithError } from './errors.ts';
 import { accessControl } from './plugins/accessControl.ts';
 import { answerClientErrors } from './plugins/clientErrors.ts';
 import { allowOrigins } from './plugins/cors.ts';
-import { parseJsonBody } from './plugins/jsonBody.ts';
+import { shareFairly } from './plugins/fairness.ts';
 import { legacyRoutes } from './plugins/legacyRoutes.ts';
 import { watchMethods } from './plugins/methodNotAllowed.ts';
 import { openApi } from './plugins/openapi.ts';
@@ -58,11 +58,6 @@ export async function createServer(deps: HttpDeps): Promise<App> {
     replyWithError(new CallwayError('not_found', 'not_found', 'There is no such route'), request, reply),
   );
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) => parseJsonBody(body),
-  );
   app.addHook('preClose', async () => {
     // A connection that was busy when the shutdown began would otherwise stay open for the whole idle time.
     app.server.keepAliveTimeout = 1;
@@ -76,6 +71,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
   });
   legacyRoutes(app, { ...deps, usage: deps.storage.stores.legacyUsage });
   accessControl(app, deps);
+  shareFairly(app, deps);
 
   await openApi(app, deps.settings.publicUrl);
   const refuseOtherMethods = watchMethods(app);

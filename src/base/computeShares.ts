@@ -20,9 +20,10 @@ export interface ComputeShare {
   /**
    * Runs a synchronous evaluation and counts its time.
    *
+   * @param atLeastMs - What it counts at least, for what it causes later.
    * @throws {CallwayError} 429 `project_busy` when the share is used up; and what the work throws.
    */
-  run<Result>(work: () => Result): Result;
+  run<Result>(work: () => Result, atLeastMs?: number): Result;
   /**
    * Waits until the project may begin another turn: a second and a half at most for those before it.
    *
@@ -68,7 +69,7 @@ class Share implements ComputeShare {
     this.#filledAtMs = clock.monotonicMs();
   }
 
-  run<Result>(work: () => Result): Result {
+  run<Result>(work: () => Result, atLeastMs = 0): Result {
     this.#refill();
     if (this.#levelMs < -REFUSED_DEBT_MS) throw this.#busy();
     const stopwatch = this.#startStopwatch();
@@ -77,7 +78,7 @@ class Share implements ComputeShare {
     } finally {
       const tookMs = stopwatch.elapsedMs();
       const priceMs = tookMs > LONG_MS ? tookMs * LONG_FACTOR : tookMs;
-      this.#levelMs = Math.max(-MAX_DEBT_MS, this.#levelMs - priceMs);
+      this.#levelMs = Math.max(-MAX_DEBT_MS, this.#levelMs - Math.max(priceMs, atLeastMs));
     }
   }
 

@@ -10,6 +10,7 @@ import { DEFAULT_QUOTAS } from '../../src/agents/accounts/quotas.ts';
 import { retentionFrom } from '../../src/agents/accounts/retention.ts';
 import type { HttpDeps, Stores } from '../../src/api/ports.ts';
 import { createServer } from '../../src/api/server.ts';
+import { ComputeShares } from '../../src/base/computeShares.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import type { CallStore } from '../../src/calls/callStore.ts';
 import type { HistoryStore } from '../../src/engine/history/historyStore.ts';
@@ -23,6 +24,7 @@ import {
   unusedCustomers,
   unusedKnowledge,
   unusedMcpServers,
+  unusedPathways,
   unusedSchemas,
 } from './unusedPorts.ts';
 
@@ -100,6 +102,8 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     dependencies: [],
     targetPolicy: { allowInsecureLoopback: false },
     schemas: unusedSchemas,
+    pathways: unusedPathways,
+    shares: new ComputeShares({ clock }),
     mcpServers: unusedMcpServers,
     clock,
     makeId: uuidV7,

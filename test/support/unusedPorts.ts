@@ -63,4 +63,6 @@ export const unusedCustomers: HttpDeps['customers'] = { find: refuse, removeMemo
 
 export const unusedSchemas: HttpDeps['schemas'] = { checkSchema: refuse };
 
+export const unusedPathways: HttpDeps['pathways'] = { parsePathway: refuse, reviewPathway: refuse };
+
 export const unusedMcpServers: HttpDeps['mcpServers'] = { refresh: refuse, refreshStale: refuse };

@@ -28,7 +28,7 @@ const ADDING_FILTERS: ReadonlySet<string> = new Set([
  * Tags, outputs, texts, loop rounds and filters of one rendering, each some microseconds; a prompt has tens. What a
  * filter or a comparison works on counts, too.
  */
-const MAX_STEPS = 10_000;
+const MAX_STEPS = 5_000;
 const CHARACTERS_PER_STEP = 50;
 const STEPS_PER_ENTRY = 2;
 /** Formatting a date takes this much longer than other filters. */
@@ -37,8 +37,9 @@ const DATE_STEPS = 20;
 const RENDER_LIMIT_MS = 150;
 /** Longest tag or output, since each is one step. */
 const MAX_MARKUP_CHARACTERS = 2_000;
-/** Tags and outputs of one template: parsing them takes some milliseconds. */
-const MAX_MARKUPS = 5_000;
+const TAG_START = /\{\{|\{%/;
+/** Tags and outputs of one template, or of all templates of a node: parsing them takes some milliseconds. */
+export const MAX_TAGS = 5_000;
 
 /** Tags that read files, change the variables, write HTML, or bypass the memory limit or the escaping of outputs. */
 const REMOVED_TAGS = [
@@ -83,16 +84,16 @@ export interface RenderLiquidOptions {
 /** Stateless. */
 export const liquid = createSandbox();
 
+/** The tags and outputs of a template. */
+export function countTags(template: string): number {
+  return template.split(TAG_START).length - 1;
+}
+
 /** @throws {Error} One of Liquid's errors, when the template is malformed or too long. */
 export function parseLiquid(template: string): Template[] {
-  const markups = template
-    .slice(0, MAX_TEMPLATE_CHARACTERS + 1)
-    .split(/\{\{|\{%/)
-    .slice(1);
-  if (markups.length > MAX_MARKUPS) {
-    throw new Error(`a template may have at most ${MAX_MARKUPS} tags and outputs`);
-  }
-  for (const markup of markups) {
+  if (countTags(template) > MAX_TAGS)
+    throw new Error(`a template may have at most ${MAX_TAGS} tags and outputs`);
+  for (const markup of template.split(TAG_START).slice(1)) {
     const end = markup.search(/\}\}|%\}/);
     if ((end === -1 ? markup.length : end) > MAX_MARKUP_CHARACTERS) {
       throw new Error(`a tag may have at most ${MAX_MARKUP_CHARACTERS} characters`);

@@ -2,7 +2,14 @@ import { type ErrorDetail, invalid } from '../../base/errors.ts';
 import { jsonPointer } from '../../base/validation.ts';
 import { checkExpression } from './expressions.ts';
 import { canUseTools, nodeTemplates } from './graph.ts';
-import { ANY_NODE, isEventCondition, isExpression, type PathwayEdge } from './schema/edgeSchema.ts';
+import { countTags, MAX_TAGS } from './liquid.ts';
+import {
+  ANY_NODE,
+  type Condition,
+  isEventCondition,
+  isExpression,
+  type PathwayEdge,
+} from './schema/edgeSchema.ts';
 import type { PathwayNode } from './schema/nodeSchema.ts';
 import type { Pathway } from './schema/pathwaySchema.ts';
 import { checkTemplate } from './templates.ts';
@@ -55,6 +62,20 @@ export function checkStructure(pathway: Pathway, known: KnownNames): StructureEr
   ];
 }
 
+/** The part of {@link checkStructure} that may have changed since: tools are removed meanwhile. */
+export function checkTools({ nodes, edges }: Pathway, known: KnownNames): StructureError[] {
+  return [
+    ...nodes.flatMap(({ data }, index) =>
+      data.tools.flatMap((tool, place) =>
+        isKnownTool(tool, known) ? [] : [unknownTool(tool, ['nodes', index, 'data', 'tools', place])],
+      ),
+    ),
+    ...edges.flatMap(({ data }, index) =>
+      checkResult(data.condition, known, ['edges', index, 'data', 'condition']),
+    ),
+  ];
+}
+
 /**
  * @throws {CallwayError} 400 with all errors as details; code and message are those of the first.
  */
@@ -78,7 +99,13 @@ export function checkNode(
     }
     return isKnownTool(tool, known) ? [] : [unknownTool(tool, toolPath)];
   });
-  const templateErrors = nodeTemplates(node).flatMap(({ path: inner, template }) => {
+  const templates = nodeTemplates(node);
+  const tagCount = templates.reduce((count, { template }) => count + countTags(template), 0);
+  if (tagCount > MAX_TAGS) {
+    const message = `the templates of a node may have at most ${MAX_TAGS} tags and outputs`;
+    return [...toolErrors, problem('template_error', [...path, 'data'], message)];
+  }
+  const templateErrors = templates.flatMap(({ path: inner, template }) => {
     const objection = checkTemplate(template);
     return objection ? [problem('template_error', [...path, ...inner], objection)] : [];
   });
@@ -148,6 +175,14 @@ function checkCondition(
   if (isExpression(condition)) {
     return checkExpression(condition, path).map((detail) => ({ code: 'expression_error', ...detail }));
   }
+  return checkResult(condition, known, path);
+}
+
+function checkResult(
+  condition: Condition,
+  known: KnownNames,
+  path: readonly PropertyKey[],
+): StructureError[] {
   if (!isEventCondition(condition) || condition.event !== 'tool_result') return [];
   const { tool } = condition;
   return tool === undefined || isKnownTool(tool, known) ? [] : [unknownTool(tool, [...path, 'tool'])];

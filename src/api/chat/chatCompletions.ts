@@ -64,7 +64,7 @@ export function chatCompletionRoutes(app: App, deps: HttpDeps): void {
       ...input,
       response: { ...ANSWER, ...errors('body', 409) },
     };
-    app.post(url, { ...common, config, schema }, async (request, reply) => {
+    app.post(url, { ...common, config: { ...config, isLong: true }, schema }, async (request, reply) => {
       const { params, body } = request;
       return await answerChat(deps, PLATFORM, { request, reply, projectId: params.projectId, body });
     });
@@ -74,7 +74,7 @@ export function chatCompletionRoutes(app: App, deps: HttpDeps): void {
     `${OPENAI_PREFIX}/chat/completions`,
     {
       ...common,
-      config: { access: { kind: 'project', scope: 'write' } },
+      config: { access: { kind: 'project', scope: 'write' }, isLong: true },
       schema: {
         ...about('OpenAI', 'Create a chat completion', OPENAI_DESCRIPTION),
         ...input,

@@ -4,6 +4,7 @@ import type { SessionCounter } from '../../agents/accounts/quotas.ts';
 import { UsageMeter } from '../../agents/accounts/usage.ts';
 import type { App } from '../../api/ports.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
+import { ComputeShares } from '../../base/computeShares.ts';
 import { type MakeId, uuidV7 } from '../../base/ids.ts';
 import { createSealer } from '../../base/sealer.ts';
 import type { Tracer } from '../../base/tracing.ts';
@@ -60,6 +61,8 @@ export interface NodeContext extends Admission {
   readonly client: GuardedHttpClient;
   readonly sandbox: Sandbox;
   readonly databaseServer: DatabaseServer;
+  /** The projects' shares of the event loop. */
+  readonly shares: ComputeShares;
   readonly database: Database;
   readonly storage: ReturnType<typeof createStorage>;
   readonly bucket: Bucket | undefined;
@@ -150,6 +153,7 @@ export async function openNode(
     client: lifecycle.closing(client),
     storage,
     sandbox: lifecycle.closing(new Sandbox({ clock })),
+    shares: new ComputeShares({ clock }),
     bucket: await openObjectStore(config, lifecycle),
     connectSubscriber: () => connect('subscriptions'),
     jobs,

@@ -44,6 +44,7 @@ export async function buildApi(
   const app = await createServer({
     ...node,
     schemas: node.sandbox,
+    pathways: node.sandbox,
     mcpServers,
     authenticator,
     revocations,

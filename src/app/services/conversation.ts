@@ -7,7 +7,7 @@ import type { McpServers } from '../../agents/mcp/mcpServers.ts';
 import { createTemplateCache } from '../../agents/pathway/templates.ts';
 import type { SchemaChecker } from '../../agents/schemaChecker.ts';
 import type { Clock } from '../../base/clock.ts';
-import { ComputeShares } from '../../base/computeShares.ts';
+import type { ComputeShares } from '../../base/computeShares.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { Tracer } from '../../base/tracing.ts';
 import { callFacts } from '../../calls/call.ts';
@@ -40,6 +40,7 @@ export interface ConversationParts {
   readonly models: ModelChoice;
   readonly client: GuardedHttpClient;
   readonly sandbox: SchemaChecker;
+  readonly shares: ComputeShares;
   readonly mcpServers: McpServers;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -81,6 +82,7 @@ function engineDeps({
   models,
   client,
   sandbox,
+  shares,
   clock,
   makeId,
   tracer,
@@ -88,7 +90,6 @@ function engineDeps({
   ...parts
 }: ConversationParts): Omit<ConversationEngineDeps, 'sessions' | 'attachedSessions' | 'lock' | 'onError'> {
   const templates = createTemplateCache();
-  const shares = new ComputeShares({ clock });
   const quotasOf = async (projectId: string) => (await stores.projects.find(projectId))?.quotas;
   return {
     releases: cacheReleases(stores.releases),

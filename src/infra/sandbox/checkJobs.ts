@@ -1,12 +1,27 @@
-/** What a thread checks; schemas and arguments are JSON texts. */
+import type { Review, ReviewOptions } from '../../agents/pathway/review/review.ts';
+import type { KnownNames } from '../../agents/pathway/structure.ts';
+import type { ErrorDetail } from '../../base/errors.ts';
+
+/** What a thread checks; schemas, arguments and graphs are JSON texts, which are faster to hand over. */
 export type CheckJob =
   | { readonly type: 'schema'; readonly schema: string }
   | { readonly type: 'arguments'; readonly schema: string; readonly args: string }
-  | { readonly type: 'pattern'; readonly pattern: string; readonly text: string };
+  | { readonly type: 'pattern'; readonly pattern: string; readonly text: string }
+  | { readonly type: 'pathway'; readonly graph: string; readonly known: KnownNames }
+  | { readonly type: 'review'; readonly graph: string; readonly options: ReviewOptions };
 
 export interface CheckAnswer {
   /** What is wrong; absent when nothing is. */
   readonly problem?: string;
   /** Of a pattern. */
   readonly found?: boolean;
+  /** A pathway with its defaults, as JSON. */
+  readonly graph?: string;
+  /** Why a pathway cannot be saved. */
+  readonly refusal?: {
+    readonly code: string;
+    readonly message: string;
+    readonly details: readonly ErrorDetail[];
+  };
+  readonly review?: Review;
 }

@@ -3,6 +3,11 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import { closedSchema } from '../../agents/closedSchema.ts';
+import { reviewInput } from '../../agents/pathway/review/review.ts';
+import { pathwaySchema } from '../../agents/pathway/schema/pathwaySchema.ts';
+import { checkStructure, type KnownNames, requireValidStructure } from '../../agents/pathway/structure.ts';
+import { CallwayError, type ErrorDetail, invalid } from '../../base/errors.ts';
+import { zodDetails } from '../../base/validation.ts';
 import type { CheckAnswer, CheckJob } from './checkJobs.ts';
 
 /** Compiled schemas and patterns that a thread keeps. */
@@ -10,6 +15,10 @@ const MAX_COMPILED = 200;
 const MAX_REASON_CHARACTERS = 200;
 
 const validators = new LRUCache<string, ValidateFunction>({ max: MAX_COMPILED });
+
+/** Details of a refusal; a graph can have more errors than anybody reads. */
+const MAX_DETAILS = 100;
+const MAX_PROBLEMS = 2_000;
 
 /** The thread's side of `sandbox.ts`: one check at a time. */
 parentPort?.on('message', (job: CheckJob) => parentPort?.postMessage(answer(job)));
@@ -38,7 +47,31 @@ function perform(job: CheckJob): CheckAnswer {
     }
     case 'pattern':
       return { found: linearPattern(job.pattern).test(job.text) };
+    case 'pathway':
+      return parsePathway(JSON.parse(job.graph), job.known);
+    case 'review': {
+      const { valid, problems } = reviewInput(JSON.parse(job.graph), job.options);
+      return { review: { valid, problems: problems.slice(0, MAX_PROBLEMS) } };
+    }
   }
+}
+
+function parsePathway(input: unknown, known: KnownNames): CheckAnswer {
+  try {
+    const { data, error } = pathwaySchema.safeParse(input);
+    if (error) throw invalidRequest(zodDetails(error));
+    requireValidStructure(checkStructure(data, known));
+    return { graph: JSON.stringify(data) };
+  } catch (error) {
+    if (!(error instanceof CallwayError)) throw error;
+    const { code, message, details = [] } = error;
+    return { refusal: { code, message, details: details.slice(0, MAX_DETAILS) } };
+  }
+}
+
+/** As the API's validation of other bodies. */
+function invalidRequest(details: readonly ErrorDetail[]): CallwayError {
+  return invalid('invalid_request', details[0]?.message ?? 'The request is not valid', details);
 }
 
 /** Formats are not checked: what the model writes there is for the tool's own server to judge. */

@@ -1,11 +1,15 @@
 import type { Worker } from 'node:worker_threads';
+import type { PathwayChecker } from '../../agents/pathway/pathwayChecker.ts';
+import type { Review, ReviewOptions } from '../../agents/pathway/review/review.ts';
+import type { Pathway } from '../../agents/pathway/schema/pathwaySchema.ts';
+import type { KnownNames } from '../../agents/pathway/structure.ts';
 import type { PatternMatcher, SchemaChecker } from '../../agents/schemaChecker.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { CallwayError, nodeDraining } from '../../base/errors.ts';
+import { CallwayError, invalid, nodeDraining } from '../../base/errors.ts';
 import { startThread } from '../../base/thread.ts';
 import type { CheckAnswer, CheckJob } from './checkJobs.ts';
 
-/** A check takes a millisecond; the first one of a large schema some tens, on a busy machine much more. */
+/** A check takes a millisecond; that of a large schema or pathway some tens, on a busy machine much more. */
 const TIME_LIMIT_MS = 3_000;
 /** A project whose check was stopped gets no other for this long, so that it has a tenth of one thread at most. */
 const REST_MS = 10_000;
@@ -30,10 +34,10 @@ interface CheckThread {
 }
 
 /**
- * Runs what users write as JSON Schema and regular expressions, in threads that are stopped when a check takes too long.
+ * Runs what users write as JSON Schema and regular expressions, and checks their pathways, in threads that are stopped when a check takes too long.
  * The projects take turns.
  */
-export class Sandbox implements SchemaChecker, PatternMatcher {
+export class Sandbox implements SchemaChecker, PatternMatcher, PathwayChecker {
   readonly #clock: Clock;
   readonly #threads = new Set<CheckThread>();
   /** By project; the first one's turn is next. */
@@ -61,6 +65,25 @@ export class Sandbox implements SchemaChecker, PatternMatcher {
 
   async findPattern(projectId: string, pattern: string, text: string): Promise<boolean> {
     return (await this.#run(projectId, { type: 'pattern', pattern, text })).found === true;
+  }
+
+  async parsePathway(projectId: string, input: unknown, known: KnownNames): Promise<Pathway> {
+    const job = { type: 'pathway', graph: jsonOf(input), known } as const;
+    const { graph, refusal, problem } = await this.#run(projectId, job);
+    if (graph !== undefined) return JSON.parse(graph);
+    const { code, message, details } = refusal ?? {
+      code: 'invalid_request',
+      message: problem ?? 'The pathway cannot be checked',
+      details: [],
+    };
+    throw invalid(code, message, details);
+  }
+
+  async reviewPathway(projectId: string, input: unknown, options: ReviewOptions): Promise<Review> {
+    const job = { type: 'review', graph: jsonOf(input), options } as const;
+    const { review, problem = 'the pathway cannot be reviewed' } = await this.#run(projectId, job);
+    if (!review) throw invalid('invalid_request', problem);
+    return review;
   }
 
   /** Stops all threads; checks that wait are refused. Idempotent. */
@@ -159,16 +182,21 @@ export class Sandbox implements SchemaChecker, PatternMatcher {
   }
 }
 
+function jsonOf(input: unknown): string {
+  return JSON.stringify(input) ?? 'null';
+}
+
 function tooSlow(): CallwayError {
   return new CallwayError(
     'invalid',
     'check_too_slow',
-    `The JSON Schema or the regular expression takes more than ${TIME_LIMIT_MS} ms to check; make it simpler`,
+    `The JSON Schema, the regular expression or the pathway takes more than ${TIME_LIMIT_MS} ms to check; make it simpler`,
   );
 }
 
 function busy(restMs: number): CallwayError {
-  const message = 'This project has used up its time for checking schemas and patterns; try again shortly';
+  const message =
+    'This project has used up its time for checking schemas, patterns and pathways; try again shortly';
   return new CallwayError('rate_limited', 'project_busy', message, {
     retryAfterSeconds: Math.ceil(restMs / 1000),
   });

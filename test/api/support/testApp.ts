@@ -3,6 +3,7 @@ import type { RateLimiter } from '../../../src/agents/accounts/rateLimiter.ts';
 import { createHttpMetrics } from '../../../src/api/metrics.ts';
 import type { App, HttpSettings, Storage } from '../../../src/api/ports.ts';
 import { createServer } from '../../../src/api/server.ts';
+import { ComputeShares } from '../../../src/base/computeShares.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
 import { createSealer } from '../../../src/base/sealer.ts';
 import { createStorage } from '../../../src/infra/postgres/storage.ts';
@@ -15,6 +16,7 @@ import {
   unusedEngine,
   unusedKnowledge,
   unusedMcpServers,
+  unusedPathways,
   unusedSchemas,
   unusedWebhooks,
 } from '../../support/unusedPorts.ts';
@@ -60,6 +62,8 @@ export async function createTestApp(
     dependencies: [],
     targetPolicy: { allowInsecureLoopback: false },
     schemas: unusedSchemas,
+    pathways: unusedPathways,
+    shares: new ComputeShares({ clock }),
     mcpServers: unusedMcpServers,
     clock,
     makeId: uuidV7,

@@ -1,10 +1,10 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
 import type { StoredPathway } from '../../../agents/agentStores.ts';
 import { editPathway, findPathway, knownNames } from '../../../agents/pathway/editPathway.ts';
-import { type ReviewOptions, reviewInput } from '../../../agents/pathway/review/review.ts';
+import type { ReviewOptions } from '../../../agents/pathway/review/review.ts';
 import { pathwaySchema } from '../../../agents/pathway/schema/pathwaySchema.ts';
-import { checkStructure, requireValidStructure } from '../../../agents/pathway/structure.ts';
+import { checkTools, requireValidStructure } from '../../../agents/pathway/structure.ts';
 import { isMcpTool } from '../../../agents/tool.ts';
 import { notFound } from '../../../base/errors.ts';
 import { idempotent } from '../../idempotency.ts';
@@ -21,8 +21,8 @@ import {
 import { editOf, ifMatchHeaders, setVersionTag } from './pathwayVersions.ts';
 
 const PATH = '/v1/projects/:projectId/pathway';
-/** A graph of 500 nodes with long prompts. */
-const GRAPH_BODY_LIMIT_BYTES = 8 * 1_048_576;
+/** A graph of 500 nodes with prompts of 4,000 characters. */
+const GRAPH_BODY_LIMIT_BYTES = 2 * 1_048_576;
 const READ = { access: { kind: 'project', scope: 'read' } } as const;
 const WRITE = { access: { kind: 'project', scope: 'write' } } as const;
 
@@ -73,7 +73,7 @@ export function pathwayRoutes(app: App, deps: HttpDeps): void {
   restoreRoute(app, deps);
 }
 
-function graphRoutes(app: App, { storage, clock }: HttpDeps): void {
+function graphRoutes(app: App, { storage, clock, pathways }: HttpDeps): void {
   app.get(
     PATH,
     {
@@ -91,6 +91,7 @@ function graphRoutes(app: App, { storage, clock }: HttpDeps): void {
     {
       config: WRITE,
       bodyLimit: GRAPH_BODY_LIMIT_BYTES,
+      ...uncheckedBody(app),
       schema: {
         ...about('Pathway', 'Replace the pathway', 'The whole graph. An invalid graph is refused.'),
         params: projectParams,
@@ -100,12 +101,14 @@ function graphRoutes(app: App, { storage, clock }: HttpDeps): void {
       },
     },
     async (request, reply) => {
-      const { nodes, edges } = request.body;
+      const { projectId } = request.params;
       const edit = editOf(request, new Date(clock.now()).toISOString());
+      const names = await knownNames(storage.stores, projectId);
+      const graph = await pathways.parsePathway(projectId, graphOf(request.body), names);
       const saved = await storage.transaction((stores) =>
-        editPathway(stores, request.params.projectId, edit, (_graph, known) => {
-          requireValidStructure(checkStructure({ nodes, edges }, known));
-          return { nodes, edges };
+        editPathway(stores, projectId, edit, (_graph, known) => {
+          requireValidStructure(checkTools(graph, known));
+          return graph;
         }),
       );
       return showPathway(reply, saved);
@@ -113,7 +116,7 @@ function graphRoutes(app: App, { storage, clock }: HttpDeps): void {
   );
 }
 
-function reviewRoute(app: App, { storage: { stores }, mcpServers }: HttpDeps): void {
+function reviewRoute(app: App, { storage: { stores }, mcpServers, pathways }: HttpDeps): void {
   app.post(
     `${PATH}/validate`,
     {
@@ -134,7 +137,7 @@ function reviewRoute(app: App, { storage: { stores }, mcpServers }: HttpDeps): v
       mcpServers.refreshStale(projectId);
       const names = await reviewNames(stores, projectId);
       const graph = isEmpty(body) ? (await findPathway(stores, projectId)).graph : graphOf(body);
-      const { valid, problems } = reviewInput(graph, names);
+      const { valid, problems } = await pathways.reviewPathway(projectId, graph, names);
       return { valid, problems: [...problems] };
     },
   );
@@ -208,17 +211,14 @@ function restoreRoute(app: App, deps: HttpDeps): void {
     },
     async (request, reply) => {
       const { graph, version } = await findVersion(deps, request.params);
+      const { projectId } = request.params;
       const edit = editOf(request, new Date(deps.clock.now()).toISOString());
+      await deps.pathways.parsePathway(projectId, graph, await knownNames(deps.storage.stores, projectId));
       const restored = await idempotent(deps, { request, reply, status: 200 }, (stores) =>
-        editPathway(
-          stores,
-          request.params.projectId,
-          { ...edit, restoredFrom: version },
-          (_current, known) => {
-            requireValidStructure(checkStructure(graph, known));
-            return graph;
-          },
-        ),
+        editPathway(stores, projectId, { ...edit, restoredFrom: version }, (_current, known) => {
+          requireValidStructure(checkTools(graph, known));
+          return graph;
+        }),
       );
       return showPathway(reply, restored);
     },
@@ -235,6 +235,16 @@ async function findVersion(deps: HttpDeps, params: { projectId: string; version:
   const found = await deps.storage.stores.pathways.findVersion(params.projectId, number);
   if (!found) throw notFound('Pathway version');
   return found;
+}
+
+/** For a graph, which is parsed apart from the event loop; the schema of the body serves the OpenAPI document. */
+function uncheckedBody(app: App): Pick<RouteShorthandOptions, 'validatorCompiler'> {
+  return {
+    validatorCompiler(route) {
+      const check = route.httpPart === 'body' ? undefined : app.validatorCompiler?.(route);
+      return check ?? ((value: unknown) => ({ value }));
+    },
+  };
 }
 
 function isEmpty(body: unknown): boolean {

@@ -53,7 +53,7 @@ function uploadRoute(app: App, deps: HttpDeps): void {
       app.post(
         url,
         {
-          config,
+          config: { ...config, isLong: true },
           // The form is read as a stream; the schemas only serve the OpenAPI document.
           validatorCompiler: () => (value) => ({ value }),
           schema: {

@@ -52,7 +52,7 @@ export function knowledgeQueryRoutes(app: App, deps: HttpDeps): void {
     app.get(
       url,
       {
-        config,
+        config: { ...config, isSearch: true },
         schema: {
           ...about('Knowledge', 'Query the chunks', 'Best match first; only chunks that are switched on.'),
           security,

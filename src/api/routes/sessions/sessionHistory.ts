@@ -13,6 +13,7 @@ const MAX_SEARCH_CHARACTERS = 500;
 const PATH = '/v1/projects/:projectId/session-history';
 
 const READ = { access: { kind: 'project', scope: 'read' } } as const;
+const SEARCH = { ...READ, isSearch: true } as const;
 
 const channel = z.enum(['chat', 'phone', 'web']);
 const count = z.int();
@@ -143,7 +144,7 @@ function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
   app.get(
     PATH,
     {
-      config: READ,
+      config: SEARCH,
       schema: {
         ...about('Sessions', 'List past and live sessions', 'For as long as the project keeps its history.'),
         params: projectParams,
@@ -175,7 +176,7 @@ function statsRoute(app: App, { storage: { stores } }: HttpDeps): void {
   app.get(
     `${PATH}/stats`,
     {
-      config: READ,
+      config: SEARCH,
       schema: {
         ...about('Sessions', 'Count past and live sessions'),
         params: projectParams,

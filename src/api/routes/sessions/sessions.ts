@@ -144,7 +144,7 @@ function searchRoute(app: App, deps: HttpDeps): void {
     app.post(
       url,
       {
-        config,
+        config: { ...config, isSearch: true },
         schema: {
           ...about('Sessions', 'Search the live sessions', 'Last changed first.'),
           ...mark,
