@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Costs, startCostMeter } from './costs.ts';
 import { type CallFigures, type Contact, readCalls } from './history.ts';
-import { FROM_NUMBER, type Installation } from './installation.ts';
+import type { Installation } from './installation.ts';
 
 const BETWEEN_CALLS_MS = 100;
 const WARMING_CALLS = 5;
@@ -54,12 +54,12 @@ export async function runCalls(stand: Installation, calls: number, seconds: numb
   return { ...found, calls, invitedMs, answeredMs, heardMs, costs };
 }
 
-async function place({ api, project }: Installation, toNumber: string): Promise<Contact> {
+async function place({ api, project, fromNumber }: Installation, toNumber: string): Promise<Contact> {
   const askedMs = performance.now();
   const response = await fetch(`${api.url}/v1/calls/outbound`, {
     method: 'POST',
     headers: { authorization: `Bearer ${project.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ projectId: project.id, fromNumber: FROM_NUMBER, toNumber }),
+    body: JSON.stringify({ projectId: project.id, fromNumber, toNumber }),
   });
   if (response.status !== 202) throw new Error(`a call was not accepted: ${response.status}`);
   const { callId, sessionId } = (await response.json()) as { callId: string; sessionId: string };
