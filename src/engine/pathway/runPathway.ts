@@ -318,10 +318,10 @@ async function knowledgeFor(turn: TurnContext, node: PathwayNode): Promise<reado
 }
 
 function announce(turn: TurnContext, node: PathwayNode, hasSpokenFor = false): void {
-  const { graph, journal } = turn;
+  const { graph, journal, release } = turn;
   const { returnTo } = journal.route;
   const origin = returnTo ? graph.node(returnTo.nodeId) : undefined;
-  const current = currentNodeOf(graph, node, prefetchRetrievalAt(turn, node), origin);
+  const current = currentNodeOf(release.agent, graph, node, prefetchRetrievalAt(turn, node), origin);
   turn.request.delivery?.onNode(current, hasSpokenFor);
 }
 

@@ -1,6 +1,8 @@
+import type { AgentConfig } from '../../agents/agentConfig.ts';
 import { type PathwayGraph, silenceMsOf } from '../../agents/pathway/graph.ts';
 import { isEventCondition } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
+import { type TurnDetection, turnDetectionOf } from '../../agents/speech/turnDetection.ts';
 import type { HistoryEventType, LatencyParts, MessageSpeech, Session } from '../session/session.ts';
 
 /**
@@ -47,6 +49,8 @@ export interface Commitment {
 /** The pathway node that a turn is at, as far as a channel needs it. */
 export interface CurrentNode {
   readonly node: PathwayNode;
+  /** The agent's, with what the node overrides. */
+  readonly turnDetection: TurnDetection;
   /** DTMF digits that an edge out of the node waits for. */
   readonly digits: readonly string[];
   /** Phrases that the customer may say next. */
@@ -90,6 +94,7 @@ export class TurnCancelledError extends Error {
 
 /** @param origin - The node that the customer's next turn returns to, so that they may answer it. */
 export function currentNodeOf(
+  { turnDetection }: Pick<AgentConfig, 'turnDetection'>,
   graph: PathwayGraph,
   node: PathwayNode,
   prefetchRetrieval: CurrentNode['prefetchRetrieval'],
@@ -105,6 +110,7 @@ export function currentNodeOf(
   const silences = graph.leaving(node.id).flatMap(({ data }) => silenceMsOf(data.condition, node) ?? []);
   return {
     node,
+    turnDetection: turnDetectionOf(turnDetection, node.data.turnDetection),
     digits,
     expectedAnswers: answered.flatMap(({ data }) => data.expectedAnswers ?? []),
     silenceEdgeMs: silences.length > 0 ? Math.min(...silences) : undefined,

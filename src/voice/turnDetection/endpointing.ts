@@ -1,3 +1,5 @@
+import type { TurnDetection } from '../../agents/speech/turnDetection.ts';
+
 /** Whether a transcript looks like everything the caller wants to say. */
 export type Completeness = 'complete' | 'open' | 'incomplete';
 
@@ -26,17 +28,6 @@ export interface EndpointingBounds {
   readonly minEndpointingDelayMs: number;
   readonly maxEndpointingDelayMs: number;
 }
-
-/** How the end of the caller's turn is detected. */
-export interface TurnDetection {
-  /** Whether the recognizer's turn events count beside silence and words, alone, or not at all. */
-  readonly mode: 'auto' | 'provider' | 'silence';
-  readonly eagerness: 'low' | 'medium' | 'high';
-  /** Whether the agent prepares its answer before the end is sure. */
-  readonly preemptive: boolean;
-}
-
-export const DEFAULT_TURN_DETECTION: TurnDetection = { mode: 'auto', eagerness: 'medium', preemptive: true };
 
 /** What the recognizer can tell. */
 export interface RecognizerAbilities {

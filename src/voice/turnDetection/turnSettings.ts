@@ -6,6 +6,7 @@ import {
   DEFAULT_SILENCE_MS,
   type PathwayNode,
 } from '../../agents/pathway/schema/nodeSchema.ts';
+import { DEFAULT_TURN_DETECTION } from '../../agents/speech/turnDetection.ts';
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
 import { fallbackPhrasesOf, noticePhrase } from '../speech/fallbackPhrases.ts';
@@ -13,7 +14,6 @@ import type { InterruptionPolicy } from '../speech/piecePolicies.ts';
 import {
   type CallerPauses,
   type CallerTurn,
-  DEFAULT_TURN_DETECTION,
   type EndpointingBounds,
   type EndpointingOptions,
   endpointingDelayMs,
@@ -23,7 +23,6 @@ import {
   preemptAfterMs,
   type RecognizerAbilities,
   requestAfterMs,
-  type TurnDetection,
 } from './endpointing.ts';
 
 /** Turn taking at one node of the pathway. */
@@ -76,7 +75,6 @@ export class TurnSettings {
   #silencePrompts = 0;
   #isInterruptible = true;
   #recognizer: RecognizerAbilities;
-  readonly #detection: TurnDetection = DEFAULT_TURN_DETECTION;
 
   constructor(language: string, recognizer: RecognizerAbilities) {
     this.language = language;
@@ -161,7 +159,7 @@ export class TurnSettings {
       bounds: this.#policy,
       expectedAnswers: this.expectedAnswers,
       pauses: this.#pauses,
-      detection: this.#detection,
+      detection: this.#node?.turnDetection ?? DEFAULT_TURN_DETECTION,
       recognizer: this.#recognizer,
     };
   }

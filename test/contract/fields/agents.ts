@@ -21,6 +21,12 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'engine/session/sessionFacts.test.ts › tell the model the numbers where shareCallerNumber is %s',
       sessionIdleMinutes:
         'engine/session/sessionIdleMinutes.integration.test.ts › A chat that was left ends after the agent’s sessionIdleMinutes, with its webhooks due',
+      'turnDetection.mode':
+        'voice/session/turnDetection.test.ts › mode of the %s decides whether turn events count',
+      'turnDetection.eagerness':
+        'voice/session/turnDetection.test.ts › eagerness of the %s shortens the pause that ends a turn',
+      'turnDetection.preemptive':
+        'voice/session/turnDetection.test.ts › preemptive of the %s decides whether an answer is prepared',
       'recording.inbound': 'e2e/phone/inbound.realtime.test.ts › leaves no recording where %s',
       'recording.outbound':
         'calls/setup/acceptCall.test.ts › records as the call says, else its number, else the agent: %s, %s, %o',
@@ -88,6 +94,12 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
       'data.turn.maxPauseMs':
         'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
+      'data.turnDetection.mode':
+        'voice/session/turnDetection.test.ts › mode of the %s decides whether turn events count',
+      'data.turnDetection.eagerness':
+        'voice/session/turnDetection.test.ts › eagerness of the %s shortens the pause that ends a turn',
+      'data.turnDetection.preemptive':
+        'voice/session/turnDetection.test.ts › preemptive of the %s decides whether an answer is prepared',
       'data.silence.afterMs':
         'voice/session/silence.test.ts › Silence starts the node’s prompts in order, then a goodbye and the hang-up',
       'data.silence.prompts':

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { DEFAULT_TURN_DETECTION } from '../../../src/agents/speech/turnDetection.ts';
 import {
   completenessOf,
-  DEFAULT_TURN_DETECTION,
   type EndpointingOptions,
   endpointingDelayMs,
   learnEarlyEndpoint,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { turnDetection } from '../../speech/turnDetection.ts';
 import { ANY_NODE } from './edgeSchema.ts';
 import { idSchema, jsonObjectSchema, text } from './fields.ts';
 
@@ -136,6 +137,7 @@ const common = {
   interruption: interruption.optional(),
   interruptAfterMs: interruptAfterMs.optional(),
   turn: turn.optional(),
+  turnDetection: turnDetection.optional(),
   silence: silence.optional(),
   returns: returns.optional(),
 };
@@ -178,6 +180,7 @@ export const nodePatchSchema = z
         interruption: interruption.nullable(),
         interruptAfterMs: interruptAfterMs.nullable(),
         turn: turn.nullable(),
+        turnDetection: turnDetection.nullable(),
         silence: silence.nullable(),
         returns: returns.nullable(),
         arguments: toolArguments.nullable(),

@@ -38,6 +38,7 @@ const FULL = {
   shareCallerNumber: false,
   recording: { inbound: false, outbound: true },
   sessionIdleMinutes: 45,
+  turnDetection: { mode: 'silence', eagerness: 'low', preemptive: false },
   variableConfigs: [
     { name: 'city', type: 'string', description: 'Where', required: true },
     { name: 'size', type: 'enum', description: 'How big', values: ['small', 'large'] },
@@ -63,6 +64,7 @@ describe('The agent', () => {
       shareCallerNumber: true,
       recording: { inbound: true, outbound: true },
       sessionIdleMinutes: null,
+      turnDetection: null,
     });
   });
 
