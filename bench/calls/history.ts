@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 
 import type { BenchProject } from '../chat/project.ts';
-import { scriptedMs } from './models.ts';
+import { type ModelTimes, modelMs } from './models.ts';
 
 /** A call that was requested. */
 export interface Contact {
@@ -13,15 +13,22 @@ export interface Contact {
   readonly sessionId: string;
 }
 
+/** An answered turn. */
+export interface TurnFigures {
+  /** On the wall clock. */
+  readonly atMs: number;
+  /** The gateway's part: from the moment the end of the caller's turn is certain, without what the models took. */
+  readonly ownMs: number;
+  /** As the history names them. */
+  readonly parts: Readonly<Record<string, number>>;
+}
+
 export interface CallFigures {
   /** Calls that ended before they were hung up. */
   readonly failed: number;
-  /** The gateway's part of each answered turn. */
-  readonly ownMs: readonly number[];
-  /** Each answered turn, by parts. */
-  readonly parts: readonly Readonly<Record<string, number>>[];
+  readonly turns: readonly TurnFigures[];
   /** From the decision to interrupt to the last packet of the interrupted answer. */
-  readonly stopMs: readonly number[];
+  readonly stops: readonly { readonly atMs: number; readonly stopMs: number }[];
 }
 
 const END_WAIT_MS = 15_000;
@@ -31,27 +38,18 @@ const shownCall = z.object({ status: z.string(), endReason: z.string().nullable(
 const history = z.object({
   messages: z.array(
     z.object({
+      role: z.string(),
       content: z.string().nullable(),
+      at: z.string(),
       generatedText: z.string().optional(),
       latencyParts: z.record(z.string(), z.number()).optional(),
     }),
   ),
-  events: z.array(z.object({ type: z.string(), data: z.record(z.string(), z.unknown()) })),
+  events: z.array(z.object({ type: z.string(), at: z.string(), data: z.record(z.string(), z.unknown()) })),
 });
 
-/** Hangs up all calls, and reads their history. */
-export async function readCalls(project: BenchProject, contacts: readonly Contact[]): Promise<CallFigures> {
-  const all = await Promise.all(contacts.map((contact) => readCall(project, contact)));
-  for (const { hasFailed, end } of all) if (hasFailed) console.error(`a call failed: ${end}`);
-  return {
-    failed: all.filter(({ hasFailed }) => hasFailed).length,
-    ownMs: all.flatMap(({ turns }) => turns.map(({ ownMs }) => ownMs)),
-    parts: all.flatMap(({ turns }) => turns.map(({ parts }) => parts)),
-    stopMs: all.flatMap(({ stopMs }) => stopMs),
-  };
-}
-
-async function readCall(project: BenchProject, { callId, sessionId }: Contact) {
+/** Hangs up a call, and waits for its end. @returns What is wrong with its end; undefined when nothing is. */
+export async function hangUpCall(project: BenchProject, { callId }: Contact): Promise<string | undefined> {
   await project.call('POST', `/calls/${callId}/hangup`);
   const read = async () => shownCall.parse(await project.call('GET', `/calls/${callId}`));
   let call = await read();
@@ -59,21 +57,35 @@ async function readCall(project: BenchProject, { callId, sessionId }: Contact) {
     await sleep(POLL_MS);
     call = await read();
   }
-  const { messages, events } = history.parse(await project.call('GET', `/session-history/${sessionId}`));
-  return {
-    end: `${call.status} ${call.endReason}`,
-    hasFailed: call.status !== 'completed' || call.endReason !== 'api_hangup',
-    turns: messages.flatMap(({ content, generatedText, latencyParts: parts }) =>
-      parts ? [{ parts, ownMs: ownPart(parts, scriptedMs(generatedText ?? content ?? '')) }] : [],
-    ),
-    stopMs: events.flatMap(({ type, data }) =>
-      type === 'barge_in' && typeof data.stopMs === 'number' ? [data.stopMs] : [],
-    ),
-  };
+  const isAsExpected = call.status === 'completed' && call.endReason === 'api_hangup';
+  return isAsExpected ? undefined : `${call.status} ${call.endReason}`;
 }
 
-/** From the moment the end of the caller's turn is certain, without the models' delays. */
-function ownPart(parts: Readonly<Record<string, number>>, scripted: number): number {
-  const { transcriptionMs = 0, answerMs = 0, speechMs = 0, playoutMs = 0 } = parts;
-  return transcriptionMs + answerMs + speechMs + playoutMs - scripted;
+/** Reads a call's conversation. */
+export async function readCall(
+  project: BenchProject,
+  { sessionId }: Contact,
+  took: ModelTimes,
+): Promise<Omit<CallFigures, 'failed'>> {
+  const { messages, events } = history.parse(await project.call('GET', `/session-history/${sessionId}`));
+  let heard = '';
+  const turns: TurnFigures[] = [];
+  for (const { role, content, at, generatedText, latencyParts: parts } of messages) {
+    if (role === 'user') heard = content ?? '';
+    if (!parts) continue;
+    const { transcriptionMs = 0, answerMs = 0, speechMs = 0, playoutMs = 0 } = parts;
+    const ownMs =
+      transcriptionMs +
+      answerMs +
+      speechMs +
+      playoutMs -
+      modelMs(took, heard, generatedText ?? content ?? '');
+    turns.push({ atMs: Date.parse(at), ownMs, parts });
+  }
+  const stops = events.flatMap(({ type, at, data }) =>
+    type === 'barge_in' && typeof data.stopMs === 'number'
+      ? [{ atMs: Date.parse(at), stopMs: data.stopMs }]
+      : [],
+  );
+  return { turns, stops };
 }

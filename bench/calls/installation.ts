@@ -1,14 +1,13 @@
-import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 
 import { type BenchProject, createProject, ONE_STEP } from '../chat/project.ts';
 import { type Server, type ServerOptions, startServer } from '../chat/servers.ts';
 import type { Stores } from '../chat/stores.ts';
-import type { CallerBehaviour } from './caller.ts';
 import { type Phones, startPhones } from './phones.ts';
 
 /** The API first, since calls are requested from it. */
 const ROLES = ['api', 'worker', 'voice', 'media'] as const;
+export const FROM_NUMBER = '+886223456789';
 const CUTS_INTO_EACH = 3;
 
 /** A process of the product; the role is empty when it has all. */
@@ -24,8 +23,6 @@ export interface Installation {
   readonly models: Server;
   readonly phones: Phones;
   readonly project: BenchProject;
-  /** Its own: installations of one run share the database, where a number belongs to one project. */
-  readonly fromNumber: string;
   close(): Promise<void>;
 }
 
@@ -34,19 +31,15 @@ export interface InstallationOptions {
   readonly stores: Stores;
   /** What the phones say, in µ-law. */
   readonly utterance: Uint8Array;
-  /** What they do; by default they talk, and interrupt each third answer. */
-  readonly caller?: CallerBehaviour;
-  /** By default one node that converses. */
-  readonly pathway?: object;
   /** One process per role. */
   readonly hasRoles: boolean;
   readonly profileFolder: string | undefined;
 }
 
 export async function startInstallation(options: InstallationOptions): Promise<Installation> {
-  const { program, stores, utterance, hasRoles, profileFolder, pathway = ONE_STEP } = options;
+  const { program, stores, utterance, hasRoles, profileFolder } = options;
   const servers: Server[] = [];
-  const phones = await startPhones(options.caller ?? { utterance, cutsIntoEach: CUTS_INTO_EACH });
+  const phones = await startPhones({ utterance, cutsIntoEach: CUTS_INTO_EACH });
   const start = async (name: Server['name'], given: Partial<ServerOptions> = {}) => {
     const server = await startServer(name, { program, ...given });
     servers.push(server);
@@ -67,12 +60,11 @@ export async function startInstallation(options: InstallationOptions): Promise<I
     const first = await startNode(models.url, firstRole ?? '');
     const nodes = [first];
     for (const role of otherRoles) nodes.push(await startNode(models.url, role));
-    const project = await createProject(first.server.url, { executionMode: 'balance' }, pathway);
+    const project = await createProject(first.server.url, { executionMode: 'balance' }, ONE_STEP);
     const trunk = { name: 'Phones', host: '127.0.0.1', port: phones.sipPort, optionsIntervalSeconds: 0 };
     await project.call('POST', '/trunks', { ...trunk, maxChannels: 1000, callsPerSecond: 1000 });
-    const fromNumber = `+8862${randomInt(20_000_000, 90_000_000)}`;
-    await project.call('POST', '/phone-numbers', { number: fromNumber });
-    return { api: first.server, nodes, models, phones, project, fromNumber, close };
+    await project.call('POST', '/phone-numbers', { number: FROM_NUMBER });
+    return { api: first.server, nodes, models, phones, project, close };
   } catch (error) {
     await close();
     throw error;

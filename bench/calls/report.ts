@@ -5,17 +5,35 @@ import type { CallRunFigures } from './runCalls.ts';
 /** Parts of a turn, as the history names them. */
 const STEPS = ['bufferMs', 'endpointingMs', 'transcriptionMs', 'answerMs', 'speechMs', 'playoutMs'];
 
+/** Prints the turns of each phase. */
+export function phasesTable(talks: readonly CallRunFigures[]): string {
+  return table([
+    [
+      ...['calls', 'phase', 'turns', 'own p50 ms', 'p99', 'max'],
+      ...['cut-ins', 'stop p50 ms', 'p95', 'RTP p99 ms'],
+    ],
+    ...talks.flatMap(({ calls, phases }) =>
+      phases.map(({ phase, turns, stops, playoutP99Ms }) => {
+        const ownMs = turns.map((turn) => turn.ownMs);
+        const stopMs = stops.map((stop) => stop.stopMs);
+        return [
+          ...[String(calls), phase, String(turns.length), ms(ownMs, 0.5), ms(ownMs, 0.99), ms(ownMs, 1)],
+          ...[String(stops.length), ms(stopMs, 0.5), ms(stopMs, 0.95), `≤ ${playoutP99Ms}`],
+        ];
+      }),
+    ),
+  ]);
+}
+
 /** Prints the outcome of the calls. */
 export function callsTable(talks: readonly CallRunFigures[]): string {
   return table([
     [
-      ...['calls', 'failed', 'turns', 'own p50 ms', 'p99', 'heard p50', 'cut-ins', 'stop p50 ms', 'p95'],
-      ...['API→INVITE p50', 'p95', '→RTP p50', 'p95', 'CPU % a call', 'phones’', 'models’', 'MB a call'],
+      ...['calls', 'failed', 'heard p50 ms', 'p99', 'API→INVITE p50', 'p95', '→RTP p50', 'p95'],
+      ...['CPU % a call', 'phones’', 'models’', 'MB a call'],
     ],
-    ...talks.map(({ calls, failed, ownMs, stopMs, heardMs, invitedMs, answeredMs, costs }) => [
-      ...[calls, failed, ownMs.length].map(String),
-      ...[ms(ownMs, 0.5), ms(ownMs, 0.99), ms(heardMs, 0.5)],
-      ...[String(stopMs.length), ms(stopMs, 0.5), ms(stopMs, 0.95)],
+    ...talks.map(({ calls, failed, heardMs, invitedMs, answeredMs, costs }) => [
+      ...[String(calls), String(failed), ms(heardMs, 0.5), ms(heardMs, 0.99)],
       ...[ms(invitedMs, 0.5), ms(invitedMs, 0.95), ms(answeredMs, 0.5), ms(answeredMs, 0.95)],
       sum(costs.nodes.map(({ cpuPercent }) => cpuPercent)).toFixed(2),
       ...[costs.phonesPercent.toFixed(2), costs.modelsPercent.toFixed(2)],
@@ -37,14 +55,15 @@ export function rolesTable(talks: readonly CallRunFigures[]): string {
   ]);
 }
 
-/** Prints where the time of a turn goes. */
+/** Prints where the time of a turn goes while all calls talk. */
 export function stepsTable(talks: readonly CallRunFigures[]): string {
   return table([
     ['calls', ...STEPS.flatMap((step) => [`${step} p50`, 'p99'])],
-    ...talks.map(({ calls, parts }) => [
+    ...talks.map(({ calls, phases }) => [
       String(calls),
       ...STEPS.flatMap((step) => {
-        const values = parts.map((part) => part[step] ?? 0);
+        const steady = phases.find(({ phase }) => phase === 'steady')?.turns ?? [];
+        const values = steady.map(({ parts }) => parts[step] ?? 0);
         return [ms(values, 0.5), ms(values, 0.99)];
       }),
     ]),

@@ -34,7 +34,6 @@ export async function startProduct(upstreamUrl: string): Promise<Product> {
     CALLWAY_ADMIN_TOKEN: ADMIN_TOKEN,
     SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
     RATE_LIMIT_PER_MINUTE,
-    ALLOW_INSECURE_WEBHOOKS: 'true',
     OPENAI_BASE_URL: upstreamUrl,
     CHAT_MODEL_SMART: LARGE_MODEL,
     CHAT_MODEL_BALANCE: LARGE_MODEL,
