@@ -76,8 +76,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
   await openApi(app, deps.settings.publicUrl);
   const refuseOtherMethods = watchMethods(app);
   operationsRoutes(app, deps);
-  if (deps.settings.serves.includes('audioStreams'))
-    await webSockets(app, (scope) => audioStreamRoutes(scope, deps));
+  if (deps.settings.serves.includes('audioStreams')) audioStreamRoutes(app, deps, webSockets(app));
   if (deps.settings.serves.includes('api')) for (const routes of API_ROUTES) await routes(app, deps);
   refuseOtherMethods();
   return app;

@@ -9,11 +9,12 @@ import { type NodeContext, openNode } from './node/node.ts';
 import { type StartupServer, startStartupServer } from './node/startupServer.ts';
 import { buildApi } from './roles/api.ts';
 import { buildMediaRole } from './roles/media.ts';
-import { buildVoiceRole, type VoiceRole } from './roles/voice.ts';
+import { startVoiceRole, type VoiceRole } from './roles/voice.ts';
 import { startWorker } from './roles/worker.ts';
 import { buildServices } from './services/services.ts';
 import type { Config } from './settings/config.ts';
-import { addressOf, voiceDependency } from './voice/voiceNodes.ts';
+import { buildMediaStreams } from './voice/streams.ts';
+import { addressOf, buildVoiceNodeSelector, voiceDependency } from './voice/voiceNodes.ts';
 
 export interface Gateway {
   /** URL of the HTTP server. */
@@ -41,21 +42,28 @@ export async function startGateway(config: Config, logger: Logger): Promise<Gate
 
 async function start(node: NodeContext, startup: StartupServer): Promise<Gateway> {
   const { config, redis, overload } = node;
-  const voiceNodes = { ...node, registry: redisVoiceNodes(redis) };
+  const registry = redisVoiceNodes(redis);
+  let onSessionEnded = () => {};
+  const voice = startVoiceRole(node, registry, () => onSessionEnded());
+  node.state.voiceThreads = voice?.threads;
   const services = await buildServices(node);
-  const voice = await buildVoiceRole(node, services, voiceNodes);
-  const media = await buildMediaRole(node, services, voice, voiceNodes);
-  node.metrics.watchNode({ queues: node.jobs.depths, sessions: () => voice.live.count, overload });
-  const dependencies = [...(media ? [media.dependency] : []), ...voiceDependency(voiceNodes)];
-  const app = await buildApi(node, services, voice, dependencies);
+  onSessionEnded = () => services.webhooks.dispatcher.wake();
+  const voiceNodes = buildVoiceNodeSelector(node, registry, voice?.threads);
+  const mediaStreams = buildMediaStreams({ ...node, ...services, voiceNodes });
+  const media = await buildMediaRole(node, services, { mediaStreams, voiceNodes });
+  const sessions = () => voice?.threads.sessions ?? 0;
+  node.metrics.watchNode({ queues: node.jobs.depths, sessions, overload });
+  const dependencies = [...(media ? [media.dependency] : []), ...voiceDependency(config, registry)];
+  const app = await buildApi(node, services, mediaStreams, dependencies);
   node.state.app = app;
   await redis.untilReady();
+  await voice?.started;
   startWorker(node, services);
   await startup.close();
   await app.listen({ port: startup.port, host: config.HOST });
-  const callNode = media?.buildCallNode(app);
+  const callNode = media?.buildCallNode();
   node.lifecycle.onClose(() => drain(node, voice, callNode));
-  await voice.register(app);
+  await voice?.threads.register();
   if (callNode) {
     await services.calls.registerNode();
     await callNode.start();
@@ -66,12 +74,12 @@ async function start(node: NodeContext, startup: StartupServer): Promise<Gateway
 
 async function drain(
   { config }: NodeContext,
-  voice: VoiceRole,
+  voice: VoiceRole | undefined,
   callNode: CallNode | undefined,
 ): Promise<void> {
-  await voice.withdraw();
   // Together: the calls of this node may use its own voice sessions.
-  await Promise.all([callNode?.close(), voice.live.drain(config.DRAIN_SECONDS * 1000)]);
+  await Promise.all([callNode?.close(), voice?.threads.drain(config.DRAIN_SECONDS * 1000)]);
+  await voice?.threads.close();
 }
 
 function gatewayOf({ config, state, clock, lifecycle }: NodeContext, app: App): Gateway {

@@ -35,6 +35,12 @@ export function createLogger(level: string, destination: DestinationStream = sta
   );
 }
 
+/** Writes a line that another thread's logger has formatted where this logger writes its own. */
+export function writeLine(logger: Logger, line: string): void {
+  const { [pino.symbols.streamSym]: output } = logger as unknown as Record<symbol, DestinationStream>;
+  output?.write(line);
+}
+
 /** Standard output, buffered. Call `flushSync` before the process exits; a kill loses the buffered lines. */
 export function standardOutput(): ReturnType<typeof pino.destination> {
   return pino.destination({

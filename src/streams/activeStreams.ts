@@ -1,15 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
-import { CLOSE_SERVICE_RESTART, CLOSE_TRY_AGAIN_LATER } from './transport/streamSocket.ts';
+import { CLOSE_SERVICE_RESTART } from './transport/streamSocket.ts';
 
 export interface ActiveStreamsDeps {
   readonly clock: Clock;
-  /** Runs a voice session on the stream; resolves when it has ended. Undefined on a node without voice. */
-  readonly serveVoiceSession: ((stream: AudioStream) => Promise<unknown>) | undefined;
+  /** Runs a voice session on the stream; resolves when it has ended. */
+  readonly serveVoiceSession: (stream: AudioStream) => Promise<unknown>;
   readonly onCountChange: () => void;
 }
 
-/** The audio streams that this node serves. */
+/** The audio streams that a voice thread serves. */
 export class ActiveStreams {
   readonly #deps: ActiveStreamsDeps;
   readonly #sessions = new Map<AudioStream, Promise<unknown>>();
@@ -23,13 +23,9 @@ export class ActiveStreams {
     return this.#sessions.size;
   }
 
-  /** Resolves when the stream's voice session has ended; refuses the stream on a node without voice. */
+  /** Resolves when the stream's voice session has ended. */
   async serve(stream: AudioStream): Promise<void> {
     const { serveVoiceSession, onCountChange } = this.#deps;
-    if (serveVoiceSession === undefined) {
-      stream.close(CLOSE_TRY_AGAIN_LATER, 'this node has no voice');
-      return;
-    }
     const session = serveVoiceSession(stream);
     this.#sessions.set(stream, session);
     onCountChange();

@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-import { repeat } from '../base/async/repeat.ts';
 import type { Clock } from '../base/clock.ts';
 import { type CallwayError, invalid } from '../base/errors.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
-import type { AudioStream } from '../voice/audioStream.ts';
-import { acceptStream } from './acceptStream.ts';
 import type { DialectName } from './dialects/index.ts';
 import type { StreamGrant, StreamTickets } from './streamTickets.ts';
-import { CLOSE_NORMAL, type StreamSocket } from './transport/streamSocket.ts';
 
 export interface OpenStream {
   readonly dialect: DialectName;
@@ -25,7 +21,7 @@ export interface OpenedStream {
   readonly expiresAt: string;
 }
 
-/** Audio streams to our agents: from the request for a ticket to the end of the voice session. */
+/** Admits audio streams to our agents. Voice threads serve them. */
 export interface MediaStreams {
   /**
    * Issues a ticket for one connection, and creates the session unless it exists.
@@ -36,39 +32,39 @@ export interface MediaStreams {
   open(projectId: string, request: OpenStream): Promise<OpenedStream>;
   /** Issues a ticket for a call's own stream. @param baseUrl - Of the voice node. @returns The URL to connect to. */
   openForCall(grant: StreamGrant, baseUrl: string): Promise<string>;
-  redeem(ticket: string): Promise<StreamGrant | undefined>;
-  /** Serves a connection whose ticket was redeemed. Resolves when its voice session has ended; never rejects. */
-  serve(grant: StreamGrant, socket: StreamSocket): Promise<void>;
+  /**
+   * Uses up the ticket of a connection and issues one for the voice thread that will serve it.
+   *
+   * @returns The URL to connect to; undefined when the ticket is unknown, expired or used.
+   * @throws {CallwayError} 503 `voice_unavailable`
+   */
+  forward(ticket: string): Promise<string | undefined>;
 }
 
 /** The concurrent calls of projects, which streams without a call count as. Unrenewed slots expire within a minute. */
 export interface StreamSlots {
   /** @throws {CallwayError} 429 `call_limit_exceeded` when none is free. */
   acquire(projectId: string, slotId: string): Promise<void>;
-  renew(projectId: string, slotId: string): Promise<void>;
   release(projectId: string, slotId: string): Promise<void>;
 }
 
 export interface MediaStreamsDeps {
   readonly slots: StreamSlots;
   readonly tickets: StreamTickets;
-  readonly conversations: Pick<ConversationEngine, 'create' | 'find' | 'end'>;
-  /** Runs a voice session on the stream; resolves when it has ended. */
-  readonly serveVoiceSession: (stream: AudioStream) => Promise<unknown>;
+  readonly conversations: Pick<ConversationEngine, 'create' | 'find'>;
+  /** @returns The base URL of a voice thread. @throws {CallwayError} 503 `voice_unavailable` */
+  readonly selectVoiceNode: () => Promise<string>;
   /** Why this node takes no new sessions at the moment: it shuts down, or is overloaded. */
   readonly callRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
   readonly makeId: () => string;
   /** Of the HTTP API, as peers reach it. */
   readonly publicUrl: () => string;
-  readonly onError: (error: unknown, message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
 /** Time for a carrier to receive the URL and to connect. */
 export const TICKET_LIFETIME_MS = 30_000;
 const TICKET_BYTES = 24;
-/** A third of the time after which a slot expires. */
-const RENEW_SLOT_MS = 20_000;
 export const STREAM_PATH = '/v1/media-streams';
 
 export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
@@ -102,48 +98,9 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       }
     },
     openForCall: issue,
-    redeem: (ticket) => tickets.redeem(ticket),
-    async serve(grant, socket) {
-      const { projectId, sessionId, callId } = grant;
-      const fields = { projectId, sessionId, ...(callId === undefined ? {} : { callId }) };
-      const onListenerError = (error: unknown, event: string) =>
-        deps.onError(error, `audio stream: a listener of ${event} failed`, fields);
-      const freeSlot = holdSlot(deps, grant);
-      try {
-        const stream = await acceptStream(socket, grant, { clock, onListenerError });
-        if (!stream) return;
-        await deps.serveVoiceSession(stream);
-        stream.close(CLOSE_NORMAL);
-        const { malformed } = stream;
-        if (malformed > 0) {
-          deps.onError(undefined, 'audio stream: messages could not be read', { ...fields, malformed });
-        }
-        // The carrier has ended its call. Our own calls end their session themselves, and a stream that only broke may
-        // be reconnected.
-        if (callId === undefined && stream.wasStopped) {
-          await conversations.end(projectId, sessionId, 'call_ended');
-        }
-      } catch (error) {
-        deps.onError(error, 'audio stream failed', fields);
-        socket.terminate();
-      } finally {
-        await freeSlot();
-      }
+    async forward(ticket) {
+      const grant = await tickets.redeem(ticket);
+      return grant && (await issue(grant, await deps.selectVoiceNode()));
     },
-  };
-}
-
-/** Renews the slot of a stream until the returned function is called, which never rejects. */
-function holdSlot(
-  { slots, clock, onError }: MediaStreamsDeps,
-  { projectId, sessionId, slotId }: StreamGrant,
-): () => Promise<void> {
-  if (slotId === undefined) return async () => undefined;
-  const report = (error: unknown) =>
-    onError(error, 'slot of an audio stream not updated, it expires', { projectId, sessionId });
-  const stop = repeat(clock, RENEW_SLOT_MS, () => slots.renew(projectId, slotId), report);
-  return async () => {
-    await stop();
-    await slots.release(projectId, slotId).catch(report);
   };
 }

@@ -101,6 +101,12 @@ const cases: readonly AlertCase[] = [
   },
   one('CallwaySipFlood', 'callway_sip_events_total{event="refused.flood"}', growing(200), growing(1)),
   one('CallwayEventLoopLag', 'nodejs_eventloop_lag_p99_seconds{job="callway"}', steady(1), steady(0)),
+  one(
+    'CallwayVoiceThreadLag',
+    'callway_voice_thread_lag_p99_seconds{job="callway",thread="1"}',
+    steady(1),
+    steady(0),
+  ),
   {
     alert: 'CallwayDatabaseDown',
     fires: [

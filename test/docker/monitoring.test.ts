@@ -44,6 +44,14 @@ async function page(): Promise<string> {
     webhookDelayMs: async () => 0,
     certificateEndMs: async () => 0,
   });
+  const thread = {
+    number: 1,
+    nodeId: 'node/voice-1',
+    port: 1,
+    sessions: 0,
+    delay: { waitMs: 0, p99Ms: 1, maxMs: 2 },
+  };
+  metrics.watchVoiceThreads({ running: [thread] });
   metrics.watchCalls({
     capacity: { inUse: 0, limit: 1 },
     mediaSessions: () => 0,

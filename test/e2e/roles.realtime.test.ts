@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { connectRedis, type RedisConnection } from '../../src/infra/redis/connection/connection.ts';
-import { redisVoiceNodes } from '../../src/infra/redis/nodes/voiceNodes.ts';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
 import { callees } from '../scenarios/callees.ts';
 import { createClient } from '../support/gateway.ts';
 import { createTestDatabase } from '../support/postgres.ts';
@@ -16,7 +16,6 @@ const TIMEOUT = 180_000;
 const READY_TIMEOUT_MS = 90_000;
 let client: Client;
 let webhooks: WebhookReceiver;
-let redis: RedisConnection;
 let voices: ServiceProcess[];
 let media: ServiceProcess;
 const closers: (() => unknown)[] = [];
@@ -32,11 +31,7 @@ beforeAll(async () => {
   const [database, redisOfTest] = await Promise.all([createTestDatabase(), redisDatabase()]);
   closers.push(database.drop, redisOfTest.drop);
   webhooks = await receiveWebhooks();
-  redis = connectRedis({ url: redisOfTest.url, onError: () => undefined });
-  closers.push(
-    () => webhooks.close(),
-    () => redis.close(),
-  );
+  closers.push(() => webhooks.close());
   const shared = {
     DATABASE_URL: database.url,
     REDIS_URL: redisOfTest.url,
@@ -59,18 +54,13 @@ afterAll(async () => {
   for (const close of closers.reverse()) await close();
 });
 
-/** The voice node of the only call; a dead node's lease lasts a few seconds. */
+/** The voice node of the only call. @param dead - One that does not answer. */
 async function talker(dead?: ServiceProcess): Promise<ServiceProcess> {
-  const { url } = await vi.waitFor(async () => {
-    const busy = (await redisVoiceNodes(redis).list()).find(
-      (node) => node.sessions > 0 && node.url !== dead?.url,
-    );
-    if (!busy) throw new Error('no voice node has a session');
-    return busy;
+  return await vi.waitFor(async () => {
+    for (const voice of voices)
+      if (voice !== dead && /^callway_talks_active 1$/m.test(await metricsOf(voice))) return voice;
+    throw new Error('no voice node has a session');
   }, SLOW);
-  const found = voices.find((voice) => voice.url === url);
-  if (!found) throw new Error(`${url} is none of ours`);
-  return found;
 }
 
 async function historyOf(line: Line, { sessionId }: PlacedCall) {
@@ -144,6 +134,19 @@ describe('each role in a process of its own', { ...requiresSipPeers, timeout: TI
     // Greeted once.
     expect(messages.filter(({ content }) => content.startsWith('Hello'))).toHaveLength(1);
     expect(events.filter(({ type }) => type === 'session_started')).toHaveLength(1);
+  });
+
+  test('an API node relays the stream of another carrier to a voice node', async () => {
+    const line = await makeLine(client, webhooks, { trunks: [] });
+    const { url } = (await line.api('POST', '/media-streams', { dialect: 'twilio' })).body;
+    const socket = new WebSocket(url);
+    onTestFinished(() => socket.terminate());
+    await once(socket, 'open');
+    const start = { streamSid: 'MZ1', callSid: 'CA1', tracks: ['inbound'] };
+    socket.send(JSON.stringify({ event: 'start', start }));
+    const [message] = await once(socket, 'message');
+    expect(JSON.parse(String(message))).toMatchObject({ event: 'media', streamSid: 'MZ1' });
+    expect(await metricsOf(await talker())).toMatch(/^callway_voice_thread_sessions\{thread="1"\} 1$/m);
   });
 
   test('a media node shuts down in order within its drain time, and leaves nothing behind', async () => {

@@ -18,7 +18,7 @@ function setUp() {
   return { clock, counts, ends, streams, ...createStreams(ends) };
 }
 
-function createStreams(ends = new Map<AudioStream, () => void>()) {
+function createStreams(ends: ReadonlyMap<AudioStream, () => void>) {
   const closes: unknown[][] = [];
   const createStream = () => {
     const stream = {
@@ -49,14 +49,6 @@ test('ActiveStreams rejects and forgets a stream whose voice session fails', asy
   });
   await expect(streams.serve({} as AudioStream)).rejects.toThrow('the session failed');
   expect(streams.count).toBe(0);
-});
-
-test('ActiveStreams of a node without voice asks the gateway to try again later', async () => {
-  const { closes, createStream } = createStreams();
-  const clock = createSimulatedClock();
-  const streams = new ActiveStreams({ clock, serveVoiceSession: undefined, onCountChange: () => undefined });
-  await streams.serve(createStream());
-  expect([closes, streams.count]).toEqual([[[1013, 'this node has no voice']], 0]);
 });
 
 test('ActiveStreams drains by waiting, and closes the streams that outlast the grace period', async () => {

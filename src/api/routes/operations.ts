@@ -17,7 +17,7 @@ const readiness = z.object({
     .array(z.string())
     .optional()
     .describe(
-      'Parts of the node that are late: `main`, `rtp`, `queue`. While there is one, new calls get 503 `node_overloaded`, and all else works.',
+      'Parts of the node that are late: `main`, `voice`, `rtp`, `queue`. While there is one, new calls get 503 `node_overloaded`, and all else works.',
     ),
 });
 

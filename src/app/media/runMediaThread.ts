@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import { constants } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
 import type { ConnectStream } from '../../media/agentStream/streamClient.ts';
@@ -26,7 +27,7 @@ export function runMediaThread(connectStream: ConnectStream, packetIo: PacketIo 
     codecs: createCodecRegistry(),
     connectStream,
     randomUint32: () => randomFillSync(random)[0] ?? 0,
-    hasPriority: raiseThreadPriority(),
+    hasPriority: raiseThreadPriority(constants.priority.PRIORITY_HIGH),
   };
   new ThreadServer(deps, workerData as MediaThreadData).start();
 }

@@ -4,6 +4,7 @@ import type { DelayMeter } from '../../calls/limits/overloadMonitor.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
 import { percentileOf } from '../../media/ticker/delayHistogram.ts';
+import type { RunningVoiceThread } from '../../voice/threads/voiceThreads.ts';
 
 /** Says nothing of this node alone: another one may take the jobs. */
 export const CALL_QUEUE = 'queue';
@@ -13,6 +14,15 @@ const RTP_SHARE = 0.95;
 /** Of one thread. */
 export function eventLoopMeter(part: string, wait: EventLoopWait, limitMs: number): DelayMeter {
   return { part, limitMs, readMs: async () => wait.readMs() };
+}
+
+/** The event loops of the voice threads, by the one that is latest. */
+export function voiceMeter(
+  threads: () => readonly Pick<RunningVoiceThread, 'delay'>[],
+  limitMs: number,
+): DelayMeter {
+  const readMs = async () => Math.max(0, ...threads().map(({ delay }) => delay.waitMs));
+  return { part: 'voice', limitMs, readMs };
 }
 
 /** The sending of RTP, by the thread that is latest. */

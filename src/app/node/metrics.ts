@@ -15,7 +15,9 @@ import { createSessionMetrics, type SessionMetrics } from '../../observability/m
 import { renderSipServerMetrics } from '../../observability/metrics/sip.ts';
 import { registerSurroundings, type Surroundings } from '../../observability/metrics/surroundings.ts';
 import { withTrunkMetrics } from '../../observability/metrics/trunkHealth.ts';
+import { registerVoiceThreadMetrics } from '../../observability/metrics/voiceThreads.ts';
 import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
+import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 
 /** Gauges with the suffix of a counter; the same values exist without the suffix. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
@@ -33,6 +35,7 @@ export interface BuiltMetrics {
   /** Reads the threads' statistics at each scrape. */
   watchMedia(media: Pick<ThreadedMediaEngine, 'statistics'>): void;
   watchSip(server: Pick<SipServerAccess, 'stats'>): void;
+  watchVoiceThreads(threads: Pick<VoiceThreads, 'running'>): void;
 }
 
 export function buildMetrics(): BuiltMetrics {
@@ -60,5 +63,6 @@ export function buildMetrics(): BuiltMetrics {
     watchSip(server) {
       texts.push(async () => renderSipServerMetrics(await server.stats()));
     },
+    watchVoiceThreads: (threads) => registerVoiceThreadMetrics(registry, () => threads.running),
   };
 }

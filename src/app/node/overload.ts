@@ -6,13 +6,15 @@ import { type CallwayError, nodeDraining, nodeOverloaded } from '../../base/erro
 import { type DelayMeter, type LoadChange, OverloadMonitor } from '../../calls/limits/overloadMonitor.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
+import type { RunningVoiceThread } from '../../voice/threads/voiceThreads.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
-import { CALL_QUEUE, callQueueMeter, eventLoopMeter, rtpMeter } from './delayMeters.ts';
+import { CALL_QUEUE, callQueueMeter, eventLoopMeter, rtpMeter, voiceMeter } from './delayMeters.ts';
 
 export interface OverloadParts {
   readonly config: Config;
   readonly media: ThreadedMediaEngine | undefined;
+  readonly voiceThreads: () => readonly Pick<RunningVoiceThread, 'delay'>[];
   readonly jobs: JobQueues;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -46,13 +48,14 @@ export function buildAdmission(parts: OverloadParts): Admission {
   };
 }
 
-function metersOf({ config, media, jobs, clock, lifecycle }: OverloadParts): DelayMeter[] {
+function metersOf({ config, media, voiceThreads, jobs, clock, lifecycle }: OverloadParts): DelayMeter[] {
   const { OVERLOAD_EVENT_LOOP_MS, OVERLOAD_RTP_MS, OVERLOAD_QUEUE_MS, ROLES } = config;
   const meters: DelayMeter[] = [];
   if (OVERLOAD_EVENT_LOOP_MS > 0) {
     const wait = new EventLoopWait();
     lifecycle.onClose(async () => wait.close());
     meters.push(eventLoopMeter('main', wait, OVERLOAD_EVENT_LOOP_MS));
+    if (ROLES.includes('voice')) meters.push(voiceMeter(voiceThreads, OVERLOAD_EVENT_LOOP_MS));
   }
   if (media && OVERLOAD_RTP_MS > 0) meters.push(rtpMeter(media, OVERLOAD_RTP_MS));
   if (ROLES.includes('api') && OVERLOAD_QUEUE_MS > 0)

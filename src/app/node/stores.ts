@@ -2,28 +2,20 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 
 import type { Dependency } from '../../api/ports.ts';
-import { type Clock, systemClock } from '../../base/clock.ts';
 import { packagePath } from '../../base/packagePath.ts';
 import type { Database } from '../../infra/postgres/connection/database.ts';
 import { migrate, readMigrations } from '../../infra/postgres/connection/migrate.ts';
-import { openPostgres } from '../../infra/postgres/connection/postgres.ts';
 import { EmbeddedServer } from '../../infra/postgres/embedded/server.ts';
-import { connectRedis, type RedisConnection } from '../../infra/redis/connection/connection.ts';
+import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
 import { startRedisServer } from '../../infra/redis/connection/localServer.ts';
 import { type JobQueues, openJobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
+import { connectDatabase, type DatabaseServer } from './connections.ts';
 import { restrictAccess } from './dataFolder.ts';
-import { logHealthChanges } from './healthMonitoring.ts';
 import type { StartupPhase } from './startupServer.ts';
 
 const MIGRATIONS = packagePath('migrations');
-
-/** Where every thread of this node finds the database. */
-export interface DatabaseServer {
-  readonly url: string;
-  readonly isEmbedded: boolean;
-}
 
 /** Starts or connects to the database, and migrates it. */
 export async function openDatabase(
@@ -64,17 +56,6 @@ async function startDatabase(
   return { url: server.url, isEmbedded: true };
 }
 
-/** A pool of connections, of which each thread has its own. */
-export function connectDatabase({ url, isEmbedded }: DatabaseServer, logger: Logger): Database {
-  return openPostgres({
-    url,
-    sharesSession: isEmbedded,
-    // The embedded server answers a probe only after the statements before it.
-    ...(!isEmbedded && { health: logHealthChanges('database', logger, systemClock) }),
-    onIdleError: (error) => logger.warn({ reason: error.message }, 'idle database connection failed'),
-  });
-}
-
 /** Starts a Redis server as a child process. @returns Its URL. */
 export async function startRedis(config: Config, logger: Logger, lifecycle: Lifecycle): Promise<string> {
   const server = await startRedisServer({
@@ -83,19 +64,6 @@ export async function startRedis(config: Config, logger: Logger, lifecycle: Life
   });
   lifecycle.onClose(() => server.close());
   return server.url;
-}
-
-/** @returns Connects to Redis. Only the connection for commands is health-checked. */
-export function redisConnector(url: string, clock: Clock, logger: Logger, lifecycle: Lifecycle) {
-  const log = logger.child({ part: 'redis' });
-  return (use: 'commands' | 'subscriptions'): RedisConnection =>
-    lifecycle.closing(
-      connectRedis({
-        url,
-        ...(use === 'commands' && { health: logHealthChanges('redis', logger, clock) }),
-        onError: (error) => log.warn({ reason: error.message }, 'redis connection failed'),
-      }),
-    );
 }
 
 export function openJobs(url: string, logger: Logger): JobQueues {

@@ -4,13 +4,13 @@ import type { App, Dependency, HttpSettings } from '../../api/ports.ts';
 import { createServer } from '../../api/server.ts';
 import { redisRateLimiter } from '../../infra/redis/limits/rateLimiter.ts';
 import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
+import type { MediaStreams } from '../../streams/mediaStreams.ts';
 import { startMetricsServer } from '../node/metricsServer.ts';
 import type { NodeContext } from '../node/node.ts';
 import { databaseDependency, redisDependency } from '../node/stores.ts';
 import { measureSurroundings } from '../node/surroundings.ts';
 import type { Services } from '../services/services.ts';
 import { shownSettings } from '../settings/describe.ts';
-import type { VoiceRole } from './voice.ts';
 
 /**
  * The HTTP server of a node: operations routes on all nodes, audio WebSockets with the role `voice`, and the public API
@@ -19,7 +19,7 @@ import type { VoiceRole } from './voice.ts';
 export async function buildApi(
   node: NodeContext,
   services: Services,
-  { mediaStreams }: VoiceRole,
+  mediaStreams: MediaStreams,
   dependencies: readonly Dependency[],
 ): Promise<App> {
   const { storage, redis, adminToken, clock, lifecycle, metrics, onError } = node;
@@ -90,7 +90,7 @@ function httpSettings(
   };
 }
 
-/** A node with the API but without voice answers the audio WebSockets, too: with "try again later". */
+/** A node with the API but without voice relays the audio WebSockets to a voice node. */
 function servedRoutes(roles: NodeContext['config']['ROLES']): HttpSettings['serves'] {
   if (roles.includes('api')) return ['api', 'audioStreams'];
   return roles.includes('voice') ? ['audioStreams'] : [];

@@ -1,31 +1,29 @@
-import type { App, Dependency } from '../../api/ports.ts';
+import type { Dependency } from '../../api/ports.ts';
 import { repeat } from '../../base/async/repeat.ts';
 import { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
+import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
 import type { CallNode } from '../../calls/runner/callNode.ts';
+import type { MediaStreams } from '../../streams/mediaStreams.ts';
 import { buildCallNode } from '../media/callNode.ts';
 import { maxCalls, mediaLoad } from '../media/media.ts';
 import { buildTelephony } from '../media/telephony.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { Services } from '../services/services.ts';
-import { buildVoiceNodeSelector, type VoiceNodeParts } from '../voice/voiceNodes.ts';
-import type { VoiceRole } from './voice.ts';
 
 /** Recordings of calls that were removed are on this node for at most this time. */
 const ORPHANED_RECORDINGS_MS = 10 * 60_000;
 
 export interface MediaRole {
   readonly dependency: Dependency;
-  readonly capacity: NodeCapacity;
-  /** Builds what runs calls, once the server listens. */
-  buildCallNode(app: App): CallNode;
+  /** Builds what runs calls, and takes inbound ones from then on. */
+  buildCallNode(): CallNode;
 }
 
 /** SIP and RTP. @returns Undefined without the role `media`. */
 export async function buildMediaRole(
   node: NodeContext,
   services: Services,
-  voice: VoiceRole,
-  voiceNodes: VoiceNodeParts,
+  streams: { readonly mediaStreams: MediaStreams; readonly voiceNodes: VoiceNodeSelector },
 ): Promise<MediaRole | undefined> {
   const { config, media, sipServer, metrics, storage, lifecycle, clock, logger } = node;
   if (!media || !sipServer) return undefined;
@@ -57,16 +55,14 @@ export async function buildMediaRole(
   metrics.watchSip(sipServer);
   return {
     dependency: telephony.dependency,
-    capacity,
-    buildCallNode: (app) =>
+    buildCallNode: () =>
       buildCallNode({
         ...node,
+        ...streams,
         calls,
         conversations,
         telephony: telephony.telephony,
         recordings: recordings.calls,
-        mediaStreams: voice.mediaStreams,
-        voiceNodes: buildVoiceNodeSelector(voiceNodes, app),
         metrics: metrics.calls,
         capacity,
         drainMs: config.DRAIN_SECONDS * 1000,

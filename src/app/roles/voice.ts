@@ -1,39 +1,61 @@
-import type { App } from '../../api/ports.ts';
-import type { VoiceNodeRegistration } from '../../calls/nodes/voiceNodeRegistry.ts';
-import type { NodeContext } from '../node/node.ts';
-import type { Services } from '../services/services.ts';
-import { type BuiltStreams, buildStreams } from '../voice/streams.ts';
-import { registerOwnVoiceNode, type VoiceNodeParts } from '../voice/voiceNodes.ts';
+import { availableParallelism } from 'node:os';
 
-export interface VoiceRole extends BuiltStreams {
-  /** Registers this node with the media nodes; with the role `voice`. */
-  register(app: App): Promise<void>;
-  /** Takes no new sessions. */
-  withdraw(): Promise<void>;
+import type { VoiceNodeRegistry } from '../../calls/nodes/voiceNodeRegistry.ts';
+import { writeLine } from '../../observability/logger.ts';
+import { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
+import type { NodeContext } from '../node/node.ts';
+import { startVoiceThread } from '../voice/startVoiceThread.ts';
+import { receiveReport, type ThreadReport } from '../voice/threadReports.ts';
+
+export interface VoiceRole {
+  readonly threads: VoiceThreads<ThreadReport>;
+  /** Resolves when the first thread accepts audio streams. */
+  readonly started: Promise<void>;
 }
 
-/** Audio streams, and voice sessions with the role `voice`. */
-export async function buildVoiceRole(
+/**
+ * Starts the threads that run voice sessions.
+ *
+ * @returns Undefined without the role `voice`.
+ */
+export function startVoiceRole(
   node: NodeContext,
-  { conversations, calls }: Services,
-  voiceNodes: VoiceNodeParts,
-): Promise<VoiceRole> {
-  let registration: VoiceNodeRegistration | undefined;
-  const streams = await buildStreams({
-    ...node,
-    conversations,
-    calls,
-    onChange: () => registration?.update(),
+  registry: VoiceNodeRegistry,
+  onSessionEnded: () => void,
+): VoiceRole | undefined {
+  const { config, logger, lifecycle, clock, nodeId, onError } = node;
+  if (!config.ROLES.includes('voice')) return undefined;
+  const voiceLogger = logger.child({ part: 'voice' });
+  const receiver = {
     metrics: node.metrics.sessions,
-  });
-  return {
-    ...streams,
-    async register(app) {
-      if (!node.config.ROLES.includes('voice')) return;
-      registration = await registerOwnVoiceNode(voiceNodes, app, streams.live);
-    },
-    async withdraw() {
-      await registration?.withdraw();
-    },
+    writeLine: (line: string) => writeLine(logger, line),
+    onSessionEnded,
   };
+  const threads = new VoiceThreads<ThreadReport>({
+    clock,
+    nodeId,
+    maxThreads: config.VOICE_THREADS ?? availableParallelism(),
+    startThread: ({ number, nodeId: threadId, isReplacement }) =>
+      startVoiceThread({
+        config,
+        name: `voice-${number}`,
+        nodeId: threadId,
+        database: node.databaseServer,
+        redisUrl: node.redisUrl,
+        secretsKey: node.secretsKey,
+        recoversTurns: isReplacement,
+      }),
+    onReport: (report) => receiveReport(receiver, report),
+    onFault(fault) {
+      voiceLogger.error(fault, 'voice thread lost; its calls continue on another');
+      registry
+        .deregister(fault.nodeId)
+        .catch((error: unknown) => onError(error, 'lost voice thread not deregistered, it expires'));
+    },
+  });
+  lifecycle.closing(threads);
+  node.metrics.watchVoiceThreads(threads);
+  const started = threads.start();
+  started.catch(() => undefined); // awaited by the start of the node
+  return { threads, started };
 }

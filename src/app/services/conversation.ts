@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import { countSession, type SessionCounter } from '../../agents/accounts/quotas.ts';
 import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import { releaseFor } from '../../agents/agents.ts';
-import type { McpServers } from '../../agents/mcp/mcpServers.ts';
+import { McpServers } from '../../agents/mcp/mcpServers.ts';
+import type { McpTools } from '../../agents/mcp/mcpTools.ts';
 import { createTemplateCache } from '../../agents/pathway/templates.ts';
 import type { SchemaChecker } from '../../agents/schemaChecker.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -24,16 +25,18 @@ import { createToolRunner } from '../../engine/tools/toolRunner.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
 import { createTurnSpool } from '../../infra/files/turnSpool.ts';
 import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
+import type { McpClientDeps } from '../../infra/mcp/mcpClient.ts';
 import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
 import { redisSessionLock } from '../../infra/redis/locks/sessionLock.ts';
 import type { Lifecycle } from '../lifecycle.ts';
+import type { ThreadContext } from '../node/threadContext.ts';
 import type { Config } from '../settings/config.ts';
 
 /** In the data folder. */
 export const TURN_SPOOL_FOLDER = 'waiting-turns';
 
-export interface ConversationParts {
+interface ConversationParts {
   readonly config: Config;
   readonly storage: ReturnType<typeof createStorage>;
   readonly redis: RedisConnection;
@@ -50,11 +53,35 @@ export interface ConversationParts {
   readonly sessionCounter: SessionCounter;
   readonly tracer: Tracer;
   readonly onEnded: () => void;
+  /** Stores the turns that a process or thread before this one has left in the spool. */
+  readonly recoversTurns: boolean;
   readonly lifecycle: Lifecycle;
 }
 
-/** Builds the engine that chat and calls run on. */
-export function buildConversationEngine(parts: ConversationParts): ConversationEngine {
+/** The engine that chat and calls run on, with the MCP servers that its tools are on. */
+export function buildConversations(
+  context: ThreadContext,
+  parts: Pick<ConversationParts, 'models' | 'knowledge' | 'onEnded' | 'recoversTurns'>,
+): { readonly mcpServers: McpServers; readonly conversations: ConversationEngine } {
+  const mcpServers = new McpServers({ ...context, tools: mcpTools(context), schemas: context.sandbox });
+  context.lifecycle.onClose(() => mcpServers.close());
+  return { mcpServers, conversations: buildConversationEngine({ ...context, ...parts, mcpServers }) };
+}
+
+/** The SDK is loaded when a project first uses an MCP server: it would be a tenth of the start of each thread. */
+function mcpTools(deps: McpClientDeps): McpTools {
+  let loading: Promise<McpTools> | undefined;
+  const load = () => {
+    loading ??= import('../../infra/mcp/mcpClient.ts').then(({ createMcpTools }) => createMcpTools(deps));
+    return loading;
+  };
+  return {
+    list: async (...args) => (await load()).list(...args),
+    call: async (...args) => (await load()).call(...args),
+  };
+}
+
+function buildConversationEngine(parts: ConversationParts): ConversationEngine {
   const { config, storage, clock, logger } = parts;
   const { stores } = storage;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
@@ -65,7 +92,7 @@ export function buildConversationEngine(parts: ConversationParts): ConversationE
     onError,
   });
   parts.lifecycle.onClose(() => attachedSessions.close());
-  if (config.ROLES.includes('voice'))
+  if (parts.recoversTurns)
     attachedSessions.start().catch((error: unknown) => onError(error, 'spooled turns not read'));
   return createConversationEngine({
     ...engineDeps(parts),

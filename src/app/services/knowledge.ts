@@ -1,45 +1,29 @@
 import { join } from 'node:path';
-import type { Logger } from 'pino';
 import type { KnowledgeService } from '../../api/ports.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
 import type { Bucket } from '../../infra/objectStore/bucket.ts';
 import { bucketDocuments } from '../../infra/objectStore/documents/bucketDocuments.ts';
 import { documentsWithFallback } from '../../infra/objectStore/documents/documentsWithFallback.ts';
 import { localDocuments, UPLOADS_FOLDER } from '../../infra/objectStore/documents/localDocuments.ts';
-import type { createStorage } from '../../infra/postgres/storage.ts';
 import { ingestionQueue, startIngestionWorker } from '../../infra/redis/queues/ingestionQueue.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { DocumentFiles } from '../../knowledge/files.ts';
 import { ingest } from '../../knowledge/ingest/ingest.ts';
 import { startIngestionSweeps } from '../../knowledge/ingest/sweeps.ts';
 import { createDocuments } from '../../knowledge/intake/documents.ts';
-import { createKnowledgeRetriever } from '../../knowledge/search/knowledgeRetriever.ts';
-import { createRetrieval } from '../../knowledge/search/retrieval.ts';
-import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { LOCAL_EMBEDDING_MODEL } from '../../providers/ports/embedder.ts';
-import type { Lifecycle } from '../lifecycle.ts';
-import type { Config } from '../settings/config.ts';
-import { buildEmbedders } from './providers.ts';
+import { buildKnowledgeSearch, type SearchParts } from './knowledgeSearch.ts';
 
 /** Concurrent ingestions per node; each may use a thread with its memory. */
 const INGESTION_CONCURRENCY = 2;
-/** A caller waits for a query, and not for a document. */
-const QUERY_RETRIES = { maxAttempts: 2, timeoutMs: 8_000 } as const;
 /** More attempts follow by the queue, and the dataset shows why. */
 const DOCUMENT_RETRIES = { maxAttempts: 2, timeoutMs: 60_000 } as const;
 
-export interface KnowledgeParts {
-  readonly config: Config;
+export interface KnowledgeParts extends SearchParts {
   readonly bucket: Bucket | undefined;
-  readonly storage: ReturnType<typeof createStorage>;
   readonly jobs: JobQueues;
-  readonly metrics: Pick<SessionMetrics, 'providerMetrics'>;
-  readonly clock: Clock;
   readonly makeId: MakeId;
-  readonly logger: Logger;
-  readonly lifecycle: Lifecycle;
 }
 
 /** Upload and search of documents; nodes of the role `worker` also ingest them. */
@@ -51,7 +35,7 @@ export async function buildKnowledge(
   const logger = parts.logger.child({ part: 'knowledge' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const files = buildFiles(parts);
-  const embedders = await buildEmbedders({ ...parts, logger });
+  const { embedders, retrieval, search } = await buildKnowledgeSearch(parts);
   const documents = createDocuments({
     files,
     removals: stores.fileRemovals,
@@ -60,14 +44,7 @@ export async function buildKnowledge(
     makeId,
     onError,
   });
-  const { knowledgebases, datasets, chunks } = stores;
-  const findEmbedder = embedders(QUERY_RETRIES);
-  const retrieval = createRetrieval({
-    knowledgebases,
-    chunks: storage.chunkSearch,
-    findEmbedder: findEmbedder,
-    clock,
-  });
+  const { datasets, chunks } = stores;
   if (config.ROLES.includes('worker')) {
     const deps = {
       datasets,
@@ -95,7 +72,7 @@ export async function buildKnowledge(
     encoderOf: (model) => (config.EMBEDDING_PROVIDER === 'local' ? LOCAL_EMBEDDING_MODEL.name : model),
     documents,
     retrieval,
-    search: createKnowledgeRetriever(retrieval),
+    search,
   };
 }
 

@@ -38,6 +38,8 @@ export interface ProviderParts {
   readonly logger: Logger;
   readonly metrics: Pick<SessionMetrics, 'providerMetrics'>;
   readonly lifecycle: Lifecycle;
+  /** Of what is not configured or installed; default: logs it. */
+  readonly warn?: ProviderOptions['warn'];
 }
 
 export interface ChatParts extends ProviderParts {
@@ -123,9 +125,9 @@ export async function buildEmbedders(parts: ProviderParts): Promise<EmbedderLook
     providers.push(await EMBEDDING_PROVIDERS.openai(providerOptions(parts, openai)));
   for (const { close } of providers) lifecycle.onClose(close);
   if (config.EMBEDDING_PROVIDER === 'local')
-    logger.warn(
-      { model: LOCAL_EMBEDDING_MODEL.name },
+    warningOf(parts)(
       'no embeddings endpoint configured: documents are embedded by the local model, which is for English',
+      { model: LOCAL_EMBEDDING_MODEL.name },
     );
   const embedders = new Map(
     providers.flatMap((provider) => provider.embedders.map((embedder) => [embedder.model.name, embedder])),
@@ -164,16 +166,21 @@ function credentialsOf(config: Config, prefix: string): Credentials {
   return { apiKey: read('API_KEY'), baseUrl: read('BASE_URL') };
 }
 
+function warningOf({ warn, logger }: ProviderParts): ProviderOptions['warn'] {
+  return warn ?? ((message, fields) => logger.warn(fields, message));
+}
+
 function providerOptions(
-  { config, clock, logger }: ProviderParts,
+  parts: ProviderParts,
   credentials: Credentials,
 ): ProviderOptions & Required<Pick<ProviderOptions, 'onRetry'>> {
+  const { config, clock, logger } = parts;
   return {
     credentials,
     clock,
     timeoutMs: config.MODEL_TIMEOUT_SECONDS * 1000,
     searchPath: readEnvironment().PATH ?? '',
     onRetry: (err) => logger.warn({ err }, 'model failed before its first output, retrying'),
-    warn: (message, fields) => logger.warn(fields, message),
+    warn: warningOf(parts),
   };
 }

@@ -1,8 +1,6 @@
-import { McpServers } from '../../agents/mcp/mcpServers.ts';
-import { createMcpTools } from '../../infra/mcp/mcpClient.ts';
 import type { NodeContext } from '../node/node.ts';
 import { buildCalls } from './calls.ts';
-import { buildConversationEngine } from './conversation.ts';
+import { buildConversations } from './conversation.ts';
 import { buildCustomers } from './customers.ts';
 import { buildKnowledge } from './knowledge.ts';
 import { buildChat } from './providers.ts';
@@ -13,7 +11,7 @@ export type Services = Awaited<ReturnType<typeof buildServices>>;
 
 /** What the roles of a node have in common: conversations, knowledge, webhooks, recordings, calls and customers. */
 export async function buildServices(node: NodeContext) {
-  const { lifecycle, metrics } = node;
+  const { config, lifecycle, metrics } = node;
   const recordings = buildRecordings(node);
   const models = await buildChat({ ...node, metrics: metrics.sessions });
   const webhooks = buildWebhooks({
@@ -26,14 +24,11 @@ export async function buildServices(node: NodeContext) {
   const knowledge = await buildKnowledge({ ...node, metrics: metrics.sessions });
   // Before what its workers use: they hand over their jobs first.
   lifecycle.onClose(() => node.jobs.close());
-  const mcpServers = new McpServers({ ...node, tools: createMcpTools(node), schemas: node.sandbox });
-  lifecycle.onClose(() => mcpServers.close());
-  const conversations = buildConversationEngine({
-    ...node,
+  const { mcpServers, conversations } = buildConversations(node, {
     models,
-    mcpServers,
     knowledge: knowledge.search,
     onEnded: () => webhooks.dispatcher.wake(),
+    recoversTurns: config.ROLES.includes('voice'),
   });
   const calls = buildCalls({
     ...node,

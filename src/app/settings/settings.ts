@@ -25,7 +25,7 @@ export const settings = z.object({
   NODE_URL: httpUrl()
     .optional()
     .describe(
-      'URL at which other nodes reach this node’s HTTP server, for the audio of their calls; default `http://HOST:PORT`, with this machine’s own address when `HOST` is a wildcard.',
+      'URL at which other nodes reach this node’s HTTP server, for the audio of their calls, which it relays to its voice threads. By default they connect to the threads directly, at free ports of `HOST`, or of this machine’s own address when `HOST` is a wildcard.',
     ),
   TRUST_PROXY: trustedProxies()
     .default(false)
@@ -103,6 +103,11 @@ export const settings = z.object({
   MEDIA_WORKERS: integer(1, 256)
     .optional()
     .describe('Number of media threads; default one less than the number of cores.'),
+  VOICE_THREADS: integer(1, 256)
+    .optional()
+    .describe(
+      'Maximum number of threads that run voice sessions; default the number of cores. One starts with the node, the others as calls need them.',
+    ),
   MAX_CALLS_PER_NODE: integer(1, 100_000)
     .optional()
     .describe(

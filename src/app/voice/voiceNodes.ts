@@ -1,49 +1,27 @@
 import type { AddressInfo } from 'node:net';
 import type { App, Dependency } from '../../api/ports.ts';
 import type { Clock } from '../../base/clock.ts';
-import { advertisedAddress, httpUrl, localAddress } from '../../calls/nodes/nodeAddress.ts';
-import {
-  requireVoiceNode,
-  VoiceNodeRegistration,
-  type VoiceNodeRegistry,
-} from '../../calls/nodes/voiceNodeRegistry.ts';
+import { httpUrl, localAddress } from '../../calls/nodes/nodeAddress.ts';
+import { requireVoiceNode, type VoiceNodeRegistry } from '../../calls/nodes/voiceNodeRegistry.ts';
 import { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
-import type { ActiveStreams } from '../../streams/activeStreams.ts';
+import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 import type { Config } from '../settings/config.ts';
 
-export interface VoiceNodeParts {
-  readonly config: Config;
-  readonly registry: VoiceNodeRegistry;
-  readonly nodeId: string;
-  readonly clock: Clock;
-  readonly onError: (error: unknown, what: string) => void;
-}
-
-/** Registers this node as a voice node. */
-export async function registerOwnVoiceNode(
-  { config, registry, nodeId, clock, onError }: VoiceNodeParts,
-  app: App,
-  streams: Pick<ActiveStreams, 'count'>,
-): Promise<VoiceNodeRegistration> {
-  const url = config.NODE_URL ?? addressOf(app, advertisedAddress(config.HOST));
-  const node = { nodeId, url };
-  const sessions = () => streams.count;
-  const registration = new VoiceNodeRegistration({ registry, node, sessions, clock, onError });
-  await registration.start();
-  return registration;
-}
-
+/** @param threads - Those of this node; undefined without the role `voice`. */
 export function buildVoiceNodeSelector(
-  { config, registry, nodeId, clock }: VoiceNodeParts,
-  app: App,
+  { config, clock }: { readonly config: Config; readonly clock: Clock },
+  registry: VoiceNodeRegistry,
+  threads: Pick<VoiceThreads, 'running'> | undefined,
 ): VoiceNodeSelector {
-  const url = () => addressOf(app, localAddress(config.HOST));
-  const own = config.ROLES.includes('voice') ? { own: { nodeId, url } } : {};
-  return new VoiceNodeSelector({ registry, ...own, clock, random: Math.random });
+  const host = localAddress(config.HOST);
+  const own =
+    threads &&
+    (() => threads.running.map(({ port, ...thread }) => ({ ...thread, url: httpUrl(host, port) })));
+  return new VoiceNodeSelector({ registry, ...(own && { own }), clock, random: Math.random });
 }
 
 /** A node that runs calls but no voice sessions depends on a voice node. */
-export function voiceDependency({ config, registry }: VoiceNodeParts): readonly Dependency[] {
+export function voiceDependency(config: Config, registry: VoiceNodeRegistry): readonly Dependency[] {
   if (!config.ROLES.includes('media') || config.ROLES.includes('voice')) return [];
   return [{ name: 'voice', check: () => requireVoiceNode(registry) }];
 }

@@ -4,8 +4,8 @@ import type { VoiceNode, VoiceNodeRegistry } from './voiceNodeRegistry.ts';
 
 export interface VoiceNodeSelectorDeps {
   readonly registry: Pick<VoiceNodeRegistry, 'list'>;
-  /** This node, if it runs voice sessions. */
-  readonly own?: { readonly nodeId: string; readonly url: () => string };
+  /** The voice threads of this node, as they are now; absent without the role `voice`. */
+  readonly own?: () => readonly VoiceNode[];
   readonly clock: Clock;
   /** 0 to less than 1. */
   readonly random: () => number;
@@ -22,7 +22,7 @@ interface Assignment {
   readonly atMs: number;
 }
 
-/** Selects the voice node for each call that this node runs. */
+/** Selects the voice node for each call and audio stream of this node. */
 export class VoiceNodeSelector {
   readonly #deps: VoiceNodeSelectorDeps;
   readonly #nodeOfCall = new Map<string, string>();
@@ -34,28 +34,32 @@ export class VoiceNodeSelector {
   }
 
   /**
-   * This node if it runs voice sessions, else the least busy one. A call that asks again has lost, or not reached, its
-   * previous node; all calls avoid that node for a while.
+   * The least busy voice thread of this node, else the least busy of all. A call that asks again has lost, or not
+   * reached, its previous one; all calls avoid that one for a while.
    *
    * @returns Its URL, `http://host:port`.
    * @throws {CallwayError} 503 `voice_unavailable` when no voice node is registered.
    */
   async select(callId: string): Promise<string> {
-    const { own, registry, clock } = this.#deps;
+    const { own = () => [], registry } = this.#deps;
     this.#avoidPreviousOf(callId);
-    const selected =
-      own && this.#isTrusted(own)
-        ? { nodeId: own.nodeId, url: own.url() }
-        : this.#leastBusy(await registry.list());
-    if (!selected) {
-      const message = 'No voice node is available at the moment';
-      throw new CallwayError('unavailable', 'voice_unavailable', message, {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    }
-    this.#nodeOfCall.set(callId, selected.nodeId);
-    this.#recent = [...this.#recent, { nodeId: selected.nodeId, atMs: clock.monotonicMs() }];
-    return selected.url;
+    const trusted = own().filter((node) => this.#isTrusted(node));
+    const { nodeId, url } = this.#leastBusy(trusted.length > 0 ? trusted : await registry.list());
+    this.#nodeOfCall.set(callId, nodeId);
+    return url;
+  }
+
+  /**
+   * For the stream of another carrier, which has connected to this node: its own least busy voice thread, or on a node
+   * without voice the least busy of all.
+   *
+   * @returns Its URL, `http://host:port`.
+   * @throws {CallwayError} 503 `voice_unavailable`
+   */
+  async selectForStream(): Promise<string> {
+    const { own, registry } = this.#deps;
+    // Never another node in place of its own threads: two nodes would hand a stream back and forth.
+    return this.#leastBusy(own ? own() : await registry.list()).url;
   }
 
   /** The call has ended. */
@@ -76,7 +80,7 @@ export class VoiceNodeSelector {
     if (previous !== undefined) this.#avoidedUntilMs.set(previous, nowMs + AVOID_MS);
   }
 
-  #leastBusy(nodes: readonly VoiceNode[]): VoiceNode | undefined {
+  #leastBusy(nodes: readonly VoiceNode[]): VoiceNode {
     const nowMs = this.#deps.clock.monotonicMs();
     this.#recent = this.#recent.filter(({ atMs }) => nowMs - atMs < UNREGISTERED_MS);
     const load = ({ nodeId, sessions }: VoiceNode) =>
@@ -86,6 +90,15 @@ export class VoiceNodeSelector {
     const candidates = trusted.length > 0 ? trusted : nodes;
     const least = Math.min(...candidates.map(load));
     const equals = candidates.filter((node) => load(node) === least);
-    return equals[Math.floor(this.#deps.random() * equals.length)];
+    const selected = equals[Math.floor(this.#deps.random() * equals.length)];
+    if (!selected) throw voiceUnavailable();
+    this.#recent = [...this.#recent, { nodeId: selected.nodeId, atMs: nowMs }];
+    return selected;
   }
+}
+
+function voiceUnavailable(): CallwayError {
+  return new CallwayError('unavailable', 'voice_unavailable', 'No voice node is available at the moment', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }

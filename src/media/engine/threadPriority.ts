@@ -1,17 +1,18 @@
-import { constants, setPriority } from 'node:os';
+import { setPriority } from 'node:os';
 
 /** The calling thread. On Linux each thread has its own priority. @see setpriority(2), "C library/kernel differences" */
 const THIS_THREAD = 0;
 
 /**
- * Raises the calling thread's scheduling priority: a media thread sends packets every 20 ms and takes little CPU.
+ * Raises the calling thread's scheduling priority: what a caller hears must not wait for other work of the machine.
  *
+ * @param priority - One of `os.constants.priority`. Threads and processes that the thread starts inherit it.
  * @returns False on other systems than Linux, and without root or CAP_SYS_NICE.
  */
-export function raiseThreadPriority(): boolean {
+export function raiseThreadPriority(priority: number): boolean {
   if (process.platform !== 'linux') return false;
   try {
-    setPriority(THIS_THREAD, constants.priority.PRIORITY_HIGH);
+    setPriority(THIS_THREAD, priority);
     return true;
   } catch {
     return false;

@@ -16,7 +16,7 @@ beforeEach(() => {
 const selectorFor = (own?: string, random = 0) =>
   new VoiceNodeSelector({
     registry: { list: async () => registered },
-    ...(own === undefined ? {} : { own: { nodeId: own, url: () => urlOf(own) } }),
+    ...(own === undefined ? {} : { own: () => [node(own)] }),
     clock,
     random: () => random,
   });
@@ -31,14 +31,35 @@ describe('VoiceNodeSelector', () => {
     expect(await selectorFor(undefined, random).select('call')).toBe(urlOf(expected));
   });
 
-  test('selects its own node without reading the registry', async () => {
+  test('selects the least busy of its own threads without reading the registry', async () => {
     const selector = new VoiceNodeSelector({
       registry: { list: () => Promise.reject(new Error('not read')) },
-      own: { nodeId: 'own', url: () => urlOf('own') },
+      own: () => [node('one', 2), node('two', 1)],
       clock,
       random: () => 0,
     });
-    expect(await selector.select('call')).toBe(urlOf('own'));
+    expect(await selector.select('call')).toBe(urlOf('two'));
+    expect(await selector.selectForStream()).toBe(urlOf('one'));
+  });
+
+  test('selects another of its own threads when one has failed', async () => {
+    registered = [node('other')];
+    const selector = new VoiceNodeSelector({
+      registry: { list: async () => registered },
+      own: () => [node('one'), node('two', 9)],
+      clock,
+      random: () => 0,
+    });
+    expect(await selector.select('call')).toBe(urlOf('one'));
+    expect(await selector.select('call')).toBe(urlOf('two'));
+  });
+
+  test('never hands the stream of another carrier from its own threads to another node', async () => {
+    registered = [node('other')];
+    const withoutThreads = { registry: { list: async () => registered }, clock, random: () => 0 };
+    expect(await new VoiceNodeSelector(withoutThreads).selectForStream()).toBe(urlOf('other'));
+    const selector = new VoiceNodeSelector({ ...withoutThreads, own: () => [] });
+    await expect(selector.selectForStream()).rejects.toMatchObject({ code: 'voice_unavailable' });
   });
 
   test('fails with voice_unavailable when no node is registered', async () => {

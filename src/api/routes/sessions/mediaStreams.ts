@@ -1,10 +1,10 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { CallwayError } from '../../../base/errors.ts';
 import { dialectName, dialects } from '../../../streams/dialects/index.ts';
-import type { StreamGrant } from '../../../streams/streamTickets.ts';
 import { idempotentAround } from '../../idempotency.ts';
+import type { WebSockets } from '../../plugins/webSockets.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { agentVersionHeaders, sessionIdField, wantsDraft } from '../../requestHeaders.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
@@ -34,13 +34,6 @@ const PROTOCOL = `A WebSocket that carries one voice session. The connecting sid
 ${Object.entries(dialects)
   .map(([name, { description }]) => `\`${name}\`${description}`)
   .join('\n\n')}`;
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The stream whose ticket this WebSocket presented. */
-    stream: StreamGrant | undefined;
-  }
-}
 
 export function mediaStreamRoutes(app: App, deps: HttpDeps): void {
   const { mediaStreams } = deps;
@@ -77,43 +70,35 @@ export function mediaStreamRoutes(app: App, deps: HttpDeps): void {
   );
 }
 
-/** The WebSockets of audio streams: those opened by the route above, and those of the gateway's own calls. */
-export function audioStreamRoutes(app: App, { mediaStreams }: HttpDeps): void {
+/**
+ * The WebSockets of audio streams: those opened by the route above, and those of other nodes' calls. A voice thread ends
+ * them.
+ */
+export function audioStreamRoutes(app: App, { mediaStreams }: HttpDeps, sockets: WebSockets): void {
   if (!mediaStreams) return;
-  app.decorateRequest('stream', undefined);
-  const redeemTicket = async (request: FastifyRequest, ticket: string | undefined) => {
+  const forward = async (request: FastifyRequest, reply: FastifyReply, ticket: string | undefined) => {
     if (ticket === undefined) throw invalidTicket();
-    if (!request.ws) throw upgradeRequired();
-    request.stream = await mediaStreams.redeem(ticket);
-    if (!request.stream) throw invalidTicket();
+    if (!sockets.isUpgrade(request)) throw upgradeRequired();
+    const url = await mediaStreams.forward(ticket);
+    if (url === undefined) throw invalidTicket();
+    await sockets.relay(request, reply, url);
   };
-  const route = {
-    method: 'GET',
-    handler: async (): Promise<never> => {
-      throw upgradeRequired();
-    },
-    wsHandler(socket: Parameters<typeof mediaStreams.serve>[1], request: FastifyRequest) {
-      if (request.stream) void mediaStreams.serve(request.stream, socket);
-    },
-  } as const;
   const schema = {
     tags: ['Media streams'],
     summary: 'Talk over a WebSocket',
     description: PROTOCOL,
     response: { 101: z.null().describe('The WebSocket is open.'), ...errors() },
   };
-  app.route({
-    ...route,
-    url: '/v1/media-streams',
-    schema: { ...schema, querystring: z.object({ ticket: z.string().max(200).optional() }) },
-    preHandler: (request) => redeemTicket(request, request.query.ticket),
-  });
-  app.route({
-    ...route,
-    url: '/v1/media-streams/:ticket',
-    schema: { ...schema, params: z.object({ ticket: z.string().max(200) }) },
-    preHandler: (request) => redeemTicket(request, request.params.ticket),
-  });
+  app.get(
+    '/v1/media-streams',
+    { schema: { ...schema, querystring: z.object({ ticket: z.string().max(200).optional() }) } },
+    (request, reply) => forward(request, reply, request.query.ticket),
+  );
+  app.get(
+    '/v1/media-streams/:ticket',
+    { schema: { ...schema, params: z.object({ ticket: z.string().max(200) }) } },
+    (request, reply) => forward(request, reply, request.params.ticket),
+  );
 }
 
 function upgradeRequired(): CallwayError {

@@ -10,7 +10,7 @@ import { translateDatabaseError } from './errors.ts';
 import { createHealthCheck } from './healthCheck.ts';
 import { retryConflicts } from './retryConflicts.ts';
 
-const POOL_SIZE = 20;
+const DEFAULT_POOL_SIZE = 20;
 /** Timeout of a new connection. */
 const CONNECT_TIMEOUT_MILLISECONDS = 3_000;
 /**
@@ -29,6 +29,8 @@ const SHARED_SESSION_EXPENSIVE_ROWS = 1;
 export interface PostgresOptions {
   /** `postgres://…` with credentials. */
   readonly url: string;
+  /** Most connections; default {@link DEFAULT_POOL_SIZE}. */
+  readonly poolSize?: number | undefined;
   /** Called when an idle connection breaks. */
   readonly onIdleError: (error: Error) => void;
   /** Enforced by the server. */
@@ -66,7 +68,7 @@ export function openPostgres(options: PostgresOptions): Database {
   const statementTimeoutMs = options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MILLISECONDS;
   const pool = new pg.Pool({
     connectionString: options.url,
-    max: POOL_SIZE,
+    max: options.poolSize ?? DEFAULT_POOL_SIZE,
     // A shared session answers a connection only after the statements before it.
     ...(!options.sharesSession && { Client: ConnectTimeoutClient }),
     connectionTimeoutMillis: QUEUE_TIMEOUT_MILLISECONDS,

@@ -1,0 +1,84 @@
+import type { Logger } from 'pino';
+
+import type { SessionCounter } from '../../agents/accounts/quotas.ts';
+import { UsageMeter } from '../../agents/accounts/usage.ts';
+import type { Clock } from '../../base/clock.ts';
+import { ComputeShares } from '../../base/computeShares.ts';
+import { type MakeId, uuidV7 } from '../../base/ids.ts';
+import type { Sealer } from '../../base/sealer.ts';
+import type { Tracer } from '../../base/tracing.ts';
+import type { TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
+import { createGuardedHttpClient, type GuardedHttpClient } from '../../infra/httpClient/client.ts';
+import type { TargetPolicy } from '../../infra/httpClient/target.ts';
+import type { Database } from '../../infra/postgres/connection/database.ts';
+import { createStorage } from '../../infra/postgres/storage.ts';
+import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
+import { redisSessionCounter } from '../../infra/redis/limits/sessionCounter.ts';
+import { redisTurnCheckpoints } from '../../infra/redis/nodes/turnCheckpoints.ts';
+import { Sandbox } from '../../infra/sandbox/sandbox.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Config } from '../settings/config.ts';
+import { buildTracing } from './tracing.ts';
+
+const USER_AGENT = 'callway';
+
+/** What a thread is started with. */
+export interface ThreadParts {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly clock: Clock;
+  /** Identifies this run of the node, or of its data folder when no other node can have it. */
+  readonly nodeId: string;
+  readonly database: Database;
+  readonly redis: RedisConnection;
+}
+
+/** What conversations run on. The main thread has it, and each voice thread for itself. */
+export interface ThreadContext extends ThreadParts {
+  readonly makeId: MakeId;
+  /** Which addresses users may configure. */
+  readonly targetPolicy: TargetPolicy;
+  readonly client: GuardedHttpClient;
+  readonly sandbox: Sandbox;
+  /** The projects' shares of the event loop. */
+  readonly shares: ComputeShares;
+  readonly storage: ReturnType<typeof createStorage>;
+  readonly turnCheckpoints: TurnCheckpointStore;
+  readonly usage: UsageMeter;
+  readonly sessionCounter: SessionCounter;
+  readonly tracer: Tracer;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+export async function createThreadContext(parts: ThreadParts, sealer: Sealer): Promise<ThreadContext> {
+  const { config, logger, lifecycle, clock, nodeId, database, redis } = parts;
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  const targetPolicy = targetPolicyOf(config);
+  const tracer = await buildTracing(config, nodeId, logger, lifecycle);
+  const storage = createStorage(database, sealer);
+  const usage = lifecycle.closing(new UsageMeter({ store: storage.stores.usage, clock, onError }));
+  return {
+    ...parts,
+    makeId: uuidV7,
+    targetPolicy,
+    client: lifecycle.closing(
+      createGuardedHttpClient({ policy: targetPolicy, clock, userAgent: USER_AGENT }),
+    ),
+    sandbox: lifecycle.closing(new Sandbox({ clock })),
+    shares: new ComputeShares({ clock }),
+    storage,
+    turnCheckpoints: redisTurnCheckpoints(redis),
+    usage,
+    sessionCounter: redisSessionCounter(redis, clock, async (projectId) => {
+      const { sessions = 0 } = await usage.today(projectId);
+      return sessions;
+    }),
+    tracer,
+    onError,
+  };
+}
+
+export function targetPolicyOf(config: Config): TargetPolicy {
+  return { allowInsecureLoopback: config.ALLOW_INSECURE_WEBHOOKS };
+}

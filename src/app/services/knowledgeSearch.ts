@@ -1,0 +1,32 @@
+import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
+import type { createStorage } from '../../infra/postgres/storage.ts';
+import { createKnowledgeRetriever } from '../../knowledge/search/knowledgeRetriever.ts';
+import { createRetrieval, type Retrieval } from '../../knowledge/search/retrieval.ts';
+import { buildEmbedders, type EmbedderLookup, type ProviderParts } from './providers.ts';
+
+/** A caller waits for a query, and not for a document. */
+const QUERY_RETRIES = { maxAttempts: 2, timeoutMs: 8_000 } as const;
+
+export interface SearchParts extends ProviderParts {
+  readonly storage: ReturnType<typeof createStorage>;
+}
+
+/** Search of documents. */
+export interface KnowledgeSearch {
+  readonly embedders: EmbedderLookup;
+  readonly retrieval: Retrieval;
+  /** The port of the engine. */
+  readonly search: KnowledgeRetriever;
+}
+
+export async function buildKnowledgeSearch(parts: SearchParts): Promise<KnowledgeSearch> {
+  const { storage, clock } = parts;
+  const embedders = await buildEmbedders({ ...parts, logger: parts.logger.child({ part: 'knowledge' }) });
+  const retrieval = createRetrieval({
+    knowledgebases: storage.stores.knowledgebases,
+    chunks: storage.chunkSearch,
+    findEmbedder: embedders(QUERY_RETRIES),
+    clock,
+  });
+  return { embedders, retrieval, search: createKnowledgeRetriever(retrieval) };
+}

@@ -1,0 +1,63 @@
+import type { ModelKind, SessionMetrics } from '../../observability/metrics/sessions.ts';
+import type { ModelErrorCode } from '../../providers/ports/modelError.ts';
+import type { SpokenTurn } from '../../voice/turns/turnLatency.ts';
+
+/** What a voice thread reports to the main thread, which has the log, the metrics and the webhooks of the node. */
+export type ThreadReport =
+  /** A formatted line of the log. */
+  | { readonly kind: 'log'; readonly line: string }
+  /** A session has ended, and its webhooks are due. */
+  | { readonly kind: 'session_ended' }
+  | { readonly kind: 'turn'; readonly turn: SpokenTurn }
+  | ({ readonly kind: 'model_error'; readonly code: ModelErrorCode } & Provider)
+  | ({ readonly kind: 'model_output'; readonly waitedMs: number } & Provider);
+
+interface Provider {
+  readonly model: ModelKind;
+  readonly provider: string;
+}
+
+type ThreadMetrics = Pick<SessionMetrics, 'turn' | 'providerMetrics'>;
+
+/** Metrics of a voice thread: counted in the main thread, so that they outlive the thread. */
+export function reportedMetrics(report: (report: ThreadReport) => void): ThreadMetrics {
+  return {
+    turn: (turn) => report({ kind: 'turn', turn }),
+    providerMetrics: (model, provider) => ({
+      recordError: (code) => report({ kind: 'model_error', model, provider, code }),
+      recordFirstOutput: (waitedMs) => report({ kind: 'model_output', model, provider, waitedMs }),
+    }),
+  };
+}
+
+export interface ReportReceiver {
+  readonly metrics: ThreadMetrics;
+  readonly writeLine: (line: string) => void;
+  readonly onSessionEnded: () => void;
+}
+
+/** The main thread's side. */
+export function receiveReport(
+  { metrics, writeLine, onSessionEnded }: ReportReceiver,
+  report: ThreadReport,
+): void {
+  switch (report.kind) {
+    case 'log':
+      writeLine(report.line);
+      break;
+    case 'session_ended':
+      onSessionEnded();
+      break;
+    case 'turn':
+      metrics.turn(report.turn);
+      break;
+    case 'model_error':
+      metrics.providerMetrics(report.model, report.provider).recordError(report.code);
+      break;
+    case 'model_output':
+      metrics.providerMetrics(report.model, report.provider).recordFirstOutput(report.waitedMs);
+      break;
+    default:
+      report satisfies never;
+  }
+}

@@ -1,0 +1,139 @@
+import type { Logger } from 'pino';
+
+import { systemClock } from '../../base/clock.ts';
+import { createSealer } from '../../base/sealer.ts';
+import { advertisedAddress, httpUrl } from '../../calls/nodes/nodeAddress.ts';
+import { VoiceNodeRegistration } from '../../calls/nodes/voiceNodeRegistry.ts';
+import { DatabaseClock } from '../../infra/postgres/databaseClock.ts';
+import { redisProjectCalls } from '../../infra/redis/limits/projectCalls.ts';
+import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
+import { redisVoiceNodes } from '../../infra/redis/nodes/voiceNodes.ts';
+import { ActiveStreams } from '../../streams/activeStreams.ts';
+import { serveStream } from '../../streams/serveStream.ts';
+import { listenForStreams } from '../../streams/transport/streamListener.ts';
+import { Lifecycle } from '../lifecycle.ts';
+import { connectDatabase, type DatabaseServer, redisConnector } from '../node/connections.ts';
+import { createThreadContext, type ThreadContext } from '../node/threadContext.ts';
+import { buildConversations } from '../services/conversation.ts';
+import { buildKnowledgeSearch } from '../services/knowledgeSearch.ts';
+import { buildChat } from '../services/providers.ts';
+import type { Config } from '../settings/config.ts';
+import { reportedMetrics, type ThreadReport } from './threadReports.ts';
+import { buildVoice } from './voice.ts';
+
+/** The turns of a thread's sessions read and write a row or two each. */
+const POOL_SIZE = 8;
+
+/** What a voice thread is started with. */
+export interface VoiceServiceStart {
+  readonly config: Config;
+  /** Of the thread, in its log. */
+  readonly name: string;
+  readonly nodeId: string;
+  readonly database: DatabaseServer;
+  readonly redisUrl: string;
+  readonly secretsKey: Uint8Array;
+  readonly recoversTurns: boolean;
+}
+
+export interface VoiceServiceDeps {
+  readonly logger: Logger;
+  readonly report: (report: ThreadReport) => void;
+  /** The number of voice sessions has changed. */
+  readonly onSessions: (count: number) => void;
+}
+
+/** Audio WebSockets and the voice sessions on them. */
+export interface VoiceService {
+  readonly port: number;
+  /** Registers this service with the media nodes. */
+  register(): Promise<void>;
+  /** Withdraws the registration, and waits for the sessions; after `graceMs` they are asked to continue elsewhere. */
+  drain(graceMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Builds all that a voice thread has, on connections of its own. */
+export async function startVoiceService(
+  start: VoiceServiceStart,
+  { logger, report, onSessions }: VoiceServiceDeps,
+): Promise<VoiceService> {
+  const { config } = start;
+  const lifecycle = new Lifecycle((error) => logger.error({ err: error }, 'close failed'));
+  const context = await openContext(start, logger, lifecycle);
+  const { clock, redis, storage, nodeId, onError } = context;
+  const metrics = reportedMetrics(report);
+  // The main thread has said what is missing.
+  const providers = { ...context, metrics, warn: () => undefined };
+  const { conversations } = buildConversations(context, {
+    models: await buildChat(providers),
+    knowledge: (await buildKnowledgeSearch(providers)).search,
+    onEnded: () => report({ kind: 'session_ended' }),
+    recoversTurns: start.recoversTurns,
+  });
+  const voice = await buildVoice({ ...context, conversations, metrics, stores: storage.stores });
+  let registration: VoiceNodeRegistration | undefined;
+  const live = new ActiveStreams({
+    clock,
+    serveVoiceSession: voice.serve,
+    onCountChange() {
+      onSessions(live.count);
+      registration?.update();
+    },
+  });
+  const usage = redisProjectCalls(redis, storage.stores.slotHolders);
+  const streamLogger = logger.child({ part: 'streams' });
+  const serving = {
+    slots: { renew: usage.renewSlot, release: usage.releaseSlot },
+    conversations,
+    serveVoiceSession: (stream: Parameters<typeof voice.serve>[0]) => live.serve(stream),
+    clock,
+    onError: (err: unknown, what: string, fields: object) => streamLogger.warn({ err, ...fields }, what),
+  };
+  const listener = await listenForStreams(config.HOST, {
+    redeem: redisStreamTickets(redis).redeem,
+    serve: (grant, socket) => serveStream(serving, grant, socket),
+    onError,
+  });
+  lifecycle.closing(listener);
+  const url = config.NODE_URL ?? httpUrl(advertisedAddress(config.HOST), listener.port);
+  await redis.untilReady();
+  return {
+    port: listener.port,
+    async register() {
+      const node = { nodeId, url };
+      const registry = redisVoiceNodes(redis);
+      registration = new VoiceNodeRegistration({
+        registry,
+        node,
+        sessions: () => live.count,
+        clock,
+        onError,
+      });
+      await registration.start();
+    },
+    async drain(graceMs) {
+      await registration?.withdraw();
+      await live.drain(graceMs);
+    },
+    async close() {
+      await registration?.withdraw();
+      await lifecycle.close();
+    },
+  };
+}
+
+async function openContext(
+  { config, nodeId, redisUrl, secretsKey, ...start }: VoiceServiceStart,
+  logger: Logger,
+  lifecycle: Lifecycle,
+): Promise<ThreadContext> {
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  const database = lifecycle.closing(connectDatabase(start.database, logger, POOL_SIZE));
+  // The main thread reports the offset.
+  const clock = new DatabaseClock({ system: systemClock, onOffset: () => undefined, onError });
+  lifecycle.onClose(await clock.follow(database));
+  const redis = redisConnector(redisUrl, clock, logger, lifecycle)('commands');
+  const sealer = createSealer(secretsKey, config.SECRETS_KEY_PREVIOUS);
+  return await createThreadContext({ config, logger, lifecycle, clock, nodeId, database, redis }, sealer);
+}

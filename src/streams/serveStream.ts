@@ -1,0 +1,70 @@
+import { repeat } from '../base/async/repeat.ts';
+import type { Clock } from '../base/clock.ts';
+import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import type { AudioStream } from '../voice/audioStream.ts';
+import { acceptStream } from './acceptStream.ts';
+import type { StreamSlots } from './mediaStreams.ts';
+import type { StreamGrant } from './streamTickets.ts';
+import { CLOSE_NORMAL, type StreamSocket } from './transport/streamSocket.ts';
+
+export interface ServeStreamDeps {
+  readonly slots: Pick<StreamSlots, 'release'> & {
+    renew(projectId: string, slotId: string): Promise<void>;
+  };
+  readonly conversations: Pick<ConversationEngine, 'end'>;
+  /** Runs a voice session on the stream; resolves when it has ended. */
+  readonly serveVoiceSession: (stream: AudioStream) => Promise<unknown>;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, message: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/** A third of the time after which a slot expires. */
+const RENEW_SLOT_MS = 20_000;
+
+/** Serves an admitted connection. Resolves when its voice session has ended; never rejects. */
+export async function serveStream(
+  deps: ServeStreamDeps,
+  grant: StreamGrant,
+  socket: StreamSocket,
+): Promise<void> {
+  const { projectId, sessionId, callId } = grant;
+  const fields = { projectId, sessionId, ...(callId === undefined ? {} : { callId }) };
+  const onListenerError = (error: unknown, event: string) =>
+    deps.onError(error, `audio stream: a listener of ${event} failed`, fields);
+  const freeSlot = holdSlot(deps, grant);
+  try {
+    const stream = await acceptStream(socket, grant, { clock: deps.clock, onListenerError });
+    if (!stream) return;
+    await deps.serveVoiceSession(stream);
+    stream.close(CLOSE_NORMAL);
+    const { malformed } = stream;
+    if (malformed > 0) {
+      deps.onError(undefined, 'audio stream: messages could not be read', { ...fields, malformed });
+    }
+    // The carrier has ended its call. Our own calls end their session themselves, and a stream that only broke may be
+    // reconnected.
+    if (callId === undefined && stream.wasStopped) {
+      await deps.conversations.end(projectId, sessionId, 'call_ended');
+    }
+  } catch (error) {
+    deps.onError(error, 'audio stream failed', fields);
+    socket.terminate();
+  } finally {
+    await freeSlot();
+  }
+}
+
+/** Renews the slot of a stream until the returned function is called, which never rejects. */
+function holdSlot(
+  { slots, clock, onError }: ServeStreamDeps,
+  { projectId, sessionId, slotId }: StreamGrant,
+): () => Promise<void> {
+  if (slotId === undefined) return async () => undefined;
+  const report = (error: unknown) =>
+    onError(error, 'slot of an audio stream not updated, it expires', { projectId, sessionId });
+  const stop = repeat(clock, RENEW_SLOT_MS, () => slots.renew(projectId, slotId), report);
+  return async () => {
+    await stop();
+    await slots.release(projectId, slotId).catch(report);
+  };
+}

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+
+import { chooseSubprotocol } from '../dialects/index.ts';
+import { STREAM_PATH } from '../mediaStreams.ts';
+import type { StreamGrant } from '../streamTickets.ts';
+import type { StreamSocket } from './streamSocket.ts';
+
+/** Audio arrives in messages of some kilobytes; this is five seconds of it at 24 kHz. */
+const MAX_MESSAGE_BYTES = 256 * 1024;
+const HEADERS_TIMEOUT_MS = 10_000;
+
+export interface StreamListenerDeps {
+  readonly redeem: (ticket: string) => Promise<StreamGrant | undefined>;
+  /** Serves a connection whose ticket was redeemed; never rejects. */
+  readonly serve: (grant: StreamGrant, socket: StreamSocket) => Promise<void>;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/** The HTTP server of a voice thread: nothing but audio WebSockets with a ticket in their path. */
+export interface StreamListener {
+  readonly port: number;
+  /** Terminates the connections that are left. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** @param host - The address to listen on, at a free port. */
+export async function listenForStreams(host: string, deps: StreamListenerDeps): Promise<StreamListener> {
+  // Compression is off, since audio does not compress.
+  const webSockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    handleProtocols: chooseSubprotocol,
+  });
+  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS }, (_request, response) => {
+    response.writeHead(426, { connection: 'close' }).end();
+  });
+  const admit = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const [, ticket] = request.url?.split(`${STREAM_PATH}/`) ?? [];
+    const grant = ticket === undefined ? undefined : await deps.redeem(ticket);
+    if (grant === undefined) return refuse(socket, '401 Unauthorized');
+    webSockets.handleUpgrade(request, socket, head, (webSocket) => void deps.serve(grant, webSocket));
+  };
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => socket.destroy());
+    admit(request, socket, head).catch((error: unknown) => {
+      deps.onError(error, 'audio stream not admitted');
+      refuse(socket, '503 Service Unavailable');
+    });
+  });
+  server.listen(0, host);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      if (!server.listening) return;
+      for (const webSocket of webSockets.clients) webSocket.terminate();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

@@ -1,0 +1,32 @@
+/** Messages of a voice thread. @typeParam Report - What the program wants to hear of its threads besides. */
+export type FromVoiceThread<Report> =
+  /** The thread accepts audio streams at this port. */
+  | { readonly kind: 'ready'; readonly port: number }
+  /** The number of its voice sessions has changed. */
+  | { readonly kind: 'sessions'; readonly count: number }
+  /** Sent every second, and thereby proves that the thread runs. */
+  | { readonly kind: 'delay'; readonly delay: LoopDelay }
+  /** Answers `register`. */
+  | { readonly kind: 'registered' }
+  /** Answers `drain`. */
+  | { readonly kind: 'drained' }
+  | { readonly kind: 'report'; readonly report: Report };
+
+export type ToVoiceThread =
+  /** Registers the thread with the media nodes. */
+  | { readonly kind: 'register' }
+  /** Takes no new sessions from other nodes; ends the running ones after `graceMs`. */
+  | { readonly kind: 'drain'; readonly graceMs: number }
+  /** Ends the thread. */
+  | { readonly kind: 'end' };
+
+/** How late a thread's event loop was within the last second: a caller hears it as a late answer. */
+export interface LoopDelay {
+  /** The mean wait of events at random moments. */
+  readonly waitMs: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+/** Interval of `delay`. */
+export const REPORT_INTERVAL_MS = 1_000;

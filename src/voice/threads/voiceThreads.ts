@@ -1,0 +1,139 @@
+import type { Worker } from 'node:worker_threads';
+import type { Clock } from '../../base/clock.ts';
+import type { LoopDelay } from './threadMessages.ts';
+import { VoiceThread } from './voiceThread.ts';
+
+export interface VoiceThreadsOptions<Report> {
+  readonly clock: Clock;
+  /** Of the node; each thread adds a number to it. */
+  readonly nodeId: string;
+  readonly maxThreads: number;
+  readonly startThread: (start: VoiceThreadStart) => Worker;
+  readonly onReport: (report: Report) => void;
+  readonly onFault: (fault: VoiceThreadFault) => void;
+}
+
+export interface VoiceThreadStart {
+  readonly number: number;
+  readonly nodeId: string;
+  /** It replaces one that has died, and takes over what that one has left on disk. */
+  readonly isReplacement: boolean;
+}
+
+/** A thread that died with its sessions; calls resume them on another. */
+export interface VoiceThreadFault {
+  readonly nodeId: string;
+  readonly reason: string;
+  readonly sessions: number;
+}
+
+/** A thread that accepts audio streams. */
+export interface RunningVoiceThread {
+  readonly number: number;
+  readonly nodeId: string;
+  readonly port: number;
+  readonly sessions: number;
+  readonly delay: LoopDelay;
+}
+
+/** Another thread is started when each has as many sessions: a twentieth of a core at most for each. */
+const SESSIONS_PER_THREAD = 16;
+/** A thread that dies sooner than this is replaced no sooner. */
+const RESTART_DELAY_MS = 1_000;
+
+/**
+ * The threads of a node that run voice sessions. One starts with the node, the others as sessions need them; one that
+ * dies is replaced.
+ */
+export class VoiceThreads<Report = unknown> {
+  readonly #options: VoiceThreadsOptions<Report>;
+  readonly #threads = new Set<VoiceThread<Report>>();
+  #started = 0;
+  #isRegistered = false;
+  #isDraining = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: VoiceThreadsOptions<Report>) {
+    this.#options = options;
+  }
+
+  /** Starts the first thread. Resolves when it accepts audio streams. @throws {Error} When it cannot be started. */
+  async start(): Promise<void> {
+    await this.#startThread(false).untilReady();
+  }
+
+  get running(): readonly RunningVoiceThread[] {
+    return [...this.#threads].flatMap(({ number, nodeId, port, sessions, delay }) =>
+      port === undefined ? [] : [{ number, nodeId, port, sessions, delay }],
+    );
+  }
+
+  get sessions(): number {
+    return this.running.reduce((sum, { sessions }) => sum + sessions, 0);
+  }
+
+  /** Registers the threads, those that start later too, with the media nodes. */
+  async register(): Promise<void> {
+    this.#isRegistered = true;
+    const ready = [...this.#threads].filter(({ port }) => port !== undefined);
+    await Promise.all(ready.map((thread) => thread.register()));
+  }
+
+  /** Resolves when no session is left. New calls of this node are still served until {@link close}. */
+  async drain(graceMs: number): Promise<void> {
+    this.#isDraining = true;
+    await Promise.all([...this.#threads].map((thread) => thread.drain(graceMs)));
+  }
+
+  /** Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= Promise.all([...this.#threads].map((thread) => thread.end())).then(() => undefined);
+    return this.#closing;
+  }
+
+  #startThread(isReplacement: boolean): VoiceThread<Report> {
+    const { clock, nodeId: node, startThread, onReport, onFault } = this.#options;
+    const taken = new Set([...this.#threads].map(({ number }) => number));
+    let number = 1;
+    while (taken.has(number)) number++;
+    const nodeId = `${node}/voice-${++this.#started}`;
+    const startedMs = clock.monotonicMs();
+    const thread: VoiceThread<Report> = new VoiceThread({
+      number,
+      nodeId,
+      worker: startThread({ number, nodeId, isReplacement }),
+      clock,
+      onReport,
+      onSessions: () => this.#grow(),
+      onLost: (reason) => {
+        this.#threads.delete(thread);
+        onFault({ nodeId, reason, sessions: thread.sessions });
+        this.#replace(clock.monotonicMs() - startedMs);
+      },
+    });
+    this.#threads.add(thread);
+    thread.untilReady().then(
+      () => this.#onReady(thread),
+      () => undefined, // reported by onLost
+    );
+    return thread;
+  }
+
+  #onReady(thread: VoiceThread<Report>): void {
+    if (this.#isRegistered && !this.#isDraining) void thread.register();
+  }
+
+  #grow(): void {
+    const isFull = [...this.#threads].every(({ sessions }) => sessions >= SESSIONS_PER_THREAD);
+    if (!isFull || this.#threads.size >= this.#options.maxThreads || this.#closing) return;
+    this.#startThread(false);
+  }
+
+  #replace(livedMs: number): void {
+    const start = () => {
+      if (!this.#closing) this.#startThread(true);
+    };
+    if (livedMs > RESTART_DELAY_MS) start();
+    else this.#options.clock.setTimer(start, RESTART_DELAY_MS);
+  }
+}

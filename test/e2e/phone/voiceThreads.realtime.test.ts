@@ -1,0 +1,108 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Worker } from 'node:worker_threads';
+import { pino } from 'pino';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+
+import { startSimulator } from '../../../src/app/simulator/simulator.ts';
+import { parseWav, pickChannel } from '../../../src/media/wav.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
+import { soundMs } from './support/tones.ts';
+
+const TIMEOUT = 180_000;
+/** Several sentences and silences long. */
+const BLOCKED_MS = 8_000;
+const BOUNDARY_MS = 1_000;
+
+/** An agent that goes on speaking to a silent caller, without a model. */
+const silence = { event: 'silence', afterMs: 1000 };
+const TALKATIVE = {
+  nodes: [
+    { id: 'start', type: 'start', data: { title: 'Greet', prompt: 'Say "Hello."' } },
+    { id: 'one', type: 'say', data: { title: 'One', prompt: 'This is the first sentence.' } },
+    { id: 'two', type: 'say', data: { title: 'Two', prompt: 'This is the second sentence.' } },
+  ],
+  edges: [
+    { id: 'a', source: 'start', target: 'one', data: { condition: silence } },
+    { id: 'b', source: 'one', target: 'two', data: { condition: silence } },
+    { id: 'c', source: 'two', target: 'one', data: { condition: silence } },
+  ],
+};
+
+const workers = new Set<Worker>();
+const onWorker = (message: unknown) => void workers.add((message as { worker: Worker }).worker);
+subscribe('worker_threads', onWorker);
+const installation = await phoneInstallation();
+const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
+afterAll(async () => {
+  unsubscribe('worker_threads', onWorker);
+  await carrier.close();
+});
+
+async function startCall(): Promise<{ line: Line; call: PlacedCall }> {
+  const toNumber = newNumber();
+  carrier.phones.set(toNumber, { kind: 'answers', afterMs: 0, script: [{ do: 'wait', ms: 120_000 }] });
+  const line = await installation().makeLine({ trunks: [{ port: carrier.sipPort }], pathway: TALKATIVE });
+  const call = await line.call({ toNumber });
+  await line.waitForStatus(call, 'in_progress');
+  await vi.waitFor(
+    async () => expect((await historyOf(line, call)).messages.length).toBeGreaterThan(1),
+    SLOW,
+  );
+  return { line, call };
+}
+
+interface History {
+  readonly messages: readonly { at: string }[];
+  readonly events: readonly { type: string; data: { code?: string } }[];
+}
+
+async function historyOf(line: Line, { sessionId }: PlacedCall): Promise<History> {
+  return (await line.api('GET', `/session-history/${sessionId}`)).body;
+}
+
+function block(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs);
+}
+
+describe('voice threads', { timeout: TIMEOUT }, () => {
+  test('go on with a call while the main thread is blocked', async () => {
+    const { line, call } = await startCall();
+    const fromMs = Date.now();
+    block(BLOCKED_MS);
+    const toMs = Date.now();
+    await line.api('POST', `/calls/${call.callId}/hangup`);
+    const { answeredAt, recording } = await line.waitForEnd(call);
+    const said = (await historyOf(line, call)).messages.map(({ at }) => Date.parse(at));
+    expect(said.filter((at) => at > fromMs + BOUNDARY_MS && at < toMs - BOUNDARY_MS)).not.toEqual([]);
+
+    const wav = parseWav(new Uint8Array(await (await fetch(recording.url)).arrayBuffer()));
+    const [from, to] = [fromMs + BOUNDARY_MS, toMs].map((ms) =>
+      Math.round(((ms - Date.parse(answeredAt)) * wav.sampleRateHz) / 1000),
+    );
+    const heard = pickChannel(wav, 1).subarray(from, to);
+    expect(soundMs(heard, wav.sampleRateHz)).toBeGreaterThan(1500);
+  });
+
+  test('that die in a call are replaced, and the call goes on', async () => {
+    const { line, call } = await startCall();
+    const voice = [...workers].filter(({ resourceLimits }) => resourceLimits?.maxOldGenerationSizeMb === 512);
+    expect(voice).toHaveLength(1);
+    await Promise.all(voice.map((worker) => worker.terminate()));
+    await vi.waitFor(async () => {
+      const { events } = await historyOf(line, call);
+      expect(events.map(({ data }) => data.code)).toContain('stream_resumed');
+    }, SLOW);
+    const { messages } = await historyOf(line, call);
+    await vi.waitFor(async () => {
+      expect((await historyOf(line, call)).messages.length).toBeGreaterThan(messages.length + 1);
+    }, SLOW);
+    expect((await line.readCall(call)).status).toBe('in_progress');
+    const metrics = await (await fetch(`${installation().gateway.url}/metrics`)).text();
+    expect(metrics).toMatch(/^callway_talks_active 1$/m);
+    expect(metrics).toMatch(/^callway_voice_thread_lag_p99_seconds\{thread="1"\} [\d.e-]+$/m);
+    await line.api('POST', `/calls/${call.callId}/hangup`);
+    expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
+  });
+});
