@@ -22,6 +22,7 @@ import type { AgentStore, McpServerStore, PathwayStore, ToolStore } from '../age
 import type { McpServers } from '../agents/mcp/mcpServers.ts';
 import type { PathwayChecker } from '../agents/pathway/pathwayChecker.ts';
 import type { SchemaChecker } from '../agents/schemaChecker.ts';
+import type { ProviderCredentialStore } from '../agents/speech/providerCredentials.ts';
 import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSuiteStores.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ComputeShares } from '../base/computeShares.ts';
@@ -75,6 +76,7 @@ export interface Stores {
   readonly pathways: PathwayStore;
   readonly tools: ToolStore;
   readonly mcpServers: McpServerStore;
+  readonly providerCredentials: ProviderCredentialStore;
   readonly testCases: TestCaseStore;
   readonly testSuites: TestSuiteStore;
   readonly idempotency: IdempotencyStore;

@@ -1,3 +1,4 @@
+import type { ChatEndpoint, RecognitionProvider, SynthesisProvider } from './ports/providerNames.ts';
 import type { Recognizer } from './ports/recognizer.ts';
 import type { Synthesizer } from './ports/synthesizer.ts';
 import type {
@@ -13,25 +14,26 @@ type Factory<Options, Provider> = (options: Options) => Promise<Provider>;
 
 /*
  * The vendors of each kind, by the names that settings use. Their code is loaded only where they are configured. A new
- * vendor is a folder with a `provider.ts`, and a line below for each thing that it does.
+ * vendor is a folder with a `provider.ts`, its name in `ports/providerNames.ts`, and a line below for each thing that
+ * it does.
  */
 
 export const CHAT_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createChat(options),
   local: async (options) => (await import('./local/provider.ts')).createChat(options),
-} satisfies Record<string, Factory<ChatOptions, ChatProvider>>;
+} satisfies Record<ChatEndpoint, Factory<ChatOptions, ChatProvider>>;
 
 export const STT_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createSpeechToText(options),
   custom: async (options) => (await import('./custom/provider.ts')).createSpeechToText(options),
   local: async (options) => (await import('./local/provider.ts')).createSpeechToText(options),
-} satisfies Record<string, Factory<SpeechToTextOptions, Recognizer>>;
+} satisfies Record<RecognitionProvider, Factory<SpeechToTextOptions, Recognizer>>;
 
 export const TTS_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createTextToSpeech(options),
   custom: async (options) => (await import('./custom/provider.ts')).createTextToSpeech(options),
   local: async (options) => (await import('./local/provider.ts')).createTextToSpeech(options),
-} satisfies Record<string, Factory<TextToSpeechOptions, Synthesizer>>;
+} satisfies Record<SynthesisProvider, Factory<TextToSpeechOptions, Synthesizer>>;
 
 export const EMBEDDING_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createEmbeddings(options),

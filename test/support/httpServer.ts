@@ -167,6 +167,7 @@ const UNUSED_STORES = [
   'pathways',
   'tools',
   'mcpServers',
+  'providerCredentials',
   'testCases',
   'testSuites',
   'knowledgebases',

@@ -22,6 +22,7 @@ import { knowledgeQueryRoutes } from './knowledge/knowledgeQuery.ts';
 import { documentRoutes } from './operations.ts';
 import { apiKeyRoutes } from './projects/apiKeys.ts';
 import { projectRoutes } from './projects/projects.ts';
+import { providerRoutes } from './projects/providers.ts';
 import { usageRoutes } from './projects/usage.ts';
 import { webhookRoutes } from './projects/webhooks.ts';
 import { customerRoutes } from './sessions/customers.ts';
@@ -36,6 +37,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   settingRoutes,
   projectRoutes,
   apiKeyRoutes,
+  providerRoutes,
   usageRoutes,
   agentRoutes,
   pathwayRoutes,

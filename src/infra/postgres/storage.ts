@@ -2,6 +2,7 @@ import type { Sealer } from '../../base/sealer.ts';
 import { agentStore } from './agents/agents.ts';
 import { mcpServerStore } from './agents/mcpServers.ts';
 import { pathwayStore } from './agents/pathways.ts';
+import { providerCredentialStore } from './agents/providerCredentials.ts';
 import { releaseStore } from './agents/releases.ts';
 import { testCaseStore } from './agents/testCases.ts';
 import { testSuiteStore } from './agents/testSuites.ts';
@@ -64,6 +65,7 @@ function storesOver(database: Queryable, secrets: SecretFields) {
     pathways: pathwayStore(database),
     tools: toolStore(database, secrets),
     mcpServers: mcpServerStore(database, secrets),
+    providerCredentials: providerCredentialStore(database, secrets),
     testCases: testCaseStore(database),
     testSuites: testSuiteStore(database),
     idempotency: idempotencyStore(database),

@@ -55,6 +55,16 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
     },
   },
   {
+    name: 'provider credentials',
+    places: [['/v1/projects/{projectId}/providers/{name}']],
+    rows: {
+      apiKey:
+        'api/routes/projects/providers.integration.test.ts › Provider credentials are stored with apiKey and baseUrl, and shown by a hint',
+      baseUrl:
+        'api/routes/projects/providers.integration.test.ts › Provider credentials are stored with apiKey and baseUrl, and shown by a hint',
+    },
+  },
+  {
     name: 'API key',
     places: [['/v1/projects/{projectId}/api-keys']],
     rows: {

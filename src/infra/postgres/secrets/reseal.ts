@@ -61,6 +61,12 @@ const TABLES: readonly SealedTable[] = [
       secrets.sealHeaders(secrets.openHeaders(row)),
   },
   {
+    name: 'provider_credentials',
+    key: ['project_id', 'name'],
+    columns: [['api_key', 'text']],
+    resealRowValues: (secrets, row: { api_key: string }) => ({ api_key: textAgain(secrets, row.api_key) }),
+  },
+  {
     name: 'agents',
     key: ['project_id'],
     columns: [

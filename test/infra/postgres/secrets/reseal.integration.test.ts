@@ -66,6 +66,8 @@ describe.each(databases)('Stored secrets on the $name database', ({ open }) => {
     await written.trunks.insert(projectId, uuidV7(), trunkInput.parse({ name: 'open', host: 'h' }), AT);
     await written.webhookSecrets.insert(projectId, 'whsec_one', AT);
     await written.webhookSecrets.rotate(projectId, 'whsec_two', AT);
+    const credentials = { name: 'openai', apiKey: 'provider word', baseUrl: null, updatedAt: AT } as const;
+    await written.providerCredentials.put(projectId, credentials);
     const agent = { ...newAgentConfig('A'), postSessionWebhook };
     const release = {
       agent,
@@ -79,8 +81,8 @@ describe.each(databases)('Stored secrets on the $name database', ({ open }) => {
 
     const turning = createSealer(NEW, [OLD]);
     await requireSameSealer(database, turning);
-    expect(await resealSecrets(database, turning)).toBe(8);
-    expect(await resealSecrets(database, turning)).toBe(8);
+    expect(await resealSecrets(database, turning)).toBe(9);
+    expect(await resealSecrets(database, turning)).toBe(9);
 
     await expect(requireSameSealer(database, createSealer(OLD))).rejects.toBeInstanceOf(WrongSecretsKeyError);
     await requireSameSealer(database, createSealer(NEW));
@@ -95,6 +97,7 @@ describe.each(databases)('Stored secrets on the $name database', ({ open }) => {
       secret: 'whsec_two',
       previous: 'whsec_one',
     });
+    expect(await read.providerCredentials.all(projectId)).toEqual([credentials]);
     const kept = await read.agents.find(projectId);
     expect(kept?.config.postSessionWebhook).toEqual(postSessionWebhook);
     expect(kept?.frozen?.agent.postSessionWebhook).toEqual(postSessionWebhook);
@@ -109,5 +112,11 @@ describe.each(databases)('Stored secrets on the $name database', ({ open }) => {
     await expect(resealSecrets(database, lost)).rejects.toThrow(UnreadableSecretError);
     await expect(resealSecrets(database, lost)).rejects.toThrow(/^trunks [0-9a-f-]{36} contains a secret/);
     await expect(requireSameSealer(database, lost)).rejects.toBeInstanceOf(WrongSecretsKeyError);
+  });
+
+  test('of a project’s providers go with the project', async () => {
+    const { database } = opened;
+    await database.query('DELETE FROM projects');
+    expect(await database.query('SELECT FROM provider_credentials')).toEqual([]);
   });
 });

@@ -1,0 +1,34 @@
+/** The vendors of speech recognition, as settings and agents name them. */
+export const RECOGNITION_PROVIDERS = ['openai', 'custom', 'local'] as const;
+/** The same for speech synthesis. */
+export const SYNTHESIS_PROVIDERS = ['openai', 'custom', 'local'] as const;
+/** The same for chat. */
+export const CHAT_ENDPOINTS = ['openai', 'local'] as const;
+
+export type RecognitionProvider = (typeof RECOGNITION_PROVIDERS)[number];
+export type SynthesisProvider = (typeof SYNTHESIS_PROVIDERS)[number];
+export type ChatEndpoint = (typeof CHAT_ENDPOINTS)[number];
+
+type Vendor = Exclude<RecognitionProvider | SynthesisProvider | ChatEndpoint, 'local' | 'custom'>;
+
+/** A vendor's credentials have its name; servers of one's own differ by what they do. */
+export type CredentialName = Vendor | 'custom_stt' | 'custom_tts';
+
+/** Everything that takes a key. */
+export const CREDENTIAL_NAMES: readonly CredentialName[] = [
+  ...new Set([
+    ...RECOGNITION_PROVIDERS.map((name) => credentialName('stt', name)),
+    ...SYNTHESIS_PROVIDERS.map((name) => credentialName('tts', name)),
+    ...CHAT_ENDPOINTS.map((name) => credentialName('chat', name)),
+  ]),
+].filter((name) => name !== undefined);
+
+/** @returns Undefined for a provider without credentials. */
+export function credentialName(
+  kind: 'stt' | 'tts' | 'chat',
+  provider: RecognitionProvider | SynthesisProvider | ChatEndpoint,
+): CredentialName | undefined {
+  if (provider === 'local') return undefined;
+  if (provider !== 'custom') return provider;
+  return kind === 'stt' ? 'custom_stt' : 'custom_tts';
+}
