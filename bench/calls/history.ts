@@ -20,7 +20,7 @@ export interface TurnFigures {
   /** The gateway's part: from the moment the end of the caller's turn is certain, without what the models took. */
   readonly ownMs: number;
   /** As the history names them. */
-  readonly parts: Readonly<Record<string, number>>;
+  readonly parts: z.infer<typeof latencyParts>;
 }
 
 export interface CallFigures {
@@ -35,6 +35,7 @@ const END_WAIT_MS = 15_000;
 const POLL_MS = 200;
 
 const shownCall = z.object({ status: z.string(), endReason: z.string().nullable() });
+const latencyParts = z.object({ preemptive: z.string().optional() }).catchall(z.number());
 const history = z.object({
   messages: z.array(
     z.object({
@@ -42,7 +43,7 @@ const history = z.object({
       content: z.string().nullable(),
       at: z.string(),
       generatedText: z.string().optional(),
-      latencyParts: z.record(z.string(), z.number()).optional(),
+      latencyParts: latencyParts.optional(),
     }),
   ),
   events: z.array(z.object({ type: z.string(), at: z.string(), data: z.record(z.string(), z.unknown()) })),

@@ -7,7 +7,9 @@ import { type Phones, startPhones } from './phones.ts';
 
 /** The API first, since calls are requested from it. */
 const ROLES = ['api', 'worker', 'voice', 'media'] as const;
-export const FROM_NUMBER = '+886223456789';
+const FIRST_NUMBER = 886_223_450_000;
+/** Installations on the same stores; a number belongs to one of their projects. */
+let installations = 0;
 const CUTS_INTO_EACH = 3;
 
 /** A process of the product; the role is empty when it has all. */
@@ -23,6 +25,8 @@ export interface Installation {
   readonly models: Server;
   readonly phones: Phones;
   readonly project: BenchProject;
+  /** The number that calls are from. */
+  readonly fromNumber: string;
   close(): Promise<void>;
 }
 
@@ -34,11 +38,15 @@ export interface InstallationOptions {
   /** One process per role. */
   readonly hasRoles: boolean;
   readonly profileFolder: string | undefined;
+  /** Speech comes from streaming vendors, not from an OpenAI-compatible endpoint. */
+  readonly hasStreamingVendors?: boolean;
 }
 
 export async function startInstallation(options: InstallationOptions): Promise<Installation> {
-  const { program, stores, utterance, hasRoles, profileFolder } = options;
+  const { program, stores, utterance, hasRoles, profileFolder, hasStreamingVendors = false } = options;
   const servers: Server[] = [];
+  installations += 1;
+  const fromNumber = `+${FIRST_NUMBER + installations}`;
   const phones = await startPhones({ utterance, cutsIntoEach: CUTS_INTO_EACH });
   const start = async (name: Server['name'], given: Partial<ServerOptions> = {}) => {
     const server = await startServer(name, { program, ...given });
@@ -46,7 +54,8 @@ export async function startInstallation(options: InstallationOptions): Promise<I
     return server;
   };
   const startNode = async (upstreamUrl: string, role: string): Promise<ProductNode> => {
-    const environment = { ...stores.environment, ROLES: role };
+    const vendors = hasStreamingVendors ? streamingSpeech(upstreamUrl) : {};
+    const environment = { ...stores.environment, ...vendors, ROLES: role };
     const profiling = profileFolder === undefined ? {} : { profileFolder: join(profileFolder, role) };
     return { role, server: await start('product', { upstreamUrl, environment, ...profiling }) };
   };
@@ -55,7 +64,7 @@ export async function startInstallation(options: InstallationOptions): Promise<I
     for (const server of servers.reverse()) await server.close();
   };
   try {
-    const models = await start('speakingUpstream');
+    const models = await start(hasStreamingVendors ? 'speechVendors' : 'speakingUpstream');
     const [firstRole, ...otherRoles] = hasRoles ? ROLES : [''];
     const first = await startNode(models.url, firstRole ?? '');
     const nodes = [first];
@@ -63,10 +72,19 @@ export async function startInstallation(options: InstallationOptions): Promise<I
     const project = await createProject(first.server.url, { executionMode: 'balance' }, ONE_STEP);
     const trunk = { name: 'Phones', host: '127.0.0.1', port: phones.sipPort, optionsIntervalSeconds: 0 };
     await project.call('POST', '/trunks', { ...trunk, maxChannels: 1000, callsPerSecond: 1000 });
-    await project.call('POST', '/phone-numbers', { number: FROM_NUMBER });
-    return { api: first.server, nodes, models, phones, project, close };
+    await project.call('POST', '/phone-numbers', { number: fromNumber });
+    return { api: first.server, nodes, models, phones, project, fromNumber, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+function streamingSpeech(url: string): Record<string, string> {
+  return {
+    STT_PROVIDER: 'custom',
+    TTS_PROVIDER: 'custom',
+    CUSTOM_STT_BASE_URL: url,
+    CUSTOM_TTS_BASE_URL: url,
+  };
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Costs, startCostMeter } from './costs.ts';
 import { type CallFigures, type Contact, hangUpCall, readCall } from './history.ts';
-import { FROM_NUMBER, type Installation } from './installation.ts';
+import type { Installation } from './installation.ts';
 import { readModelTimes } from './models.ts';
 import { playoutP99, readPlayout } from './playout.ts';
 
@@ -103,12 +103,12 @@ function timesOf(contacts: readonly Contact[], phones: Installation['phones']) {
   return { invitedMs, answeredMs, heardMs: all.flatMap(({ person }) => person.latenciesMs) };
 }
 
-async function place({ api, project }: Installation, toNumber: string): Promise<Contact> {
+async function place({ api, project, fromNumber }: Installation, toNumber: string): Promise<Contact> {
   const askedMs = performance.now();
   const response = await fetch(`${api.url}/v1/calls/outbound`, {
     method: 'POST',
     headers: { authorization: `Bearer ${project.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ projectId: project.id, fromNumber: FROM_NUMBER, toNumber }),
+    body: JSON.stringify({ projectId: project.id, fromNumber, toNumber }),
   });
   if (response.status !== 202) throw new Error(`a call was not accepted: ${response.status}`);
   const { callId, sessionId } = (await response.json()) as { callId: string; sessionId: string };

@@ -1,10 +1,17 @@
 import { startSpeakingUpstream } from '../calls/models.ts';
+import { startSpeechVendors } from '../speech/vendors.ts';
 import { startProduct } from './product.ts';
 import { startRawRelay } from './rawRelay.ts';
 import { startSdkRelay } from './sdkRelay.ts';
 import { startUpstream } from './upstream.ts';
 
-export type ServerName = 'upstream' | 'speakingUpstream' | 'rawRelay' | 'sdkRelay' | 'product';
+export type ServerName =
+  | 'upstream'
+  | 'speakingUpstream'
+  | 'speechVendors'
+  | 'rawRelay'
+  | 'sdkRelay'
+  | 'product';
 
 /** Figures that a server reports on request. */
 export interface Figures {
@@ -33,6 +40,7 @@ const upstreamUrl = process.argv[3] ?? '';
 const starts: Record<ServerName, () => Promise<Running>> = {
   upstream: startUpstream,
   speakingUpstream: startSpeakingUpstream,
+  speechVendors: startSpeechVendors,
   rawRelay: async () => ({ url: await startRawRelay(upstreamUrl) }),
   sdkRelay: async () => ({ url: await startSdkRelay(upstreamUrl) }),
   product: () => startProduct(upstreamUrl),

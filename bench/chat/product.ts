@@ -24,6 +24,7 @@ export async function startProduct(upstreamUrl: string): Promise<Product> {
   reduceFullCollections();
   const folder = mkdtempSync(join(tmpdir(), 'callway-bench-'));
   const { DATABASE_URL = '', REDIS_URL = '', ROLES = '' } = process.env;
+  const { STT_PROVIDER, TTS_PROVIDER, CUSTOM_STT_BASE_URL, CUSTOM_TTS_BASE_URL } = process.env;
   const config = loadConfig({
     PORT: '0',
     SIP_PORT: '0',
@@ -31,9 +32,17 @@ export async function startProduct(upstreamUrl: string): Promise<Product> {
     DATABASE_URL,
     REDIS_URL,
     ROLES,
+    STT_PROVIDER,
+    TTS_PROVIDER,
+    CUSTOM_STT_BASE_URL,
+    CUSTOM_TTS_BASE_URL,
     CALLWAY_ADMIN_TOKEN: ADMIN_TOKEN,
     SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
     RATE_LIMIT_PER_MINUTE,
+    // The benchmarks show how late it is.
+    OVERLOAD_EVENT_LOOP_MS: '0',
+    OVERLOAD_RTP_MS: '0',
+    OVERLOAD_QUEUE_MS: '0',
     OPENAI_BASE_URL: upstreamUrl,
     CHAT_MODEL_SMART: LARGE_MODEL,
     CHAT_MODEL_BALANCE: LARGE_MODEL,

@@ -1,0 +1,85 @@
+/**
+ * How soon the agent answers over streaming vendors: from the caller's last sound to the agent's first, over real SIP and
+ * RTP, with scripted vendors of published latencies.
+ *
+ *   npm run bench:speech [-- --calls 1,50,100 --seconds 30]
+ *
+ * The product, the vendors and the phones are processes of their own on one machine, whose load counts against the figures.
+ */
+import { parseArgs } from 'node:util';
+import { table } from '../src/cli/table.ts';
+import { startInstallation } from './calls/installation.ts';
+import { type CallRunFigures, runCalls, warmUp } from './calls/runCalls.ts';
+import { recordedWords } from './calls/utterance.ts';
+import { openStores } from './chat/stores.ts';
+import { LATENCIES, VENDORS_MS } from './speech/vendors.ts';
+import { compileProgram } from './support/compile.ts';
+import { percentile } from './support/statistics.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    calls: { type: 'string', default: '1,50,100' },
+    seconds: { type: 'string', default: '30' },
+  },
+});
+const program = await compileProgram('chat/child.ts');
+const stores = await openStores(false);
+const utterance = await recordedWords('I would like to know a little more about that.');
+const runs: CallRunFigures[] = [];
+try {
+  for (const calls of options.calls.split(',').map(Number)) runs.push(await measure(calls));
+} finally {
+  await stores.close();
+}
+console.log(
+  `Scripted vendors: eager end ${LATENCIES.eagerEndMs} ms, end ${LATENCIES.endMs} ms, first token ${LATENCIES.firstTokenMs} ms, first sample ${LATENCIES.firstSampleMs} ms.`,
+);
+console.log(
+  'Aim: heard p50 590 ms, p95 750; own part p50 40 ms, p95 120; cut-in to silence p50 25 ms, p95 60.',
+);
+const rows = runs.map(({ calls, failed, heardMs, phases }) => {
+  const turns = phases.flatMap((phase) => phase.turns).filter(({ parts }) => (parts.endpointingMs ?? 0) > 0);
+  const committed = turns.filter(({ parts }) => parts.preemptive === 'committed');
+  const stopMs = phases.flatMap(({ stops }) => stops.map((stop) => stop.stopMs));
+  return [
+    ...[calls, failed, heardMs.length].map(String),
+    ...[shown(heardMs, 0.5), shown(heardMs, 0.95)],
+    ...[shown(own(heardMs), 0.5), shown(own(heardMs), 0.95)],
+    ...[shown(stopMs, 0.5), shown(stopMs, 0.95)],
+    `${committed.length} of ${turns.length}`,
+  ];
+});
+const head = [
+  'calls',
+  'failed',
+  'turns',
+  'heard p50 ms',
+  'p95',
+  'own p50',
+  'p95',
+  'stop p50',
+  'p95',
+  'committed',
+];
+console.log(table([head, ...rows]));
+
+async function measure(calls: number): Promise<CallRunFigures> {
+  const stand = await startInstallation({
+    ...{ program, stores, utterance, hasRoles: false, profileFolder: undefined },
+    hasStreamingVendors: true,
+  });
+  try {
+    await warmUp(stand);
+    return await runCalls(stand, calls, Number(options.seconds));
+  } finally {
+    await stand.close();
+  }
+}
+
+function own(heardMs: readonly number[]): number[] {
+  return heardMs.map((ms) => ms - VENDORS_MS);
+}
+
+function shown(values: readonly number[], part: number): string {
+  return values.length === 0 ? '–' : percentile(values, part).toFixed(0);
+}
