@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type BenchProject, createProject, ONE_STEP } from '../chat/project.ts';
 import { type Server, type ServerOptions, startServer } from '../chat/servers.ts';
 import type { Stores } from '../chat/stores.ts';
+import type { CallerBehaviour } from './caller.ts';
 import { type Phones, startPhones } from './phones.ts';
 
 /** The API first, since calls are requested from it. */
@@ -35,6 +36,12 @@ export interface InstallationOptions {
   readonly stores: Stores;
   /** What the phones say, in µ-law. */
   readonly utterance: Uint8Array;
+  /** What they do; by default they talk, and interrupt each third answer. */
+  readonly caller?: CallerBehaviour;
+  /** By default one node that converses. */
+  readonly pathway?: object;
+  /** Refuses calls beyond its capacity, as in production. */
+  readonly refusesOverload?: boolean;
   /** One process per role. */
   readonly hasRoles: boolean;
   readonly profileFolder: string | undefined;
@@ -44,10 +51,11 @@ export interface InstallationOptions {
 
 export async function startInstallation(options: InstallationOptions): Promise<Installation> {
   const { program, stores, utterance, hasRoles, profileFolder, hasStreamingVendors = false } = options;
+  const { pathway = ONE_STEP, refusesOverload = false } = options;
   const servers: Server[] = [];
   installations += 1;
   const fromNumber = `+${FIRST_NUMBER + installations}`;
-  const phones = await startPhones({ utterance, cutsIntoEach: CUTS_INTO_EACH });
+  const phones = await startPhones(options.caller ?? { utterance, cutsIntoEach: CUTS_INTO_EACH });
   const start = async (name: Server['name'], given: Partial<ServerOptions> = {}) => {
     const server = await startServer(name, { program, ...given });
     servers.push(server);
@@ -55,7 +63,8 @@ export async function startInstallation(options: InstallationOptions): Promise<I
   };
   const startNode = async (upstreamUrl: string, role: string): Promise<ProductNode> => {
     const vendors = hasStreamingVendors ? streamingSpeech(upstreamUrl) : {};
-    const environment = { ...stores.environment, ...vendors, ROLES: role };
+    const overload = { REFUSES_OVERLOAD: refusesOverload ? 'true' : '' };
+    const environment = { ...stores.environment, ...vendors, ...overload, ROLES: role };
     const profiling = profileFolder === undefined ? {} : { profileFolder: join(profileFolder, role) };
     return { role, server: await start('product', { upstreamUrl, environment, ...profiling }) };
   };
@@ -69,7 +78,7 @@ export async function startInstallation(options: InstallationOptions): Promise<I
     const first = await startNode(models.url, firstRole ?? '');
     const nodes = [first];
     for (const role of otherRoles) nodes.push(await startNode(models.url, role));
-    const project = await createProject(first.server.url, { executionMode: 'balance' }, ONE_STEP);
+    const project = await createProject(first.server.url, { executionMode: 'balance' }, pathway);
     const trunk = { name: 'Phones', host: '127.0.0.1', port: phones.sipPort, optionsIntervalSeconds: 0 };
     await project.call('POST', '/trunks', { ...trunk, maxChannels: 1000, callsPerSecond: 1000 });
     await project.call('POST', '/phone-numbers', { number: fromNumber });
