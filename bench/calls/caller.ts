@@ -24,6 +24,7 @@ export class BenchCaller {
   /** Position in the utterance; undefined while listening. */
   #at: number | undefined;
   #saidMs: number | undefined;
+  #lastVoicedMs = 0;
   #soundingSinceMs: number | undefined;
   #soundedMs = 0;
   #hasHeard = false;
@@ -54,10 +55,11 @@ export class BenchCaller {
     const { utterance } = this.#manner;
     const piece = utterance.subarray(this.#at, this.#at + payload.length);
     payload.set(piece);
+    if (isVoiced(piece)) this.#lastVoicedMs = nowMs;
     this.#at += payload.length;
     if (this.#at < utterance.length) return;
     this.#at = undefined;
-    this.#saidMs = nowMs;
+    this.#saidMs = this.#lastVoicedMs;
     this.#hasHeard = false;
     this.#soundingSinceMs = undefined;
   }
