@@ -114,12 +114,12 @@ export const settings = z.object({
       'Maximum number of concurrent calls on this node; default by the number of RTP ports and media threads.',
     ),
   OVERLOAD_EVENT_LOOP_MS: integer(0, 10_000)
-    .default(100)
+    .default(250)
     .describe(
       'New calls are refused while events of this node wait longer than this on average, for three seconds in a row; 0 is off.',
     ),
   OVERLOAD_RTP_MS: integer(0, 100)
-    .default(20)
+    .default(40)
     .describe(
       'New calls are refused while 5 % of the audio packets leave later than this, for three seconds in a row; 0 is off.',
     ),
