@@ -1,4 +1,5 @@
 import type { MakeId } from '../base/ids.ts';
+import type { WebSocketGuard } from '../infra/httpClient/webSocket.ts';
 import type { Embedder } from './ports/embedder.ts';
 import type { StreamDeps } from './streamWithRetry.ts';
 
@@ -23,7 +24,12 @@ export interface ChatOptions extends ProviderOptions {
 }
 
 export interface SpeechToTextOptions extends ProviderOptions {
-  readonly model: string;
+  /** Default: the vendor's own. */
+  readonly model?: string | undefined;
+  /** What only this vendor knows, by the names of its API. */
+  readonly options?: unknown;
+  /** What a base URL of a user is held to; absent for one that the operator has configured. */
+  readonly guard?: WebSocketGuard | undefined;
 }
 
 export interface TextToSpeechOptions extends ProviderOptions {

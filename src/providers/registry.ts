@@ -1,5 +1,6 @@
 import type { ChatEndpoint, RecognitionProvider, SynthesisProvider } from './ports/providerNames.ts';
 import type { Recognizer } from './ports/recognizer.ts';
+import type { StreamingSpeechToText } from './ports/streamingSpeechToText.ts';
 import type { Synthesizer } from './ports/synthesizer.ts';
 import type {
   ChatOptions,
@@ -25,9 +26,21 @@ export const CHAT_PROVIDERS = {
 
 export const STT_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createSpeechToText(options),
+  deepgram: async (options) => (await import('./deepgram/provider.ts')).createSpeechToText(options),
+  assemblyai: async (options) => (await import('./assemblyai/provider.ts')).createSpeechToText(options),
+  soniox: async (options) => (await import('./soniox/provider.ts')).createSpeechToText(options),
   custom: async (options) => (await import('./custom/provider.ts')).createSpeechToText(options),
   local: async (options) => (await import('./local/provider.ts')).createSpeechToText(options),
 } satisfies Record<RecognitionProvider, Factory<SpeechToTextOptions, Recognizer>>;
+
+/** Vendors that hear the whole stream. OpenAI's endpoint of {@link STT_PROVIDERS} takes an utterance at a time. */
+export const STREAMING_STT_PROVIDERS = {
+  openai: async (options) => (await import('./openai/provider.ts')).createStreamingSpeechToText(options),
+  deepgram: STT_PROVIDERS.deepgram,
+  assemblyai: STT_PROVIDERS.assemblyai,
+  soniox: STT_PROVIDERS.soniox,
+  custom: STT_PROVIDERS.custom,
+} satisfies Record<string, Factory<SpeechToTextOptions, StreamingSpeechToText>>;
 
 export const TTS_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createTextToSpeech(options),

@@ -150,9 +150,24 @@ export const settings = z.object({
   MODEL_TIMEOUT_SECONDS: integer(1, 600)
     .default(15)
     .describe('Timeout for a chat model’s first token, and between two tokens.'),
-  STT_MODEL: z.string().default('gpt-4o-mini-transcribe').describe('Speech-to-text model.'),
+  STT_MODEL: z
+    .string()
+    .optional()
+    .describe(
+      'Speech-to-text model; default the provider’s own: `gpt-4o-mini-transcribe`, `flux-general-en` for `deepgram`, `universal-streaming-multilingual` for `assemblyai` (`…-english` where the language is English), `stt-rt-v5` for `soniox`.',
+    ),
   TTS_MODEL: z.string().default('gpt-4o-mini-tts').describe('Text-to-speech model.'),
   TTS_VOICE: z.string().default('alloy').describe('Voice of the text-to-speech model.'),
+  DEEPGRAM_API_KEY: z.string().optional().describe('API key of Deepgram.'),
+  DEEPGRAM_BASE_URL: httpUrl()
+    .optional()
+    .describe('Base URL of Deepgram; default `https://api.deepgram.com`.'),
+  ASSEMBLYAI_API_KEY: z.string().optional().describe('API key of AssemblyAI.'),
+  ASSEMBLYAI_BASE_URL: httpUrl()
+    .optional()
+    .describe('Base URL of AssemblyAI; default `https://streaming.assemblyai.com`.'),
+  SONIOX_API_KEY: z.string().optional().describe('API key of Soniox.'),
+  SONIOX_BASE_URL: httpUrl().optional().describe('Base URL of Soniox; default `https://stt-rt.soniox.com`.'),
   CUSTOM_STT_API_KEY: z.string().optional().describe('API key of your own speech recognizer.'),
   CUSTOM_STT_BASE_URL: httpUrl()
     .optional()
@@ -243,6 +258,9 @@ export const secretSettings: readonly SettingName[] = [
   'DRACHTIO_URL',
   'OPENAI_API_KEY',
   'EMBEDDING_API_KEY',
+  'DEEPGRAM_API_KEY',
+  'ASSEMBLYAI_API_KEY',
+  'SONIOX_API_KEY',
   'CUSTOM_STT_API_KEY',
   'CUSTOM_TTS_API_KEY',
   'OTEL_EXPORTER_OTLP_HEADERS',

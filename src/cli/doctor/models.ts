@@ -1,5 +1,6 @@
 import type { Config } from '../../app/settings/config.ts';
 import type { EndpointAnswer } from '../../providers/openai/probe.ts';
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../providers/ports/speechToText.ts';
 import { failureReason } from '../connectionFailure.ts';
 import { type Finding, fail, ok, shownAddress, warn } from './finding.ts';
 
@@ -83,7 +84,7 @@ function usesOf(config: Config): Use[] {
     ...(config.CHAT_PROVIDER === 'openai'
       ? [config.CHAT_MODEL_SMART, config.CHAT_MODEL_BALANCE, config.CHAT_MODEL_TURBO]
       : []),
-    ...(config.STT_PROVIDER === 'openai' ? [config.STT_MODEL] : []),
+    ...(config.STT_PROVIDER === 'openai' ? [config.STT_MODEL ?? DEFAULT_TRANSCRIPTION_MODEL] : []),
     ...(config.TTS_PROVIDER === 'openai' ? [config.TTS_MODEL] : []),
   ];
   const uses: Use[] = models.length > 0 ? [{ name: 'models', ...main, models: [...new Set(models)] }] : [];

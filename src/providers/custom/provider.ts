@@ -5,10 +5,14 @@ import { createDial } from '../recognition/dial.ts';
 import { createCustomSpeechToText } from './speechToText.ts';
 import { createCustomTextToSpeech } from './textToSpeech.ts';
 
-export function createSpeechToText({ credentials, clock }: SpeechToTextOptions): StreamingSpeechToText {
+export function createSpeechToText({
+  credentials,
+  clock,
+  guard,
+}: SpeechToTextOptions): StreamingSpeechToText {
   const { baseUrl, apiKey } = credentials;
   if (baseUrl === undefined) throw new Error('a recognizer of your own needs CUSTOM_STT_BASE_URL');
-  return createCustomSpeechToText({ baseUrl, apiKey, dial: createDial(undefined), clock });
+  return createCustomSpeechToText({ baseUrl, apiKey, dial: createDial(guard), clock });
 }
 
 export function createTextToSpeech({

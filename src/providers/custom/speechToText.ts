@@ -41,6 +41,7 @@ export function createCustomSpeechToText(deps: CustomSpeechToTextDeps): Streamin
 function customProtocol({ baseUrl, apiKey }: CustomSpeechToTextDeps): RecognitionProtocol {
   return {
     name: 'custom',
+    secret: apiKey,
     // Some of these servers do, which is learned when they do.
     detectsTurns: false,
     chunkMs: CHUNK_MS,

@@ -1,5 +1,6 @@
 import { OPENAI_EMBEDDING_MODELS } from '../ports/embedder.ts';
-import type { SpeechToText } from '../ports/speechToText.ts';
+import { DEFAULT_TRANSCRIPTION_MODEL, type SpeechToText } from '../ports/speechToText.ts';
+import type { StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
 import type { TextToSpeech } from '../ports/textToSpeech.ts';
 import type {
   ChatOptions,
@@ -8,10 +9,12 @@ import type {
   SpeechToTextOptions,
   TextToSpeechOptions,
 } from '../providerOptions.ts';
+import { createDial } from '../recognition/dial.ts';
 import type { ChatProvider } from '../streamWithRetry.ts';
 import { createOpenAiChat } from './chat.ts';
 import { createOpenAiEmbedder } from './embedder.ts';
 import { createOpenAiEndpoint } from './endpoint.ts';
+import { createOpenAiRealtimeSpeechToText } from './realtimeSpeechToText.ts';
 import { createOpenAiSpeechToText } from './speechToText.ts';
 import { createOpenAiTextToSpeech } from './textToSpeech.ts';
 
@@ -19,8 +22,16 @@ export function createChat({ credentials, makeId }: ChatOptions): ChatProvider {
   return createOpenAiChat({ endpoint: createOpenAiEndpoint(credentials), makeId });
 }
 
+/** The batch endpoint. */
 export function createSpeechToText(options: SpeechToTextOptions): SpeechToText {
-  return createOpenAiSpeechToText({ ...options, endpoint: createOpenAiEndpoint(options.credentials) });
+  const { model = DEFAULT_TRANSCRIPTION_MODEL, credentials } = options;
+  return createOpenAiSpeechToText({ ...options, model, endpoint: createOpenAiEndpoint(credentials) });
+}
+
+/** Realtime transcription sessions. */
+export function createStreamingSpeechToText(options: SpeechToTextOptions): StreamingSpeechToText {
+  const { credentials, guard, ...rest } = options;
+  return createOpenAiRealtimeSpeechToText({ ...rest, ...credentials, dial: createDial(guard) });
 }
 
 export function createTextToSpeech(options: TextToSpeechOptions): TextToSpeech {

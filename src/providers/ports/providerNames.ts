@@ -1,5 +1,12 @@
 /** The vendors of speech recognition, as settings and agents name them. */
-export const RECOGNITION_PROVIDERS = ['openai', 'custom', 'local'] as const;
+export const RECOGNITION_PROVIDERS = [
+  'openai',
+  'deepgram',
+  'assemblyai',
+  'soniox',
+  'custom',
+  'local',
+] as const;
 /** The same for speech synthesis. */
 export const SYNTHESIS_PROVIDERS = ['openai', 'custom', 'local'] as const;
 /** The same for chat. */

@@ -1,3 +1,6 @@
+/** Of the batch endpoint of OpenAI and its likes. */
+export const DEFAULT_TRANSCRIPTION_MODEL = 'gpt-4o-mini-transcribe';
+
 /** Speech recognition. */
 export interface SpeechToText {
   /** As settings name it, such as `openai` or `local`. */

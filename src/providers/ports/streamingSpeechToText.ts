@@ -6,6 +6,8 @@ export interface StreamingSpeechToText {
   readonly name: string;
   /** Whether `eager_end`, `turn_resumed` and `end_of_turn` are sure to come. */
   readonly detectsTurns: boolean;
+  /** A connection is to be replaced from this age on, before the vendor ends it. Default: never. */
+  readonly maxAgeMs?: number;
   /** Connects at once. Never throws: a connection that cannot be made reports `failed`. */
   connect(
     options: RecognitionConnectionOptions,

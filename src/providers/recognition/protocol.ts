@@ -1,4 +1,10 @@
-import type { RecognitionConnectionOptions, RecognitionEvent } from '../ports/streamingSpeechToText.ts';
+import { ModelError } from '../ports/modelError.ts';
+import type {
+  RecognitionConnectionOptions,
+  RecognitionEvent,
+  TimedWord,
+  TurnTranscript,
+} from '../ports/streamingSpeechToText.ts';
 
 /** What a vendor's WebSocket for streaming recognition says and understands. */
 export interface RecognitionProtocol {
@@ -9,8 +15,12 @@ export interface RecognitionProtocol {
   sampleRateHz(wanted: number): 8000 | 16000 | 24000;
   /** Samples in one audio message; more than a frame where the vendor wants it. */
   readonly chunkMs: number;
-  /** Connections are replaced before the vendor ends them. Default: never. */
+  /** A shorter message is refused: the rest before a request waits for more audio. Default: none. */
+  readonly minChunkMs?: number;
+  /** Connections are replaced from this age on, before the vendor ends them. Default: never. */
   readonly maxAgeMs?: number;
+  /** The key, which is removed from what the vendor reports. */
+  readonly secret?: string | undefined;
   /** Silence is sent as audio; a vendor that wants more than that is told this every so often. */
   readonly keepAlive?: { readonly message: string; readonly intervalMs: number };
   open(options: ProtocolOptions): ProtocolConnection;
@@ -48,10 +58,56 @@ export function encodeL16(samples: Int16Array): Uint8Array {
   return bytes;
 }
 
-/** The address of a WebSocket on a vendor's host. @param baseUrl - `https:` or `http:`. */
-export function webSocketUrl(baseUrl: string, path: string, query: Record<string, string> = {}): URL {
+type QueryValue = string | number | boolean | readonly string[] | undefined;
+
+/** The address of a WebSocket on a vendor's host. A list is a parameter for each entry. @param baseUrl - `https:` or `http:`. */
+export function webSocketUrl(
+  baseUrl: string,
+  path: string,
+  query: Readonly<Record<string, QueryValue>> = {},
+): URL {
   const url = new URL(path, baseUrl);
   url.protocol = url.protocol === 'http:' ? 'ws:' : 'wss:';
-  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    for (const entry of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(entry));
+  }
   return url;
+}
+
+/** A phone line has 8 kHz; more than 16 kHz tells a recognizer nothing. */
+export function speechRateHz(wanted: number): 8000 | 16_000 {
+  return wanted <= 8000 ? 8000 : 16_000;
+}
+
+/** The language of a tag such as `zh-TW`, without the region. */
+export function languageCode(tag: string | undefined): string | undefined {
+  return tag?.toLowerCase().split('-')[0];
+}
+
+/** What a vendor reports as an error. */
+export function reportedError(vendor: string, text: string, retryable: boolean): ModelError {
+  const message = `${vendor} reports: ${text.slice(0, 200)}`;
+  return new ModelError(retryable ? 'model_unavailable' : 'model_rejected', message, { retryable });
+}
+
+/** A word, with what a vendor tells about it. */
+export interface HeardWord extends Partial<TimedWord> {
+  readonly word: string;
+  readonly confidence?: number | undefined;
+}
+
+/** Confidence is the words' mean; times are told where every word has them. */
+export function turnTranscript(text: string, words: readonly HeardWord[], language?: string): TurnTranscript {
+  const confidences = words.flatMap(({ confidence }) => confidence ?? []);
+  const mean = confidences.reduce((sum, confidence) => sum + confidence, 0) / confidences.length;
+  const timed = words.flatMap(({ word, startMs, endMs }) =>
+    startMs === undefined || endMs === undefined ? [] : { word, startMs, endMs },
+  );
+  return {
+    text: text.trim(),
+    ...(timed.length > 0 && timed.length === words.length ? { words: timed } : {}),
+    ...(confidences.length > 0 ? { confidence: mean } : {}),
+    ...(language === undefined ? {} : { language }),
+  };
 }

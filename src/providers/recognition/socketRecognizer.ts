@@ -30,6 +30,7 @@ export function createSocketRecognizer(
   return {
     name: protocol.name,
     detectsTurns: protocol.detectsTurns,
+    ...(protocol.maxAgeMs === undefined ? {} : { maxAgeMs: protocol.maxAgeMs }),
     connect(options, onEvent) {
       const connection = new SocketConnection(protocol, deps, options, onEvent, () =>
         connections.delete(connection),
@@ -70,7 +71,7 @@ class SocketConnection implements RecognitionConnection {
     this.#onClosed = onClosed;
     const sampleRateHz = protocol.sampleRateHz(options.sampleRateHz);
     this.#connection = protocol.open({ ...options, sampleRateHz });
-    this.#chunks = new Chunks(options.sampleRateHz, sampleRateHz, protocol.chunkMs);
+    this.#chunks = new Chunks(options.sampleRateHz, sampleRateHz, protocol);
     dial(this.#connection.target, this.#abort.signal).then(
       (socket) => this.#onOpen(socket),
       (error: unknown) => this.#fail(error),
@@ -150,7 +151,8 @@ class SocketConnection implements RecognitionConnection {
   #fail(error: unknown): void {
     if (this.#isClosed) return;
     this.#end();
-    this.#onEvent({ type: 'failed', error: toModelError(this.#protocol.name, error) });
+    const { name, secret } = this.#protocol;
+    this.#onEvent({ type: 'failed', error: withoutSecret(toModelError(name, error), secret) });
   }
 
   #end(): void {
@@ -168,14 +170,20 @@ class Chunks {
   readonly #resampler: Resampler | undefined;
   readonly #resampled: Int16Array;
   readonly #chunk: Int16Array;
+  readonly #minLength: number;
   #filled = 0;
 
-  constructor(inputRateHz: number, outputRateHz: 8000 | 16000 | 24000, chunkMs: number) {
+  constructor(
+    inputRateHz: number,
+    outputRateHz: 8000 | 16000 | 24000,
+    { chunkMs, minChunkMs = 0 }: Pick<RecognitionProtocol, 'chunkMs' | 'minChunkMs'>,
+  ) {
     if (!isSampleRate(inputRateHz)) throw new RangeError(`no resampler for ${inputRateHz} Hz`);
     const maxInput = (inputRateHz * MAX_PUSHED_MS) / 1000;
     if (inputRateHz !== outputRateHz) this.#resampler = createResampler(inputRateHz, outputRateHz, maxInput);
     this.#resampled = new Int16Array(this.#resampler?.maxOutput(maxInput) ?? 0);
     this.#chunk = new Int16Array((outputRateHz * chunkMs) / 1000);
+    this.#minLength = Math.max(1, (outputRateHz * minChunkMs) / 1000);
   }
 
   *push(samples: Int16Array): Iterable<Int16Array> {
@@ -191,9 +199,9 @@ class Chunks {
     }
   }
 
-  /** What no message has taken yet. */
+  /** What no message has taken yet, if it is enough for one. */
   flush(): Int16Array | undefined {
-    if (this.#filled === 0) return undefined;
+    if (this.#filled < this.#minLength) return undefined;
     const rest = this.#chunk.subarray(0, this.#filled);
     this.#filled = 0;
     return rest;
@@ -216,8 +224,16 @@ function closedBy(name: string, code: number, reason: string): ModelError {
   );
 }
 
+/** The cause is told where it names no part of the message, which may hold what the caller said. */
 function malformed(name: string, cause: unknown): ModelError {
-  return new ModelError('model_malformed', `${name} sent a message that cannot be read`, { cause });
+  const options = cause instanceof SyntaxError ? {} : { cause };
+  return new ModelError('model_malformed', `${name} sent a message that cannot be read`, options);
+}
+
+function withoutSecret(error: ModelError, secret: string | undefined): ModelError {
+  if (secret === undefined || !error.message.includes(secret)) return error;
+  const { code, retryable, message } = error;
+  return new ModelError(code, message.replaceAll(secret, '[redacted]'), { retryable });
 }
 
 function toModelError(name: string, error: unknown): ModelError {

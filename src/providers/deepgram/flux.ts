@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import type { RecognitionEvent, TurnTranscript } from '../ports/streamingSpeechToText.ts';
+import {
+  encodeL16,
+  type ProtocolConnection,
+  type ProtocolOptions,
+  type RecognitionProtocol,
+  reportedError,
+  speechRateHz,
+  turnTranscript,
+  type WebSocketTarget,
+  webSocketUrl,
+} from '../recognition/protocol.ts';
+import { authorization, type DeepgramSettings } from './settings.ts';
+
+/** What the model is trained on. */
+const CHUNK_MS = 80;
+/** Without a threshold there are no eager ends. */
+const EAGER_EOT_THRESHOLD = 0.5;
+
+const FLUX_OPTIONS = z.strictObject({
+  eager_eot_threshold: z.number().min(0.3).max(0.9).default(EAGER_EOT_THRESHOLD),
+  eot_threshold: z.number().min(0.5).max(0.9).optional(),
+  eot_timeout_ms: z.int().min(500).max(10_000).optional(),
+  numerals: z.boolean().optional(),
+  profanity_filter: z.boolean().optional(),
+  mip_opt_out: z.boolean().optional(),
+});
+
+const turnInfo = z.object({
+  event: z.string(),
+  transcript: z.string(),
+  audio_window_end: z.number().default(0),
+  words: z
+    .array(
+      z.object({
+        word: z.string(),
+        confidence: z.number().optional(),
+        start: z.number().optional(),
+        end: z.number().optional(),
+      }),
+    )
+    .default([]),
+  languages: z.array(z.string()).optional(),
+});
+const message = z.looseObject({ type: z.string() });
+const failure = z.object({ code: z.string().default(''), description: z.string().default('') });
+
+/** Codes of requests that would be refused again. */
+const REFUSED = /INVALID|UNAUTHORIZED|FORBIDDEN|BAD_REQUEST|UNSUPPORTED|INSUFFICIENT|UNPARSABLE/;
+
+/**
+ * Flux, which tells turns.
+ *
+ * @see https://developers.deepgram.com/reference/speech-to-text/listen-flux
+ */
+export function fluxProtocol(settings: DeepgramSettings): RecognitionProtocol {
+  const options = FLUX_OPTIONS.parse(settings.options);
+  return {
+    name: 'deepgram',
+    detectsTurns: true,
+    secret: settings.apiKey,
+    chunkMs: CHUNK_MS,
+    sampleRateHz: speechRateHz,
+    open: (asked) => new FluxConnection(targetOf(settings, options, asked), asked.sampleRateHz),
+  };
+}
+
+function targetOf(
+  { baseUrl, apiKey, model }: DeepgramSettings,
+  options: z.infer<typeof FLUX_OPTIONS>,
+  { sampleRateHz, language, keyterms }: ProtocolOptions,
+): WebSocketTarget {
+  const query = {
+    model,
+    encoding: 'linear16',
+    sample_rate: sampleRateHz,
+    ...options,
+    keyterm: keyterms,
+    // Only the multilingual model takes a hint.
+    language_hint: model.endsWith('-multi') ? language : undefined,
+  };
+  return { url: webSocketUrl(baseUrl, '/v2/listen', query).href, ...authorization(apiKey) };
+}
+
+class FluxConnection implements ProtocolConnection {
+  readonly target: WebSocketTarget;
+  readonly goodbye = JSON.stringify({ type: 'CloseStream' });
+  readonly #sampleRateHz: number;
+  #sentSamples = 0;
+  /** Position of the audio whose words were asked for. */
+  #askedMs: number | undefined;
+
+  constructor(target: WebSocketTarget, sampleRateHz: number) {
+    this.target = target;
+    this.#sampleRateHz = sampleRateHz;
+  }
+
+  encode(samples: Int16Array): Uint8Array {
+    this.#sentSamples += samples.length;
+    return encodeL16(samples);
+  }
+
+  finalize(): string {
+    this.#askedMs = (this.#sentSamples * 1000) / this.#sampleRateHz;
+    return JSON.stringify({ type: 'ForceEndTurn' });
+  }
+
+  decode(text: string): readonly RecognitionEvent[] {
+    const read = message.parse(JSON.parse(text));
+    if (read.type === 'TurnInfo') return this.#onTurnInfo(turnInfo.parse(read));
+    if (read.type !== 'Error') return [];
+    const { code, description } = failure.parse(read);
+    throw reportedError('deepgram', `${code} ${description}`.trim(), !REFUSED.test(code));
+  }
+
+  #onTurnInfo(info: z.infer<typeof turnInfo>): readonly RecognitionEvent[] {
+    const transcript = toTranscript(info);
+    switch (info.event) {
+      case 'EagerEndOfTurn':
+        return [{ type: 'interim', transcript }, { type: 'eager_end' }];
+      case 'TurnResumed':
+        return [{ type: 'turn_resumed' }, { type: 'interim', transcript }];
+      case 'EndOfTurn':
+        this.#askedMs = undefined;
+        return [{ type: 'final', transcript }, { type: 'end_of_turn' }];
+      default:
+        return transcript.text === '' ? this.#onSilence(info) : [{ type: 'interim', transcript }];
+    }
+  }
+
+  /** Without a turn the request is ignored: what follows the asked audio without words is the answer. */
+  #onSilence(info: z.infer<typeof turnInfo>): readonly RecognitionEvent[] {
+    if (this.#askedMs === undefined || info.audio_window_end * 1000 < this.#askedMs) return [];
+    this.#askedMs = undefined;
+    return [{ type: 'final', transcript: { text: '' } }];
+  }
+}
+
+function toTranscript({ transcript, words, languages }: z.infer<typeof turnInfo>): TurnTranscript {
+  const heard = words.map(({ word, confidence, start, end }) => ({
+    word,
+    confidence,
+    ...(start === undefined || end === undefined ? {} : { startMs: start * 1000, endMs: end * 1000 }),
+  }));
+  return turnTranscript(transcript, heard, languages?.[0]);
+}

@@ -1,0 +1,11 @@
+/** What both protocols need. */
+export interface DeepgramSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly model: string;
+  readonly options: unknown;
+}
+
+export function authorization(apiKey: string | undefined): { headers?: Record<string, string> } {
+  return apiKey === undefined ? {} : { headers: { authorization: `Token ${apiKey}` } };
+}

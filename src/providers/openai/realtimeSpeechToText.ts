@@ -1,0 +1,199 @@
+import { z } from 'zod';
+import type { RecognitionEvent, StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
+import {
+  encodeL16,
+  languageCode,
+  type ProtocolConnection,
+  type ProtocolOptions,
+  type RecognitionProtocol,
+  reportedError,
+  type WebSocketTarget,
+  webSocketUrl,
+} from '../recognition/protocol.ts';
+import { createSocketRecognizer, type SocketRecognizerDeps } from '../recognition/socketRecognizer.ts';
+import { OPENAI_BASE_URL } from './endpoint.ts';
+
+/** Tells words while they are spoken; the models of the batch endpoint tell them after the turn. */
+const DEFAULT_MODEL = 'gpt-realtime-whisper';
+/** The only rate that is taken. */
+const SAMPLE_RATE_HZ = 24_000;
+const CHUNK_MS = 40;
+/** Sessions end after an hour. */
+const MAX_AGE_MS = 55 * 60_000;
+/** The models that tell words while they are spoken have no turn detection. */
+const LIVE_MODEL = /^gpt-(realtime-whisper|live-transcribe)/;
+/** A request for words when there is no audio left. */
+const NOTHING_TO_COMMIT = 'input_audio_buffer_commit_empty';
+const MAY_PASS = /session_expired|rate_limit|server_error|overloaded|timeout/;
+
+const noiseReduction = z.enum(['near_field', 'far_field']).optional();
+const OPENAI_LIVE_OPTIONS = z.strictObject({
+  batch: z.literal(false).optional(),
+  delay: z.enum(['minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
+  noise_reduction: noiseReduction,
+});
+const OPENAI_TURN_OPTIONS = z.strictObject({
+  batch: z.literal(false).optional(),
+  turn_detection: z.enum(['semantic_vad', 'server_vad']).default('semantic_vad'),
+  eagerness: z.enum(['low', 'medium', 'high', 'auto']).optional(),
+  silence_duration_ms: z.int().min(100).max(5000).optional(),
+  noise_reduction: noiseReduction,
+});
+
+const item = z.object({ item_id: z.string() });
+const delta = item.extend({ delta: z.string().default('') });
+const completed = item.extend({ transcript: z.string() });
+const failure = z.object({
+  error: z.object({
+    message: z.string().default(''),
+    type: z.string().nullish(),
+    code: z.string().nullish(),
+  }),
+});
+const message = z.looseObject({ type: z.string() });
+
+export interface OpenAiRealtimeDeps extends SocketRecognizerDeps {
+  /** With or without the path `/v1`. */
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly model?: string | undefined;
+  readonly options?: unknown;
+}
+
+/**
+ * Recognition by a Realtime transcription session.
+ *
+ * @throws {ZodError} When the options are not those of the model.
+ * @see https://platform.openai.com/docs/guides/realtime-transcription
+ */
+export function createOpenAiRealtimeSpeechToText(deps: OpenAiRealtimeDeps): StreamingSpeechToText {
+  return createSocketRecognizer(realtimeProtocol(deps), deps);
+}
+
+function realtimeProtocol(deps: OpenAiRealtimeDeps): RecognitionProtocol {
+  const { baseUrl = OPENAI_BASE_URL, apiKey, model = DEFAULT_MODEL, options = {} } = deps;
+  const isLive = LIVE_MODEL.test(model);
+  const input = isLive ? liveInput(model, options) : turnInput(model, options);
+  const target = {
+    url: webSocketUrl(`${withVersion(baseUrl)}/`, 'realtime', { intent: 'transcription' }).href,
+    ...(apiKey === undefined ? {} : { headers: { authorization: `Bearer ${apiKey}` } }),
+  };
+  return {
+    name: 'openai',
+    detectsTurns: !isLive,
+    secret: apiKey,
+    chunkMs: CHUNK_MS,
+    maxAgeMs: MAX_AGE_MS,
+    sampleRateHz: () => SAMPLE_RATE_HZ,
+    open: (asked) => new RealtimeConnection(target, input(asked), !isLive),
+  };
+}
+
+function withVersion(baseUrl: string): string {
+  return new URL(baseUrl).pathname === '/' ? new URL('/v1', baseUrl).href : baseUrl;
+}
+
+type InputOf = (asked: ProtocolOptions) => Record<string, unknown>;
+
+function liveInput(model: string, given: unknown): InputOf {
+  const { delay, noise_reduction } = OPENAI_LIVE_OPTIONS.parse(given);
+  return ({ language }) => ({
+    transcription: { model, delay, language: languageCode(language) },
+    turn_detection: null,
+    ...(noise_reduction ? { noise_reduction: { type: noise_reduction } } : {}),
+  });
+}
+
+function turnInput(model: string, given: unknown): InputOf {
+  const { turn_detection, eagerness, silence_duration_ms, noise_reduction } =
+    OPENAI_TURN_OPTIONS.parse(given);
+  return ({ language, keyterms = [] }) => ({
+    transcription: {
+      model,
+      language: languageCode(language),
+      ...(keyterms.length > 0 ? { prompt: `Words that may be said: ${keyterms.join(', ')}` } : {}),
+    },
+    turn_detection:
+      turn_detection === 'semantic_vad'
+        ? { type: turn_detection, eagerness }
+        : { type: turn_detection, silence_duration_ms },
+    ...(noise_reduction ? { noise_reduction: { type: noise_reduction } } : {}),
+  });
+}
+
+class RealtimeConnection implements ProtocolConnection {
+  readonly target: WebSocketTarget;
+  readonly greeting: string;
+  readonly #detectsTurns: boolean;
+  /** The words of the turns that are not complete, by item, in the order in which they were spoken. */
+  readonly #items = new Map<string, string>();
+
+  constructor(target: WebSocketTarget, input: Record<string, unknown>, detectsTurns: boolean) {
+    this.target = target;
+    this.#detectsTurns = detectsTurns;
+    const format = { type: 'audio/pcm', rate: SAMPLE_RATE_HZ };
+    const session = { type: 'transcription', audio: { input: { format, ...input } } };
+    this.greeting = JSON.stringify({ type: 'session.update', session });
+  }
+
+  encode(samples: Int16Array): string {
+    const audio = Buffer.from(encodeL16(samples)).toString('base64');
+    return JSON.stringify({ type: 'input_audio_buffer.append', audio });
+  }
+
+  finalize(): string {
+    return JSON.stringify({ type: 'input_audio_buffer.commit' });
+  }
+
+  decode(text: string): readonly RecognitionEvent[] {
+    const read = message.parse(JSON.parse(text));
+    switch (read.type) {
+      case 'input_audio_buffer.committed':
+        this.#open(item.parse(read).item_id);
+        return [];
+      case 'conversation.item.input_audio_transcription.delta': {
+        const { item_id, delta: added } = delta.parse(read);
+        this.#items.set(item_id, this.#open(item_id) + added);
+        return this.#isCurrent(item_id) ? this.#interim() : [];
+      }
+      case 'conversation.item.input_audio_transcription.completed':
+        return this.#onCompleted(completed.parse(read));
+      case 'conversation.item.input_audio_transcription.failed':
+      case 'error':
+        return this.#onError(failure.parse(read).error);
+      default:
+        return [];
+    }
+  }
+
+  #open(id: string): string {
+    const words = this.#items.get(id) ?? '';
+    this.#items.set(id, words);
+    return words;
+  }
+
+  /** Words of a later turn wait for those of the one before it. */
+  #isCurrent(id: string): boolean {
+    return this.#items.keys().next().value === id;
+  }
+
+  #interim(): readonly RecognitionEvent[] {
+    const text = this.#items.values().next().value?.trim() ?? '';
+    return text === '' ? [] : [{ type: 'interim', transcript: { text } }];
+  }
+
+  #onCompleted({ item_id, transcript }: z.infer<typeof completed>): readonly RecognitionEvent[] {
+    this.#items.delete(item_id);
+    return [
+      { type: 'final', transcript: { text: transcript.trim() } },
+      ...(this.#detectsTurns ? [{ type: 'end_of_turn' } as const] : []),
+      ...this.#interim(),
+    ];
+  }
+
+  #onError({ message: told, type, code }: z.infer<typeof failure>['error']): readonly RecognitionEvent[] {
+    if (code === NOTHING_TO_COMMIT)
+      return this.#items.size > 0 ? [] : [{ type: 'final', transcript: { text: '' } }];
+    throw reportedError('openai', told, MAY_PASS.test(`${type ?? ''} ${code ?? ''}`));
+  }
+}

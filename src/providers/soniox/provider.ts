@@ -1,0 +1,12 @@
+import type { StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
+import type { SpeechToTextOptions } from '../providerOptions.ts';
+import { createDial } from '../recognition/dial.ts';
+import { createSonioxSpeechToText } from './speechToText.ts';
+
+export function createSpeechToText({
+  credentials,
+  guard,
+  ...rest
+}: SpeechToTextOptions): StreamingSpeechToText {
+  return createSonioxSpeechToText({ ...rest, ...credentials, dial: createDial(guard) });
+}

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { RecognitionEvent } from '../../../src/providers/ports/streamingSpeechToText.ts';
+import { createDial } from '../../../src/providers/recognition/dial.ts';
+import { RECOGNITION_VENDORS } from '../support/recognitionVendors.ts';
+import { startRecognitionServer } from '../support/scriptedRecognitionServer.ts';
+
+async function rig(title: string, options: unknown = {}) {
+  const vendor = RECOGNITION_VENDORS.find((each) => each.title === title);
+  if (!vendor) throw new Error(`no vendor ${title}`);
+  const server = await startRecognitionServer(vendor.isAudio ? { isAudio: vendor.isAudio } : {});
+  const deps = { apiKey: 'secret-key', dial: createDial(undefined), clock: systemClock, options };
+  const recognizer = vendor.create({ ...deps, baseUrl: server.baseUrl });
+  const events: RecognitionEvent[] = [];
+  const connection = recognizer.connect({ sampleRateHz: 8000 }, (event) => void events.push(event));
+  await expect.poll(() => events.length).toBe(1);
+  for (let n = 0; n < 50; n++) connection.push(new Int16Array(160));
+  return { server, connection, events };
+}
+
+const silence = (endSeconds: number) => ({
+  type: 'TurnInfo',
+  event: 'Update',
+  transcript: '',
+  audio_window_end: endSeconds,
+});
+const empty = (endSeconds: number) => ({
+  type: 'Results',
+  start: 0,
+  duration: endSeconds,
+  is_final: false,
+  channel: { alternatives: [{ transcript: '', words: [] }] },
+});
+
+test.each([
+  ['deepgram flux', silence(0.4), silence(1)],
+  ['deepgram nova', empty(0.4), empty(1)],
+  ['soniox', { tokens: [] }, { tokens: [{ text: '<fin>', is_final: true }] }],
+  [
+    'openai, words while they are spoken',
+    { type: 'session.updated' },
+    { type: 'error', error: { code: 'input_audio_buffer_commit_empty', message: 'buffer too small' } },
+  ],
+])('%s answers a request in silence with no words', async (title, before, answer) => {
+  const { server, connection, events } = await rig(title);
+  expect(connection.finalize()).toBe(true);
+  server.send(before, answer);
+  await expect.poll(() => events.slice(1)[0]).toEqual({ type: 'final', transcript: { text: '' } });
+});
+
+test('AssemblyAI is not asked in silence, since it would not answer', async () => {
+  const { connection } = await rig('assemblyai');
+  expect(connection.finalize()).toBe(false);
+});
+
+test('AssemblyAI is sent no message shorter than it takes', async () => {
+  const { server, connection, events } = await rig('assemblyai');
+  server.send({ type: 'Turn', turn_order: 0, end_of_turn: false, transcript: 'hello', words: [] });
+  await expect.poll(() => events.length).toBe(2);
+  connection.push(new Int16Array(160));
+  connection.finalize();
+  await expect.poll(() => server.messages).toEqual([{ type: 'ForceEndpoint' }]);
+  const lengths = new Set(server.audio.map(({ length }) => length / 2 / 8));
+  expect(lengths).toEqual(new Set([60]));
+});
+
+test('Soniox tells words, their times and the language that was spoken most', async () => {
+  const { server, events } = await rig('soniox');
+  const token = (text: string, startMs: number, language: string) => ({
+    text,
+    is_final: true,
+    start_ms: startMs,
+    end_ms: startMs + 100,
+    confidence: 0.8,
+    language,
+  });
+  server.send({
+    tokens: [
+      token('Gra', 0, 'es'),
+      token('cias', 100, 'es'),
+      token(' okay', 300, 'en'),
+      token('<end>', 400, 'en'),
+    ],
+  });
+  await expect.poll(() => events.length).toBe(3);
+  expect(events[1]).toEqual({
+    type: 'final',
+    transcript: {
+      text: 'Gracias okay',
+      words: [
+        { word: 'Gracias', startMs: 0, endMs: 200 },
+        { word: 'okay', startMs: 300, endMs: 400 },
+      ],
+      confidence: 0.8,
+      language: 'es',
+    },
+  });
+});
+
+test.each(RECOGNITION_VENDORS.map(({ title }) => title))(
+  '%s refuses options that it does not know',
+  async (title) => {
+    await expect(rig(title, { callback: 'https://example.test' })).rejects.toThrow(/callback/);
+  },
+);
