@@ -5,7 +5,7 @@ import { systemClock } from '../../base/clock.ts';
 import type { ConnectStream } from '../../media/agentStream/streamClient.ts';
 import { createCodecRegistry } from '../../media/codecs/registry.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
-import { raiseThreadPriority } from '../../media/engine/threadPriority.ts';
+import { setThreadPriority } from '../../media/engine/threadPriority.ts';
 import { ThreadServer } from '../../media/engine/threadServer.ts';
 import { createThreadSleep } from '../../media/ticker/ticker.ts';
 import type { PacketIo } from '../../media/transport/packetIo.ts';
@@ -27,7 +27,7 @@ export function runMediaThread(connectStream: ConnectStream, packetIo: PacketIo 
     codecs: createCodecRegistry(),
     connectStream,
     randomUint32: () => randomFillSync(random)[0] ?? 0,
-    hasPriority: raiseThreadPriority(constants.priority.PRIORITY_HIGH),
+    hasPriority: setThreadPriority(constants.priority.PRIORITY_HIGH),
   };
   new ThreadServer(deps, workerData as MediaThreadData).start();
 }

@@ -4,6 +4,7 @@ import type { VoiceNodeRegistry } from '../../calls/nodes/voiceNodeRegistry.ts';
 import { writeLine } from '../../observability/logger.ts';
 import { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 import type { NodeContext } from '../node/node.ts';
+import type { Config } from '../settings/config.ts';
 import { startVoiceThread } from '../voice/startVoiceThread.ts';
 import { receiveReport, type ThreadReport } from '../voice/threadReports.ts';
 
@@ -34,7 +35,7 @@ export function startVoiceRole(
   const threads = new VoiceThreads<ThreadReport>({
     clock,
     nodeId,
-    maxThreads: config.VOICE_THREADS ?? availableParallelism(),
+    maxThreads: maxThreads(config),
     startThread: ({ number, nodeId: threadId, isReplacement }) =>
       startVoiceThread({
         config,
@@ -58,4 +59,9 @@ export function startVoiceRole(
   const started = threads.start();
   started.catch(() => undefined); // awaited by the start of the node
   return { threads, started };
+}
+
+/** The offline recognizer's processes are counted by thread, and fill the cores. */
+function maxThreads({ VOICE_THREADS, STT_PROVIDER }: Config): number {
+  return VOICE_THREADS ?? (STT_PROVIDER === 'local' ? 1 : availableParallelism());
 }

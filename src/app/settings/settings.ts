@@ -106,7 +106,7 @@ export const settings = z.object({
   VOICE_THREADS: integer(1, 256)
     .optional()
     .describe(
-      'Maximum number of threads that run voice sessions; default the number of cores. One starts with the node, the others as calls need them.',
+      'Maximum number of threads that run voice sessions; default the number of cores, or 1 with offline speech recognition. One starts with the node, the others as calls need them.',
     ),
   MAX_CALLS_PER_NODE: integer(1, 100_000)
     .optional()

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { EventLoopWait } from '../../base/async/eventLoopWait.ts';
-import { raiseThreadPriority } from '../../media/engine/threadPriority.ts';
+import { setThreadPriority } from '../../media/engine/threadPriority.ts';
 import { createLogger } from '../../observability/logger.ts';
 import {
   type FromVoiceThread,
@@ -22,7 +22,7 @@ const port = parentPort;
 const start = workerData as VoiceServiceStart;
 const post = (message: FromVoiceThread<ThreadReport>) => port.postMessage(message);
 const report = (one: ThreadReport) => post({ kind: 'report', report: one });
-const hasPriority = raiseThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL);
+const hasPriority = setThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL);
 const logger = createLogger(start.config.LOG_LEVEL, { write: (line) => report({ kind: 'log', line }) }).child(
   {
     thread: start.name,

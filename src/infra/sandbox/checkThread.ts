@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
@@ -8,11 +9,15 @@ import { pathwaySchema } from '../../agents/pathway/schema/pathwaySchema.ts';
 import { checkStructure, type KnownNames, requireValidStructure } from '../../agents/pathway/structure.ts';
 import { CallwayError, type ErrorDetail, invalid } from '../../base/errors.ts';
 import { zodDetails } from '../../base/validation.ts';
+import { setThreadPriority } from '../../media/engine/threadPriority.ts';
 import type { CheckAnswer, CheckJob } from './checkJobs.ts';
 
 /** Compiled schemas and patterns that a thread keeps. */
 const MAX_COMPILED = 200;
 const MAX_REASON_CHARACTERS = 200;
+
+// A voice thread has a raised priority, and what users write must not have it.
+setThreadPriority(constants.priority.PRIORITY_NORMAL);
 
 const validators = new LRUCache<string, ValidateFunction>({ max: MAX_COMPILED });
 

@@ -4,12 +4,12 @@ import { setPriority } from 'node:os';
 const THIS_THREAD = 0;
 
 /**
- * Raises the calling thread's scheduling priority: what a caller hears must not wait for other work of the machine.
+ * Sets the calling thread's scheduling priority: what a caller hears must not wait for other work of the machine.
  *
  * @param priority - One of `os.constants.priority`. Threads and processes that the thread starts inherit it.
- * @returns False on other systems than Linux, and without root or CAP_SYS_NICE.
+ * @returns False on other systems than Linux, and for a higher priority without root or CAP_SYS_NICE.
  */
-export function raiseThreadPriority(priority: number): boolean {
+export function setThreadPriority(priority: number): boolean {
   if (process.platform !== 'linux') return false;
   try {
     setPriority(THIS_THREAD, priority);

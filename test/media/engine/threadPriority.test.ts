@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { startThread } from '../../../src/base/thread.ts';
 import type { RaisedPriority } from './fixtures/priorityThread.ts';
 
-test('raiseThreadPriority raises the calling thread alone, or returns false', async () => {
+test('setThreadPriority raises the calling thread alone, or returns false', async () => {
   const ours = getPriority();
   const thread = startThread(new URL('fixtures/priorityThread.ts', import.meta.url), {});
   const [{ before, isRaised, after }] = (await once(thread, 'message')) as [RaisedPriority];
