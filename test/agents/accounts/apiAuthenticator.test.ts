@@ -5,20 +5,31 @@ import { makeApiKey } from '../../../src/agents/accounts/apiKey.ts';
 import type { KeyPrincipal } from '../../../src/agents/accounts/principal.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
-test('A key stays known after its cache entry expired or revocations were missed, until it is revoked', async () => {
+/** An authenticator that knows one key, and the announcements of revoked keys. */
+function scene() {
   const clock = createSimulatedClock();
   const { key, digest, hint } = makeApiKey('developer');
   const principal: KeyPrincipal = { kind: 'developer', projectId: 'p', keyId: 'k', hint, scopes: ['read'] };
   const stored = new Map([[digest, principal]]);
-  let revoke: (digests: readonly string[]) => void = () => undefined;
-  let disconnect: () => void = () => undefined;
+  const announcements = {
+    isConnected: true,
+    revoke: (_digests: readonly string[]): void => undefined,
+    disconnect: (): void => undefined,
+  };
+  const database = { lookups: 0, answer: Promise.resolve() };
   const authenticator = createApiAuthenticator({
-    findByDigest: async (wanted) => stored.get(wanted),
+    async findByDigest(wanted) {
+      const found = stored.get(wanted);
+      database.lookups += 1;
+      await database.answer;
+      return found;
+    },
     markUsed: async () => undefined,
     revocations: {
-      isConnected: () => true,
+      isConnected: () => announcements.isConnected,
       listen(onRevoked, onDisconnected) {
-        [revoke, disconnect] = [onRevoked, onDisconnected];
+        announcements.revoke = onRevoked;
+        announcements.disconnect = onDisconnected;
         return () => undefined;
       },
       announce: async () => undefined,
@@ -27,24 +38,65 @@ test('A key stays known after its cache entry expired or revocations were missed
     clock,
     onError: () => undefined,
   });
+  return { clock, key, digest, principal, stored, announcements, database, authenticator };
+}
+
+test('A key stays known after its cache entry expired or revocations were missed, until it is revoked', async () => {
+  const { authenticator, announcements, clock, digest, key, stored } = scene();
   expect(authenticator.isKnown(key)).toBe(false);
   await authenticator.authenticate(key);
   clock.advance(3_600_000);
   expect([authenticator.authenticateFromCache(key), authenticator.isKnown(key)]).toEqual([undefined, true]);
 
   await authenticator.authenticate(key);
-  disconnect();
+  announcements.disconnect();
   expect([authenticator.authenticateFromCache(key), authenticator.isKnown(key)]).toEqual([undefined, true]);
 
   await authenticator.authenticate(key);
-  revoke([digest]);
+  announcements.revoke([digest]);
   expect(authenticator.isKnown(key)).toBe(false);
 
   // A revocation that was missed is seen by the next lookup.
   await authenticator.authenticate(key);
-  disconnect();
+  announcements.disconnect();
   stored.clear();
   expect(await authenticator.authenticate(key)).toBeUndefined();
   expect(authenticator.isKnown(key)).toBe(false);
   await authenticator.close();
 });
+
+test('While revocations are not heard, each request looks its key up', async () => {
+  const { authenticator, announcements, database, key, principal, stored } = scene();
+  await authenticator.authenticate(key);
+  expect(await authenticator.authenticate(key)).toEqual(principal);
+  expect(database.lookups).toBe(1);
+
+  announcements.isConnected = false;
+  expect(authenticator.authenticateFromCache(key)).toBeUndefined();
+  expect(await authenticator.authenticate(key)).toEqual(principal);
+  expect(await authenticator.authenticate(key)).toEqual(principal);
+  expect(database.lookups).toBe(3);
+  stored.clear();
+  expect(await authenticator.authenticate(key)).toBeUndefined();
+  await authenticator.close();
+});
+
+test.each(['is revoked', 'may have been revoked unheard'])(
+  'A key that %s during its lookup is not cached',
+  async (what) => {
+    const { authenticator, announcements, database, digest, key, stored } = scene();
+    let answer = (): void => undefined;
+    database.answer = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const first = authenticator.authenticate(key);
+    stored.clear();
+    if (what === 'is revoked') announcements.revoke([digest]);
+    else announcements.disconnect();
+    answer();
+    await first;
+    expect(authenticator.authenticateFromCache(key)).toBeUndefined();
+    expect(await authenticator.authenticate(key)).toBeUndefined();
+    await authenticator.close();
+  },
+);
