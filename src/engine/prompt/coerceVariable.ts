@@ -4,7 +4,7 @@ type VariableConfig = NonNullable<AgentConfig['variableConfigs']>[number];
 
 /** Converts a value that a model extracted to its variable's type. @returns Undefined where it has no such value. */
 export function coerceVariable(config: VariableConfig, value: unknown): unknown {
-  if (value === null || value === undefined || value === '') return undefined;
+  if (value === null || value === undefined || String(value).trim() === '') return undefined;
   switch (config.type) {
     case 'string':
       return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : undefined;
@@ -21,8 +21,9 @@ export function coerceVariable(config: VariableConfig, value: unknown): unknown 
 
 function toNumber(value: unknown): number | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined;
-  const number = Number(typeof value === 'string' ? value.replaceAll(',', '').trim() : value);
-  return Number.isFinite(number) && String(value).trim() !== '' ? number : undefined;
+  const digits = String(value).replaceAll(',', '').trim();
+  // Number('') is 0, but an answer without a digit is not zero.
+  return digits !== '' && Number.isFinite(Number(digits)) ? Number(digits) : undefined;
 }
 
 function toBoolean(value: unknown): boolean | undefined {
