@@ -147,6 +147,21 @@ describe('WriteBehind with an available database', () => {
     expect((await writeBehind.find('p', 's'))?.turn).toBe(2);
   });
 
+  test('does not replace a session by what a read from before it finds', async () => {
+    let tell = () => {};
+    database.telling = new Promise((resolve) => {
+      tell = resolve;
+    });
+    const finding = writeBehind.find('p', 's');
+    await writeBehind.insert(
+      { ...SESSION, instanceId: 'next' },
+      { type: 'session_started', at: '', data: {} },
+    );
+    tell();
+    await finding;
+    expect(writeBehind.peek('p', 's')?.instanceId).toBe('next');
+  });
+
   test('returns changes of other nodes, and no ended session', async () => {
     database.session = turn(7);
     expect((await writeBehind.find('p', 's'))?.turn).toBe(7);

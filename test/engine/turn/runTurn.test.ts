@@ -123,6 +123,27 @@ describe('Variable extraction', () => {
     expect(conversation.session().state.variables).toEqual({ age: 20 });
   });
 
+  test.each(['smart', 'balance', 'turbo'] as const)(
+    'is waited for by the line of the node that an edge leads to, in %s',
+    async (executionMode) => {
+      const edge = { id: 'e', source: 'start', target: 'adult', data: { condition: 'They told their age.' } };
+      let extract = () => {};
+      const after = new Promise<void>((resolve) => {
+        extract = resolve;
+      });
+      const model = scriptedModel(({ purpose, tools }) => {
+        if (purpose === 'extract') return { json: { age: 20 }, after };
+        // The value comes when the edge is long decided.
+        setTimeout(extract, 20);
+        if (tools?.length) return { calls: [{ name: 'move_to', arguments: { edge: 'e' } }] };
+        return purpose === 'route' ? { json: { edge: 'e' } } : { text: '' };
+      });
+      const agent = { variableConfigs, executionMode };
+      const conversation = memoryEngine({ model, pathway: { ...gate, edges: [edge] }, agent });
+      expect(await conversation.say('I am 20')).toBe('Welcome, 20.');
+    },
+  );
+
   test.each([
     ['malformed JSON', { text: 'sorry' }],
     ['a failing model', { fail: new ModelError('model_unavailable', 'away', { beforeFirstToken: true }) }],

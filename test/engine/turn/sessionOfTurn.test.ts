@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
-import { invalid } from '../../../src/base/errors.ts';
+import { CallwayError, invalid } from '../../../src/base/errors.ts';
 import type { Session } from '../../../src/engine/session/session.ts';
 import type { SessionStore } from '../../../src/engine/session/sessionStore.ts';
 import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
@@ -82,6 +82,23 @@ describe('The first turn of a session', () => {
     await expect(conversation.say('First')).rejects.toBe(failure);
     expect([conversation.sessions.size, conversation.records, model.requests]).toEqual([0, [], []]);
   });
+});
+
+test('A turn stops when its lock is lost, since another node may run the next one', async () => {
+  const losing = new AbortController();
+  const model = scriptedModel(() => ({ text: 'Well, ', hang: true }));
+  const conversation = memoryEngine({
+    model,
+    pathway,
+    lock: {
+      acquire: async () => ({ lost: losing.signal, wasContended: false, release: async () => undefined }),
+    },
+  });
+  const turn = conversation.say('First');
+  await vi.waitFor(() => expect(model.requests).toHaveLength(1));
+  losing.abort(new CallwayError('conflict', 'session_busy', 'lost'));
+  await expect(turn).rejects.toMatchObject({ code: 'session_busy' });
+  expect(model.abortedRequests()).toBe(1);
 });
 
 test('A turn holds its lock until its failure is stored', async () => {
