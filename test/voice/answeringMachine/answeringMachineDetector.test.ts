@@ -56,6 +56,24 @@ describe('Answering machine detection', () => {
     expect(await call.report).toMatchObject({ outcome: 'hung_up', answeredBy: 'machine' });
   });
 
+  test('stores nothing that the machine says while the message is left', async () => {
+    const nodes = [
+      ...(pathway.nodes?.slice(0, 1) ?? []),
+      { id: 'message', type: 'say' as const, data: { title: 'Message', prompt: 'Please do call us back.' } },
+    ];
+    const call = outbound({ pathway: { ...pathway, nodes } });
+    await call.say('You have reached Ann. Please leave a message after the tone.', 3500);
+    await call.stream.advance(700);
+    call.stream.speak(tone(1000, 400));
+    await call.stream.until(() => call.voice.texts.includes('Please do call us back.'));
+    await call.agentSpeaks();
+    await call.say('Your message is too long.', 900);
+    await call.stream.hangUp();
+    expect((await call.report).answeredBy).toBe('machine');
+    expect(call.transcript().filter((line) => line.startsWith('user'))).toEqual([]);
+    expect(call.transcript().at(-1)).toMatch(/^assistant: Please do/);
+  });
+
   test('recognizes a machine by the length of its greeting and leaves the message in the silence after it', async () => {
     const call = outbound();
     await call.say('Some words that tell nothing and go on and on', 6000);

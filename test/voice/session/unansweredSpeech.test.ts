@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import { delayedSaves } from '../../support/delayedSaves.ts';
-import { eventsOf, GREETING, greeted, simulatedCall } from '../support/simulatedCall.ts';
+import { eventsOf, GREETING, greeted, simulatedCall, WITH_FALLBACK } from '../support/simulatedCall.ts';
 
 /** An agent that greets, and whose model then hangs. */
 const silentAgent = (options: Partial<Parameters<typeof simulatedCall>[0]> = {}) =>
@@ -144,6 +144,63 @@ test('Words over the agent are stored before the digits that follow them', async
   await call.stream.hangUp();
   await call.report;
   expect(call.transcript().slice(1)).toEqual(['user: Stop that please.', 'user: 4', 'assistant: Thank you.']);
+});
+
+test('Words and the digits after them keep their order when their turn is not stored', async () => {
+  let failures = 0;
+  const call = simulatedCall({
+    answer: (index) =>
+      index === 0 ? { text: 'One two three four. Five six seven eight nine ten.' } : { text: 'Thank you.' },
+    pathway: WITH_FALLBACK,
+    wrapSessions: (sessions) => ({
+      ...sessions,
+      async find(projectId, sessionId) {
+        if (failures-- > 0) throw new Error('the sessions are down');
+        return await sessions.find(projectId, sessionId);
+      },
+    }),
+  });
+  await call.agentSpeaks();
+  await call.stream.advance(900);
+  await call.say('Stop that please.', 600);
+  failures = 1;
+  call.stream.pressDigit('4');
+  call.stream.pressDigit('#');
+  await greeted(call);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.errors).toHaveLength(1);
+  expect(call.transcript().slice(1)).toEqual([
+    'user: Stop that please.',
+    'user: 4',
+    'assistant: A person will call you.',
+  ]);
+});
+
+test('A turn that waits for the one before it is replaced by the next', async () => {
+  const saves = delayedSaves();
+  const call = simulatedCall({
+    answer: (index) => (index === 0 ? GREETING : { text: 'Thank you.' }),
+    wrapSessions: saves.wrapSessions,
+  });
+  await call.agentSpeaks();
+  saves.hold();
+  await call.agentFallsSilent();
+  await call.stream.advance(100);
+  await call.say('A table please.', 900);
+  await call.stream.advance(1500);
+  await call.say('For two, please.', 900);
+  await call.stream.advance(1500);
+  expect(call.model.requests).toHaveLength(1);
+  saves.release();
+  await greeted(call);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.model.requests).toHaveLength(2);
+  expect(call.transcript().slice(1)).toEqual([
+    'user: A table please. For two, please.',
+    'assistant: Thank you.',
+  ]);
 });
 
 describe('Words after the last turn', () => {
