@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { startRetransmission } from '../../../sip/dialog/retransmission.ts';
-import { sessionDelays } from '../../../sip/dialog/sessionTimer.ts';
 import { simulatedClock } from '../support/simulatedClock.ts';
 
 function run(maxGapMs: number, acknowledgedAtMs?: number): string[] {
@@ -52,13 +51,3 @@ test('A reliable provisional response is retransmitted at doubling intervals', (
 test('An acknowledgment stops the retransmission', () => {
   expect(run(4000, 2000)).toEqual(['500', '1500']);
 });
-
-test.each([
-  [1800, { refreshMs: 900_000, expireMs: 1_768_000 }],
-  [90, { refreshMs: 45_000, expireMs: 60_000 }],
-])(
-  'A session of %i s is refreshed at half its interval and expires before its end',
-  (intervalSeconds, expected) => {
-    expect(sessionDelays({ intervalSeconds, weRefresh: true })).toEqual(expected);
-  },
-);
