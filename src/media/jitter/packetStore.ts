@@ -87,7 +87,7 @@ export class PacketStore {
   /** Drops packets a capacity or more before the newest. */
   #makeRoom(sequence: number): void {
     for (let oldest = this.peek(); oldest !== undefined; oldest = this.peek()) {
-      if (sequence - oldest.sequence < CAPACITY && this.#highest - oldest.sequence < CAPACITY) return;
+      if (sequence - oldest.sequence < CAPACITY) return;
       this.take();
       this.overflows++;
     }

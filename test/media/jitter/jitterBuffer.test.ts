@@ -325,6 +325,18 @@ describe('JitterBuffer', () => {
     expect(buffer.statistics.delayMs).toBeLessThan(150);
   });
 
+  it('drops packets that waited too long, but plays the newest', () => {
+    const { buffer, insert, pull } = create();
+    insert(0, 1000);
+    pull(1000);
+    for (const index of [1, 2, 3, 4]) insert(index, 1000 + index * 20);
+    pull(1400);
+    expect(buffer.statistics).toMatchObject({ shed: 3, delayMs: 1405 - 1080 });
+    insert(5, 1410);
+    pull(1420);
+    expect(buffer.statistics).toMatchObject({ shed: 3, delayMs: 1425 - 1100 });
+  });
+
   it('survives a jump of the timestamps, forwards and back', () => {
     const { buffer, insert, pull } = create();
     let sequence = 0;

@@ -45,6 +45,17 @@ describe('PacketStore', () => {
     expect([store.count, store.overflows, store.peek()?.sequence]).toEqual([1, 130, 10_000]);
   });
 
+  it('refuses a packet as old as its capacity, which would take the slot of the newest', () => {
+    const store = new PacketStore();
+    store.put(packet(200));
+    expect([store.put(packet(200 - 128)), store.put(packet(200 - 127))]).toEqual(['late', 'stored']);
+    expect([store.take(), store.take(), store.take()].map((each) => each?.sequence)).toEqual([
+      73,
+      200,
+      undefined,
+    ]);
+  });
+
   it('keeps the order after a loss above its capacity', () => {
     const store = new PacketStore();
     for (const sequence of [-33, 96, 0]) store.put(packet(sequence));

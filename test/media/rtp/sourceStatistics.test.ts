@@ -67,6 +67,16 @@ describe('SourceStatistics', () => {
     expect(statistics.jitterMs).toBeCloseTo(0, 6);
   });
 
+  it('measures no jitter between the last packet of a sequence and the first of the next', () => {
+    const statistics = new SourceStatistics(1, 8000, 0);
+    feed(statistics, from(0, 10));
+    const verdicts = [0, 1, 2, 3].map((n) =>
+      statistics.receive(40_000 + n, 7_000_000 + n * 160, 200 + n * 20),
+    );
+    expect(verdicts).toEqual(['jumped', 'restarted', 'valid', 'valid']);
+    expect(statistics.jitterMs).toBe(0);
+  });
+
   it('clamps the cumulative loss to 24 bits', () => {
     const statistics = new SourceStatistics(1, 8000, 0);
     feed(statistics, [0, 1]);
@@ -86,6 +96,16 @@ describe('ReceptionTracker', () => {
     expect(tracker).toMatchObject({ packetsReceived: 5, packetsLost: 1, lossBursts: 1 });
     expect(tracker.receive(2, 902, 320, 140)).toBe('valid');
     expect(tracker.packetsReceived).toBe(6);
+  });
+
+  it('does not take packets of two new sources for a sequence of one', () => {
+    const tracker = new ReceptionTracker(8000);
+    for (const n of [0, 1]) tracker.receive(1, n, n * 160, n * 20);
+    expect(tracker.receive(2, 900, 0, 40)).toBe('probation');
+    expect(tracker.receive(3, 901, 160, 60)).toBe('probation');
+    expect(tracker.source?.ssrc).toBe(1);
+    expect(tracker.receive(3, 902, 320, 80)).toBe('source_changed');
+    expect(tracker.source?.ssrc).toBe(3);
   });
 
   it('ignores single packets of other sources', () => {

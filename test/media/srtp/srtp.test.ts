@@ -130,6 +130,14 @@ describe('SrtpStream', () => {
     expect(receiver.unprotect(protect(sender, rtp(4, 2)))).toEqual(rtp(4, 2));
   });
 
+  it('keeps the states of eight SSRCs, and forgets the oldest for a ninth', () => {
+    const [sender, receiver] = [new SrtpStream(parameters()), new SrtpStream(parameters())];
+    const packets = Array.from({ length: 9 }, (_, index) => protect(sender, rtp(5, index)));
+    for (const packet of packets) expect(receiver.unprotect(packet.slice())).toEqual(expect.any(Uint8Array));
+    const again = packets.toReversed().map((packet) => receiver.unprotect(packet.slice()));
+    expect(again).toEqual([...new Array(8).fill('replayed'), rtp(5, 0)]);
+  });
+
   it('writes a negotiated key identifier, and refuses another', () => {
     const one = { ...parameters(), keyIdentifier: { value: 258, lengthBytes: 4 } };
     const other = { ...parameters(), keyIdentifier: { value: 259, lengthBytes: 4 } };
@@ -171,6 +179,15 @@ describe('SrtcpStream', () => {
     expect(receiver.unprotect(safe.slice())).toEqual(hex(RTCP));
     expect(receiver.unprotect(safe)).toBe('replayed');
     expect(receiver.unprotect(new Uint8Array(21))).toBe('too_short');
+  });
+
+  it('keeps the states of eight SSRCs, and forgets the oldest for a ninth', () => {
+    const [sender, receiver] = [new SrtcpStream(parameters()), new SrtcpStream(parameters())];
+    const report = (ssrc: number) => hex(`80C90001 0000000${ssrc}`);
+    const packets = Array.from({ length: 9 }, (_, index) => protect(sender, report(index)));
+    for (const packet of packets) expect(receiver.unprotect(packet.slice())).toEqual(expect.any(Uint8Array));
+    const again = packets.toReversed().map((packet) => receiver.unprotect(packet.slice()));
+    expect(again).toEqual([...new Array(8).fill('replayed'), report(0)]);
   });
 
   it('uses ten bytes of tag in both suites, and the key identifier', () => {
