@@ -88,6 +88,20 @@ describe.each(redisServers)('on $name', ({ open }) => {
       expect(await lock.acquire(uuidV7(), NUMBER, 'two')).toBe(1);
     });
 
+    test('leaves a token counter that expires a week after the last call', async () => {
+      const lock = redisNumberLock(here);
+      const projectId = uuidV7();
+      const counter = `callway:number:{${projectId}:${NUMBER}}:token`;
+      const weekMs = 7 * 24 * 3_600_000;
+      for (const call of ['one', 'two']) {
+        await lock.acquire(projectId, NUMBER, call);
+        await lock.release(projectId, NUMBER, call);
+        expect(await here.client.pttl(counter)).toBeGreaterThan(weekMs - 60_000);
+        expect(await here.client.pttl(counter)).toBeLessThanOrEqual(weekMs);
+        await here.client.pexpire(counter, 5_000);
+      }
+    });
+
     test('is freed and renewed by its holder only', async () => {
       const lock = redisNumberLock(here);
       const projectId = uuidV7();
