@@ -34,6 +34,19 @@ export class AudioHistory {
     return this.#chunks;
   }
 
+  /** The last chunks, of this length together, and the position of the first one in the stream. */
+  recent(durationMs: number): { readonly startMs: number; readonly chunks: readonly Int16Array[] } {
+    const wanted = (durationMs * this.#sampleRateHz) / 1000;
+    let length = 0;
+    let first = this.#chunks.length;
+    while (first > 0 && length < wanted) {
+      first -= 1;
+      length += this.#chunks[first]?.length ?? 0;
+    }
+    const startSamples = this.#startSamples + this.#length - length;
+    return { startMs: (startSamples * 1000) / this.#sampleRateHz, chunks: this.#chunks.slice(first) };
+  }
+
   #keep(samples: number): void {
     for (
       let first = this.#chunks[0];

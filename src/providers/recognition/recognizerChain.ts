@@ -9,11 +9,15 @@ import type {
   TurnTranscript,
 } from '../ports/streamingSpeechToText.ts';
 import { AudioHistory } from './audioHistory.ts';
+import { ConnectionRotation } from './connectionRotation.ts';
 
 /** A vendor that has not connected, or has not answered a request for words, by then is left. */
 const SLOW_MS = 1500;
 /** A connection that lasted this long is made again to the same vendor; a shorter one was refused. */
 const STABLE_MS = 5000;
+
+/** A connection that replaces another one at a pause hears what was said since then and not told yet. */
+const OVERLAP_MS = 1000;
 
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 8000;
@@ -27,7 +31,7 @@ export interface RecognizerChainDeps {
 
 /**
  * Recognition by the first vendor that works. When a connection is lost, the next one hears again what was said since
- * the last words that were final, so that no audio is lost.
+ * the last words that were final, so that no audio is lost. One that a vendor is about to end is replaced before.
  *
  * @param vendors - In the order of preference; at least one.
  */
@@ -47,6 +51,13 @@ export function createRecognizerChain(
   };
 }
 
+/** One connection to a vendor. */
+interface Link {
+  readonly vendor: StreamingSpeechToText;
+  /** Position of its first sample in the stream. */
+  readonly startMs: number;
+}
+
 class ChainedConnection implements RecognitionConnection {
   readonly #vendors: readonly StreamingSpeechToText[];
   readonly #deps: RecognizerChainDeps;
@@ -54,12 +65,12 @@ class ChainedConnection implements RecognitionConnection {
   readonly #onEvent: (event: RecognitionEvent) => void;
   readonly #history: AudioHistory;
   #index = -1;
-  #attempts = 0;
   /** Times that no vendor was left. */
   #rounds = 0;
   #connection: RecognitionConnection | undefined;
-  /** Position of the connection's first sample in the stream. */
-  #baseMs = 0;
+  /** That of the connection; events of others come too late. */
+  #link: Link | undefined;
+  #rotation: ConnectionRotation | undefined;
   #connectedAtMs: number | undefined;
   #deadline: Timer | undefined;
   #isClosed = false;
@@ -81,9 +92,11 @@ class ChainedConnection implements RecognitionConnection {
   push(samples: Int16Array): void {
     this.#history.push(samples);
     this.#connection?.push(samples);
+    this.#rotation?.push(samples);
   }
 
   finalize(): boolean {
+    this.#rotation?.onActivity();
     const isAsked = this.#connection?.finalize() ?? false;
     if (isAsked && this.#connectedAtMs !== undefined) this.#expectAnswer('did not answer in time');
     return isAsked;
@@ -92,6 +105,7 @@ class ChainedConnection implements RecognitionConnection {
   close(): void {
     this.#isClosed = true;
     this.#deadline?.cancel();
+    this.#rotation?.close();
     this.#connection?.close();
   }
 
@@ -122,18 +136,50 @@ class ChainedConnection implements RecognitionConnection {
   #connect(vendor: StreamingSpeechToText, index: number): void {
     this.#index = index;
     this.#connectedAtMs = undefined;
-    this.#baseMs = this.#history.startMs;
     this.#expectAnswer('did not connect in time');
-    this.#attempts += 1;
-    const attempt = this.#attempts;
-    const connection = vendor.connect(this.#options, (event) => {
-      if (attempt === this.#attempts) this.#onVendorEvent(vendor, event);
-    });
-    this.#connection = connection;
-    for (const samples of this.#history.chunks()) connection.push(samples);
+    const { startMs } = this.#history;
+    const link = { vendor, startMs };
+    this.#link = link;
+    this.#connection = this.#open(link, this.#history.chunks(), () => undefined);
   }
 
-  #onVendorEvent(vendor: StreamingSpeechToText, event: RecognitionEvent): void {
+  /** @param onOther - Gets the events of a connection that is not the present one. */
+  #open(
+    link: Link,
+    chunks: readonly Int16Array[],
+    onOther: (event: RecognitionEvent) => void,
+  ): RecognitionConnection {
+    const connection = link.vendor.connect(this.#options, (event) => {
+      if (this.#link === link) this.#onVendorEvent(link, event);
+      else onOther(event);
+    });
+    for (const samples of chunks) connection.push(samples);
+    return connection;
+  }
+
+  #startRotation(vendor: StreamingSpeechToText): void {
+    const { maxAgeMs } = vendor;
+    if (maxAgeMs === undefined) return;
+    let link: Link | undefined;
+    this.#rotation = new ConnectionRotation({
+      clock: this.#deps.clock,
+      maxAgeMs,
+      connect: (onEvent) => {
+        const { startMs, chunks } = this.#history.recent(OVERLAP_MS);
+        link = { vendor, startMs };
+        return this.#open(link, chunks, onEvent);
+      },
+      onReplaced: (replacement) => {
+        this.#connection?.close();
+        this.#connection = replacement;
+        this.#link = link;
+        this.#connectedAtMs = this.#deps.clock.monotonicMs();
+        this.#startRotation(vendor);
+      },
+    });
+  }
+
+  #onVendorEvent({ vendor, startMs }: Link, event: RecognitionEvent): void {
     if (this.#isClosed) return;
     if (event.type === 'failed') {
       this.#onFailed(vendor, event.error);
@@ -145,17 +191,23 @@ class ChainedConnection implements RecognitionConnection {
       this.#rounds = 0;
       this.#onEvent(event);
       this.#deps.breakers.succeeded(vendor.name);
+      this.#startRotation(vendor);
       return;
     }
+    this.#rotation?.onEvent(event);
     if (event.type === 'final' || event.type === 'end_of_turn') this.#history.forget();
-    this.#onEvent('transcript' in event ? { ...event, transcript: this.#shifted(event.transcript) } : event);
+    this.#onEvent(
+      'transcript' in event ? { ...event, transcript: shifted(event.transcript, startMs) } : event,
+    );
   }
 
   #onFailed(vendor: StreamingSpeechToText, error: ModelError): void {
     const { clock, breakers, onFallback } = this.#deps;
     this.#deadline?.cancel();
     const lastedMs = clock.monotonicMs() - (this.#connectedAtMs ?? Number.POSITIVE_INFINITY);
-    this.#attempts += 1;
+    this.#link = undefined;
+    this.#rotation?.close();
+    this.#rotation = undefined;
     this.#connection?.close();
     this.#connection = undefined;
     if (error.retryable && lastedMs >= STABLE_MS) {
@@ -176,16 +228,16 @@ class ChainedConnection implements RecognitionConnection {
       this.#onFailed(vendor, new ModelError('model_unavailable', `${vendor.name} ${problem}`));
     }, SLOW_MS);
   }
+}
 
-  /** Word times count from the call's first sample, not the connection's. */
-  #shifted(transcript: TurnTranscript): TurnTranscript {
-    const { words } = transcript;
-    if (!words || this.#baseMs === 0) return transcript;
-    const shifted = words.map(({ word, startMs, endMs }) => ({
-      word,
-      startMs: startMs + this.#baseMs,
-      endMs: endMs + this.#baseMs,
-    }));
-    return { ...transcript, words: shifted };
-  }
+/** Word times count from the call's first sample, not the connection's. */
+function shifted(transcript: TurnTranscript, byMs: number): TurnTranscript {
+  const { words } = transcript;
+  if (!words || byMs === 0) return transcript;
+  const moved = words.map(({ word, startMs, endMs }) => ({
+    word,
+    startMs: startMs + byMs,
+    endMs: endMs + byMs,
+  }));
+  return { ...transcript, words: moved };
 }

@@ -11,11 +11,12 @@ import { createSimulatedClock } from '../../support/simulatedClock.ts';
 const FRAME = 160;
 
 /** A vendor whose connections the test answers for. */
-function fakeVendor(name: string) {
+function fakeVendor(name: string, maxAgeMs?: number) {
   const connections: { emit: (event: RecognitionEvent) => void; heard: number[]; isClosed: boolean }[] = [];
   const vendor: StreamingSpeechToText = {
     name,
     detectsTurns: false,
+    ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
     connect(_options, emit) {
       const connection = { emit, heard: [] as number[], isClosed: false };
       connections.push(connection);
@@ -33,8 +34,11 @@ function fakeVendor(name: string) {
 }
 
 function rig(...names: string[]) {
+  return rigOf(names.map((name) => fakeVendor(name)));
+}
+
+function rigOf(vendors: readonly ReturnType<typeof fakeVendor>[]) {
   const clock = createSimulatedClock();
-  const vendors = names.map(fakeVendor);
   const breakers = createBreakers(clock);
   const fallbacks: string[] = [];
   const events: RecognitionEvent[] = [];
@@ -135,6 +139,90 @@ describe('A chain of recognizers', () => {
     clock.advance(60_000);
     expect(events).toEqual([]);
     expect(vendors[0]?.connections).toHaveLength(1);
+    expect(clock.pendingTimers()).toBe(0);
+  });
+});
+
+describe('A connection whose vendor ends it at an age', () => {
+  const MAX_AGE_MS = 60_000;
+
+  /** Connected, of age, and in a turn. */
+  function aged() {
+    const call = rigOf([fakeVendor('a', MAX_AGE_MS)]);
+    const { clock, at, push } = call;
+    at(0).emit({ type: 'connected' });
+    clock.advance(MAX_AGE_MS - 1000);
+    push(100);
+    at(0).emit({ type: 'interim', transcript: { text: 'I would' } });
+    clock.advance(10_000);
+    const connections = () => call.vendors[0]?.connections.length;
+    return { ...call, connections };
+  }
+
+  test('is replaced at a pause, and the next one goes on with the times of the call', () => {
+    const { clock, at, push, events, connections, fallbacks } = aged();
+    expect(connections()).toBe(1);
+    at(0).emit(final('table', 1900));
+    push(100);
+    clock.advance(4000);
+    expect(connections()).toBe(2);
+    // The last second, and what comes while it connects; both hear it.
+    expect(at(0, 1).heard[0]).toBe(151);
+    push(1);
+    expect([at(0).heard.at(-1), at(0, 1).heard.at(-1)]).toEqual([201, 201]);
+    expect(at(0).isClosed).toBe(false);
+    at(0, 1).emit({ type: 'connected' });
+    expect(at(0).isClosed).toBe(true);
+    push(1);
+    expect([at(0).heard.at(-1), at(0, 1).heard.at(-1)]).toEqual([201, 202]);
+    at(0).emit(final('late', 100));
+    at(0, 1).emit(final('please', 500));
+    expect(events.map((event) => ('transcript' in event ? event.transcript.text : event.type))).toEqual([
+      'connected',
+      'I would',
+      'table',
+      'please',
+    ]);
+    expect(events.at(-1)).toMatchObject({ transcript: { words: [{ endMs: 3500 }] } });
+    expect(fallbacks).toEqual([]);
+    // The next one is of age in turn.
+    clock.advance(MAX_AGE_MS + 4000);
+    expect(connections()).toBe(3);
+  });
+
+  test('is kept when the caller speaks before the next one is connected', () => {
+    const { clock, at, connections, events } = aged();
+    at(0).emit(final('table', 1900));
+    clock.advance(4000);
+    at(0).emit({ type: 'interim', transcript: { text: 'and' } });
+    expect(at(0, 1).isClosed).toBe(true);
+    at(0, 1).emit({ type: 'connected' });
+    at(0, 1).emit(final('twice', 100));
+    expect(at(0).isClosed).toBe(false);
+    expect(events).toHaveLength(4);
+    at(0).emit(final('and more', 2500));
+    clock.advance(4000);
+    expect(connections()).toBe(3);
+  });
+
+  test('is kept when the next one cannot connect, which is tried again', () => {
+    const { clock, at, connections, events, fallbacks } = aged();
+    at(0).emit(final('table', 1900));
+    clock.advance(4000);
+    at(0, 1).emit(failed(true));
+    expect(at(0).isClosed).toBe(false);
+    clock.advance(10_000);
+    expect(connections()).toBe(3);
+    expect(events.map(({ type }) => type)).not.toContain('failed');
+    expect(fallbacks).toEqual([]);
+  });
+
+  test('takes its replacement with it when the call ends or the vendor fails', () => {
+    const { clock, at, connection } = aged();
+    at(0).emit(final('table', 1900));
+    clock.advance(4000);
+    connection.close();
+    expect(at(0, 1).isClosed).toBe(true);
     expect(clock.pendingTimers()).toBe(0);
   });
 });

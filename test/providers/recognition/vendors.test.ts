@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { createBreakers } from '../../../src/providers/circuitBreaker.ts';
 import type {
   RecognitionEvent,
@@ -152,6 +153,20 @@ describe.each(RECOGNITION_VENDORS.map((vendor) => [vendor.title, vendor] as cons
       server.send(...vendor.turn);
       await until('final');
       expect(events.map(({ type }) => type)).not.toContain('failed');
+    });
+
+    test.skipIf(vendor.sessionEndsMs === undefined)('has a new session before its own ends', async () => {
+      const { server, clock, events, push, until } = await rig(vendor, {}, true);
+      await until('connected');
+      server.send(...vendor.turn);
+      await until('final');
+      clock.advance((vendor.sessionEndsMs ?? 0) - 60_000);
+      await expect.poll(() => server.sockets.length).toBe(2);
+      await expect.poll(() => server.sockets[0]?.readyState).toBe(WebSocket.CLOSED);
+      push(10);
+      const told = events.length;
+      server.send(...vendor.turn);
+      await expect.poll(() => events.slice(told).map(shown)).toEqual(vendor.events);
     });
   },
 );

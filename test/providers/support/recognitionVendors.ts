@@ -31,6 +31,8 @@ export interface RecognitionVendor {
   /** The message that asks for the final words, and the answer. */
   readonly finalize: { readonly message: unknown; readonly answer: unknown; readonly text: string };
   readonly keepAlive?: unknown;
+  /** When the vendor ends a session; absent for never. */
+  readonly sessionEndsMs?: number;
   readonly goodbye?: unknown;
   readonly rateLimit: unknown;
   /** The refusal of a key that the vendor repeats. */
@@ -213,6 +215,7 @@ const assemblyai: RecognitionVendor = {
     text: 'hello there',
   },
   goodbye: { type: 'Terminate' },
+  sessionEndsMs: 3 * 3_600_000,
   rateLimit: { type: 'Error', error_code: 3009, error: 'Too many concurrent sessions' },
   wrongKey: (key) => ({ type: 'Error', error_code: 4001, error: `Not authorized: ${key}` }),
   unknown: { type: 'Heartbeat', realtime_factor: 1 },
@@ -256,6 +259,7 @@ const soniox: RecognitionVendor = {
     text: 'hello there',
   },
   keepAlive: { type: 'keepalive' },
+  sessionEndsMs: 5 * 3_600_000,
   // Not JSON: an empty message.
   goodbye: null,
   rateLimit: { error_code: 429, error_message: 'Too many requests' },
@@ -304,6 +308,7 @@ const openai: RecognitionVendor = {
     answer: completed('hello there'),
     text: 'hello there',
   },
+  sessionEndsMs: 3_600_000,
   rateLimit: {
     type: 'error',
     error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'slow' },
