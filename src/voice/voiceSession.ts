@@ -172,7 +172,7 @@ export class VoiceSession {
   }
 
   #createRecognition(): SpeechRecognition {
-    const { stream, voiceActivity, speechToText } = this.#deps;
+    const { clock, stream, voiceActivity, speechToText } = this.#deps;
     const { sampleRateHz } = stream.info;
     const settings = this.#settings;
     return new SpeechRecognition({
@@ -180,6 +180,7 @@ export class VoiceSession {
       startSamples: stream.receivedSamples,
       detector: voiceActivity.open(sampleRateHz),
       transcription: openTranscription(speechToText, {
+        clock,
         sampleRateHz,
         startSamples: stream.receivedSamples,
         hints: () => ({ language: settings.language, expectedAnswers: settings.expectedAnswers }),

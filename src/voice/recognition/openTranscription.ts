@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts';
 import type { ModelError } from '../../providers/ports/modelError.ts';
 import { isStreaming, type Recognizer } from '../../providers/ports/recognizer.ts';
 import type { RecognitionOptions } from '../../providers/ports/speechToText.ts';
@@ -6,6 +7,7 @@ import { StreamTranscription, type TurnSignal } from './streamTranscription.ts';
 import { type Transcription, UtteranceTranscription } from './transcription.ts';
 
 export interface TranscriptionOptions {
+  readonly clock: Clock;
   readonly sampleRateHz: number;
   /** The stream's clock at the first sample. */
   readonly startSamples: number;

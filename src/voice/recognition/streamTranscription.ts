@@ -1,3 +1,4 @@
+import type { Clock, Timer } from '../../base/clock.ts';
 import type { ModelError } from '../../providers/ports/modelError.ts';
 import type {
   RecognitionConnection,
@@ -15,11 +16,16 @@ const INTERIM_DELAY_MS = 300;
 const FINAL_DELAY_MS = 80;
 /** A word that ends this close before the end of the voice is the last one. */
 const LAST_WORD_TOLERANCE_MS = 150;
+/** A recognizer that has told no word of the voice by then has heard none: it was a cough. */
+const NO_WORDS_MS = 2000;
+/** The final words of a closed utterance are awaited so long. */
+const LAST_WORDS_TIMEOUT_MS = 700;
 
 /** What a recognizer says about the caller's turn. */
 export type TurnSignal = 'eager_end' | 'turn_resumed' | 'end_of_turn';
 
 export interface StreamTranscriptionDeps {
+  readonly clock: Clock;
   readonly speechToText: StreamingSpeechToText;
   readonly options: RecognitionConnectionOptions;
   /** The stream's clock at the first sample. */
@@ -38,6 +44,13 @@ interface Request {
   readonly reject: (error: unknown) => void;
 }
 
+/** A closed utterance whose last words are awaited. */
+interface Closing {
+  readonly lastVoicedMs: number;
+  readonly resolve: (text: string) => void;
+  readonly timer: Timer;
+}
+
 /** Transcription by a recognizer that hears the whole stream and tells words while they are spoken. */
 export class StreamTranscription implements Transcription {
   readonly #deps: StreamTranscriptionDeps;
@@ -50,6 +63,9 @@ export class StreamTranscription implements Transcription {
   #lastWordEndMs = Number.NEGATIVE_INFINITY;
   #finalAtMs = Number.NEGATIVE_INFINITY;
   #request: Request | undefined;
+  #closing: Closing | undefined;
+  /** The recognizer was asked to end its turn, and has not yet. */
+  #isEndAsked = false;
   /** What the last request was answered with; undefined before, and once the caller has continued. */
   #answered: string | undefined;
   #error: ModelError | undefined;
@@ -66,6 +82,8 @@ export class StreamTranscription implements Transcription {
   /** An echo becomes silence, so that the stream's time goes on. */
   push(frame: Int16Array, { utterance, atMs, isEcho }: FrameContext): void {
     this.#nowMs = atMs;
+    // Words from now on are the next utterance's.
+    if (utterance) this.#finishClosing();
     this.#utterance = utterance;
     if (isEcho && this.#silence.length !== frame.length) this.#silence = new Int16Array(frame.length);
     this.#connection.push(isEcho ? this.#silence : frame);
@@ -88,10 +106,10 @@ export class StreamTranscription implements Transcription {
     });
   }
 
+  /** Asks for the last words of the utterance and waits for them briefly. */
   async take(text: Promise<string>): Promise<string> {
-    const { text: soFar } = this.#text;
-    // The call is over, or the turn is another one's: later words come too late.
-    this.#request?.resolve(soFar);
+    if (this.#request && this.#utterance) this.#startClosing(this.#request, this.#utterance);
+    else this.#request?.resolve(this.#text.text);
     this.discard();
     return await text;
   }
@@ -99,14 +117,37 @@ export class StreamTranscription implements Transcription {
   discard(): void {
     this.#request = undefined;
     this.#answered = undefined;
-    // The recognizer's turn ends with ours, so that the next words begin another.
-    if (this.#deps.speechToText.detectsTurns && this.#text.isTurnOpen) this.#connection.finalize();
-    this.#text.take();
     this.#utterance = undefined;
+    if (this.#closing) return;
+    // The recognizer's turn ends with ours, so that the next words begin another.
+    if (this.#text.isTurnOpen) this.#endTurn();
+    this.#text.take();
   }
 
   close(): void {
+    this.#finishClosing();
     this.#connection.close();
+  }
+
+  #startClosing({ resolve }: Request, { lastVoicedMs }: Utterance): void {
+    const timer = this.#deps.clock.setTimer(() => this.#finishClosing(), LAST_WORDS_TIMEOUT_MS);
+    this.#closing = { resolve, lastVoicedMs, timer };
+    // Where no turns are detected, the request has asked already.
+    this.#endTurn();
+  }
+
+  #endTurn(): void {
+    if (this.#deps.speechToText.detectsTurns && !this.#isEndAsked)
+      this.#isEndAsked = this.#connection.finalize();
+  }
+
+  #finishClosing(): void {
+    const closing = this.#closing;
+    if (!closing) return;
+    this.#closing = undefined;
+    closing.timer.cancel();
+    closing.resolve(this.#text.text);
+    this.#text.take();
   }
 
   #onEvent(event: RecognitionEvent): void {
@@ -115,6 +156,7 @@ export class StreamTranscription implements Transcription {
       this.#onFailed(event.error);
       return;
     }
+    if (event.type !== 'interim') this.#isEndAsked = false;
     if (event.type === 'connected') {
       this.#error = undefined;
       return;
@@ -125,14 +167,23 @@ export class StreamTranscription implements Transcription {
     if (event.type === 'interim' || event.type === 'final') {
       const lastMs = event.transcript.words?.at(-1)?.endMs;
       if (lastMs !== undefined) this.#lastWordEndMs = this.#deps.startMs + lastMs;
+      if (event.type === 'final') this.#onFinal(lastMs !== undefined);
     } else onTurnSignal(event.type);
     const { text } = this.#text;
     if (text !== before && this.#utterance) onInterim(text);
     this.#answer();
   }
 
+  /** A final transcript that lacks the last words, by its times, is that of an earlier pause. */
+  #onFinal(hasTimes: boolean): void {
+    if (!this.#closing) return;
+    const endMs = this.#closing.lastVoicedMs - LAST_WORD_TOLERANCE_MS;
+    if (!hasTimes || this.#lastWordEndMs >= endMs) this.#finishClosing();
+  }
+
   #onFailed(error: ModelError): void {
     this.#error = error;
+    this.#finishClosing();
     this.#request?.reject(error);
     this.#request = undefined;
     this.#deps.onFailed(error);
@@ -160,6 +211,7 @@ export class StreamTranscription implements Transcription {
     const { lastVoicedMs } = this.#utterance;
     if (this.#text.isFinal && this.#finalAtMs >= lastVoicedMs + FINAL_DELAY_MS) return true;
     if (this.#lastWordEndMs >= lastVoicedMs - LAST_WORD_TOLERANCE_MS) return true;
-    return this.#text.text !== '' && this.#nowMs - lastVoicedMs >= INTERIM_DELAY_MS;
+    const silenceMs = this.#nowMs - lastVoicedMs;
+    return silenceMs >= (this.#text.text === '' ? NO_WORDS_MS : INTERIM_DELAY_MS);
   }
 }
