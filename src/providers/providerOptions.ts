@@ -33,8 +33,12 @@ export interface SpeechToTextOptions extends ProviderOptions {
 }
 
 export interface TextToSpeechOptions extends ProviderOptions {
-  readonly model: string;
-  readonly voice: string;
+  /** Of texts that name none. Default: the vendor's own. */
+  readonly model?: string | undefined;
+  /** The same. */
+  readonly voice?: string | undefined;
+  /** What a base URL of a user is held to; absent for one that the operator has configured. */
+  readonly guard?: WebSocketGuard | undefined;
 }
 
 /** One vendor's embedding models. */

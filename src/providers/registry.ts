@@ -44,6 +44,9 @@ export const STREAMING_STT_PROVIDERS = {
 
 export const TTS_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createTextToSpeech(options),
+  elevenlabs: async (options) => (await import('./elevenlabs/provider.ts')).createTextToSpeech(options),
+  cartesia: async (options) => (await import('./cartesia/provider.ts')).createTextToSpeech(options),
+  deepgram: async (options) => (await import('./deepgram/provider.ts')).createTextToSpeech(options),
   custom: async (options) => (await import('./custom/provider.ts')).createTextToSpeech(options),
   local: async (options) => (await import('./local/provider.ts')).createTextToSpeech(options),
 } satisfies Record<SynthesisProvider, Factory<TextToSpeechOptions, Synthesizer>>;

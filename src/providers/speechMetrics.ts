@@ -42,8 +42,8 @@ export function withStreamedSynthesisMetrics(
 ): StreamingTextToSpeech {
   return {
     ...textToSpeech,
-    connect() {
-      const connection = textToSpeech.connect();
+    connect(preparedFor) {
+      const connection = textToSpeech.connect(preparedFor);
       return {
         close: () => connection.close(),
         speak(voice, onEvent) {
@@ -63,6 +63,8 @@ export function withStreamedSynthesisMetrics(
               stream.write(text);
             },
             end: () => stream.end(),
+            pause: () => stream.pause(),
+            resume: () => stream.resume(),
             cancel: () => stream.cancel(),
           };
         },

@@ -156,8 +156,22 @@ export const settings = z.object({
     .describe(
       'Speech-to-text model; default the provider’s own: `gpt-4o-mini-transcribe`, `flux-general-en` for `deepgram`, `universal-streaming-multilingual` for `assemblyai` (`…-english` where the language is English), `stt-rt-v5` for `soniox`.',
     ),
-  TTS_MODEL: z.string().default('gpt-4o-mini-tts').describe('Text-to-speech model.'),
-  TTS_VOICE: z.string().default('alloy').describe('Voice of the text-to-speech model.'),
+  TTS_MODEL: z
+    .string()
+    .optional()
+    .describe('Text-to-speech model; default by provider, `gpt-4o-mini-tts` of `openai`.'),
+  TTS_VOICE: z
+    .string()
+    .optional()
+    .describe('Voice, by its name or id at the provider; default by provider, `alloy` of `openai`.'),
+  ELEVENLABS_API_KEY: z.string().optional().describe('API key of ElevenLabs.'),
+  ELEVENLABS_BASE_URL: httpUrl()
+    .optional()
+    .describe('Base URL of ElevenLabs; default `https://api.elevenlabs.io`.'),
+  CARTESIA_API_KEY: z.string().optional().describe('API key of Cartesia.'),
+  CARTESIA_BASE_URL: httpUrl()
+    .optional()
+    .describe('Base URL of Cartesia; default `https://api.cartesia.ai`.'),
   DEEPGRAM_API_KEY: z.string().optional().describe('API key of Deepgram.'),
   DEEPGRAM_BASE_URL: httpUrl()
     .optional()
@@ -263,6 +277,8 @@ export const secretSettings: readonly SettingName[] = [
   'SONIOX_API_KEY',
   'CUSTOM_STT_API_KEY',
   'CUSTOM_TTS_API_KEY',
+  'ELEVENLABS_API_KEY',
+  'CARTESIA_API_KEY',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'S3_ACCESS_KEY_ID',
   'S3_SECRET_ACCESS_KEY',

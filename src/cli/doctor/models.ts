@@ -1,6 +1,7 @@
 import type { Config } from '../../app/settings/config.ts';
 import type { EndpointAnswer } from '../../providers/openai/probe.ts';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../providers/ports/speechToText.ts';
+import { DEFAULT_SPEECH_MODEL } from '../../providers/ports/textToSpeech.ts';
 import { failureReason } from '../connectionFailure.ts';
 import { type Finding, fail, ok, shownAddress, warn } from './finding.ts';
 
@@ -85,7 +86,7 @@ function usesOf(config: Config): Use[] {
       ? [config.CHAT_MODEL_SMART, config.CHAT_MODEL_BALANCE, config.CHAT_MODEL_TURBO]
       : []),
     ...(config.STT_PROVIDER === 'openai' ? [config.STT_MODEL ?? DEFAULT_TRANSCRIPTION_MODEL] : []),
-    ...(config.TTS_PROVIDER === 'openai' ? [config.TTS_MODEL] : []),
+    ...(config.TTS_PROVIDER === 'openai' ? [config.TTS_MODEL ?? DEFAULT_SPEECH_MODEL] : []),
   ];
   const uses: Use[] = models.length > 0 ? [{ name: 'models', ...main, models: [...new Set(models)] }] : [];
   if (config.EMBEDDING_PROVIDER !== 'openai') return uses;

@@ -2,8 +2,14 @@ import { z } from 'zod';
 import { ModelError } from '../ports/modelError.ts';
 import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
 import { webSocketUrl } from '../recognition/protocol.ts';
-import { decodeL16, type IdentifiedEvent, type SynthesisProtocol } from '../synthesis/protocol.ts';
-import { createSocketSynthesizer, type SocketSynthesizerDeps } from '../synthesis/socketSynthesizer.ts';
+import {
+  type IdentifiedEvent,
+  L16Decoder,
+  type SynthesisProtocol,
+  type SynthesisProtocolConnection,
+} from '../synthesis/protocol.ts';
+import { createSocketSynthesizer } from '../synthesis/socketSynthesizer.ts';
+import type { SynthesisLineDeps } from '../synthesis/synthesisLine.ts';
 
 const SUBPROTOCOL = 'tts.callway.v1';
 const SAMPLE_RATE_HZ = 24_000;
@@ -20,11 +26,10 @@ const message = z.discriminatedUnion('type', [
   }),
 ]);
 
-export interface CustomTextToSpeechDeps extends SocketSynthesizerDeps {
+export interface CustomTextToSpeechDeps extends SynthesisLineDeps {
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly voice?: string | undefined;
-  readonly speed?: number | undefined;
 }
 
 /** Synthesis by a server of the user's own that speaks `tts.callway.v1`. @see docs/guides/speech.md */
@@ -32,37 +37,44 @@ export function createCustomTextToSpeech(deps: CustomTextToSpeechDeps): Streamin
   return createSocketSynthesizer(customProtocol(deps), deps);
 }
 
-function customProtocol({ baseUrl, apiKey, voice, speed }: CustomTextToSpeechDeps): SynthesisProtocol {
+function customProtocol({ baseUrl, apiKey, voice: defaultVoice }: CustomTextToSpeechDeps): SynthesisProtocol {
   return {
     name: 'custom',
     sampleRateHz: SAMPLE_RATE_HZ,
+    // Audio is that of the oldest text.
+    maxTexts: Number.POSITIVE_INFINITY,
     namesAudio: false,
-    target: {
+    target: () => ({
       url: webSocketUrl(baseUrl, '/').href,
       subprotocol: SUBPROTOCOL,
       ...(apiKey === undefined ? {} : { headers: { authorization: `Bearer ${apiKey}` } }),
-    },
-    open: () => ({
-      begin(id, { language }) {
-        const start = {
-          type: 'start',
-          id,
-          sampleRateHz: SAMPLE_RATE_HZ,
-          encoding: 'l16',
-          voice,
-          language,
-          speed,
-        };
-        return [JSON.stringify(start)];
-      },
-      write: (id, text) => [JSON.stringify({ type: 'text', id, text })],
-      end: (id) => [JSON.stringify({ type: 'flush', id })],
-      cancel: (id) => [JSON.stringify({ type: 'cancel', id })],
-      decode(data, isBinary) {
-        if (isBinary) return [{ type: 'samples', samples: decodeL16(data) }];
-        return [toEvent(message.parse(JSON.parse(String(data))))];
-      },
     }),
+    open: () => customConnection(defaultVoice),
+  };
+}
+
+function customConnection(defaultVoice: string | undefined): SynthesisProtocolConnection {
+  const decoder = new L16Decoder(SAMPLE_RATE_HZ);
+  return {
+    begin(id, { language, voice = defaultVoice, speed }) {
+      const start = {
+        type: 'start',
+        id,
+        sampleRateHz: SAMPLE_RATE_HZ,
+        encoding: 'l16',
+        voice,
+        language,
+        speed,
+      };
+      return [JSON.stringify(start)];
+    },
+    write: (id, text) => [JSON.stringify({ type: 'text', id, text })],
+    end: (id) => [JSON.stringify({ type: 'flush', id })],
+    cancel: (id) => [JSON.stringify({ type: 'cancel', id })],
+    decode(data, isBinary) {
+      if (isBinary) return [{ type: 'samples', samples: decoder.decode(data) }];
+      return [toEvent(message.parse(JSON.parse(String(data))))];
+    },
   };
 }
 

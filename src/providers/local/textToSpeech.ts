@@ -5,6 +5,8 @@ import type { TextToSpeech } from '../ports/textToSpeech.ts';
 
 export { FLITE_SAMPLE_RATE_HZ };
 
+const VOICES: ReadonlySet<string> = new Set(['rms', 'slt']);
+
 /** Offline speech synthesis for English. */
 export function createLocalTextToSpeech(options: Omit<FliteOptions, 'startThread'> = {}): TextToSpeech {
   const flite = createFlite({ ...options, startThread });
@@ -12,10 +14,15 @@ export function createLocalTextToSpeech(options: Omit<FliteOptions, 'startThread
     name: 'local',
     sampleRateHz: FLITE_SAMPLE_RATE_HZ,
     isCacheable: true,
-    async *synthesize({ text }, signal) {
+    async *synthesize({ text, voice, speed }, signal) {
+      if (voice !== undefined && !VOICES.has(voice))
+        throw new ModelError(
+          'model_rejected',
+          `The local synthesizer has the voices ${[...VOICES].join(', ')}`,
+        );
       let beforeFirstToken = true;
       try {
-        for await (const samples of flite.synthesize(text, signal)) {
+        for await (const samples of flite.synthesize(text, signal, { voice, speed })) {
           beforeFirstToken = false;
           yield samples;
         }

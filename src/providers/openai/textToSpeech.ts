@@ -1,11 +1,12 @@
 import { ModelError } from '../ports/modelError.ts';
-import type { SynthesisRequest, TextToSpeech } from '../ports/textToSpeech.ts';
+import { DEFAULT_SPEECH_MODEL, type SynthesisRequest, type TextToSpeech } from '../ports/textToSpeech.ts';
 import { type StreamDeps, type StreamedResponse, streamWithRetry } from '../streamWithRetry.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { toModelError } from './errors.ts';
 
 /** Of the format `pcm`: 16 bits, little-endian, mono. */
 const SAMPLE_RATE_HZ = 24_000;
+const DEFAULT_VOICE = 'alloy';
 /** Speech of a text never lasts longer, not even of numbers: what follows is not speech. */
 const MAX_PAUSES_SECONDS = 5;
 const MAX_CHARACTER_SECONDS = 0.5;
@@ -14,9 +15,9 @@ const FILE_SIGNATURES = ['RIFF', 'ID3', 'OggS', 'fLaC', '<!DOCTYPE', '<html', '{
 
 export interface OpenAiTextToSpeechDeps extends StreamDeps {
   readonly endpoint: OpenAiEndpoint;
-  /** Such as `gpt-4o-mini-tts`. */
-  readonly model: string;
-  readonly voice: string;
+  /** Of texts that name none. */
+  readonly model?: string | undefined;
+  readonly voice?: string | undefined;
 }
 
 /**
@@ -43,17 +44,27 @@ export function createOpenAiTextToSpeech(deps: OpenAiTextToSpeechDeps): TextToSp
 }
 
 async function open(
-  { endpoint, model, voice }: OpenAiTextToSpeechDeps,
-  { text, language }: SynthesisRequest,
+  { endpoint, ...deps }: OpenAiTextToSpeechDeps,
+  request: SynthesisRequest,
   signal: AbortSignal,
 ): Promise<PcmDecoder> {
+  const { text, language, speed } = request;
+  const model = request.model ?? deps.model ?? DEFAULT_SPEECH_MODEL;
+  const voice = request.voice ?? deps.voice ?? DEFAULT_VOICE;
   const response = await endpoint.client.audio.speech
     .create(
-      { model, voice, input: text, response_format: 'pcm', ...instructionsFor(model, language) },
+      {
+        model,
+        voice,
+        input: text,
+        response_format: 'pcm',
+        ...(speed === undefined ? {} : { speed }),
+        ...instructionsFor(model, language),
+      },
       { signal },
     )
     .asResponse();
-  const maxSeconds = MAX_PAUSES_SECONDS + MAX_CHARACTER_SECONDS * text.length;
+  const maxSeconds = (MAX_PAUSES_SECONDS + MAX_CHARACTER_SECONDS * text.length) / Math.min(1, speed ?? 1);
   return new PcmDecoder(response, SAMPLE_RATE_HZ * maxSeconds);
 }
 

@@ -8,7 +8,14 @@ export const RECOGNITION_PROVIDERS = [
   'local',
 ] as const;
 /** The same for speech synthesis. */
-export const SYNTHESIS_PROVIDERS = ['openai', 'custom', 'local'] as const;
+export const SYNTHESIS_PROVIDERS = [
+  'openai',
+  'elevenlabs',
+  'cartesia',
+  'deepgram',
+  'custom',
+  'local',
+] as const;
 /** The same for chat. */
 export const CHAT_ENDPOINTS = ['openai', 'local'] as const;
 

@@ -1,6 +1,7 @@
 import type { SampleRateHz } from '../../media/resample/resampler.ts';
 import type { ModelError } from './modelError.ts';
 import type { TimedWord } from './streamingSpeechToText.ts';
+import type { SpokenVoice } from './textToSpeech.ts';
 
 /** Speech synthesis of texts while they are written. */
 export interface StreamingTextToSpeech {
@@ -8,8 +9,8 @@ export interface StreamingTextToSpeech {
   readonly name: string;
   /** Of all speech. */
   readonly sampleRateHz: SampleRateHz;
-  /** Connects at once, for one call. Never throws. */
-  connect(): SynthesisConnection;
+  /** Connects at once, for one call. Never throws. @param voice - Of the first text, as far as it is known. */
+  connect(voice?: SpokenVoice): SynthesisConnection;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -21,17 +22,19 @@ export interface SynthesisConnection {
   close(): void;
 }
 
-export interface SpokenVoice {
-  /** BCP 47 tag such as `en` or `zh-TW`. */
-  readonly language?: string | undefined;
-}
-
 /** One text. */
 export interface SynthesisStream {
-  /** Adds to the text: whole words, with the spaces between them. */
+  /**
+   * Adds to the text: whole words, with the spaces between them. A sentence that is complete is spoken, whether or not
+   * more is written.
+   */
   write(text: string): void;
   /** The text is complete: `done` follows. */
   end(): void;
+  /** Wants no samples for now: the vendor is held back, and only those come that are on their way. Idempotent. */
+  pause(): void;
+  /** Wants samples again. Idempotent. */
+  resume(): void;
   /** No event comes afterwards. Idempotent. */
   cancel(): void;
 }

@@ -1,5 +1,8 @@
 import type { SampleRateHz } from '../../media/resample/resampler.ts';
 
+/** Of OpenAI-compatible endpoints. */
+export const DEFAULT_SPEECH_MODEL = 'gpt-4o-mini-tts';
+
 /** Speech synthesis. */
 export interface TextToSpeech {
   /** As settings name it, such as `openai` or `local`. */
@@ -19,8 +22,17 @@ export interface TextToSpeech {
   close(): Promise<void>;
 }
 
-export interface SynthesisRequest {
-  readonly text: string;
+/** How a text is spoken. What is absent is the provider's default. */
+export interface SpokenVoice {
   /** BCP 47 tag such as `en` or `zh-TW`. */
-  readonly language?: string;
+  readonly language?: string | undefined;
+  /** The provider's name or id of a voice. */
+  readonly voice?: string | undefined;
+  readonly model?: string | undefined;
+  /** 0.5 to 2; 1 is the voice's own pace. Providers with a narrower range speak at its end. */
+  readonly speed?: number | undefined;
+}
+
+export interface SynthesisRequest extends SpokenVoice {
+  readonly text: string;
 }

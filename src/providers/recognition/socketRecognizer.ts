@@ -214,7 +214,7 @@ class Chunks {
 }
 
 /** 1008 and the private codes from 4000 on refuse the request; the others are accidents. */
-function closedBy(name: string, code: number, reason: string): ModelError {
+export function closedBy(name: string, code: number, reason: string): ModelError {
   const isRefused = code === 1008 || (code >= 4000 && code < 4500);
   const told = reason === '' ? '' : `: ${reason.slice(0, 200)}`;
   return new ModelError(

@@ -1,5 +1,7 @@
 import type { SampleRateHz } from '../../media/resample/resampler.ts';
-import type { SpokenVoice, SynthesisEvent } from '../ports/streamingTextToSpeech.ts';
+import { ModelError } from '../ports/modelError.ts';
+import type { SynthesisEvent } from '../ports/streamingTextToSpeech.ts';
+import type { SpokenVoice } from '../ports/textToSpeech.ts';
 import type { WebSocketTarget } from '../recognition/protocol.ts';
 
 /** What a vendor's WebSocket for streaming synthesis says and understands. */
@@ -7,11 +9,14 @@ export interface SynthesisProtocol {
   /** The vendor, in logs and metrics. */
   readonly name: string;
   readonly sampleRateHz: SampleRateHz;
-  readonly target: WebSocketTarget;
-  /** Whether audio tells which text it is of. */
+  /** Texts that one connection takes at a time. */
+  readonly maxTexts: number;
+  /** Whether the audio of a cancelled text is told from that of the next one. */
   readonly namesAudio: boolean;
   /** A vendor that closes idle connections is told this every so often. */
   readonly keepAlive?: { readonly message: string; readonly intervalMs: number };
+  /** Where a voice is spoken; voices of one address share a connection. */
+  target(voice: SpokenVoice): WebSocketTarget;
   /** One connection. */
   open(): SynthesisProtocolConnection;
 }
@@ -29,10 +34,68 @@ export interface SynthesisProtocolConnection {
 /** An event of one text; an absent id means the oldest text that is open. */
 export type IdentifiedEvent = SynthesisEvent & { readonly id?: string | undefined };
 
-/** Little-endian 16-bit samples, with memory of their own. */
-export function decodeL16(bytes: Uint8Array): Int16Array {
-  const samples = new Int16Array(Math.floor(bytes.length / 2));
-  const view = new DataView(bytes.buffer, bytes.byteOffset, samples.length * 2);
-  for (let n = 0; n < samples.length; n++) samples[n] = view.getInt16(n * 2, true);
-  return samples;
+/** Decodes a text's little-endian 16-bit samples, whose chunks may split a sample. */
+export class L16Decoder {
+  readonly #sampleRateHz: number;
+  #rest: Uint8Array = new Uint8Array(0);
+  #samples = 0;
+
+  constructor(sampleRateHz: number) {
+    this.#sampleRateHz = sampleRateHz;
+  }
+
+  /** Of what was decoded so far. */
+  get lengthMs(): number {
+    return (this.#samples * 1000) / this.#sampleRateHz;
+  }
+
+  /** @returns Samples with memory of their own. */
+  decode(chunk: Uint8Array): Int16Array {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const samples = new Int16Array(Math.floor(bytes.length / 2));
+    const view = new DataView(bytes.buffer, bytes.byteOffset, samples.length * 2);
+    for (let n = 0; n < samples.length; n++) samples[n] = view.getInt16(n * 2, true);
+    this.#rest = Uint8Array.from(bytes.subarray(samples.length * 2));
+    this.#samples += samples.length;
+    return samples;
+  }
+}
+
+/** The speed within what a vendor takes. */
+export function clampedSpeed(
+  speed: number | undefined,
+  slowest: number,
+  fastest: number,
+): number | undefined {
+  return speed === undefined ? undefined : Math.min(fastest, Math.max(slowest, speed));
+}
+
+/** Such as `zh` of `zh-TW`, for vendors that know no regions. */
+export function baseLanguage(tag: string | undefined): string | undefined {
+  return tag?.split('-', 1)[0]?.toLowerCase();
+}
+
+/** Whether a text's last sentence is complete, so that the vendor need not wait for more. */
+export function endsSentence(text: string): boolean {
+  return (
+    /[.!?…。！？；]["'”’»」』）)\]]*\s*$/u.test(text) &&
+    !/(?:^|[\s(])(?:\p{L}|mrs?|ms|dr|prof|st|vs|e\.g|i\.e)\.\s*$/iu.test(text)
+  );
+}
+
+/** An error that a vendor reports for a request. @param code - Never a message, which may repeat the words. */
+export function reportedError(
+  name: string,
+  status: number | undefined,
+  code: string | undefined,
+): ModelError {
+  const isRejected =
+    status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
+  const told = [status, code && /^[\w .-]{1,60}$/.test(code) ? code : undefined].filter(
+    (part) => part !== undefined,
+  );
+  return new ModelError(
+    isRejected ? 'model_rejected' : 'model_unavailable',
+    `${name} reports an error${told.length > 0 ? `: ${told.join(' ')}` : ''}`,
+  );
 }

@@ -1,36 +1,64 @@
-import type { WebSocket } from 'ws';
-import type { Clock, Timer } from '../../base/clock.ts';
-import { ModelError } from '../ports/modelError.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { omitUndefined } from '../../base/omitUndefined.ts';
 import type {
-  SpokenVoice,
   StreamingTextToSpeech,
   SynthesisConnection,
   SynthesisEvent,
   SynthesisStream,
 } from '../ports/streamingTextToSpeech.ts';
-import type { Dial } from '../recognition/dial.ts';
-import type { IdentifiedEvent, SynthesisProtocol, SynthesisProtocolConnection } from './protocol.ts';
+import type { SpokenVoice } from '../ports/textToSpeech.ts';
+import type { TextToSpeechOptions } from '../providerOptions.ts';
+import { createDial } from '../recognition/dial.ts';
+import type { SynthesisProtocol } from './protocol.ts';
+import { SynthesisLine, type SynthesisLineDeps } from './synthesisLine.ts';
 
 /** Audio of a cancelled text is on its way this long. */
 const IN_FLIGHT_MS = 250;
+/** A text that was cancelled after this long without an event may have been written to a connection that is dead. */
+const SILENT_MS = 1000;
+/** An idle connection that held this long is made again when the vendor closes it. */
+const MIN_LIFE_MS = 10_000;
 
-export interface SocketSynthesizerDeps {
-  readonly dial: Dial;
-  readonly clock: Clock;
+const ignore = () => undefined;
+/** Of a connection that is closed. */
+const SILENCE: SynthesisStream = {
+  write: ignore,
+  end: ignore,
+  pause: ignore,
+  resume: ignore,
+  cancel: ignore,
+};
+
+/** What the synthesizers of vendors need; the voice is that of texts that name none. */
+export interface VendorSynthesizerDeps extends SynthesisLineDeps {
+  /** `https:` or `http:`. */
+  readonly baseUrl: string;
+  readonly apiKey?: string | undefined;
+  readonly model?: string | undefined;
+  readonly voice?: string | undefined;
+}
+
+/** @param baseUrl - The vendor's own. */
+export function vendorSynthesizerDeps(
+  { credentials, model, voice, clock, guard }: TextToSpeechOptions,
+  baseUrl: string,
+): VendorSynthesizerDeps {
+  return { baseUrl, ...omitUndefined(credentials), model, voice, clock, dial: createDial(guard) };
 }
 
 /** Streaming synthesis over a vendor's WebSocket. A lost connection is made again with the next text. */
 export function createSocketSynthesizer(
   protocol: SynthesisProtocol,
-  deps: SocketSynthesizerDeps,
+  deps: SynthesisLineDeps,
 ): StreamingTextToSpeech {
   const connections = new Set<Connection>();
   return {
     name: protocol.name,
     sampleRateHz: protocol.sampleRateHz,
-    connect() {
+    connect(voice = {}) {
       const connection = new Connection(protocol, deps, () => connections.delete(connection));
       connections.add(connection);
+      connection.prepare(voice);
       return connection;
     },
     async close() {
@@ -39,161 +67,90 @@ export function createSocketSynthesizer(
   };
 }
 
-/** One socket, and the texts that are open on it in order. */
-interface Line {
-  readonly protocol: SynthesisProtocolConnection;
-  readonly texts: Map<string, (event: SynthesisEvent) => void>;
-  readonly abort: AbortController;
-  socket: WebSocket | undefined;
-  /** Messages from before the socket was open. */
-  waiting: string[];
-  keepAlive: Timer | undefined;
-  cancelledAtMs: number;
-}
-
+/**
+ * One call's texts. They share a WebSocket where they can; voices of another address, and texts beside one that is held
+ * back, have their own, until nothing is left to be spoken on it.
+ */
 class Connection implements SynthesisConnection {
   readonly #protocol: SynthesisProtocol;
-  readonly #deps: SocketSynthesizerDeps;
+  readonly #deps: SynthesisLineDeps;
   readonly #onClosed: () => void;
-  #line: Line | undefined;
+  readonly #lines = new Set<SynthesisLine>();
   #texts = 0;
   #isClosed = false;
 
-  constructor(protocol: SynthesisProtocol, deps: SocketSynthesizerDeps, onClosed: () => void) {
+  constructor(protocol: SynthesisProtocol, deps: SynthesisLineDeps, onClosed: () => void) {
     this.#protocol = protocol;
     this.#deps = deps;
     this.#onClosed = onClosed;
-    this.#line = this.#connect();
+  }
+
+  /** Connects for a voice. */
+  prepare(voice: SpokenVoice): SynthesisLine {
+    const line = new SynthesisLine(this.#protocol, this.#protocol.target(voice), this.#deps, () =>
+      this.#onLost(line, voice),
+    );
+    this.#lines.add(line);
+    return line;
   }
 
   speak(voice: SpokenVoice, onEvent: (event: SynthesisEvent) => void): SynthesisStream {
+    if (this.#isClosed) return SILENCE;
     this.#texts += 1;
     const id = `text-${this.#texts}`;
-    const line = this.#cleanLine();
-    const { protocol } = line;
-    const { clock } = this.#deps;
-    const send = (messages: readonly string[]) => {
-      if (!line.texts.has(id)) return;
-      for (const message of messages) this.#send(line, message);
-    };
-    line.texts.set(id, onEvent);
-    send(protocol.begin(id, voice));
+    const line = this.#lineFor(voice);
+    const startedMs = this.#deps.clock.monotonicMs();
+    let isSilent = true;
+    line.begin(id, voice, (event) => {
+      isSilent = false;
+      onEvent(event);
+    });
     return {
-      write: (text) => send(protocol.write(id, text)),
-      end: () => send(protocol.end(id)),
-      cancel() {
-        send(protocol.cancel(id));
-        if (line.texts.delete(id)) line.cancelledAtMs = clock.monotonicMs();
+      write: (text) => line.write(id, text),
+      end: () => line.end(id),
+      pause: () => line.setPaused(id, true),
+      resume: () => line.setPaused(id, false),
+      cancel: () => {
+        const isOpen = line.cancel(id);
+        const waitedMs = this.#deps.clock.monotonicMs() - startedMs;
+        if (isOpen && isSilent && waitedMs > SILENT_MS) this.#leave(line);
       },
     };
-  }
-
-  /** Audio without a name that is still on its way would be taken for that of the next text. */
-  #cleanLine(): Line {
-    const { clock } = this.#deps;
-    const line = this.#line;
-    const isDirty = line && clock.monotonicMs() - line.cancelledAtMs < IN_FLIGHT_MS;
-    if (isDirty && !this.#protocol.namesAudio && line.texts.size === 0) this.#leave(line);
-    this.#line ??= this.#connect();
-    return this.#line;
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#line) this.#leave(this.#line);
+    for (const line of this.#lines) line.close();
+    this.#lines.clear();
     this.#onClosed();
   }
 
-  #connect(): Line {
-    const line: Line = {
-      protocol: this.#protocol.open(),
-      texts: new Map(),
-      abort: new AbortController(),
-      socket: undefined,
-      waiting: [],
-      keepAlive: undefined,
-      cancelledAtMs: Number.NEGATIVE_INFINITY,
-    };
-    this.#deps.dial(this.#protocol.target, line.abort.signal).then(
-      (socket) => this.#onOpen(line, socket),
-      (error: unknown) => this.#fail(line, error),
-    );
-    return line;
+  /** Leaves the lines that have nothing to speak and do not fit. */
+  #lineFor(voice: SpokenVoice): SynthesisLine {
+    const target = this.#protocol.target(voice);
+    const lines = [...this.#lines];
+    const line = lines.find((one) => isDeepStrictEqual(one.target, target) && this.#isFree(one));
+    for (const one of lines) if (one !== line && one.texts === 0) this.#leave(one);
+    return line ?? this.prepare(voice);
   }
 
-  #onOpen(line: Line, socket: WebSocket): void {
-    if (this.#line !== line) {
-      socket.terminate();
-      return;
-    }
-    const { name } = this.#protocol;
-    line.socket = socket;
-    socket.on('message', (data, isBinary) => this.#onMessage(line, data as Buffer, isBinary));
-    socket.on('error', (error) => this.#fail(line, error));
-    socket.on('close', (code) =>
-      this.#fail(
-        line,
-        new ModelError('model_unavailable', `${name} closed the connection with the code ${code}`),
-      ),
-    );
-    for (const message of line.waiting.splice(0)) socket.send(message);
-    this.#scheduleKeepAlive(line);
+  #isFree(line: SynthesisLine): boolean {
+    const { maxTexts, namesAudio } = this.#protocol;
+    if (line.texts >= maxTexts || line.isPaused) return false;
+    // Audio without a name that is still on its way would be taken for that of the next text.
+    return namesAudio || this.#deps.clock.monotonicMs() - line.cancelledAtMs >= IN_FLIGHT_MS;
   }
 
-  #onMessage(line: Line, data: Buffer, isBinary: boolean): void {
-    if (this.#line !== line) return;
-    let events: readonly IdentifiedEvent[];
-    try {
-      events = line.protocol.decode(data, isBinary);
-    } catch (error) {
-      const malformed = `${this.#protocol.name} sent a message that cannot be read`;
-      this.#fail(
-        line,
-        error instanceof ModelError ? error : new ModelError('model_malformed', malformed, { cause: error }),
-      );
-      return;
-    }
-    for (const { id: named, ...event } of events) {
-      const id = named ?? line.texts.keys().next().value;
-      if (id === undefined) continue;
-      const onEvent = line.texts.get(id);
-      if (event.type === 'done' || event.type === 'failed') line.texts.delete(id);
-      onEvent?.(event);
-    }
+  /** The next text connects again; a vendor that only ends idle connections is connected at once. */
+  #onLost(line: SynthesisLine, voice: SpokenVoice): void {
+    this.#lines.delete(line);
+    const isIdleEnd = line.texts === 0 && line.ageMs >= MIN_LIFE_MS;
+    if (isIdleEnd && this.#lines.size === 0 && !this.#isClosed) this.prepare(voice);
   }
 
-  #send(line: Line, message: string): void {
-    if (line.socket) line.socket.send(message);
-    else line.waiting.push(message);
-  }
-
-  #scheduleKeepAlive(line: Line): void {
-    const { keepAlive } = this.#protocol;
-    if (!keepAlive || this.#line !== line) return;
-    line.keepAlive = this.#deps.clock.setTimer(() => {
-      this.#send(line, keepAlive.message);
-      this.#scheduleKeepAlive(line);
-    }, keepAlive.intervalMs);
-  }
-
-  #fail(line: Line, error: unknown): void {
-    if (this.#line !== line) return;
-    const texts = [...line.texts.values()];
-    this.#leave(line);
-    const reason =
-      error instanceof ModelError
-        ? error
-        : new ModelError('model_unavailable', `${this.#protocol.name} cannot be reached`, { cause: error });
-    for (const onEvent of texts) onEvent({ type: 'failed', error: reason });
-  }
-
-  #leave(line: Line): void {
-    this.#line = undefined;
-    line.texts.clear();
-    line.waiting = [];
-    line.keepAlive?.cancel();
-    line.abort.abort(new Error('the synthesis is closed'));
-    line.socket?.close(1000);
+  #leave(line: SynthesisLine): void {
+    this.#lines.delete(line);
+    line.close();
   }
 }

@@ -81,7 +81,8 @@ export class SpeechSynthesis {
       const nowMs = clock.monotonicMs();
       if (!isLast && nowMs < this.#skipUntilMs) continue;
       const timeoutMs = isLast || !fallback ? LAST_FIRST_SOUND_TIMEOUT_MS : dueMs - nowMs;
-      const failed = await this.#attempt(vendor, request, {
+      const asked = vendor === fallback ? withoutVoice(request) : request;
+      const failed = await this.#attempt(vendor, asked, {
         timeoutMs,
         signal,
         onSamples: (samples) => onSamples(samples, vendor.name),
@@ -116,8 +117,8 @@ export class SpeechSynthesis {
 
   async #synthesize(vendor: TextToSpeech, request: SynthesisRequest, attempt: Attempt): Promise<void> {
     const { cache } = this.#deps;
-    const { text, language = '' } = request;
-    const key = [vendor.name, language, this.#sampleRateHz, text].join('|');
+    const { text, language, voice, model, speed } = request;
+    const key = JSON.stringify([vendor.name, language, voice, model, speed, this.#sampleRateHz, text]);
     const cached = cache.get(key);
     if (cached) {
       attempt.push(cached);
@@ -181,6 +182,11 @@ class Attempt {
     const abort = () => this.#abort.abort(failure('model_unavailable', message));
     this.#timer = this.#clock.setTimer(abort, delayMs);
   }
+}
+
+/** Another vendor has other voices. */
+function withoutVoice({ text, language, speed }: SynthesisRequest): SynthesisRequest {
+  return { text, language, speed };
 }
 
 function failure(code: ModelErrorCode, message: string): ModelError {

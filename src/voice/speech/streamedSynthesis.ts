@@ -4,11 +4,11 @@ import { isSampleRate, type SampleRateHz } from '../../media/resample/resampler.
 import { ModelError } from '../../providers/ports/modelError.ts';
 import type { TimedWord } from '../../providers/ports/streamingSpeechToText.ts';
 import type {
-  SpokenVoice,
   StreamingTextToSpeech,
   SynthesisConnection,
   SynthesisEvent,
 } from '../../providers/ports/streamingTextToSpeech.ts';
+import type { SpokenVoice } from '../../providers/ports/textToSpeech.ts';
 import { createSentenceSplitter, isSpeakable, speakable } from './sentenceSplitter.ts';
 import { firstAudible, resamplerTo, type SpeechSynthesis } from './speechSynthesis.ts';
 import type { WrittenText } from './writtenText.ts';

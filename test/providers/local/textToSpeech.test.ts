@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createLocalTextToSpeech, FLITE_SAMPLE_RATE_HZ } from '../../../src/providers/local/textToSpeech.ts';
-import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
+import type { SpokenVoice, TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
 import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
 import { detectLeaks } from '../../support/leaks.ts';
 
@@ -27,6 +27,17 @@ test('Offline synthesis makes a sentence of plausible length and level at 16 kHz
   expect(secondsOf(chunks)).toBeGreaterThan(1);
   expect(secondsOf(chunks)).toBeLessThan(4);
   expect(Math.max(...chunks.flatMap((chunk) => [...chunk]))).toBeGreaterThan(3000);
+});
+
+test('Offline synthesis speaks in either voice and at any pace, and refuses a voice that it does not have', async () => {
+  const text = 'Good afternoon, how can I help you?';
+  const seconds = async (voice: SpokenVoice) =>
+    secondsOf(await arrayFromAsync(speech.synthesize({ text, ...voice }, forever)));
+  const usual = await seconds({});
+  expect(await seconds({ speed: 2 })).toBeLessThan(usual * 0.7);
+  expect(await seconds({ speed: 0.5 })).toBeGreaterThan(usual * 1.5);
+  expect(await seconds({ voice: 'slt' })).not.toBe(usual);
+  await expect(seconds({ voice: 'mia' })).rejects.toMatchObject({ code: 'model_rejected' });
 });
 
 test('Offline synthesis makes dozens of texts one after the other', async () => {

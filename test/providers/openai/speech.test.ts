@@ -68,6 +68,18 @@ describe('OpenAI speech synthesis', () => {
       response.end();
     };
 
+  test('takes the voice, the model and the speed of a text', async () => {
+    answers = [sending([0x01, 0x00])];
+    const voice = { voice: 'coral', model: 'gpt-tts', speed: 1.5, language: 'de' };
+    await arrayFromAsync(tts().synthesize({ text: 'Hello.', ...voice }, forever));
+    expect(JSON.parse(String(bodies[0]?.body))).toMatchObject({
+      voice: 'coral',
+      model: 'gpt-tts',
+      speed: 1.5,
+      instructions: 'Speak German.',
+    });
+  });
+
   test('requests PCM and joins samples that chunks split', async () => {
     answers = [sending([0x01, 0x00, 0xff], [0xff, 0x00, 0x80], [0x07])];
     const samples = await arrayFromAsync(tts().synthesize({ text: 'Hello.' }, forever));

@@ -2,6 +2,7 @@ import type {
   StreamingTextToSpeech,
   SynthesisEvent,
 } from '../../../src/providers/ports/streamingTextToSpeech.ts';
+import type { SpokenVoice } from '../../../src/providers/ports/textToSpeech.ts';
 
 /** Duration of each word. */
 export const STREAMED_WORD_MS = 200;
@@ -12,6 +13,8 @@ export interface SpokenRequest {
   text: string;
   isEnded: boolean;
   isCancelled: boolean;
+  isPaused: boolean;
+  readonly voice: SpokenVoice;
   emit(event: SynthesisEvent): void;
 }
 
@@ -32,8 +35,15 @@ export function scriptedSynthesizer(): ScriptedSynthesizer {
     requests: [],
     isManual: false,
     connect: () => ({
-      speak(_voice, onEvent) {
-        const request: SpokenRequest = { text: '', isEnded: false, isCancelled: false, emit: onEvent };
+      speak(voice, onEvent) {
+        const request: SpokenRequest = {
+          text: '',
+          isEnded: false,
+          isCancelled: false,
+          isPaused: false,
+          voice,
+          emit: onEvent,
+        };
         synthesizer.requests.push(request);
         let words = 0;
         return {
@@ -49,6 +59,12 @@ export function scriptedSynthesizer(): ScriptedSynthesizer {
           end() {
             request.isEnded = true;
             if (!synthesizer.isManual) onEvent({ type: 'done' });
+          },
+          pause() {
+            request.isPaused = true;
+          },
+          resume() {
+            request.isPaused = false;
           },
           cancel() {
             request.isCancelled = true;

@@ -1,0 +1,178 @@
+import type { WebSocket } from 'ws';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { ModelError } from '../ports/modelError.ts';
+import type { SynthesisEvent } from '../ports/streamingTextToSpeech.ts';
+import type { SpokenVoice } from '../ports/textToSpeech.ts';
+import type { Dial } from '../recognition/dial.ts';
+import type { WebSocketTarget } from '../recognition/protocol.ts';
+import { closedBy } from '../recognition/socketRecognizer.ts';
+import type { IdentifiedEvent, SynthesisProtocol, SynthesisProtocolConnection } from './protocol.ts';
+
+export interface SynthesisLineDeps {
+  readonly dial: Dial;
+  readonly clock: Clock;
+}
+
+interface OpenText {
+  readonly onEvent: (event: SynthesisEvent) => void;
+  isPaused: boolean;
+}
+
+/** One WebSocket to a vendor, and the texts that are open on it in order. It fails once, and is not made again. */
+export class SynthesisLine {
+  readonly target: WebSocketTarget;
+  readonly #protocol: SynthesisProtocol;
+  readonly #deps: SynthesisLineDeps;
+  readonly #onLost: () => void;
+  readonly #connection: SynthesisProtocolConnection;
+  readonly #texts = new Map<string, OpenText>();
+  readonly #abort = new AbortController();
+  #socket: WebSocket | undefined;
+  #openedAtMs = Number.POSITIVE_INFINITY;
+  /** Messages from before the socket was open. */
+  #waiting: string[] = [];
+  #keepAlive: Timer | undefined;
+  #isClosed = false;
+  /** When a text was last cancelled. */
+  cancelledAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    protocol: SynthesisProtocol,
+    target: WebSocketTarget,
+    deps: SynthesisLineDeps,
+    onLost: () => void,
+  ) {
+    this.#protocol = protocol;
+    this.target = target;
+    this.#deps = deps;
+    this.#onLost = onLost;
+    this.#connection = protocol.open();
+    deps.dial(target, this.#abort.signal).then(
+      (socket) => this.#onOpen(socket),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  /** Number of open texts. */
+  get texts(): number {
+    return this.#texts.size;
+  }
+
+  /** Whether the vendor is held back, by every text that is open. */
+  get isPaused(): boolean {
+    return this.#texts.size > 0 && [...this.#texts.values()].every(({ isPaused }) => isPaused);
+  }
+
+  /** Since the socket was open. */
+  get ageMs(): number {
+    return this.#deps.clock.monotonicMs() - this.#openedAtMs;
+  }
+
+  begin(id: string, voice: SpokenVoice, onEvent: (event: SynthesisEvent) => void): void {
+    this.#texts.set(id, { onEvent, isPaused: false });
+    this.#updateFlow();
+    this.#sendAll(this.#connection.begin(id, voice));
+  }
+
+  write(id: string, text: string): void {
+    if (this.#texts.has(id)) this.#sendAll(this.#connection.write(id, text));
+  }
+
+  end(id: string): void {
+    if (this.#texts.has(id)) this.#sendAll(this.#connection.end(id));
+  }
+
+  setPaused(id: string, isPaused: boolean): void {
+    const text = this.#texts.get(id);
+    if (text) text.isPaused = isPaused;
+    this.#updateFlow();
+  }
+
+  /** @returns Whether the text was open. */
+  cancel(id: string): boolean {
+    if (!this.#texts.delete(id)) return false;
+    this.cancelledAtMs = this.#deps.clock.monotonicMs();
+    this.#sendAll(this.#connection.cancel(id));
+    this.#updateFlow();
+    return true;
+  }
+
+  /** No event comes afterwards. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    this.#texts.clear();
+    this.#waiting = [];
+    this.#keepAlive?.cancel();
+    this.#abort.abort(new Error('the synthesis is closed'));
+    // A socket that is held back never sees the answer to its close.
+    this.#socket?.resume();
+    this.#socket?.close(1000);
+  }
+
+  #onOpen(socket: WebSocket): void {
+    if (this.#isClosed) {
+      socket.terminate();
+      return;
+    }
+    this.#socket = socket;
+    this.#openedAtMs = this.#deps.clock.monotonicMs();
+    socket.on('message', (data, isBinary) => this.#onMessage(data as Buffer, isBinary));
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', (code, reason) => this.#fail(closedBy(this.#protocol.name, code, String(reason))));
+    for (const message of this.#waiting.splice(0)) socket.send(message);
+    this.#scheduleKeepAlive();
+  }
+
+  #onMessage(data: Buffer, isBinary: boolean): void {
+    if (this.#isClosed) return;
+    let events: readonly IdentifiedEvent[];
+    try {
+      events = this.#connection.decode(data, isBinary);
+    } catch (error) {
+      const malformed = `${this.#protocol.name} sent a message that cannot be read`;
+      this.#fail(
+        error instanceof ModelError ? error : new ModelError('model_malformed', malformed, { cause: error }),
+      );
+      return;
+    }
+    for (const { id: named, ...event } of events) {
+      const id = named ?? this.#texts.keys().next().value;
+      if (id === undefined) continue;
+      const text = this.#texts.get(id);
+      if (event.type === 'done' || event.type === 'failed') this.#texts.delete(id);
+      text?.onEvent(event);
+    }
+    this.#updateFlow();
+  }
+
+  #sendAll(messages: readonly string[]): void {
+    if (!this.#socket) this.#waiting.push(...messages);
+    else for (const message of messages) this.#socket.send(message);
+  }
+
+  #updateFlow(): void {
+    if (this.isPaused) this.#socket?.pause();
+    else this.#socket?.resume();
+  }
+
+  #scheduleKeepAlive(): void {
+    const { keepAlive } = this.#protocol;
+    if (!keepAlive || this.#isClosed) return;
+    this.#keepAlive = this.#deps.clock.setTimer(() => {
+      this.#sendAll([keepAlive.message]);
+      this.#scheduleKeepAlive();
+    }, keepAlive.intervalMs);
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isClosed) return;
+    const texts = [...this.#texts.values()];
+    this.#onLost();
+    this.close();
+    const reason =
+      error instanceof ModelError
+        ? error
+        : new ModelError('model_unavailable', `${this.#protocol.name} cannot be reached`, { cause: error });
+    for (const { onEvent } of texts) onEvent({ type: 'failed', error: reason });
+  }
+}
