@@ -5,7 +5,7 @@ import type { PocketsphinxInstallation } from './installation.ts';
 const TIMEOUT_MS = 20_000;
 const MAX_STDERR_CHARACTERS = 2000;
 /** Recognition may be late, the audio of running calls may not. */
-const NICENESS = '10';
+const NICENESS = '4';
 
 /** The process ended before its result. */
 export class RecognizerCrashedError extends Error {

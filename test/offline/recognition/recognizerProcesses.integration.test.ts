@@ -39,7 +39,7 @@ async function recognize(): Promise<string> {
 
 test('Recognizers run at a lower priority', async () => {
   await recognizerIs('cat > /dev/null; echo niceness $(nice)');
-  expect(await recognize()).toBe('niceness 10');
+  expect(await recognize()).toBe('niceness 4');
 });
 
 test('At most as many recognizers run as the machine has cores, and every utterance gets its turn', async () => {
