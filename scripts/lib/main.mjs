@@ -32,6 +32,10 @@ const commands = {
     does: 'run all fault tests on real processes and print a table; arguments go to vitest',
     load: () => import('../commands/faults.mjs'),
   },
+  mutate: {
+    does: 'breaks a room in small ways and prints what its unit tests do not notice',
+    load: () => import('../commands/mutate.mjs'),
+  },
   licences: {
     does: 'writes docs/licences.md and NOTICE from package-lock.json',
     load: () => import('../commands/licences.mjs'),
