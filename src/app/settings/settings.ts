@@ -154,7 +154,7 @@ export const settings = z.object({
     .string()
     .optional()
     .describe(
-      'Speech-to-text model; default the provider’s own: `gpt-4o-mini-transcribe`, `flux-general-en` for `deepgram`, `universal-streaming-multilingual` for `assemblyai` (`…-english` where the language is English), `stt-rt-v5` for `soniox`.',
+      'Speech-to-text model; default the provider’s own: `gpt-4o-mini-transcribe`, `flux-general-en` for `deepgram` and `universal-streaming-english` for `assemblyai`, or their multilingual forms where the language is not English, `stt-rt-v5` for `soniox`.',
     ),
   TTS_MODEL: z
     .string()

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { RecognitionEvent, TurnTranscript } from '../ports/streamingSpeechToText.ts';
 import {
   encodeL16,
+  languageCode,
   type ProtocolConnection,
   type ProtocolOptions,
   type RecognitionProtocol,
@@ -13,6 +14,8 @@ import {
 } from '../recognition/protocol.ts';
 import { authorization, type DeepgramSettings } from './settings.ts';
 
+const ENGLISH_MODEL = 'flux-general-en';
+const MULTILINGUAL_MODEL = 'flux-general-multi';
 /** What the model is trained on. */
 const CHUNK_MS = 80;
 /** Without a threshold there are no eager ends. */
@@ -49,12 +52,17 @@ const failure = z.object({ code: z.string().default(''), description: z.string()
 /** Codes of requests that would be refused again. */
 const REFUSED = /INVALID|UNAUTHORIZED|FORBIDDEN|BAD_REQUEST|UNSUPPORTED|INSUFFICIENT|UNPARSABLE/;
 
+export interface FluxSettings extends DeepgramSettings {
+  /** Default: by the language. */
+  readonly model: string | undefined;
+}
+
 /**
  * Flux, which tells turns.
  *
  * @see https://developers.deepgram.com/reference/speech-to-text/listen-flux
  */
-export function fluxProtocol(settings: DeepgramSettings): RecognitionProtocol {
+export function fluxProtocol(settings: FluxSettings): RecognitionProtocol {
   const options = FLUX_OPTIONS.parse(settings.options);
   return {
     name: 'deepgram',
@@ -67,10 +75,12 @@ export function fluxProtocol(settings: DeepgramSettings): RecognitionProtocol {
 }
 
 function targetOf(
-  { baseUrl, apiKey, model }: DeepgramSettings,
+  { baseUrl, apiKey, model: given }: FluxSettings,
   options: z.infer<typeof FLUX_OPTIONS>,
   { sampleRateHz, language, keyterms }: ProtocolOptions,
 ): WebSocketTarget {
+  const code = languageCode(language) ?? 'en';
+  const model = given ?? (code === 'en' ? ENGLISH_MODEL : MULTILINGUAL_MODEL);
   const query = {
     model,
     encoding: 'linear16',
@@ -78,7 +88,7 @@ function targetOf(
     ...options,
     keyterm: keyterms,
     // Only the multilingual model takes a hint.
-    language_hint: model.endsWith('-multi') ? language : undefined,
+    language_hint: model.endsWith('-multi') && language !== undefined ? code : undefined,
   };
   return { url: webSocketUrl(baseUrl, '/v2/listen', query).href, ...authorization(apiKey) };
 }

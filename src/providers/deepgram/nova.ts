@@ -64,12 +64,16 @@ const failure = z.object({
 
 const REFUSED = /INVALID|UNAUTHORIZED|FORBIDDEN|BAD|UNSUPPORTED|INSUFFICIENT|DATA-0000/i;
 
+export interface NovaSettings extends DeepgramSettings {
+  readonly model: string;
+}
+
 /**
  * Nova and older models, which tell segments of speech; where a turn ends is decided here.
  *
  * @see https://developers.deepgram.com/reference/speech-to-text/listen-streaming
  */
-export function novaProtocol(settings: DeepgramSettings): RecognitionProtocol {
+export function novaProtocol(settings: NovaSettings): RecognitionProtocol {
   const options = NOVA_OPTIONS.parse(settings.options);
   return {
     name: 'deepgram',
@@ -83,7 +87,7 @@ export function novaProtocol(settings: DeepgramSettings): RecognitionProtocol {
 }
 
 function targetOf(
-  { baseUrl, apiKey, model }: DeepgramSettings,
+  { baseUrl, apiKey, model }: NovaSettings,
   options: z.infer<typeof NOVA_OPTIONS>,
   { sampleRateHz, language, keyterms }: ProtocolOptions,
 ): WebSocketTarget {

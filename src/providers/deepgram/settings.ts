@@ -2,7 +2,6 @@
 export interface DeepgramSettings {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
-  readonly model: string;
   readonly options: unknown;
 }
 
