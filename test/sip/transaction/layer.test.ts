@@ -1,59 +1,15 @@
 import { expect, test } from 'vitest';
-import type { SipRequest } from '../../../sip/message/message.ts';
-import { parseText } from '../../../sip/message/parse.ts';
 import { makeResponse } from '../../../sip/message/response.ts';
-import { createCounters } from '../../../sip/stats.ts';
-import { TransactionLayer } from '../../../sip/transaction/layer.ts';
-import { DEFAULT_SIP_TIMES } from '../../../sip/transaction/machine.ts';
-import type { ServerTransaction } from '../../../sip/transaction/server.ts';
-import type { Flow } from '../../../sip/transport/types.ts';
-import { simulatedClock } from '../support/simulatedClock.ts';
+import { messageOf, type SceneOptions, transactionScene } from './support/transactionScene.ts';
 
-/** A transaction layer whose requests and responses are kept. */
-function scene() {
-  const begun: ServerTransaction[] = [];
-  const acks: SipRequest[] = [];
-  const sent: string[] = [];
-  const flow: Flow = {
-    remote: { transport: 'udp', address: '127.0.0.1', port: 5070 },
-    local: { transport: 'udp', address: '127.0.0.1', port: 5060 },
-    reliable: false,
-    send: (text) => void sent.push(text.split('\r\n')[0] ?? ''),
-  };
-  const layer = new TransactionLayer({
-    clock: simulatedClock(),
-    ids: { uuid: () => 'uuid', token: () => 'token' },
-    times: DEFAULT_SIP_TIMES,
-    counters: createCounters(),
-    transport: {
-      advertised: () => ({ host: '127.0.0.1', port: 5060 }),
-      flowTo: () => flow,
-      isPortUnreachable: async () => false,
-    },
-    maxTransactions: 100,
-    mayBegin: () => true,
-    user: {
-      onRequest: (transaction) => void begun.push(transaction),
-      onAck: (ack) => void acks.push(ack),
-      onStrayResponse: () => undefined,
-    },
-  });
-  const receive = (method: string, via: string, callId = 'one') => {
-    const message = parseText(
-      [
-        `${method} sip:us@127.0.0.1 SIP/2.0`,
-        `Via: SIP/2.0/UDP ${via}`,
-        'Max-Forwards: 70',
-        'From: <sip:caller@127.0.0.1>;tag=theirs',
-        'To: <sip:us@127.0.0.1>',
-        `Call-ID: ${callId}`,
-        `CSeq: 1 ${method}`,
-        '\r\n',
-      ].join('\r\n'),
+/** A layer that receives requests. */
+function scene(options: SceneOptions = {}) {
+  const made = transactionScene(options);
+  const receive = (method: string, via: string, callId?: string) =>
+    made.receive(
+      messageOf(`${method} sip:us@127.0.0.1 SIP/2.0`, `SIP/2.0/UDP ${via}`, `1 ${method}`, callId),
     );
-    layer.receive({ message, lengthBytes: 0, flow });
-  };
-  return { layer, begun, acks, sent, receive };
+  return { ...made, receive };
 }
 
 const BRANCH = 'branch=z9hG4bKsame';
@@ -65,26 +21,28 @@ test.each([
   ['no port starts a transaction', `pbx.example;${BRANCH}`, 2],
   ['another branch starts a transaction', 'pbx.example:5070;branch=z9hG4bKother', 2],
 ])('A second request with %s', (_what, via, transactions) => {
-  const { begun, receive } = scene();
+  const { begun, layer, receive } = scene();
   receive('OPTIONS', `pbx.example:5070;${BRANCH}`);
   receive('OPTIONS', via);
-  expect(begun).toHaveLength(transactions);
+  expect([begun.length, layer.size.server]).toEqual([transactions, transactions]);
 });
 
 test('Two elements with the same branch get their own responses, and so do their ACKs', () => {
-  const { acks, begun, layer, receive, sent } = scene();
+  const { acks, begun, layer, lines, receive } = scene();
   receive('INVITE', `one.example;${BRANCH}`);
   receive('INVITE', `two.example;${BRANCH}`);
   const [first, second] = begun;
   if (!first || !second) throw new Error('each INVITE starts a transaction');
   first.respond(makeResponse(first.request, 486, { toTag: 'a' }));
   second.respond(makeResponse(second.request, 200, { toTag: 'b' }));
-  expect(sent).toEqual(['SIP/2.0 486 Busy Here', 'SIP/2.0 200 OK']);
+  expect(lines()).toEqual(['SIP/2.0 486 Busy Here', 'SIP/2.0 200 OK']);
   receive('ACK', `one.example;${BRANCH}`);
   expect(acks).toHaveLength(0);
   receive('ACK', `two.example;${BRANCH}`);
-  expect(acks).toHaveLength(1);
+  receive('ACK', 'two.example;branch=z9hG4bKofTheAck');
+  expect(acks).toHaveLength(2);
   layer.close();
+  expect(layer.size).toEqual({ client: 0, server: 0 });
 });
 
 test('A CANCEL finds the INVITE of its own sender', () => {
@@ -103,4 +61,35 @@ test('Without a branch of RFC 3261 a request is matched by its other fields', ()
   receive('OPTIONS', 'pbx.example:5070', 'two');
   receive('OPTIONS', 'pbx.example:5071');
   expect(begun).toHaveLength(3);
+});
+
+test('A retransmission gets the last response again, and later responses are ignored after a final one', () => {
+  const { begun, clock, counters, layer, lines, receive } = scene();
+  receive('OPTIONS', `pbx.example;${BRANCH}`);
+  const transaction = begun[0];
+  transaction?.respond(makeResponse(transaction.request, 200, { toTag: 'a' }));
+  transaction?.respond(makeResponse(transaction.request, 404, { toTag: 'a' }));
+  receive('OPTIONS', `pbx.example;${BRANCH}`);
+  expect(lines()).toEqual(['SIP/2.0 200 OK', 'SIP/2.0 200 OK']);
+  expect([transaction?.status, transaction?.toTag]).toEqual([200, 'a']);
+  expect(counters.read()).toEqual({ 'retransmissions.in': 1 });
+  clock.advance(32_000);
+  expect(layer.size.server).toBe(0);
+});
+
+test.each<[string, SceneOptions, string]>([
+  ['above the most transactions', { maxTransactions: 0 }, 'refused.crowded'],
+  ['above the limits of its source', { mayBegin: () => false }, 'refused.flood'],
+])('A request %s gets the same 503 each time, and no transaction', (_what, options, counter) => {
+  const { begun, counters, layer, receive, sent } = scene(options);
+  receive('INVITE', `pbx.example;${BRANCH}`);
+  receive('INVITE', `pbx.example;${BRANCH}`);
+  receive('INVITE', 'pbx.example;branch=z9hG4bKother');
+  receive('ACK', `pbx.example;${BRANCH}`);
+  expect([begun.length, layer.size.server, sent.length]).toEqual([0, 0, 3]);
+  expect(sent[0]).toMatch(/^SIP\/2\.0 503 .*^Retry-After: 5\r$/ms);
+  expect(sent[1]).toBe(sent[0]);
+  const tags = sent.map((text) => /^To: .*;tag=(\w+)/m.exec(text)?.[1]);
+  expect(tags[2]).not.toBe(tags[0]);
+  expect(counters.read()).toEqual({ [counter]: 3 });
 });
