@@ -33,6 +33,18 @@ export interface SpokenVoice {
   readonly speed?: number | undefined;
 }
 
+/** What is said for a written word, or words. The voice session applies it before a provider has the text. */
+export interface Pronunciation {
+  /** Whole words, in any case. */
+  readonly word: string;
+  readonly say: string;
+}
+
+/** The voice of an agent. */
+export interface AgentVoice extends SpokenVoice {
+  readonly pronunciations?: readonly Pronunciation[] | undefined;
+}
+
 export interface SynthesisRequest extends SpokenVoice {
   readonly text: string;
 }

@@ -1,10 +1,11 @@
 import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
-import type { SynthesisRequest } from '../../providers/ports/textToSpeech.ts';
+import type { AgentVoice } from '../../providers/ports/textToSpeech.ts';
 import { createHeardText, type HeardText } from './heardText.ts';
 import { type InterruptionPolicy, PiecePolicies } from './piecePolicies.ts';
 import { createSentenceSplitter, isSpeakable, speakable } from './sentenceSplitter.ts';
 import { SpeechPlayout, type SpeechPlayoutDeps } from './speechPlayout.ts';
 import { firstAudible, type SpeechSynthesis, withoutLeadingSilence } from './speechSynthesis.ts';
+import { spokenRequest } from './spokenText.ts';
 import type { StreamedSynthesis } from './streamedSynthesis.ts';
 import { WrittenText } from './writtenText.ts';
 
@@ -16,7 +17,7 @@ export interface AgentSpeechDeps extends SpeechPlayoutDeps {
   readonly synthesis: SpeechSynthesis;
   /** Speaks texts while they are written; absent where the vendor takes whole sentences. */
   readonly streamedSynthesis?: StreamedSynthesis | undefined;
-  readonly voice: Pick<SynthesisRequest, 'language'>;
+  readonly voice: AgentVoice;
   /** The first samples were sent to the stream. */
   readonly onFirstSamples: () => void;
   /** A sentence could not be spoken. */
@@ -54,8 +55,7 @@ export class AgentSpeech {
   /** Whether everything said so far was heard and more may follow. */
   get isStarved(): boolean {
     if (this.#isFinished || !this.playout.isDrained) return false;
-    if (this.#open)
-      return this.#heardText.textAt(this.playout.position).length >= this.#open.text.trim().length;
+    if (this.#open) return true;
     return !this.#isSynthesizing && this.#pieces.length === 0;
   }
 
@@ -100,10 +100,12 @@ export class AgentSpeech {
     this.#open = undefined;
   }
 
-  /** Speaks a text that is complete. */
+  /** Speaks a text that is complete, after the words that are whole of one that goes on. */
   say(text: string): void {
+    const rest = this.#open?.takeOpenWord() ?? '';
     this.#completeOpen();
     if (text !== '') this.#queue(new WrittenText(text, true));
+    this.write(rest);
   }
 
   /** Nothing more is said. */
@@ -186,8 +188,10 @@ export class AgentSpeech {
         await streamedSynthesis.speak(piece, voice, signal, {
           onSamples,
           onWords: (timed) => this.#heardText.addWords(timed),
+          onFallback: (from) => this.#heardText.splitPiece(from),
+          aheadMs: () => this.#aheadMs(),
         });
-      else await synthesis.speak({ text: words, ...voice }, signal, onSamples);
+      else await synthesis.speak(spokenRequest(words, voice), signal, onSamples);
       this.#heardText.completePiece();
     } catch (error) {
       if (!this.playout.isStopped) this.#deps.onFailure(error);
@@ -196,13 +200,16 @@ export class AgentSpeech {
 
   /** Waits until less than the lookahead is left to be heard. */
   async #untilNeeded(): Promise<void> {
-    const lookaheadSamples = (LOOKAHEAD_MS * this.#sampleRateHz) / 1000;
-    const isAhead = () => this.#heardText.lengthSamples - this.playout.position > lookaheadSamples;
-    while (!this.playout.isStopped && isAhead()) {
+    while (!this.playout.isStopped && this.#aheadMs() > LOOKAHEAD_MS) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
+  }
+
+  /** What is still to be heard. */
+  #aheadMs(): number {
+    return ((this.#heardText.lengthSamples - this.playout.position) * 1000) / this.#sampleRateHz;
   }
 
   /** The position is reported after the first frame, in which the first audible sample lies somewhere. */

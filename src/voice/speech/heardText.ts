@@ -1,11 +1,7 @@
 import type { TimedWord } from '../../providers/ports/streamingSpeechToText.ts';
+import { estimatedMs, isSpoken, WORD } from './spokenText.ts';
 import type { WrittenText } from './writtenText.ts';
 
-/** A word, or a Chinese character. */
-const WORD = /\p{Script=Han}|[^\s\p{Script=Han}]+/gu;
-/** Usual pace of synthetic voices, for speech that is still being synthesized. */
-const CHARACTERS_PER_SECOND = 15;
-const HAN_CHARACTERS_PER_SECOND = 5;
 /** Softer samples are the silence around the words. */
 const VOICED = 400;
 
@@ -15,6 +11,8 @@ export interface HeardText {
   beginPiece(text: string | WrittenText): void;
   /** The piece's next words, with times from its first sample. */
   addWords(words: readonly TimedWord[]): void;
+  /** The samples that follow are of the piece's text from here on: another voice goes on with it. */
+  splitPiece(at: number): void;
   /** The first samples of the piece were silence, and are not played. */
   skip(samples: number): void;
   append(samples: Int16Array): void;
@@ -27,6 +25,9 @@ export interface HeardText {
 
 interface Piece {
   readonly written: string | WrittenText;
+  /** Its part of the text. */
+  readonly from: number;
+  to: number | undefined;
   readonly words: TimedWord[];
   /** Silence at its beginning that is not played. */
   skipped: number;
@@ -40,25 +41,35 @@ interface Piece {
 export function createHeardText(sampleRateHz: number): HeardText {
   const pieces: Piece[] = [];
   let lengthSamples = 0;
+  const begin = (written: string | WrittenText, from: number) =>
+    pieces.push({
+      written,
+      from,
+      to: undefined,
+      words: [],
+      skipped: 0,
+      start: lengthSamples,
+      end: lengthSamples,
+      firstVoiced: undefined,
+      lastVoiced: lengthSamples,
+      isComplete: false,
+    });
   return {
     get lengthSamples() {
       return lengthSamples;
     },
     beginPiece(text) {
-      const start = lengthSamples;
-      pieces.push({
-        written: text,
-        words: [],
-        skipped: 0,
-        start,
-        end: start,
-        firstVoiced: undefined,
-        lastVoiced: start,
-        isComplete: false,
-      });
+      begin(text, 0);
+    },
+    splitPiece(at) {
+      const piece = pieces.at(-1);
+      if (!piece) return;
+      piece.to = at;
+      piece.isComplete = true;
+      begin(piece.written, at);
     },
     addWords(words) {
-      pieces.at(-1)?.words.push(...words);
+      pieces.at(-1)?.words.push(...words.filter(({ word }) => isSpoken(word)));
     },
     skip(samples) {
       const piece = pieces.at(-1);
@@ -102,8 +113,8 @@ function joined(text: string, next: string): string {
   return needsSpace && !/^\p{Script=Han}/u.test(next) ? `${text} ${next}` : text + next;
 }
 
-function textOf({ written }: Piece): string {
-  return typeof written === 'string' ? written : written.text;
+function textOf({ written, from, to }: Piece): string {
+  return (typeof written === 'string' ? written : written.text).slice(from, to);
 }
 
 /** Share of a piece that was heard: by its words' times, or by time without the silence around it. */
@@ -124,7 +135,7 @@ function heardWordsShare(piece: Piece, position: number, sampleRateHz: number): 
   const heard = piece.words.filter(({ endMs }) => endMs <= heardMs).length;
   if (piece.isComplete && heard === piece.words.length) return 1;
   const text = textOf(piece).trimEnd();
-  const ours = [...text.matchAll(WORD)];
+  const ours = [...text.matchAll(WORD)].filter(([word]) => isSpoken(word));
   const isAligned = piece.isComplete ? ours.length === piece.words.length : ours.length >= piece.words.length;
   if (!isAligned) return heard / piece.words.length;
   const last = ours[heard - 1];
@@ -132,9 +143,7 @@ function heardWordsShare(piece: Piece, position: number, sampleRateHz: number): 
 }
 
 function estimatedSamples(text: string, sampleRateHz: number): number {
-  const han = text.match(/\p{Script=Han}/gu)?.length ?? 0;
-  const seconds = han / HAN_CHARACTERS_PER_SECOND + (text.length - han) / CHARACTERS_PER_SECOND;
-  return Math.round(seconds * sampleRateHz);
+  return Math.round((estimatedMs(text) * sampleRateHz) / 1000);
 }
 
 /** The words, or Chinese characters, that end within this share of the text. */

@@ -1,3 +1,5 @@
+import { lastWordEnd } from './spokenText.ts';
+
 /** A text that may still be written while it is being spoken. */
 export class WrittenText {
   #text: string;
@@ -20,6 +22,14 @@ export class WrittenText {
   write(text: string): void {
     this.#text += text;
     this.#onChange();
+  }
+
+  /** Takes the word back that is being written. */
+  takeOpenWord(): string {
+    const end = lastWordEnd(this.#text);
+    const word = this.#text.slice(end);
+    this.#text = this.#text.slice(0, end);
+    return word;
   }
 
   complete(): void {

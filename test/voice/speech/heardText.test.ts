@@ -44,3 +44,13 @@ test('Heard text leaves out a piece without speech', () => {
   heard.completePiece();
   expect(heard.textAt(4000)).toBe('But this.');
 });
+
+test('Word times of vendors that name signs, or none, are those of the same words', () => {
+  const heard = createHeardText(8000);
+  heard.beginPiece('- 你好。 Yes!');
+  heard.addWords(
+    ['你', '好', '。', 'Yes', '!'].map((word, at) => ({ word, startMs: at * 100, endMs: at * 100 + 100 })),
+  );
+  heard.append(speech(1000));
+  expect(heard.textAt(8 * 250)).toBe('- 你好');
+});

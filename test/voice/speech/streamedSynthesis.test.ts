@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import type { AgentVoice } from '../../../src/providers/ports/textToSpeech.ts';
 import { AgentSpeech } from '../../../src/voice/speech/agentSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { StreamedSynthesis } from '../../../src/voice/speech/streamedSynthesis.ts';
@@ -10,7 +11,7 @@ import { STREAMED_WORD_MS, scriptedSynthesizer } from '../support/scriptedSynthe
 import { soundMs } from '../support/simulatedCall.ts';
 import { createSimulatedStream } from '../support/simulatedStream.ts';
 
-function streamedSpeech() {
+function streamedSpeech(voice: AgentVoice = {}) {
   const clock = createSimulatedClock();
   const synthesizer = scriptedSynthesizer();
   const fallbackVoice = scriptedVoice();
@@ -30,7 +31,7 @@ function streamedSpeech() {
     stream,
     synthesis,
     streamedSynthesis,
-    voice: {},
+    voice,
     nowMs: () => stream.nowMs(),
     nextMark: () => `m${++marks}`,
     onStarted: () => undefined,
@@ -122,5 +123,118 @@ describe('A text that is spoken while it is written', () => {
     await stream.advance(40);
     expect(synthesizer.requests[0]?.isCancelled).toBe(true);
     expect(fallbackVoice.texts).toEqual([]);
+  });
+
+  test('is given to the vendor eight seconds ahead of what is heard', async () => {
+    const { clock, synthesizer, stream, speech } = streamedSpeech();
+    const words = Array.from({ length: 400 }, (_, n) => `word${n} `);
+    for (const word of words) speech.write(word);
+    speech.finish();
+    const given = () => synthesizer.requests[0]?.text.trim().split(' ').length ?? 0;
+    await stream.advance(40);
+    // Words of the usual pace take more than twice the time of these.
+    expect(given()).toBeGreaterThan(15);
+    expect(given()).toBeLessThan(60);
+    for (let n = 0; n < 400 && speech.playout.isDrained === false; n++) {
+      await stream.advance(200);
+      clock.advance(200);
+      expect(given() * STREAMED_WORD_MS).toBeLessThan(n * 200 + 12_000);
+    }
+    expect(given()).toBe(400);
+    expect(synthesizer.requests[0]?.text).toBe(words.join(''));
+    expect(synthesizer.requests[0]?.isEnded).toBe(true);
+  });
+
+  test('holds a vendor back that is far ahead, which is no silence of the vendor', async () => {
+    const { clock, synthesizer, stream, speech, failures } = streamedSpeech();
+    synthesizer.isManual = true;
+    speech.say('A text that takes the vendor more than sixteen seconds.');
+    await stream.advance(20);
+    const [request] = synthesizer.requests;
+    request?.emit({ type: 'samples', samples: new Int16Array(17 * 8000).fill(900) });
+    expect(request?.isPaused).toBe(true);
+    clock.advance(3000);
+    expect(failures).toEqual([]);
+    await stream.advance(10_000);
+    clock.advance(300);
+    expect(request?.isPaused).toBe(false);
+    clock.advance(1500);
+    await stream.advance(20);
+    expect(failures).toHaveLength(1);
+  });
+
+  test('has no Markdown that two writes cut, and keeps a dash that is a minus', async () => {
+    const { synthesizer, stream, speech } = streamedSpeech();
+    for (const part of ['- See [our ', 'page](https://x.test/', 'a b) for 5 ', '- 3 = **tw', 'o**.']) {
+      speech.write(part);
+      await stream.advance(20);
+    }
+    speech.finish();
+    expect(synthesizer.requests[0]?.text.trim()).toBe('See our page for 5 - 3 = two.');
+    await stream.advance(3000);
+    expect(await speech.playout.ended).toBe('played');
+  });
+
+  test('has the pronunciations of whole words, and the history has the written ones', async () => {
+    const pronunciations = [
+      { word: 'SQL', say: 'see quel' },
+      { word: 'New York', say: 'Nooyork' },
+      { word: 'c++', say: 'see plus plus' },
+      { word: '重慶', say: 'Chóngqìng' },
+    ];
+    const { synthesizer, stream, speech } = streamedSpeech({ pronunciations, voice: 'mia', speed: 1.2 });
+    for (const part of ['In New ', 'York **sql** or MySQL and C++, 在重', '慶 one two.']) {
+      speech.write(part);
+      await stream.advance(20);
+    }
+    expect(synthesizer.requests[0]?.text).toBe(
+      'In Nooyork see quel or MySQL and see plus plus, 在Chóngqìng one ',
+    );
+    expect(synthesizer.requests[0]?.voice).toEqual({ voice: 'mia', speed: 1.2 });
+    // In, Nooyork, see, quel: the last of them is half said.
+    await stream.advance(20 + 3.5 * STREAMED_WORD_MS - 60);
+    speech.stop();
+    await stream.advance(100);
+    expect(speech.heardText()).toBe('In New York');
+  });
+
+  test('is spoken to its last whole word before a filler, and goes on with the cut word', async () => {
+    const { synthesizer, stream, speech } = streamedSpeech();
+    speech.write('Let me tha');
+    speech.say('One moment.');
+    speech.write('nk you.');
+    speech.finish();
+    await stream.advance(3000);
+    expect(synthesizer.requests.map(({ text }) => text.trim())).toEqual([
+      'Let me',
+      'One moment.',
+      'thank you.',
+    ]);
+  });
+
+  test('does not wait for a vendor that is silent while words still come', async () => {
+    const { clock, synthesizer, fallbackVoice, stream, speech } = streamedSpeech();
+    synthesizer.isManual = true;
+    for (let n = 0; n < 16; n++) {
+      speech.write('Words. ');
+      await stream.advance(20);
+      clock.advance(100);
+    }
+    await stream.advance(40);
+    expect(fallbackVoice.texts.length).toBeGreaterThan(0);
+  });
+
+  test('counts what the fallback says as heard when it is played, not when it is made', async () => {
+    const { synthesizer, stream, speech } = streamedSpeech();
+    speech.write('One two ');
+    await stream.advance(20);
+    synthesizer.isManual = true;
+    speech.write('three four five six seven eight.');
+    speech.finish();
+    synthesizer.requests[0]?.emit({ type: 'failed', error: new ModelError('model_unavailable', 'gone') });
+    await stream.advance(2 * STREAMED_WORD_MS + 300);
+    speech.stop();
+    await stream.advance(100);
+    expect(speech.heardText()).toMatch(/^One two( three)?$/);
   });
 });
