@@ -133,8 +133,8 @@ describe('Variable extraction', () => {
       });
       const model = scriptedModel(({ purpose, tools }) => {
         if (purpose === 'extract') return { json: { age: 20 }, after };
-        // The value comes when the edge is long decided.
-        setTimeout(extract, 20);
+        // The value comes once the edge is decided.
+        setImmediate(extract);
         if (tools?.length) return { calls: [{ name: 'move_to', arguments: { edge: 'e' } }] };
         return purpose === 'route' ? { json: { edge: 'e' } } : { text: '' };
       });
