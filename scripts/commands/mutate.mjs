@@ -33,6 +33,7 @@ const USAGE = 'Usage: npm run mutate -- ROOM [--max N] [TEST...], such as sip/tr
  */
 export async function run(args) {
   const { room, max, moreTests } = readArguments(args);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
   await ensureDependencies();
   const folder = folderOf(room);
   const tests = [`test/${folder.replace(/^src\//, '')}/`, ...moreTests];
@@ -42,7 +43,7 @@ export async function run(args) {
   });
   const mutants = sampleOf(all, max);
   const copy = copyProject();
-  process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
+  process.once('exit', () => rmSync(copy, { recursive: true, force: true, maxRetries: 5 }));
   const startedMs = performance.now();
   if ((await runUnitTests(copy, tests, Number.POSITIVE_INFINITY)) !== 'passed')
     throw new Stop(`The unit tests in ${tests.join(' ')} fail without a mutant, or there are none.`);
@@ -67,15 +68,21 @@ export async function run(args) {
 
 /** @param {string[]} args */
 function readArguments(args) {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { max: { type: 'string', default: String(DEFAULT_MAX) } },
-  });
+  const { values, positionals } = parsed(args);
   const [room = '', ...moreTests] = positionals;
   const max = Number(values.max);
   if (room === '' || !Number.isInteger(max) || max < 1) throw new Stop(USAGE);
   return { room, max, moreTests };
+}
+
+/** @param {string[]} args */
+function parsed(args) {
+  try {
+    const max = { type: /** @type {const} */ ('string'), default: String(DEFAULT_MAX) };
+    return parseArgs({ args, allowPositionals: true, options: { max } });
+  } catch (error) {
+    throw new Stop(`${error instanceof Error ? error.message : error}. ${USAGE}`);
+  }
 }
 
 /**

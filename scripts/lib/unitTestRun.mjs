@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { root } from './paths.mjs';
 
 /**
- * Runs unit tests quietly until the first failure, and ends them and their workers when they take too long.
+ * Runs unit tests quietly until the first failure, and ends them and their workers when they take too long or
+ * this process exits.
  *
  * @param {string} cwd - The project, or a copy of it.
  * @param {readonly string[]} tests - Files or folders.
@@ -18,7 +19,8 @@ export function runUnitTests(cwd, tests, timeoutMs) {
     const child = spawn(process.execPath, args, { cwd, stdio: 'ignore', detached: true });
     let isTimedOut = false;
     const kill = () => {
-      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+      const isRunning = child.exitCode === null && child.signalCode === null;
+      if (child.pid !== undefined && isRunning) process.kill(-child.pid, 'SIGKILL');
     };
     const timer = Number.isFinite(timeoutMs)
       ? setTimeout(() => {
@@ -26,14 +28,10 @@ export function runUnitTests(cwd, tests, timeoutMs) {
           kill();
         }, timeoutMs)
       : undefined;
-    const interrupt = () => {
-      kill();
-      process.exit(1);
-    };
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt);
+    process.once('exit', kill);
     child.once('close', (code) => {
       clearTimeout(timer);
-      for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, interrupt);
+      process.off('exit', kill);
       resolve(isTimedOut ? 'timed out' : code === 0 ? 'passed' : 'failed');
     });
   });
