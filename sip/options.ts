@@ -39,7 +39,7 @@ export interface SipServerOptions {
   readonly maxConnectionsPerSource?: number;
   /** Default 100,000. */
   readonly maxTransactions?: number;
-  /** Requests that wait for an application; further calls get 503. Default 2,000. */
+  /** Requests that wait for an application; further calls get 503, those of strangers at half of it. Default 2,000. */
   readonly maxWaitingCalls?: number;
   /** Beginnings of User-Agents that get 603. */
   readonly scanners?: readonly string[];

@@ -175,6 +175,20 @@ test('A call beyond the limit of waiting calls gets 503, also from a trusted sou
   expect(rig.server.stats()['now.pendingRequests']).toBe(2);
 });
 
+test('Strangers fill half of the calls that wait, and a known peer has the rest', async () => {
+  const rig = await rigOf({ trusted: [], maxWaitingCalls: 4 });
+  const trunk = await Phone.open();
+  closers.push(() => trunk.close());
+  rig.server.know([{ name: 'trunk', sources: [`127.0.0.1:${trunk.port}`] }]);
+  rig.srf.invite((req, res) => (req.get('Call-ID') === 'known' ? res.send(486) : undefined));
+  const { phone, port } = rig;
+  for (const callId of ['first', 'second', 'third'])
+    phone.send(phone.request('INVITE', port, { callId, body: SDP }), port);
+  await phone.next(/^SIP\/2.0 503 .*Call-ID: third/s);
+  trunk.send(trunk.request('INVITE', port, { callId: 'known', body: SDP }), port);
+  await trunk.next(/^SIP\/2.0 486 .*Call-ID: known/s);
+});
+
 test.each([
   ['a stranger', [], 603],
   ['a trunk', ['127.0.0.1'], 486],

@@ -138,10 +138,15 @@ export function rejectUnparsable(text: ByteString, status: number, reason: strin
   }
 }
 
+/** Of the calls that wait, so that strangers from however many addresses leave room for known peers. */
+const STRANGERS_SHARE = 0.5;
+
 /** Whether a new call is within the limits. Requests of existing calls always are. */
 export function mayAccept(core: Core, request: SipRequest, flow: Flow, maxWaiting: number): boolean {
   if (request.method !== 'INVITE' || tagOf(request.headers.get('to')) !== undefined) return true;
-  return core.incomingRequests.size < maxWaiting && core.transport.admitCall(flow.remote);
+  const { incomingRequests, transport } = core;
+  const maxWaitingHere = transport.isTrusted(flow.remote) ? maxWaiting : maxWaiting * STRANGERS_SHARE;
+  return incomingRequests.size < maxWaitingHere && transport.admitCall(flow.remote);
 }
 
 /** Recognizes scanners by the beginning of their User-Agent. */
