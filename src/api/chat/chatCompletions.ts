@@ -1,5 +1,7 @@
+import type { preValidationHookHandler } from 'fastify';
 import { z } from 'zod';
 
+import { invalid } from '../../base/errors.ts';
 import { PASSED_THROUGH } from '../../providers/ports/chatModel.ts';
 import { LEGACY_PATHS, onBothPaths } from '../legacyPaths.ts';
 import { OPENAI_PREFIX, openAiErrors } from '../openAiErrors.ts';
@@ -9,7 +11,7 @@ import { about, errors, projectParams } from '../schemas.ts';
 import { answerChat, type ChatFlavor } from './answerChat.ts';
 import { completion, completionChunk } from './completionSchemas.ts';
 import { modeOfModel } from './models.ts';
-import { chatBody } from './requestBody.ts';
+import { chatBody, MAX_MESSAGES } from './requestBody.ts';
 
 /** Room for a long conversation that the client sends again with each request. */
 const CHAT_BODY_LIMIT_BYTES = 4 * 1_048_576;
@@ -53,8 +55,16 @@ const OPENAI: ChatFlavor = {
   executionMode: ({ model }) => modeOfModel(model),
 };
 
+/** Before each of them is validated. */
+const refuseManyMessages: preValidationHookHandler = ({ body }, _reply, done) => {
+  const messages = typeof body === 'object' && body !== null && 'messages' in body ? body.messages : [];
+  if (!Array.isArray(messages) || messages.length <= MAX_MESSAGES) return done();
+  const message = `messages must have at most ${MAX_MESSAGES} items; send the last ones, or only the new one`;
+  done(invalid('invalid_request', message, [{ path: '/messages', message }]));
+};
+
 export function chatCompletionRoutes(app: App, deps: HttpDeps): void {
-  const common = { bodyLimit: CHAT_BODY_LIMIT_BYTES, onSend: sendAsBytes };
+  const common = { bodyLimit: CHAT_BODY_LIMIT_BYTES, preValidation: refuseManyMessages, onSend: sendAsBytes };
   const input = { params: projectParams, headers, body: chatBody };
 
   onBothPaths(LEGACY_PATHS.chat, ({ url, config, mark }) => {

@@ -6,8 +6,9 @@ import type { TurnRequest } from '../../engine/turn/turn.ts';
 import { PASSED_THROUGH, type ResponseFormat } from '../../providers/ports/chatModel.ts';
 import { sessionIdField } from '../requestHeaders.ts';
 
-/** The limit of OpenAI's API. */
+/** The limits of OpenAI's API. */
 const MAX_TOOLS = 128;
+export const MAX_MESSAGES = 2_048;
 const TOOL_NAME = /^[\w-]{1,64}$/;
 
 const textPart = z.object({
@@ -106,6 +107,7 @@ export const chatBody = z
     messages: z
       .array(message)
       .min(1)
+      .max(MAX_MESSAGES)
       .describe(
         'If they begin with all messages of the session, only the rest is new; else all of them are new.',
       ),

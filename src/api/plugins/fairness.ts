@@ -12,6 +12,8 @@ declare module 'fastify' {
     isLong?: boolean;
     /** It reads many rows: fewer of them run at once. */
     isSearch?: boolean;
+    /** JSON values of its body. Default: {@link MAX_JSON_VALUES}. */
+    maxJsonValues?: number;
   }
 }
 
@@ -44,10 +46,12 @@ export function shareFairly(app: App, { shares }: { readonly shares: ComputeShar
     { parseAs: 'buffer' },
     async (request: FastifyRequest, body: Buffer) => {
       const projectId = projectIdOf(request);
-      if (projectId === undefined || body.length < LARGE_BODY_BYTES) return parseJsonBody(body);
+      const { maxJsonValues } = request.routeOptions.config;
+      const parse = () => parseJsonBody(body, maxJsonValues);
+      if (projectId === undefined || body.length < LARGE_BODY_BYTES) return parse();
       const share = shares.of(projectId);
       await untilReady(share, request);
-      return share.run(() => parseJsonBody(body), (body.length / 1_048_576) * MS_PER_MEBIBYTE);
+      return share.run(parse, (body.length / 1_048_576) * MS_PER_MEBIBYTE);
     },
   );
 

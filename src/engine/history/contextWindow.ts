@@ -5,12 +5,18 @@ import type { FunctionCall, SessionMessage, SessionState } from '../session/sess
 export const CONTEXT_BUDGET_TOKENS = 8_000;
 /** About; in Chinese, Japanese, Korean or Thai one character is about one token. */
 const LATIN_CHARACTERS_PER_TOKEN = 4;
-const WIDE_CHARACTERS = /[\u{e00}-\u{10ffff}]/gu;
+const FIRST_WIDE_CHARACTER = 0xe00;
+const [FIRST_LOW_SURROGATE, LAST_LOW_SURROGATE] = [0xdc00, 0xdfff];
 const MESSAGE_OVERHEAD_TOKENS = 4;
 
 /** A cautious estimate: each model counts differently. */
 export function estimateTokens(text: string): number {
-  const wide = text.match(WIDE_CHARACTERS)?.length ?? 0;
+  let wide = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit >= FIRST_WIDE_CHARACTER && !(unit >= FIRST_LOW_SURROGATE && unit <= LAST_LOW_SURROGATE))
+      wide += 1;
+  }
   return wide + Math.ceil((text.length - wide) / LATIN_CHARACTERS_PER_TOKEN);
 }
 

@@ -197,6 +197,18 @@ describe('Invalid input is 400 without a turn', () => {
     expect(rig.server.conversations.created).toEqual([]);
   });
 
+  test('Over 2,048 messages are 400, also where one of them is wrong', async () => {
+    const most = Array.from({ length: 2_048 }, () => user('Hi.'));
+    expect((await ask({ messages: most })).status).toBe(200);
+    for (const messages of [
+      [...most, user('Hi.')],
+      [...most, {}],
+    ]) {
+      const { status, body } = await ask({ messages });
+      expect([status, body]).toMatchObject([400, { details: [{ path: '/messages' }] }]);
+    }
+  });
+
   test('A body over 4 MiB is 413, one of 3 MiB is accepted', async () => {
     expect((await ask({ messages: [user('a'.repeat(3 * 1_048_576))] })).status).toBe(200);
     expect((await ask({ messages: [user('a'.repeat(4 * 1_048_576))] })).status).toBe(413);

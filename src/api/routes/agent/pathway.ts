@@ -23,6 +23,8 @@ import { editOf, ifMatchHeaders, setVersionTag } from './pathwayVersions.ts';
 const PATH = '/v1/projects/:projectId/pathway';
 /** A graph of 500 nodes with prompts of 4,000 characters. */
 const GRAPH_BODY_LIMIT_BYTES = 2 * 1_048_576;
+/** Twice a graph of 500 nodes and 2,000 edges, which is validated apart from the event loop. */
+const MAX_GRAPH_VALUES = 100_000;
 const READ = { access: { kind: 'project', scope: 'read' } } as const;
 const WRITE = { access: { kind: 'project', scope: 'write' } } as const;
 
@@ -89,7 +91,7 @@ function graphRoutes(app: App, { storage, clock, pathways }: HttpDeps): void {
   app.put(
     PATH,
     {
-      config: WRITE,
+      config: { ...WRITE, maxJsonValues: MAX_GRAPH_VALUES },
       bodyLimit: GRAPH_BODY_LIMIT_BYTES,
       ...uncheckedBody(app),
       schema: {
@@ -120,7 +122,7 @@ function reviewRoute(app: App, { storage: { stores }, mcpServers, pathways }: Ht
   app.post(
     `${PATH}/validate`,
     {
-      config: READ,
+      config: { ...READ, maxJsonValues: MAX_GRAPH_VALUES },
       bodyLimit: GRAPH_BODY_LIMIT_BYTES,
       schema: {
         ...about(
