@@ -5,7 +5,7 @@ import { checkExpression, OPERATORS } from './expressions.ts';
 import type { Variables } from './templates.ts';
 
 /** Operations per evaluation; a real condition needs tens, a nested search in a long list hundreds. */
-const MAX_STEPS = 10_000;
+const MAX_STEPS = 5_000;
 /** Characters or list entries of an intermediate value that count as one more step. */
 const LENGTH_PER_STEP = 50;
 /** What the steps do not bound. They come first, since they are the same on every machine. */

@@ -28,18 +28,22 @@ const ADDING_FILTERS: ReadonlySet<string> = new Set([
  * Tags, outputs, texts, loop rounds and filters of one rendering, each some microseconds; a prompt has tens. What a
  * filter or a comparison works on counts, too.
  */
-const MAX_STEPS = 5_000;
+const MAX_STEPS = 3_000;
 const CHARACTERS_PER_STEP = 50;
-const STEPS_PER_ENTRY = 2;
+const STEPS_PER_ENTRY = 1;
 /** Formatting a date takes this much longer than other filters. */
-const DATE_STEPS = 20;
+const DATE_STEPS = 50;
 /** What the steps do not bound. They come first, since they are the same on every machine. */
 const RENDER_LIMIT_MS = 150;
 /** Longest tag or output, since each is one step. */
 const MAX_MARKUP_CHARACTERS = 2_000;
 const TAG_START = /\{\{|\{%/;
-/** Tags and outputs of one template, or of all templates of a node: parsing them takes some milliseconds. */
-export const MAX_TAGS = 5_000;
+/** Tags and outputs of one template, or of all templates of a node: reading them takes some milliseconds. */
+export const MAX_TAGS = 300;
+/** Tags by characters: for each missing variable and each error, the library reads the template up to its place. */
+const MAX_READ_CHARACTERS = 5_000_000;
+/** It also divides the template into lines. */
+const CHARACTERS_PER_LINE = 8;
 
 /** Tags that read files, change the variables, write HTML, or bypass the memory limit or the escaping of outputs. */
 const REMOVED_TAGS = [
@@ -91,8 +95,10 @@ export function countTags(template: string): number {
 
 /** @throws {Error} One of Liquid's errors, when the template is malformed or too long. */
 export function parseLiquid(template: string): Template[] {
-  if (countTags(template) > MAX_TAGS)
-    throw new Error(`a template may have at most ${MAX_TAGS} tags and outputs`);
+  const readCharacters = template.length + CHARACTERS_PER_LINE * template.split('\n').length;
+  const maxTags = Math.min(MAX_TAGS, Math.floor(MAX_READ_CHARACTERS / readCharacters));
+  if (countTags(template) > maxTags)
+    throw new Error(`a template of this length may have at most ${maxTags} tags and outputs`);
   for (const markup of template.split(TAG_START).slice(1)) {
     const end = markup.search(/\}\}|%\}/);
     if ((end === -1 ? markup.length : end) > MAX_MARKUP_CHARACTERS) {

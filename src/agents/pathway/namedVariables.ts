@@ -2,11 +2,11 @@ import { expressionVariables } from './expressions.ts';
 import { nodeTemplates, type PathwayGraph } from './graph.ts';
 import { isExpression } from './schema/edgeSchema.ts';
 import type { PathwayNode } from './schema/nodeSchema.ts';
-import { templateVariables } from './templates.ts';
+import { templateVariables, templateWords } from './templates.ts';
 
-/** The variables that a node's templates read. */
+/** The names that a node's templates use, of variables and others. @see templateWords */
 export function templateNames(node: PathwayNode): readonly string[] {
-  return nodeTemplates(node).flatMap(({ template }) => namesIn(template));
+  return nodeTemplates(node).flatMap(({ template }) => templateWords(template));
 }
 
 /** The variables that a template reads; none of a malformed one, which its rendering and the review report. */

@@ -44,9 +44,9 @@ export function dueBefore(
   if (target?.type === 'end' || (target?.type === 'tool' && target.data.tools.includes('end_call')))
     return missing;
   const source = edge.source === ANY_NODE ? undefined : graph.node(edge.source);
+  const namesOfTarget = new Set(target && !waitsForCaller(target) ? templateNames(target) : []);
   return missing.filter(
     ({ name }) =>
-      (source && waitsForCaller(source) && isNamedAt(name, source, graph)) ||
-      (target && !waitsForCaller(target) && templateNames(target).includes(name)),
+      (source && waitsForCaller(source) && isNamedAt(name, source, graph)) || namesOfTarget.has(name),
   );
 }

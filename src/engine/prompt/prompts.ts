@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { PathwayGraph } from '../../agents/pathway/graph.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import { templateVariables } from '../../agents/pathway/templates.ts';
+import { templateWords } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { VariableConfig } from '../pathway/requiredVariables.ts';
@@ -64,18 +64,9 @@ export class PromptPrefixes {
     if (known) return known;
     const { agent, pathway } = release;
     const steps = agent.type === 'monolithic' ? pathway.nodes.map(({ data }) => data.prompt) : [];
-    const names = [...new Set([agent.globalPrompt ?? '', ...steps].flatMap(variablesIn))];
+    const names = [...new Set([agent.globalPrompt ?? '', ...steps].flatMap(templateWords))];
     this.#variables.set(release, names);
     return names;
-  }
-}
-
-function variablesIn(template: string): string[] {
-  try {
-    return templateVariables(template);
-  } catch {
-    // Rendering the malformed template reports it.
-    return [];
   }
 }
 

@@ -123,7 +123,7 @@ describe('evaluateExpression', () => {
     [
       'loops in loops',
       { map: [{ var: 'many' }, { map: [many.slice(0, 500), { '+': [{ var: '' }, 1] }] }] },
-      /more than 10000 steps/,
+      /more than 5000 steps/,
     ],
     [
       'text that doubles',

@@ -6,6 +6,7 @@ import {
   createTemplateCache,
   renderTemplate,
   templateVariables,
+  templateWords,
 } from '../../../src/agents/pathway/templates.ts';
 import { CallwayError } from '../../../src/base/errors.ts';
 import { startStopwatch } from '../../../src/base/stopwatch.ts';
@@ -80,8 +81,10 @@ describe('renderTemplate', () => {
     ['a layout', '{% layout "x" %}', /tag "layout" not found/],
     ['a counter in the variables', '{% increment n %}', /tag "increment" not found/],
     ['a long template', 'a'.repeat(100_001), /parse length limit exceeded/],
-    ['a template of many outputs', '{{a}}'.repeat(5_001), /at most 5000 tags and outputs/],
-    ['blocks nested without end', '{%if a%}'.repeat(2_500), /./],
+    ['a template of many outputs', '{{a}}'.repeat(301), /at most 300 tags and outputs/],
+    ['a long template of many outputs', `{{a}}${'x'.repeat(200)}`.repeat(400), /at most 60 tags and outputs/],
+    ['many lines with outputs', `{{a}}${'\n'.repeat(100)}`.repeat(120), /at most 46 tags and outputs/],
+    ['blocks nested without end', '{%if a%}'.repeat(290), /./],
   ])('refuses %s, as checkTemplate does', (_name, template, message) => {
     expect(() => renderTemplate(template, {})).toThrow(message);
     expect(() => renderTemplate(template, {})).toThrow(CallwayError);
@@ -99,18 +102,18 @@ describe('renderTemplate', () => {
     [
       'loops in loops',
       '{% for a in (1..900) %}{% for b in (1..900) %}{% assign c = b %}{% endfor %}{% endfor %}',
-      'more than 5000 steps',
+      'more than 3000 steps',
     ],
     [
       'filters of long texts',
       '{% for i in (1..500) %}{{ text | replace: "b", "c" | size }}{% endfor %}',
-      /more than 5000 steps|memory/,
+      /more than 3000 steps|memory/,
     ],
-    ['sorted lists', '{% for i in (1..500) %}{{ list | sort | last }}{% endfor %}', 'more than 5000 steps'],
+    ['sorted lists', '{% for i in (1..500) %}{{ list | sort | last }}{% endfor %}', 'more than 3000 steps'],
     [
       'comparisons of long texts',
       '{% for i in (1..5000) %}{% if text contains "b" %}{% endif %}{% endfor %}',
-      'more than 5000 steps',
+      'more than 3000 steps',
     ],
   ])('stops at the limit of %s', (_name, template, message) => {
     const stopwatch = startStopwatch();
@@ -199,6 +202,24 @@ describe('templateVariables', () => {
     ['{% assign n = count %}{{ n }}', ['count']],
   ])('lists the variables of %j', (template, names) => {
     expect(templateVariables(template).toSorted()).toEqual(names.toSorted());
+  });
+});
+
+describe('templateWords', () => {
+  it.each([
+    ['name', []],
+    ['{{ a.b[c] }} {{ d | append: e }}', ['a', 'c', 'd', 'e']],
+    ['{% if vip and age > 3 %}{% endif %}', ['if', 'vip', 'and', 'age', 'endif']],
+    ['{{ a | upcase |  size }}{{ b["c"] }}{{ "d" }}', ['a', 'b']],
+    ['{{ a', ['a']],
+  ])('lists the words of the tags of %j', (template, words) => {
+    expect(templateWords(template)).toEqual(words);
+  });
+
+  it('takes linear time', () => {
+    const stopwatch = startStopwatch();
+    for (const text of ['{{', '{% ', '{{ | ', "{{ '"]) templateWords(text.repeat(20_000));
+    expect(stopwatch.elapsedMs()).toBeLessThan(500);
   });
 });
 
