@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LONGEST_SESSION_IDLE_MINUTES } from './accounts/project.ts';
 import { headerList, languageTag, RESERVED_VARIABLES, targetUrl, variableName } from './fields.ts';
 import { MAX_TEMPLATE_CHARACTERS } from './pathway/liquid.ts';
+import { speech } from './speech/speechConfig.ts';
 import { turnDetection } from './speech/turnDetection.ts';
 import { transferTargets } from './transferTarget.ts';
 
@@ -105,6 +106,7 @@ const fields = {
     .describe(
       'The only targets that the model may choose for a transfer; null allows all that the project may call. A fixed target of a transfer node is always allowed.',
     ),
+  speech: speech.nullable(),
   turnDetection: turnDetection.nullable(),
   recording: z
     .strictObject({ inbound: z.boolean(), outbound: z.boolean() })
@@ -178,6 +180,7 @@ export function newAgentConfig(name: string): AgentConfig {
     variableConfigs: null,
     shareCallerNumber: true,
     sessionIdleMinutes: null,
+    speech: null,
     turnDetection: null,
     recording: { inbound: true, outbound: true },
   };

@@ -1,9 +1,11 @@
+import type { SpeechConfig } from '../agents/speech/speechConfig.ts';
 import { createWatchdog, type Watchdog } from '../base/async/watchdog.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { NewSession, Session } from '../engine/session/session.ts';
+import type { CurrentNode } from '../engine/turn/delivery.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { TransferStatus } from '../media/agentStream/streamClient.ts';
 import type { Recognizer } from '../providers/ports/recognizer.ts';
@@ -14,11 +16,11 @@ import {
   type MachineKind,
 } from './answeringMachine/answeringMachineDetector.ts';
 import type { AudioStream } from './audioStream.ts';
-import { openTranscription, recognizerAbilities } from './recognition/openTranscription.ts';
+import { CallTranscription } from './recognition/callTranscription.ts';
+import { recognizerAbilities } from './recognition/openTranscription.ts';
 import { SpeechRecognition } from './recognition/speechRecognition.ts';
+import type { CallSpeech, SessionSynthesis } from './speech/callSpeech.ts';
 import { STREAM_RESUMED } from './speech/fallbackPhrases.ts';
-import type { SpeechSynthesis } from './speech/speechSynthesis.ts';
-import type { StreamedSynthesis } from './speech/streamedSynthesis.ts';
 import { TurnController } from './turnController.ts';
 import { TurnSettings } from './turnDetection/turnSettings.ts';
 import { AgentTurnQueue, SESSION_ENDED, type SessionOutcome } from './turns/agentTurnQueue.ts';
@@ -44,14 +46,13 @@ const RESUME: TurnInput = {
   message: 'The audio stream was lost; the session continues on another one',
 };
 
-export interface VoiceSessionDeps extends SessionHistoryDeps {
+export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   readonly stream: AudioStream;
   readonly engine: Pick<ConversationEngine, 'runTurn'>;
   /** Absent where no other node recovers turns. */
   readonly checkpoints?: Pick<TurnCheckpointStore, 'put' | 'drop'> | undefined;
-  readonly synthesis: SpeechSynthesis;
-  /** Speaks texts while they are written; absent where the vendor takes whole sentences. */
-  readonly streamedSynthesis?: StreamedSynthesis | undefined;
+  /** What agent and nodes name; absent where the same recognizer and voice serve all. */
+  readonly callSpeech?: CallSpeech | undefined;
   readonly speechToText: Recognizer;
   readonly voiceActivity: VoiceActivityDetection;
   readonly clock: Clock;
@@ -85,6 +86,10 @@ export class VoiceSession {
   readonly #deps: VoiceSessionDeps;
   readonly #settings: TurnSettings;
   readonly #history: SessionHistory;
+  readonly #transcription: CallTranscription;
+  /** What the caller is recognized by, as the last node wanted it. */
+  #recognizedBy: SpeechConfig['recognition'] & { readonly key?: string } = {};
+  #recognizerName: string;
   readonly #recognition: SpeechRecognition;
   readonly #agentTurns: AgentTurnQueue;
   readonly #turns: TurnController;
@@ -105,15 +110,21 @@ export class VoiceSession {
     this.#deps = deps;
     this.#firstInput = options.isResumed ? RESUME : BEGIN;
     const { stream, clock } = deps;
-    this.#settings = new TurnSettings(DEFAULT_LANGUAGE, recognizerAbilities(deps.speechToText));
+    this.#recognizerName = deps.speechToText.name;
+    const abilities = recognizerAbilities(deps.speechToText);
+    const onNode = ({ speech }: CurrentNode) => this.#recognizeBy(speech);
+    this.#settings = new TurnSettings(DEFAULT_LANGUAGE, abilities, onNode);
     this.#history = new SessionHistory(deps);
+    deps.callSpeech?.listen((fallback) => this.#history.addEvent('provider_fallback', { ...fallback }));
     if (options.detectAnsweringMachine)
       this.#machineDetector = new AnsweringMachineDetector(stream.info.sampleRateHz);
     this.#streamWatchdog = createWatchdog(clock, STREAM_TIMEOUT_MS, () => this.#close('no audio received'));
     this.#agentTurns = this.#createAgentTurns(options.session);
+    this.#transcription = this.#createTranscription();
     this.#recognition = this.#createRecognition();
     this.#turns = new TurnController({
       ...deps,
+      speechToText: this.#namedRecognizer,
       settings: this.#settings,
       recognition: this.#recognition,
       agentTurns: this.#agentTurns,
@@ -161,6 +172,7 @@ export class VoiceSession {
     const store = deps.checkpoints;
     return new AgentTurnQueue({
       ...deps,
+      speechToText: this.#namedRecognizer,
       session,
       checkpoints: store && new TurnCheckpoints({ ...deps, store }),
       settings: this.#settings,
@@ -172,27 +184,64 @@ export class VoiceSession {
   }
 
   #createRecognition(): SpeechRecognition {
-    const { clock, stream, voiceActivity, speechToText } = this.#deps;
+    const { stream, voiceActivity } = this.#deps;
     const { sampleRateHz } = stream.info;
-    const settings = this.#settings;
     return new SpeechRecognition({
       sampleRateHz,
       startSamples: stream.receivedSamples,
       detector: voiceActivity.open(sampleRateHz),
-      transcription: openTranscription(speechToText, {
-        clock,
-        sampleRateHz,
-        startSamples: stream.receivedSamples,
-        hints: () => ({ language: settings.language, expectedAnswers: settings.expectedAnswers }),
-        onInterim: (text) => this.#turns.onInterimTranscript(text),
-        onRevised: (text) => this.#onTranscript(text),
-        onTurnSignal: (signal) => this.#turns.onTurnSignal(signal),
-        onFailed: (error) => this.#deps.onError(error, 'speech recognition lost'),
-      }),
+      transcription: this.#transcription,
       agentFrame: () => this.#agentTurns.speech?.playout.lastFrame(),
       onFrame: (frame, atMs) => this.#onFrame(frame, atMs),
       onTranscript: (text) => this.#onTranscript(text),
       onTranscriptionFailed: (error) => this.#onTranscriptionFailed(error),
+    });
+  }
+
+  #createTranscription(): CallTranscription {
+    const { clock, stream, callSpeech, speechToText, onError } = this.#deps;
+    const settings = this.#settings;
+    const transcription = new CallTranscription({
+      clock,
+      sampleRateHz: stream.info.sampleRateHz,
+      receivedSamples: () => stream.receivedSamples,
+      hints: () => ({
+        language: this.#recognizedBy.language ?? settings.language,
+        expectedAnswers: settings.expectedAnswers,
+        keyterms: this.#recognizedBy.keyterms,
+      }),
+      onInterim: (text) => this.#turns.onInterimTranscript(text),
+      onRevised: (text) => this.#onTranscript(text),
+      onTurnSignal: (signal) => this.#turns.onTurnSignal(signal),
+      onFailed: (error) => onError(error, 'speech recognition lost'),
+      onFallback: (from, to, error) => callSpeech?.leave('recognition', from, to, error),
+      onRecognizer: (recognizer) => {
+        this.#recognizerName = recognizer.name;
+        settings.useRecognizer(recognizerAbilities(recognizer));
+      },
+    });
+    // Else the first node says which vendor hears the caller.
+    if (!callSpeech) transcription.use([speechToText]);
+    return transcription;
+  }
+
+  /** By the name of the moment. */
+  get #namedRecognizer(): { readonly name: string } {
+    const nameOf = () => this.#recognizerName;
+    return {
+      get name() {
+        return nameOf();
+      },
+    };
+  }
+
+  #recognizeBy(speech: SpeechConfig): void {
+    const { callSpeech } = this.#deps;
+    const key = JSON.stringify([speech.recognition, speech.fallback?.recognition]);
+    if (!callSpeech || key === this.#recognizedBy.key) return;
+    this.#recognizedBy = { ...speech.recognition, key };
+    void callSpeech.recognizersFor(speech).then((recognizers) => {
+      if (this.#recognizedBy.key === key) this.#transcription.use(recognizers);
     });
   }
 

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
+import type { AgentConfig } from '../agents/agentConfig.ts';
 import { renderTemplate } from '../agents/pathway/templates.ts';
+import { speechOf } from '../agents/speech/speechConfig.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
 import { traceLogFields } from '../base/tracing.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
@@ -15,10 +17,12 @@ import { type Synthesizer, takesWords } from '../providers/ports/synthesizer.ts'
 import type { TextToSpeech } from '../providers/ports/textToSpeech.ts';
 import type { AnsweredBy } from './answeringMachine/answeringMachineDetector.ts';
 import type { AudioStream, StreamInfo } from './audioStream.ts';
+import { CallSpeech, type CallSpeechDeps, type SessionSynthesis } from './speech/callSpeech.ts';
 import { type FailoverTexts, sendFailoverPrompts } from './speech/failoverPrompt.ts';
 import { fallbackPhrasesOf } from './speech/fallbackPhrases.ts';
 import { createSpeechCache, type SpeechCache, SpeechSynthesis } from './speech/speechSynthesis.ts';
 import { StreamedSynthesis } from './speech/streamedSynthesis.ts';
+import type { SpeechProviders } from './speechProviders.ts';
 import {
   DEFAULT_LANGUAGE,
   type VoiceReport,
@@ -28,11 +32,18 @@ import {
 } from './voiceSession.ts';
 
 export interface VoiceSessionServerDeps
-  extends Omit<VoiceSessionDeps, 'stream' | 'synthesis' | 'streamedSynthesis' | 'engine' | 'onError'> {
+  extends Omit<
+    VoiceSessionDeps,
+    'stream' | 'synthesis' | 'streamedSynthesis' | 'callSpeech' | 'engine' | 'onError'
+  > {
   readonly engine: Pick<ConversationEngine, 'runTurn' | 'find' | 'attach' | 'detach'>;
   readonly textToSpeech: Synthesizer;
   /** Speaks when the first one fails. */
   readonly fallbackSpeech?: TextToSpeech | undefined;
+  /** Those that agents and nodes name; absent where the vendors above serve all. */
+  readonly speechProviders?: SpeechProviders | undefined;
+  /** Lets a vendor that speaks while a text is written speak complete texts. */
+  readonly forWholeTexts?: CallSpeechDeps['forWholeTexts'] | undefined;
   readonly calls: {
     find(projectId: string, callId: string): Promise<AnsweredCall | undefined>;
     /** Stores who has answered a live call. */
@@ -70,6 +81,13 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
       const fields = { projectId, sessionId, ...omitUndefined({ callId }), ...traceLogFields(traceparent) };
       const onError = (error: unknown, message: string) => logger.warn({ ...fields, err: error }, message);
       const { synthesis, streamedSynthesis } = openSynthesis(deps, cache, sampleRateHz, onError);
+      const callSpeech = openCallSpeech(deps, {
+        defaults: { synthesis, streamedSynthesis, speechToText: deps.speechToText },
+        projectId,
+        sampleRateHz,
+        cache,
+        onError,
+      });
       const call = await callOf(deps, stream.info);
       const options = await sessionOptions(deps, stream.info, call, onError);
       const onAnsweredBy = answerRecorder(deps, callId, call, onError);
@@ -77,15 +95,32 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
       const cancelPrompts =
         callId === undefined
           ? undefined
-          : sendFailoverPrompts({ stream, synthesis, streamedSynthesis, clock, onError }, () =>
-              failoverTexts(deps, stream.info),
+          : sendFailoverPrompts({ stream, clock, onError }, () =>
+              failoverTexts(
+                deps,
+                stream.info,
+                async (agent) =>
+                  (await callSpeech?.synthesisFor(speechOf(agent?.speech, undefined))) ?? {
+                    synthesis,
+                    streamedSynthesis,
+                  },
+              ),
             );
       logger.info(fields, 'voice session started');
       try {
-        const sessionDeps = { ...deps, stream, synthesis, streamedSynthesis, onAnsweredBy, onError };
+        const sessionDeps = {
+          ...deps,
+          stream,
+          synthesis,
+          streamedSynthesis,
+          callSpeech,
+          onAnsweredBy,
+          onError,
+        };
         return await new VoiceSession(sessionDeps, options).run();
       } finally {
         cancelPrompts?.();
+        callSpeech?.close();
         streamedSynthesis?.close();
         logger.info(fields, 'voice session ended');
         deps.engine.detach(projectId, sessionId);
@@ -102,9 +137,19 @@ async function callOf(
   return opening?.call ? { ...opening.call, answeredBy: null } : await calls.find(projectId, callId);
 }
 
-interface SessionSynthesis {
-  readonly synthesis: SpeechSynthesis;
-  readonly streamedSynthesis: StreamedSynthesis | undefined;
+/** What the call's agent and nodes name. */
+function openCallSpeech(
+  { speechProviders, fallbackSpeech, forWholeTexts, textToSpeech, clock, logger }: VoiceSessionServerDeps,
+  deps: Pick<CallSpeechDeps, 'defaults' | 'projectId' | 'sampleRateHz' | 'cache' | 'onError'>,
+): CallSpeech | undefined {
+  if (!speechProviders || !forWholeTexts) return undefined;
+  const lastVoice = fallbackSpeech ?? (takesWords(textToSpeech) ? undefined : textToSpeech);
+  const providers = speechProviders.open(deps.projectId, (fallback) => {
+    logger.warn({ projectId: deps.projectId, ...fallback }, 'speech provider left for another one');
+    speech.report(fallback);
+  });
+  const speech: CallSpeech = new CallSpeech({ ...deps, providers, lastVoice, forWholeTexts, clock });
+  return speech;
 }
 
 /** The synthesis of one call. A vendor that takes words has the fallback for whole sentences. */
@@ -117,7 +162,8 @@ function openSynthesis(
   const onFailure = (error: unknown) => onError(error, 'speech synthesis failed, retrying');
   const shared = { cache, clock, onFailure };
   if (!takesWords(textToSpeech)) {
-    const deps = { ...shared, textToSpeech, fallback: fallbackSpeech };
+    const fallbacks = fallbackSpeech ? [fallbackSpeech] : [];
+    const deps = { ...shared, textToSpeech, fallbacks };
     return { synthesis: new SpeechSynthesis(deps, sampleRateHz), streamedSynthesis: undefined };
   }
   if (!fallbackSpeech) throw new Error(`${textToSpeech.name} has no fallback for whole sentences`);
@@ -172,7 +218,8 @@ function hasAgentSpoken({ state: { currentNodeId, hasSpoken, messages } }: Sessi
 async function failoverTexts(
   { engine, releases }: VoiceSessionServerDeps,
   { projectId, sessionId }: StreamInfo,
-): Promise<FailoverTexts> {
+  voiceOf: (agent: AgentConfig | undefined) => Promise<SessionSynthesis>,
+): Promise<FailoverTexts & SessionSynthesis> {
   const session = await engine.find(projectId, sessionId);
   const release = session && (await releases.find(projectId, session.releaseId));
   const { variables = {} } = release ? session.state : {};
@@ -183,5 +230,5 @@ async function failoverTexts(
   const { filler, apology } = fallbackPhrasesOf(language);
   const placeholder = release && fillerOf(release.agent, variables, session.turn);
   const waiting = placeholder && renderTemplate(placeholder, variables, { onFailure: () => undefined });
-  return { waiting: waiting ?? filler, apology, language };
+  return { waiting: waiting ?? filler, apology, language, ...(await voiceOf(release?.agent)) };
 }

@@ -58,6 +58,8 @@ test.each([8000, 16_000] as const)(
         calls: { find: async () => undefined, update: async () => undefined },
         releases: { find: async () => undefined },
       },
+      storage: { stores: { providerCredentials: { all: async () => [] } } },
+      targetPolicy: { allowInsecureLoopback: false },
       turnCheckpoints: {
         put: async () => undefined,
         find: async () => undefined,

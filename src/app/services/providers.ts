@@ -1,7 +1,10 @@
 import type { Logger } from 'pino';
+import type { ProviderCredentialStore } from '../../agents/speech/providerCredentials.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
+import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
+import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { createBreakers } from '../../providers/circuitBreaker.ts';
 import {
@@ -23,6 +26,7 @@ import {
   TTS_PROVIDERS,
 } from '../../providers/registry.ts';
 import { createRetryingEmbedder } from '../../providers/retryingEmbedder.ts';
+import { SelectedSpeechProviders } from '../../providers/selection/speechProviders.ts';
 import {
   withRecognitionMetrics,
   withStreamedSynthesisMetrics,
@@ -97,6 +101,38 @@ export async function buildSpeech(parts: ProviderParts): Promise<Speech> {
       ? withStreamedSynthesisMetrics(textToSpeech, synthesisMetrics, clock)
       : withSynthesisMetrics(textToSpeech, synthesisMetrics, clock),
   };
+}
+
+/** The speech providers that agents and nodes name. */
+export function buildSpeechProviders(
+  parts: ProviderParts & { readonly storage: SpeechStorage; readonly targetPolicy: TargetPolicy },
+): SelectedSpeechProviders {
+  const { config, clock, metrics, logger, lifecycle, targetPolicy } = parts;
+  const { STT_PROVIDER, STT_MODEL, TTS_PROVIDER, TTS_MODEL, TTS_VOICE } = config;
+  const providers = new SelectedSpeechProviders({
+    defaults: {
+      // The settings mean the endpoint that takes an utterance at a time.
+      recognition: {
+        provider: STT_PROVIDER,
+        model: STT_MODEL,
+        ...(STT_PROVIDER === 'openai' ? { options: { batch: true } } : {}),
+      },
+      synthesis: { provider: TTS_PROVIDER, model: TTS_MODEL, voice: TTS_VOICE },
+    },
+    credentials: (name) => credentialsOf(config, name.toUpperCase()),
+    projectCredentials: parts.storage.stores.providerCredentials.all,
+    guard: { policy: targetPolicy, lookup: createDnsLookup() },
+    options: (credentials) => providerOptions({ ...parts, warn: () => undefined }, credentials),
+    metrics: metrics.providerMetrics,
+    clock,
+    onError: (err, what, fields) => logger.warn({ err, ...fields }, what),
+  });
+  lifecycle.onClose(() => providers.close());
+  return providers;
+}
+
+interface SpeechStorage {
+  readonly stores: { readonly providerCredentials: Pick<ProviderCredentialStore, 'all'> };
 }
 
 export interface EmbeddingRetries {

@@ -6,13 +6,16 @@ import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { HistoryStore } from '../../engine/history/historyStore.ts';
 import type { RecoveryDeps, TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
 import type { ReleaseStore } from '../../engine/session/releases.ts';
+import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { createLocalTextToSpeech } from '../../providers/local/textToSpeech.ts';
+import { takesWords } from '../../providers/ports/synthesizer.ts';
+import { forWholeTexts } from '../../providers/synthesis/wholeTexts.ts';
 import { createRnnoiseVad } from '../../providers/vad/rnnoise.ts';
 import { createWebrtcVad } from '../../providers/vad/webrtc.ts';
 import { createVoiceSessionServer, type VoiceSessionServer } from '../../voice/voiceSessionServer.ts';
 import type { Lifecycle } from '../lifecycle.ts';
-import { buildSpeech } from '../services/providers.ts';
+import { buildSpeech, buildSpeechProviders } from '../services/providers.ts';
 import type { Config } from '../settings/config.ts';
 
 export interface VoiceParts {
@@ -24,6 +27,8 @@ export interface VoiceParts {
     readonly releases: Pick<ReleaseStore, 'find'>;
     readonly calls: Pick<CallStore, 'find' | 'update'>;
   };
+  readonly storage: Parameters<typeof buildSpeechProviders>[0]['storage'];
+  readonly targetPolicy: TargetPolicy;
   readonly turnCheckpoints: TurnCheckpointStore;
   readonly metrics: Pick<SessionMetrics, 'turn' | 'providerMetrics'>;
   readonly clock: Clock;
@@ -61,6 +66,8 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
     textToSpeech,
     onSpokenTurn: metrics.turn,
     fallbackSpeech,
+    speechProviders: buildSpeechProviders({ ...parts, logger }),
+    forWholeTexts: (vendor) => (takesWords(vendor) ? forWholeTexts(vendor) : vendor),
     clock,
     logger,
   });

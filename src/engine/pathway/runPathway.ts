@@ -60,7 +60,7 @@ export async function runTurnMachine(turn: TurnContext): Promise<PathwayResult> 
   const { session, graph, journal, request } = turn;
   const { currentNodeId: nodeId, hasSpoken } = session.state;
   const node = nodeId === null ? undefined : graph.node(nodeId);
-  if (node) announce(turn, node);
+  if (node) await announce(turn, node);
   let state = initialTurn({ nodeId, hasSpoken }, journal.route, graph);
   let event: TurnMachineEvent | undefined = { type: 'start', trigger: triggerOf(request.input) };
   let ended: TurnDone['ended'] = null;
@@ -156,7 +156,7 @@ async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Ou
   switch (effect.type) {
     case 'enter':
       journal.moveTo(node.id, effect.hasSpokenFor);
-      announce(turn, node, effect.hasSpokenFor);
+      await announce(turn, node, effect.hasSpokenFor);
       journal.event('node_entered', { nodeId: node.id, title: node.data.title, why: effect.why });
       return {};
     case 'judge':
@@ -317,12 +317,12 @@ async function knowledgeFor(turn: TurnContext, node: PathwayNode): Promise<reado
   return await retrieve(turn, queryOf(node, input.kind === 'user_message' ? input.text : '', turn.render));
 }
 
-function announce(turn: TurnContext, node: PathwayNode, hasSpokenFor = false): void {
+async function announce(turn: TurnContext, node: PathwayNode, hasSpokenFor = false): Promise<void> {
   const { graph, journal, release } = turn;
   const { returnTo } = journal.route;
   const origin = returnTo ? graph.node(returnTo.nodeId) : undefined;
   const current = currentNodeOf(release.agent, graph, node, prefetchRetrievalAt(turn, node), origin);
-  turn.request.delivery?.onNode(current, hasSpokenFor);
+  await turn.request.delivery?.onNode(current, hasSpokenFor);
 }
 
 /** Extracts the agent's variables from the customer's words. A failure leaves them unset and is recorded. */

@@ -87,6 +87,7 @@ export type HistoryEventType =
   | 'call_status'
   | 'answering_machine'
   | 'transfer'
+  | 'provider_fallback'
   | 'webhook_sent'
   | 'error'
   | 'session_ended';

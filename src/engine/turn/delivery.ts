@@ -2,6 +2,7 @@ import type { AgentConfig } from '../../agents/agentConfig.ts';
 import { type PathwayGraph, silenceMsOf } from '../../agents/pathway/graph.ts';
 import { isEventCondition } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
+import { type SpeechConfig, speechOf } from '../../agents/speech/speechConfig.ts';
 import { type TurnDetection, turnDetectionOf } from '../../agents/speech/turnDetection.ts';
 import type { HistoryEventType, LatencyParts, MessageSpeech, Session } from '../session/session.ts';
 
@@ -20,8 +21,10 @@ export interface SpokenDelivery {
    * Called when the turn starts and at each move; what is said afterwards is said at this node.
    *
    * @param hasSpokenFor - The words since the last call were said for this node: the model knew that it moves there.
+   *
+   * @returns A promise where the channel is not ready to say something at the node yet.
    */
-  onNode(current: CurrentNode, hasSpokenFor: boolean): void;
+  onNode(current: CurrentNode, hasSpokenFor: boolean): Promise<void> | undefined;
   /** Of a preemptive turn. */
   readonly commitment?: Commitment;
   /**
@@ -51,6 +54,8 @@ export interface CurrentNode {
   readonly node: PathwayNode;
   /** The agent's, with what the node overrides. */
   readonly turnDetection: TurnDetection;
+  /** The same. */
+  readonly speech: SpeechConfig;
   /** DTMF digits that an edge out of the node waits for. */
   readonly digits: readonly string[];
   /** Phrases that the customer may say next. */
@@ -94,7 +99,7 @@ export class TurnCancelledError extends Error {
 
 /** @param origin - The node that the customer's next turn returns to, so that they may answer it. */
 export function currentNodeOf(
-  { turnDetection }: Pick<AgentConfig, 'turnDetection'>,
+  agent: Pick<AgentConfig, 'turnDetection' | 'speech'>,
   graph: PathwayGraph,
   node: PathwayNode,
   prefetchRetrieval: CurrentNode['prefetchRetrieval'],
@@ -110,7 +115,8 @@ export function currentNodeOf(
   const silences = graph.leaving(node.id).flatMap(({ data }) => silenceMsOf(data.condition, node) ?? []);
   return {
     node,
-    turnDetection: turnDetectionOf(turnDetection, node.data.turnDetection),
+    turnDetection: turnDetectionOf(agent.turnDetection, node.data.turnDetection),
+    speech: speechOf(agent.speech, node.data.speech),
     digits,
     expectedAnswers: answered.flatMap(({ data }) => data.expectedAnswers ?? []),
     silenceEdgeMs: silences.length > 0 ? Math.min(...silences) : undefined,

@@ -19,8 +19,9 @@ export function createTextToSpeech({
   credentials,
   voice,
   clock,
+  guard,
 }: TextToSpeechOptions): StreamingTextToSpeech {
   const { baseUrl, apiKey } = credentials;
   if (baseUrl === undefined) throw new Error('a synthesizer of your own needs CUSTOM_TTS_BASE_URL');
-  return createCustomTextToSpeech({ baseUrl, apiKey, voice, dial: createDial(undefined), clock });
+  return createCustomTextToSpeech({ baseUrl, apiKey, voice, dial: createDial(guard), clock });
 }

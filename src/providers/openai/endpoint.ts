@@ -1,5 +1,7 @@
 import OpenAI from 'openai';
 import { Agent, type Dispatcher, fetch as undiciFetch } from 'undici';
+import { guardedLookup } from '../../infra/httpClient/guardedLookup.ts';
+import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
 
 /** The SDK would take it from the environment, which only the configuration reads. */
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
@@ -14,6 +16,8 @@ export interface EndpointOptions {
   readonly apiKey?: string | undefined;
   /** Default {@link OPENAI_BASE_URL}. */
   readonly baseUrl?: string | undefined;
+  /** What the address of a user is held to. */
+  readonly guard?: WebSocketGuard | undefined;
 }
 
 /** An OpenAI-compatible endpoint: the SDK's client over connections of its own. */
@@ -28,12 +32,21 @@ export interface OpenAiEndpoint {
 }
 
 /** The SDK's retries, timeouts, logs and environment variables are off: Callway has its own. */
-export function createOpenAiEndpoint({ apiKey, baseUrl = OPENAI_BASE_URL }: EndpointOptions): OpenAiEndpoint {
+export function createOpenAiEndpoint({
+  apiKey,
+  baseUrl: given = OPENAI_BASE_URL,
+  guard,
+}: EndpointOptions): OpenAiEndpoint {
+  // A user's address is an origin.
+  const baseUrl = guard ? `${given}/v1` : given;
   const agent = new Agent({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
+    connect: {
+      timeout: CONNECT_TIMEOUT_MS,
+      ...(guard ? { lookup: guardedLookup(new URL(baseUrl), guard) } : {}),
+    },
   });
   const client = new OpenAI({
     apiKey: apiKey ?? 'none',
@@ -45,7 +58,7 @@ export function createOpenAiEndpoint({ apiKey, baseUrl = OPENAI_BASE_URL }: Endp
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',
-    fetch: createFetch(agent),
+    fetch: createFetch(agent, guard ? 'error' : 'follow'),
     defaultHeaders: {
       // A compressed stream may be held back until a block is full.
       'accept-encoding': 'identity',
@@ -61,9 +74,9 @@ export function createOpenAiEndpoint({ apiKey, baseUrl = OPENAI_BASE_URL }: Endp
 }
 
 /** Node's own fetch has the same code but other types, and cannot use these connections. */
-function createFetch(dispatcher: Dispatcher): typeof fetch {
+function createFetch(dispatcher: Dispatcher, redirect: 'error' | 'follow'): typeof fetch {
   const fetchWith = undiciFetch as unknown as (input: unknown, init: unknown) => Promise<Response>;
-  return (input, init) => fetchWith(input, { ...init, dispatcher });
+  return (input, init) => fetchWith(input, { ...init, redirect, dispatcher });
 }
 
 function redact(text: string, apiKey: string | undefined): string {

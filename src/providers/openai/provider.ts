@@ -18,14 +18,19 @@ import { createOpenAiRealtimeSpeechToText } from './realtimeSpeechToText.ts';
 import { createOpenAiSpeechToText } from './speechToText.ts';
 import { createOpenAiTextToSpeech } from './textToSpeech.ts';
 
+/** Of calls whose agent and installation name no other. */
+const SPEECH_MODEL = 'gpt-4o-mini-tts';
+const VOICE = 'alloy';
+
 export function createChat({ credentials, makeId }: ChatOptions): ChatProvider {
   return createOpenAiChat({ endpoint: createOpenAiEndpoint(credentials), makeId });
 }
 
 /** The batch endpoint. */
 export function createSpeechToText(options: SpeechToTextOptions): SpeechToText {
-  const { model = DEFAULT_TRANSCRIPTION_MODEL, credentials } = options;
-  return createOpenAiSpeechToText({ ...options, model, endpoint: createOpenAiEndpoint(credentials) });
+  const { model = DEFAULT_TRANSCRIPTION_MODEL, credentials, guard } = options;
+  const endpoint = createOpenAiEndpoint({ ...credentials, guard });
+  return createOpenAiSpeechToText({ ...options, model, endpoint });
 }
 
 /** Realtime transcription sessions. */
@@ -35,7 +40,9 @@ export function createStreamingSpeechToText(options: SpeechToTextOptions): Strea
 }
 
 export function createTextToSpeech(options: TextToSpeechOptions): TextToSpeech {
-  return createOpenAiTextToSpeech({ ...options, endpoint: createOpenAiEndpoint(options.credentials) });
+  const { model = SPEECH_MODEL, voice = VOICE, credentials, guard } = options;
+  const endpoint = createOpenAiEndpoint({ ...credentials, guard });
+  return createOpenAiTextToSpeech({ ...options, model, voice, endpoint });
 }
 
 export function createEmbeddings({ credentials }: ProviderOptions): EmbeddingProvider {

@@ -12,7 +12,9 @@ export interface TranscriptionOptions {
   /** The stream's clock at the first sample. */
   readonly startSamples: number;
   /** Read when a recognition starts. */
-  readonly hints: () => Pick<RecognitionOptions, 'language' | 'expectedAnswers'>;
+  readonly hints: () => Pick<RecognitionOptions, 'language' | 'expectedAnswers'> & {
+    readonly keyterms?: readonly string[] | undefined;
+  };
   /** Transcript so far of the open utterance; vendors without interim transcripts never call it. */
   readonly onInterim: (text: string) => void;
   /** The words that answered a request have changed. */
@@ -32,9 +34,13 @@ export function openTranscription(
   return new StreamTranscription({
     ...options,
     speechToText,
-    options: { sampleRateHz, language: hints().language },
+    options: { sampleRateHz, ...languageAndTerms(hints()) },
     startMs: (startSamples * 1000) / sampleRateHz,
   });
+}
+
+function languageAndTerms({ language, keyterms }: ReturnType<TranscriptionOptions['hints']>) {
+  return { language, keyterms };
 }
 
 export function recognizerAbilities(speechToText: Recognizer): RecognizerAbilities {

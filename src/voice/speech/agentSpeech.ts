@@ -1,27 +1,29 @@
 import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
 import type { AgentVoice } from '../../providers/ports/textToSpeech.ts';
+import type { SessionSynthesis } from './callSpeech.ts';
 import { createHeardText, type HeardText } from './heardText.ts';
 import { type InterruptionPolicy, PiecePolicies } from './piecePolicies.ts';
 import { createSentenceSplitter, isSpeakable, speakable } from './sentenceSplitter.ts';
 import { SpeechPlayout, type SpeechPlayoutDeps } from './speechPlayout.ts';
-import { firstAudible, type SpeechSynthesis, withoutLeadingSilence } from './speechSynthesis.ts';
+import { firstAudible, withoutLeadingSilence } from './speechSynthesis.ts';
 import { spokenRequest } from './spokenText.ts';
-import type { StreamedSynthesis } from './streamedSynthesis.ts';
 import { WrittenText } from './writtenText.ts';
 
 /** Speech synthesized ahead of what is heard: enough for a slow sentence, little to discard on an interruption. */
 const LOOKAHEAD_MS = 8000;
 const FRAME_MS = 20;
 
-export interface AgentSpeechDeps extends SpeechPlayoutDeps {
-  readonly synthesis: SpeechSynthesis;
-  /** Speaks texts while they are written; absent where the vendor takes whole sentences. */
-  readonly streamedSynthesis?: StreamedSynthesis | undefined;
+export interface AgentSpeechDeps extends SpeechPlayoutDeps, SessionSynthesis {
   readonly voice: AgentVoice;
   /** The first samples were sent to the stream. */
   readonly onFirstSamples: () => void;
   /** A sentence could not be spoken. */
   readonly onFailure: (error: unknown) => void;
+}
+
+interface Piece {
+  readonly text: WrittenText;
+  readonly spokenBy: SessionSynthesis;
 }
 
 /** One spoken answer: synthesizes its sentences while the text is still being written, and knows what was heard. */
@@ -33,7 +35,8 @@ export class AgentSpeech {
   readonly #abort = new AbortController();
   readonly #splitter = createSentenceSplitter();
   /** Sentences, or all that a node says where texts are spoken while they are written. */
-  readonly #pieces: WrittenText[] = [];
+  readonly #pieces: Piece[] = [];
+  #spokenBy: SessionSynthesis;
   /** The piece that is being written. */
   #open: WrittenText | undefined;
   readonly #policies = new PiecePolicies();
@@ -46,6 +49,7 @@ export class AgentSpeech {
 
   constructor(deps: AgentSpeechDeps) {
     this.#deps = deps;
+    this.#spokenBy = deps;
     this.#sampleRateHz = deps.stream.info.sampleRateHz;
     this.#heardText = createHeardText(this.#sampleRateHz);
     const onStarted = (position: PlayoutPosition) => deps.onStarted(this.#firstAudibleAt(position));
@@ -74,10 +78,15 @@ export class AgentSpeech {
     this.#policies.enterNode(policy, ownsLastWords);
   }
 
+  /** What is said from now on is spoken this way. */
+  use(synthesis: SessionSynthesis): void {
+    this.#spokenBy = synthesis;
+  }
+
   /** Speaks the next part of a text that goes on. */
   write(text: string): void {
     if (this.#isFinished || this.playout.isStopped || text === '') return;
-    if (!this.#deps.streamedSynthesis) {
+    if (!this.#spokenBy.streamedSynthesis) {
       for (const sentence of this.#splitter.push(text)) this.#queue(new WrittenText(sentence, true));
       return;
     }
@@ -152,7 +161,7 @@ export class AgentSpeech {
 
   #queue(piece: WrittenText): void {
     if (this.#isFinished || this.playout.isStopped) return;
-    this.#pieces.push(piece);
+    this.#pieces.push({ text: piece, spokenBy: this.#spokenBy });
     this.#policies.add();
     if (!this.#isSynthesizing) void this.#synthesize();
   }
@@ -173,8 +182,9 @@ export class AgentSpeech {
     if (this.#isFinished && this.#pieces.length === 0) this.playout.complete();
   }
 
-  async #speakPiece(piece: WrittenText): Promise<void> {
-    const { streamedSynthesis, synthesis, voice } = this.#deps;
+  async #speakPiece({ text: piece, spokenBy }: Piece): Promise<void> {
+    const { streamedSynthesis, synthesis } = spokenBy;
+    const { voice } = this.#deps;
     const words = speakable(piece.text);
     if (piece.isComplete && !isSpeakable(words)) return;
     this.#heardText.beginPiece(piece);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { AudioStream } from '../audioStream.ts';
-import { concatenated, type SpeechSynthesis } from './speechSynthesis.ts';
-import type { StreamedSynthesis } from './streamedSynthesis.ts';
+import type { SessionSynthesis } from './callSpeech.ts';
+import { concatenated } from './speechSynthesis.ts';
 import { WrittenText } from './writtenText.ts';
 
 /** What the caller hears when this node fails. */
@@ -15,8 +15,6 @@ export interface FailoverTexts {
 
 export interface FailoverPromptDeps {
   readonly stream: Pick<AudioStream, 'setFailoverPrompts'>;
-  readonly synthesis: SpeechSynthesis;
-  readonly streamedSynthesis?: StreamedSynthesis | undefined;
   readonly clock: Clock;
   readonly onError: (error: unknown, message: string) => void;
 }
@@ -33,12 +31,12 @@ const DELAY_MS = 2000;
  */
 export function sendFailoverPrompts(
   deps: FailoverPromptDeps,
-  texts: () => Promise<FailoverTexts>,
+  texts: () => Promise<FailoverTexts & SessionSynthesis>,
 ): () => void {
-  const { stream, synthesis, streamedSynthesis, clock, onError } = deps;
+  const { stream, clock, onError } = deps;
   const abort = new AbortController();
   const send = async () => {
-    const { waiting, apology, language } = await texts();
+    const { waiting, apology, language, synthesis, streamedSynthesis } = await texts();
     const speak = async (text: string) => {
       const pieces: Int16Array[] = [];
       const onSamples = (samples: Int16Array) => void pieces.push(samples);

@@ -14,6 +14,8 @@ const RESAMPLER_TAIL_MS = 5;
 const RESAMPLED_AT_ONCE = 4800;
 /** Time to the first sound before the fallback vendor takes over. */
 const FIRST_SOUND_TIMEOUT_MS = 4000;
+/** The same where the agent names vendors that follow. */
+const SLOW_MS = 1500;
 /** The same for the last vendor: later than this the text is no longer worth saying. */
 const LAST_FIRST_SOUND_TIMEOUT_MS = 8000;
 /** Synthesis is faster than playout: a longer gap means that the vendor has stopped. */
@@ -38,8 +40,16 @@ export function createSpeechCache(): SpeechCache {
 
 export interface SpeechSynthesisDeps {
   readonly textToSpeech: TextToSpeech;
-  /** Speaks when the first vendor fails: another voice is better than silence. */
-  readonly fallback?: TextToSpeech | undefined;
+  /** Speak when the first vendor fails, in this order: another voice is better than silence. */
+  readonly fallbacks?: readonly TextToSpeech[] | undefined;
+  /** Of what the vendors are told, where it is not the settings'. */
+  readonly cacheScope?: string;
+  /** A vendor that is not is skipped, unless it is the last one. */
+  readonly isWorking?: (vendor: TextToSpeech) => boolean;
+  /** A vendor has spoken, or failed. */
+  readonly onVendor?: (vendor: TextToSpeech, error: unknown) => void;
+  /** A vendor was left for the next one. */
+  readonly onFallback?: (from: string, to: string, error: unknown) => void;
   readonly cache: SpeechCache;
   readonly clock: Clock;
   /** Reports each failure that is followed by another attempt. */
@@ -63,8 +73,8 @@ export class SpeechSynthesis {
     if (!isSampleRate(sampleRateHz)) throw new RangeError(`speech cannot be resampled to ${sampleRateHz} Hz`);
     this.#deps = deps;
     this.#sampleRateHz = sampleRateHz;
-    const { textToSpeech, fallback } = deps;
-    this.#vendors = [textToSpeech, textToSpeech, ...(fallback ? [fallback] : [])];
+    const { textToSpeech, fallbacks = [] } = deps;
+    this.#vendors = [textToSpeech, textToSpeech, ...fallbacks];
   }
 
   /**
@@ -74,25 +84,46 @@ export class SpeechSynthesis {
    * @throws {ModelError} When no vendor could speak the text, or one failed after its first sound.
    */
   async speak(request: SynthesisRequest, signal: AbortSignal, onSamples: SpeechSink): Promise<void> {
-    const { clock, fallback } = this.#deps;
-    const dueMs = clock.monotonicMs() + FIRST_SOUND_TIMEOUT_MS;
+    const { clock, fallbacks = [], onVendor } = this.#deps;
+    const patienceMs = fallbacks.length > 1 ? SLOW_MS : FIRST_SOUND_TIMEOUT_MS;
+    const dueMs = clock.monotonicMs() + patienceMs;
     for (const [index, vendor] of this.#vendors.entries()) {
       const isLast = index === this.#vendors.length - 1;
-      const nowMs = clock.monotonicMs();
-      if (!isLast && nowMs < this.#skipUntilMs) continue;
-      const timeoutMs = isLast || !fallback ? LAST_FIRST_SOUND_TIMEOUT_MS : dueMs - nowMs;
-      const asked = vendor === fallback ? withoutVoice(request) : request;
+      if (!isLast && this.#isSkipped(vendor)) continue;
+      const isOnly = isLast || fallbacks.length === 0;
+      const timeoutMs = isOnly ? LAST_FIRST_SOUND_TIMEOUT_MS : this.#timeoutMs(vendor, dueMs);
+      const asked = fallbacks.includes(vendor) ? withoutVoice(request) : request;
       const failed = await this.#attempt(vendor, asked, {
         timeoutMs,
         signal,
         onSamples: (samples) => onSamples(samples, vendor.name),
       });
+      const next = this.#vendors[index + 1];
+      if (!failed || next !== vendor) onVendor?.(vendor, failed?.error);
       if (!failed) return;
       if (failed.hasSound || isLast) throw failed.error;
-      this.#deps.onFailure(failed.error);
-      const isExhausted = this.#vendors[index + 1] === fallback || clock.monotonicMs() >= dueMs;
-      if (fallback && isExhausted) this.#skipUntilMs = clock.monotonicMs() + SKIP_FAILED_MS;
+      this.#leave(vendor, next, failed.error, clock.monotonicMs() >= dueMs);
     }
+  }
+
+  #isSkipped(vendor: TextToSpeech): boolean {
+    const { textToSpeech, clock, isWorking } = this.#deps;
+    if (vendor === textToSpeech && clock.monotonicMs() < this.#skipUntilMs) return true;
+    return isWorking?.(vendor) === false;
+  }
+
+  #timeoutMs(vendor: TextToSpeech, dueMs: number): number {
+    const { textToSpeech, clock } = this.#deps;
+    return vendor === textToSpeech ? dueMs - clock.monotonicMs() : SLOW_MS;
+  }
+
+  /** @param isLate - No time is left for another attempt. */
+  #leave(vendor: TextToSpeech, next: TextToSpeech | undefined, error: unknown, isLate: boolean): void {
+    const { textToSpeech, fallbacks: [fallback] = [], clock, onFailure, onFallback } = this.#deps;
+    onFailure(error);
+    if (next && next !== vendor) onFallback?.(vendor.name, next.name, error);
+    if (!fallback || vendor !== textToSpeech || (next !== fallback && !isLate)) return;
+    this.#skipUntilMs = clock.monotonicMs() + SKIP_FAILED_MS;
   }
 
   /** @returns Undefined when the vendor spoke the whole text. @throws The signal's reason, once it is aborted. */
@@ -118,7 +149,9 @@ export class SpeechSynthesis {
   async #synthesize(vendor: TextToSpeech, request: SynthesisRequest, attempt: Attempt): Promise<void> {
     const { cache } = this.#deps;
     const { text, language, voice, model, speed } = request;
-    const key = JSON.stringify([vendor.name, language, voice, model, speed, this.#sampleRateHz, text]);
+    const { cacheScope } = this.#deps;
+    const spoken = [language, voice, model, speed, this.#sampleRateHz, text];
+    const key = JSON.stringify([cacheScope, vendor.name, ...spoken]);
     const cached = cache.get(key);
     if (cached) {
       attempt.push(cached);

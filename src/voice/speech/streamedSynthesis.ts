@@ -17,6 +17,9 @@ export interface StreamedSynthesisDeps {
   /** Speaks what the vendor does not, sentence by sentence. */
   readonly fallback: SpeechSynthesis;
   readonly clock: Clock;
+  /** Whether it is tried at all. Default: yes. */
+  readonly isWorking?: () => boolean;
+  readonly onSpoken?: () => void;
   /** A text goes on with the fallback. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -42,9 +45,15 @@ export class StreamedSynthesis {
    */
   async speak(text: WrittenText, voice: AgentVoice, signal: AbortSignal, sink: SpeechSink): Promise<void> {
     const attempt = new StreamedText(this.#deps, this.#sampleRateHz, text, voice, sink);
-    const failed = await attempt.run(this.#connection, signal);
-    if (!failed) return;
-    this.#deps.onFailure(failed);
+    const { isWorking, onSpoken, onFailure } = this.#deps;
+    if (isWorking?.() ?? true) {
+      const failed = await attempt.run(this.#connection, signal);
+      if (!failed) {
+        onSpoken?.();
+        return;
+      }
+      onFailure(failed);
+    }
     sink.onFallback?.(attempt.spokenCharacters);
     await this.#speakRest(text, attempt.spokenCharacters, voice, signal, sink);
   }

@@ -76,9 +76,17 @@ export class TurnSettings {
   #isInterruptible = true;
   #recognizer: RecognizerAbilities;
 
-  constructor(language: string, recognizer: RecognizerAbilities) {
+  readonly #onNode: (current: CurrentNode) => void;
+
+  /** @param onNode - Called at each node that is entered. */
+  constructor(
+    language: string,
+    recognizer: RecognizerAbilities,
+    onNode: (current: CurrentNode) => void = () => undefined,
+  ) {
     this.language = language;
     this.#recognizer = recognizer;
+    this.#onNode = onNode;
   }
 
   /** The pathway's current node; undefined before the first turn. */
@@ -110,6 +118,7 @@ export class TurnSettings {
     if (current.node.id !== this.#node?.node.id) this.#silencePrompts = 0;
     this.#node = current;
     this.#policy = this.policyAt(current);
+    this.#onNode(current);
   }
 
   /** Turn taking at a node. */
@@ -122,6 +131,11 @@ export class TurnSettings {
   forbidInterruption(): void {
     this.#isInterruptible = false;
     this.#policy = { ...this.#policy, interruptible: false };
+  }
+
+  /** Another recognizer hears the caller. */
+  useRecognizer(abilities: RecognizerAbilities): void {
+    this.#recognizer = abilities;
   }
 
   /** The recognizer has told a turn's end: it detects turns. */

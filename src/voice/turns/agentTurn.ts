@@ -17,8 +17,7 @@ import type {
 } from '../../engine/turn/turn.ts';
 import type { AudioStream } from '../audioStream.ts';
 import { AgentSpeech } from '../speech/agentSpeech.ts';
-import type { SpeechSynthesis } from '../speech/speechSynthesis.ts';
-import type { StreamedSynthesis } from '../speech/streamedSynthesis.ts';
+import type { CallSpeech, SessionSynthesis } from '../speech/callSpeech.ts';
 import type { TurnSettings } from '../turnDetection/turnSettings.ts';
 import { speechEndEpochMs, type TurnLatency, type TurnTimestamps, turnLatency } from './turnLatency.ts';
 
@@ -34,12 +33,12 @@ const WITHOUT_LATENCY: ReadonlySet<TurnInput['kind']> = new Set(['silence', 'voi
 const FILLER_AFTER_MS = 4_000;
 const FILLER_INTERVAL_MS = 8_000;
 
-export interface AgentTurnDeps {
+export interface AgentTurnDeps extends SessionSynthesis {
   readonly engine: Pick<ConversationEngine, 'runTurn'>;
   readonly session: NewSession;
   readonly stream: AudioStream;
-  readonly synthesis: SpeechSynthesis;
-  readonly streamedSynthesis?: StreamedSynthesis | undefined;
+  /** The voices that agent and nodes name; absent where there is one for all. */
+  readonly callSpeech?: CallSpeech | undefined;
   readonly clock: Clock;
   /** Returns a name that is unique on the stream. */
   readonly nextMark: () => string;
@@ -168,10 +167,11 @@ export class AgentTurn {
 
   #openSpeech(): AgentSpeech {
     const { stream, settings, clock, nextMark, onStartedSpeaking, onSpeechFailure } = this.#deps;
+    const { synthesis, streamedSynthesis } = this.#deps.callSpeech?.latest ?? this.#deps;
     return new AgentSpeech({
       stream,
-      synthesis: this.#deps.synthesis,
-      streamedSynthesis: this.#deps.streamedSynthesis,
+      synthesis,
+      streamedSynthesis,
       nextMark,
       voice: { language: settings.language },
       nowMs: () => clock.monotonicMs(),
@@ -216,13 +216,17 @@ export class AgentTurn {
     };
   }
 
-  #onNode(current: CurrentNode, hasSpokenFor: boolean): void {
-    const { settings } = this.#deps;
+  #onNode(current: CurrentNode, hasSpokenFor: boolean): Promise<void> | undefined {
+    const { settings, callSpeech } = this.#deps;
     // Words of two nodes share no piece.
     this.speech.completeText();
     if (this.isUncommitted) this.#passedNodes.push(current);
     else settings.enterNode(current);
     this.speech.enterNode(settings.policyAt(current), hasSpokenFor);
+    const synthesis = callSpeech?.synthesisFor(current.speech);
+    if (synthesis instanceof Promise) return synthesis.then((found) => this.speech.use(found));
+    if (synthesis) this.speech.use(synthesis);
+    return undefined;
   }
 
   #onOutput(output: TurnOutput): undefined {

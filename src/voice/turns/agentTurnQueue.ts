@@ -47,7 +47,7 @@ export class AgentTurnQueue {
   readonly spokenTurns: SpokenTurn[] = [];
   interruptions = 0;
   /** Of what the caller says. */
-  readonly #callerSpeech: MessageSpeech;
+  readonly #callerSpeech: () => MessageSpeech;
   readonly #unanswered: UnansweredMessages;
   #turn: AgentTurn | undefined;
   /** Of the running turn, once it is known. */
@@ -68,7 +68,7 @@ export class AgentTurnQueue {
 
   constructor(deps: AgentTurnQueueDeps) {
     this.#deps = deps;
-    this.#callerSpeech = { recognition: deps.speechToText.name };
+    this.#callerSpeech = () => ({ recognition: deps.speechToText.name });
     this.#unanswered = new UnansweredMessages(this.#callerSpeech);
   }
 
@@ -213,7 +213,7 @@ export class AgentTurnQueue {
     await this.#turn?.done;
     if (text === '' && this.#unanswered.isEmpty) return;
     if (!this.#hasSessionEnded) {
-      const input = { kind: 'unanswered_message', text, speech: this.#callerSpeech } as const;
+      const input = { kind: 'unanswered_message', text, speech: this.#callerSpeech() } as const;
       const { result } = await this.#runTurn(input, timestamps, false);
       if (!isSessionEnded(result.error)) return;
     }

@@ -3,12 +3,12 @@ import type { ExternalMessage, TurnInput } from '../../engine/turn/turn.ts';
 
 /** What the caller said and no turn has stored yet, in order. The next turn takes it into the session's history. */
 export class UnansweredMessages {
-  readonly #speech: MessageSpeech;
+  readonly #speech: () => MessageSpeech;
   #messages: ExternalMessage[] = [];
   #transcribing: Promise<void> = Promise.resolve();
 
   /** @param speech - Of texts that were recognized. */
-  constructor(speech: MessageSpeech) {
+  constructor(speech: () => MessageSpeech) {
     this.#speech = speech;
   }
 
@@ -22,7 +22,7 @@ export class UnansweredMessages {
   }
 
   add(text: string): void {
-    if (text !== '') this.#messages.push({ role: 'user', content: text, speech: this.#speech });
+    if (text !== '') this.#messages.push({ role: 'user', content: text, speech: this.#speech() });
   }
 
   /** Adds what the caller said in an input that gets no turn. */

@@ -21,6 +21,38 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'engine/session/sessionFacts.test.ts › tell the model the numbers where shareCallerNumber is %s',
       sessionIdleMinutes:
         'engine/session/sessionIdleMinutes.integration.test.ts › A chat that was left ends after the agent’s sessionIdleMinutes, with its webhooks due',
+      'speech.recognition.provider':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'speech.recognition.model':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'speech.recognition.options':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'speech.synthesis.provider':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'speech.synthesis.model':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'speech.synthesis.voice':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'speech.recognition.language':
+        'voice/session/speechChoices.test.ts › language and keyterms of the %s are told to the recognizer',
+      'speech.recognition.keyterms':
+        'voice/session/speechChoices.test.ts › language and keyterms of the %s are told to the recognizer',
+      'speech.fallback.recognition[].provider':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'speech.fallback.recognition[].model':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'speech.fallback.recognition[].language':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'speech.fallback.recognition[].keyterms':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'speech.fallback.recognition[].options':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'speech.fallback.synthesis[].provider':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'speech.fallback.synthesis[].model':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'speech.fallback.synthesis[].voice':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
       'turnDetection.mode':
         'voice/session/turnDetection.test.ts › mode of the %s decides whether turn events count',
       'turnDetection.eagerness':
@@ -94,6 +126,38 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
       'data.turn.maxPauseMs':
         'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
+      'data.speech.recognition.provider':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'data.speech.recognition.model':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'data.speech.recognition.options':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'data.speech.synthesis.provider':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'data.speech.synthesis.model':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'data.speech.synthesis.voice':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'data.speech.recognition.language':
+        'voice/session/speechChoices.test.ts › language and keyterms of the %s are told to the recognizer',
+      'data.speech.recognition.keyterms':
+        'voice/session/speechChoices.test.ts › language and keyterms of the %s are told to the recognizer',
+      'data.speech.fallback.recognition[].provider':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'data.speech.fallback.recognition[].model':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'data.speech.fallback.recognition[].language':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'data.speech.fallback.recognition[].keyterms':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'data.speech.fallback.recognition[].options':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'data.speech.fallback.synthesis[].provider':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'data.speech.fallback.synthesis[].model':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'data.speech.fallback.synthesis[].voice':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
       'data.turnDetection.mode':
         'voice/session/turnDetection.test.ts › mode of the %s decides whether turn events count',
       'data.turnDetection.eagerness':

@@ -84,7 +84,7 @@ test('A vendor without sound after 4 s is replaced by the fallback, and skipped 
   };
   const failures: unknown[] = [];
   const onFailure = (error: unknown) => failures.push(error);
-  const { speak } = synthesisOf(hanging, { fallback, clock, onFailure });
+  const { speak } = synthesisOf(hanging, { fallbacks: [fallback], clock, onFailure });
   const first = speak('One.');
   clock.advance(3999);
   expect(fallback.texts).toEqual([]);
@@ -104,7 +104,7 @@ test('Inaudible speech is a failure: the fallback speaks, and it is not cached',
   const alone = synthesisOf(faint);
   await expect(alone.speak('One.')).rejects.toThrow('returned silence');
   expect(alone.cache.size).toBe(0);
-  const heard = await synthesisOf(faint, { fallback }).speak('One.');
+  const heard = await synthesisOf(faint, { fallbacks: [fallback] }).speak('One.');
   expect([fallback.texts, heard.at(-1)?.[0]]).toEqual([['One.'], 7000]);
 });
 

@@ -6,8 +6,12 @@ import type { KnowledgeRetriever } from '../../../src/engine/tools/knowledge.ts'
 import type { ToolRunner } from '../../../src/engine/tools/toolRunner.ts';
 import type { ChatModel } from '../../../src/providers/ports/chatModel.ts';
 import type { Recognizer } from '../../../src/providers/ports/recognizer.ts';
+import { takesWords } from '../../../src/providers/ports/synthesizer.ts';
 import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
+import { forWholeTexts } from '../../../src/providers/synthesis/wholeTexts.ts';
+import { CallSpeech } from '../../../src/voice/speech/callSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
+import type { CallProviders } from '../../../src/voice/speechProviders.ts';
 import {
   type VoiceReport,
   VoiceSession,
@@ -51,6 +55,8 @@ export interface SimulatedCallOptions {
   readonly model?: ChatModel;
   readonly speechToText?: Recognizer;
   readonly textToSpeech?: TextToSpeech;
+  /** What agent and nodes name. */
+  readonly providers?: CallProviders;
 }
 
 /** A call between a scripted caller and a voice session, with the conversation engine over stores in memory. */
@@ -124,10 +130,24 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
   const { textToSpeech = voice, fallbackSpeech: fallback, speechToText = caller, checkpoints } = options;
   const cache = createSpeechCache();
   const synthesis = new SpeechSynthesis(
-    { textToSpeech, fallback, cache, clock, onFailure: onError },
+    { textToSpeech, fallbacks: fallback ? [fallback] : [], cache, clock, onFailure: onError },
     stream.info.sampleRateHz,
   );
+  const callSpeech =
+    options.providers &&
+    new CallSpeech({
+      providers: options.providers,
+      defaults: { synthesis, speechToText },
+      projectId: PROJECT,
+      sampleRateHz: stream.info.sampleRateHz,
+      lastVoice: voice,
+      forWholeTexts: (vendor) => (takesWords(vendor) ? forWholeTexts(vendor) : vendor),
+      cache,
+      clock,
+      onError,
+    });
   const deps: VoiceSessionDeps = {
+    callSpeech,
     stream,
     engine: memory.engine,
     historyStore: {

@@ -13,7 +13,7 @@ function transcribing(): { text: Promise<string>; hear: (text: string) => void }
 }
 
 test('Texts are kept in the order in which they were said, whichever is transcribed first', async () => {
-  const unanswered = new UnansweredMessages(SPEECH);
+  const unanswered = new UnansweredMessages(() => SPEECH);
   const [first, second, silence] = [transcribing(), transcribing(), transcribing()];
   for (const { text } of [first, second, silence]) unanswered.addWhenTranscribed(text);
   silence.hear('');
@@ -31,7 +31,7 @@ test('Texts are kept in the order in which they were said, whichever is transcri
 });
 
 test('Messages that a turn did not store come before what was said since', () => {
-  const unanswered = new UnansweredMessages(SPEECH);
+  const unanswered = new UnansweredMessages(() => SPEECH);
   unanswered.add('one');
   unanswered.addInput({ kind: 'dtmf', digits: '2' });
   const taken = unanswered.takeAll();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { speech } from '../../speech/speechConfig.ts';
 import { turnDetection } from '../../speech/turnDetection.ts';
 import { ANY_NODE } from './edgeSchema.ts';
 import { idSchema, jsonObjectSchema, text } from './fields.ts';
@@ -137,6 +138,7 @@ const common = {
   interruption: interruption.optional(),
   interruptAfterMs: interruptAfterMs.optional(),
   turn: turn.optional(),
+  speech: speech.optional(),
   turnDetection: turnDetection.optional(),
   silence: silence.optional(),
   returns: returns.optional(),
@@ -180,6 +182,7 @@ export const nodePatchSchema = z
         interruption: interruption.nullable(),
         interruptAfterMs: interruptAfterMs.nullable(),
         turn: turn.nullable(),
+        speech: speech.nullable(),
         turnDetection: turnDetection.nullable(),
         silence: silence.nullable(),
         returns: returns.nullable(),

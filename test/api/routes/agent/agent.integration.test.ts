@@ -38,6 +38,17 @@ const FULL = {
   shareCallerNumber: false,
   recording: { inbound: false, outbound: true },
   sessionIdleMinutes: 45,
+  speech: {
+    recognition: {
+      provider: 'openai',
+      model: 'm',
+      language: 'zh-TW',
+      keyterms: ['Callway'],
+      options: { batch: true },
+    },
+    synthesis: { provider: 'openai', voice: 'alloy' },
+    fallback: { recognition: [{ provider: 'local' }], synthesis: [{ provider: 'local' }] },
+  },
   turnDetection: { mode: 'silence', eagerness: 'low', preemptive: false },
   variableConfigs: [
     { name: 'city', type: 'string', description: 'Where', required: true },
@@ -64,6 +75,7 @@ describe('The agent', () => {
       shareCallerNumber: true,
       recording: { inbound: true, outbound: true },
       sessionIdleMinutes: null,
+      speech: null,
       turnDetection: null,
     });
   });

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { RECOGNITION_PROVIDERS, SYNTHESIS_PROVIDERS } from '../../providers/ports/providerNames.ts';
+import { languageTag } from '../fields.ts';
+import { jsonObjectSchema, text } from '../pathway/schema/fields.ts';
+
+const MAX_NAME_CHARACTERS = 200;
+const MAX_KEYTERMS = 100;
+const MAX_KEYTERM_CHARACTERS = 100;
+const MAX_FALLBACKS = 4;
+
+const name = text(1, MAX_NAME_CHARACTERS);
+
+const recognition = z.strictObject({
+  provider: z.enum(RECOGNITION_PROVIDERS).optional().describe('Default: the installation’s.'),
+  model: name.optional().describe('Default: the installation’s, or the provider’s own.'),
+  language: languageTag.optional().describe('Of the caller. Default: the session’s variable `language`.'),
+  keyterms: z
+    .array(text(1, MAX_KEYTERM_CHARACTERS))
+    .max(MAX_KEYTERMS)
+    .optional()
+    .describe('Words that the caller may say and the recognition may not know, such as names.'),
+  options: jsonObjectSchema
+    .optional()
+    .describe(
+      'What only this provider knows, by the names of its API. `openai` is a Realtime transcription session; `{"batch": true}` is the endpoint that takes an utterance at a time.',
+    ),
+});
+const synthesis = z.strictObject({
+  provider: z.enum(SYNTHESIS_PROVIDERS).optional().describe('Default: the installation’s.'),
+  model: name.optional().describe('Default: the installation’s, or the provider’s own.'),
+  voice: name.optional().describe('The provider’s name of a voice. Default: the installation’s.'),
+});
+
+export const speech = z
+  .strictObject({
+    recognition: recognition.optional(),
+    synthesis: synthesis.optional(),
+    fallback: z
+      .strictObject({
+        recognition: z
+          .array(recognition.required({ provider: true }))
+          .max(MAX_FALLBACKS)
+          .optional(),
+        synthesis: z
+          .array(synthesis.required({ provider: true }))
+          .max(MAX_FALLBACKS)
+          .optional(),
+      })
+      .optional()
+      .describe('Tried in order when a provider fails or is slow, in the middle of a call too.'),
+  })
+  .describe(
+    'On the phone: the providers of speech. A node’s keys override the agent’s. The project’s credentials for a provider that is named here go before the installation’s.',
+  )
+  .meta({
+    examples: [{ recognition: { provider: 'openai', language: 'en' }, synthesis: { voice: 'alloy' } }],
+  });
+
+export type SpeechConfig = z.infer<typeof speech>;
+export type RecognitionChoice = NonNullable<SpeechConfig['recognition']>;
+export type SynthesisChoice = NonNullable<SpeechConfig['synthesis']>;
+
+/** The agent's speech, with what the node overrides. What belongs to the agent's provider is not told another one. */
+export function speechOf(
+  agent: SpeechConfig | null | undefined,
+  node: SpeechConfig | undefined,
+): SpeechConfig {
+  if (!agent || !node) return node ?? agent ?? {};
+  const isOther = (kind: 'recognition' | 'synthesis') => {
+    const provider = node[kind]?.provider;
+    return provider !== undefined && provider !== agent[kind]?.provider;
+  };
+  const { language, keyterms } = agent.recognition ?? {};
+  const heard = isOther('recognition') ? { language, keyterms } : agent.recognition;
+  return {
+    recognition: { ...heard, ...node.recognition },
+    synthesis: { ...(isOther('synthesis') ? {} : agent.synthesis), ...node.synthesis },
+    fallback: { ...agent.fallback, ...node.fallback },
+  };
+}
+
+/** Whether every choice is left to the settings. */
+export function isDefaultSpeech(config: SpeechConfig): boolean {
+  return JSON.stringify(config) === '{}';
+}

@@ -1,0 +1,82 @@
+import type { Breakers } from '../circuitBreaker.ts';
+import { ModelError } from '../ports/modelError.ts';
+import type {
+  RecognitionOptions,
+  RecognitionStream,
+  SpeechToText,
+  Transcript,
+} from '../ports/speechToText.ts';
+
+export interface BatchChainDeps {
+  readonly breakers: Breakers;
+  /** A vendor was left for the next one. */
+  readonly onFallback: (from: string, to: string, error: ModelError) => void;
+}
+
+/** Recognition of each utterance by the first vendor that works. @param vendors - In order; at least one. */
+export function createBatchChain(vendors: readonly SpeechToText[], deps: BatchChainDeps): SpeechToText {
+  const [first] = vendors;
+  if (!first) throw new RangeError('a chain of recognizers needs one');
+  return {
+    name: first.name,
+    openStream: (options) => new ChainedStream(vendors, deps, options),
+    async close() {
+      await Promise.all(vendors.map((vendor) => vendor.close()));
+    },
+  };
+}
+
+class ChainedStream implements RecognitionStream {
+  readonly #vendors: readonly SpeechToText[];
+  readonly #deps: BatchChainDeps;
+  readonly #options: RecognitionOptions;
+  readonly #chunks: Int16Array[] = [];
+  #index: number;
+  #stream: RecognitionStream | undefined;
+
+  constructor(vendors: readonly SpeechToText[], deps: BatchChainDeps, options: RecognitionOptions) {
+    this.#vendors = vendors;
+    this.#deps = deps;
+    this.#options = options;
+    this.#index = Math.max(
+      0,
+      vendors.findIndex(({ name }) => deps.breakers.isClosed(name)),
+    );
+    this.#stream = vendors[this.#index]?.openStream(options);
+  }
+
+  push(samples: Int16Array): void {
+    this.#chunks.push(samples.slice());
+    this.#stream?.push(samples);
+  }
+
+  async finalize(signal: AbortSignal): Promise<Transcript> {
+    const { breakers, onFallback } = this.#deps;
+    for (;;) {
+      const vendor = this.#vendors[this.#index];
+      if (!vendor || !this.#stream) return { text: '' };
+      try {
+        const transcript = await this.#stream.finalize(signal);
+        breakers.succeeded(vendor.name);
+        return transcript;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof ModelError)) throw error;
+        breakers.failed(vendor.name, error);
+        const next = this.#vendors[this.#index + 1];
+        if (!next) throw error;
+        onFallback(vendor.name, next.name, error);
+        this.#stream.close();
+        this.#index += 1;
+        this.#stream = next.openStream(this.#options);
+        for (const chunk of this.#chunks) this.#stream.push(chunk);
+      }
+    }
+  }
+
+  close(): void {
+    this.#stream?.close();
+    this.#stream = undefined;
+    this.#chunks.length = 0;
+  }
+}

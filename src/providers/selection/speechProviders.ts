@@ -1,0 +1,246 @@
+import { hash } from 'node:crypto';
+import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
+import type { RecognitionChoice, SynthesisChoice } from '../../agents/speech/speechConfig.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
+import type { CallProviders, ProviderFallback, SpeechProviders } from '../../voice/speechProviders.ts';
+import { type Breakers, createBreakers } from '../circuitBreaker.ts';
+import type { ProviderMetrics } from '../ports/metrics.ts';
+import { ModelError } from '../ports/modelError.ts';
+import { type CredentialName, credentialName } from '../ports/providerNames.ts';
+import { isStreaming, type Recognizer } from '../ports/recognizer.ts';
+import type { SpeechToText } from '../ports/speechToText.ts';
+import type { StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
+import { type Synthesizer, takesWords } from '../ports/synthesizer.ts';
+import type { Credentials, ProviderOptions } from '../providerOptions.ts';
+import { createBatchChain } from '../recognition/batchChain.ts';
+import { createRecognizerChain } from '../recognition/recognizerChain.ts';
+import { STREAMING_STT_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../registry.ts';
+import {
+  withRecognitionMetrics,
+  withStreamedSynthesisMetrics,
+  withSynthesisMetrics,
+} from '../speechMetrics.ts';
+import { VendorCache } from './vendorCache.ts';
+
+type Chosen<Choice extends { readonly provider?: string | undefined }> = Choice & {
+  readonly provider: NonNullable<Choice['provider']>;
+};
+
+export interface SpeechDefaults {
+  readonly recognition: Chosen<RecognitionChoice>;
+  readonly synthesis: Chosen<SynthesisChoice>;
+}
+
+export interface SpeechProvidersDeps {
+  /** For what neither agent nor node names. */
+  readonly defaults: SpeechDefaults;
+  /** The installation's. */
+  readonly credentials: (name: CredentialName) => Credentials;
+  readonly projectCredentials: (projectId: string) => Promise<readonly ProviderCredentials[]>;
+  /** What an address of a project is held to. */
+  readonly guard: WebSocketGuard;
+  readonly options: (credentials: Credentials) => ProviderOptions;
+  readonly metrics: (kind: 'transcription' | 'speech', provider: string) => ProviderMetrics;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, what: string, fields: object) => void;
+}
+
+type Access = { readonly credentials: Credentials; readonly guard: WebSocketGuard | undefined };
+type Kind = 'stt' | 'tts';
+
+/** The vendors that agents and nodes name, by the credentials of their projects. */
+export class SelectedSpeechProviders implements SpeechProviders {
+  readonly #deps: SpeechProvidersDeps;
+  readonly #vendors: VendorCache<Recognizer | Synthesizer>;
+  /** Of each vendor and key. */
+  readonly #breakers: Breakers;
+
+  constructor(deps: SpeechProvidersDeps) {
+    this.#deps = deps;
+    this.#vendors = new VendorCache((error) => deps.onError(error, 'speech provider not closed', {}));
+    this.#breakers = createBreakers(deps.clock);
+  }
+
+  open(projectId: string, onFallback: (fallback: ProviderFallback) => void): CallProviders {
+    const used: string[] = [];
+    const keys = new WeakMap<Synthesizer, string>();
+    let stored: Promise<readonly ProviderCredentials[]> | undefined;
+    const find = async <Choice extends { readonly provider: Parameters<typeof credentialName>[1] }>(
+      kind: Kind,
+      choices: readonly Choice[],
+      make: (choice: Choice, access: Access) => Promise<Recognizer | Synthesizer>,
+    ) => {
+      stored ??= this.#deps.projectCredentials(projectId);
+      const own = await stored;
+      const found: { readonly vendor: Recognizer | Synthesizer; readonly breaker: string }[] = [];
+      let problem: ModelError | undefined;
+      for (const choice of choices) {
+        const access = this.#access(kind, choice.provider, own);
+        const breaker = digestOf([choice.provider, access.credentials]);
+        const key = digestOf([kind, choice, access.credentials]);
+        try {
+          const vendor = await this.#vendors.use(key, () => make(choice, access));
+          used.push(key);
+          found.push({ vendor, breaker });
+        } catch (error) {
+          problem = new ModelError('model_rejected', `${choice.provider} cannot be used`, { cause: error });
+          this.#deps.onError(problem, 'speech provider not usable', { projectId, provider: choice.provider });
+        }
+      }
+      if (found.length === 0) throw problem ?? new ModelError('model_rejected', 'no speech provider');
+      return found;
+    };
+    const report = (kind: ProviderFallback['kind']) => (from: string, to: string, error: ModelError) =>
+      onFallback({ kind, from, to, reason: error.message });
+    return {
+      recognizers: async ({ recognition, fallback }) => {
+        const choices = [
+          withDefaults(recognition, this.#deps.defaults.recognition),
+          ...(fallback?.recognition ?? []),
+        ];
+        const found = await find('stt', choices, (choice, access) => this.#recognizer(choice, access));
+        return this.#recognizers(found as readonly Found<Recognizer>[], report('recognition'));
+      },
+      synthesizers: async ({ synthesis, fallback }) => {
+        const choices = [
+          withDefaults(synthesis, this.#deps.defaults.synthesis),
+          ...(fallback?.synthesis ?? []),
+        ];
+        const found = await find('tts', choices, (choice, access) => this.#synthesizer(choice, access));
+        return (found as readonly Found<Synthesizer>[]).map(({ vendor, breaker }) => {
+          keys.set(vendor, breaker);
+          return vendor;
+        });
+      },
+      isWorking: (vendor) => this.#breakers.isClosed(keys.get(vendor) ?? ''),
+      report: (vendor, error) => {
+        const key = keys.get(vendor) ?? '';
+        if (error instanceof ModelError) this.#breakers.failed(key, error);
+        else if (error === undefined) this.#breakers.succeeded(key);
+      },
+      close: () => {
+        for (const key of used.splice(0)) this.#vendors.release(key);
+      },
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#vendors.close();
+  }
+
+  #access(
+    kind: Kind,
+    provider: Parameters<typeof credentialName>[1],
+    own: readonly ProviderCredentials[],
+  ): Access {
+    const name = credentialName(kind, provider);
+    if (name === undefined) return { credentials: {}, guard: undefined };
+    const installation = this.#deps.credentials(name);
+    const project = own.find((one) => one.name === name);
+    if (!project) return { credentials: installation, guard: undefined };
+    const { apiKey, baseUrl } = project;
+    if (baseUrl === null) return { credentials: { apiKey, baseUrl: installation.baseUrl }, guard: undefined };
+    return { credentials: { apiKey, baseUrl }, guard: this.#deps.guard };
+  }
+
+  async #recognizer(
+    { provider, model, options: own }: Chosen<RecognitionChoice>,
+    { credentials, guard }: Access,
+  ) {
+    const { options, metrics, clock } = this.#deps;
+    const isRealtime = provider === 'openai' && own?.batch !== true;
+    const create = isRealtime ? STREAMING_STT_PROVIDERS.openai : STT_PROVIDERS[provider];
+    const { batch: _batch, ...vendorOptions } = own ?? {};
+    const vendor: Recognizer = await create({
+      ...options(credentials),
+      model,
+      guard,
+      options: own && vendorOptions,
+    });
+    return isStreaming(vendor)
+      ? vendor
+      : withRecognitionMetrics(vendor, metrics('transcription', provider), clock);
+  }
+
+  async #synthesizer({ provider, model, voice }: Chosen<SynthesisChoice>, { credentials, guard }: Access) {
+    const { options, metrics, clock } = this.#deps;
+    const vendor: Synthesizer = await TTS_PROVIDERS[provider]({
+      ...options(credentials),
+      model,
+      voice,
+      guard,
+    });
+    const speech = metrics('speech', provider);
+    return takesWords(vendor)
+      ? withStreamedSynthesisMetrics(vendor, speech, clock)
+      : withSynthesisMetrics(vendor, speech, clock);
+  }
+
+  /** Vendors of one kind that follow each other become a chain. */
+  #recognizers(
+    found: readonly Found<Recognizer>[],
+    onFallback: (from: string, to: string, error: ModelError) => void,
+  ): readonly Recognizer[] {
+    const { clock, metrics } = this.#deps;
+    const breakers = namedBreakers(
+      this.#breakers,
+      new Map(found.map(({ vendor, breaker }) => [vendor.name, breaker])),
+    );
+    const report = (from: string, to: string, error: ModelError) => {
+      metrics('transcription', from).recordError(error.code);
+      onFallback(from, to, error);
+    };
+    const deps = { clock, breakers, onFallback: report };
+    const chains: Recognizer[] = [];
+    for (let at = 0; at < found.length; ) {
+      const rest = found.slice(at).map(({ vendor }) => vendor);
+      const streaming: StreamingSpeechToText[] = leading(rest, isStreaming);
+      const batch: SpeechToText[] = leading(rest, (one): one is SpeechToText => !isStreaming(one));
+      chains.push(
+        streaming.length > 0 ? createRecognizerChain(streaming, deps) : createBatchChain(batch, deps),
+      );
+      at += streaming.length + batch.length;
+    }
+    return chains;
+  }
+}
+
+interface Found<Vendor> {
+  readonly vendor: Vendor;
+  readonly breaker: string;
+}
+
+function withDefaults<Choice extends { readonly provider?: string | undefined }>(
+  choice: Choice | undefined,
+  defaults: Chosen<Choice>,
+): Chosen<Choice> {
+  const isOther = choice?.provider !== undefined && choice.provider !== defaults.provider;
+  return isOther
+    ? ({ ...choice } as Chosen<Choice>)
+    : { ...defaults, ...choice, provider: defaults.provider };
+}
+
+/** A chain knows its vendors by name. */
+function namedBreakers(breakers: Breakers, names: ReadonlyMap<string, string>): Breakers {
+  const nameOf = (name: string) => names.get(name) ?? name;
+  return {
+    isClosed: (name) => breakers.isClosed(nameOf(name)),
+    succeeded: (name) => breakers.succeeded(nameOf(name)),
+    failed: (name, error) => breakers.failed(nameOf(name), error),
+    failing: () => breakers.failing(),
+  };
+}
+
+function leading<One, Wanted extends One>(all: readonly One[], is: (one: One) => one is Wanted): Wanted[] {
+  const found: Wanted[] = [];
+  for (const one of all) {
+    if (!is(one)) break;
+    found.push(one);
+  }
+  return found;
+}
+
+function digestOf(parts: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(parts), 'hex');
+}

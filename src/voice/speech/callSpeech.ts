@@ -1,0 +1,166 @@
+import { isDefaultSpeech, type SpeechConfig } from '../../agents/speech/speechConfig.ts';
+import type { Clock } from '../../base/clock.ts';
+import { ModelError } from '../../providers/ports/modelError.ts';
+import type { Recognizer } from '../../providers/ports/recognizer.ts';
+import { type Synthesizer, takesWords } from '../../providers/ports/synthesizer.ts';
+import type { TextToSpeech } from '../../providers/ports/textToSpeech.ts';
+import type { CallProviders, ProviderFallback } from '../speechProviders.ts';
+import { type SpeechCache, SpeechSynthesis } from './speechSynthesis.ts';
+import { StreamedSynthesis } from './streamedSynthesis.ts';
+
+/** How texts are spoken. */
+export interface SessionSynthesis {
+  readonly synthesis: SpeechSynthesis;
+  /** Speaks texts while they are written; absent where the vendor takes whole sentences. */
+  readonly streamedSynthesis?: StreamedSynthesis | undefined;
+}
+
+export interface CallSpeechDeps {
+  readonly providers: CallProviders;
+  /** Of the settings. */
+  readonly defaults: SessionSynthesis & { readonly speechToText: Recognizer };
+  readonly projectId: string;
+  readonly sampleRateHz: number;
+  /** The last voice, where none that is named works. */
+  readonly lastVoice: TextToSpeech | undefined;
+  /** A vendor that speaks while a text is written, for texts that are complete. */
+  readonly forWholeTexts: (vendor: Synthesizer) => TextToSpeech;
+  readonly cache: SpeechCache;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, message: string) => void;
+}
+
+/** The recognizers and voices of one call, by what its agent and nodes name. */
+export class CallSpeech {
+  readonly #deps: CallSpeechDeps;
+  readonly #opened = new Map<string, Promise<SessionSynthesis>>();
+  #onFallback: (fallback: ProviderFallback) => void = () => undefined;
+  /** That spoke last. */
+  latest: SessionSynthesis;
+
+  constructor(deps: CallSpeechDeps) {
+    this.#deps = deps;
+    this.latest = deps.defaults;
+  }
+
+  /** Tells when a vendor is left for the next one. */
+  listen(onFallback: (fallback: ProviderFallback) => void): void {
+    this.#onFallback = onFallback;
+  }
+
+  /** A vendor was left for the next one. */
+  report(fallback: ProviderFallback): void {
+    this.#onFallback(fallback);
+  }
+
+  leave(kind: ProviderFallback['kind'], from: string, to: string, error: unknown): void {
+    this.report({ kind, from, to, reason: reasonOf(error) });
+  }
+
+  /** @returns At once where the settings decide. Never rejects. */
+  synthesisFor(config: SpeechConfig): SessionSynthesis | Promise<SessionSynthesis> {
+    if (isDefaultSpeech(config)) {
+      this.latest = this.#deps.defaults;
+      return this.latest;
+    }
+    const key = JSON.stringify([config.synthesis, config.fallback?.synthesis]);
+    const opened = this.#opened.get(key) ?? this.#open(config, key);
+    this.#opened.set(key, opened);
+    return opened.then((synthesis) => {
+      this.latest = synthesis;
+      return synthesis;
+    });
+  }
+
+  /** Never rejects. */
+  async recognizersFor(config: SpeechConfig): Promise<readonly Recognizer[]> {
+    const { providers, defaults, onError } = this.#deps;
+    if (isDefaultSpeech(config)) return [defaults.speechToText];
+    try {
+      return await providers.recognizers(config);
+    } catch (error) {
+      onError(error, 'speech recognition of the agent not usable');
+      const from = config.recognition?.provider ?? defaults.speechToText.name;
+      const to = defaults.speechToText.name;
+      this.leave('recognition', from, to, error);
+      return [defaults.speechToText];
+    }
+  }
+
+  /** Idempotent. */
+  close(): void {
+    const closing = [...this.#opened.values()];
+    this.#opened.clear();
+    for (const opened of closing)
+      void opened.then(({ streamedSynthesis }) => {
+        if (streamedSynthesis !== this.#deps.defaults.streamedSynthesis) streamedSynthesis?.close();
+      });
+    this.#deps.providers.close();
+  }
+
+  async #open(config: SpeechConfig, key: string): Promise<SessionSynthesis> {
+    const { providers, defaults, onError } = this.#deps;
+    try {
+      return this.#synthesisOf(await providers.synthesizers(config), key);
+    } catch (error) {
+      onError(error, 'speech synthesis of the agent not usable');
+      const defaultVoice = this.#deps.lastVoice?.name ?? 'default';
+      const from = config.synthesis?.provider ?? defaultVoice;
+      this.leave('synthesis', from, defaultVoice, error);
+      return defaults;
+    }
+  }
+
+  #synthesisOf(vendors: readonly Synthesizer[], key: string): SessionSynthesis {
+    const { lastVoice, clock, cache, projectId, sampleRateHz, providers, onError } = this.#deps;
+    const [first, ...others] = vendors;
+    if (!first) throw new ModelError('model_rejected', 'no speech provider');
+    const voices = new Map(vendors.map((vendor) => [this.#deps.forWholeTexts(vendor), vendor]));
+    const [firstVoice, ...otherVoices] = voices.keys();
+    const hasLast = lastVoice === undefined || vendors.some(({ name }) => name === lastVoice.name);
+    const fallbacks = hasLast ? otherVoices : [...otherVoices, lastVoice];
+    const next = others[0]?.name ?? lastVoice?.name ?? first.name;
+    const shared = {
+      cache,
+      clock,
+      cacheScope: `${projectId} ${key}`,
+      isWorking: (voice: TextToSpeech) => {
+        const vendor = voices.get(voice);
+        return vendor === undefined || providers.isWorking(vendor);
+      },
+      onVendor: (voice: TextToSpeech, error: unknown) => {
+        const vendor = voices.get(voice);
+        if (vendor) providers.report(vendor, error);
+      },
+      onFallback: (from: string, to: string, error: unknown) => this.leave('synthesis', from, to, error),
+      onFailure: (error: unknown) => onError(error, 'speech synthesis failed, retrying'),
+    };
+    if (!takesWords(first)) {
+      if (!firstVoice) throw new ModelError('model_rejected', 'no speech provider');
+      return {
+        synthesis: new SpeechSynthesis({ ...shared, textToSpeech: firstVoice, fallbacks }, sampleRateHz),
+      };
+    }
+    // Where no other voice is left, the same one says the rest.
+    const [textToSpeech = firstVoice, ...rest] = fallbacks;
+    if (!textToSpeech) throw new ModelError('model_rejected', 'no speech provider');
+    const fallback = new SpeechSynthesis({ ...shared, textToSpeech, fallbacks: rest }, sampleRateHz);
+    const streamed = {
+      textToSpeech: first,
+      fallback,
+      clock,
+      isWorking: () => providers.isWorking(first),
+      onSpoken: () => providers.report(first, undefined),
+      onFailure: (error: unknown) => {
+        onError(error, 'speech synthesis failed, retrying');
+        providers.report(first, error);
+        this.leave('synthesis', first.name, next, error);
+      },
+    };
+    return { synthesis: fallback, streamedSynthesis: new StreamedSynthesis(streamed, sampleRateHz) };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown';
+}

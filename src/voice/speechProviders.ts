@@ -1,0 +1,35 @@
+import type { SpeechConfig } from '../agents/speech/speechConfig.ts';
+import type { Recognizer } from '../providers/ports/recognizer.ts';
+import type { Synthesizer } from '../providers/ports/synthesizer.ts';
+
+/** Finds the vendors that an agent or a node names. */
+export interface SpeechProviders {
+  /** For one call, with the credentials that the project has now. */
+  open(projectId: string, onFallback: (fallback: ProviderFallback) => void): CallProviders;
+}
+
+export interface CallProviders {
+  /**
+   * In the order of preference, at least one; what cannot be used is reported and left out.
+   *
+   * @throws {ModelError} When none can be used.
+   */
+  recognizers(config: SpeechConfig): Promise<readonly Recognizer[]>;
+  /** The same for speech synthesis. */
+  synthesizers(config: SpeechConfig): Promise<readonly Synthesizer[]>;
+  /** Whether a vendor has not failed just now. */
+  isWorking(vendor: Synthesizer): boolean;
+  /** It has spoken, or failed. */
+  report(vendor: Synthesizer, error: unknown): void;
+  /** The call is over. Idempotent. */
+  close(): void;
+}
+
+/** A vendor was left for the next one. */
+export interface ProviderFallback {
+  readonly kind: 'recognition' | 'synthesis';
+  /** By the names of the settings. */
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+}

@@ -1,0 +1,139 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { WebSocketServer } from 'ws';
+import type { ProviderCredentials } from '../../../src/agents/speech/providerCredentials.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createDnsLookup } from '../../../src/infra/httpClient/lookup.ts';
+import { isStreaming, type Recognizer } from '../../../src/providers/ports/recognizer.ts';
+import type { RecognitionEvent } from '../../../src/providers/ports/streamingSpeechToText.ts';
+import { SelectedSpeechProviders } from '../../../src/providers/selection/speechProviders.ts';
+import type { ProviderFallback } from '../../../src/voice/speechProviders.ts';
+import { listenOnLoopback } from '../../support/loopbackServer.ts';
+
+/** A server of `stt.callway.v1` that takes one key. */
+async function startServer(key: string) {
+  const server = createServer();
+  const keys: (string | undefined)[] = [];
+  const sockets = new WebSocketServer({
+    server,
+    handleProtocols: ([first]) => first ?? false,
+    verifyClient({ req }: { req: IncomingMessage }) {
+      keys.push(req.headers.authorization);
+      return req.headers.authorization === `Bearer ${key}`;
+    },
+  });
+  sockets.on('connection', (socket) => {
+    socket.once('message', () => socket.send(JSON.stringify({ type: 'final', text: 'a table' })));
+  });
+  const { port, close } = await listenOnLoopback(server);
+  onTestFinished(close);
+  return { baseUrl: `http://127.0.0.1:${port}`, keys };
+}
+
+function providersOf(options: {
+  readonly installation?: { readonly baseUrl: string; readonly apiKey: string };
+  readonly project?: { baseUrl: string | null; apiKey: string };
+  readonly allowsLoopback?: boolean;
+}) {
+  const { installation = {}, allowsLoopback = true } = options;
+  const fallbacks: ProviderFallback[] = [];
+  const stored: ProviderCredentials[] = [];
+  const put = (credentials: { baseUrl: string | null; apiKey: string }) => {
+    stored.splice(0, 1, { name: 'custom_stt', updatedAt: '2026-01-01T00:00:00.000Z', ...credentials });
+  };
+  if (options.project) put(options.project);
+  const providers = new SelectedSpeechProviders({
+    defaults: { recognition: { provider: 'local' }, synthesis: { provider: 'local' } },
+    credentials: (name) => (name === 'custom_stt' ? installation : {}),
+    projectCredentials: async () => [...stored],
+    guard: { policy: { allowInsecureLoopback: allowsLoopback }, lookup: createDnsLookup() },
+    options: (credentials) => ({
+      credentials,
+      clock: systemClock,
+      timeoutMs: 1000,
+      searchPath: '',
+      warn: () => undefined,
+    }),
+    metrics: () => ({ recordError: () => undefined, recordFirstOutput: () => undefined }),
+    clock: systemClock,
+    onError: () => undefined,
+  });
+  onTestFinished(() => providers.close());
+  const open = () => {
+    const call = providers.open('project-1', (fallback) => void fallbacks.push(fallback));
+    onTestFinished(() => call.close());
+    return call;
+  };
+  return { open, fallbacks, put };
+}
+
+/** The first final transcript, or the failure. */
+function hear(recognizer: Recognizer | undefined): Promise<string> {
+  if (!recognizer || !isStreaming(recognizer)) throw new Error('not a streaming recognizer');
+  return new Promise((resolve) => {
+    const onEvent = (event: RecognitionEvent) => {
+      if (event.type === 'final') resolve(event.transcript.text);
+      if (event.type === 'failed') resolve(event.error.message);
+    };
+    const connection = recognizer.connect({ sampleRateHz: 16_000 }, onEvent);
+    onTestFinished(() => connection.close());
+  });
+}
+
+const CUSTOM = { recognition: { provider: 'custom' } } as const;
+
+test('A project’s credentials go before the installation’s, and a new key holds for the next call', async () => {
+  const own = await startServer('new');
+  const installation = await startServer('theirs');
+  const { open, put } = providersOf({
+    installation: { baseUrl: installation.baseUrl, apiKey: 'theirs' },
+    project: { baseUrl: own.baseUrl, apiKey: 'old' },
+  });
+  const [refused] = await open().recognizers(CUSTOM);
+  expect(await hear(refused)).toMatch(/refuses the key/);
+  put({ baseUrl: own.baseUrl, apiKey: 'new' });
+  const [accepted] = await open().recognizers(CUSTOM);
+  expect(await hear(accepted)).toBe('a table');
+  expect([own.keys, installation.keys]).toEqual([['Bearer old', 'Bearer new'], []]);
+});
+
+test('A project without an address has its key at the installation’s', async () => {
+  const { baseUrl, keys } = await startServer('own');
+  const { open } = providersOf({
+    installation: { baseUrl, apiKey: 'theirs' },
+    project: { baseUrl: null, apiKey: 'own' },
+  });
+  expect(await hear((await open().recognizers(CUSTOM))[0])).toBe('a table');
+  expect(keys).toEqual(['Bearer own']);
+});
+
+test('A project’s address is guarded, and the installation’s is not', async () => {
+  const { baseUrl, keys } = await startServer('k');
+  const credentials = { baseUrl, apiKey: 'k' };
+  const guarded = providersOf({ project: credentials, allowsLoopback: false });
+  expect(await hear((await guarded.open().recognizers(CUSTOM))[0])).toMatch(/cannot be reached/);
+  expect(keys).toEqual([]);
+  const trusted = providersOf({ installation: credentials, allowsLoopback: false });
+  expect(await hear((await trusted.open().recognizers(CUSTOM))[0])).toBe('a table');
+});
+
+test('Vendors that stream form one chain, and those behind it take an utterance at a time', async () => {
+  const { baseUrl } = await startServer('k');
+  const { open } = providersOf({ installation: { baseUrl, apiKey: 'k' } });
+  const found = await open().recognizers({
+    ...CUSTOM,
+    fallback: { recognition: [{ provider: 'openai' }, { provider: 'openai', options: { batch: true } }] },
+  });
+  expect(found.map((one) => [one.name, isStreaming(one)])).toEqual([
+    ['custom', true],
+    ['openai', false],
+  ]);
+});
+
+test('A provider that is not configured is left for the one behind it', async () => {
+  const { open } = providersOf({});
+  const fallback = { recognition: [{ provider: 'local' }] } as const;
+  const found = await open().recognizers({ ...CUSTOM, fallback: { recognition: [...fallback.recognition] } });
+  expect(found.map(({ name }) => name)).toEqual(['local']);
+  await expect(open().recognizers(CUSTOM)).rejects.toThrow('custom cannot be used');
+});

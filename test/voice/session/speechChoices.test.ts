@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import type { SpeechConfig } from '../../../src/agents/speech/speechConfig.ts';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import type { Recognizer } from '../../../src/providers/ports/recognizer.ts';
+import type { RecognitionConnectionOptions } from '../../../src/providers/ports/streamingSpeechToText.ts';
+import type { Synthesizer } from '../../../src/providers/ports/synthesizer.ts';
+import type { CallProviders } from '../../../src/voice/speechProviders.ts';
+import { scriptedRecognizer } from '../support/scriptedRecognizer.ts';
+import { scriptedVoice } from '../support/scriptedSpeech.ts';
+import { scriptedSynthesizer } from '../support/scriptedSynthesizer.ts';
+import { GREETING, greeted, nodeWith, simulatedCall } from '../support/simulatedCall.ts';
+
+const PLACES = [['agent'], ['node']] as const;
+
+/** A call whose agent or node has this speech, by these vendors. */
+function callWith(
+  place: 'agent' | 'node',
+  speech: SpeechConfig,
+  vendors: { readonly recognizers?: readonly Recognizer[]; readonly synthesizers?: readonly Synthesizer[] },
+) {
+  const asked: SpeechConfig[] = [];
+  const failed: unknown[] = [];
+  const providers: CallProviders = {
+    async recognizers(config) {
+      asked.push(config);
+      return vendors.recognizers ?? [scriptedRecognizer(true)];
+    },
+    async synthesizers(config) {
+      asked.push(config);
+      return vendors.synthesizers ?? [scriptedVoice()];
+    },
+    isWorking: () => true,
+    report: (_vendor, error) => void (error === undefined || failed.push(error)),
+    close: () => undefined,
+  };
+  const byDefault = scriptedRecognizer(true);
+  const call = simulatedCall({
+    answer: (index) => (index === 0 ? GREETING : { text: 'Certainly.' }),
+    speechToText: byDefault,
+    providers,
+    agent: { speech: place === 'agent' ? speech : null },
+    pathway: nodeWith(place === 'node' ? { speech } : {}),
+  });
+  return { call, asked, byDefault, failed };
+}
+
+test.each(PLACES)('speech of the %s names who hears and who speaks', async (place) => {
+  const speech = {
+    recognition: { provider: 'openai', model: 'hearing', options: { batch: true } },
+    synthesis: { provider: 'custom', model: 'speaking', voice: 'mia' },
+  } as const;
+  const [recognizer, voice] = [scriptedRecognizer(true), scriptedSynthesizer()];
+  const vendors = { recognizers: [recognizer], synthesizers: [voice] };
+  const { call, asked, byDefault } = callWith(place, speech, vendors);
+  await greeted(call);
+  expect(asked).toContainEqual(expect.objectContaining(speech));
+  expect(voice.requests.map(({ text }) => text)).toEqual([GREETING.text]);
+  await call.say('', 1000);
+  recognizer.final('a table');
+  recognizer.emit({ type: 'end_of_turn' });
+  await greeted(call);
+  expect(call.voice.texts).toEqual([]);
+  expect([byDefault.heardSamples, recognizer.heardSamples > 8000]).toEqual([0, true]);
+  await call.stream.hangUp();
+  expect(call.transcript()).toContain('user: a table');
+});
+
+test.each(PLACES)('language and keyterms of the %s are told to the recognizer', async (place) => {
+  const told: RecognitionConnectionOptions[] = [];
+  const scripted = scriptedRecognizer(true);
+  const recognizer = {
+    ...scripted,
+    connect(...[options, onEvent]: Parameters<typeof scripted.connect>) {
+      told.push(options);
+      return scripted.connect(options, onEvent);
+    },
+  };
+  const recognition = { language: 'zh-TW', keyterms: ['Callway'] };
+  const { call } = callWith(place, { recognition }, { recognizers: [recognizer] });
+  await greeted(call);
+  expect(told).toEqual([expect.objectContaining(recognition)]);
+  await call.stream.hangUp();
+});
+
+test.each(PLACES)('speech of the %s names who takes over', async (place) => {
+  const fallback = {
+    recognition: [
+      { provider: 'openai', model: 'second', language: 'de', keyterms: ['x'], options: { batch: true } },
+    ],
+    synthesis: [{ provider: 'openai', model: 'second', voice: 'echo' }],
+  } as const satisfies SpeechConfig['fallback'];
+  const [first, second] = [scriptedRecognizer(true), scriptedRecognizer(true)];
+  const broken = { ...scriptedSynthesizer(), name: 'broken', isManual: true };
+  const next = { ...scriptedVoice(), name: 'next' };
+  const speaks = { ...broken, connect: () => ({ close: () => undefined, speak: refusing }) };
+  const config = { fallback: fallback as unknown as SpeechConfig['fallback'] };
+  const vendors = { recognizers: [first, second], synthesizers: [speaks, next] };
+  const { call, asked, failed } = callWith(place, config, vendors);
+  await greeted(call);
+  expect(asked).toContainEqual(expect.objectContaining({ fallback }));
+  expect(next.texts).toEqual(['Hello there.', 'How can I help you?']);
+  expect(failed).toHaveLength(1);
+  first.emit({ type: 'failed', error: new ModelError('model_rejected', 'refuses the key') });
+  await call.say('', 1000);
+  second.final('a table');
+  second.emit({ type: 'end_of_turn' });
+  await greeted(call);
+  await call.stream.hangUp();
+  expect(call.transcript()).toContain('user: a table');
+  expect(call.sessionEvents).toContainEqual(
+    expect.objectContaining({
+      type: 'provider_fallback',
+      data: { kind: 'synthesis', from: 'broken', to: 'next', reason: 'refuses the key' },
+    }),
+  );
+});
+
+const refusing: ReturnType<ReturnType<typeof scriptedSynthesizer>['connect']>['speak'] = (
+  _voice,
+  onEvent,
+) => {
+  queueMicrotask(() =>
+    onEvent({ type: 'failed', error: new ModelError('model_rejected', 'refuses the key') }),
+  );
+  const nothing = () => undefined;
+  return { write: nothing, end: nothing, pause: nothing, resume: nothing, cancel: nothing };
+};
