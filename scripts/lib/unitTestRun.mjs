@@ -28,7 +28,8 @@ export function runUnitTests(cwd, tests, timeoutMs) {
           kill();
         }, timeoutMs)
       : undefined;
-    process.once('exit', kill);
+    // Before other listeners remove the folder in which the tests run.
+    process.prependOnceListener('exit', kill);
     child.once('close', (code) => {
       clearTimeout(timer);
       process.off('exit', kill);
