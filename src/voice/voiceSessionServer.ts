@@ -168,7 +168,8 @@ function openSynthesis(
   }
   if (!fallbackSpeech) throw new Error(`${textToSpeech.name} has no fallback for whole sentences`);
   const synthesis = new SpeechSynthesis({ ...shared, textToSpeech: fallbackSpeech }, sampleRateHz);
-  const streamed = { textToSpeech, fallback: synthesis, clock, onFailure };
+  const voice = { language: DEFAULT_LANGUAGE };
+  const streamed = { textToSpeech, fallback: synthesis, voice, clock, onFailure };
   return { synthesis, streamedSynthesis: new StreamedSynthesis(streamed, sampleRateHz) };
 }
 

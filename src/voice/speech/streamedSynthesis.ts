@@ -16,6 +16,8 @@ export interface StreamedSynthesisDeps {
   readonly textToSpeech: StreamingTextToSpeech;
   /** Speaks what the vendor does not, sentence by sentence. */
   readonly fallback: SpeechSynthesis;
+  /** Of the first text, as far as it is known: the connection is made for it. */
+  readonly voice?: AgentVoice | undefined;
   readonly clock: Clock;
   /** Whether it is tried at all. Default: yes. */
   readonly isWorking?: () => boolean;
@@ -35,7 +37,7 @@ export class StreamedSynthesis {
     if (!isSampleRate(sampleRateHz)) throw new RangeError(`speech cannot be resampled to ${sampleRateHz} Hz`);
     this.#deps = deps;
     this.#sampleRateHz = sampleRateHz;
-    this.#connection = deps.textToSpeech.connect();
+    this.#connection = deps.textToSpeech.connect(deps.voice);
   }
 
   /**

@@ -27,6 +27,8 @@ interface Options {
   readonly status?: number;
   readonly onWords?: VendorSpeech['onWords'];
   readonly delayMs?: number;
+  /** That the connection is made for. */
+  readonly voice?: SpokenVoice;
   readonly onSocket?: (socket: WebSocket, count: number) => void;
 }
 
@@ -63,7 +65,7 @@ async function startVendor(vendor: ScriptedVendor, options: Options = {}) {
     clock,
   });
   onTestFinished(() => synthesizer.close());
-  const connection = synthesizer.connect();
+  const connection = synthesizer.connect(options.voice);
   const open = (voice: SpokenVoice = {}) => {
     const events: SynthesisEvent[] = [];
     const stream = connection.speak(voice, (event) => void events.push(event));
@@ -246,17 +248,20 @@ describe.each(SCRIPTED_VENDORS)('$name', (vendor) => {
 
 test('ElevenLabs has voice, model and language in the address, the speed in its range, and a keep-alive', async () => {
   const clock = createSimulatedClock();
-  const { open, urls, received } = await startVendor(elevenLabs, { clock });
-  const { stream, events } = open({
+  const voice = {
     voice: 'mia/1',
     model: 'eleven_turbo_v2_5',
     language: 'zh-TW',
     speed: 2,
-  });
+  };
+  const { open, urls, received } = await startVendor(elevenLabs, { clock, voice });
+  await expect.poll(() => urls.length).toBe(1);
+  const { stream, events } = open(voice);
   stream.write('你好。');
   stream.end();
   await done(events);
-  expect(urls.at(-1)).toContain('/v1/text-to-speech/mia%2F1/multi-stream-input?model_id=eleven_turbo_v2_5');
+  expect(urls).toHaveLength(1);
+  expect(urls[0]).toContain('/v1/text-to-speech/mia%2F1/multi-stream-input?model_id=eleven_turbo_v2_5');
   expect(urls.at(-1)).toContain('language_code=zh');
   expect(received[0]).toContain('"voice_settings":{"speed":1.2}');
   expect(events.find(({ type }) => type === 'words')).toMatchObject({
