@@ -3,7 +3,7 @@ import { startTestGateway, type TestGateway, type TestProject } from '../support
 import { longestTaskMs } from '../support/mainThreadTime.ts';
 import { type ScriptedUpstream, saying, startScriptedUpstream } from '../support/scriptedUpstream.ts';
 
-/** Of processor time on the event loop. Without its limit, each of the requests below takes more in every round. */
+/** Of processor time on the event loop. A missing limit costs 150 ms (long texts) to a second (outputs in many lines). */
 const LONGEST_TASK_MS = 100;
 /** In one of them, a garbage collection or the first compilation of a function does not fall into the longest task. */
 const ROUNDS = 3;
