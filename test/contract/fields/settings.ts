@@ -3,7 +3,8 @@ import type { FieldTable } from './fieldTable.ts';
 /** Settings with a test that sets them and sees their effect. The others are at least read by the program. */
 export const SETTINGS_ROWS: FieldTable['rows'] = {
   PORT: 'app/startup.integration.test.ts › A node is alive and not ready while the database is migrated',
-  NODE_URL: 'app/roles.integration.test.ts › a voice node is registered with its address until it stops',
+  NODE_URL:
+    'app/roles.integration.test.ts › a voice thread is registered with its address, or that of its node, until it stops',
   CORS_ORIGINS:
     'api/plugins/cors.integration.test.ts › allows no other origin, and none without configuration',
   DATA_DIR: 'cli/secrets.integration.test.ts › secrets reseal refuses a folder that a running service uses',
