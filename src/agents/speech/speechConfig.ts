@@ -7,6 +7,7 @@ const MAX_NAME_CHARACTERS = 200;
 const MAX_KEYTERMS = 100;
 const MAX_KEYTERM_CHARACTERS = 100;
 const MAX_FALLBACKS = 4;
+const MAX_PRONUNCIATIONS = 200;
 
 const name = text(1, MAX_NAME_CHARACTERS);
 
@@ -34,7 +35,16 @@ const synthesis = z.strictObject({
 export const speech = z
   .strictObject({
     recognition: recognition.optional(),
-    synthesis: synthesis.optional(),
+    synthesis: synthesis
+      .extend({
+        speed: z.number().min(0.5).max(2).optional().describe('1 is the voice’s own pace, and the default.'),
+      })
+      .optional(),
+    pronunciations: z
+      .array(z.strictObject({ word: name, say: name }))
+      .max(MAX_PRONUNCIATIONS)
+      .optional()
+      .describe('How words are said, in the order of precedence.'),
     fallback: z
       .strictObject({
         recognition: z
@@ -75,6 +85,7 @@ export function speechOf(
   return {
     recognition: { ...heard, ...node.recognition },
     synthesis: { ...(isOther('synthesis') ? {} : agent.synthesis), ...node.synthesis },
+    pronunciations: node.pronunciations ?? agent.pronunciations,
     fallback: { ...agent.fallback, ...node.fallback },
   };
 }

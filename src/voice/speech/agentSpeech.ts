@@ -184,7 +184,7 @@ export class AgentSpeech {
 
   async #speakPiece({ text: piece, spokenBy }: Piece): Promise<void> {
     const { streamedSynthesis, synthesis } = spokenBy;
-    const { voice } = this.#deps;
+    const voice = { ...this.#deps.voice, ...spokenBy.manner };
     const words = speakable(piece.text);
     if (piece.isComplete && !isSpeakable(words)) return;
     this.#heardText.beginPiece(piece);

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import type { Recognizer } from '../../providers/ports/recognizer.ts';
 import { type Synthesizer, takesWords } from '../../providers/ports/synthesizer.ts';
-import type { TextToSpeech } from '../../providers/ports/textToSpeech.ts';
+import type { AgentVoice, TextToSpeech } from '../../providers/ports/textToSpeech.ts';
 import type { CallProviders, ProviderFallback } from '../speechProviders.ts';
 import { type SpeechCache, SpeechSynthesis } from './speechSynthesis.ts';
 import { StreamedSynthesis } from './streamedSynthesis.ts';
@@ -13,6 +13,7 @@ export interface SessionSynthesis {
   readonly synthesis: SpeechSynthesis;
   /** Speaks texts while they are written; absent where the vendor takes whole sentences. */
   readonly streamedSynthesis?: StreamedSynthesis | undefined;
+  readonly manner?: Pick<AgentVoice, 'speed' | 'pronunciations'> | undefined;
 }
 
 export interface CallSpeechDeps {
@@ -63,7 +64,7 @@ export class CallSpeech {
       this.latest = this.#deps.defaults;
       return this.latest;
     }
-    const key = JSON.stringify([config.synthesis, config.fallback?.synthesis]);
+    const key = JSON.stringify([config.synthesis, config.fallback?.synthesis, config.pronunciations]);
     const opened = this.#opened.get(key) ?? this.#open(config, key);
     this.#opened.set(key, opened);
     return opened.then((synthesis) => {
@@ -101,7 +102,9 @@ export class CallSpeech {
   async #open(config: SpeechConfig, key: string): Promise<SessionSynthesis> {
     const { providers, defaults, onError } = this.#deps;
     try {
-      return this.#synthesisOf(await providers.synthesizers(config), key);
+      const { synthesis: { speed } = {}, pronunciations } = config;
+      const opened = this.#synthesisOf(await providers.synthesizers(config), key);
+      return { ...opened, manner: { speed, pronunciations } };
     } catch (error) {
       onError(error, 'speech synthesis of the agent not usable');
       const defaultVoice = this.#deps.lastVoice?.name ?? 'default';

@@ -53,6 +53,12 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
       'speech.fallback.synthesis[].voice':
         'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'speech.synthesis.speed':
+        'voice/session/speechChoices.test.ts › speed and pronunciations of the %s shape what is said',
+      'speech.pronunciations[].word':
+        'voice/session/speechChoices.test.ts › speed and pronunciations of the %s shape what is said',
+      'speech.pronunciations[].say':
+        'voice/session/speechChoices.test.ts › speed and pronunciations of the %s shape what is said',
       'turnDetection.mode':
         'voice/session/turnDetection.test.ts › mode of the %s decides whether turn events count',
       'turnDetection.eagerness':
@@ -158,6 +164,12 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
       'data.speech.fallback.synthesis[].voice':
         'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'data.speech.synthesis.speed':
+        'voice/session/speechChoices.test.ts › speed and pronunciations of the %s shape what is said',
+      'data.speech.pronunciations[].word':
+        'voice/session/speechChoices.test.ts › speed and pronunciations of the %s shape what is said',
+      'data.speech.pronunciations[].say':
+        'voice/session/speechChoices.test.ts › speed and pronunciations of the %s shape what is said',
       'data.turnDetection.mode':
         'voice/session/turnDetection.test.ts › mode of the %s decides whether turn events count',
       'data.turnDetection.eagerness':

@@ -4,6 +4,7 @@ import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import type { Recognizer } from '../../../src/providers/ports/recognizer.ts';
 import type { RecognitionConnectionOptions } from '../../../src/providers/ports/streamingSpeechToText.ts';
 import type { Synthesizer } from '../../../src/providers/ports/synthesizer.ts';
+import type { SynthesisRequest, TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
 import type { CallProviders } from '../../../src/voice/speechProviders.ts';
 import { scriptedRecognizer } from '../support/scriptedRecognizer.ts';
 import { scriptedVoice } from '../support/scriptedSpeech.ts';
@@ -125,3 +126,20 @@ const refusing: ReturnType<ReturnType<typeof scriptedSynthesizer>['connect']>['s
   const nothing = () => undefined;
   return { write: nothing, end: nothing, pause: nothing, resume: nothing, cancel: nothing };
 };
+
+test.each(PLACES)('speed and pronunciations of the %s shape what is said', async (place) => {
+  const voice = scriptedVoice();
+  const requests: SynthesisRequest[] = [];
+  const noting: TextToSpeech = {
+    ...voice,
+    synthesize(request, signal) {
+      requests.push(request);
+      return voice.synthesize(request, signal);
+    },
+  };
+  const speech = { synthesis: { speed: 1.5 }, pronunciations: [{ word: 'Hello', say: 'Hallo' }] };
+  const { call } = callWith(place, speech, { synthesizers: [noting] });
+  await greeted(call);
+  expect(requests[0]).toMatchObject({ text: 'Hallo there.', speed: 1.5 });
+  await call.stream.hangUp();
+});
