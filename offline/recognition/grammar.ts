@@ -83,8 +83,10 @@ export function answerGrammar(
 export function answerIn(words: string): string {
   const heard = words.split(' ');
   const from = heard.findIndex((word) => !NOISE_WORDS.has(word));
+  const begin = heard.findIndex((word) => !NOISE_WORDS.has(word) && !LEADS.includes(word));
   const to = heard.findLastIndex((word) => !NOISE_WORDS.has(word)) + 1;
-  const answer = heard.slice(Math.max(0, from), to);
+  // A breath before the answer may sound like "uh".
+  const answer = heard.slice(Math.max(0, begin < 0 ? from : begin), to);
   const isAnswer = from <= MAX_NOISES_BEFORE && heard.length - to <= MAX_NOISES_AFTER;
   return isAnswer && !answer.some((word) => word.startsWith(SOUND)) ? answer.join(' ') : '';
 }

@@ -65,6 +65,7 @@ const cases: readonly AlertCase[] = [
       ['callway_call_places_limit', steady(100)],
     ],
   },
+  one('CallwayNodeOverloaded', 'callway_node_overloaded{instance="a",part="rtp"}', steady(1), steady(0)),
   one('CallwayCallsWait', 'callway_queue_jobs{queue="calls",state="waiting"}', steady(200), steady(10)),
   {
     alert: 'CallwaySlowTurns',

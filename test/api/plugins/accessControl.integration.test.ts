@@ -40,7 +40,9 @@ function accessOf(method: string, path: string): string {
   if ([PROJECT, `${PROJECT}/legacy-usage`, `${PROJECT}/usage`].includes(path)) return 'see';
   if (/^\/(trunks|phone-numbers)\b/.test(path.slice(PROJECT.length)))
     return method === 'GET' ? 'see' : 'operate';
-  const managed = ['api-keys', 'audit-log', 'webhook-secret'].map((name) => `${PROJECT}/${name}`);
+  const managed = ['api-keys', 'audit-log', 'providers', 'webhook-secret'].map(
+    (name) => `${PROJECT}/${name}`,
+  );
   if (managed.some((one) => path.startsWith(one))) return 'manage';
   if (path.startsWith('/project/') || namesNoProject(path)) return 'legacy';
   if (path.endsWith('/sessions/search')) return 'read';
