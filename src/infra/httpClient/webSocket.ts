@@ -88,6 +88,9 @@ function opened(socket: WebSocket, signal: AbortSignal): Promise<void> {
     };
     socket.once('open', () => {
       settle();
+      // A message may have come with the handshake: it waits until the caller, which goes on in this turn, listens.
+      socket.pause();
+      setImmediate(() => socket.resume());
       resolve();
     });
     socket.once('error', (error) => {
