@@ -10,13 +10,13 @@ const SERVICE = fileURLToPath(new URL('support/service.ts', import.meta.url));
 const forever = new AbortController().signal;
 
 let folder: string;
-let pocketsphinx: Pocketsphinx;
+let pocketsphinx: Pocketsphinx | undefined;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'recognizer-'));
-  pocketsphinx = createPocketsphinx(folder);
 });
 afterEach(async () => {
-  await pocketsphinx.close();
+  await pocketsphinx?.close();
+  pocketsphinx = undefined;
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -28,6 +28,8 @@ async function recognizerIs(script: string): Promise<void> {
 }
 
 async function recognize(): Promise<string> {
+  // It looks for the program as soon as it is created.
+  pocketsphinx ??= createPocketsphinx(folder);
   const utterance = pocketsphinx.open({ isNarrowband: false });
   try {
     utterance.push(new Int16Array(1600));
