@@ -98,8 +98,8 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       models: { chat: options.model, smart: 'm-smart', balance: 'm-balance', turbo: 'm-turbo' },
       tools: options.toolRunner ?? { run: async () => ({ ok: false, text: 'no tools here' }) },
       templates: createTemplateCache(),
-      // A simulated clock would never end the rest that a slow machine makes a project take.
-      shares: new ComputeShares({ clock: systemClock }),
+      // The first templates of a process are slow, and a simulated clock would never end the rest after them.
+      shares: new ComputeShares({ clock: systemClock, startStopwatch: () => ({ elapsedMs: () => 0 }) }),
       ...(options.knowledge ? { knowledge: options.knowledge } : {}),
       clock: options.clock ?? systemClock,
       onTemplateProblem: (_session, problem) => void templateProblems.push(problem),
