@@ -20,7 +20,7 @@ const CALL_LIMITS =
   'Which numbers the project may call, and how much: protects against stolen keys and high bills.';
 
 const RETENTION =
-  'How many days the project’s data is kept; null keeps it. What nobody has set is kept as long as sessions are.';
+  'For how many days each kind of the project’s data is kept; null keeps it for ever. Default: as long as sessions; tests 30.';
 
 const QUOTAS = 'How much the project may hold: protects the installation’s other projects.';
 
@@ -31,7 +31,7 @@ const fields = {
     .min(1)
     .max(LONGEST_SESSION_IDLE_MINUTES)
     .describe(
-      'A live session without activity for this many minutes is ended; chats that nobody has set it for, after `chatIdleMinutes`. The agent’s `sessionIdleMinutes` goes before it.',
+      'A live session without activity for this many minutes is ended; chats after `chatIdleMinutes`, unless this was set. The agent’s `sessionIdleMinutes` goes before it.',
     ),
   historyRetentionDays: z
     .int()

@@ -6,7 +6,7 @@ export const LONGEST_RETENTION_DAYS = 3650;
 const days = (description: string, least = 1) =>
   z.int().min(least).max(LONGEST_RETENTION_DAYS).nullable().describe(description);
 
-/** How long what a project has gathered is kept, as somebody sets it. */
+/** For how many days each kind of a project's data is kept, as a request sets it. */
 export const retentionDaysPatch = z
   .strictObject({
     sessions: days('Transcripts, events and calls, after the end of the session; 0 keeps none.', 0),
@@ -19,7 +19,7 @@ export const retentionDaysPatch = z
 
 const shown = z.int().min(0).nullable();
 
-/** As it acts. */
+/** The same with the defaults filled in. */
 export const retentionDays = z
   .object({ sessions: shown, recordings: shown, deliveries: shown, traces: shown, tests: shown })
   .meta({ id: 'RetentionDays' });
@@ -27,7 +27,10 @@ export const retentionDays = z
 export type RetentionDays = z.infer<typeof retentionDays>;
 export type RetentionDaysPatch = z.infer<typeof retentionDaysPatch>;
 
-/** What nobody has set is kept as long as sessions are; deliveries and tests are kept where sessions are not. */
+/**
+ * Fills in the defaults: recordings and traces are kept as long as sessions, deliveries too unless sessions are not kept
+ * at all, and test runs for 30 days.
+ */
 export function retentionFrom(
   sessions: number | null,
   {

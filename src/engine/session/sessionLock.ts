@@ -10,7 +10,7 @@ export interface HeldLock {
   readonly lost: AbortSignal;
   /** Whether another holder released the lock a moment before, so that a session read meanwhile may be stale. */
   readonly wasContended: boolean;
-  /** Whether this node was the last one to hold it, too; of a lock that was acquired with `remembers`. */
+  /** Whether this node also held the lock the last time. Only reported with `reportsLastHolder`. */
   readonly wasOwn?: boolean;
   /** Idempotent. */
   release(): Promise<void>;
@@ -19,10 +19,10 @@ export interface HeldLock {
 /** Lets one turn of a session run at a time across all nodes. */
 export interface SessionLock {
   /**
-   * @param remembers - Whether a later `acquire` tells that nobody else has held it since.
+   * @param reportsLastHolder - Report in `wasOwn` whether another node has held the lock since this one did.
    * @throws {CallwayError} 409 `session_busy` after the longest wait; 503 when the lock service is unavailable.
    */
-  acquire(projectId: string, sessionId: string, remembers?: boolean): Promise<HeldLock>;
+  acquire(projectId: string, sessionId: string, reportsLastHolder?: boolean): Promise<HeldLock>;
 }
 
 /**

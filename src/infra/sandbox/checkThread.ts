@@ -21,7 +21,7 @@ setThreadPriority(constants.priority.PRIORITY_NORMAL);
 
 const validators = new LRUCache<string, ValidateFunction>({ max: MAX_COMPILED });
 
-/** Details of a refusal; a graph can have more errors than anybody reads. */
+/** Maximum number of details in an error response; a large graph can have thousands of errors. */
 const MAX_DETAILS = 100;
 const MAX_PROBLEMS = 2_000;
 

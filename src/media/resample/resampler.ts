@@ -42,8 +42,8 @@ const STEPS: Readonly<Record<`${SampleRateHz}>${SampleRateHz}`, readonly Step[]>
 };
 
 /** The rate that telephony, recordings and agents use: 8 kHz for a narrowband codec, 16 kHz for any other. */
-export function speechRateHz(codecRateHz: SampleRateHz): 8000 | 16_000 {
-  return codecRateHz === 8000 ? 8000 : 16_000;
+export function speechRateHz(codecRateHz: number): 8000 | 16_000 {
+  return codecRateHz <= 8000 ? 8000 : 16_000;
 }
 
 export function isSampleRate(rateHz: number): rateHz is SampleRateHz {

@@ -1,18 +1,17 @@
 import { z } from 'zod';
+import { languageCode } from '../../base/languageCode.ts';
+import { speechRateHz } from '../../media/resample/resampler.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
 import {
   encodeL16,
-  languageCode,
   type ProtocolConnection,
   type ProtocolOptions,
   type RecognitionProtocol,
   reportedError,
-  speechRateHz,
   turnTranscript,
-  type WebSocketTarget,
-  webSocketUrl,
 } from '../recognition/protocol.ts';
-import { createSocketRecognizer, type SocketRecognizerDeps } from '../recognition/socketRecognizer.ts';
+import { createSocketRecognizer, type VendorRecognizerDeps } from '../recognition/socketRecognizer.ts';
+import { type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
 
 const BASE_URL = 'https://streaming.assemblyai.com';
 const ENGLISH_MODEL = 'universal-streaming-english';
@@ -54,24 +53,17 @@ const turn = z.object({
 const message = z.looseObject({ type: z.string() });
 const failure = z.object({ error_code: z.number().optional(), error: z.string().default('') });
 
-export interface AssemblyAiSpeechToTextDeps extends SocketRecognizerDeps {
-  readonly baseUrl?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly model?: string | undefined;
-  readonly options?: unknown;
-}
-
 /**
  * Universal-Streaming.
  *
  * @throws {ZodError} When the options are not the vendor's.
  * @see https://www.assemblyai.com/docs/streaming/message-sequence
  */
-export function createAssemblyAiSpeechToText(deps: AssemblyAiSpeechToTextDeps): StreamingSpeechToText {
+export function createAssemblyAiSpeechToText(deps: VendorRecognizerDeps): StreamingSpeechToText {
   return createSocketRecognizer(assemblyAiProtocol(deps), deps);
 }
 
-function assemblyAiProtocol(deps: AssemblyAiSpeechToTextDeps): RecognitionProtocol {
+function assemblyAiProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
   const options = ASSEMBLYAI_OPTIONS.parse(deps.options ?? {});
   return {
     name: 'assemblyai',
@@ -86,7 +78,7 @@ function assemblyAiProtocol(deps: AssemblyAiSpeechToTextDeps): RecognitionProtoc
 }
 
 function targetOf(
-  { baseUrl = BASE_URL, apiKey, model }: AssemblyAiSpeechToTextDeps,
+  { baseUrl = BASE_URL, apiKey, model }: VendorRecognizerDeps,
   options: z.infer<typeof ASSEMBLYAI_OPTIONS>,
   { sampleRateHz, language, keyterms = [] }: ProtocolOptions,
 ): WebSocketTarget {

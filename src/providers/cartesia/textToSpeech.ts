@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { languageCode } from '../../base/languageCode.ts';
 import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
-import { webSocketUrl } from '../recognition/protocol.ts';
+import { webSocketUrl } from '../sockets/target.ts';
 import {
-  baseLanguage,
   clampedSpeed,
   type IdentifiedEvent,
   L16Decoder,
@@ -87,7 +87,7 @@ class CartesiaConnection implements SynthesisProtocolConnection {
       model_id: voice.model ?? this.#defaults.model ?? DEFAULT_MODEL,
       voice: { mode: 'id', id: voice.voice ?? this.#defaults.voice ?? DEFAULT_VOICE },
       output_format: { container: 'raw', encoding: 'pcm_s16le', sample_rate: SAMPLE_RATE_HZ },
-      language: baseLanguage(voice.language),
+      language: languageCode(voice.language),
       max_buffer_delay_ms: MAX_BUFFER_DELAY_MS,
       add_timestamps: true,
       ...(speed === undefined ? {} : { generation_config: { speed } }),

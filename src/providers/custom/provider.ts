@@ -1,7 +1,7 @@
 import type { StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
 import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
 import type { SpeechToTextOptions, TextToSpeechOptions } from '../providerOptions.ts';
-import { createDial } from '../recognition/dial.ts';
+import { createDial } from '../sockets/dial.ts';
 import { createCustomSpeechToText } from './speechToText.ts';
 import { createCustomTextToSpeech } from './textToSpeech.ts';
 

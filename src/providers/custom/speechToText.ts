@@ -1,13 +1,9 @@
 import { z } from 'zod';
 import { ModelError } from '../ports/modelError.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
-import {
-  encodeL16,
-  type ProtocolConnection,
-  type RecognitionProtocol,
-  webSocketUrl,
-} from '../recognition/protocol.ts';
+import { encodeL16, type ProtocolConnection, type RecognitionProtocol } from '../recognition/protocol.ts';
 import { createSocketRecognizer, type SocketRecognizerDeps } from '../recognition/socketRecognizer.ts';
+import { bearer, webSocketUrl } from '../sockets/target.ts';
 
 const SUBPROTOCOL = 'stt.callway.v1';
 const SAMPLE_RATE_HZ = 16_000;
@@ -51,7 +47,7 @@ function customProtocol({ baseUrl, apiKey }: CustomSpeechToTextDeps): Recognitio
         target: {
           url: webSocketUrl(baseUrl, '/').href,
           subprotocol: SUBPROTOCOL,
-          ...(apiKey === undefined ? {} : { headers: { authorization: `Bearer ${apiKey}` } }),
+          ...bearer(apiKey),
         },
         greeting: JSON.stringify({ type: 'start', sampleRateHz, encoding: 'l16', language, keyterms }),
         goodbye: JSON.stringify({ type: 'stop' }),

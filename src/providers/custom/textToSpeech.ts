@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ModelError } from '../ports/modelError.ts';
 import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
-import { webSocketUrl } from '../recognition/protocol.ts';
+import { bearer, webSocketUrl } from '../sockets/target.ts';
 import {
   type IdentifiedEvent,
   L16Decoder,
@@ -47,7 +47,7 @@ function customProtocol({ baseUrl, apiKey, voice: defaultVoice }: CustomTextToSp
     target: () => ({
       url: webSocketUrl(baseUrl, '/').href,
       subprotocol: SUBPROTOCOL,
-      ...(apiKey === undefined ? {} : { headers: { authorization: `Bearer ${apiKey}` } }),
+      ...bearer(apiKey),
     }),
     open: () => customConnection(defaultVoice),
   };

@@ -1,17 +1,16 @@
 import { z } from 'zod';
+import { languageCode } from '../../base/languageCode.ts';
+import { speechRateHz } from '../../media/resample/resampler.ts';
 import type { RecognitionEvent, TurnTranscript } from '../ports/streamingSpeechToText.ts';
 import {
-  encodeL16,
-  languageCode,
   type ProtocolConnection,
   type ProtocolOptions,
   type RecognitionProtocol,
   reportedError,
-  speechRateHz,
   turnTranscript,
-  type WebSocketTarget,
-  webSocketUrl,
 } from '../recognition/protocol.ts';
+import { type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
+import { SentAudio } from './sentAudio.ts';
 import { authorization, type DeepgramSettings } from './settings.ts';
 
 const ENGLISH_MODEL = 'flux-general-en';
@@ -96,23 +95,19 @@ function targetOf(
 class FluxConnection implements ProtocolConnection {
   readonly target: WebSocketTarget;
   readonly goodbye = JSON.stringify({ type: 'CloseStream' });
-  readonly #sampleRateHz: number;
-  #sentSamples = 0;
-  /** Position of the audio whose words were asked for. */
-  #askedMs: number | undefined;
+  readonly #audio: SentAudio;
 
   constructor(target: WebSocketTarget, sampleRateHz: number) {
     this.target = target;
-    this.#sampleRateHz = sampleRateHz;
+    this.#audio = new SentAudio(sampleRateHz);
   }
 
   encode(samples: Int16Array): Uint8Array {
-    this.#sentSamples += samples.length;
-    return encodeL16(samples);
+    return this.#audio.encode(samples);
   }
 
   finalize(): string {
-    this.#askedMs = (this.#sentSamples * 1000) / this.#sampleRateHz;
+    this.#audio.ask();
     return JSON.stringify({ type: 'ForceEndTurn' });
   }
 
@@ -132,7 +127,7 @@ class FluxConnection implements ProtocolConnection {
       case 'TurnResumed':
         return [{ type: 'turn_resumed' }, { type: 'interim', transcript }];
       case 'EndOfTurn':
-        this.#askedMs = undefined;
+        this.#audio.askedMs = undefined;
         return [{ type: 'final', transcript }, { type: 'end_of_turn' }];
       default:
         return transcript.text === '' ? this.#onSilence(info) : [{ type: 'interim', transcript }];
@@ -141,8 +136,8 @@ class FluxConnection implements ProtocolConnection {
 
   /** Without a turn the request is ignored: what follows the asked audio without words is the answer. */
   #onSilence(info: z.infer<typeof turnInfo>): readonly RecognitionEvent[] {
-    if (this.#askedMs === undefined || info.audio_window_end * 1000 < this.#askedMs) return [];
-    this.#askedMs = undefined;
+    if (this.#audio.askedMs === undefined || info.audio_window_end * 1000 < this.#audio.askedMs) return [];
+    this.#audio.askedMs = undefined;
     return [{ type: 'final', transcript: { text: '' } }];
   }
 }

@@ -1,17 +1,16 @@
 import { z } from 'zod';
+import { speechRateHz } from '../../media/resample/resampler.ts';
 import type { RecognitionEvent } from '../ports/streamingSpeechToText.ts';
 import {
-  encodeL16,
   type HeardWord,
   type ProtocolConnection,
   type ProtocolOptions,
   type RecognitionProtocol,
   reportedError,
-  speechRateHz,
   turnTranscript,
-  type WebSocketTarget,
-  webSocketUrl,
 } from '../recognition/protocol.ts';
+import { type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
+import { SentAudio } from './sentAudio.ts';
 import { authorization, type DeepgramSettings } from './settings.ts';
 
 const CHUNK_MS = 40;
@@ -108,10 +107,7 @@ function targetOf(
 class NovaConnection implements ProtocolConnection {
   readonly target: WebSocketTarget;
   readonly goodbye = JSON.stringify({ type: 'CloseStream' });
-  readonly #sampleRateHz: number;
-  #sentSamples = 0;
-  /** Position of the audio whose words were asked for. */
-  #askedMs: number | undefined;
+  readonly #audio: SentAudio;
   /** Final segments of the turn. */
   #segments: string[] = [];
   #words: HeardWord[] = [];
@@ -119,16 +115,15 @@ class NovaConnection implements ProtocolConnection {
 
   constructor(target: WebSocketTarget, sampleRateHz: number) {
     this.target = target;
-    this.#sampleRateHz = sampleRateHz;
+    this.#audio = new SentAudio(sampleRateHz);
   }
 
   encode(samples: Int16Array): Uint8Array {
-    this.#sentSamples += samples.length;
-    return encodeL16(samples);
+    return this.#audio.encode(samples);
   }
 
   finalize(): string {
-    this.#askedMs = (this.#sentSamples * 1000) / this.#sampleRateHz;
+    this.#audio.ask();
     return JSON.stringify({ type: 'Finalize' });
   }
 
@@ -171,14 +166,14 @@ class NovaConnection implements ProtocolConnection {
 
   /** A request is answered by its own result, or by one that follows the asked audio: nothing was left to tell. */
   #isAnswer({ from_finalize, is_final, start, duration }: z.infer<typeof results>, text: string): boolean {
-    if (this.#askedMs === undefined) return false;
-    const isLater = (start + duration) * 1000 >= this.#askedMs;
+    if (this.#audio.askedMs === undefined) return false;
+    const isLater = (start + duration) * 1000 >= this.#audio.askedMs;
     return from_finalize || (isLater && (is_final || text === ''));
   }
 
   #endTurn(): RecognitionEvent {
     const transcript = this.#transcript([], []);
-    this.#askedMs = undefined;
+    this.#audio.askedMs = undefined;
     this.#segments = [];
     this.#words = [];
     this.#language = undefined;

@@ -1,3 +1,5 @@
+export const DEEPGRAM_BASE_URL = 'https://api.deepgram.com';
+
 /** What both protocols need. */
 export interface DeepgramSettings {
   readonly baseUrl: string;

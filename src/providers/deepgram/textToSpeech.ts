@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
-import { type WebSocketTarget, webSocketUrl } from '../recognition/protocol.ts';
+import { type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
 import {
   clampedSpeed,
   endsSentence,
@@ -12,6 +12,7 @@ import {
   type SynthesisProtocolConnection,
 } from '../synthesis/protocol.ts';
 import { createSocketSynthesizer, type VendorSynthesizerDeps } from '../synthesis/socketSynthesizer.ts';
+import { authorization } from './settings.ts';
 
 const SAMPLE_RATE_HZ = 24_000;
 const DEFAULT_VOICE = 'aura-2-thalia-en';
@@ -52,7 +53,7 @@ function target(deps: VendorSynthesizerDeps, { voice, model, speed }: SpokenVoic
   });
   return {
     url: url.href,
-    ...(deps.apiKey === undefined ? {} : { headers: { authorization: `Token ${deps.apiKey}` } }),
+    ...authorization(deps.apiKey),
   };
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { languageCode } from '../../base/languageCode.ts';
 import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
-import { type WebSocketTarget, webSocketUrl } from '../recognition/protocol.ts';
+import { type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
 import {
-  baseLanguage,
   clampedSpeed,
   endsSentence,
   type IdentifiedEvent,
@@ -63,7 +63,7 @@ export function createElevenLabsTextToSpeech(deps: VendorSynthesizerDeps): Strea
 
 function target(deps: VendorSynthesizerDeps, voice: SpokenVoice): WebSocketTarget {
   const model = voice.model ?? deps.model ?? DEFAULT_MODEL;
-  const language = baseLanguage(voice.language);
+  const language = languageCode(voice.language);
   const path = `/v1/text-to-speech/${encodeURIComponent(voice.voice ?? deps.voice ?? DEFAULT_VOICE)}/multi-stream-input`;
   const url = webSocketUrl(deps.baseUrl, path, {
     model_id: model,

@@ -9,7 +9,7 @@ import type {
   SpeechToTextOptions,
   TextToSpeechOptions,
 } from '../providerOptions.ts';
-import { createDial } from '../recognition/dial.ts';
+import { vendorRecognizerDeps } from '../recognition/socketRecognizer.ts';
 import type { ChatProvider } from '../streamWithRetry.ts';
 import { createOpenAiChat } from './chat.ts';
 import { createOpenAiEmbedder } from './embedder.ts';
@@ -35,8 +35,7 @@ export function createSpeechToText(options: SpeechToTextOptions): SpeechToText {
 
 /** Realtime transcription sessions. */
 export function createStreamingSpeechToText(options: SpeechToTextOptions): StreamingSpeechToText {
-  const { credentials, guard, ...rest } = options;
-  return createOpenAiRealtimeSpeechToText({ ...rest, ...credentials, dial: createDial(guard) });
+  return createOpenAiRealtimeSpeechToText(vendorRecognizerDeps(options));
 }
 
 export function createTextToSpeech(options: TextToSpeechOptions): TextToSpeech {

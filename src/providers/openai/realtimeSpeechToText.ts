@@ -1,16 +1,15 @@
 import { z } from 'zod';
+import { languageCode } from '../../base/languageCode.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
 import {
   encodeL16,
-  languageCode,
   type ProtocolConnection,
   type ProtocolOptions,
   type RecognitionProtocol,
   reportedError,
-  type WebSocketTarget,
-  webSocketUrl,
 } from '../recognition/protocol.ts';
-import { createSocketRecognizer, type SocketRecognizerDeps } from '../recognition/socketRecognizer.ts';
+import { createSocketRecognizer, type VendorRecognizerDeps } from '../recognition/socketRecognizer.ts';
+import { bearer, type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
 import { OPENAI_BASE_URL } from './endpoint.ts';
 
 /** Tells words while they are spoken; the models of the batch endpoint tell them after the turn. */
@@ -52,31 +51,23 @@ const failure = z.object({
 });
 const message = z.looseObject({ type: z.string() });
 
-export interface OpenAiRealtimeDeps extends SocketRecognizerDeps {
-  /** With or without the path `/v1`. */
-  readonly baseUrl?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly model?: string | undefined;
-  readonly options?: unknown;
-}
-
 /**
  * Recognition by a Realtime transcription session.
  *
  * @throws {ZodError} When the options are not those of the model.
  * @see https://platform.openai.com/docs/guides/realtime-transcription
  */
-export function createOpenAiRealtimeSpeechToText(deps: OpenAiRealtimeDeps): StreamingSpeechToText {
+export function createOpenAiRealtimeSpeechToText(deps: VendorRecognizerDeps): StreamingSpeechToText {
   return createSocketRecognizer(realtimeProtocol(deps), deps);
 }
 
-function realtimeProtocol(deps: OpenAiRealtimeDeps): RecognitionProtocol {
+function realtimeProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
   const { baseUrl = OPENAI_BASE_URL, apiKey, model = DEFAULT_MODEL, options = {} } = deps;
   const isLive = LIVE_MODEL.test(model);
   const input = isLive ? liveInput(model, options) : turnInput(model, options);
   const target = {
     url: webSocketUrl(`${withVersion(baseUrl)}/`, 'realtime', { intent: 'transcription' }).href,
-    ...(apiKey === undefined ? {} : { headers: { authorization: `Bearer ${apiKey}` } }),
+    ...bearer(apiKey),
   };
   return {
     name: 'openai',

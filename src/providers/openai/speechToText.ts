@@ -1,3 +1,4 @@
+import { languageCode } from '../../base/languageCode.ts';
 import { WAV_HEADER_BYTES, wavHeader } from '../../media/wav.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { RecognitionOptions, SpeechToText, Transcript } from '../ports/speechToText.ts';
@@ -146,7 +147,7 @@ async function encodeForm(
   form.set('response_format', 'json');
   form.set('stream', 'true');
   // The endpoint takes the language of a tag such as zh-TW, without the region.
-  const [code] = language?.toLowerCase().split('-') ?? [];
+  const code = languageCode(language);
   if (code?.length === 2) form.set('language', code);
   const hint = expectedAnswers?.length ? `Possible answers: ${expectedAnswers.join('; ')}` : '';
   if (hint !== '') form.set('prompt', hint.slice(0, MAX_HINT_CHARACTERS));

@@ -5,6 +5,7 @@ import type {
   TimedWord,
   TurnTranscript,
 } from '../ports/streamingSpeechToText.ts';
+import type { WebSocketTarget } from '../sockets/target.ts';
 
 /** What a vendor's WebSocket for streaming recognition says and understands. */
 export interface RecognitionProtocol {
@@ -43,46 +44,12 @@ export interface ProtocolConnection {
   decode(message: string): readonly RecognitionEvent[];
 }
 
-export interface WebSocketTarget {
-  /** `wss:` or `ws:`. */
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly subprotocol?: string;
-}
-
 /** Little-endian 16-bit samples. */
 export function encodeL16(samples: Int16Array): Uint8Array {
   const bytes = new Uint8Array(samples.length * 2);
   const view = new DataView(bytes.buffer);
   for (const [index, sample] of samples.entries()) view.setInt16(index * 2, sample, true);
   return bytes;
-}
-
-type QueryValue = string | number | boolean | readonly string[] | undefined;
-
-/** The address of a WebSocket on a vendor's host. A list is a parameter for each entry. @param baseUrl - `https:` or `http:`. */
-export function webSocketUrl(
-  baseUrl: string,
-  path: string,
-  query: Readonly<Record<string, QueryValue>> = {},
-): URL {
-  const url = new URL(path, baseUrl);
-  url.protocol = url.protocol === 'http:' ? 'ws:' : 'wss:';
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined) continue;
-    for (const entry of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(entry));
-  }
-  return url;
-}
-
-/** A phone line has 8 kHz; more than 16 kHz tells a recognizer nothing. */
-export function speechRateHz(wanted: number): 8000 | 16_000 {
-  return wanted <= 8000 ? 8000 : 16_000;
-}
-
-/** The language of a tag such as `zh-TW`, without the region. */
-export function languageCode(tag: string | undefined): string | undefined {
-  return tag?.toLowerCase().split('-')[0];
 }
 
 /** What a vendor reports as an error. */

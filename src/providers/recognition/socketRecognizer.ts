@@ -8,7 +8,8 @@ import type {
   RecognitionEvent,
   StreamingSpeechToText,
 } from '../ports/streamingSpeechToText.ts';
-import type { Dial } from './dial.ts';
+import type { SpeechToTextOptions } from '../providerOptions.ts';
+import { createDial, type Dial } from '../sockets/dial.ts';
 import type { ProtocolConnection, RecognitionProtocol } from './protocol.ts';
 
 /** A vendor that reads slower than this is lost. */
@@ -19,6 +20,26 @@ const MAX_PUSHED_MS = 1000;
 export interface SocketRecognizerDeps {
   readonly dial: Dial;
   readonly clock: Clock;
+}
+
+/** What the recognizers of vendors need; a vendor has defaults for what is absent. */
+export interface VendorRecognizerDeps extends SocketRecognizerDeps {
+  /** `https:` or `http:`. */
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly model?: string | undefined;
+  /** The vendor's own options. */
+  readonly options?: unknown;
+}
+
+export function vendorRecognizerDeps({
+  credentials,
+  model,
+  options,
+  clock,
+  guard,
+}: SpeechToTextOptions): VendorRecognizerDeps {
+  return { ...credentials, model, options, clock, dial: createDial(guard) };
 }
 
 /** Streaming recognition over a vendor's WebSocket. One connection is one attempt: it fails once, and is not repeated. */

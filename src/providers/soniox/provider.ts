@@ -1,12 +1,8 @@
 import type { StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
 import type { SpeechToTextOptions } from '../providerOptions.ts';
-import { createDial } from '../recognition/dial.ts';
+import { vendorRecognizerDeps } from '../recognition/socketRecognizer.ts';
 import { createSonioxSpeechToText } from './speechToText.ts';
 
-export function createSpeechToText({
-  credentials,
-  guard,
-  ...rest
-}: SpeechToTextOptions): StreamingSpeechToText {
-  return createSonioxSpeechToText({ ...rest, ...credentials, dial: createDial(guard) });
+export function createSpeechToText(options: SpeechToTextOptions): StreamingSpeechToText {
+  return createSonioxSpeechToText(vendorRecognizerDeps(options));
 }

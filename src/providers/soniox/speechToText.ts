@@ -1,19 +1,18 @@
 import { z } from 'zod';
+import { languageCode } from '../../base/languageCode.ts';
+import { speechRateHz } from '../../media/resample/resampler.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
 import {
   encodeL16,
   type HeardWord,
-  languageCode,
   type ProtocolConnection,
   type ProtocolOptions,
   type RecognitionProtocol,
   reportedError,
-  speechRateHz,
   turnTranscript,
-  type WebSocketTarget,
-  webSocketUrl,
 } from '../recognition/protocol.ts';
-import { createSocketRecognizer, type SocketRecognizerDeps } from '../recognition/socketRecognizer.ts';
+import { createSocketRecognizer, type VendorRecognizerDeps } from '../recognition/socketRecognizer.ts';
+import { bearer, type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
 
 const BASE_URL = 'https://stt-rt.soniox.com';
 const DEFAULT_MODEL = 'stt-rt-v5';
@@ -50,29 +49,22 @@ const message = z.object({
   error_message: z.string().default(''),
 });
 
-export interface SonioxSpeechToTextDeps extends SocketRecognizerDeps {
-  readonly baseUrl?: string | undefined;
-  readonly apiKey?: string | undefined;
-  readonly model?: string | undefined;
-  readonly options?: unknown;
-}
-
 /**
  * Real-time recognition of many languages, which are told word by word.
  *
  * @throws {ZodError} When the options are not the vendor's.
  * @see https://soniox.com/docs/api-reference/stt/websocket-api
  */
-export function createSonioxSpeechToText(deps: SonioxSpeechToTextDeps): StreamingSpeechToText {
+export function createSonioxSpeechToText(deps: VendorRecognizerDeps): StreamingSpeechToText {
   return createSocketRecognizer(sonioxProtocol(deps), deps);
 }
 
-function sonioxProtocol(deps: SonioxSpeechToTextDeps): RecognitionProtocol {
+function sonioxProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
   const options = SONIOX_OPTIONS.parse(deps.options ?? {});
   const { baseUrl = BASE_URL, apiKey, model = DEFAULT_MODEL } = deps;
   const target = {
     url: webSocketUrl(baseUrl, '/transcribe-websocket').href,
-    ...(apiKey === undefined ? {} : { headers: { authorization: `Bearer ${apiKey}` } }),
+    ...bearer(apiKey),
   };
   return {
     name: 'soniox',

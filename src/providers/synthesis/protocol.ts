@@ -2,7 +2,7 @@ import type { SampleRateHz } from '../../media/resample/resampler.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { SynthesisEvent } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
-import type { WebSocketTarget } from '../recognition/protocol.ts';
+import type { WebSocketTarget } from '../sockets/target.ts';
 
 /** What a vendor's WebSocket for streaming synthesis says and understands. */
 export interface SynthesisProtocol {
@@ -68,11 +68,6 @@ export function clampedSpeed(
   fastest: number,
 ): number | undefined {
   return speed === undefined ? undefined : Math.min(fastest, Math.max(slowest, speed));
-}
-
-/** Such as `zh` of `zh-TW`, for vendors that know no regions. */
-export function baseLanguage(tag: string | undefined): string | undefined {
-  return tag?.split('-', 1)[0]?.toLowerCase();
 }
 
 /** Whether a text's last sentence is complete, so that the vendor need not wait for more. */

@@ -8,7 +8,7 @@ import type {
 } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
 import type { TextToSpeechOptions } from '../providerOptions.ts';
-import { createDial } from '../recognition/dial.ts';
+import { createDial } from '../sockets/dial.ts';
 import type { SynthesisProtocol } from './protocol.ts';
 import { SynthesisLine, type SynthesisLineDeps } from './synthesisLine.ts';
 

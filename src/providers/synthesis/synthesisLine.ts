@@ -3,9 +3,9 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { SynthesisEvent } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
-import type { Dial } from '../recognition/dial.ts';
-import type { WebSocketTarget } from '../recognition/protocol.ts';
 import { closedBy } from '../recognition/socketRecognizer.ts';
+import type { Dial } from '../sockets/dial.ts';
+import type { WebSocketTarget } from '../sockets/target.ts';
 import type { IdentifiedEvent, SynthesisProtocol, SynthesisProtocolConnection } from './protocol.ts';
 
 export interface SynthesisLineDeps {

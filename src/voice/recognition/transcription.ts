@@ -32,7 +32,7 @@ export interface Transcription {
 
 /** What is known of a frame. */
 export interface FrameContext {
-  /** The open utterance; undefined where nobody speaks. */
+  /** The utterance in progress; undefined while the caller is silent. */
   readonly utterance: Utterance | undefined;
   /** The frame's end on the stream's clock. */
   readonly atMs: number;

@@ -1,3 +1,4 @@
+import { languageCode } from '../../base/languageCode.ts';
 /** Codes of notices, which stand in the history as the code of an `error` event. */
 export const AGENT_FAILED = 'agent_failed';
 export const NOT_UNDERSTOOD = 'not_understood';
@@ -22,7 +23,7 @@ export interface FallbackPhrases {
 /** @param language - A tag such as `zh-TW`; English for languages without phrases. */
 export function fallbackPhrasesOf(language: string | undefined): FallbackPhrases {
   const english = PHRASES.en as FallbackPhrases;
-  return PHRASES[language?.toLowerCase().split('-')[0] ?? 'en'] ?? english;
+  return PHRASES[languageCode(language) ?? 'en'] ?? english;
 }
 
 /** @param code - Of the notice. */

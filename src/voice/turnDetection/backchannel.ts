@@ -1,3 +1,4 @@
+import { languageCode } from '../../base/languageCode.ts';
 import { wordsOf } from './endpointing.ts';
 
 const list = (words: string): ReadonlySet<string> => new Set(words.split(' '));
@@ -30,6 +31,6 @@ export function isBackchannel(text: string, voicedMs: number, language = 'en'): 
   const words = wordsOf(text);
   if (words.length === 0 || words.length > MAX_WORDS) return false;
   if (voicedMs > MAX_VOICED_MS) return false;
-  const own = BACKCHANNELS[language.toLowerCase().split('-')[0] ?? ''];
+  const own = BACKCHANNELS[languageCode(language)];
   return words.every((word) => own?.has(word) || BACKCHANNELS.en?.has(word));
 }

@@ -4,7 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createCustomSpeechToText } from '../../../src/providers/custom/speechToText.ts';
 import type { RecognitionEvent } from '../../../src/providers/ports/streamingSpeechToText.ts';
-import { createDial } from '../../../src/providers/recognition/dial.ts';
+import { createDial } from '../../../src/providers/sockets/dial.ts';
 import { listenOnLoopback } from '../../support/loopbackServer.ts';
 
 /** A server of `stt.callway.v1`. */

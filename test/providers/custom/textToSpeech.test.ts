@@ -4,7 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createCustomTextToSpeech } from '../../../src/providers/custom/textToSpeech.ts';
 import type { SynthesisEvent } from '../../../src/providers/ports/streamingTextToSpeech.ts';
-import { createDial } from '../../../src/providers/recognition/dial.ts';
+import { createDial } from '../../../src/providers/sockets/dial.ts';
 import { listenOnLoopback } from '../../support/loopbackServer.ts';
 
 interface Message {

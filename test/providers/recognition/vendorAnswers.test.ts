@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { RecognitionEvent } from '../../../src/providers/ports/streamingSpeechToText.ts';
-import { createDial } from '../../../src/providers/recognition/dial.ts';
+import { createDial } from '../../../src/providers/sockets/dial.ts';
 import { RECOGNITION_VENDORS } from '../support/recognitionVendors.ts';
 import { startRecognitionServer } from '../support/scriptedRecognitionServer.ts';
 

@@ -5,8 +5,8 @@ import type {
   RecognitionEvent,
   StreamingSpeechToText,
 } from '../../../src/providers/ports/streamingSpeechToText.ts';
-import { createDial } from '../../../src/providers/recognition/dial.ts';
 import { createRecognizerChain } from '../../../src/providers/recognition/recognizerChain.ts';
+import { createDial } from '../../../src/providers/sockets/dial.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { RECOGNITION_VENDORS, type RecognitionVendor } from '../support/recognitionVendors.ts';
 import {

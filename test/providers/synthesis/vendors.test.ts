@@ -5,7 +5,7 @@ import type { Clock } from '../../../src/base/clock.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { SynthesisEvent } from '../../../src/providers/ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../../../src/providers/ports/textToSpeech.ts';
-import { createDial } from '../../../src/providers/recognition/dial.ts';
+import { createDial } from '../../../src/providers/sockets/dial.ts';
 import { listenOnLoopback } from '../../support/loopbackServer.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import {

@@ -70,12 +70,12 @@ return redis.call('DEL', KEYS[1])`);
 export function redisSessionLock(redis: RedisConnection, clock: Clock): SessionLock {
   const node = randomUUID();
   return {
-    async acquire(projectId, sessionId, remembers = false) {
+    async acquire(projectId, sessionId, reportsLastHolder = false) {
       // One hash slot for all keys of a session, for Redis Cluster.
       const name = `callway:turn:{${projectId}:${sessionId}}`;
       const token = randomUUID();
       const keys = [name, `${name}:queue`, `${name}:place:`, `${name}:released`, `${name}:last`];
-      const args = [token, LEASE_MS, PLACE_MS, clock.now(), remembers ? node : ''];
+      const args = [token, LEASE_MS, PLACE_MS, clock.now(), reportsLastHolder ? node : ''];
       const deadlineMs = clock.monotonicMs() + LONGEST_WAIT_MS;
       let pauseMs = FIRST_POLL_MS;
       for (let hasWaited = false; ; hasWaited = true) {

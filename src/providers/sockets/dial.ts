@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import { openWebSocket, type WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
 import { ModelError } from '../ports/modelError.ts';
-import type { WebSocketTarget } from './protocol.ts';
+import type { WebSocketTarget } from './target.ts';
 
 /** A later connection is of no use to the caller. */
 const CONNECT_TIMEOUT_MS = 5000;
