@@ -14,6 +14,7 @@ import {
   unusedMcpServers,
   unusedPathways,
   unusedSchemas,
+  unusedSpeechPreview,
   unusedWebhooks,
 } from '../../test/support/unusedPorts.ts';
 
@@ -53,6 +54,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     metrics: createHttpMetrics(),
     conversations: unusedEngine,
     webhookAdmin: unusedWebhooks,
+    speechPreview: unusedSpeechPreview,
     knowledge: unusedKnowledge,
     calls: unusedCalls,
     customers: unusedCustomers,

@@ -53,6 +53,7 @@ import type { ChunkStore, DatasetStore, KnowledgebaseStore } from '../knowledge/
 import type { MediaQuality } from '../media/mediaQuality.ts';
 import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../providers/ports/embedder.ts';
 import type { MediaStreams } from '../streams/mediaStreams.ts';
+import type { SpeechPreview } from '../voice/speechPreview.ts';
 import type { WebhookSecretStore } from '../webhooks/signingSecrets.ts';
 import type { WebhookAdmin } from '../webhooks/webhookAdmin.ts';
 
@@ -160,6 +161,7 @@ export interface HttpDeps {
   readonly conversations: ConversationEngine;
   readonly mcpServers: Pick<McpServers, 'refresh' | 'refreshStale'>;
   readonly webhookAdmin: WebhookAdmin;
+  readonly speechPreview: Pick<SpeechPreview, 'say'>;
   readonly knowledge: KnowledgeService;
   /** Absent on nodes without voice. */
   readonly mediaStreams?: MediaStreams;

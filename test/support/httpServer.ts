@@ -26,6 +26,7 @@ import {
   unusedMcpServers,
   unusedPathways,
   unusedSchemas,
+  unusedSpeechPreview,
 } from './unusedPorts.ts';
 
 export const PROJECT_ID = '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b';
@@ -120,6 +121,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       ...unused<WebhookAdmin>('webhooks', ['deliveries', 'secret', 'rotate']),
       ...options.webhookAdmin,
     },
+    speechPreview: unusedSpeechPreview,
     calls: { ...unusedCalls, recordings: { url: (key) => `https://callway.test/${key}` } },
     customers: unusedCustomers,
     ...(options.hangUp ? { hangUp: options.hangUp } : {}),

@@ -49,6 +49,8 @@ export const unusedKnowledge: KnowledgeService = {
 
 export const unusedWebhooks: WebhookAdmin = { deliveries: refuse, secret: refuse, rotate: refuse };
 
+export const unusedSpeechPreview: HttpDeps['speechPreview'] = { say: refuse };
+
 export const unusedCalls: CallService = {
   accept: refuse,
   hangUp: refuse,

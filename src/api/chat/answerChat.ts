@@ -9,6 +9,7 @@ import { mayRepeatAll, newMessages } from '../../engine/history/newMessages.ts';
 import type { FunctionCall, NewSession } from '../../engine/session/session.ts';
 import type { TurnDone, TurnRequest, TurnSink, TurnUsage } from '../../engine/turn/turn.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
+import { disconnectSignal } from '../disconnectSignal.ts';
 import { errorBody } from '../errors.ts';
 import { keyOf } from '../plugins/accessControl.ts';
 import type { HttpDeps } from '../ports.ts';
@@ -18,8 +19,6 @@ import type { Completion, Usage } from './completionSchemas.ts';
 import { type EventStream, openEventStream } from './eventStream.ts';
 import { type ChatBody, toGivenMessage, turnSettings } from './requestBody.ts';
 
-/** Logged for a request whose client disconnected before a response was sent. */
-const CLIENT_CLOSED_REQUEST = 499;
 const UNREPORTED: Usage = { prompt_tokens: -1, completion_tokens: -1, total_tokens: -1 };
 
 /** Other requests may continue the same session; after so many a new one is quicker. */
@@ -28,11 +27,6 @@ const MAX_SESSIONS_TRIED = 3;
 /** The session that the request continues went on, or ended, while the request waited for it. */
 class SessionGoneOnError extends Error {
   override readonly name = 'SessionGoneOnError';
-}
-
-/** Abort reason of work whose client disconnected. */
-export class ClientDisconnectedError extends Error {
-  override readonly name = 'ClientDisconnectedError';
 }
 
 /** How a family of chat routes differs from the others. */
@@ -236,27 +230,4 @@ async function projectReportsUsage(deps: HttpDeps, { projectId }: NewSession): P
 
 function toUsage({ promptTokens, completionTokens, totalTokens }: TurnUsage): Usage {
   return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens };
-}
-
-/**
- * Detects a client that disconnects before its response is complete, and completes the request: Fastify runs the
- * `onResponse` hooks only after a sent response or an error of the response stream.
- *
- * @returns A signal that is aborted when the connection closes.
- */
-function disconnectSignal(reply: FastifyReply): AbortSignal {
-  const { raw } = reply;
-  const controller = new AbortController();
-  const onClose = () => {
-    if (raw.writableFinished) return;
-    const reason = new ClientDisconnectedError('The client disconnected before the response was complete');
-    controller.abort(reason);
-    if (!raw.headersSent) raw.statusCode = CLIENT_CLOSED_REQUEST;
-    // From here on neither output nor an error response may be written.
-    reply.hijack();
-    if (raw.listenerCount('error') > 0) raw.emit('error', reason);
-  };
-  if (raw.destroyed) onClose();
-  else raw.once('close', onClose);
-  return controller.signal;
 }

@@ -175,7 +175,8 @@ function invalidCredential(): CallwayError {
   return new CallwayError('unauthenticated', 'invalid_credential', 'The credential is not valid here');
 }
 
-function requireAllowed(what: string, allowance: Allowance): void {
+/** @throws {CallwayError} 429 `rate_limited` */
+export function requireAllowed(what: string, allowance: Allowance): void {
   if (!allowance.allowed) throw rateLimited(what, allowance.retryAfterSeconds);
 }
 

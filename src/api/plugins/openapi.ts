@@ -51,7 +51,7 @@ const TAGS = [
   ['Agent', 'The agent’s configuration.'],
   ['Pathway', 'The graph that conversations follow.'],
   ['Tools', 'HTTP requests that the agent can make.'],
-  ['Speech', 'A project’s own keys for providers of speech and chat.'],
+  ['Speech', 'A project’s own keys for providers of speech and chat, and what its voices sound like.'],
   ['Chat', 'Chat with the agent through OpenAI’s clients.'],
   ['OpenAI', 'The same chat in OpenAI’s own shapes, errors and usage included.'],
   ['Sessions', 'Live sessions, and the history of all sessions.'],

@@ -23,6 +23,7 @@ import { documentRoutes } from './operations.ts';
 import { apiKeyRoutes } from './projects/apiKeys.ts';
 import { projectRoutes } from './projects/projects.ts';
 import { providerRoutes } from './projects/providers.ts';
+import { speechPreviewRoute } from './projects/speechPreview.ts';
 import { usageRoutes } from './projects/usage.ts';
 import { webhookRoutes } from './projects/webhooks.ts';
 import { customerRoutes } from './sessions/customers.ts';
@@ -38,6 +39,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   projectRoutes,
   apiKeyRoutes,
   providerRoutes,
+  speechPreviewRoute,
   usageRoutes,
   agentRoutes,
   pathwayRoutes,

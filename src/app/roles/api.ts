@@ -4,11 +4,14 @@ import type { App, Dependency, HttpSettings } from '../../api/ports.ts';
 import { createServer } from '../../api/server.ts';
 import { redisRateLimiter } from '../../infra/redis/limits/rateLimiter.ts';
 import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
+import { forWholeTexts } from '../../providers/synthesis/wholeTexts.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
+import { SpeechPreview } from '../../voice/speechPreview.ts';
 import { startMetricsServer } from '../node/metricsServer.ts';
 import type { NodeContext } from '../node/node.ts';
 import { databaseDependency, redisDependency } from '../node/stores.ts';
 import { measureSurroundings } from '../node/surroundings.ts';
+import { buildSpeechProviders } from '../services/providers.ts';
 import type { Services } from '../services/services.ts';
 import { shownSettings } from '../settings/describe.ts';
 
@@ -55,6 +58,11 @@ export async function buildApi(
     rateLimiter: redisRateLimiter(redis, clock),
     dependencies: allDependencies,
     webhookAdmin: webhooks.webhookAdmin,
+    speechPreview: new SpeechPreview({
+      ...node,
+      providers: buildSpeechProviders({ ...node, metrics: metrics.sessions }),
+      forWholeTexts,
+    }),
     calls: calls.service,
     customers,
     hangUp: (projectId, callId) => calls.control.hangUpAndWait(projectId, callId),

@@ -9,7 +9,6 @@ import type { ReleaseStore } from '../../engine/session/releases.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { createLocalTextToSpeech } from '../../providers/local/textToSpeech.ts';
-import { takesWords } from '../../providers/ports/synthesizer.ts';
 import { forWholeTexts } from '../../providers/synthesis/wholeTexts.ts';
 import { createRnnoiseVad } from '../../providers/vad/rnnoise.ts';
 import { createWebrtcVad } from '../../providers/vad/webrtc.ts';
@@ -67,7 +66,7 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
     onSpokenTurn: metrics.turn,
     fallbackSpeech,
     speechProviders: buildSpeechProviders({ ...parts, logger }),
-    forWholeTexts: (vendor) => (takesWords(vendor) ? forWholeTexts(vendor) : vendor),
+    forWholeTexts,
     clock,
     logger,
   });

@@ -1,8 +1,10 @@
-import type { StreamingTextToSpeech, SynthesisEvent } from '../ports/streamingTextToSpeech.ts';
+import type { SynthesisEvent } from '../ports/streamingTextToSpeech.ts';
+import { type Synthesizer, takesWords } from '../ports/synthesizer.ts';
 import type { TextToSpeech } from '../ports/textToSpeech.ts';
 
-/** A vendor that speaks while a text is written, for texts that are complete: as a fallback of another one. */
-export function forWholeTexts(vendor: StreamingTextToSpeech): TextToSpeech {
+/** A vendor for texts that are complete, even if it could speak while they are written: as a fallback of another one. */
+export function forWholeTexts(vendor: Synthesizer): TextToSpeech {
+  if (!takesWords(vendor)) return vendor;
   return {
     name: vendor.name,
     sampleRateHz: vendor.sampleRateHz,

@@ -18,6 +18,7 @@ import {
   unusedMcpServers,
   unusedPathways,
   unusedSchemas,
+  unusedSpeechPreview,
   unusedWebhooks,
 } from '../../support/unusedPorts.ts';
 
@@ -71,6 +72,7 @@ export async function createTestApp(
     metrics: createHttpMetrics(),
     conversations: unusedEngine,
     webhookAdmin: unusedWebhooks,
+    speechPreview: unusedSpeechPreview,
     knowledge: unusedKnowledge,
     calls: unusedCalls,
     customers: unusedCustomers,

@@ -1,4 +1,12 @@
+import { AGENTS_FIELDS } from './agents.ts';
 import type { FieldTable } from './fieldTable.ts';
+
+/** As on the agent. */
+const SPEECH_ROWS = Object.fromEntries(
+  AGENTS_FIELDS.flatMap(({ rows }) => Object.entries(rows)).filter(([field]) => field.startsWith('speech.')),
+);
+const SPOKEN =
+  'api/routes/projects/providers.integration.test.ts › A preview says the text as speech wants it, else the agent';
 
 export const PROJECTS_FIELDS: readonly FieldTable[] = [
   {
@@ -62,6 +70,20 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
         'api/routes/projects/providers.integration.test.ts › Provider credentials are stored with apiKey and baseUrl, and shown by a hint',
       baseUrl:
         'api/routes/projects/providers.integration.test.ts › Provider credentials are stored with apiKey and baseUrl, and shown by a hint',
+    },
+  },
+  {
+    name: 'speech preview',
+    places: [['/v1/projects/{projectId}/speech/preview']],
+    rows: {
+      ...SPEECH_ROWS,
+      text: SPOKEN,
+      'speech.recognition.language': SPOKEN,
+      'speech.synthesis.provider': SPOKEN,
+      'speech.synthesis.voice': SPOKEN,
+      'speech.synthesis.speed': SPOKEN,
+      'speech.pronunciations[].word': SPOKEN,
+      'speech.pronunciations[].say': SPOKEN,
     },
   },
   {

@@ -1,7 +1,14 @@
-import { expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import { afterAll, expect, test } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { parseWav } from '../../../../src/media/wav.ts';
 import { sharedGateway, type TestProject } from '../../../support/gateway.ts';
+import { listenOnLoopback } from '../../../support/loopbackServer.ts';
 
-const gateway = sharedGateway();
+const WORD_SAMPLES = 2400;
+const voiceServer = await startVoiceServer();
+const gateway = sharedGateway({ env: { CUSTOM_TTS_BASE_URL: voiceServer.baseUrl } });
+afterAll(() => voiceServer.close());
 const KEY = 'dg-secret-key-of-the-project-1234';
 
 const send = (
@@ -80,4 +87,99 @@ test('Provider credentials need the admin token or keys:write of their own proje
   expect(await status(null)).toEqual([401, 401, 401, 401]);
   expect((await send({ path: '/v1/projects/nobody' }, 'GET')).status).toBe(404);
   expect((await send({ path: '/v1/projects/nobody' }, 'PUT', '/openai', { body })).status).toBe(404);
+});
+
+/** A server of `tts.callway.v1` that speaks each word for 100 ms; its voice `nobody` is unknown, and `mute` is lost. */
+async function startVoiceServer() {
+  const server = createServer();
+  const asked: { voice?: string; text?: string; language?: string; speed?: number; key?: string }[] = [];
+  const sockets = new WebSocketServer({ server, handleProtocols: ([first]) => first ?? false });
+  sockets.on('connection', (socket, { headers }) => {
+    socket.on('message', (data) => {
+      const { type, id, ...told } = JSON.parse(String(data));
+      const latest = asked.at(-1);
+      if (type === 'start') asked.push({ ...told, key: headers.authorization });
+      else if (type === 'text' && latest) latest.text = (latest.text ?? '') + told.text;
+      else if (type === 'flush' && latest?.voice === 'mute') socket.terminate();
+      else if (type === 'flush' && latest?.voice === 'nobody')
+        socket.send(JSON.stringify({ type: 'error', id, message: 'unknown voice', retryable: false }));
+      else if (type === 'flush') {
+        for (const _word of latest?.text?.match(/\S+/g) ?? [])
+          socket.send(Buffer.from(new Int16Array(WORD_SAMPLES).fill(5000).buffer));
+        socket.send(JSON.stringify({ type: 'done', id }));
+      }
+    });
+  });
+  const { port, close } = await listenOnLoopback(server);
+  return { baseUrl: `http://127.0.0.1:${port}`, asked, close };
+}
+
+const preview = (project: TestProject, body: unknown, key = project.developerKey) =>
+  gateway().api('POST', `${project.path}/speech/preview`, { key, body });
+
+test('A preview says the text as speech wants it, else the agent', async () => {
+  const project = await gateway().createProject();
+  const agent = {
+    speech: { synthesis: { provider: 'custom', voice: 'mia' }, recognition: { language: 'fr' } },
+  };
+  await gateway().api('PATCH', `${project.path}/agent`, { key: project.developerKey, body: agent });
+  await send(project, 'PUT', '/custom_tts', { body: { apiKey: KEY } });
+  const say = async (body: object) => {
+    const response = await fetch(`${gateway().url}${project.path}/speech/preview`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${project.secretKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'audio/wav']);
+    const { samples, ...format } = parseWav(new Uint8Array(await response.arrayBuffer()));
+    expect(format).toEqual({ channels: 1, sampleRateHz: 24_000 });
+    return { words: samples.length / WORD_SAMPLES, ...voiceServer.asked.at(-1) };
+  };
+  expect(await say({ text: 'Hello **there**.' })).toMatchObject({
+    ...{ words: 2, text: 'Hello there.', voice: 'mia', language: 'fr', key: `Bearer ${KEY}` },
+  });
+  const speech = {
+    synthesis: { provider: 'custom', voice: 'leo', speed: 1.5 },
+    recognition: { language: 'de' },
+    pronunciations: [{ word: 'Nguyen', say: 'win' }],
+  };
+  expect(await say({ text: 'Hello Nguyen', speech })).toMatchObject({
+    ...{ text: 'Hello win', voice: 'leo', language: 'de', speed: 1.5 },
+  });
+});
+
+const LONG = [{ word: 'a', say: 'aaaaaaaaaa' }];
+test.each([
+  [400, 'invalid_request', { text: '' }],
+  [400, 'invalid_request', { text: 'a'.repeat(1001) }],
+  [400, 'invalid_request', { text: 'Hello', voice: 'mia' }],
+  [400, 'invalid_request', { text: 'Hello', speech: { synthesis: { provider: 'nobody' } } }],
+  [400, 'nothing_to_say', { text: '… ?!' }],
+  [400, 'text_too_long', { text: 'a '.repeat(400), speech: { pronunciations: LONG } }],
+  [422, 'speech_rejected', { text: 'Hello', speech: { synthesis: { provider: 'custom', voice: 'nobody' } } }],
+  [
+    503,
+    'speech_unavailable',
+    { text: 'Hello', speech: { synthesis: { provider: 'custom', voice: 'mute' } } },
+  ],
+])('A preview answers %i %s to %j', async (status, code, body) => {
+  const project = await gateway().createProject();
+  const answer = await preview(project, body);
+  expect([answer.status, answer.body.code]).toEqual([status, code]);
+  expect(answer.headers.has('retry-after')).toBe(status === 503);
+});
+
+test('Previews need the scope write of their own project, and are thirty a minute', async () => {
+  const [project, other] = [await gateway().createProject(), await gateway().createProject()];
+  const { key: reader } = await gateway().createKey(project, { scopes: ['read'] });
+  const unspoken = { text: '…' };
+  expect((await preview(project, unspoken, reader)).status).toBe(403);
+  expect((await preview(project, unspoken, other.developerKey)).status).toBe(401);
+  const answers = await Promise.all(Array.from({ length: 61 }, () => preview(project, unspoken)));
+  const limited = answers.filter(({ status }) => status === 429);
+  // Two clock minutes at most.
+  expect(limited.length).toBeGreaterThan(0);
+  expect(limited[0]?.headers.has('retry-after')).toBe(true);
+  expect(answers.filter(({ status }) => status === 400).length).toBeGreaterThanOrEqual(30);
+  expect((await preview(other, unspoken)).status).toBe(400);
 });

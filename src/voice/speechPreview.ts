@@ -1,0 +1,167 @@
+import { LRUCache } from 'lru-cache';
+import type { UsageMeter } from '../agents/accounts/usage.ts';
+import type { SpeechConfig } from '../agents/speech/speechConfig.ts';
+import { limitConcurrency } from '../base/async/limitConcurrency.ts';
+import { linkAbort } from '../base/async/linkedAbort.ts';
+import { createWatchdog } from '../base/async/watchdog.ts';
+import type { Clock } from '../base/clock.ts';
+import { CallwayError, invalid } from '../base/errors.ts';
+import { ModelError } from '../providers/ports/modelError.ts';
+import type { Synthesizer } from '../providers/ports/synthesizer.ts';
+import type { SynthesisRequest, TextToSpeech } from '../providers/ports/textToSpeech.ts';
+import { isSpeakable } from './speech/sentenceSplitter.ts';
+import { concatenated } from './speech/speechSynthesis.ts';
+import { estimatedMs, spokenRequest } from './speech/spokenText.ts';
+import type { SpeechProviders } from './speechProviders.ts';
+
+/** A minute of speech. */
+export const MAX_PREVIEW_CHARACTERS = 1000;
+/** With its pronunciations. */
+const MAX_SAID_CHARACTERS = 2 * MAX_PREVIEW_CHARACTERS;
+/** A whole preview is kept in memory until it is sent. */
+const PREVIEWS_AT_ONCE = 4;
+const PREVIEWS_OF_A_PROJECT_AT_ONCE = 2;
+const MAX_WAITING_OF_A_PROJECT = 8;
+const MAX_WAITING = 1000;
+const MAX_PROJECTS = 10_000;
+/** For the first sound, and between two. */
+const SILENCE_TIMEOUT_MS = 10_000;
+/** Speech that is longer than this many times its estimate, and some seconds, is noise. */
+const MAX_STRETCH = 2;
+const MAX_EXTRA_MS = 10_000;
+const RETRY_AFTER_SECONDS = 5;
+
+export interface SpeechPreviewDeps {
+  readonly providers: SpeechProviders;
+  /** A vendor that speaks while a text is written, for texts that are complete. */
+  readonly forWholeTexts: (vendor: Synthesizer) => TextToSpeech;
+  readonly usage: Pick<UsageMeter, 'add'>;
+  readonly clock: Clock;
+}
+
+/** A text in a voice. */
+export interface SpokenPreview {
+  readonly samples: Int16Array;
+  readonly sampleRateHz: number;
+}
+
+type Limit = ReturnType<typeof limitConcurrency>;
+
+/** Says a text as a call would, apart from any call. */
+export class SpeechPreview {
+  readonly #deps: SpeechPreviewDeps;
+  readonly #limit = limitConcurrency({ running: PREVIEWS_AT_ONCE, waiting: MAX_WAITING, full: tooMany });
+  readonly #limits = new LRUCache<string, Limit>({ max: MAX_PROJECTS });
+
+  constructor(deps: SpeechPreviewDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * By the first provider that the configuration names: a preview in another voice would be none.
+   *
+   * @throws {CallwayError} 400 `nothing_to_say`, `text_too_long`, 422 `speech_rejected`, 503 `speech_unavailable`, 429 `project_busy`; or the
+   *   signal's reason.
+   */
+  async say(
+    projectId: string,
+    text: string,
+    config: SpeechConfig,
+    signal: AbortSignal,
+  ): Promise<SpokenPreview> {
+    const { recognition, synthesis, pronunciations } = config;
+    const voice = { language: recognition?.language, speed: synthesis?.speed, pronunciations };
+    const request = spokenRequest(text, voice);
+    if (!isSpeakable(request.text)) throw refused('nothing_to_say', 'text has nothing that can be said');
+    if (request.text.length > MAX_SAID_CHARACTERS)
+      throw refused('text_too_long', `text is longer than ${MAX_SAID_CHARACTERS} characters as it is said`);
+    const preview = await this.#limitOf(projectId)(() =>
+      this.#limit(() => {
+        signal.throwIfAborted();
+        return this.#say(projectId, request, synthesis, signal);
+      }),
+    );
+    this.#deps.usage.add(projectId, { characters: text.length });
+    return preview;
+  }
+
+  async #say(
+    projectId: string,
+    request: SynthesisRequest,
+    synthesis: SpeechConfig['synthesis'],
+    signal: AbortSignal,
+  ): Promise<SpokenPreview> {
+    const { providers, forWholeTexts } = this.#deps;
+    const call = providers.open(projectId, () => undefined);
+    try {
+      const [vendor] = await call.synthesizers({ synthesis });
+      if (!vendor) throw new ModelError('model_rejected', 'no speech provider');
+      const voice = forWholeTexts(vendor);
+      const { sampleRateHz } = voice;
+      return { samples: await this.#synthesize(voice, request, signal), sampleRateHz };
+    } catch (error) {
+      throw error instanceof ModelError ? failure(error) : error;
+    } finally {
+      call.close();
+    }
+  }
+
+  async #synthesize(
+    voice: TextToSpeech,
+    request: SynthesisRequest,
+    signal: AbortSignal,
+  ): Promise<Int16Array> {
+    const abort = linkAbort(signal);
+    const silence = createWatchdog(this.#deps.clock, SILENCE_TIMEOUT_MS, () =>
+      abort.abort(new ModelError('model_unavailable', `${voice.name} does not speak`)),
+    );
+    const maxMs = MAX_STRETCH * estimatedMs(request.text, request.speed) + MAX_EXTRA_MS;
+    const pieces: Int16Array[] = [];
+    let samplesLeft = (maxMs * voice.sampleRateHz) / 1000;
+    try {
+      silence.start();
+      for await (const samples of voice.synthesize(request, abort.signal)) {
+        silence.start();
+        samplesLeft -= samples.length;
+        if (samplesLeft < 0) throw new ModelError('model_malformed', `${voice.name} does not end`);
+        pieces.push(samples);
+      }
+    } finally {
+      silence.close();
+      abort.unlink();
+    }
+    if (pieces.length === 0) throw new ModelError('model_malformed', `${voice.name} returned silence`);
+    return concatenated(pieces);
+  }
+
+  #limitOf(projectId: string): Limit {
+    const known = this.#limits.get(projectId);
+    if (known) return known;
+    const limit = limitConcurrency({
+      running: PREVIEWS_OF_A_PROJECT_AT_ONCE,
+      waiting: MAX_WAITING_OF_A_PROJECT,
+      full: tooMany,
+    });
+    this.#limits.set(projectId, limit);
+    return limit;
+  }
+}
+
+/** What a provider refuses the user can mend; for anything else there is only another attempt. */
+function failure(error: ModelError): CallwayError {
+  const options = { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS };
+  return error.code === 'model_rejected'
+    ? new CallwayError('unprocessable', 'speech_rejected', error.message, { cause: error })
+    : new CallwayError('unavailable', 'speech_unavailable', error.message, options);
+}
+
+function refused(code: string, message: string): CallwayError {
+  return invalid(code, message, [{ path: '/text', message }]);
+}
+
+function tooMany(): CallwayError {
+  const message = 'Too many previews of this project at once; wait for the others';
+  return new CallwayError('rate_limited', 'project_busy', message, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
