@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { watchFunctions } from '../support/calledFunctions.ts';
 import { startTestGateway, type TestGateway, type TestProject } from '../support/gateway.ts';
 import { longestTaskMs } from '../support/mainThreadTime.ts';
 import { type ScriptedUpstream, saying, startScriptedUpstream } from '../support/scriptedUpstream.ts';
@@ -14,12 +15,20 @@ const SLACK_MS = 150;
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 let victim: TestProject;
+/** Functions of the engines of templates and expressions. */
+const called = { atStart: new Set<string>(), inFirstTurn: new Set<string>() };
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream({ steps: saying('Good day.') });
+  const watch = await watchFunctions(/liquidjs|json-logic-engine/);
   gateway = await startTestGateway({
     env: { OPENAI_BASE_URL: upstream.baseUrl, RATE_LIMIT_PER_MINUTE: '0' },
   });
+  called.atStart = await watch.take();
+  const { other, session_id } = await createOther(pathway(ORDINARY_PROMPT, ORDINARY_CONDITION));
+  expect(await chat(other, { session_id })).toBe(200);
+  called.inFirstTurn = await watch.take();
+  watch.stop();
   victim = await gateway.createProject();
   await chats(TURNS);
 });
@@ -28,6 +37,9 @@ afterAll(async () => {
   await upstream.close();
 });
 
+const ORDINARY_PROMPT = `Today is {{ "2026-01-01" | date: "%A" }}. {% if text %}Help {{ customer.name }}.{% endif %}
+{% for one in list limit: 3 %}{{ one | plus: 1 | default: "-" }}{% else %}None.{% endfor %}`;
+const ORDINARY_CONDITION = { or: [{ '==': [{ var: 'text' }, 'b'] }, { '<': [{ var: 'list.0' }, 0] }] };
 const LOOPS =
   '{% for a in (1..900) %}{% for b in (1..900) %}{% assign c = b | append: a %}{% endfor %}{% endfor %}';
 const LIST = { var: 'list' };
@@ -93,6 +105,11 @@ const COSTLY_REQUESTS: readonly [string, string, string, object, readonly number
     [400],
   ],
 ];
+
+test('No project pays for the compilation of what evaluates its templates and expressions', () => {
+  expect(called.inFirstTurn.size).toBeGreaterThan(50);
+  expect([...called.inFirstTurn].filter((name) => !called.atStart.has(name))).toEqual([]);
+});
 
 describe('The event loop is held up by no costly', () => {
   test.each(COSTLY_TURNS)('turn with %s', async (_what, graph, agent) => {

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 
 import type { SessionCounter } from '../../agents/accounts/quotas.ts';
 import { UsageMeter } from '../../agents/accounts/usage.ts';
+import { warmUpEvaluation } from '../../agents/pathway/warmUp.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ComputeShares } from '../../base/computeShares.ts';
 import { type MakeId, uuidV7 } from '../../base/ids.ts';
@@ -54,6 +55,8 @@ export interface ThreadContext extends ThreadParts {
 export async function createThreadContext(parts: ThreadParts, sealer: Sealer): Promise<ThreadContext> {
   const { config, logger, lifecycle, clock, nodeId, database, redis } = parts;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  // Before anybody's evaluations are counted.
+  warmUpEvaluation();
   const targetPolicy = targetPolicyOf(config);
   const tracer = await buildTracing(config, nodeId, logger, lifecycle);
   const storage = createStorage(database, sealer);
