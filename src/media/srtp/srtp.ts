@@ -46,6 +46,7 @@ export class SrtpStream {
   readonly #authenticator: Authenticator;
   readonly #keyIdentifier: MasterKeyIdentifier | undefined;
   readonly #streams = new Map<number, StreamState>();
+  #latestSsrc: number | undefined;
   readonly #rollover = new Uint8Array(ROLLOVER_BYTES);
 
   constructor(parameters: SrtpParameters) {
@@ -108,10 +109,13 @@ export class SrtpStream {
 
   /** Only for authentic streams, so that forged SSRCs take no memory. */
   #remember(ssrc: number, stream: StreamState): void {
-    if (this.#streams.has(ssrc)) return;
-    const [oldest] = this.#streams.keys();
-    if (this.#streams.size >= MAX_STREAMS && oldest !== undefined) this.#streams.delete(oldest);
+    if (ssrc === this.#latestSsrc) return;
+    this.#latestSsrc = ssrc;
+    // A map keeps the order of insertion: the first is the one unused for longest.
+    this.#streams.delete(ssrc);
     this.#streams.set(ssrc, stream);
+    const [oldest] = this.#streams.keys();
+    if (this.#streams.size > MAX_STREAMS && oldest !== undefined) this.#streams.delete(oldest);
   }
 }
 

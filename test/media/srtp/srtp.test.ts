@@ -130,12 +130,13 @@ describe('SrtpStream', () => {
     expect(receiver.unprotect(protect(sender, rtp(4, 2)))).toEqual(rtp(4, 2));
   });
 
-  it('keeps the states of eight SSRCs, and forgets the oldest for a ninth', () => {
+  it('keeps the states of eight SSRCs, and forgets the one unused for longest for a ninth', () => {
     const [sender, receiver] = [new SrtpStream(parameters()), new SrtpStream(parameters())];
-    const packets = Array.from({ length: 9 }, (_, index) => protect(sender, rtp(5, index)));
-    for (const packet of packets) expect(receiver.unprotect(packet.slice())).toEqual(expect.any(Uint8Array));
-    const again = packets.toReversed().map((packet) => receiver.unprotect(packet.slice()));
-    expect(again).toEqual([...new Array(8).fill('replayed'), rtp(5, 0)]);
+    const sent = [0, 1, 2, 3, 4, 5, 6, 7, 0, 8].map((ssrc, n) => protect(sender, rtp(n, ssrc)));
+    for (const bytes of sent) expect(receiver.unprotect(bytes.slice())).toEqual(expect.any(Uint8Array));
+    const again = [...sent.toSpliced(1, 1), ...sent.slice(1, 2)];
+    const refused = Array(9).fill('replayed');
+    expect(again.map((bytes) => receiver.unprotect(bytes))).toEqual([...refused, rtp(1, 1)]);
   });
 
   it('writes a negotiated key identifier, and refuses another', () => {
@@ -181,13 +182,14 @@ describe('SrtcpStream', () => {
     expect(receiver.unprotect(new Uint8Array(21))).toBe('too_short');
   });
 
-  it('keeps the states of eight SSRCs, and forgets the oldest for a ninth', () => {
+  it('keeps the states of eight SSRCs, and forgets the one unused for longest for a ninth', () => {
     const [sender, receiver] = [new SrtcpStream(parameters()), new SrtcpStream(parameters())];
     const report = (ssrc: number) => hex(`80C90001 0000000${ssrc}`);
-    const packets = Array.from({ length: 9 }, (_, index) => protect(sender, report(index)));
-    for (const packet of packets) expect(receiver.unprotect(packet.slice())).toEqual(expect.any(Uint8Array));
-    const again = packets.toReversed().map((packet) => receiver.unprotect(packet.slice()));
-    expect(again).toEqual([...new Array(8).fill('replayed'), report(0)]);
+    const sent = [0, 1, 2, 3, 4, 5, 6, 7, 0, 8].map((ssrc) => protect(sender, report(ssrc)));
+    for (const bytes of sent) expect(receiver.unprotect(bytes.slice())).toEqual(expect.any(Uint8Array));
+    const again = [...sent.toSpliced(1, 1), ...sent.slice(1, 2)];
+    const refused = Array(9).fill('replayed');
+    expect(again.map((bytes) => receiver.unprotect(bytes))).toEqual([...refused, report(1)]);
   });
 
   it('uses ten bytes of tag in both suites, and the key identifier', () => {
