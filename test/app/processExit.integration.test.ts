@@ -1,9 +1,13 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
+import { startTestGateway } from '../support/gateway.ts';
 import { type ServiceProcess, startService } from '../support/processes.ts';
+import { tempDir } from '../support/tempDir.ts';
 
 const TIMEOUT = { timeout: 90_000 };
 /** A process that waits for a thread or a socket stays for seconds. */
@@ -25,9 +29,14 @@ async function occupyUdp(): Promise<number> {
 }
 
 describe('A start with a port in use names the setting', () => {
+  test('PORT', TIMEOUT, async () => {
+    const starting = startService({ env: { PORT: String(await occupyTcp()) } });
+    await expect(starting).rejects.toThrow('Callway cannot run: PORT: ');
+  });
+
   test.each([
-    ['PORT', occupyTcp, (port: number) => ({ PORT: String(port) })],
     ['SIP_PORT', occupyUdp, (port: number) => ({ SIP_PORT: String(port) })],
+    ['SIP_PORT', occupyTcp, (port: number) => ({ SIP_PORT: String(port) })],
     [
       'RTP_PORT_MIN, RTP_PORT_MAX',
       occupyUdp,
@@ -36,9 +45,12 @@ describe('A start with a port in use names the setting', () => {
         return { RTP_PORT_MIN: even, RTP_PORT_MAX: String(Number(even) + 1) };
       },
     ],
-  ])('%s', TIMEOUT, async (setting, occupy, settings) => {
-    const starting = startService({ env: settings(await occupy()) });
-    await expect(starting).rejects.toThrow(`Callway cannot run: ${setting}: `);
+  ])('%s, before a database is created', async (setting, occupy, settings) => {
+    const dataDir = tempDir();
+    const env = { ROLES: 'api,media', SIP_HOST: '127.0.0.1', ...settings(await occupy()) };
+    const starting = startTestGateway({ env, dataDir, database: 'embedded' });
+    await expect(starting).rejects.toThrow(`${setting}: `);
+    expect(existsSync(join(dataDir, 'database'))).toBe(false);
   });
 });
 

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
 import { systemClock } from '../../base/clock.ts';
-import { CallwayError } from '../../base/errors.ts';
 import { startThread } from '../../base/thread.ts';
 import { callCapacity, type NodeCapacity, PORTS_PER_CALL } from '../../calls/limits/nodeCapacity.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
@@ -54,28 +53,12 @@ export async function buildMedia(
     onFault: ({ kind, reason, ...figures }) => mediaLogger.error({ kind, reason, ...figures }, 'media fault'),
   });
   lifecycle.onClose(() => engine.close());
-  await requireFreePort(engine, config);
   const threads = await engine.statistics();
   mediaLogger.info(
     { threads: threads.length, hasPriority: threads.every(({ hasPriority }) => hasPriority) },
     'media threads started; without priority (CAP_SYS_NICE) they send late on a busy machine',
   );
   return engine;
-}
-
-/** @throws {Error} When other programs use all ports of the range. */
-async function requireFreePort(engine: ThreadedMediaEngine, config: Config): Promise<void> {
-  try {
-    const session = await engine.open({ callId: 'start', timeoutMs: 0 });
-    await session.close();
-  } catch (error) {
-    if (!(error instanceof CallwayError) || error.code !== 'media_ports_exhausted') throw error;
-    const range = `${config.RTP_PORT_MIN} to ${config.RTP_PORT_MAX}`;
-    throw new Error(
-      `RTP_PORT_MIN, RTP_PORT_MAX: other processes use all UDP ports from ${range}; choose another range`,
-      { cause: error },
-    );
-  }
 }
 
 function threadCount({ MEDIA_WORKERS }: Config): number {

@@ -26,6 +26,7 @@ import {
   storedAdminToken,
   storedSecretsKey,
 } from './dataFolder.ts';
+import { requireFreePorts } from './freePorts.ts';
 import { type BuiltMetrics, buildMetrics } from './metrics.ts';
 import { openObjectStore } from './objectStore.ts';
 import { type Admission, buildAdmission } from './overload.ts';
@@ -68,6 +69,8 @@ export async function openNode(
   onPhase: (phase: StartupPhase) => void,
 ): Promise<NodeContext> {
   // An invalid setting must end the start before anything else is started.
+  const runsCalls = config.ROLES.includes('media');
+  if (runsCalls) await requireFreePorts(config);
   if (config.REDIS_URL) await requireSentinelMaster(config.REDIS_URL);
   await openDataFolder(config.DATA_DIR);
   if (!config.DATABASE_URL || !config.REDIS_URL) lifecycle.onClose(await lockDataFolder(config, logger));
@@ -75,7 +78,6 @@ export async function openNode(
   const adminToken = config.CALLWAY_ADMIN_TOKEN ?? (await storedAdminToken(config, logger));
   const secretsKey = config.SECRETS_KEY ?? (await storedSecretsKey(config));
   const sealer = createSealer(secretsKey, config.SECRETS_KEY_PREVIOUS);
-  const runsCalls = config.ROLES.includes('media');
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const clock = new DatabaseClock({
     system: systemClock,
@@ -97,7 +99,7 @@ export async function openNode(
   const parts = { config, logger, lifecycle, clock, nodeId, database, redis: connect('commands') };
   const state: NodeState = { isDraining: false };
   const isDraining = () => state.isDraining;
-  const voiceThreads = () => state.voiceThreads?.running ?? [];
+  const voiceThreads = () => state.voiceThreads;
   const jobs = openJobs(redisUrl, logger);
   return {
     ...(await createThreadContext(parts, sealer)),

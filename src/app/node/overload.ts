@@ -6,7 +6,7 @@ import { type CallwayError, nodeDraining, nodeOverloaded } from '../../base/erro
 import { type DelayMeter, type LoadChange, OverloadMonitor } from '../../calls/limits/overloadMonitor.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
-import type { RunningVoiceThread } from '../../voice/threads/voiceThreads.ts';
+import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
 import { CALL_QUEUE, callQueueMeter, eventLoopMeter, rtpMeter, voiceMeter } from './delayMeters.ts';
@@ -14,7 +14,8 @@ import { CALL_QUEUE, callQueueMeter, eventLoopMeter, rtpMeter, voiceMeter } from
 export interface OverloadParts {
   readonly config: Config;
   readonly media: ThreadedMediaEngine | undefined;
-  readonly voiceThreads: () => readonly Pick<RunningVoiceThread, 'delay'>[];
+  /** Undefined without the role `voice`, and until they are started. */
+  readonly voiceThreads: () => Pick<VoiceThreads, 'running' | 'tellOverload'> | undefined;
   readonly jobs: JobQueues;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -35,10 +36,12 @@ export interface Admission {
 }
 
 export function buildAdmission(parts: OverloadParts): Admission {
-  const { clock, logger, lifecycle, isDraining } = parts;
-  const meters = metersOf(parts);
-  const onChange = (change: LoadChange) => logChange(logger, change);
-  const overload = lifecycle.closing(new OverloadMonitor({ meters, clock, onChange }));
+  const { clock, logger, lifecycle, voiceThreads, isDraining } = parts;
+  const onChange = (change: LoadChange) => {
+    logChange(logger, change);
+    voiceThreads()?.tellOverload(isOverloaded());
+  };
+  const overload = lifecycle.closing(new OverloadMonitor({ meters: metersOf(parts), clock, onChange }));
   const isOverloaded = () => overload.lateParts.some((part) => part !== CALL_QUEUE);
   return {
     overload,
@@ -55,7 +58,8 @@ function metersOf({ config, media, voiceThreads, jobs, clock, lifecycle }: Overl
     const wait = new EventLoopWait();
     lifecycle.onClose(async () => wait.close());
     meters.push(eventLoopMeter('main', wait, OVERLOAD_EVENT_LOOP_MS));
-    if (ROLES.includes('voice')) meters.push(voiceMeter(voiceThreads, OVERLOAD_EVENT_LOOP_MS));
+    if (ROLES.includes('voice'))
+      meters.push(voiceMeter(() => voiceThreads()?.running ?? [], OVERLOAD_EVENT_LOOP_MS));
   }
   if (media && OVERLOAD_RTP_MS > 0) meters.push(rtpMeter(media, OVERLOAD_RTP_MS));
   if (ROLES.includes('api') && OVERLOAD_QUEUE_MS > 0)

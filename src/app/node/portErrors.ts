@@ -20,14 +20,20 @@ export async function namingPortSettings<Result>(
     const [, code, port] = (error instanceof Error && BIND_FAILURE.exec(error.message)) || [];
     const found = Object.entries(ports).find(([, wanted]) => wanted === Number(port));
     if (code === undefined || !found) throw error;
-    const setting = code === 'EADDRNOTAVAIL' ? host : found[0];
-    throw new Error(`${setting}: ${explanation(code, port)}`, { cause: error });
+    throw portError(code === 'EADDRNOTAVAIL' ? host : found[0], code, port, error);
   }
 }
 
-function explanation(code: string, port = ''): string {
+/** @param code - Of the failure: `EADDRINUSE`. */
+export function portError(setting: string, code: string, port: string | number = '', cause?: unknown): Error {
+  return new Error(`${setting}: ${explanation(code, port)}`, { cause });
+}
+
+function explanation(code: string, port: string | number): string {
   if (code === 'EADDRINUSE')
     return `port ${port} is in use by another process; stop it, or choose another port`;
   if (code === 'EACCES') return `this user may not use port ${port}; choose a port from 1024`;
-  return 'this machine has no such address; choose one of its addresses, or 0.0.0.0';
+  if (code === 'EADDRNOTAVAIL')
+    return 'this machine has no such address; choose one of its addresses, or 0.0.0.0';
+  return `port ${port} cannot be bound (${code})`;
 }

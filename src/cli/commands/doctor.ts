@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { z } from 'zod';
-
+import { tryPort } from '../../app/node/freePorts.ts';
 import { packagePath } from '../../base/packagePath.ts';
 import { readMigrations } from '../../infra/postgres/connection/migrate.ts';
 import { probePostgres } from '../../infra/postgres/connection/probe.ts';
@@ -12,7 +12,6 @@ import { type AdminOptions, withAdminOptions } from '../adminCommand.ts';
 import { type CliContext, EXIT, type ExitCode } from '../command.ts';
 import { effectiveSettings } from '../doctor/effectiveSettings.ts';
 import { report } from '../doctor/finding.ts';
-import { tryPort } from '../doctor/ports.ts';
 import { runChecks } from '../doctor/runChecks.ts';
 
 const PACKAGE = packagePath('package.json');

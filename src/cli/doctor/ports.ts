@@ -1,16 +1,9 @@
-import { createSocket } from 'node:dgram';
-import { createServer } from 'node:net';
-
+import { sipPorts, type Transport, type TryPort } from '../../app/node/freePorts.ts';
 import type { Config } from '../../app/settings/config.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Number of ports of the range that are tried. */
 const RTP_SAMPLE = 50;
-
-export type Transport = 'tcp' | 'udp';
-
-/** @returns The error code when the port cannot be bound; undefined when it can. */
-export type TryPort = (transport: Transport, host: string, port: number) => Promise<string | undefined>;
 
 type Settings = Pick<
   Config,
@@ -26,21 +19,10 @@ type Settings = Pick<
 
 /** Checks that the service's ports are free. Only useful while the service does not run. */
 export async function checkPorts(config: Settings, tryPort: TryPort): Promise<Finding[]> {
-  const { SIP_HOST, SIP_PORT, SIP_TLS_PORT } = config;
-  const embeddedSip: [string, Transport, number][] =
-    config.DRACHTIO_URL === undefined
-      ? [
-          ['SIP_PORT', 'udp', SIP_PORT],
-          ['SIP_PORT', 'tcp', SIP_PORT],
-          ...(SIP_TLS_PORT === undefined
-            ? []
-            : [['SIP_TLS_PORT', 'tcp', SIP_TLS_PORT] as [string, Transport, number]]),
-        ]
-      : [];
   return await Promise.all([
     checkPort(tryPort, 'PORT', 'tcp', config.HOST, config.PORT),
-    ...embeddedSip.map(([setting, transport, port]) =>
-      checkPort(tryPort, setting, transport, SIP_HOST, port),
+    ...sipPorts(config).map(([setting, transport, port]) =>
+      checkPort(tryPort, setting, transport, config.SIP_HOST, port),
     ),
     checkRtpPorts(config, tryPort),
   ]);
@@ -88,16 +70,3 @@ function remedyFor(code: string, setting: string): string {
       return `Set ${setting} to another port.`;
   }
 }
-
-/** Binds the port and releases it. */
-export const tryPort: TryPort = (transport, host, port) =>
-  new Promise((resolve) => {
-    const failed = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message);
-    if (transport === 'tcp') {
-      const server = createServer().once('error', failed);
-      server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)));
-    } else {
-      const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4').once('error', failed);
-      socket.bind({ port, address: host, exclusive: true }, () => socket.close(() => resolve(undefined)));
-    }
-  });

@@ -1,3 +1,4 @@
+import type { TryPort } from '../../app/node/freePorts.ts';
 import { type Config, loadConfig } from '../../app/settings/config.ts';
 import type { SettingName } from '../../app/settings/settings.ts';
 import { ConfigurationError } from '../../base/configurationError.ts';
@@ -9,7 +10,7 @@ import type { EffectiveSettings } from './effectiveSettings.ts';
 import { type Finding, fail, ok } from './finding.ts';
 import { checkModels, type ProbeEndpoint } from './models.ts';
 import { checkNode } from './node.ts';
-import { checkPorts, type TryPort } from './ports.ts';
+import { checkPorts } from './ports.ts';
 import { checkRedis, type RedisCheckDeps } from './redis.ts';
 import { checkSecretsKey } from './secretsKey.ts';
 import { checkService } from './service.ts';

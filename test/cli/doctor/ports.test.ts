@@ -2,8 +2,9 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { type TryPort, tryPort } from '../../../src/app/node/freePorts.ts';
 import { loadConfig } from '../../../src/app/settings/config.ts';
-import { checkPorts, type TryPort, tryPort } from '../../../src/cli/doctor/ports.ts';
+import { checkPorts } from '../../../src/cli/doctor/ports.ts';
 import { reservePort } from '../../support/ports.ts';
 
 describe('The ports check', () => {
