@@ -48,6 +48,8 @@ export interface VoiceService {
   readonly port: number;
   /** Registers this service with the media nodes. */
   register(): Promise<void>;
+  /** Registers that the node is overloaded, or no longer. */
+  tellOverload(isOverloaded: boolean): void;
   /** Withdraws the registration, and waits for the sessions; after `graceMs` they are asked to continue elsewhere. */
   drain(graceMs: number): Promise<void>;
   close(): Promise<void>;
@@ -73,6 +75,7 @@ export async function startVoiceService(
   });
   const voice = await buildVoice({ ...context, conversations, metrics, stores: storage.stores });
   let registration: VoiceNodeRegistration | undefined;
+  let isOverloaded = false;
   const live = new ActiveStreams({
     clock,
     serveVoiceSession: voice.serve,
@@ -106,11 +109,15 @@ export async function startVoiceService(
       registration = new VoiceNodeRegistration({
         registry,
         node,
-        sessions: () => live.count,
+        load: () => ({ sessions: live.count, isOverloaded }),
         clock,
         onError,
       });
       await registration.start();
+    },
+    tellOverload(now) {
+      isOverloaded = now;
+      registration?.update();
     },
     async drain(graceMs) {
       await registration?.withdraw();

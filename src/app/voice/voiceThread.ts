@@ -43,6 +43,7 @@ async function obey(message: ToVoiceThread): Promise<void> {
     await service.register();
     return post({ kind: 'registered' });
   }
+  if (message.kind === 'overload') return service.tellOverload(message.isOverloaded);
   if (message.kind === 'drain') {
     await service.drain(message.graceMs);
     return post({ kind: 'drained' });

@@ -8,6 +8,8 @@ export interface VoiceNode {
   readonly url: string;
   /** Voice sessions that it runs. */
   readonly sessions: number;
+  /** It is late, and takes sessions only where no other node does. */
+  readonly isOverloaded?: boolean;
 }
 
 /** The registered voice nodes. A registration expires unless it is renewed. */
@@ -26,13 +28,13 @@ export const VOICE_LEASE_MS = 6000;
 
 export interface VoiceNodeRegistrationDeps {
   readonly registry: Pick<VoiceNodeRegistry, 'register' | 'deregister'>;
-  readonly node: Omit<VoiceNode, 'sessions'>;
-  readonly sessions: () => number;
+  readonly node: Pick<VoiceNode, 'nodeId' | 'url'>;
+  readonly load: () => Omit<VoiceNode, 'nodeId' | 'url'>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Registers this node and its number of voice sessions with the other nodes. */
+/** Registers this node and its load with the other nodes. */
 export class VoiceNodeRegistration {
   readonly #deps: VoiceNodeRegistrationDeps;
   #stop: () => Promise<void> = async () => undefined;
@@ -56,7 +58,7 @@ export class VoiceNodeRegistration {
     );
   }
 
-  /** The number of sessions has changed; registered at once, so that simultaneous calls go to different nodes. */
+  /** The load has changed; registered at once, so that simultaneous calls go to different nodes. */
   update(): void {
     if (!this.#withdrawing) void this.#register();
   }
@@ -67,7 +69,7 @@ export class VoiceNodeRegistration {
     return this.#withdrawing;
   }
 
-  /** One at a time, so that an older number never replaces a newer one. */
+  /** One at a time, so that an older load never replaces a newer one. */
   #register(): Promise<void> {
     this.#isStale = true;
     this.#registering ??= this.#registerUntilCurrent()
@@ -79,10 +81,10 @@ export class VoiceNodeRegistration {
   }
 
   async #registerUntilCurrent(): Promise<void> {
-    const { registry, node, sessions } = this.#deps;
+    const { registry, node, load } = this.#deps;
     do {
       this.#isStale = false;
-      await registry.register({ ...node, sessions: sessions() }, VOICE_LEASE_MS);
+      await registry.register({ ...node, ...load() }, VOICE_LEASE_MS);
     } while (this.#isStale && !this.#withdrawing);
   }
 

@@ -34,7 +34,7 @@ export class VoiceNodeSelector {
   }
 
   /**
-   * The least busy voice thread of this node, else the least busy of all. A call that asks again has lost, or not
+   * The least busy voice thread of this node, else the least busy of all that are not overloaded. A call that asks again has lost, or not
    * reached, its previous one; all calls avoid that one for a while.
    *
    * @returns Its URL, `http://host:port`.
@@ -85,9 +85,8 @@ export class VoiceNodeSelector {
     this.#recent = this.#recent.filter(({ atMs }) => nowMs - atMs < UNREGISTERED_MS);
     const load = ({ nodeId, sessions }: VoiceNode) =>
       sessions + this.#recent.filter((one) => one.nodeId === nodeId).length;
-    const trusted = nodes.filter((node) => this.#isTrusted(node));
-    // An avoided node is better than none.
-    const candidates = trusted.length > 0 ? trusted : nodes;
+    const trusted = preferring(nodes, (node) => this.#isTrusted(node));
+    const candidates = preferring(trusted, ({ isOverloaded }) => !isOverloaded);
     const least = Math.min(...candidates.map(load));
     const equals = candidates.filter((node) => load(node) === least);
     const selected = equals[Math.floor(this.#deps.random() * equals.length)];
@@ -95,6 +94,12 @@ export class VoiceNodeSelector {
     this.#recent = [...this.#recent, { nodeId: selected.nodeId, atMs: nowMs }];
     return selected;
   }
+}
+
+/** The nodes that fit, or all when none does: an avoided or overloaded node is better than none. */
+function preferring(nodes: readonly VoiceNode[], fits: (node: VoiceNode) => boolean): readonly VoiceNode[] {
+  const fitting = nodes.filter(fits);
+  return fitting.length > 0 ? fitting : nodes;
 }
 
 function voiceUnavailable(): CallwayError {

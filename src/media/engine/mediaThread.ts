@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import { WatchedThread } from '../../base/watchedThread.ts';
 import {
   type FromThread,
   fromFailure,
@@ -21,68 +22,46 @@ export interface MediaThreadOptions {
   readonly onLost: (reason: string) => void;
 }
 
-interface PendingRequest {
-  resolve(result: unknown): void;
+interface PendingRequest<Result = unknown> {
+  resolve(result: Result): void;
   reject(error: Error): void;
 }
 
-/** For loading its code on a very busy machine. */
-const START_TIMEOUT_MS = 120_000;
-const PING_INTERVAL_MS = 5_000;
-/** A main thread that was itself suspended finds its timer due before the answers that have arrived. */
-const MAX_UNANSWERED_PINGS = 2;
-/** For closing recordings and streams. */
-const END_TIMEOUT_MS = 10_000;
-
-/** The main thread's side of one media thread: requests, events, and detection of its death. */
+/** The main thread's side of one media thread: requests and events. */
 export class MediaThread {
   readonly sessions = new Set<number>();
   readonly #options: MediaThreadOptions;
+  readonly #thread: WatchedThread;
   readonly #pending = new Map<number, PendingRequest>();
-  readonly #ready: Promise<void>;
-  readonly #exited: Promise<void>;
   #nextRequestId = 1;
-  #unanswered = 0;
-  #pingTimer: Timer | undefined;
-  #statisticsPending: ((statistics: ThreadStatistics) => void)[] = [];
-  #lostReason: string | undefined;
-  #isEnding = false;
+  #statisticsPending: PendingRequest<ThreadStatistics>[] = [];
 
   constructor(options: MediaThreadOptions) {
-    const { worker } = options;
+    const { worker, clock } = options;
     this.#options = options;
-    let setReady = (): void => {};
-    this.#ready = new Promise((resolve) => {
-      setReady = resolve;
+    this.#thread = new WatchedThread({
+      name: 'media thread',
+      worker,
+      clock,
+      askToEnd: () => this.#post({ kind: 'end' }),
+      ping: () => this.#post({ kind: 'ping' }),
+      onGone: (reason, isFault) => {
+        this.#rejectPending(reason);
+        if (isFault) options.onLost(reason);
+      },
     });
-    worker.on('message', (message: FromThread) => {
-      if (message.kind !== 'ready') return this.#receive(message);
-      this.#pingTimer?.cancel();
-      this.#schedulePing();
-      setReady();
-    });
-    worker.on('error', (error) => this.#lose(`the media thread failed: ${error.message}`));
-    this.#exited = new Promise((resolve) => {
-      worker.once('exit', (code) => {
-        this.#lose(`the media thread ended with code ${code}`);
-        setReady();
-        resolve();
-      });
-    });
-    this.#pingTimer = options.clock.setTimer(() => {
-      this.#lose('the media thread does not start');
-      void worker.terminate();
-    }, START_TIMEOUT_MS);
+    worker.on('message', (message: FromThread) => this.#receive(message));
   }
 
   /** Resolves when the thread takes requests. @throws {CallwayError} `media_lost` when it died before. */
   async untilReady(): Promise<void> {
-    await this.#ready;
-    if (this.#lostReason !== undefined) throw lostError(this.#lostReason);
+    await this.#thread.untilReady();
+    const { goneReason } = this.#thread;
+    if (goneReason !== undefined) throw lostError(goneReason);
   }
 
   get isAlive(): boolean {
-    return this.#lostReason === undefined && !this.#isEnding;
+    return this.#thread.isAlive;
   }
 
   /** @throws {CallwayError} The thread's own; `media_lost` when it is dead or dies meanwhile. */
@@ -92,41 +71,38 @@ export class MediaThread {
     argument: ThreadRequests[Name][0],
   ): Promise<ThreadRequests[Name][1]> {
     return new Promise((resolve, reject) => {
-      if (this.#lostReason !== undefined) return reject(lostError(this.#lostReason));
+      const { goneReason } = this.#thread;
+      if (goneReason !== undefined) return reject(lostError(goneReason));
       const requestId = this.#nextRequestId++;
       this.#pending.set(requestId, { resolve: resolve as (result: unknown) => void, reject });
       this.#post({ kind: 'request', requestId, session, name, argument } as ThreadRequest);
     });
   }
 
+  /** @throws {CallwayError} `media_lost` when the thread is dead or dies meanwhile. */
   statistics(): Promise<ThreadStatistics> {
     return new Promise((resolve, reject) => {
-      if (this.#lostReason !== undefined) return reject(lostError(this.#lostReason));
-      this.#statisticsPending.push(resolve);
+      const { goneReason } = this.#thread;
+      if (goneReason !== undefined) return reject(lostError(goneReason));
+      this.#statisticsPending.push({ resolve, reject });
       this.#post({ kind: 'ping' });
     });
   }
 
   /** Closes the thread's sessions and ends it. Idempotent. */
-  async end(): Promise<void> {
-    this.#pingTimer?.cancel();
-    if (this.isAlive) {
-      this.#isEnding = true;
-      this.#post({ kind: 'end' });
-      const timer = this.#options.clock.setTimer(() => void this.#options.worker.terminate(), END_TIMEOUT_MS);
-      await this.#exited;
-      timer.cancel();
-    }
-    await this.#exited;
+  end(): Promise<void> {
+    return this.#thread.end();
   }
 
   #post(message: ToThread): void {
     this.#options.worker.postMessage(message);
   }
 
-  #receive(message: Exclude<FromThread, { kind: 'ready' }>): void {
-    this.#unanswered = 0;
+  #receive(message: FromThread): void {
     switch (message.kind) {
+      case 'ready':
+        this.#thread.setReady();
+        return;
       case 'result':
         this.#takePending(message.requestId)?.resolve(message.result);
         return;
@@ -140,7 +116,7 @@ export class MediaThread {
         this.#options.onFault(message.session, message.message);
         return;
       case 'pong':
-        for (const resolve of this.#statisticsPending.splice(0)) resolve(message.statistics);
+        for (const { resolve } of this.#statisticsPending.splice(0)) resolve(message.statistics);
     }
   }
 
@@ -150,26 +126,10 @@ export class MediaThread {
     return request;
   }
 
-  #schedulePing(): void {
-    this.#pingTimer = this.#options.clock.setTimer(() => {
-      if (this.#unanswered >= MAX_UNANSWERED_PINGS) {
-        this.#lose('the media thread does not answer');
-        void this.#options.worker.terminate();
-        return;
-      }
-      this.#unanswered++;
-      this.#post({ kind: 'ping' });
-      this.#schedulePing();
-    }, PING_INTERVAL_MS);
-  }
-
-  #lose(reason: string): void {
-    if (this.#lostReason !== undefined) return;
-    this.#lostReason = reason;
-    this.#pingTimer?.cancel();
-    for (const { reject } of this.#pending.values()) reject(lostError(reason));
+  #rejectPending(reason: string): void {
+    const pending = [...this.#pending.values(), ...this.#statisticsPending.splice(0)];
     this.#pending.clear();
-    if (!this.#isEnding) this.#options.onLost(reason);
+    for (const { reject } of pending) reject(lostError(reason));
   }
 }
 

@@ -15,6 +15,8 @@ export type FromVoiceThread<Report> =
 export type ToVoiceThread =
   /** Registers the thread with the media nodes. */
   | { readonly kind: 'register' }
+  /** The node is overloaded, or no longer: other nodes choose another one. */
+  | { readonly kind: 'overload'; readonly isOverloaded: boolean }
   /** Takes no new sessions from other nodes; ends the running ones after `graceMs`. */
   | { readonly kind: 'drain'; readonly graceMs: number }
   /** Ends the thread. */

@@ -50,6 +50,7 @@ export class VoiceThreads<Report = unknown> {
   readonly #threads = new Set<VoiceThread<Report>>();
   #started = 0;
   #isRegistered = false;
+  #isOverloaded = false;
   #isDraining = false;
   #closing: Promise<void> | undefined;
 
@@ -77,6 +78,12 @@ export class VoiceThreads<Report = unknown> {
     this.#isRegistered = true;
     const ready = [...this.#threads].filter(({ port }) => port !== undefined);
     await Promise.all(ready.map((thread) => thread.register()));
+  }
+
+  /** Whether this node is overloaded: media nodes then choose others. */
+  tellOverload(isOverloaded: boolean): void {
+    this.#isOverloaded = isOverloaded;
+    for (const thread of this.#threads) if (thread.port !== undefined) thread.tellOverload(isOverloaded);
   }
 
   /** Resolves when no session is left. New calls of this node are still served until {@link close}. */
@@ -120,6 +127,7 @@ export class VoiceThreads<Report = unknown> {
   }
 
   #onReady(thread: VoiceThread<Report>): void {
+    if (this.#isOverloaded) thread.tellOverload(true);
     if (this.#isRegistered && !this.#isDraining) void thread.register();
   }
 

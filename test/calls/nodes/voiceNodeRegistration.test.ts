@@ -25,7 +25,7 @@ async function start() {
       deregister: async (nodeId) => void deregistered.push(nodeId),
     },
     node: { nodeId: 'a', url: 'http://a:3000' },
-    sessions: () => state.sessions,
+    load: () => ({ sessions: state.sessions }),
     clock,
     onError: (error) => errors.push(error),
   });

@@ -6,6 +6,10 @@ import { createSimulatedClock, type SimulatedClock } from '../../support/simulat
 
 const urlOf = (nodeId: string) => `http://${nodeId}:3000`;
 const node = (nodeId: string, sessions = 0): VoiceNode => ({ nodeId, url: urlOf(nodeId), sessions });
+const overloaded = (nodeId: string, sessions = 0): VoiceNode => ({
+  ...node(nodeId, sessions),
+  isOverloaded: true,
+});
 
 let clock: SimulatedClock;
 let registered: VoiceNode[];
@@ -26,6 +30,8 @@ describe('VoiceNodeSelector', () => {
     ['the least busy node', [node('a', 3), node('b', 1), node('c', 2)], 0, 'b'],
     ['a random one of equally busy nodes', [node('a', 1), node('b', 1), node('c', 2)], 0.99, 'b'],
     ['the only node, however busy', [node('a', 200)], 0.5, 'a'],
+    ['a node that is not overloaded', [overloaded('a'), node('b', 9), overloaded('c', 20)], 0, 'b'],
+    ['the least busy of overloaded nodes', [overloaded('a', 9), overloaded('b', 8)], 0, 'b'],
   ])('selects %s', async (_what, nodes, random, expected) => {
     registered = nodes;
     expect(await selectorFor(undefined, random).select('call')).toBe(urlOf(expected));

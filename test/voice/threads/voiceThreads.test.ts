@@ -143,6 +143,18 @@ describe('VoiceThreads', () => {
     expect(faults[0]?.reason).toBe('the voice thread does not answer');
   });
 
+  test('are told of the node’s overload, those that start later too', async () => {
+    const first = await startOne();
+    first.say({ kind: 'sessions', count: 16 });
+    threads.tellOverload(true);
+    worker(1).ready(4002);
+    await settle();
+    const told = { kind: 'overload', isOverloaded: true };
+    expect([first.received, worker(1).received]).toEqual([[told], [told]]);
+    threads.tellOverload(false);
+    expect(first.received.at(-1)).toEqual({ kind: 'overload', isOverloaded: false });
+  });
+
   test('drains all threads, then ends them, and passes on what they report', async () => {
     const first = await startOne();
     first.say({ kind: 'report', report: 'a line' });

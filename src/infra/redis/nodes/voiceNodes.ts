@@ -6,14 +6,19 @@ import { orUnavailable, type RedisConnection } from '../connection/connection.ts
 /** One hash slot for all nodes, so that a cluster reads them with one command. */
 const IDS = 'callway:{voice-nodes}';
 
-const entry = z.object({ nodeId: z.string(), url: z.url(), talks: z.int().min(0) });
+const entry = z.object({
+  nodeId: z.string(),
+  url: z.url(),
+  talks: z.int().min(0),
+  isOverloaded: z.boolean().default(false),
+});
 
 /** One expiring key for each node, and a set of the node ids. */
 export function redisVoiceNodes(redis: RedisConnection): VoiceNodeRegistry {
   const { client } = redis;
   return {
-    async register(node, leaseMs) {
-      const text = JSON.stringify(entry.parse({ nodeId: node.nodeId, url: node.url, talks: node.sessions }));
+    async register({ sessions: talks, ...node }, leaseMs) {
+      const text = JSON.stringify(entry.parse({ ...node, talks }));
       await orUnavailable(
         Promise.all([client.set(keyOf(node.nodeId), text, 'PX', leaseMs), client.sadd(IDS, node.nodeId)]),
       );
@@ -38,8 +43,8 @@ function read(text: string | null): VoiceNode[] {
   if (text === null) return [];
   const parsed = entry.safeParse(JSON.parse(text));
   if (!parsed.success) return [];
-  const { nodeId, url, talks: sessions } = parsed.data;
-  return [{ nodeId, url, sessions }];
+  const { talks: sessions, ...node } = parsed.data;
+  return [{ ...node, sessions }];
 }
 
 const keyOf = (nodeId: string) => `${IDS}:${nodeId}`;

@@ -5,7 +5,12 @@ import { redisVoiceNodes } from '../../../../src/infra/redis/nodes/voiceNodes.ts
 import { redisServers, type TestRedis } from '../support/servers.ts';
 
 const LONG_MS = 60_000;
-const node = (nodeId: string, sessions = 0) => ({ nodeId, url: `http://${nodeId}:3000`, sessions });
+const node = (nodeId: string, sessions = 0, isOverloaded = false) => ({
+  nodeId,
+  url: `http://${nodeId}:3000`,
+  sessions,
+  isOverloaded,
+});
 
 describe.each(redisServers)('Voice nodes on $name', ({ open }) => {
   let server: TestRedis;
@@ -24,9 +29,9 @@ describe.each(redisServers)('Voice nodes on $name', ({ open }) => {
     const nodes = redisVoiceNodes(redis);
     expect(await nodes.list()).toEqual([]);
     await Promise.all([nodes.register(node('a'), LONG_MS), nodes.register(node('b'), LONG_MS)]);
-    await nodes.register(node('a', 3), LONG_MS);
+    await nodes.register(node('a', 3, true), LONG_MS);
     const byId = new Map((await nodes.list()).map((one) => [one.nodeId, one]));
-    expect(byId).toEqual(new Map([node('b'), node('a', 3)].map((one) => [one.nodeId, one])));
+    expect(byId).toEqual(new Map([node('b'), node('a', 3, true)].map((one) => [one.nodeId, one])));
     await nodes.deregister('a');
     await nodes.deregister('a');
     expect(await nodes.list()).toEqual([node('b')]);

@@ -1,0 +1,117 @@
+import type { Worker } from 'node:worker_threads';
+
+import type { Clock, Timer } from './clock.ts';
+
+/** For loading its code on a very busy machine. */
+const START_TIMEOUT_MS = 120_000;
+const CHECK_INTERVAL_MS = 5_000;
+/** A main thread that was itself suspended finds its timer due before the messages that have arrived. */
+const MAX_SILENT_CHECKS = 2;
+/** For closing what the thread has open. */
+const END_TIMEOUT_MS = 10_000;
+
+export interface WatchedThreadOptions {
+  /** In reasons: `media thread`. */
+  readonly name: string;
+  readonly worker: Worker;
+  readonly clock: Clock;
+  /** Tells the thread to end by itself. */
+  readonly askToEnd: () => void;
+  /** Makes the thread say something; for threads that are silent otherwise. */
+  readonly ping?: () => void;
+  /** Called once, when the thread has ended, died, or hung and was terminated. */
+  readonly onGone: (reason: string, isFault: boolean) => void;
+}
+
+/** A worker thread from its start to its end, whose death and silence are noticed. */
+export class WatchedThread {
+  readonly #options: WatchedThreadOptions;
+  readonly #ready: Promise<void>;
+  readonly #exited: Promise<void>;
+  #setReady = (): void => {};
+  #silentChecks = 0;
+  #timer: Timer;
+  #goneReason: string | undefined;
+  #isEnding = false;
+
+  constructor(options: WatchedThreadOptions) {
+    const { worker, clock, name } = options;
+    this.#options = options;
+    this.#ready = new Promise((resolve) => {
+      this.#setReady = resolve;
+    });
+    worker.on('message', () => {
+      this.#silentChecks = 0;
+    });
+    worker.on('error', (error) => this.#lose(`the ${name} failed: ${describe(error)}`));
+    this.#exited = new Promise((resolve) => {
+      worker.once('exit', (code) => {
+        this.#lose(`the ${name} ended with code ${code}`);
+        this.#setReady();
+        resolve();
+      });
+    });
+    this.#timer = clock.setTimer(() => this.#terminate(`the ${name} does not start`), START_TIMEOUT_MS);
+  }
+
+  /** Why the thread is gone. */
+  get goneReason(): string | undefined {
+    return this.#goneReason;
+  }
+
+  get isAlive(): boolean {
+    return this.#goneReason === undefined && !this.#isEnding;
+  }
+
+  /** The thread has said that it is ready. */
+  setReady(): void {
+    this.#watch();
+    this.#setReady();
+  }
+
+  /** Resolves when the thread is ready, or gone. @see goneReason */
+  untilReady(): Promise<void> {
+    return this.#ready;
+  }
+
+  /** Resolves when the thread has exited; one that does not end by itself is terminated. Idempotent. */
+  async end(): Promise<void> {
+    if (this.isAlive) {
+      this.#isEnding = true;
+      this.#timer.cancel();
+      const { clock, worker, askToEnd } = this.#options;
+      this.#timer = clock.setTimer(() => void worker.terminate(), END_TIMEOUT_MS);
+      askToEnd();
+    }
+    await this.#exited;
+  }
+
+  #watch(): void {
+    this.#timer.cancel();
+    if (!this.isAlive) return;
+    this.#timer = this.#options.clock.setTimer(() => {
+      if (this.#silentChecks >= MAX_SILENT_CHECKS)
+        return this.#terminate(`the ${this.#options.name} does not answer`);
+      this.#silentChecks++;
+      this.#options.ping?.();
+      this.#watch();
+    }, CHECK_INTERVAL_MS);
+  }
+
+  #terminate(reason: string): void {
+    this.#lose(reason);
+    void this.#options.worker.terminate();
+  }
+
+  #lose(reason: string): void {
+    if (this.#goneReason !== undefined) return;
+    this.#goneReason = reason;
+    this.#timer.cancel();
+    this.#options.onGone(reason, !this.#isEnding);
+  }
+}
+
+/** An error without memory has no stack. */
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
