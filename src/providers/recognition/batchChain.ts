@@ -13,28 +13,43 @@ export interface BatchChainDeps {
   readonly onFallback: (from: string, to: string, error: ModelError) => void;
 }
 
-/** Recognition of each utterance by the first vendor that works. @param vendors - In order; at least one. */
+/**
+ * Recognition of each utterance by the first vendor that works, for one call: its name is that of the vendor that has
+ * heard the last one.
+ *
+ * @param vendors - In order; at least one.
+ */
 export function createBatchChain(vendors: readonly SpeechToText[], deps: BatchChainDeps): SpeechToText {
   const [first] = vendors;
   if (!first) throw new RangeError('a chain of recognizers needs one');
+  let current = first;
+  const onVendor = (vendor: SpeechToText) => {
+    current = vendor;
+  };
   return {
-    name: first.name,
-    openStream: (options) => new ChainedStream(vendors, deps, options),
+    get name() {
+      return current.name;
+    },
+    openStream: (options) => new ChainedStream(vendors, { ...deps, onVendor }, options),
     async close() {
       await Promise.all(vendors.map((vendor) => vendor.close()));
     },
   };
 }
 
+interface ChainedStreamDeps extends BatchChainDeps {
+  readonly onVendor: (vendor: SpeechToText) => void;
+}
+
 class ChainedStream implements RecognitionStream {
   readonly #vendors: readonly SpeechToText[];
-  readonly #deps: BatchChainDeps;
+  readonly #deps: ChainedStreamDeps;
   readonly #options: RecognitionOptions;
   readonly #chunks: Int16Array[] = [];
   #index: number;
   #stream: RecognitionStream | undefined;
 
-  constructor(vendors: readonly SpeechToText[], deps: BatchChainDeps, options: RecognitionOptions) {
+  constructor(vendors: readonly SpeechToText[], deps: ChainedStreamDeps, options: RecognitionOptions) {
     this.#vendors = vendors;
     this.#deps = deps;
     this.#options = options;
@@ -58,6 +73,7 @@ class ChainedStream implements RecognitionStream {
       try {
         const transcript = await this.#stream.finalize(signal);
         breakers.succeeded(vendor.name);
+        this.#deps.onVendor(vendor);
         return transcript;
       } catch (error) {
         signal.throwIfAborted();

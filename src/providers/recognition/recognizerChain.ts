@@ -30,7 +30,7 @@ export interface RecognizerChainDeps {
 }
 
 /**
- * Recognition by the first vendor that works. When a connection is lost, the next one hears again what was said since
+ * Recognition by the first vendor that works, for one call: its name is that of the vendor that hears it. When a connection is lost, the next one hears again what was said since
  * the last words that were final, so that no audio is lost. One that a vendor is about to end is replaced before.
  *
  * @param vendors - In the order of preference; at least one.
@@ -41,10 +41,18 @@ export function createRecognizerChain(
 ): StreamingSpeechToText {
   const [first] = vendors;
   if (!first) throw new RangeError('a chain of recognizers needs one');
+  let current = first;
+  const onVendor = (vendor: StreamingSpeechToText) => {
+    current = vendor;
+  };
   return {
-    name: first.name,
-    detectsTurns: first.detectsTurns,
-    connect: (options, onEvent) => new ChainedConnection(vendors, deps, options, onEvent),
+    get name() {
+      return current.name;
+    },
+    get detectsTurns() {
+      return current.detectsTurns;
+    },
+    connect: (options, onEvent) => new ChainedConnection(vendors, { ...deps, onVendor }, options, onEvent),
     async close() {
       await Promise.all(vendors.map((vendor) => vendor.close()));
     },
@@ -58,9 +66,14 @@ interface Link {
   readonly startMs: number;
 }
 
+interface ChainedConnectionDeps extends RecognizerChainDeps {
+  /** It hears the caller from now on. */
+  readonly onVendor: (vendor: StreamingSpeechToText) => void;
+}
+
 class ChainedConnection implements RecognitionConnection {
   readonly #vendors: readonly StreamingSpeechToText[];
-  readonly #deps: RecognizerChainDeps;
+  readonly #deps: ChainedConnectionDeps;
   readonly #options: RecognitionConnectionOptions;
   readonly #onEvent: (event: RecognitionEvent) => void;
   readonly #history: AudioHistory;
@@ -77,7 +90,7 @@ class ChainedConnection implements RecognitionConnection {
 
   constructor(
     vendors: readonly StreamingSpeechToText[],
-    deps: RecognizerChainDeps,
+    deps: ChainedConnectionDeps,
     options: RecognitionConnectionOptions,
     onEvent: (event: RecognitionEvent) => void,
   ) {
@@ -121,8 +134,9 @@ class ChainedConnection implements RecognitionConnection {
       if (error) this.#onEvent({ type: 'failed', error });
       return;
     }
-    if (error) this.#deps.onFallback(this.#vendors[this.#index]?.name ?? '', vendor.name, error);
+    const left = this.#vendors[this.#index];
     this.#connect(vendor, index);
+    if (error) this.#deps.onFallback(left?.name ?? '', vendor.name, error);
   }
 
   /** No vendor is left: the first one may be back soon. */
@@ -135,6 +149,7 @@ class ChainedConnection implements RecognitionConnection {
 
   #connect(vendor: StreamingSpeechToText, index: number): void {
     this.#index = index;
+    this.#deps.onVendor(vendor);
     this.#connectedAtMs = undefined;
     this.#expectAnswer('did not connect in time');
     const { startMs } = this.#history;

@@ -57,7 +57,7 @@ function rigOf(vendors: readonly ReturnType<typeof fakeVendor>[]) {
     if (!found) throw new Error(`vendor ${vendor} has no connection ${index}`);
     return found;
   };
-  return { clock, vendors, fallbacks, events, connection, open, push, at, breakers };
+  return { chain, clock, vendors, fallbacks, events, connection, open, push, at, breakers };
 }
 
 const failed = (retryable: boolean): RecognitionEvent => ({
@@ -70,6 +70,17 @@ const final = (text: string, endMs: number): RecognitionEvent => ({
 });
 
 describe('A chain of recognizers', () => {
+  test('has the name and the abilities of the vendor that hears the caller', () => {
+    const { vendor: second, connections } = fakeVendor('b');
+    const { chain, at } = rigOf([
+      fakeVendor('a'),
+      { vendor: { ...second, detectsTurns: true }, connections },
+    ]);
+    expect([chain.name, chain.detectsTurns]).toEqual(['a', false]);
+    at(0).emit(failed(false));
+    expect([chain.name, chain.detectsTurns]).toEqual(['b', true]);
+  });
+
   test('connects again to a vendor whose connection lasted, and sends what no final word covers', () => {
     const { clock, fallbacks, push, at, events } = rig('a', 'b');
     at(0).emit({ type: 'connected' });
