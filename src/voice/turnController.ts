@@ -1,7 +1,10 @@
+import { switchedLanguage } from '../agents/speech/language.ts';
 import { withTimeout } from '../base/async/withTimeout.ts';
 import type { Clock } from '../base/clock.ts';
+import { omitUndefined } from '../base/omitUndefined.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { Recognizer } from '../providers/ports/recognizer.ts';
+import type { Transcript } from '../providers/ports/speechToText.ts';
 import type { AudioStream } from './audioStream.ts';
 import type { SpeechRecognition } from './recognition/speechRecognition.ts';
 import type { TurnSignal } from './recognition/streamTranscription.ts';
@@ -54,6 +57,8 @@ export class TurnController {
   /** Of the ended turn of the caller, while its transcript is pending. */
   #timestamps: TurnTimestamps | undefined;
   falseInterruptions = 0;
+  /** Of the last transcript. A backchannel is said in any language. */
+  #language: string | undefined;
 
   constructor(deps: TurnControllerDeps) {
     this.#deps = deps;
@@ -93,7 +98,8 @@ export class TurnController {
     this.#prefetch.onInterimTranscript(unansweredText({ ...this.#state, transcript: text }));
   }
 
-  onTranscript(text: string): void {
+  onTranscript({ text, language }: Transcript): void {
+    this.#language = this.#isBackchannel(text) ? undefined : language;
     if (this.#timestamps) this.#timestamps.transcriptAtMs = this.#deps.clock.monotonicMs();
     this.dispatch({ type: 'transcript', text, isBackchannel: this.#isBackchannel(text) });
     // Empty unless the caller's turn continues.
@@ -234,7 +240,18 @@ export class TurnController {
     if (input.kind !== 'user_message') return input;
     const { isScreening, speechToText } = this.#deps;
     const speech = { recognition: speechToText.name };
-    return { ...input, speech, ...(isScreening(input.text) ? { isScreening: true } : {}) };
+    return {
+      ...input,
+      speech,
+      ...omitUndefined({ language: this.#switchedLanguage() }),
+      ...(isScreening(input.text) ? { isScreening: true } : {}),
+    };
+  }
+
+  /** Undefined where the conversation stays in its language. */
+  #switchedLanguage(): string | undefined {
+    const { node } = this.#deps.settings;
+    return node && this.#language !== undefined ? switchedLanguage(this.#language, node) : undefined;
   }
 
   /** The latency of an answer to DTMF digits counts from the last digit. */

@@ -1,4 +1,3 @@
-import type { SpeechConfig } from '../agents/speech/speechConfig.ts';
 import { createWatchdog, type Watchdog } from '../base/async/watchdog.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
@@ -9,6 +8,7 @@ import type { CurrentNode } from '../engine/turn/delivery.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { TransferStatus } from '../media/agentStream/streamClient.ts';
 import type { Recognizer } from '../providers/ports/recognizer.ts';
+import type { Transcript } from '../providers/ports/speechToText.ts';
 import type { VoiceActivityDetection } from '../providers/ports/voiceActivity.ts';
 import {
   type AnsweredBy,
@@ -17,10 +17,11 @@ import {
 } from './answeringMachine/answeringMachineDetector.ts';
 import type { AudioStream } from './audioStream.ts';
 import { CallTranscription } from './recognition/callTranscription.ts';
-import { recognizerAbilities } from './recognition/openTranscription.ts';
+import { type RecognitionHints, recognizerAbilities } from './recognition/openTranscription.ts';
 import { SpeechRecognition } from './recognition/speechRecognition.ts';
 import type { CallSpeech, SessionSynthesis } from './speech/callSpeech.ts';
 import { STREAM_RESUMED } from './speech/fallbackPhrases.ts';
+import type { ProviderFallback } from './speechProviders.ts';
 import { TurnController } from './turnController.ts';
 import { TurnSettings } from './turnDetection/turnSettings.ts';
 import { AgentTurnQueue, SESSION_ENDED, type SessionOutcome } from './turns/agentTurnQueue.ts';
@@ -28,8 +29,6 @@ import { SessionHistory, type SessionHistoryDeps } from './turns/sessionHistory.
 import { TurnCheckpoints } from './turns/turnCheckpoints.ts';
 import type { SpokenTurn } from './turns/turnLatency.ts';
 
-/** Until the session's variable `language` names another. */
-export const DEFAULT_LANGUAGE = 'en';
 /** The peer closes the stream this soon after it was told to hang up. */
 const HANGUP_TIMEOUT_MS = 5000;
 /** Audio arrives without gaps, silence included: a stream without audio for this long is lost. */
@@ -87,9 +86,9 @@ export class VoiceSession {
   readonly #settings: TurnSettings;
   readonly #history: SessionHistory;
   readonly #transcription: CallTranscription;
-  /** What the caller is recognized by, as the last node wanted it. */
-  #recognizedBy: SpeechConfig['recognition'] & { readonly key?: string } = {};
-  #recognizerName: string;
+  /** What the recognizers are chosen by, and told, as the last node wanted it. */
+  #recognizedBy = '';
+  #recognizer: Recognizer;
   readonly #recognition: SpeechRecognition;
   readonly #agentTurns: AgentTurnQueue;
   readonly #turns: TurnController;
@@ -110,12 +109,11 @@ export class VoiceSession {
     this.#deps = deps;
     this.#firstInput = options.isResumed ? RESUME : BEGIN;
     const { stream, clock } = deps;
-    this.#recognizerName = deps.speechToText.name;
+    this.#recognizer = deps.speechToText;
     const abilities = recognizerAbilities(deps.speechToText);
-    const onNode = ({ speech }: CurrentNode) => this.#recognizeBy(speech);
-    this.#settings = new TurnSettings(DEFAULT_LANGUAGE, abilities, onNode);
+    this.#settings = new TurnSettings(abilities, (node) => this.#recognizeBy(node));
     this.#history = new SessionHistory(deps);
-    deps.callSpeech?.listen((fallback) => this.#history.addEvent('provider_fallback', { ...fallback }));
+    deps.callSpeech?.listen((fallback) => this.#onFallback(fallback));
     if (options.detectAnsweringMachine)
       this.#machineDetector = new AnsweringMachineDetector(stream.info.sampleRateHz);
     this.#streamWatchdog = createWatchdog(clock, STREAM_TIMEOUT_MS, () => this.#close('no audio received'));
@@ -193,7 +191,7 @@ export class VoiceSession {
       transcription: this.#transcription,
       agentFrame: () => this.#agentTurns.speech?.playout.lastFrame(),
       onFrame: (frame, atMs) => this.#onFrame(frame, atMs),
-      onTranscript: (text) => this.#onTranscript(text),
+      onTranscript: (transcript) => this.#onTranscript(transcript),
       onTranscriptionFailed: (error) => this.#onTranscriptionFailed(error),
     });
   }
@@ -206,17 +204,17 @@ export class VoiceSession {
       sampleRateHz: stream.info.sampleRateHz,
       receivedSamples: () => stream.receivedSamples,
       hints: () => ({
-        language: this.#recognizedBy.language ?? settings.language,
+        ...languageHint(settings),
         expectedAnswers: settings.expectedAnswers,
-        keyterms: this.#recognizedBy.keyterms,
+        keyterms: settings.node?.speech.recognition?.keyterms,
       }),
       onInterim: (text) => this.#turns.onInterimTranscript(text),
-      onRevised: (text) => this.#onTranscript(text),
+      onRevised: (transcript) => this.#onTranscript(transcript),
       onTurnSignal: (signal) => this.#turns.onTurnSignal(signal),
       onFailed: (error) => onError(error, 'speech recognition lost'),
       onFallback: (from, to, error) => callSpeech?.leave('recognition', from, to, error),
       onRecognizer: (recognizer) => {
-        this.#recognizerName = recognizer.name;
+        this.#recognizer = recognizer;
         settings.useRecognizer(recognizerAbilities(recognizer));
       },
     });
@@ -225,9 +223,15 @@ export class VoiceSession {
     return transcription;
   }
 
+  #onFallback(fallback: ProviderFallback): void {
+    this.#history.addEvent('provider_fallback', { ...fallback });
+    // The next one may not tell turns.
+    if (fallback.kind === 'recognition') this.#settings.useRecognizer(recognizerAbilities(this.#recognizer));
+  }
+
   /** By the name of the moment. */
   get #namedRecognizer(): { readonly name: string } {
-    const nameOf = () => this.#recognizerName;
+    const nameOf = () => this.#recognizer.name;
     return {
       get name() {
         return nameOf();
@@ -235,13 +239,14 @@ export class VoiceSession {
     };
   }
 
-  #recognizeBy(speech: SpeechConfig): void {
+  #recognizeBy({ speech }: CurrentNode): void {
     const { callSpeech } = this.#deps;
-    const key = JSON.stringify([speech.recognition, speech.fallback?.recognition]);
-    if (!callSpeech || key === this.#recognizedBy.key) return;
-    this.#recognizedBy = { ...speech.recognition, key };
+    const hint = languageHint(this.#settings);
+    const key = JSON.stringify([speech.recognition, speech.fallback?.recognition, hint]);
+    if (!callSpeech || key === this.#recognizedBy) return;
+    this.#recognizedBy = key;
     void callSpeech.recognizersFor(speech).then((recognizers) => {
-      if (this.#recognizedBy.key === key) this.#transcription.use(recognizers);
+      if (this.#recognizedBy === key) this.#transcription.use(recognizers);
     });
   }
 
@@ -255,12 +260,12 @@ export class VoiceSession {
     this.#turns.onFrame();
   }
 
-  #onTranscript(text: string): void {
+  #onTranscript(transcript: Transcript): void {
     if (this.#isClosed) return;
     const voicedMs = this.#recognition.utterance?.voicedMs ?? 0;
-    this.#onMachineDetected(this.#machineDetector?.onTranscript(text, voicedMs));
+    this.#onMachineDetected(this.#machineDetector?.onTranscript(transcript.text, voicedMs));
     this.#reportAnsweredBy();
-    this.#turns.onTranscript(text);
+    this.#turns.onTranscript(transcript);
   }
 
   #onTranscriptionFailed(error: unknown): void {
@@ -276,7 +281,9 @@ export class VoiceSession {
     this.#instanceId = instanceId;
     this.#history.onSession(instanceId);
     const { language } = state.variables;
-    if (typeof language === 'string' && language !== '') this.#settings.language = language;
+    // Until the first node says.
+    if (!this.#settings.node && typeof language === 'string' && language !== '')
+      this.#settings.language = language;
   }
 
   #onSessionOver(outcome: SessionOutcome): void {
@@ -353,4 +360,10 @@ export class VoiceSession {
     this.#turns.dispatch({ type: 'session_ending' });
     this.#resolveClosed();
   }
+}
+
+/** A recognizer that is to tell languages apart is not bound to one. */
+function languageHint({ node, language }: TurnSettings): Pick<RecognitionHints, 'language' | 'languages'> {
+  const { languages = [] } = node ?? {};
+  return languages.length > 1 ? { languages } : { language };
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { AgentConfig } from '../agents/agentConfig.ts';
 import { renderTemplate } from '../agents/pathway/templates.ts';
-import { speechOf } from '../agents/speech/speechConfig.ts';
+import { currentSpeech } from '../agents/speech/language.ts';
+import type { SpeechConfig } from '../agents/speech/speechConfig.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
 import { traceLogFields } from '../base/tracing.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
@@ -23,8 +23,8 @@ import { fallbackPhrasesOf } from './speech/fallbackPhrases.ts';
 import { createSpeechCache, type SpeechCache, SpeechSynthesis } from './speech/speechSynthesis.ts';
 import { StreamedSynthesis } from './speech/streamedSynthesis.ts';
 import type { SpeechProviders } from './speechProviders.ts';
+import { DEFAULT_LANGUAGE } from './turnDetection/turnSettings.ts';
 import {
-  DEFAULT_LANGUAGE,
   type VoiceReport,
   VoiceSession,
   type VoiceSessionDeps,
@@ -99,11 +99,8 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
               failoverTexts(
                 deps,
                 stream.info,
-                async (agent) =>
-                  (await callSpeech?.synthesisFor(speechOf(agent?.speech, undefined))) ?? {
-                    synthesis,
-                    streamedSynthesis,
-                  },
+                async (speech, language) =>
+                  (await callSpeech?.synthesisFor(speech, language)) ?? { synthesis, streamedSynthesis },
               ),
             );
       logger.info(fields, 'voice session started');
@@ -219,17 +216,15 @@ function hasAgentSpoken({ state: { currentNodeId, hasSpoken, messages } }: Sessi
 async function failoverTexts(
   { engine, releases }: VoiceSessionServerDeps,
   { projectId, sessionId }: StreamInfo,
-  voiceOf: (agent: AgentConfig | undefined) => Promise<SessionSynthesis>,
+  voiceOf: (speech: SpeechConfig, language: string) => Promise<SessionSynthesis>,
 ): Promise<FailoverTexts & SessionSynthesis> {
   const session = await engine.find(projectId, sessionId);
   const release = session && (await releases.find(projectId, session.releaseId));
   const { variables = {} } = release ? session.state : {};
-  const language =
-    typeof variables.language === 'string' && variables.language !== ''
-      ? variables.language
-      : DEFAULT_LANGUAGE;
+  const node = release?.pathway.nodes.find(({ id }) => id === session?.state.currentNodeId);
+  const { speech, language = DEFAULT_LANGUAGE } = currentSpeech(release?.agent ?? {}, node, variables);
   const { filler, apology } = fallbackPhrasesOf(language);
-  const placeholder = release && fillerOf(release.agent, variables, session.turn);
+  const placeholder = release && fillerOf(release.agent, language, session.turn);
   const waiting = placeholder && renderTemplate(placeholder, variables, { onFailure: () => undefined });
-  return { waiting: waiting ?? filler, apology, language, ...(await voiceOf(release?.agent)) };
+  return { waiting: waiting ?? filler, apology, language, ...(await voiceOf(speech, language)) };
 }

@@ -45,7 +45,10 @@ function served({ callId, placeholder, language, deps }: ServedOptions) {
     textToSpeech: voice,
     clock,
     calls: { find: async () => undefined, setAnsweredBy: async () => undefined },
-    releases: { find: async () => ({ agent: { placeholderMessages } }) as unknown as AgentRelease },
+    releases: {
+      find: async () =>
+        ({ agent: { placeholderMessages }, pathway: { nodes: [] } }) as unknown as AgentRelease,
+    },
     sessions: { find: async () => undefined, saveTurn: async () => undefined },
     checkpoints: { put: async () => undefined, find: async () => undefined, drop: async () => undefined },
     logger: pino({}, { write: (line: string) => logs.push(JSON.parse(line).msg) }),

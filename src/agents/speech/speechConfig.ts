@@ -8,13 +8,18 @@ const MAX_KEYTERMS = 100;
 const MAX_KEYTERM_CHARACTERS = 100;
 const MAX_FALLBACKS = 4;
 const MAX_PRONUNCIATIONS = 200;
+const MAX_LANGUAGES = 20;
 
 const name = text(1, MAX_NAME_CHARACTERS);
 
 const recognition = z.strictObject({
   provider: z.enum(RECOGNITION_PROVIDERS).optional().describe('Default: the installation’s.'),
   model: name.optional().describe('Default: the installation’s, or the provider’s own.'),
-  language: languageTag.optional().describe('Of the caller. Default: the session’s variable `language`.'),
+  language: languageTag
+    .optional()
+    .describe(
+      'Of the conversation. Default: the session’s variable `language`, which goes before the agent’s and not before a node’s, else the first of `languages`.',
+    ),
   keyterms: z
     .array(text(1, MAX_KEYTERM_CHARACTERS))
     .max(MAX_KEYTERMS)
@@ -31,6 +36,30 @@ const synthesis = z.strictObject({
   model: name.optional().describe('Default: the installation’s, or the provider’s own.'),
   voice: name.optional().describe('The provider’s name of a voice. Default: the installation’s.'),
 });
+const languages = z
+  .array(languageTag)
+  .min(1)
+  .max(MAX_LANGUAGES)
+  .refine(
+    (tags) => new Set(tags.map((tag) => tag.toLowerCase())).size === tags.length,
+    '{field} must be unique',
+  )
+  .describe(
+    'What the agent speaks, the first one at first. The language that the recognition hears becomes that of the session’s variable `language`, and so of the answer, its voice, the fallback phrases and the placeholders. A node that names `recognition.language` stays in it.',
+  );
+const voices = z
+  .record(
+    languageTag,
+    z.strictObject({
+      provider: z.enum(SYNTHESIS_PROVIDERS).optional(),
+      voice: name,
+      model: name.optional(),
+    }),
+  )
+  .refine((byTag) => Object.keys(byTag).length <= MAX_LANGUAGES, `{field} must be ${MAX_LANGUAGES} at most`)
+  .describe(
+    'The voice of each language, in place of that of `synthesis`; without a provider it is one of `synthesis`’s.',
+  );
 
 export const speech = z
   .strictObject({
@@ -40,6 +69,8 @@ export const speech = z
         speed: z.number().min(0.5).max(2).optional().describe('1 is the voice’s own pace, and the default.'),
       })
       .optional(),
+    languages: languages.optional(),
+    voices: voices.optional(),
     pronunciations: z
       .array(z.strictObject({ word: name, say: name }))
       .max(MAX_PRONUNCIATIONS)
@@ -85,6 +116,8 @@ export function speechOf(
   return {
     recognition: { ...heard, ...node.recognition },
     synthesis: { ...(isOther('synthesis') ? {} : agent.synthesis), ...node.synthesis },
+    languages: node.languages ?? agent.languages,
+    voices: { ...agent.voices, ...node.voices },
     pronunciations: node.pronunciations ?? agent.pronunciations,
     fallback: { ...agent.fallback, ...node.fallback },
   };

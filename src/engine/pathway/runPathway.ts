@@ -2,6 +2,7 @@ import { expressionVariables } from '../../agents/pathway/expressions.ts';
 import { templateNames } from '../../agents/pathway/namedVariables.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
+import { currentSpeech, switchedLanguage } from '../../agents/speech/language.ts';
 import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
@@ -13,7 +14,7 @@ import { answerNode, type NodeAnswer, type SpeechState } from '../turn/answerNod
 import { currentNodeOf } from '../turn/delivery.ts';
 import { sayFiller } from '../turn/filler.ts';
 import type { TurnDone, TurnInput } from '../turn/turn.ts';
-import { emit, executionMode, isSpoken, say, type TurnContext } from '../turn/turnContext.ts';
+import { currentNode, emit, executionMode, isSpoken, say, type TurnContext } from '../turn/turnContext.ts';
 import { dueBefore, missingVariables, stillToAsk } from './requiredVariables.ts';
 import { triggerOf } from './selectEdge.ts';
 import { advanceTurn, initialTurn } from './turnMachine.ts';
@@ -44,7 +45,13 @@ export interface PathwayResult {
 export async function runPathway(started: TurnContext): Promise<PathwayResult> {
   const { session, request, journal } = started;
   journal.recordInput(request);
-  if (RECORDED_ONLY.has(request.input.kind)) return { hasSpoken: session.state.hasSpoken, ended: null };
+  const node = currentNode(started);
+  if (RECORDED_ONLY.has(request.input.kind)) {
+    // The channel may have lost the node, with the stream before this one.
+    if (node) await announce(started, node);
+    return { hasSpoken: session.state.hasSpoken, ended: null };
+  }
+  switchLanguage(started, node);
   if (request.input.kind === 'failure') await sayFiller(started);
   const extraction = extractVariables(started);
   try {
@@ -59,7 +66,7 @@ export async function runPathway(started: TurnContext): Promise<PathwayResult> {
 export async function runTurnMachine(turn: TurnContext): Promise<PathwayResult> {
   const { session, graph, journal, request } = turn;
   const { currentNodeId: nodeId, hasSpoken } = session.state;
-  const node = nodeId === null ? undefined : graph.node(nodeId);
+  const node = currentNode(turn);
   if (node) await announce(turn, node);
   let state = initialTurn({ nodeId, hasSpoken }, journal.route, graph);
   let event: TurnMachineEvent | undefined = { type: 'start', trigger: triggerOf(request.input) };
@@ -317,11 +324,26 @@ async function knowledgeFor(turn: TurnContext, node: PathwayNode): Promise<reado
   return await retrieve(turn, queryOf(node, input.kind === 'user_message' ? input.text : '', turn.render));
 }
 
+/** The conversation goes on in the language that the person has switched to. */
+function switchLanguage({ request: { input }, release, journal }: TurnContext, node?: PathwayNode): void {
+  if (input.kind !== 'user_message' || input.language === undefined) return;
+  const current = currentSpeech(release.agent, node, journal.variables);
+  const language = switchedLanguage(input.language, current);
+  if (language !== undefined) journal.setVariable('language', language, 'heard');
+}
+
 async function announce(turn: TurnContext, node: PathwayNode, hasSpokenFor = false): Promise<void> {
   const { graph, journal, release } = turn;
   const { returnTo } = journal.route;
   const origin = returnTo ? graph.node(returnTo.nodeId) : undefined;
-  const current = currentNodeOf(release.agent, graph, node, prefetchRetrievalAt(turn, node), origin);
+  const current = currentNodeOf(
+    release.agent,
+    graph,
+    node,
+    journal.variables,
+    prefetchRetrievalAt(turn, node),
+    origin,
+  );
   await turn.request.delivery?.onNode(current, hasSpokenFor);
 }
 

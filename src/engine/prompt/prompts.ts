@@ -4,6 +4,7 @@ import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { templateWords } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
+import { languageName } from '../../base/languageCode.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { VariableConfig } from '../pathway/requiredVariables.ts';
 import type { Session } from '../session/session.ts';
@@ -112,6 +113,8 @@ export interface StepPromptInput {
   /** Required variables that the agent asks for now, in place of the step. */
   readonly ask: readonly VariableConfig[];
   readonly instructions: readonly string[];
+  /** That the agent speaks; undefined where it follows the person's. */
+  readonly language?: string | undefined;
   /** @see TurnContext.now */
   readonly now: string;
   readonly render: Render;
@@ -145,6 +148,8 @@ export function stepPrompt(input: StepPromptInput): string {
       `Answer from these passages, and from nothing else. Each begins with its document in brackets, which you name only when you are asked for it:\n${passages.join('\n')}`,
     );
   }
+  const language = input.language === undefined ? undefined : languageName(input.language);
+  if (language !== undefined) parts.push(`Answer in this language: ${language}.`);
   // Last, since it changes each minute: an endpoint that gets one system message can cache all before it.
   parts.push(...input.instructions, todayIs(input.now));
   return parts.join('\n\n');

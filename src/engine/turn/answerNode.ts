@@ -21,6 +21,7 @@ import { parseArguments } from '../tools/toolRunner.ts';
 import {
   emit,
   isSpoken,
+  languageOf,
   lineBreakAfter,
   promptMessages,
   type TurnContext,
@@ -229,6 +230,7 @@ function requestOf(turn: TurnContext, { node, moves, knowledge, ask, offered }: 
     ask,
     variables: factsForModel(journal.variables, session, release.agent),
     instructions: request.instructions ?? [],
+    language: isSpoken(turn) ? languageOf(turn) : undefined,
   });
   const tools = [...offered.own, ...offered.callers];
   return {

@@ -2,7 +2,7 @@ import type { AgentConfig } from '../../agents/agentConfig.ts';
 import { type PathwayGraph, silenceMsOf } from '../../agents/pathway/graph.ts';
 import { isEventCondition } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import { type SpeechConfig, speechOf } from '../../agents/speech/speechConfig.ts';
+import { type CurrentSpeech, currentSpeech } from '../../agents/speech/language.ts';
 import { type TurnDetection, turnDetectionOf } from '../../agents/speech/turnDetection.ts';
 import type { HistoryEventType, LatencyParts, MessageSpeech, Session } from '../session/session.ts';
 
@@ -50,12 +50,10 @@ export interface Commitment {
 }
 
 /** The pathway node that a turn is at, as far as a channel needs it. */
-export interface CurrentNode {
+export interface CurrentNode extends CurrentSpeech {
   readonly node: PathwayNode;
   /** The agent's, with what the node overrides. */
   readonly turnDetection: TurnDetection;
-  /** The same. */
-  readonly speech: SpeechConfig;
   /** DTMF digits that an edge out of the node waits for. */
   readonly digits: readonly string[];
   /** Phrases that the customer may say next. */
@@ -102,6 +100,7 @@ export function currentNodeOf(
   agent: Pick<AgentConfig, 'turnDetection' | 'speech'>,
   graph: PathwayGraph,
   node: PathwayNode,
+  variables: Readonly<Record<string, unknown>>,
   prefetchRetrieval: CurrentNode['prefetchRetrieval'],
   origin?: PathwayNode,
 ): CurrentNode {
@@ -116,7 +115,7 @@ export function currentNodeOf(
   return {
     node,
     turnDetection: turnDetectionOf(agent.turnDetection, node.data.turnDetection),
-    speech: speechOf(agent.speech, node.data.speech),
+    ...currentSpeech(agent, node, variables),
     digits,
     expectedAnswers: answered.flatMap(({ data }) => data.expectedAnswers ?? []),
     silenceEdgeMs: silences.length > 0 ? Math.min(...silences) : undefined,

@@ -1,6 +1,7 @@
 import type { AgentConfig } from '../../agents/agentConfig.ts';
 import type { Tool } from '../../agents/tool.ts';
-import { say, type TurnContext } from './turnContext.ts';
+import { matchLanguage } from '../../base/languageCode.ts';
+import { languageOf, say, type TurnContext } from './turnContext.ts';
 
 /** How long a tool may take before a filler covers it. */
 export const FILLER_AFTER_MS = 1_200;
@@ -39,42 +40,32 @@ export async function sayFiller(turn: TurnContext): Promise<void> {
   if (text !== undefined) await say(turn, 'placeholder', turn.render(text));
 }
 
-function fillerOfTurn({ release, journal, session }: TurnContext): string | undefined {
-  return fillerOf(release.agent, journal.variables, session.turn);
+function fillerOfTurn(turn: TurnContext): string | undefined {
+  return fillerOf(turn.release.agent, languageOf(turn), turn.session.turn);
 }
 
-function lineOf(
-  lines: NonNullable<Tool['speakWhile']>,
-  { journal, session }: TurnContext,
-): string | undefined {
+function lineOf(lines: NonNullable<Tool['speakWhile']>, turn: TurnContext): string | undefined {
   if (typeof lines === 'string') return lines;
   const byLanguage = Object.entries(lines).map(([tag, line]) => [tag, [line]]);
-  return inLanguage(Object.fromEntries(byLanguage), journal.variables, session.turn);
+  return inLanguage(Object.fromEntries(byLanguage), languageOf(turn), turn.session.turn);
 }
 
 /**
- * One of the agent's `placeholderMessages`, a different one each turn: in the session's language (`variables.language`)
- * where the agent has it, else in the first language that it has.
+ * One of the agent's `placeholderMessages`, a different one each turn: in the conversation's language where the agent has
+ * it, else in the first language that it has.
  *
  * @returns A template; undefined where the agent has none.
  */
 export function fillerOf(
   { placeholderMessages }: Pick<AgentConfig, 'placeholderMessages'>,
-  variables: Readonly<Record<string, unknown>>,
+  language: string | undefined,
   turn: number,
 ): string | undefined {
-  return placeholderMessages ? inLanguage(placeholderMessages, variables, turn) : undefined;
+  return placeholderMessages ? inLanguage(placeholderMessages, language, turn) : undefined;
 }
 
-function inLanguage(
-  lines: LinesByLanguage,
-  variables: Readonly<Record<string, unknown>>,
-  turn: number,
-): string | undefined {
-  const language = typeof variables.language === 'string' ? variables.language.toLowerCase() : 'en';
-  const entries = Object.entries(lines).filter(([, messages]) => messages.length > 0);
-  const matches = (tag: string) =>
-    tag.toLowerCase() === language || tag.toLowerCase() === language.split('-')[0];
-  const [, messages] = entries.find(([tag]) => matches(tag)) ?? entries[0] ?? [];
+function inLanguage(lines: LinesByLanguage, language: string | undefined, turn: number): string | undefined {
+  const tags = Object.keys(lines).filter((tag) => lines[tag]?.length);
+  const messages = lines[matchLanguage(language ?? 'en', tags) ?? tags[0] ?? ''];
   return messages?.[turn % messages.length];
 }

@@ -10,10 +10,14 @@ export const TRANSFER_TOOL = 'transfer_call';
 export type TurnInput =
   /** The agent speaks first, as when a call is answered. */
   | { readonly kind: 'begin' }
-  /** @property isScreening - A call screening service asks. */
+  /**
+   * @property isScreening - A call screening service asks.
+   * @property language - That was spoken, as a recognizer tells it.
+   */
   | {
       readonly kind: 'user_message';
       readonly text: string;
+      readonly language?: string;
       readonly isScreening?: true;
       readonly speech?: MessageSpeech;
     }

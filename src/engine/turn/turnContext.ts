@@ -6,6 +6,7 @@ import {
   type TemplateCache,
 } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
+import { languageAt } from '../../agents/speech/language.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ComputeShare, ComputeShares } from '../../base/computeShares.ts';
 import { localDate, localMoment } from '../../base/localDate.ts';
@@ -164,6 +165,16 @@ export function lineBreakAfter(said: string): string {
 /** Whether the answer is spoken, so that an empty one leaves the customer in silence. */
 export function isSpoken({ request }: Pick<TurnContext, 'request'>): boolean {
   return request.delivery !== undefined;
+}
+
+/** Where the turn is on the pathway; undefined before its begin. */
+export function currentNode({ graph, journal }: Pick<TurnContext, 'graph' | 'journal'>) {
+  return journal.nodeId === null ? undefined : graph.node(journal.nodeId);
+}
+
+/** The language of the conversation; undefined where nothing says. */
+export function languageOf(turn: TurnContext): string | undefined {
+  return languageAt(turn.release.agent, currentNode(turn), turn.journal.variables);
 }
 
 /** The stable prompt and the conversation so far. */

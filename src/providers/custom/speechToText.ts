@@ -42,14 +42,21 @@ function customProtocol({ baseUrl, apiKey }: CustomSpeechToTextDeps): Recognitio
     detectsTurns: false,
     chunkMs: CHUNK_MS,
     sampleRateHz: () => SAMPLE_RATE_HZ,
-    open({ sampleRateHz, language, keyterms = [] }): ProtocolConnection {
+    open({ sampleRateHz, language, languages, keyterms = [] }): ProtocolConnection {
       return {
         target: {
           url: webSocketUrl(baseUrl, '/').href,
           subprotocol: SUBPROTOCOL,
           ...bearer(apiKey),
         },
-        greeting: JSON.stringify({ type: 'start', sampleRateHz, encoding: 'l16', language, keyterms }),
+        greeting: JSON.stringify({
+          type: 'start',
+          sampleRateHz,
+          encoding: 'l16',
+          language,
+          languages,
+          keyterms,
+        }),
         goodbye: JSON.stringify({ type: 'stop' }),
         encode: encodeL16,
         finalize: () => undefined,

@@ -76,18 +76,19 @@ export function fluxProtocol(settings: FluxSettings): RecognitionProtocol {
 function targetOf(
   { baseUrl, apiKey, model: given }: FluxSettings,
   options: z.infer<typeof FLUX_OPTIONS>,
-  { sampleRateHz, language, keyterms }: ProtocolOptions,
+  { sampleRateHz, language, languages, keyterms }: ProtocolOptions,
 ): WebSocketTarget {
-  const code = languageCode(language) ?? 'en';
-  const model = given ?? (code === 'en' ? ENGLISH_MODEL : MULTILINGUAL_MODEL);
+  const codes = (languages ?? (language === undefined ? [] : [language])).map((tag) => languageCode(tag));
+  const isEnglish = codes.every((code) => code === 'en');
+  const model = given ?? (isEnglish ? ENGLISH_MODEL : MULTILINGUAL_MODEL);
   const query = {
     model,
     encoding: 'linear16',
     sample_rate: sampleRateHz,
     ...options,
     keyterm: keyterms,
-    // Only the multilingual model takes a hint.
-    language_hint: model.endsWith('-multi') && language !== undefined ? code : undefined,
+    // Only the multilingual model takes hints.
+    language_hint: model.endsWith('-multi') ? [...new Set(codes)] : undefined,
   };
   return { url: webSocketUrl(baseUrl, '/v2/listen', query).href, ...authorization(apiKey) };
 }

@@ -1,3 +1,4 @@
+import { languageName } from '../../base/languageCode.ts';
 import { ModelError } from '../ports/modelError.ts';
 import { DEFAULT_SPEECH_MODEL, type SynthesisRequest, type TextToSpeech } from '../ports/textToSpeech.ts';
 import { type StreamDeps, type StreamedResponse, streamWithRetry } from '../streamWithRetry.ts';
@@ -71,16 +72,7 @@ async function open(
 /** The API has no field for the language; models of the `gpt` family take instructions, all others refuse or ignore them. */
 function instructionsFor(model: string, language: string | undefined): { instructions?: string } {
   if (language === undefined || !model.startsWith('gpt')) return {};
-  return { instructions: `Speak ${languageName(language)}.` };
-}
-
-/** Such as `German (Austria)` for `de-AT`; the tag itself where it is no BCP 47 tag. */
-function languageName(tag: string): string {
-  try {
-    return new Intl.DisplayNames('en', { type: 'language', languageDisplay: 'standard' }).of(tag) ?? tag;
-  } catch {
-    return tag;
-  }
+  return { instructions: `Speak ${languageName(language) ?? language}.` };
 }
 
 /** Decodes a body of 16 bit samples, whose chunks may split a sample. */

@@ -15,7 +15,9 @@ export interface RecognitionOptions {
   /** 8000, 16000 or 24000. */
   readonly sampleRateHz: number;
   /** BCP 47 tag such as `en` or `zh-TW`; absent when unknown. */
-  readonly language?: string;
+  readonly language?: string | undefined;
+  /** Words that the caller may say and a recognizer may not know, such as names. */
+  readonly keyterms?: readonly string[] | undefined;
   /** Phrases that the caller may say: a hint, or the grammar of a recognizer without a better model. */
   readonly expectedAnswers?: readonly string[];
   /** Called with each interim transcript of the whole utterance; batch recognizers never call it. */
@@ -41,4 +43,6 @@ export interface RecognitionStream {
 export interface Transcript {
   /** Trimmed; empty when nothing was said. */
   readonly text: string;
+  /** BCP 47 tag of what was spoken, where the recognizer tells it. */
+  readonly language?: string | undefined;
 }

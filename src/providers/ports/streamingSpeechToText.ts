@@ -22,6 +22,8 @@ export interface RecognitionConnectionOptions {
   readonly sampleRateHz: number;
   /** BCP 47 tag such as `en` or `zh-TW`; absent when unknown. */
   readonly language?: string | undefined;
+  /** Those that the caller may speak, where the recognizer is to tell which; then `language` is absent. */
+  readonly languages?: readonly string[] | undefined;
   /** Words that the caller may say and a recognizer may not know, such as names. */
   readonly keyterms?: readonly string[] | undefined;
 }

@@ -81,9 +81,9 @@ function sonioxProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
 function greetingOf(
   model: string,
   options: z.infer<typeof SONIOX_OPTIONS>,
-  { sampleRateHz, language, keyterms = [] }: ProtocolOptions,
+  { sampleRateHz, language, languages, keyterms = [] }: ProtocolOptions,
 ): string {
-  const code = languageCode(language);
+  const codes = (languages ?? (language === undefined ? [] : [language])).map((tag) => languageCode(tag));
   return JSON.stringify({
     model,
     audio_format: 'pcm_s16le',
@@ -91,7 +91,7 @@ function greetingOf(
     num_channels: 1,
     enable_endpoint_detection: true,
     enable_language_identification: true,
-    ...(code === undefined ? {} : { language_hints: [code] }),
+    ...(codes.length === 0 ? {} : { language_hints: [...new Set(codes)] }),
     ...(keyterms.length > 0 ? { context: { terms: keyterms } } : {}),
     ...options,
   });

@@ -1,7 +1,8 @@
 import type { ModelError } from '../../providers/ports/modelError.ts';
 import type { Recognizer } from '../../providers/ports/recognizer.ts';
+import type { Transcript } from '../../providers/ports/speechToText.ts';
 import { openTranscription, type TranscriptionOptions } from './openTranscription.ts';
-import type { FrameContext, Transcription } from './transcription.ts';
+import { type FrameContext, NO_WORDS, type Transcription } from './transcription.ts';
 
 /** What the caller says before the first recognizer is known: ten seconds of frames. */
 const MAX_WAITING_FRAMES = 500;
@@ -24,7 +25,7 @@ export class CallTranscription implements Transcription {
   /** Behind the current recognizer. */
   #fallbacks: readonly Recognizer[] = [];
   #waiting: { readonly frame: Int16Array; readonly context: FrameContext }[] = [];
-  #name = '';
+  #recognizer: Recognizer | undefined;
   #isClosed = false;
 
   constructor(deps: CallTranscriptionDeps) {
@@ -51,18 +52,18 @@ export class CallTranscription implements Transcription {
     if (this.#waiting.length > MAX_WAITING_FRAMES) this.#waiting.shift();
   }
 
-  async request(signal: AbortSignal): Promise<string> {
+  async request(signal: AbortSignal): Promise<Transcript> {
     const asked = this.#current;
     try {
-      return (await asked?.request(signal)) ?? '';
+      return (await asked?.request(signal)) ?? NO_WORDS;
     } catch (error) {
       if (!signal.aborted && asked === this.#current) this.#fallBack(error);
       throw error;
     }
   }
 
-  async take(text: Promise<string>): Promise<string> {
-    return await (this.#current?.take(text) ?? text);
+  async take(requested: Promise<Transcript>): Promise<Transcript> {
+    return await (this.#current?.take(requested) ?? requested);
   }
 
   discard(): void {
@@ -87,7 +88,7 @@ export class CallTranscription implements Transcription {
     };
     const opened = openTranscription(first, { ...this.#deps, startSamples, onFailed });
     this.#current = opened;
-    this.#name = first.name;
+    this.#recognizer = first;
     this.#deps.onRecognizer(first);
     for (const { frame, context } of this.#waiting.splice(0)) opened.push(frame, context);
   }
@@ -95,7 +96,7 @@ export class CallTranscription implements Transcription {
   #fallBack(error: unknown): void {
     const [next] = this.#fallbacks;
     if (!next || this.#next) return;
-    this.#deps.onFallback(this.#name, next.name, error);
+    this.#deps.onFallback(this.#recognizer?.name ?? '', next.name, error);
     this.#next = this.#fallbacks;
   }
 

@@ -1,10 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ModelError } from '../../providers/ports/modelError.ts';
 import { isStreaming, type Recognizer } from '../../providers/ports/recognizer.ts';
-import type { RecognitionOptions } from '../../providers/ports/speechToText.ts';
+import type { RecognitionOptions, Transcript } from '../../providers/ports/speechToText.ts';
+import type { RecognitionConnectionOptions } from '../../providers/ports/streamingSpeechToText.ts';
 import type { RecognizerAbilities } from '../turnDetection/endpointing.ts';
 import { StreamTranscription, type TurnSignal } from './streamTranscription.ts';
 import { type Transcription, UtteranceTranscription } from './transcription.ts';
+
+export type RecognitionHints = Omit<RecognitionConnectionOptions, 'sampleRateHz'> &
+  Pick<RecognitionOptions, 'expectedAnswers'>;
 
 export interface TranscriptionOptions {
   readonly clock: Clock;
@@ -12,13 +16,11 @@ export interface TranscriptionOptions {
   /** The stream's clock at the first sample. */
   readonly startSamples: number;
   /** Read when a recognition starts. */
-  readonly hints: () => Pick<RecognitionOptions, 'language' | 'expectedAnswers'> & {
-    readonly keyterms?: readonly string[] | undefined;
-  };
+  readonly hints: () => RecognitionHints;
   /** Transcript so far of the open utterance; vendors without interim transcripts never call it. */
   readonly onInterim: (text: string) => void;
   /** The words that answered a request have changed. */
-  readonly onRevised: (text: string) => void;
+  readonly onRevised: (transcript: Transcript) => void;
   readonly onTurnSignal: (signal: TurnSignal) => void;
   /** The recognizer is lost. */
   readonly onFailed: (error: ModelError) => void;
@@ -31,16 +33,13 @@ export function openTranscription(
 ): Transcription {
   const { sampleRateHz } = options;
   if (!isStreaming(speechToText)) return new UtteranceTranscription({ ...options, speechToText, hints });
+  const { expectedAnswers: _, ...connectionHints } = hints();
   return new StreamTranscription({
     ...options,
     speechToText,
-    options: { sampleRateHz, ...languageAndTerms(hints()) },
+    options: { sampleRateHz, ...connectionHints },
     startMs: (startSamples * 1000) / sampleRateHz,
   });
-}
-
-function languageAndTerms({ language, keyterms }: ReturnType<TranscriptionOptions['hints']>) {
-  return { language, keyterms };
 }
 
 export function recognizerAbilities(speechToText: Recognizer): RecognizerAbilities {

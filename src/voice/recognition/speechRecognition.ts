@@ -1,3 +1,4 @@
+import type { Transcript } from '../../providers/ports/speechToText.ts';
 import { VAD_FRAME_MS, type VoiceActivityDetector } from '../../providers/ports/voiceActivity.ts';
 import { createEchoDetector, type EchoDetector } from './echoDetector.ts';
 import {
@@ -25,12 +26,12 @@ export interface SpeechRecognitionDeps {
   /** Called with each 20 ms frame and its end on the stream's clock. The frame is valid during the call only. */
   readonly onFrame: (frame: Int16Array, atMs: number) => void;
   /** The result of {@link SpeechRecognition.requestTranscript}. */
-  readonly onTranscript: (text: string) => void;
+  readonly onTranscript: (transcript: Transcript) => void;
   readonly onTranscriptionFailed: (error: unknown) => void;
 }
 
 interface TranscriptRequest {
-  readonly text: Promise<string>;
+  readonly transcript: Promise<Transcript>;
   readonly controller: AbortController;
 }
 
@@ -89,10 +90,10 @@ export class SpeechRecognition {
     this.cancelRequest();
     if (!transcription.isOpen) return;
     const controller = new AbortController();
-    const text = transcription.request(controller.signal);
-    const request = { text, controller };
+    const transcript = transcription.request(controller.signal);
+    const request = { transcript, controller };
     this.#request = request;
-    text.then(
+    transcript.then(
       (found) => {
         if (this.#request === request) this.#deps.onTranscript(found);
       },
@@ -123,9 +124,9 @@ export class SpeechRecognition {
     }
     // Detached first, so that discarding the utterance does not cancel it.
     this.#request = undefined;
-    const taken = this.#deps.transcription.take(request.text);
+    const taken = this.#deps.transcription.take(request.transcript);
     this.discardUtterance();
-    return await taken;
+    return (await taken).text;
   }
 
   /** Closes the open utterance and drops its transcription. */

@@ -1,3 +1,4 @@
+import type { Transcript } from '../../providers/ports/speechToText.ts';
 import type { RecognitionEvent } from '../../providers/ports/streamingSpeechToText.ts';
 
 /**
@@ -11,6 +12,8 @@ export class SpokenText {
   #turn = '';
   /** Words at the beginning of the turn that belong to an earlier utterance. */
   #takenWords = 0;
+  /** Of what was spoken last. */
+  #language: string | undefined;
   /** What ended the turn's words: the next transcript continues the turn, or begins another. */
   #state: 'open' | 'final' | 'eager_end' | 'ended' = 'open';
 
@@ -19,6 +22,11 @@ export class SpokenText {
     return [...this.#ended, withoutWords(this.#turn, this.#takenWords)]
       .filter((part) => part !== '')
       .join(' ');
+  }
+
+  /** The same, with their language. */
+  get transcript(): Transcript {
+    return { text: this.text, language: this.#language };
   }
 
   /** Whether no later transcript revises the words. */
@@ -37,6 +45,7 @@ export class SpokenText {
       case 'final':
         if (this.#state === 'ended' || (this.#state === 'final' && this.#turn !== '')) this.#beginTurn();
         this.#turn = event.transcript.text;
+        this.#language = event.transcript.language ?? this.#language;
         this.#state = event.type === 'final' ? 'final' : 'open';
         return;
       case 'eager_end':
@@ -53,6 +62,7 @@ export class SpokenText {
   /** The utterance is closed: what comes later belongs to the next one. */
   take(): void {
     this.#ended = [];
+    this.#language = undefined;
     if (this.#state === 'ended') this.#turn = '';
     this.#takenWords = wordCount(this.#turn);
   }

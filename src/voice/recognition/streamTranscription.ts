@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { ModelError } from '../../providers/ports/modelError.ts';
+import type { Transcript } from '../../providers/ports/speechToText.ts';
 import type {
   RecognitionConnection,
   RecognitionConnectionOptions,
@@ -33,21 +34,21 @@ export interface StreamTranscriptionDeps {
   /** The words of the open utterance so far. */
   readonly onInterim: (text: string) => void;
   /** The words that answered a request have changed. */
-  readonly onRevised: (text: string) => void;
+  readonly onRevised: (transcript: Transcript) => void;
   readonly onTurnSignal: (signal: TurnSignal) => void;
   /** The recognizer is lost. */
   readonly onFailed: (error: ModelError) => void;
 }
 
 interface Request {
-  readonly resolve: (text: string) => void;
+  readonly resolve: (transcript: Transcript) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** A closed utterance whose last words are awaited. */
 interface Closing {
   readonly lastVoicedMs: number;
-  readonly resolve: (text: string) => void;
+  readonly resolve: (transcript: Transcript) => void;
   readonly timer: Timer;
 }
 
@@ -67,7 +68,7 @@ export class StreamTranscription implements Transcription {
   /** The recognizer was asked to end its turn, and has not yet. */
   #isEndAsked = false;
   /** What the last request was answered with; undefined before, and once the caller has continued. */
-  #answered: string | undefined;
+  #answered: Transcript | undefined;
   #error: ModelError | undefined;
 
   constructor(deps: StreamTranscriptionDeps) {
@@ -90,7 +91,7 @@ export class StreamTranscription implements Transcription {
     this.#answer();
   }
 
-  request(signal: AbortSignal): Promise<string> {
+  request(signal: AbortSignal): Promise<Transcript> {
     const { speechToText } = this.#deps;
     this.#answered = undefined;
     if (!speechToText.detectsTurns && !this.#hasLastWord()) this.#connection.finalize();
@@ -107,11 +108,11 @@ export class StreamTranscription implements Transcription {
   }
 
   /** Asks for the last words of the utterance and waits for them briefly. */
-  async take(text: Promise<string>): Promise<string> {
+  async take(requested: Promise<Transcript>): Promise<Transcript> {
     if (this.#request && this.#utterance) this.#startClosing(this.#request, this.#utterance);
-    else this.#request?.resolve(this.#text.text);
+    else this.#request?.resolve(this.#text.transcript);
     this.discard();
-    return await text;
+    return await requested;
   }
 
   discard(): void {
@@ -146,7 +147,7 @@ export class StreamTranscription implements Transcription {
     if (!closing) return;
     this.#closing = undefined;
     closing.timer.cancel();
-    closing.resolve(this.#text.text);
+    closing.resolve(this.#text.transcript);
     this.#text.take();
   }
 
@@ -191,17 +192,18 @@ export class StreamTranscription implements Transcription {
 
   /** Answers the request once its words are complete, and again when they are revised. */
   #answer(): void {
-    const { text } = this.#text;
-    if (this.#answered !== undefined && text !== this.#answered) {
-      this.#answered = text;
-      this.#deps.onRevised(text);
+    const { transcript } = this.#text;
+    const { text, language } = this.#answered ?? transcript;
+    if (text !== transcript.text || language !== transcript.language) {
+      this.#answered = transcript;
+      this.#deps.onRevised(transcript);
     }
     const request = this.#request;
     if (!request) return;
     if (this.#error) request.reject(this.#error);
     else if (this.#hasLastWord()) {
-      request.resolve(text);
-      this.#answered = text;
+      request.resolve(transcript);
+      this.#answered = transcript;
     } else return;
     this.#request = undefined;
   }

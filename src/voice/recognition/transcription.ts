@@ -2,6 +2,7 @@ import type {
   RecognitionOptions,
   RecognitionStream,
   SpeechToText,
+  Transcript,
 } from '../../providers/ports/speechToText.ts';
 import { VAD_FRAME_MS } from '../../providers/ports/voiceActivity.ts';
 import type { Utterance } from './speechActivity.ts';
@@ -21,14 +22,16 @@ export interface Transcription {
    * @param signal - Aborts the request, not the utterance: it rejects with the signal's reason.
    * @throws {ModelError}
    */
-  request(signal: AbortSignal): Promise<string>;
-  /** Closes the open utterance, whose requested transcript is still awaited. @param text - As requested. */
-  take(text: Promise<string>): Promise<string>;
+  request(signal: AbortSignal): Promise<Transcript>;
+  /** Closes the open utterance, whose requested transcript is still awaited. */
+  take(requested: Promise<Transcript>): Promise<Transcript>;
   /** Closes the open utterance and drops its words. */
   discard(): void;
   /** Idempotent. */
   close(): void;
 }
+
+export const NO_WORDS: Transcript = { text: '' };
 
 /** What is known of a frame. */
 export interface FrameContext {
@@ -44,7 +47,7 @@ export interface UtteranceTranscriptionDeps {
   readonly sampleRateHz: number;
   readonly speechToText: SpeechToText;
   /** Read when an utterance starts. */
-  readonly hints: () => Pick<RecognitionOptions, 'language' | 'expectedAnswers'>;
+  readonly hints: () => Omit<RecognitionOptions, 'sampleRateHz' | 'onInterim'>;
   readonly onInterim: (text: string) => void;
 }
 
@@ -82,16 +85,15 @@ export class UtteranceTranscription implements Transcription {
     for (const samples of this.#preRoll.splice(0)) stream.push(samples);
   }
 
-  async request(signal: AbortSignal): Promise<string> {
-    const transcript = await this.#stream?.finalize(signal);
-    return transcript?.text ?? '';
+  async request(signal: AbortSignal): Promise<Transcript> {
+    return (await this.#stream?.finalize(signal)) ?? NO_WORDS;
   }
 
-  async take(text: Promise<string>): Promise<string> {
+  async take(requested: Promise<Transcript>): Promise<Transcript> {
     const stream = this.#stream;
     this.#stream = undefined;
     try {
-      return await text;
+      return await requested;
     } finally {
       stream?.close();
     }

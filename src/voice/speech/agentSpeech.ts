@@ -1,5 +1,4 @@
 import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
-import type { AgentVoice } from '../../providers/ports/textToSpeech.ts';
 import type { SessionSynthesis } from './callSpeech.ts';
 import { createHeardText, type HeardText } from './heardText.ts';
 import { type InterruptionPolicy, PiecePolicies } from './piecePolicies.ts';
@@ -14,7 +13,7 @@ const LOOKAHEAD_MS = 8000;
 const FRAME_MS = 20;
 
 export interface AgentSpeechDeps extends SpeechPlayoutDeps, SessionSynthesis {
-  readonly voice: AgentVoice;
+  readonly language: string;
   /** The first samples were sent to the stream. */
   readonly onFirstSamples: () => void;
   /** A sentence could not be spoken. */
@@ -23,6 +22,7 @@ export interface AgentSpeechDeps extends SpeechPlayoutDeps, SessionSynthesis {
 
 interface Piece {
   readonly text: WrittenText;
+  readonly language: string;
   readonly spokenBy: SessionSynthesis;
 }
 
@@ -37,6 +37,7 @@ export class AgentSpeech {
   /** Sentences, or all that a node says where texts are spoken while they are written. */
   readonly #pieces: Piece[] = [];
   #spokenBy: SessionSynthesis;
+  #language: string;
   /** The piece that is being written. */
   #open: WrittenText | undefined;
   readonly #policies = new PiecePolicies();
@@ -50,6 +51,7 @@ export class AgentSpeech {
   constructor(deps: AgentSpeechDeps) {
     this.#deps = deps;
     this.#spokenBy = deps;
+    this.#language = deps.language;
     this.#sampleRateHz = deps.stream.info.sampleRateHz;
     this.#heardText = createHeardText(this.#sampleRateHz);
     const onStarted = (position: PlayoutPosition) => deps.onStarted(this.#firstAudibleAt(position));
@@ -79,8 +81,9 @@ export class AgentSpeech {
   }
 
   /** What is said from now on is spoken this way. */
-  use(synthesis: SessionSynthesis): void {
+  use(synthesis: SessionSynthesis, language: string): void {
     this.#spokenBy = synthesis;
+    this.#language = language;
   }
 
   /** Speaks the next part of a text that goes on. */
@@ -161,7 +164,7 @@ export class AgentSpeech {
 
   #queue(piece: WrittenText): void {
     if (this.#isFinished || this.playout.isStopped) return;
-    this.#pieces.push({ text: piece, spokenBy: this.#spokenBy });
+    this.#pieces.push({ text: piece, spokenBy: this.#spokenBy, language: this.#language });
     this.#policies.add();
     if (!this.#isSynthesizing) void this.#synthesize();
   }
@@ -182,9 +185,9 @@ export class AgentSpeech {
     if (this.#isFinished && this.#pieces.length === 0) this.playout.complete();
   }
 
-  async #speakPiece({ text: piece, spokenBy }: Piece): Promise<void> {
+  async #speakPiece({ text: piece, spokenBy, language }: Piece): Promise<void> {
     const { streamedSynthesis, synthesis } = spokenBy;
-    const voice = { ...this.#deps.voice, ...spokenBy.manner };
+    const voice = { language, ...spokenBy.manner };
     const words = speakable(piece.text);
     if (piece.isComplete && !isSpeakable(words)) return;
     this.#heardText.beginPiece(piece);

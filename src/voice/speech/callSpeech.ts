@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import type { Recognizer } from '../../providers/ports/recognizer.ts';
 import { type Synthesizer, takesWords } from '../../providers/ports/synthesizer.ts';
-import type { AgentVoice, TextToSpeech } from '../../providers/ports/textToSpeech.ts';
+import type { AgentVoice, SpokenVoice, TextToSpeech } from '../../providers/ports/textToSpeech.ts';
 import type { CallProviders, ProviderFallback } from '../speechProviders.ts';
 import { type SpeechCache, SpeechSynthesis } from './speechSynthesis.ts';
 import { StreamedSynthesis } from './streamedSynthesis.ts';
@@ -58,14 +58,17 @@ export class CallSpeech {
     this.report({ kind, from, to, reason: reasonOf(error) });
   }
 
-  /** @returns At once where the settings decide. Never rejects. */
-  synthesisFor(config: SpeechConfig): SessionSynthesis | Promise<SessionSynthesis> {
+  /**
+   * @param language - Of the first text.
+   * @returns At once where the settings decide. Never rejects.
+   */
+  synthesisFor(config: SpeechConfig, language: string): SessionSynthesis | Promise<SessionSynthesis> {
     if (isDefaultSpeech(config)) {
       this.latest = this.#deps.defaults;
       return this.latest;
     }
     const key = JSON.stringify([config.synthesis, config.fallback?.synthesis, config.pronunciations]);
-    const opened = this.#opened.get(key) ?? this.#open(config, key);
+    const opened = this.#opened.get(key) ?? this.#open(config, language, key);
     this.#opened.set(key, opened);
     return opened.then((synthesis) => {
       this.latest = synthesis;
@@ -99,11 +102,11 @@ export class CallSpeech {
     this.#deps.providers.close();
   }
 
-  async #open(config: SpeechConfig, key: string): Promise<SessionSynthesis> {
+  async #open(config: SpeechConfig, language: string, key: string): Promise<SessionSynthesis> {
     const { providers, defaults, onError } = this.#deps;
     try {
       const { synthesis: { speed } = {}, pronunciations } = config;
-      const opened = this.#synthesisOf(await providers.synthesizers(config), key);
+      const opened = this.#synthesisOf(await providers.synthesizers(config), { language, speed }, key);
       return { ...opened, manner: { speed, pronunciations } };
     } catch (error) {
       onError(error, 'speech synthesis of the agent not usable');
@@ -114,7 +117,7 @@ export class CallSpeech {
     }
   }
 
-  #synthesisOf(vendors: readonly Synthesizer[], key: string): SessionSynthesis {
+  #synthesisOf(vendors: readonly Synthesizer[], voice: SpokenVoice, key: string): SessionSynthesis {
     const { lastVoice, clock, cache, projectId, sampleRateHz, providers, onError } = this.#deps;
     const [first, ...others] = vendors;
     if (!first) throw new ModelError('model_rejected', 'no speech provider');
@@ -151,6 +154,7 @@ export class CallSpeech {
     const streamed = {
       textToSpeech: first,
       fallback,
+      voice,
       clock,
       isWorking: () => providers.isWorking(first),
       onSpoken: () => providers.report(first, undefined),

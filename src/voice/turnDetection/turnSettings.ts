@@ -25,6 +25,9 @@ import {
   requestAfterMs,
 } from './endpointing.ts';
 
+/** Of a conversation of which nothing says another. */
+export const DEFAULT_LANGUAGE = 'en';
+
 /** Turn taking at one node of the pathway. */
 export interface TurnPolicy extends EndpointingBounds, InterruptionPolicy {
   /** Silence of both sides that starts a turn of the agent. */
@@ -66,8 +69,8 @@ export function turnPolicyOf(node: PathwayNode | undefined): TurnPolicy {
 
 /** Turn taking of one session at the moment: the node's policy, the caller's pauses and the language. */
 export class TurnSettings {
-  /** Tag such as `zh-TW`. */
-  language: string;
+  /** Of the conversation; a tag such as `zh-TW`. */
+  language = DEFAULT_LANGUAGE;
   #node: CurrentNode | undefined;
   #policy: TurnPolicy = DEFAULT_TURN_POLICY;
   #pauses: CallerPauses = NO_PAUSES;
@@ -79,12 +82,7 @@ export class TurnSettings {
   readonly #onNode: (current: CurrentNode) => void;
 
   /** @param onNode - Called at each node that is entered. */
-  constructor(
-    language: string,
-    recognizer: RecognizerAbilities,
-    onNode: (current: CurrentNode) => void = () => undefined,
-  ) {
-    this.language = language;
+  constructor(recognizer: RecognizerAbilities, onNode: (current: CurrentNode) => void = () => undefined) {
     this.#recognizer = recognizer;
     this.#onNode = onNode;
   }
@@ -117,6 +115,7 @@ export class TurnSettings {
   enterNode(current: CurrentNode): void {
     if (current.node.id !== this.#node?.node.id) this.#silencePrompts = 0;
     this.#node = current;
+    this.language = current.language ?? DEFAULT_LANGUAGE;
     this.#policy = this.policyAt(current);
     this.#onNode(current);
   }

@@ -18,7 +18,7 @@ import type {
 import type { AudioStream } from '../audioStream.ts';
 import { AgentSpeech } from '../speech/agentSpeech.ts';
 import type { CallSpeech, SessionSynthesis } from '../speech/callSpeech.ts';
-import type { TurnSettings } from '../turnDetection/turnSettings.ts';
+import { DEFAULT_LANGUAGE, type TurnSettings } from '../turnDetection/turnSettings.ts';
 import { speechEndEpochMs, type TurnLatency, type TurnTimestamps, turnLatency } from './turnLatency.ts';
 
 /** Turns without fillers: an answering machine does not wait, and the other two have their text at once. */
@@ -173,7 +173,7 @@ export class AgentTurn {
       synthesis,
       streamedSynthesis,
       nextMark,
-      voice: { language: settings.language },
+      language: settings.language,
       nowMs: () => clock.monotonicMs(),
       onFirstSamples: () => {
         this.timestamps.firstSamplesAtMs = clock.monotonicMs();
@@ -223,9 +223,10 @@ export class AgentTurn {
     if (this.isUncommitted) this.#passedNodes.push(current);
     else settings.enterNode(current);
     this.speech.enterNode(settings.policyAt(current), hasSpokenFor);
-    const synthesis = callSpeech?.synthesisFor(current.speech);
-    if (synthesis instanceof Promise) return synthesis.then((found) => this.speech.use(found));
-    if (synthesis) this.speech.use(synthesis);
+    const { speech, language = DEFAULT_LANGUAGE } = current;
+    const synthesis = callSpeech?.synthesisFor(speech, language) ?? this.#deps;
+    if (synthesis instanceof Promise) return synthesis.then((found) => this.speech.use(found, language));
+    this.speech.use(synthesis, language);
     return undefined;
   }
 

@@ -35,6 +35,8 @@ export interface AgentTurnQueueDeps
 
 /** A turn that was started before the caller's end was sure. */
 interface PreparedTurn {
+  /** That the caller has switched to. */
+  readonly language: string | undefined;
   /** Undefined while the turn before it is stored. */
   turn: AgentTurn | undefined;
   /** Set when the end was sure. */
@@ -112,14 +114,15 @@ export class AgentTurnQueue {
   prepare(input: TurnInput, timestamps: TurnTimestamps): void {
     this.cancelPrepared();
     this.#latest += 1;
-    this.#prepared = { turn: undefined, committed: undefined };
+    this.#prepared = { language: languageOf(input), turn: undefined, committed: undefined };
     void this.#runNext(input, timestamps, false, this.#prepared);
   }
 
   /** The caller has finished: the preemptive turn is their answer. Where it has failed, the turn runs anew. */
   commit(input: TurnInput, timestamps: TurnTimestamps): void {
     const prepared = this.#prepared;
-    if (!prepared) {
+    // The same words may turn out to be of another language.
+    if (!prepared || prepared.language !== languageOf(input)) {
       void this.run(input, timestamps);
       return;
     }
@@ -325,6 +328,10 @@ export class AgentTurnQueue {
       input.kind === 'failure' ? { kind: 'channel_error', code: AGENT_FAILED, message } : { kind: 'failure' };
     await this.run(next, { ...timestamps });
   }
+}
+
+function languageOf(input: TurnInput): string | undefined {
+  return input.kind === 'user_message' ? input.language : undefined;
 }
 
 function isSessionEnded(error: unknown): boolean {

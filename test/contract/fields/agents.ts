@@ -21,6 +21,10 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'engine/session/sessionFacts.test.ts › tell the model the numbers where shareCallerNumber is %s',
       sessionIdleMinutes:
         'engine/session/sessionIdleMinutes.integration.test.ts › A chat that was left ends after the agent’s sessionIdleMinutes, with its webhooks due',
+      'speech.languages':
+        'voice/session/languages.test.ts › languages and voices of the %s: the answer is in the language that was heard',
+      'speech.voices':
+        'voice/session/languages.test.ts › languages and voices of the %s: the answer is in the language that was heard',
       'speech.recognition.provider':
         'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
       'speech.recognition.model':
@@ -132,6 +136,10 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
       'data.turn.maxPauseMs':
         'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
+      'data.speech.languages':
+        'voice/session/languages.test.ts › languages and voices of the %s: the answer is in the language that was heard',
+      'data.speech.voices':
+        'voice/session/languages.test.ts › languages and voices of the %s: the answer is in the language that was heard',
       'data.speech.recognition.provider':
         'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
       'data.speech.recognition.model':

@@ -5,14 +5,17 @@ import { createDial } from '../../../src/providers/sockets/dial.ts';
 import { RECOGNITION_VENDORS } from '../support/recognitionVendors.ts';
 import { startRecognitionServer } from '../support/scriptedRecognitionServer.ts';
 
-async function rig(title: string, options: unknown = {}, language?: string) {
+async function rig(title: string, options: unknown = {}, language?: string | readonly string[]) {
   const vendor = RECOGNITION_VENDORS.find((each) => each.title === title);
   if (!vendor) throw new Error(`no vendor ${title}`);
   const server = await startRecognitionServer(vendor.isAudio ? { isAudio: vendor.isAudio } : {});
   const deps = { apiKey: 'secret-key', dial: createDial(undefined), clock: systemClock, options };
   const recognizer = vendor.create({ ...deps, baseUrl: server.baseUrl });
   const events: RecognitionEvent[] = [];
-  const connection = recognizer.connect({ sampleRateHz: 8000, language }, (event) => void events.push(event));
+  const connection = recognizer.connect(
+    { sampleRateHz: 8000, ...(typeof language === 'string' ? { language } : { languages: language }) },
+    (event) => void events.push(event),
+  );
   await expect.poll(() => events.length).toBe(1);
   for (let n = 0; n < 50; n++) connection.push(new Int16Array(160));
   return { server, connection, events };
@@ -110,6 +113,9 @@ test.each([
   ['deepgram nova', undefined, 'model=nova-3', 'language=multi'],
   ['assemblyai', 'es-MX', 'speech_model=universal-streaming-multilingual', 'language_detection=true'],
   ['assemblyai', 'en-GB', 'speech_model=universal-streaming-english', ''],
+  ['deepgram flux', ['en', 'es-MX', 'es'], 'model=flux-general-multi', 'language_hint=en&language_hint=es'],
+  ['deepgram nova', ['en', 'es'], 'language=multi', ''],
+  ['assemblyai', ['en', 'es'], 'speech_model=universal-streaming-multilingual', 'language_detection=true'],
 ])('%s hears the language %s with %s %s', async (title, language, ...parts) => {
   const { server } = await rig(title, {}, language);
   for (const part of parts) expect(server.requests[0]?.url).toContain(part);

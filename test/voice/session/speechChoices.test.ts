@@ -1,49 +1,13 @@
 import { expect, test } from 'vitest';
 import type { SpeechConfig } from '../../../src/agents/speech/speechConfig.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
-import type { Recognizer } from '../../../src/providers/ports/recognizer.ts';
 import type { RecognitionConnectionOptions } from '../../../src/providers/ports/streamingSpeechToText.ts';
-import type { Synthesizer } from '../../../src/providers/ports/synthesizer.ts';
 import type { SynthesisRequest, TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
-import type { CallProviders } from '../../../src/voice/speechProviders.ts';
+import { callWith, PLACES } from '../support/callWith.ts';
 import { scriptedRecognizer } from '../support/scriptedRecognizer.ts';
 import { scriptedVoice } from '../support/scriptedSpeech.ts';
 import { scriptedSynthesizer } from '../support/scriptedSynthesizer.ts';
-import { GREETING, greeted, nodeWith, simulatedCall } from '../support/simulatedCall.ts';
-
-const PLACES = [['agent'], ['node']] as const;
-
-/** A call whose agent or node has this speech, by these vendors. */
-function callWith(
-  place: 'agent' | 'node',
-  speech: SpeechConfig,
-  vendors: { readonly recognizers?: readonly Recognizer[]; readonly synthesizers?: readonly Synthesizer[] },
-) {
-  const asked: SpeechConfig[] = [];
-  const failed: unknown[] = [];
-  const providers: CallProviders = {
-    async recognizers(config) {
-      asked.push(config);
-      return vendors.recognizers ?? [scriptedRecognizer(true)];
-    },
-    async synthesizers(config) {
-      asked.push(config);
-      return vendors.synthesizers ?? [scriptedVoice()];
-    },
-    isWorking: () => true,
-    report: (_vendor, error) => void (error === undefined || failed.push(error)),
-    close: () => undefined,
-  };
-  const byDefault = scriptedRecognizer(true);
-  const call = simulatedCall({
-    answer: (index) => (index === 0 ? GREETING : { text: 'Certainly.' }),
-    speechToText: byDefault,
-    providers,
-    agent: { speech: place === 'agent' ? speech : null },
-    pathway: nodeWith(place === 'node' ? { speech } : {}),
-  });
-  return { call, asked, byDefault, failed };
-}
+import { GREETING, greeted } from '../support/simulatedCall.ts';
 
 test.each(PLACES)('speech of the %s names who hears and who speaks', async (place) => {
   const speech = {

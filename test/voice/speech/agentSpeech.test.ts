@@ -18,7 +18,7 @@ function agentSpeech(options: Partial<SimulatedStreamOptions> = {}, isOnHold = (
   const speech = new AgentSpeech({
     stream,
     synthesis,
-    voice: {},
+    language: 'en',
     nowMs: () => stream.nowMs(),
     nextMark: () => `m${++marks}`,
     onStarted: () => undefined,

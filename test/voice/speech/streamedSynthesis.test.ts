@@ -31,7 +31,8 @@ function streamedSpeech(voice: AgentVoice = {}) {
     stream,
     synthesis,
     streamedSynthesis,
-    voice,
+    language: 'en',
+    manner: voice,
     nowMs: () => stream.nowMs(),
     nextMark: () => `m${++marks}`,
     onStarted: () => undefined,
@@ -190,7 +191,7 @@ describe('A text that is spoken while it is written', () => {
     expect(synthesizer.requests[0]?.text).toBe(
       'In Nooyork see quel or MySQL and see plus plus, 在Chóngqìng one ',
     );
-    expect(synthesizer.requests[0]?.voice).toEqual({ voice: 'mia', speed: 1.2 });
+    expect(synthesizer.requests[0]?.voice).toEqual({ language: 'en', voice: 'mia', speed: 1.2 });
     // In, Nooyork, see, quel: the last of them is half said.
     await stream.advance(20 + 3.5 * STREAMED_WORD_MS - 60);
     speech.stop();

@@ -1,7 +1,7 @@
 import type { AgentConfig } from '../../../src/agents/agentConfig.ts';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
-import type { HistoryEvent } from '../../../src/engine/session/session.ts';
+import type { HistoryEvent, Session } from '../../../src/engine/session/session.ts';
 import type { KnowledgeRetriever } from '../../../src/engine/tools/knowledge.ts';
 import type { ToolRunner } from '../../../src/engine/tools/toolRunner.ts';
 import type { ChatModel } from '../../../src/providers/ports/chatModel.ts';
@@ -46,6 +46,8 @@ export interface SimulatedCallOptions {
   readonly fallbackSpeech?: TextToSpeech;
   readonly checkpoints?: VoiceSessionDeps['checkpoints'];
   readonly wrapSessions?: MemoryOptions['wrapSessions'];
+  /** The session that the call continues. */
+  readonly sessions?: ReadonlyMap<string, Session>;
   /** Whether the engine writes the session behind. */
   readonly isAttached?: boolean;
   /** Runs before each write to the history that belongs to no turn. */
@@ -123,6 +125,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
     ...(knowledge ? { knowledge } : {}),
     ...(wrapSessions ? { wrapSessions } : {}),
   });
+  for (const [id, session] of options.sessions ?? []) memory.sessions.set(id, session);
   if (options.isAttached) void memory.engine.attach(PROJECT, 's');
   const sessionEvents: HistoryEvent[] = [];
   const errors: unknown[] = [];

@@ -1,0 +1,79 @@
+import { languageCode, matchLanguage } from '../../base/languageCode.ts';
+import type { AgentConfig } from '../agentConfig.ts';
+import type { PathwayNode } from '../pathway/schema/nodeSchema.ts';
+import { type SpeechConfig, type SynthesisChoice, speechOf } from './speechConfig.ts';
+
+type SpeakingAgent = Partial<Pick<AgentConfig, 'speech'>>;
+type Variables = Readonly<Record<string, unknown>>;
+
+/** The speech of a conversation at one moment. */
+export interface CurrentSpeech {
+  /** With the voice of the language. */
+  readonly speech: SpeechConfig;
+  /** Undefined where nothing says. */
+  readonly language: string | undefined;
+  /** That the recognizer tells apart; fewer than two where it need not. */
+  readonly languages: readonly string[];
+}
+
+/** What is spoken at a node, and heard. */
+export function currentSpeech(
+  agent: SpeakingAgent,
+  node: PathwayNode | undefined,
+  variables: Variables,
+): CurrentSpeech {
+  const own = node?.data.speech;
+  const config = speechOf(agent.speech, own);
+  const language = languageAt(agent, node, variables);
+  // A voice that the node names is meant for every language.
+  const voices = own?.synthesis?.voice === undefined ? config.voices : own.voices;
+  const isPinned = own?.recognition?.language !== undefined;
+  return {
+    speech: { ...config, synthesis: synthesisIn(language, config.synthesis, voices) },
+    language,
+    languages: isPinned ? [] : (config.languages ?? []),
+  };
+}
+
+/** The language of the conversation: the node's own, else the session's, else the agent's. */
+export function languageAt(
+  agent: SpeakingAgent,
+  node: PathwayNode | undefined,
+  variables: Variables,
+): string | undefined {
+  const own = node?.data.speech;
+  if (own?.recognition?.language !== undefined) return own.recognition.language;
+  const { language } = variables;
+  if (typeof language === 'string' && language !== '') return language;
+  const { recognition, languages } = speechOf(agent.speech, own);
+  return recognition?.language ?? languages?.[0];
+}
+
+/**
+ * The language that a person has switched to.
+ *
+ * @param spoken - As the recognizer tells it, such as `zh`.
+ * @returns One of `languages`; undefined where the conversation stays in its own.
+ */
+export function switchedLanguage(
+  spoken: string,
+  { language, languages }: Pick<CurrentSpeech, 'language' | 'languages'>,
+): string | undefined {
+  const isSame = language !== undefined && languageCode(language) === languageCode(spoken);
+  const found = languages.find((tag) => tag.toLowerCase() === spoken.toLowerCase());
+  if (found !== undefined) return found.toLowerCase() === language?.toLowerCase() ? undefined : found;
+  return isSame ? undefined : matchLanguage(spoken, languages);
+}
+
+/** Another provider's settings say nothing of this one. */
+function synthesisIn(
+  language: string | undefined,
+  base: SynthesisChoice | undefined,
+  voices: SpeechConfig['voices'] = {},
+): SynthesisChoice | undefined {
+  const tag = language === undefined ? undefined : matchLanguage(language, Object.keys(voices));
+  const voice = tag === undefined ? undefined : voices[tag];
+  if (!voice) return base;
+  const isOther = voice.provider !== undefined && voice.provider !== base?.provider;
+  return isOther ? { speed: base?.speed, ...voice } : { ...base, ...voice };
+}

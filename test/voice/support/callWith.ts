@@ -1,0 +1,43 @@
+import type { SpeechConfig } from '../../../src/agents/speech/speechConfig.ts';
+import type { Recognizer } from '../../../src/providers/ports/recognizer.ts';
+import type { Synthesizer } from '../../../src/providers/ports/synthesizer.ts';
+import type { CallProviders } from '../../../src/voice/speechProviders.ts';
+import { scriptedRecognizer } from './scriptedRecognizer.ts';
+import { scriptedVoice } from './scriptedSpeech.ts';
+import { GREETING, nodeWith, type SimulatedCallOptions, simulatedCall } from './simulatedCall.ts';
+
+export const PLACES = [['agent'], ['node']] as const;
+
+/** A call whose agent or node has this speech, by these vendors. */
+export function callWith(
+  place: 'agent' | 'node',
+  speech: SpeechConfig,
+  vendors: { readonly recognizers?: readonly Recognizer[]; readonly synthesizers?: readonly Synthesizer[] },
+  more: Partial<SimulatedCallOptions> = {},
+) {
+  const asked: SpeechConfig[] = [];
+  const failed: unknown[] = [];
+  const providers: CallProviders = {
+    async recognizers(config) {
+      asked.push(config);
+      return vendors.recognizers ?? [scriptedRecognizer(true)];
+    },
+    async synthesizers(config) {
+      asked.push(config);
+      return vendors.synthesizers ?? [scriptedVoice()];
+    },
+    isWorking: () => true,
+    report: (_vendor, error) => void (error === undefined || failed.push(error)),
+    close: () => undefined,
+  };
+  const byDefault = scriptedRecognizer(true);
+  const call = simulatedCall({
+    answer: (index) => (index === 0 ? GREETING : { text: 'Certainly.' }),
+    speechToText: byDefault,
+    providers,
+    agent: { speech: place === 'agent' ? speech : null },
+    pathway: nodeWith(place === 'node' ? { speech } : {}),
+    ...more,
+  });
+  return { call, asked, byDefault, failed };
+}
