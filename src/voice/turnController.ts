@@ -9,8 +9,8 @@ import type { AudioStream } from './audioStream.ts';
 import type { SpeechRecognition } from './recognition/speechRecognition.ts';
 import type { TurnSignal } from './recognition/streamTranscription.ts';
 import { isBackchannel } from './turnDetection/backchannel.ts';
+import { unansweredText } from './turnDetection/callerTurn.ts';
 import { checkDigitTimeout, type DtmfEntry, type DtmfEntryStep, enterDigit } from './turnDetection/dtmf.ts';
-import { unansweredText } from './turnDetection/onTranscript.ts';
 import type { TurnSettings } from './turnDetection/turnSettings.ts';
 import {
   INITIAL_TURN_STATE,
@@ -174,9 +174,9 @@ export class TurnController {
       utterance: recognition.utterance,
       isSpeechOnset: recognition.isSpeechOnset,
       policy: settings.policyWhile(agentTurns.speech?.interruptionPolicy),
-      endpointingDelayMs: () => settings.endpointingDelayMs(this.#state),
+      endpointingDelayMs: (turn) => settings.endpointingDelayMs(turn),
       requestAfterMs: settings.requestAfterMs,
-      preemptAfterMs: () => settings.preemptAfterMs(this.#state),
+      preemptAfterMs: (turn) => settings.preemptAfterMs(turn),
       answering: agentTurns.answering,
       isOnHold: this.isOnHold,
     };

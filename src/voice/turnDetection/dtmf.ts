@@ -1,4 +1,4 @@
-import { unansweredText } from './onTranscript.ts';
+import { unansweredText } from './callerTurn.ts';
 import {
   enterPhase,
   keepUnanswered,

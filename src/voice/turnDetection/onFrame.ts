@@ -1,6 +1,6 @@
 import type { Utterance } from '../recognition/speechActivity.ts';
-import { endCallerTurn, hasUnansweredInput, onTranscriptionFailed } from './onTranscript.ts';
-import { preemptTurn } from './preemptiveTurn.ts';
+import { endCallerTurn, hasUnansweredInput } from './callerTurn.ts';
+import { isTooLong, onListening } from './onListening.ts';
 import {
   becomeIdle,
   discardUtterance,
@@ -22,12 +22,6 @@ const CANCEL_AFTER_MS = 240;
 const CONFIRM_MS = 500;
 /** A paused agent waits this long for the transcript once the caller is silent again. */
 const PAUSE_TIMEOUT_MS = 2500;
-/** A caller who has finished waits this long for their transcript; then they are asked to repeat. */
-const TRANSCRIPT_TIMEOUT_MS = 8000;
-/** DTMF digits wait this long for the transcript of the speech before them. */
-const DIGITS_TIMEOUT_MS = 1000;
-/** Longer speech without a pause is music or noise. */
-const MAX_UTTERANCE_MS = 45_000;
 /** Voice needed to detect speech. */
 const ONSET_MS = 60;
 
@@ -86,24 +80,6 @@ function onUtterance(state: TurnState, utterance: Utterance, context: TurnContex
   }
 }
 
-function onListening(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {
-  const silenceMs = context.atMs - utterance.lastVoicedMs;
-  const mustEnd = isTooLong(utterance, context);
-  const isRequested = state.requestedToMs !== undefined;
-  if (!isRequested && (silenceMs >= context.requestAfterMs || mustEnd))
-    return requestTranscript({ ...state, isEndOfTurn: mustEnd }, context);
-  const { pendingDigits } = state;
-  if (pendingDigits && context.atMs - pendingDigits.atMs >= DIGITS_TIMEOUT_MS)
-    return keepUnanswered(endCallerTurn({ ...state, transcript: '' }, context));
-  const isSilent = isRequested && silenceMs >= context.endpointingDelayMs() && !context.isSpeechOnset;
-  const isEndOfTurn = state.isEndOfTurn || isSilent;
-  const next = { ...state, isEndOfTurn };
-  if (isEndOfTurn && state.transcript !== undefined) return endCallerTurn(next, context);
-  if (!isEndOfTurn) return preemptTurn(next, silenceMs, context);
-  if (silenceMs < TRANSCRIPT_TIMEOUT_MS) return withoutEffects(next);
-  return onTranscriptionFailed(next, 'The recognizer did not answer in time', context);
-}
-
 /** Speech before the answer is heard continues the caller's turn; other turns are not cancelled. */
 function onSpeechWhileThinking(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {
   const isSpeech = utterance.voicedMs >= CANCEL_AFTER_MS;
@@ -160,8 +136,4 @@ function onSilence(state: TurnState, context: TurnContext): TurnStep {
       effect.type === 'start_turn' && isLast ? { ...effect, isLast } : effect,
     ),
   };
-}
-
-function isTooLong({ startMs }: Utterance, { atMs }: TurnContext): boolean {
-  return atMs - startMs >= MAX_UTTERANCE_MS;
 }

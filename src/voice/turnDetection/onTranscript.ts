@@ -1,31 +1,19 @@
-import { NOT_UNDERSTOOD, TRANSCRIPTION_FAILED } from '../speech/fallbackPhrases.ts';
-import {
-  becomeIdle,
-  discardUtterance,
-  interruptAgent,
-  resumeAgent,
-  startTurn,
-  type TurnStep,
-  withoutEffects,
-} from './steps.ts';
+import { endWithoutTranscript } from './callerTurn.ts';
+import { onListening } from './onListening.ts';
+import { discardUtterance, interruptAgent, resumeAgent, type TurnStep, withoutEffects } from './steps.ts';
 import type { TurnContext, TurnEvent, TurnState } from './turnState.ts';
-
-/** Voice without words that is long enough to ask the caller to repeat. */
-const REPROMPT_AFTER_MS = 700;
-const MAX_REPROMPTS = 2;
 
 export function onTranscript(
   state: TurnState,
   { text, isBackchannel }: Extract<TurnEvent, { type: 'transcript' }>,
   context: TurnContext,
 ): TurnStep {
+  const { utterance } = context;
   // The caller has continued: another request follows.
-  if (state.requestedToMs === undefined || !context.utterance) return withoutEffects(state);
+  if (state.requestedToMs === undefined || !utterance) return withoutEffects(state);
   switch (state.phase) {
-    case 'listening': {
-      const heard = { ...state, transcript: text };
-      return state.isEndOfTurn ? endCallerTurn(heard, context) : withoutEffects(heard);
-    }
+    case 'listening':
+      return onListening({ ...state, transcript: text }, utterance, context);
     case 'paused':
       if (text !== '' && !isBackchannel) return interruptAgent({ ...state, transcript: text }, context);
       return resumeAgent(state, earlyAnswerOf(text, context), context);
@@ -41,8 +29,7 @@ export function onTranscriptionFailed(state: TurnState, message: string, context
   if (state.requestedToMs === undefined) return withoutEffects(state);
   switch (state.phase) {
     case 'listening':
-      if (hasUnansweredInput(state)) return endCallerTurn({ ...state, transcript: '' }, context);
-      return reprompt(state, TRANSCRIPTION_FAILED, message, context);
+      return endWithoutTranscript(state, message, context);
     case 'paused':
       return interruptAgent(state, context);
     case 'speaking':
@@ -52,42 +39,6 @@ export function onTranscriptionFailed(state: TurnState, message: string, context
   }
 }
 
-/** What the caller has said so far that no turn answers. */
-export function unansweredText({ phase, carriedText, transcript = '' }: TurnState): string {
-  return phase === 'listening' ? joined(carriedText, transcript) : '';
-}
-
-/** Whether an earlier input, of a cancelled turn or of DTMF digits, still needs an answer. */
-export function hasUnansweredInput({ carriedText, pendingDigits }: TurnState): boolean {
-  return carriedText !== '' || pendingDigits !== undefined;
-}
-
-/** Ends the caller's turn, with its transcript known, and starts the agent's. */
-export function endCallerTurn(state: TurnState, context: TurnContext): TurnStep {
-  const text = joined(state.carriedText, state.transcript ?? '');
-  const { pendingDigits } = state;
-  const answered = { ...state, silences: 0, reprompts: 0, pendingDigits: undefined };
-  if (pendingDigits)
-    return startTurn(answered, { kind: 'dtmf', digits: pendingDigits.digits }, context, text);
-  if (text !== '') {
-    const step = startTurn(answered, { kind: 'user_message', text }, context);
-    const answeredSpeechEndMs = context.utterance?.lastVoicedMs;
-    return { ...step, state: { ...step.state, carriedText: text, answeredSpeechEndMs } };
-  }
-  if ((context.utterance?.voicedMs ?? 0) < REPROMPT_AFTER_MS) return becomeIdle(state, context);
-  return reprompt(state, NOT_UNDERSTOOD, 'No words were recognized in what the caller said', context);
-}
-
-function reprompt(state: TurnState, code: string, message: string, context: TurnContext): TurnStep {
-  if (state.reprompts >= MAX_REPROMPTS) return becomeIdle(state, context);
-  const next = { ...state, reprompts: state.reprompts + 1 };
-  return startTurn(next, { kind: 'channel_error', code, message }, context);
-}
-
 function earlyAnswerOf(text: string, { utterance }: TurnContext): TurnState['earlyAnswer'] {
   return text === '' || !utterance ? undefined : { text, endMs: utterance.lastVoicedMs };
-}
-
-function joined(...parts: readonly string[]): string {
-  return parts.filter((part) => part !== '').join(' ');
 }

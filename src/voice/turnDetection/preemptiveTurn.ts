@@ -1,29 +1,15 @@
-import type { TurnSignal } from '../recognition/streamTranscription.ts';
+import { unansweredText } from './callerTurn.ts';
 import { wordsOf } from './endpointing.ts';
-import { endCallerTurn, unansweredText } from './onTranscript.ts';
-import { requestTranscript, type TurnStep, withoutEffects } from './steps.ts';
+import { type TurnStep, withoutEffects } from './steps.ts';
 import type { TurnContext, TurnEffect, TurnState } from './turnState.ts';
 
 /** Preemptive turns of one turn of the caller; each costs a model request. */
 const MAX_PREEMPTIVE_TURNS = 3;
 
-/** The recognizer has an opinion on whether the caller has finished. */
-export function onTurnSignal(state: TurnState, signal: TurnSignal, context: TurnContext): TurnStep {
-  if (state.phase !== 'listening' || !context.utterance) return withoutEffects(state);
-  if (signal === 'turn_resumed')
-    return withoutEffects({ ...state, recognizedEnd: undefined, isEndOfTurn: false });
-  const heard = { ...state, recognizedEnd: signal };
-  if (state.requestedToMs === undefined) return requestTranscript(heard, context);
-  const silenceMs = context.atMs - context.utterance.lastVoicedMs;
-  return state.isEndOfTurn && state.transcript !== undefined
-    ? endCallerTurn(heard, context)
-    : preemptTurn(heard, silenceMs, context);
-}
-
 /** Starts a preemptive turn where the caller has probably finished. */
 export function preemptTurn(state: TurnState, silenceMs: number, context: TurnContext): TurnStep {
   const text = unansweredText(state);
-  const afterMs = context.preemptAfterMs();
+  const afterMs = context.preemptAfterMs(state);
   const isDue = afterMs !== undefined && silenceMs >= afterMs && !context.isSpeechOnset;
   const hasWords = state.transcript !== undefined && state.transcript !== '';
   if (!isDue || !hasWords || state.pendingDigits || state.preemptiveText !== undefined)

@@ -1,6 +1,7 @@
 import type { TurnInput } from '../../engine/turn/turn.ts';
 import type { Utterance } from '../recognition/speechActivity.ts';
 import type { TurnSignal } from '../recognition/streamTranscription.ts';
+import type { CallerTurn } from './endpointing.ts';
 import type { TurnPolicy } from './turnSettings.ts';
 
 export type TurnPhase =
@@ -113,12 +114,12 @@ export interface TurnContext {
   /** Speech may be starting. */
   readonly isSpeechOnset: boolean;
   readonly policy: TurnPolicy;
-  /** The silence that ends the caller's turn at the moment. */
-  readonly endpointingDelayMs: () => number;
+  /** The silence that ends the caller's turn. */
+  readonly endpointingDelayMs: (turn: CallerTurn) => number;
   /** Silence that is worth a transcript request; most pauses within a turn are shorter. */
   readonly requestAfterMs: number;
   /** Silence after which a preemptive turn is started; undefined for never. */
-  readonly preemptAfterMs: () => number | undefined;
+  readonly preemptAfterMs: (turn: CallerTurn) => number | undefined;
   /** The input of the running turn. */
   readonly answering: TurnInput['kind'] | undefined;
   /** The caller has put the agent on hold and hears nothing. */

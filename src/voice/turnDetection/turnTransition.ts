@@ -1,7 +1,8 @@
 import { onDtmfDigit, onDtmfEntry } from './dtmf.ts';
 import { onFrame } from './onFrame.ts';
+import { onTurnSignal } from './onListening.ts';
 import { onTranscript, onTranscriptionFailed } from './onTranscript.ts';
-import { onTurnSignal, settlePreemptiveTurn } from './preemptiveTurn.ts';
+import { settlePreemptiveTurn } from './preemptiveTurn.ts';
 import { enterPhase, startTurn, type TurnStep, withoutEffects, withoutTranscript } from './steps.ts';
 import type { TurnContext, TurnEffect, TurnEvent, TurnState } from './turnState.ts';
 

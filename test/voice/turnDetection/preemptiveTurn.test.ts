@@ -65,8 +65,22 @@ const rows: Row[] = [
     'The recognizer’s eager end starts one',
     at('listening', words),
     signal('eager_end'),
-    during(1100, 0, 1000, { preemptAfterMs: () => 0 }),
+    during(1100, 0, 1000, { preemptAfterMs: ({ recognizedEnd }) => (recognizedEnd ? 0 : undefined) }),
     start,
+  ],
+  [
+    'Words that come after the eager end start one at once',
+    at('listening', { requestedToMs: 1000, recognizedEnd: 'eager_end' }),
+    heard('a table for two'),
+    during(1100, 0, 1000, { preemptAfterMs: ({ recognizedEnd }) => (recognizedEnd ? 0 : undefined) }),
+    start,
+  ],
+  [
+    'The recognizer’s end on the same words commits it at once',
+    at('listening', running),
+    signal('end_of_turn'),
+    during(1200, 0, 1000, { endpointingDelayMs: ({ recognizedEnd }) => (recognizedEnd ? 0 : 700) }),
+    commit,
   ],
   [
     'The end on the same words commits it',
