@@ -18,8 +18,8 @@ export interface JitterBufferOptions {
   readonly maxDelayMs?: number;
 }
 
-/** Half a packet: the jitter of a quiet network and an operating system. */
-export const DEFAULT_MIN_DELAY_MS = 10;
+/** The jitter of a quiet network and an operating system; a late packet beyond it stretches the speech. */
+export const DEFAULT_MIN_DELAY_MS = 5;
 /** Two packets, until the network is known. */
 export const DEFAULT_INITIAL_DELAY_MS = 40;
 /** Above this a conversation suffers more from delay than from loss. */
@@ -217,6 +217,7 @@ export class JitterBuffer {
     const packet = this.#store.take();
     if (packet === undefined) return 'silence';
     const slackMs = this.#slackMs(packet, nowMs);
+    const heldMs = this.#toMs(this.#pcmLength);
     const room = this.#pcm.subarray(this.#pcmLength);
     const length = this.#codec.decode(
       packet.payload,
@@ -231,9 +232,9 @@ export class JitterBuffer {
     this.#cursorTicks = packet.timestamp + (length * 1000 * this.#ticksPerMs) / this.#sampleRateHz;
     this.#concealedSamples = 0;
     this.#noise.setLevel(Number.POSITIVE_INFINITY);
-    this.#statistics.delayMs = slackMs + this.#targetDelayMs();
+    this.#statistics.delayMs = slackMs + this.#targetDelayMs() + heldMs;
     this.#concealer.received(room.subarray(0, length));
-    this.#pcmLength += this.#speed.adjust(room, length, slackMs, nowMs);
+    this.#pcmLength += this.#speed.adjust(room, length, slackMs, heldMs, nowMs);
     return 'speech';
   }
 

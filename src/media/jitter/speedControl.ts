@@ -5,6 +5,8 @@ import { lengthen, shorten } from './timeScale.ts';
 const SHORTEN_FROM_MS = FRAME_DURATION_MS + 5;
 /** Slack below which speech is lengthened. */
 const LENGTHEN_FROM_MS = 0;
+/** Slack that allows to play the samples between two frames sooner: more than a change of the network's estimate. */
+const ADVANCE_FROM_MS = 5;
 /** Slack at which an audible joint is better than the delay. */
 const URGENT_MS = 60;
 /** Least time between two changes, unless urgent. */
@@ -24,15 +26,18 @@ export class SpeedControl {
   /**
    * @param room - A packet's samples with as much room again behind them; changed in place.
    * @param slackMs - How long the packet was ready beyond what was needed; negative when it was late.
+   * @param heldMs - Samples that are played before it. They only delay it, since it was needed at the frame's start.
    * @returns The new length.
    */
-  adjust(room: Int16Array, length: number, slackMs: number, nowMs: number): number {
+  adjust(room: Int16Array, length: number, slackMs: number, heldMs: number, nowMs: number): number {
     const isUrgent = slackMs > URGENT_MS || slackMs < -URGENT_MS;
     if (!isUrgent && nowMs - this.#lastMs < INTERVAL_MS) return length;
     const options = { sampleRateHz: this.#sampleRateHz, isUrgent };
+    const packet = room.subarray(0, length);
     let scaled = length;
-    if (slackMs > SHORTEN_FROM_MS) scaled = shorten(room.subarray(0, length), options);
+    if (slackMs > SHORTEN_FROM_MS) scaled = shorten(packet, options);
     else if (slackMs < LENGTHEN_FROM_MS) scaled = lengthen(room, length, options);
+    else if (slackMs > ADVANCE_FROM_MS) scaled = shorten(packet, { ...options, maxMs: heldMs });
     if (scaled === length) return length;
     this.#lastMs = nowMs;
     const changeMs = ((scaled - length) * 1000) / this.#sampleRateHz;

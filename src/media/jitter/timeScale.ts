@@ -13,6 +13,8 @@ export interface TimeScaleOptions {
   readonly sampleRateHz: number;
   /** Take the best joint, though it may be audible. */
   readonly isUrgent: boolean;
+  /** Change the length by this much at most. */
+  readonly maxMs?: number;
 }
 
 /**
@@ -45,11 +47,16 @@ export function lengthen(room: Int16Array, frameLength: number, options: TimeSca
 }
 
 /** @returns 0 when the frame resembles itself at no lag. */
-function findLag(frame: Int16Array, { sampleRateHz, isUrgent }: TimeScaleOptions): number {
+function findLag(
+  frame: Int16Array,
+  { sampleRateHz, isUrgent, maxMs = MAX_LAG_MS }: TimeScaleOptions,
+): number {
   if (frame.length < (MIN_FRAME_MS * sampleRateHz) / 1000) return 0;
   const crossfade = crossfadeLength({ sampleRateHz });
-  const maxLag = Math.min(Math.floor((MAX_LAG_MS * sampleRateHz) / 1000), frame.length - crossfade);
+  const longestMs = Math.min(maxMs, MAX_LAG_MS);
+  const maxLag = Math.min(Math.floor((longestMs * sampleRateHz) / 1000), frame.length - crossfade);
   const minLag = Math.ceil((MIN_LAG_MS * sampleRateHz) / 1000);
+  if (maxLag < minLag) return 0;
   if (isQuiet(frame)) return maxLag;
   let best = 0;
   let bestCorrelation = isUrgent ? Number.NEGATIVE_INFINITY : MIN_CORRELATION;
