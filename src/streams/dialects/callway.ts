@@ -4,7 +4,6 @@ import type {
   MarkReport,
   TransferStatus,
 } from '../../media/agentStream/streamClient.ts';
-import { frameLength } from '../../media/resample/frameResampler.ts';
 import type {
   AgentReader,
   ClientRequest,
@@ -14,7 +13,6 @@ import type {
   GatewayMessageHandler,
   StreamDialect,
 } from './dialect.ts';
-import { createFrameBundle } from './wire/frameBundle.ts';
 import { type Fields, fieldsOf, nameOf, parseJson, positionOf, toBase64 } from './wire/json.ts';
 import { GatewayMessages, readAgentMessage, readDigits, readStart } from './wire/mediaStreams.ts';
 import { readPcm16, writePcm16 } from './wire/pcm16.ts';
@@ -62,20 +60,11 @@ function openServer(connection: DialectConnection): DialectServer {
 }
 
 function openClient(connection: DialectConnection, { target, sampleRateHz }: ClientRequest): DialectClient {
-  const frameBytes = frameLength(sampleRateHz) * Int16Array.BYTES_PER_ELEMENT;
-  const bundle = createFrameBundle(frameBytes, (message) => connection.send(message));
-  const messages = new GatewayMessages(target, (text) => {
-    // A message refers to all audio before it.
-    bundle.flush();
-    connection.send(text);
-  });
+  const messages = new GatewayMessages(target, (text) => connection.send(text));
   messages.start({ encoding: ENCODING, sampleRateHz });
   const toAgent: AgentMessages = {
-    audio(samples) {
-      bundle.add(writePcm16(samples));
-      // A user's agent gets each frame at once.
-      if (!target.isInternal) bundle.flush();
-    },
+    // The frame is the caller's; the message is the connection's.
+    audio: (samples) => connection.send(writePcm16(samples.slice())),
     dtmf: (digit) => messages.dtmf(digit),
     mark: ({ name, outcome, ...position }) => messages.write('mark', { mark: { name, outcome, position } }),
     cleared: (position) => messages.write('cleared', { position }),
