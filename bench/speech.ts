@@ -12,7 +12,8 @@ import { startInstallation } from './calls/installation.ts';
 import { type CallRunFigures, runCalls, warmUp } from './calls/runCalls.ts';
 import { recordedWords } from './calls/utterance.ts';
 import { openStores } from './chat/stores.ts';
-import { LATENCIES, VENDORS_MS } from './speech/vendors.ts';
+import { stepsTable } from './speech/steps.ts';
+import { LATENCIES, readVendorEvents, VENDORS_MS } from './speech/vendors.ts';
 import { compileProgram } from './support/compile.ts';
 import { percentile } from './support/statistics.ts';
 
@@ -26,6 +27,7 @@ const program = await compileProgram('chat/child.ts');
 const stores = await openStores(false);
 const utterance = await recordedWords('I would like to know a little more about that.');
 const runs: CallRunFigures[] = [];
+let steps = '';
 try {
   for (const calls of options.calls.split(',').map(Number)) runs.push(await measure(calls));
 } finally {
@@ -62,6 +64,7 @@ const head = [
   'committed',
 ];
 console.log(table([head, ...rows]));
+if (steps !== '') console.log(steps);
 
 async function measure(calls: number): Promise<CallRunFigures> {
   const stand = await startInstallation({
@@ -70,7 +73,9 @@ async function measure(calls: number): Promise<CallRunFigures> {
   });
   try {
     await warmUp(stand);
-    return await runCalls(stand, calls, Number(options.seconds));
+    const run = await runCalls(stand, calls, Number(options.seconds));
+    if (calls === 1) steps = stepsTable(run.heardTurns, await readVendorEvents(stand.models.url));
+    return run;
   } finally {
     await stand.close();
   }

@@ -6,6 +6,12 @@ export interface CallerBehaviour {
   readonly cutsIntoEach: number;
 }
 
+/** From the caller's last voiced packet to the agent's first, on the clock of the phones. */
+export interface HeardTurn {
+  readonly saidMs: number;
+  readonly heardMs: number;
+}
+
 /** A pause after which the caller may speak. */
 const QUIET_MS = 500;
 /** How far into an answer the interruption starts. */
@@ -17,8 +23,7 @@ const SILENCE = 0xff;
  * it.
  */
 export class BenchCaller {
-  /** From the caller's last voiced packet to the agent's first, for each turn. */
-  readonly latenciesMs: number[] = [];
+  readonly heardTurns: HeardTurn[] = [];
   readonly #manner: CallerBehaviour;
   #turns = 0;
   /** Position in the utterance; undefined while listening. */
@@ -40,7 +45,7 @@ export class BenchCaller {
     this.#soundedMs = nowMs;
     this.#hasHeard = true;
     if (this.#saidMs === undefined) return;
-    this.latenciesMs.push(nowMs - this.#saidMs);
+    this.heardTurns.push({ saidMs: this.#saidMs, heardMs: nowMs });
     this.#saidMs = undefined;
     this.#turns += 1;
   }
@@ -73,8 +78,7 @@ export class BenchCaller {
   }
 }
 
-/** Whether a packet is louder than line noise, judged by some of its bytes. */
+/** Whether a packet is louder than line noise. */
 export function isVoiced(payload: Uint8Array): boolean {
-  for (let n = 0; n < payload.length; n += 7) if ((~(payload[n] ?? SILENCE) & 0x7f) > 0x28) return true;
-  return false;
+  return payload.some((sample) => (~sample & 0x7f) > 0x28);
 }

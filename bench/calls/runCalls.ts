@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { HeardTurn } from './caller.ts';
 import { type Costs, startCostMeter } from './costs.ts';
 import { type CallFigures, type Contact, hangUpCall, readCall } from './history.ts';
 import type { Installation } from './installation.ts';
@@ -30,6 +31,7 @@ export interface CallRunFigures {
   readonly answeredMs: readonly number[];
   /** From the caller's last sound to the agent's first, measured by the phones. */
   readonly heardMs: readonly number[];
+  readonly heardTurns: readonly HeardTurn[];
   readonly costs: Costs;
 }
 
@@ -100,7 +102,8 @@ function timesOf(contacts: readonly Contact[], phones: Installation['phones']) {
   const answeredMs = all.flatMap(({ times: { invitedMs, firstPacketMs } }) =>
     firstPacketMs === undefined ? [] : [firstPacketMs - invitedMs],
   );
-  return { invitedMs, answeredMs, heardMs: all.flatMap(({ person }) => person.latenciesMs) };
+  const heardTurns = all.flatMap(({ person }) => person.heardTurns);
+  return { invitedMs, answeredMs, heardTurns, heardMs: heardTurns.map((turn) => turn.heardMs - turn.saidMs) };
 }
 
 async function place({ api, project, fromNumber }: Installation, toNumber: string): Promise<Contact> {

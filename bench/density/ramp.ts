@@ -77,7 +77,7 @@ async function hold(
   refused: number,
 ): Promise<Plateau> {
   const people = [...stand.phones.calls.values()].map(({ person }) => person);
-  const heardBefore = people.map(({ latenciesMs }) => latenciesMs.length);
+  const heardBefore = people.map(({ heardTurns }) => heardTurns.length);
   const playoutBefore = await readPlayout(stand.nodes);
   await meter.begin();
   await sleep(seconds * 1_000);
@@ -89,7 +89,9 @@ async function hold(
     ...sumOf(costs),
     rtpP99Ms: playoutP99(playoutBefore, playout),
     mos: await lowestMos(stand, callIds.slice(0, MOS_SAMPLES)),
-    heardMs: people.flatMap(({ latenciesMs }, n) => latenciesMs.slice(heardBefore[n])),
+    heardMs: people.flatMap(({ heardTurns }, n) =>
+      heardTurns.slice(heardBefore[n]).map(({ saidMs, heardMs }) => heardMs - saidMs),
+    ),
   };
 }
 

@@ -13,6 +13,7 @@ const HEARD = 'I would like to know a little more about that.';
 const ANSWER = 'This is the answer that was written for you, and it is long enough to be interrupted by you.';
 /** The delays of these vendors are known. */
 const NO_TIMES = JSON.stringify({ transcriptions: {}, answers: {}, speeches: {} });
+const EVENTS_PATH = '/events';
 const INTERIM_EVERY_MS = 250;
 /** As the phones judge it, so that both mean the same last sound. */
 const LOUD = 652;
@@ -20,20 +21,37 @@ const SYNTHESIS_RATE_HZ = 24_000;
 const WORD_MS = 280;
 const TOKEN_EVERY_MS = 20;
 
+/** What reached the vendors, in ms since the Unix epoch: the caller's last sound, a request, the first word to speak. */
+export interface VendorEvent {
+  readonly type: 'last_sound' | 'request' | 'first_word';
+  readonly atMs: number;
+}
+
+/** Reads what has reached the vendors since their start. */
+export async function readVendorEvents(url: string): Promise<readonly VendorEvent[]> {
+  return (await (await fetch(url + EVENTS_PATH)).json()) as VendorEvent[];
+}
+
 /** One server for chat, `stt.callway.v1` and `tts.callway.v1`, each with its scripted latency. */
 export async function startSpeechVendors(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const events: VendorEvent[] = [];
+  const note = (type: VendorEvent['type'], atMs = performance.now()) =>
+    void events.push({ type, atMs: performance.timeOrigin + atMs });
   const server = createServer((request, response) => {
     request.resume();
     if (request.method === 'GET') {
-      response.end(NO_TIMES);
+      response.end(request.url === EVENTS_PATH ? JSON.stringify(events) : NO_TIMES);
       return;
     }
-    request.once('end', () => setTimeout(() => writeAnswer(response), LATENCIES.firstTokenMs));
+    request.once('end', () => {
+      note('request');
+      setTimeout(() => writeAnswer(response), LATENCIES.firstTokenMs);
+    });
   });
   const sockets = new WebSocketServer({ server, handleProtocols: ([first]) => first ?? false });
   sockets.on('connection', (socket) => {
-    if (socket.protocol.startsWith('stt')) recognize(socket);
-    else synthesize(socket);
+    if (socket.protocol.startsWith('stt')) recognize(socket, (atMs) => note('last_sound', atMs));
+    else synthesize(socket, () => note('first_word'));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -66,7 +84,7 @@ function writeAnswer(response: ServerResponse): void {
 }
 
 /** Hears one sentence in whatever sounds, and tells its end by the last loud sample. */
-function recognize(socket: WebSocket): void {
+function recognize(socket: WebSocket, onLastSound: (atMs: number) => void): void {
   let startedMs: number | undefined;
   let interims = 0;
   let eager: NodeJS.Timeout | undefined;
@@ -82,6 +100,7 @@ function recognize(socket: WebSocket): void {
     clearTimeout(eager);
     clearTimeout(end);
     eager = setTimeout(() => {
+      onLastSound(nowMs);
       tell({ type: 'final', text: HEARD });
       tell({ type: 'end_of_turn', eager: true });
     }, LATENCIES.eagerEndMs);
@@ -101,13 +120,13 @@ function recognize(socket: WebSocket): void {
 }
 
 function isLoud(samples: Buffer): boolean {
-  for (let at = 0; at + 1 < samples.length; at += 8)
+  for (let at = 0; at + 1 < samples.length; at += 2)
     if (Math.abs(samples.readInt16LE(at)) > LOUD) return true;
   return false;
 }
 
 /** Speaks each word for 280 ms. */
-function synthesize(socket: WebSocket): void {
+function synthesize(socket: WebSocket, onFirstWord: () => void): void {
   const sound = voiced(SYNTHESIS_RATE_HZ, (WORD_MS * SYNTHESIS_RATE_HZ) / 1000);
   const samples = Buffer.from(sound.buffer, sound.byteOffset, sound.byteLength);
   const cancelled = new Set<string>();
@@ -116,6 +135,7 @@ function synthesize(socket: WebSocket): void {
     const { type, id, text } = JSON.parse(String(data)) as { type: string; id: string; text?: string };
     if (type === 'cancel') cancelled.add(id);
     if (type !== 'text' && type !== 'flush') return;
+    if (!startedMs.has(id)) onFirstWord();
     const firstMs = startedMs.get(id) ?? performance.now() + LATENCIES.firstSampleMs;
     startedMs.set(id, firstMs);
     const speak = () => {
