@@ -72,6 +72,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
       maxUploadBytes: 1_000_000,
       isDraining: () => false,
       overloadedParts: () => [],
+      providers: () => ({}),
     },
   });
   return await app.listen({ port: 0, host: '127.0.0.1' });

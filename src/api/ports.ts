@@ -198,6 +198,14 @@ export interface HttpSettings {
   readonly isDraining: () => boolean;
   /** Parts of this node that are late, so that new calls are refused. */
   readonly overloadedParts: () => readonly string[];
+  /** Whether the providers of speech and chat do what they are asked, by name. */
+  readonly providers: () => Readonly<Record<string, ProviderState>>;
+}
+
+/** As it last answered this node. @property reason - For the operator: no provider's words, and no key. */
+export interface ProviderState {
+  readonly status: 'up' | 'degraded';
+  readonly reason?: string;
 }
 
 /** Metrics of the HTTP API. */

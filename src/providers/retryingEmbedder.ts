@@ -39,7 +39,7 @@ export function createRetryingEmbedder(embedder: Embedder, options: RetryOptions
           const { retryable, retryAfterSeconds = 0 } = error;
           const delayMs = Math.max(FIRST_DELAY_MS * 2 ** (attempt - 1), retryAfterSeconds * 1000);
           if (!retryable || attempt >= maxAttempts || delayMs > MAX_DELAY_MS) {
-            metrics.recordError(error.code);
+            metrics.recordError(error);
             throw error;
           }
           onRetry?.(error);

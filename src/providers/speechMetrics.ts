@@ -5,6 +5,9 @@ import type { SpeechToText } from './ports/speechToText.ts';
 import type { StreamingTextToSpeech } from './ports/streamingTextToSpeech.ts';
 import type { TextToSpeech } from './ports/textToSpeech.ts';
 
+/** A text that is cancelled without a sound after this long was given up. */
+const SLOW_MS = 1000;
+
 /** Measures the wait for the first samples of each text, and counts errors. */
 export function withSynthesisMetrics(
   textToSpeech: TextToSpeech,
@@ -48,13 +51,14 @@ export function withStreamedSynthesisMetrics(
         close: () => connection.close(),
         speak(voice, onEvent) {
           let writtenAtMs: number | undefined;
-          let isFirst = true;
+          let isWaiting = true;
           const stream = connection.speak(voice, (event) => {
-            if (event.type === 'samples' && isFirst && writtenAtMs !== undefined) {
-              isFirst = false;
+            if (event.type === 'samples' && isWaiting && writtenAtMs !== undefined) {
+              isWaiting = false;
               metrics.recordFirstOutput(clock.monotonicMs() - writtenAtMs);
             }
-            if (event.type === 'failed') metrics.recordError(event.error.code);
+            if (event.type === 'failed') metrics.recordError(event.error);
+            if (event.type === 'failed' || event.type === 'done') isWaiting = false;
             onEvent(event);
           });
           return {
@@ -65,7 +69,15 @@ export function withStreamedSynthesisMetrics(
             end: () => stream.end(),
             pause: () => stream.pause(),
             resume: () => stream.resume(),
-            cancel: () => stream.cancel(),
+            cancel() {
+              stream.cancel();
+              const waitedMs = clock.monotonicMs() - (writtenAtMs ?? Number.POSITIVE_INFINITY);
+              if (isWaiting && waitedMs >= SLOW_MS)
+                metrics.recordError(
+                  new ModelError('model_unavailable', `${textToSpeech.name} does not speak`),
+                );
+              isWaiting = false;
+            },
           };
         },
       };
@@ -105,5 +117,5 @@ export function withRecognitionMetrics(
 
 /** The reason of an abort is not a ModelError. */
 function recordError(metrics: ProviderMetrics, error: unknown): void {
-  if (error instanceof ModelError) metrics.recordError(error.code);
+  if (error instanceof ModelError) metrics.recordError(error);
 }

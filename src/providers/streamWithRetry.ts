@@ -177,7 +177,7 @@ class Attempt {
     const delayMs = Math.max(RETRY_DELAY_MS, (failure.retryAfterSeconds ?? 0) * 1000);
     const mayRetry = !hasStarted && failure.retryable && attempts < MAX_ATTEMPTS;
     if (!mayRetry || delayMs > MAX_RETRY_DELAY_MS) {
-      this.#deps.metrics?.recordError(failure.code);
+      this.#deps.metrics?.recordError(failure);
       throw failure;
     }
     this.#deps.onRetry?.(failure);

@@ -173,6 +173,7 @@ describe('A shutdown', () => {
     expect(JSON.parse(second.slice(second.indexOf('{')))).toEqual({
       status: 'draining',
       dependencies: { database: 'up', redis: 'up' },
+      providers: { local: { status: 'up' } },
     });
     await stopped;
   });

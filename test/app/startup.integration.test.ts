@@ -30,7 +30,7 @@ test('A node is alive and not ready while the database is migrated', TIMEOUT, as
   };
   await expect
     .poll(() => ask('/readyz'), { timeout: 60_000 })
-    .toEqual({ status: 503, body: { status: 'migrating', dependencies: {} } });
+    .toEqual({ status: 503, body: { status: 'migrating', dependencies: {}, providers: {} } });
   expect(await ask('/healthz')).toEqual({ status: 200, body: { status: 'ok' } });
   expect(await ask('/v1/projects')).toMatchObject({ status: 503, body: { code: 'node_migrating' } });
 

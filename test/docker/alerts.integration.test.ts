@@ -90,6 +90,15 @@ const cases: readonly AlertCase[] = [
   },
   one('CallwayModelErrors', 'callway_model_errors_total{model="chat"}', growing(30), growing(1)),
   {
+    alert: 'CallwayProviderDegraded',
+    fires: [
+      ['callway_provider_up{provider="deepgram",instance="a"}', steady(1)],
+      ['callway_provider_up{provider="deepgram",instance="b"}', steady(0)],
+    ],
+    // Failures between others that are answered.
+    staysQuiet: [['callway_provider_up{provider="deepgram",instance="a"}', '0x5 1 0x5 1 0x5 1 1x30']],
+  },
+  {
     alert: 'CallwayWebhooksFail',
     fires: [
       ['callway_webhook_deliveries_total{result="failed"}', growing(5)],

@@ -3,8 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createHttpMetrics } from '../../src/api/metrics.ts';
 import { buildMetrics } from '../../src/app/node/metrics.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { renderPlayoutDelay } from '../../src/observability/metrics/playout.ts';
 import { renderSipServerMetrics } from '../../src/observability/metrics/sip.ts';
+import { ProviderHealth } from '../../src/providers/providerHealth.ts';
 
 const read = (path: string) =>
   readFileSync(new URL(`../../docker/monitoring/${path}`, import.meta.url), 'utf8');
@@ -34,7 +36,13 @@ const queries = [
 /** The metrics of a node with all roles. */
 async function page(): Promise<string> {
   const overload = { parts: new Map([['main', { isLate: false, streak: 0, delayMs: 0 }]]) };
-  const metrics = buildMetrics();
+  const metrics = buildMetrics(
+    new ProviderHealth({
+      expected: [{ model: 'chat', provider: 'openai' }],
+      clock: systemClock,
+      onChange: () => undefined,
+    }),
+  );
   metrics.trunks({ publish: async () => undefined }, () => 0);
   metrics.watchNode({ queues: async () => new Map(), sessions: () => 0, overload });
   metrics.watchSurroundings({

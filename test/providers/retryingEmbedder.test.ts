@@ -28,7 +28,8 @@ function failing(...failures: readonly (Error | 'never')[]) {
   };
   const recorded: (string | number)[] = [];
   const metrics = {
-    recordError: (code: string) => void recorded.push(code),
+    recordError: ({ code }: { code: string }) => void recorded.push(code),
+    recordOutput: () => undefined,
     recordFirstOutput: (waitedMs: number) => void recorded.push(waitedMs),
   };
   const retrying = createRetryingEmbedder(embedder, { clock, maxAttempts: 3, timeoutMs: 5_000, metrics });

@@ -2,9 +2,14 @@ import { expect, test } from 'vitest';
 import { ModelError } from '../../src/providers/ports/modelError.ts';
 import type { SpeechToText } from '../../src/providers/ports/speechToText.ts';
 import type { TextToSpeech } from '../../src/providers/ports/textToSpeech.ts';
-import { withRecognitionMetrics, withSynthesisMetrics } from '../../src/providers/speechMetrics.ts';
+import {
+  withRecognitionMetrics,
+  withStreamedSynthesisMetrics,
+  withSynthesisMetrics,
+} from '../../src/providers/speechMetrics.ts';
 import { arrayFromAsync } from '../support/arrayFromAsync.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { scriptedSynthesizer } from '../voice/support/scriptedSynthesizer.ts';
 
 const forever = new AbortController().signal;
 const unavailable = new ModelError('model_unavailable', 'away');
@@ -13,7 +18,8 @@ function setUp() {
   const clock = createSimulatedClock();
   const recorded: (string | number)[] = [];
   const metrics = {
-    recordError: (code: string) => void recorded.push(code),
+    recordError: ({ code }: { code: string }) => void recorded.push(code),
+    recordOutput: () => undefined,
     recordFirstOutput: (waitedMs: number) => void recorded.push(waitedMs),
   };
   return { clock, recorded, metrics };
@@ -74,4 +80,25 @@ test.each([
   });
   await expect(stream.finalize(forever)).rejects.toBe(error);
   expect(recorded).toEqual(counted);
+});
+
+test('A text that is cancelled without a sound counts as an error once the vendor was slow', () => {
+  const { clock, recorded, metrics } = setUp();
+  const synthesizer = scriptedSynthesizer();
+  synthesizer.isManual = true;
+  const connection = withStreamedSynthesisMetrics(synthesizer, metrics, clock).connect();
+  const say = (waitMs: number, sounds: boolean) => {
+    const stream = connection.speak({}, () => undefined);
+    stream.write('Hello.');
+    const samples = new Int16Array(80);
+    if (sounds) synthesizer.requests.at(-1)?.emit({ type: 'samples', samples });
+    clock.advance(waitMs);
+    stream.cancel();
+    stream.cancel();
+  };
+  say(300, false);
+  say(1500, true);
+  expect(recorded).toEqual([0]);
+  say(1500, false);
+  expect(recorded).toEqual([0, 'model_unavailable']);
 });

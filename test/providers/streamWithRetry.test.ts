@@ -57,7 +57,8 @@ function setUp(...attempts: readonly (readonly Step[])[]) {
     timeoutMs: TIMEOUT_MS,
     onRetry: ({ message }: ModelError) => void retries.push(message),
     metrics: {
-      recordError: (code: string) => void recorded.push(code),
+      recordError: ({ code }: { code: string }) => void recorded.push(code),
+      recordOutput: () => undefined,
       recordFirstOutput: (waitedMs: number) => void recorded.push(waitedMs),
     },
   };

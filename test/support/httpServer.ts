@@ -140,6 +140,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       maxUploadBytes: 1_000_000,
       isDraining: () => false,
       overloadedParts: () => [],
+      providers: () => ({}),
     },
   });
   await app.listen({ port: 0, host: '127.0.0.1' });

@@ -13,6 +13,17 @@ const readiness = z.object({
     .enum(['ready', 'not_ready', 'draining', 'starting', 'migrating'])
     .describe('`starting` and `migrating`: before the node serves the API.'),
   dependencies: z.record(z.string(), z.enum(['up', 'down'])).describe('By name.'),
+  providers: z
+    .record(
+      z.string(),
+      z.object({
+        status: z.enum(['up', 'degraded']),
+        reason: z.string().optional().describe('Of the last failure. The log has all of it.'),
+      }),
+    )
+    .describe(
+      'Providers of speech and chat by name, as they last answered this node with the installation’s keys. A degraded one does not make the node unready: others take over where there are some.',
+    ),
   overloaded: z
     .array(z.string())
     .optional()
@@ -46,9 +57,12 @@ export function operationsRoutes(app: App, deps: HttpDeps): void {
       const ready = results.every(([, up]) => up) && !draining;
       const status = draining ? 'draining' : ready ? 'ready' : 'not_ready';
       const overloaded = [...deps.settings.overloadedParts()];
-      return await reply
-        .code(ready ? 200 : 503)
-        .send({ status, dependencies, ...(overloaded.length > 0 && { overloaded }) });
+      return await reply.code(ready ? 200 : 503).send({
+        status,
+        dependencies,
+        providers: deps.settings.providers(),
+        ...(overloaded.length > 0 && { overloaded }),
+      });
     },
   );
   if (deps.settings.showsMetrics === false) return;

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { HealthMonitorOptions } from '../../base/async/healthMonitor.ts';
 import type { Clock } from '../../base/clock.ts';
+import { ProviderHealth } from '../../providers/providerHealth.ts';
+import type { Config } from '../settings/config.ts';
 
 /** Logs once when a dependency goes down and once when it is back. */
 export function logHealthChanges(part: string, logger: Logger, clock: Clock): HealthMonitorOptions {
@@ -15,6 +17,26 @@ export function logHealthChanges(part: string, logger: Logger, clock: Clock): He
       }
     },
   };
+}
+
+/** Knows which providers work; logs once when one fails and once when it works again. */
+export function createProviderHealth(
+  { CHAT_PROVIDER, STT_PROVIDER, TTS_PROVIDER }: Config,
+  logger: Logger,
+  clock: Clock,
+): ProviderHealth {
+  return new ProviderHealth({
+    expected: [
+      { model: 'chat', provider: CHAT_PROVIDER },
+      { model: 'transcription', provider: STT_PROVIDER },
+      { model: 'speech', provider: TTS_PROVIDER },
+    ],
+    clock,
+    onChange({ isDegraded, ...fields }) {
+      if (isDegraded) logger.error(fields, 'provider fails; readyz shows it as degraded');
+      else logger.warn(fields, 'provider works again');
+    },
+  });
 }
 
 /** The driver's message: ours says only that the dependency is unavailable. */

@@ -11,11 +11,13 @@ import {
   registerNodeMetrics,
 } from '../../observability/metrics/node.ts';
 import { renderPlayoutDelay } from '../../observability/metrics/playout.ts';
+import { registerProviderHealth } from '../../observability/metrics/providerHealth.ts';
 import { createSessionMetrics, type SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { renderSipServerMetrics } from '../../observability/metrics/sip.ts';
 import { registerSurroundings, type Surroundings } from '../../observability/metrics/surroundings.ts';
 import { withTrunkMetrics } from '../../observability/metrics/trunkHealth.ts';
 import { registerVoiceThreadMetrics } from '../../observability/metrics/voiceThreads.ts';
+import { type ProviderHealth, withProviderHealth } from '../../providers/providerHealth.ts';
 import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
 import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 
@@ -38,17 +40,19 @@ export interface BuiltMetrics {
   watchVoiceThreads(threads: Pick<VoiceThreads, 'running'>): void;
 }
 
-export function buildMetrics(): BuiltMetrics {
+export function buildMetrics(health: ProviderHealth): BuiltMetrics {
   const registry = new Registry();
   const texts: (() => Promise<string>)[] = [];
   // Includes Node's own, such as the event-loop lag.
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
+  const sessions = createSessionMetrics(registry);
+  registerProviderHealth(registry, () => health.states());
   return {
     registry,
     texts,
     calls: createCallMetrics(registry),
-    sessions: createSessionMetrics(registry),
+    sessions: { ...sessions, providerMetrics: withProviderHealth(sessions.providerMetrics, health) },
     trunks: (board, nowMs) => withTrunkMetrics(registry, board, nowMs),
     watchNode: (load) => registerNodeMetrics(registry, load),
     watchCalls: (load) => registerCallLoadMetrics(registry, load),

@@ -10,6 +10,7 @@ import type { RedisConnection } from '../../infra/redis/connection/connection.ts
 import { requireSentinelMaster } from '../../infra/redis/connection/sentinel.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
+import type { ProviderHealth } from '../../providers/providerHealth.ts';
 import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
 import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 import { type Lifecycle, startTogether } from '../lifecycle.ts';
@@ -27,6 +28,7 @@ import {
   storedSecretsKey,
 } from './dataFolder.ts';
 import { requireFreePorts } from './freePorts.ts';
+import { createProviderHealth } from './healthMonitoring.ts';
 import { type BuiltMetrics, buildMetrics } from './metrics.ts';
 import { openObjectStore } from './objectStore.ts';
 import { type Admission, buildAdmission } from './overload.ts';
@@ -48,6 +50,7 @@ export interface NodeContext extends ThreadContext, Admission {
   readonly media: ThreadedMediaEngine | undefined;
   readonly sipServer: SipServerAccess | undefined;
   readonly metrics: BuiltMetrics;
+  readonly providerHealth: Pick<ProviderHealth, 'states'>;
   readonly state: NodeState;
   readonly publicUrl: () => string;
   readonly isDraining: () => boolean;
@@ -101,6 +104,7 @@ export async function openNode(
   const isDraining = () => state.isDraining;
   const voiceThreads = () => state.voiceThreads;
   const jobs = openJobs(redisUrl, logger);
+  const providerHealth = createProviderHealth(config, logger, clock);
   return {
     ...(await createThreadContext(parts, sealer)),
     adminToken,
@@ -114,7 +118,8 @@ export async function openNode(
     redisUrl,
     jobs,
     ...buildAdmission({ config, media, voiceThreads, jobs, clock, logger, lifecycle, isDraining }),
-    metrics: buildMetrics(),
+    metrics: buildMetrics(providerHealth),
+    providerHealth,
     publicUrl: () => config.PUBLIC_URL ?? addressOf(state.app, config.HOST),
     isDraining,
   };

@@ -26,7 +26,7 @@ export async function startStartupServer(config: Pick<Config, 'HOST' | 'PORT'>):
   let phase: StartupPhase = 'starting';
   const server = createServer((request, response) => {
     const isHealthCheck = request.url === '/healthz';
-    const readiness = { status: phase, dependencies: {} };
+    const readiness = { status: phase, dependencies: {}, providers: {} };
     const refusal = { error: `This node is ${phase}; try again shortly`, code: `node_${phase}` };
     const body = isHealthCheck ? { status: 'ok' } : request.url === '/readyz' ? readiness : refusal;
     response.statusCode = isHealthCheck ? 200 : 503;

@@ -75,7 +75,7 @@ export async function buildApi(
 }
 
 function httpSettings(
-  { config, publicUrl, isDraining, overload }: NodeContext,
+  { config, publicUrl, isDraining, overload, providerHealth }: NodeContext,
   { models }: Services,
 ): HttpSettings {
   return {
@@ -95,6 +95,7 @@ function httpSettings(
     showsMetrics: config.METRICS_PORT === undefined,
     isDraining,
     overloadedParts: () => overload.lateParts,
+    providers: () => providerHealth.states(),
   };
 }
 

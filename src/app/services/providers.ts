@@ -185,10 +185,9 @@ function resilient(
   return createRecognizerChain([speechToText], {
     clock,
     breakers: createBreakers(clock),
-    onFallback(from, to, err) {
-      metrics.recordError(err.code);
-      logger.warn({ err, from, to }, 'speech recognition lost, connecting again');
-    },
+    metrics: () => metrics,
+    onFallback: (from, to, err) =>
+      logger.warn({ err, from, to }, 'speech recognition lost, connecting again'),
   });
 }
 

@@ -1,4 +1,5 @@
-import type { ModelKind, SessionMetrics } from '../../observability/metrics/sessions.ts';
+import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
+import type { KeyOwner, ModelKind } from '../../providers/ports/metrics.ts';
 import type { ModelErrorCode } from '../../providers/ports/modelError.ts';
 import type { SpokenTurn } from '../../voice/turns/turnLatency.ts';
 
@@ -9,12 +10,14 @@ export type ThreadReport =
   /** A session has ended, and its webhooks are due. */
   | { readonly kind: 'session_ended' }
   | { readonly kind: 'turn'; readonly turn: SpokenTurn }
-  | ({ readonly kind: 'model_error'; readonly code: ModelErrorCode } & Provider)
-  | ({ readonly kind: 'model_output'; readonly waitedMs: number } & Provider);
+  | ({ readonly kind: 'model_error'; readonly code: ModelErrorCode; readonly message: string } & Provider)
+  | ({ readonly kind: 'model_first_output'; readonly waitedMs: number } & Provider)
+  | ({ readonly kind: 'model_output' } & Provider);
 
 interface Provider {
   readonly model: ModelKind;
   readonly provider: string;
+  readonly owner: KeyOwner;
 }
 
 type ThreadMetrics = Pick<SessionMetrics, 'turn' | 'providerMetrics'>;
@@ -23,10 +26,14 @@ type ThreadMetrics = Pick<SessionMetrics, 'turn' | 'providerMetrics'>;
 export function reportedMetrics(report: (report: ThreadReport) => void): ThreadMetrics {
   return {
     turn: (turn) => report({ kind: 'turn', turn }),
-    providerMetrics: (model, provider) => ({
-      recordError: (code) => report({ kind: 'model_error', model, provider, code }),
-      recordFirstOutput: (waitedMs) => report({ kind: 'model_output', model, provider, waitedMs }),
-    }),
+    providerMetrics(model, provider, owner = 'installation') {
+      const named = { model, provider, owner };
+      return {
+        recordError: ({ code, message }) => report({ kind: 'model_error', code, message, ...named }),
+        recordFirstOutput: (waitedMs) => report({ kind: 'model_first_output', waitedMs, ...named }),
+        recordOutput: () => report({ kind: 'model_output', ...named }),
+      };
+    },
   };
 }
 
@@ -52,12 +59,19 @@ export function receiveReport(
       metrics.turn(report.turn);
       break;
     case 'model_error':
-      metrics.providerMetrics(report.model, report.provider).recordError(report.code);
+      metricsOf(metrics, report).recordError(report);
+      break;
+    case 'model_first_output':
+      metricsOf(metrics, report).recordFirstOutput(report.waitedMs);
       break;
     case 'model_output':
-      metrics.providerMetrics(report.model, report.provider).recordFirstOutput(report.waitedMs);
+      metricsOf(metrics, report).recordOutput();
       break;
     default:
       report satisfies never;
   }
+}
+
+function metricsOf({ providerMetrics }: ThreadMetrics, { model, provider, owner }: Provider) {
+  return providerMetrics(model, provider, owner);
 }

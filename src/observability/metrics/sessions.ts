@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 import type { LatencyDurations } from '../../engine/session/session.ts';
-import type { ProviderMetrics } from '../../providers/ports/metrics.ts';
+import type { MetricsOfProvider } from '../../providers/ports/metrics.ts';
 import type { SpokenTurn } from '../../voice/turns/turnLatency.ts';
 
 /** From unnoticeable to a line that seems dead. */
@@ -16,12 +16,9 @@ const STAGES: Readonly<Record<keyof LatencyDurations, string>> = {
   playoutMs: 'playout',
 };
 
-export type ModelKind = 'chat' | 'transcription' | 'speech' | 'embedding';
-
 export interface SessionMetrics {
   turn(turn: SpokenTurn): void;
-  /** @param provider - Such as `openai`. */
-  providerMetrics(model: ModelKind, provider: string): ProviderMetrics;
+  readonly providerMetrics: MetricsOfProvider;
   webhookSent(event: string, ok: boolean): void;
 }
 
@@ -68,8 +65,9 @@ export function createSessionMetrics(registry: Registry): SessionMetrics {
         latency.observe({ stage }, latencyParts[part] / 1000);
     },
     providerMetrics: (model, provider) => ({
-      recordError: (code) => modelErrors.inc({ model, provider, code }),
+      recordError: ({ code }) => modelErrors.inc({ model, provider, code }),
       recordFirstOutput: (waitedMs) => modelAnswers.observe({ model, provider }, waitedMs / 1000),
+      recordOutput: () => undefined,
     }),
     webhookSent: (event, ok) => webhooks.inc({ event, result: ok ? 'delivered' : 'failed' }),
   };

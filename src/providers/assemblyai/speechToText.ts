@@ -120,6 +120,7 @@ class AssemblyAiConnection implements ProtocolConnection {
     const { error_code, error } = failure.parse(read);
     throw reportedError(
       'assemblyai',
+      error_code,
       error,
       !REFUSED_CODES.has(error_code ?? 0) || /concurrent/i.test(error),
     );

@@ -83,7 +83,7 @@ function toEvent(read: z.infer<typeof message>): IdentifiedEvent {
   const { id, message: text, retryable } = read;
   const error = new ModelError(
     retryable ? 'model_unavailable' : 'model_rejected',
-    `The synthesizer reports: ${text.slice(0, 200)}`,
+    `The synthesizer ${retryable ? 'reports an error' : 'refuses the text'}: ${text.slice(0, 200)}`,
     { retryable },
   );
   return { type: 'failed', id, error };

@@ -117,7 +117,7 @@ class FluxConnection implements ProtocolConnection {
     if (read.type === 'TurnInfo') return this.#onTurnInfo(turnInfo.parse(read));
     if (read.type !== 'Error') return [];
     const { code, description } = failure.parse(read);
-    throw reportedError('deepgram', `${code} ${description}`.trim(), !REFUSED.test(code));
+    throw reportedError('deepgram', code, description, !REFUSED.test(code));
   }
 
   #onTurnInfo(info: z.infer<typeof turnInfo>): readonly RecognitionEvent[] {

@@ -136,7 +136,7 @@ class NovaConnection implements ProtocolConnection {
         return this.#segments.length === 0 ? [] : [this.#endTurn()];
       case 'Error': {
         const { description, message: detail, variant } = failure.parse(read);
-        throw reportedError('deepgram', `${variant} ${description || detail}`.trim(), !REFUSED.test(variant));
+        throw reportedError('deepgram', variant, description || detail, !REFUSED.test(variant));
       }
       default:
         return [];

@@ -185,6 +185,11 @@ class RealtimeConnection implements ProtocolConnection {
   #onError({ message: told, type, code }: z.infer<typeof failure>['error']): readonly RecognitionEvent[] {
     if (code === NOTHING_TO_COMMIT)
       return this.#items.size > 0 ? [] : [{ type: 'final', transcript: { text: '' } }];
-    throw reportedError('openai', told, MAY_PASS.test(`${type ?? ''} ${code ?? ''}`));
+    throw reportedError(
+      'openai',
+      code ?? type ?? undefined,
+      told,
+      MAY_PASS.test(`${type ?? ''} ${code ?? ''}`),
+    );
   }
 }

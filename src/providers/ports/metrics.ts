@@ -1,8 +1,17 @@
-import type { ModelErrorCode } from './modelError.ts';
+import type { ModelError } from './modelError.ts';
+
+export type ModelKind = 'chat' | 'transcription' | 'speech' | 'embedding';
+
+/** Whose key the provider is used with. */
+export type KeyOwner = 'installation' | 'project';
 
 /** Counts what one provider does. An aborted request is neither an error nor an output. */
 export interface ProviderMetrics {
-  readonly recordError: (code: ModelErrorCode) => void;
+  readonly recordError: (error: Pick<ModelError, 'code' | 'message'>) => void;
   /** The wait from the request to the first token or sample, or to the whole result where it is not streamed. */
   readonly recordFirstOutput: (waitedMs: number) => void;
+  /** An output that nobody waited for, such as words while they are spoken. */
+  readonly recordOutput: () => void;
 }
+
+export type MetricsOfProvider = (model: ModelKind, provider: string, owner?: KeyOwner) => ProviderMetrics;

@@ -52,9 +52,16 @@ export function encodeL16(samples: Int16Array): Uint8Array {
   return bytes;
 }
 
-/** What a vendor reports as an error. */
-export function reportedError(vendor: string, text: string, retryable: boolean): ModelError {
-  const message = `${vendor} reports: ${text.slice(0, 200)}`;
+/** What a vendor reports as an error. @param code - The vendor's word for it; the text is for the log alone. */
+export function reportedError(
+  vendor: string,
+  code: string | number | undefined,
+  text: string,
+  retryable: boolean,
+): ModelError {
+  const reports = retryable ? 'reports an error' : 'refuses the request';
+  const told = /^[\w.-]{1,60}$/.test(String(code ?? '')) ? ` (${code})` : '';
+  const message = `${vendor} ${reports}${told}: ${text.slice(0, 200)}`;
   return new ModelError(retryable ? 'model_unavailable' : 'model_rejected', message, { retryable });
 }
 

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Breakers } from '../circuitBreaker.ts';
+import type { ProviderMetrics } from '../ports/metrics.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type {
   RecognitionConnection,
@@ -25,6 +26,8 @@ const LONGEST_RETRY_MS = 8000;
 export interface RecognizerChainDeps {
   readonly clock: Clock;
   readonly breakers: Breakers;
+  /** Of each vendor, by name. */
+  readonly metrics: (vendor: string) => ProviderMetrics;
   /** A vendor was left for the next one, or for a new connection to itself. */
   readonly onFallback: (from: string, to: string, error: ModelError) => void;
 }
@@ -64,6 +67,8 @@ interface Link {
   readonly vendor: StreamingSpeechToText;
   /** Position of its first sample in the stream. */
   readonly startMs: number;
+  /** Whether it has told words. */
+  hasTold: boolean;
 }
 
 interface ChainedConnectionDeps extends RecognizerChainDeps {
@@ -153,7 +158,7 @@ class ChainedConnection implements RecognitionConnection {
     this.#connectedAtMs = undefined;
     this.#expectAnswer('did not connect in time');
     const { startMs } = this.#history;
-    const link = { vendor, startMs };
+    const link = { vendor, startMs, hasTold: false };
     this.#link = link;
     this.#connection = this.#open(link, this.#history.chunks(), () => undefined);
   }
@@ -181,7 +186,7 @@ class ChainedConnection implements RecognitionConnection {
       maxAgeMs,
       connect: (onEvent) => {
         const { startMs, chunks } = this.#history.recent(OVERLAP_MS);
-        link = { vendor, startMs };
+        link = { vendor, startMs, hasTold: false };
         return this.#open(link, chunks, onEvent);
       },
       onReplaced: (replacement) => {
@@ -194,7 +199,8 @@ class ChainedConnection implements RecognitionConnection {
     });
   }
 
-  #onVendorEvent({ vendor, startMs }: Link, event: RecognitionEvent): void {
+  #onVendorEvent(link: Link, event: RecognitionEvent): void {
+    const { vendor, startMs } = link;
     if (this.#isClosed) return;
     if (event.type === 'failed') {
       this.#onFailed(vendor, event.error);
@@ -205,10 +211,10 @@ class ChainedConnection implements RecognitionConnection {
       this.#connectedAtMs = this.#deps.clock.monotonicMs();
       this.#rounds = 0;
       this.#onEvent(event);
-      this.#deps.breakers.succeeded(vendor.name);
       this.#startRotation(vendor);
       return;
     }
+    this.#onWorking(link);
     this.#rotation?.onEvent(event);
     if (event.type === 'final' || event.type === 'end_of_turn') this.#history.forget();
     this.#onEvent(
@@ -216,8 +222,17 @@ class ChainedConnection implements RecognitionConnection {
     );
   }
 
+  /** A vendor may refuse the key only after it has connected: words alone prove that it works. */
+  #onWorking(link: Link): void {
+    if (link.hasTold) return;
+    link.hasTold = true;
+    this.#deps.breakers.succeeded(link.vendor.name);
+    this.#deps.metrics(link.vendor.name).recordOutput();
+  }
+
   #onFailed(vendor: StreamingSpeechToText, error: ModelError): void {
-    const { clock, breakers, onFallback } = this.#deps;
+    const { clock, breakers, metrics, onFallback } = this.#deps;
+    metrics(vendor.name).recordError(error);
     this.#deadline?.cancel();
     const lastedMs = clock.monotonicMs() - (this.#connectedAtMs ?? Number.POSITIVE_INFINITY);
     this.#link = undefined;

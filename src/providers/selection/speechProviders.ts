@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
 import type { CallProviders, ProviderFallback, SpeechProviders } from '../../voice/speechProviders.ts';
 import { type Breakers, createBreakers } from '../circuitBreaker.ts';
-import type { ProviderMetrics } from '../ports/metrics.ts';
+import type { KeyOwner, ProviderMetrics } from '../ports/metrics.ts';
 import { ModelError } from '../ports/modelError.ts';
 import { type CredentialName, credentialName } from '../ports/providerNames.ts';
 import { isStreaming, type Recognizer } from '../ports/recognizer.ts';
@@ -41,12 +41,16 @@ export interface SpeechProvidersDeps {
   /** What an address of a project is held to. */
   readonly guard: WebSocketGuard;
   readonly options: (credentials: Credentials) => ProviderOptions;
-  readonly metrics: (kind: 'transcription' | 'speech', provider: string) => ProviderMetrics;
+  readonly metrics: (kind: 'transcription' | 'speech', provider: string, owner: KeyOwner) => ProviderMetrics;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string, fields: object) => void;
 }
 
-type Access = { readonly credentials: Credentials; readonly guard: WebSocketGuard | undefined };
+interface Access {
+  readonly credentials: Credentials;
+  readonly owner: KeyOwner;
+  readonly guard: WebSocketGuard | undefined;
+}
 type Kind = 'stt' | 'tts';
 
 /** The vendors that agents and nodes name, by the credentials of their projects. */
@@ -73,7 +77,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
     ) => {
       stored ??= this.#deps.projectCredentials(projectId);
       const own = await stored;
-      const found: { readonly vendor: Recognizer | Synthesizer; readonly breaker: string }[] = [];
+      const found: Found<Recognizer | Synthesizer>[] = [];
       let problem: ModelError | undefined;
       for (const choice of choices) {
         const access = this.#access(kind, choice.provider, own);
@@ -82,7 +86,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
         try {
           const vendor = await this.#vendors.use(key, () => make(choice, access));
           used.push(key);
-          found.push({ vendor, breaker });
+          found.push({ vendor, breaker, owner: access.owner });
         } catch (error) {
           problem = new ModelError('model_rejected', `${choice.provider} cannot be used`, { cause: error });
           this.#deps.onError(problem, 'speech provider not usable', { projectId, provider: choice.provider });
@@ -135,18 +139,20 @@ export class SelectedSpeechProviders implements SpeechProviders {
     own: readonly ProviderCredentials[],
   ): Access {
     const name = credentialName(kind, provider);
-    if (name === undefined) return { credentials: {}, guard: undefined };
+    if (name === undefined) return { credentials: {}, owner: 'installation', guard: undefined };
     const installation = this.#deps.credentials(name);
     const project = own.find((one) => one.name === name);
-    if (!project) return { credentials: installation, guard: undefined };
+    if (!project) return { credentials: installation, owner: 'installation', guard: undefined };
     const { apiKey, baseUrl } = project;
-    if (baseUrl === null) return { credentials: { apiKey, baseUrl: installation.baseUrl }, guard: undefined };
-    return { credentials: { apiKey, baseUrl }, guard: this.#deps.guard };
+    const owner = 'project';
+    if (baseUrl === null)
+      return { credentials: { apiKey, baseUrl: installation.baseUrl }, owner, guard: undefined };
+    return { credentials: { apiKey, baseUrl }, owner, guard: this.#deps.guard };
   }
 
   async #recognizer(
     { provider, model, options: own }: Chosen<RecognitionChoice>,
-    { credentials, guard }: Access,
+    { credentials, owner, guard }: Access,
   ) {
     const { options, metrics, clock } = this.#deps;
     const isRealtime = provider === 'openai' && own?.batch !== true;
@@ -160,10 +166,13 @@ export class SelectedSpeechProviders implements SpeechProviders {
     });
     return isStreaming(vendor)
       ? vendor
-      : withRecognitionMetrics(vendor, metrics('transcription', provider), clock);
+      : withRecognitionMetrics(vendor, metrics('transcription', provider, owner), clock);
   }
 
-  async #synthesizer({ provider, model, voice }: Chosen<SynthesisChoice>, { credentials, guard }: Access) {
+  async #synthesizer(
+    { provider, model, voice }: Chosen<SynthesisChoice>,
+    { credentials, owner, guard }: Access,
+  ) {
     const { options, metrics, clock } = this.#deps;
     const vendor: Synthesizer = await TTS_PROVIDERS[provider]({
       ...options(credentials),
@@ -171,7 +180,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
       voice,
       guard,
     });
-    const speech = metrics('speech', provider);
+    const speech = metrics('speech', provider, owner);
     return takesWords(vendor)
       ? withStreamedSynthesisMetrics(vendor, speech, clock)
       : withSynthesisMetrics(vendor, speech, clock);
@@ -187,11 +196,10 @@ export class SelectedSpeechProviders implements SpeechProviders {
       this.#breakers,
       new Map(found.map(({ vendor, breaker }) => [vendor.name, breaker])),
     );
-    const report = (from: string, to: string, error: ModelError) => {
-      metrics('transcription', from).recordError(error.code);
-      onFallback(from, to, error);
-    };
-    const deps = { clock, breakers, onFallback: report };
+    const owners = new Map(found.map(({ vendor, owner }) => [vendor.name, owner]));
+    const metricsOf = (vendor: string) =>
+      metrics('transcription', vendor, owners.get(vendor) ?? 'installation');
+    const deps = { clock, breakers, metrics: metricsOf, onFallback };
     const chains: Recognizer[] = [];
     for (let at = 0; at < found.length; ) {
       const rest = found.slice(at).map(({ vendor }) => vendor);
@@ -209,6 +217,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
 interface Found<Vendor> {
   readonly vendor: Vendor;
   readonly breaker: string;
+  readonly owner: KeyOwner;
 }
 
 function withDefaults<Choice extends { readonly provider?: string | undefined }>(

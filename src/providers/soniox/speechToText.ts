@@ -118,7 +118,7 @@ class SonioxConnection implements ProtocolConnection {
   decode(text: string): readonly RecognitionEvent[] {
     const { tokens, error_code, error_message } = message.parse(JSON.parse(text));
     if (error_code !== undefined)
-      throw reportedError('soniox', `${error_code} ${error_message}`, !REFUSED_CODES.has(error_code));
+      throw reportedError('soniox', error_code, error_message, !REFUSED_CODES.has(error_code));
     const events: RecognitionEvent[] = [];
     const open: Token[] = [];
     let isChanged = false;

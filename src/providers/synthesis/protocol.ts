@@ -91,6 +91,6 @@ export function reportedError(
   );
   return new ModelError(
     isRejected ? 'model_rejected' : 'model_unavailable',
-    `${name} reports an error${told.length > 0 ? `: ${told.join(' ')}` : ''}`,
+    `${name} ${isRejected ? 'refuses the request' : 'reports an error'}${told.length > 0 ? ` (${told.join(' ')})` : ''}`,
   );
 }

@@ -90,6 +90,7 @@ export async function createTestApp(
       maxUploadBytes: 1_000_000,
       isDraining: () => false,
       overloadedParts: () => [],
+      providers: () => ({}),
       ...settings,
     },
   });

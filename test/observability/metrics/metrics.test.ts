@@ -70,7 +70,7 @@ test('A turn is counted by stage in seconds; a turn without an answer is not', a
   meter.turn({ kind: 'user_message', interrupted: true, latencyMs: 1000, latencyParts });
   meter.turn({ kind: 'begin', interrupted: false });
   const watch = meter.providerMetrics('speech', 'openai');
-  watch.recordError('model_unavailable');
+  watch.recordError({ code: 'model_unavailable', message: 'away' });
   watch.recordFirstOutput(250);
   meter.webhookSent('call.ended', true);
   meter.webhookSent('call.ended', false);

@@ -41,10 +41,20 @@ function rigOf(vendors: readonly ReturnType<typeof fakeVendor>[]) {
   const clock = createSimulatedClock();
   const breakers = createBreakers(clock);
   const fallbacks: string[] = [];
+  const recorded: string[] = [];
   const events: RecognitionEvent[] = [];
   const chain = createRecognizerChain(
     vendors.map(({ vendor }) => vendor),
-    { clock, breakers, onFallback: (from, to) => void fallbacks.push(`${from} ${to}`) },
+    {
+      clock,
+      breakers,
+      metrics: (vendor) => ({
+        recordError: ({ message }) => void recorded.push(`${vendor} ${message}`),
+        recordFirstOutput: () => undefined,
+        recordOutput: () => void recorded.push(`${vendor} tells words`),
+      }),
+      onFallback: (from, to) => void fallbacks.push(`${from} ${to}`),
+    },
   );
   const open = () => chain.connect({ sampleRateHz: 8000 }, (event) => void events.push(event));
   const connection = open();
@@ -57,7 +67,7 @@ function rigOf(vendors: readonly ReturnType<typeof fakeVendor>[]) {
     if (!found) throw new Error(`vendor ${vendor} has no connection ${index}`);
     return found;
   };
-  return { chain, clock, vendors, fallbacks, events, connection, open, push, at, breakers };
+  return { chain, clock, vendors, fallbacks, recorded, events, connection, open, push, at, breakers };
 }
 
 const failed = (retryable: boolean): RecognitionEvent => ({
@@ -121,6 +131,20 @@ describe('A chain of recognizers', () => {
     connection.finalize();
     clock.advance(1500);
     expect(fallbacks).toEqual(['a b']);
+  });
+
+  test('records each failure, and that a vendor works once it has told words', () => {
+    const { clock, at, recorded } = rig('a');
+    at(0).emit({ type: 'connected' });
+    at(0).emit(failed(false));
+    clock.advance(500);
+    at(0, 1).emit({ type: 'connected' });
+    expect(recorded).toEqual(['a gone']);
+    at(0, 1).emit(final('hello', 100));
+    at(0, 1).emit(final('world', 200));
+    clock.advance(6000);
+    at(0, 1).emit(failed(true));
+    expect(recorded).toEqual(['a gone', 'a tells words', 'a gone']);
   });
 
   test('skips a vendor that just failed on another call', () => {

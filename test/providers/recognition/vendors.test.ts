@@ -18,6 +18,12 @@ import {
 const KEY = 'secret-key';
 const FRAME = 160;
 
+const NO_METRICS = {
+  recordError: () => undefined,
+  recordFirstOutput: () => undefined,
+  recordOutput: () => undefined,
+};
+
 /** Connects a vendor, through a chain where told, to a server that plays its part. */
 async function rig(vendor: RecognitionVendor, script: RecognitionScript = {}, isChained = false) {
   const { isAudio } = vendor;
@@ -29,7 +35,12 @@ async function rig(vendor: RecognitionVendor, script: RecognitionScript = {}, is
   const clock = createSimulatedClock();
   const made = vendor.create({ baseUrl: server.baseUrl, apiKey: KEY, dial: createDial(undefined), clock });
   const recognizer: StreamingSpeechToText = isChained
-    ? createRecognizerChain([made], { clock, breakers: createBreakers(clock), onFallback: () => undefined })
+    ? createRecognizerChain([made], {
+        clock,
+        breakers: createBreakers(clock),
+        metrics: () => NO_METRICS,
+        onFallback: () => undefined,
+      })
     : made;
   const events: RecognitionEvent[] = [];
   const options = { sampleRateHz: 8000, language: 'en', keyterms: ['Callway', 'Ana'] };

@@ -37,6 +37,7 @@ function providersOf(options: {
 }) {
   const { installation = {}, allowsLoopback = true } = options;
   const fallbacks: ProviderFallback[] = [];
+  const recorded: string[] = [];
   const stored: ProviderCredentials[] = [];
   const put = (credentials: { baseUrl: string | null; apiKey: string }) => {
     stored.splice(0, 1, { name: 'custom_stt', updatedAt: '2026-01-01T00:00:00.000Z', ...credentials });
@@ -54,7 +55,11 @@ function providersOf(options: {
       searchPath: '',
       warn: () => undefined,
     }),
-    metrics: () => ({ recordError: () => undefined, recordFirstOutput: () => undefined }),
+    metrics: (kind, provider, owner) => ({
+      recordError: ({ message }) => void recorded.push(`${kind} ${provider} ${owner}: ${message}`),
+      recordFirstOutput: () => undefined,
+      recordOutput: () => void recorded.push(`${kind} ${provider} ${owner}: words`),
+    }),
     clock: systemClock,
     onError: () => undefined,
   });
@@ -64,7 +69,7 @@ function providersOf(options: {
     onTestFinished(() => call.close());
     return call;
   };
-  return { open, fallbacks, put };
+  return { open, fallbacks, put, recorded };
 }
 
 /** The first final transcript, or the failure. */
@@ -85,7 +90,7 @@ const CUSTOM = { recognition: { provider: 'custom' } } as const;
 test('A project’s credentials go before the installation’s, and a new key holds for the next call', async () => {
   const own = await startServer('new');
   const installation = await startServer('theirs');
-  const { open, put } = providersOf({
+  const { open, put, recorded } = providersOf({
     installation: { baseUrl: installation.baseUrl, apiKey: 'theirs' },
     project: { baseUrl: own.baseUrl, apiKey: 'old' },
   });
@@ -95,6 +100,10 @@ test('A project’s credentials go before the installation’s, and a new key ho
   const [accepted] = await open().recognizers(CUSTOM);
   expect(await hear(accepted)).toBe('a table');
   expect([own.keys, installation.keys]).toEqual([['Bearer old', 'Bearer new'], []]);
+  expect(recorded).toEqual([
+    expect.stringMatching(/^transcription custom project: .* refuses the key$/),
+    'transcription custom project: words',
+  ]);
 });
 
 test('A project without an address has its key at the installation’s', async () => {
