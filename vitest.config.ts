@@ -5,8 +5,9 @@ import { LongestFirst } from './test/support/longestFirst.ts';
 
 const INTEGRATION = 'test/**/*.integration.test.ts';
 const REALTIME = 'test/**/*.realtime.test.ts';
-const servers = {
-  globalSetup: ['test/support/globalSetup.ts'],
+/** Threads start from the build of the test run. */
+const built = {
+  globalSetup: ['test/support/buildSetup.ts'],
   alias: [
     {
       find: /^\.{1,2}\/(.*\/)?thread\.ts$/,
@@ -14,6 +15,7 @@ const servers = {
     },
   ],
 };
+const servers = { ...built, globalSetup: [...built.globalSetup, 'test/support/serverSetup.ts'] };
 
 export default defineConfig({
   test: {
@@ -32,6 +34,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...built,
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: [INTEGRATION, REALTIME],

@@ -1,5 +1,4 @@
 import type { TestProject } from 'vitest/node';
-import { freshBuild } from '../../scripts/lib/serviceBuild.mjs';
 import { createTemplates, dropTemplates, startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 
@@ -11,8 +10,6 @@ declare module 'vitest' {
     postgresTemplate: string;
     /** URL of a Redis server without a database number. */
     redisUrl: string;
-    /** Entry file of the service: the current build, or the source when it cannot be built. */
-    serviceEntry: string;
   }
 }
 
@@ -27,16 +24,14 @@ interface Shared {
  * A watchdog ends the servers when this process is killed.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const [postgres, redis, built] = await Promise.all([
+  const [postgres, redis] = await Promise.all([
     borrowed(process.env.TEST_DATABASE_URL) ?? startPostgres(),
     borrowed(process.env.TEST_REDIS_URL) ?? startRedis(),
-    freshBuild(),
   ]);
   const template = await createTemplates(postgres.url);
   project.provide('postgresUrl', postgres.url);
   project.provide('postgresTemplate', template);
   project.provide('redisUrl', redis.url);
-  project.provide('serviceEntry', built ?? 'src/main.ts');
   return async () => {
     await dropTemplates(postgres.url, template);
     await Promise.all([postgres.close(), redis.close()]);

@@ -1,0 +1,14 @@
+import type { TestProject } from 'vitest/node';
+import { freshBuild } from '../../scripts/lib/serviceBuild.mjs';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Entry file of the service: the current build, or the source when it cannot be built. */
+    serviceEntry: string;
+  }
+}
+
+/** Builds the service for the tests that start it, or threads of it. */
+export default async function setUp(project: TestProject): Promise<void> {
+  project.provide('serviceEntry', (await freshBuild()) ?? 'src/main.ts');
+}
