@@ -117,6 +117,14 @@ export interface RecordingResult {
   readonly error: string | null;
 }
 
+/** Of an answered call, until its file is stored. */
+export const RECORDING_RUNS: RecordingResult = {
+  status: 'recording',
+  key: null,
+  durationMs: null,
+  error: null,
+};
+
 export const DEFAULT_RING_TIMEOUT_SECONDS = 45;
 export const DEFAULT_MAX_DURATION_SECONDS = 3600;
 

@@ -57,8 +57,11 @@ afterAll(async () => {
 /** The voice node of the only call. @param dead - One that does not answer. */
 async function talker(dead?: ServiceProcess): Promise<ServiceProcess> {
   return await vi.waitFor(async () => {
-    for (const voice of voices)
-      if (voice !== dead && /^callway_talks_active 1$/m.test(await metricsOf(voice))) return voice;
+    for (const voice of voices) {
+      if (voice === dead) continue;
+      const metrics = await metricsOf(voice).catch(() => ''); // that of an earlier test may have been killed
+      if (/^callway_talks_active 1$/m.test(metrics)) return voice;
+    }
     throw new Error('no voice node has a session');
   }, SLOW);
 }

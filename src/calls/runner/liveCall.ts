@@ -4,7 +4,7 @@ import type { HistoryEvent, Session } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
 import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';
-import type { Call } from '../call.ts';
+import { type Call, RECORDING_RUNS } from '../call.ts';
 import type { BilledLeg } from '../limits/callLimiter.ts';
 import type { CallLeg, LegEnd } from '../telephony.ts';
 import { startTransfer, type Transfer } from '../transfer/transfer.ts';
@@ -208,7 +208,8 @@ export class LiveCall {
     } else {
       this.#deps.telemetry.answered();
       this.#answeredAtMs = Date.parse(at);
-      this.#update({ status, answeredAt: at }, event);
+      const recording = this.#call.settings.record ? RECORDING_RUNS : null;
+      this.#update({ status, answeredAt: at, recording }, event);
     }
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Call } from '../../../src/calls/call.ts';
+import { type Call, RECORDING_RUNS } from '../../../src/calls/call.ts';
 import { maskNumber } from '../../../src/calls/numbers/number.ts';
 import { answerCall, CALL, END, leg, REPORT, settle, t, trunk, useRunner } from './support/runnerRig.ts';
 
@@ -75,7 +75,10 @@ describe('CallRunner', () => {
       ],
       ['update', { status: 'ringing' }],
       ['record', '/recordings/call.wav'],
-      ['update', { status: 'in_progress', answeredAt: '2026-01-01T00:00:01.000Z' }],
+      [
+        'update',
+        { status: 'in_progress', answeredAt: '2026-01-01T00:00:01.000Z', recording: RECORDING_RUNS },
+      ],
       ['open stream', 'ws://engine/'],
     ]);
   });
@@ -181,7 +184,10 @@ describe('CallRunner', () => {
         { status: 'dialing', startedAt: '2026-01-01T00:00:00.000Z', trunkId: 'a', sipCallId: 'sip-a' },
       ],
       ['update', { status: 'ringing' }],
-      ['update', { status: 'in_progress', answeredAt: '2026-01-01T00:00:00.000Z' }],
+      [
+        'update',
+        { status: 'in_progress', answeredAt: '2026-01-01T00:00:00.000Z', recording: RECORDING_RUNS },
+      ],
     ]);
     expect(t.finished).toHaveLength(1);
   });

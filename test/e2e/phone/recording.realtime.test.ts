@@ -31,6 +31,9 @@ describe('a recording', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call({ media: { url: bot.url, dialect: 'callway' } });
     const session = await bot.nextSession();
+    expect(await line.waitForStatus(call, 'in_progress')).toMatchObject({
+      recording: { status: 'recording' },
+    });
     await phone.sendToSource();
     await vi.waitFor(
       () => expect(toneMs(session.receivedAudio(), RATE_HZ, PHONE_HZ)).toBeGreaterThan(500),

@@ -7,6 +7,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { vector } from '@electric-sql/pglite-pgvector';
 
+import { lockPath, withLock } from '../../../../scripts/lib/lock.mjs';
 import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
 import { migrate, readMigrations } from '../../../../src/infra/postgres/connection/migrate.ts';
 import { openPostgres } from '../../../../src/infra/postgres/connection/postgres.ts';
@@ -83,17 +84,26 @@ async function dump(folder: string): Promise<Blob> {
   return made;
 }
 
-/** Snapshots are cached between test runs. */
+/** Snapshots are cached between test runs, and made once: the processes of a run wait for the first one. */
 async function kept(name: string, make: () => Promise<Blob>): Promise<Blob> {
   const description = await readFile(join(MODULES, '@electric-sql/pglite/package.json'), 'utf8');
   const { version } = JSON.parse(description) as { version: string };
   const folder = join(MODULES, '.cache/callway-test');
   const file = join(folder, `pglite-${version}-${name}.tar`);
-  const found = await readFile(file).catch(() => undefined);
-  if (found) return new Blob([found]);
-  const made = await make();
-  await mkdir(folder, { recursive: true });
-  await writeFile(`${file}.${process.pid}`, Buffer.from(await made.arrayBuffer()));
-  await rename(`${file}.${process.pid}`, file);
-  return made;
+  const read = async () => {
+    const found = await readFile(file).catch(() => undefined);
+    return found && new Blob([found]);
+  };
+  return (
+    (await read()) ??
+    (await withLock(lockPath(file), async () => {
+      const madeMeanwhile = await read();
+      if (madeMeanwhile) return madeMeanwhile;
+      const made = await make();
+      await mkdir(folder, { recursive: true });
+      await writeFile(`${file}.${process.pid}`, Buffer.from(await made.arrayBuffer()));
+      await rename(`${file}.${process.pid}`, file);
+      return made;
+    }))
+  );
 }
