@@ -21,7 +21,11 @@ export function logHealthChanges(part: string, logger: Logger, clock: Clock): He
 
 /** Knows which providers work; logs once when one fails and once when it works again. */
 export function createProviderHealth(
-  { CHAT_PROVIDER, STT_PROVIDER, TTS_PROVIDER }: Config,
+  {
+    CHAT_PROVIDER,
+    STT_PROVIDER,
+    TTS_PROVIDER,
+  }: Pick<Config, 'CHAT_PROVIDER' | 'STT_PROVIDER' | 'TTS_PROVIDER'>,
   logger: Logger,
   clock: Clock,
 ): ProviderHealth {

@@ -48,10 +48,14 @@ const FAULTS = {
 } as const satisfies Record<string, Behaviour>;
 type Fault = keyof typeof FAULTS;
 
+/** In the text of a request whose greeting fails too. */
+const FROM_THE_START = 'from the start';
+
 /** The request's text names the fault; the greeting works. */
 function conductOf(service: Service, request: string): Behaviour {
   const fault = (Object.keys(FAULTS) as Fault[]).find((name) => request.includes(`${service} ${name}`));
-  if (service === 'chat' && !request.includes('"role":"user"')) return chatReply('Hello.');
+  const isGreeting = service === 'chat' && !request.includes('"role":"user"');
+  if (isGreeting && !request.includes(FROM_THE_START)) return chatReply('Hello.');
   if (fault) return FAULTS[fault];
   const meant = /Mode: ([a-z ]+\d*)\./.exec(request)?.[1];
   return { chat: chatReply(`Well, ${meant}.`), speech: speechReply, transcription: transcriptionReply }[
@@ -64,6 +68,10 @@ const installation = await phoneInstallation({
   OPENAI_BASE_URL: vendor.baseUrl,
   OPENAI_API_KEY: 'key',
   EMBEDDING_PROVIDER: 'local',
+  DEEPGRAM_API_KEY: 'wrong',
+  DEEPGRAM_BASE_URL: vendor.refusingUrl,
+  ELEVENLABS_API_KEY: 'wrong',
+  ELEVENLABS_BASE_URL: vendor.refusingUrl,
 });
 const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
 const folder = makeTempDir();
@@ -82,7 +90,7 @@ const WHILE_THERE_IS_SOMETHING: Step = { do: 'listen', quietMs: 2500, atMostMs: 
 const UNTIL_THE_AGENT_HANGS_UP: Step = { do: 'wait', ms: 60_000 };
 
 /** A caller is greeted, says yes, and listens. */
-async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING) {
+async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING, settings: object = {}) {
   const toNumber = newNumber();
   carrier.phones.set(toNumber, {
     kind: 'answers',
@@ -93,9 +101,11 @@ async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING) {
   const line = await installation().makeLine({
     trunks: [{ port: carrier.sipPort }],
     pathway: { nodes: [{ id: 'start', type: 'start', data }], edges: [] },
+    agent: settings,
   });
   const call = await line.call({ toNumber });
-  expect((await line.waitForEnd(call)).status).toBe('completed');
+  const { status, endReason } = await line.waitForEnd(call);
+  expect(status).toBe('completed');
   expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
   const { messages, events } = (await line.api('GET', `/session-history/${call.sessionId}`)).body;
   const wav = parseWav(
@@ -109,6 +119,12 @@ async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING) {
   const quiet = answer.map(({ from }, index) => from - (answer[index - 1]?.to ?? endOfWords));
   const inMs = (samples: number) => (samples * 1000) / RATE_HZ;
   return {
+    endReason,
+    greeting: messages[0],
+    fallbacks: events.flatMap((one: { type: string; data: object }) =>
+      one.type === 'provider_fallback' ? [one.data] : [],
+    ),
+    firstSoundMs: inMs(agent?.[0]?.from ?? Number.NaN),
     said: messages.slice(1).map(({ content }: { content: string }) => content),
     errors: events.flatMap((one: { type: string; data: { code: string } }) =>
       one.type === 'error' ? [one.data.code] : [],
@@ -120,6 +136,7 @@ async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING) {
 }
 
 const APOLOGY = expect.stringMatching(/something is not working on our side/);
+const REFUSED = /^127\.0\.0\.1:\d+ refuses the key$/;
 const USE_KEYS = expect.stringMatching(/You can use the keys of your phone/);
 
 describe.concurrent('the caller hears no dead air when', { timeout: TIMEOUT }, () => {
@@ -145,6 +162,26 @@ describe.concurrent('the caller hears no dead air when', { timeout: TIMEOUT }, (
       expect(seen.answerMs).toBeGreaterThan(800);
     },
   );
+
+  test('every key is wrong: another voice says the apology, and readyz says why', async () => {
+    const speech = { recognition: { provider: 'deepgram' }, synthesis: { provider: 'elevenlabs' } };
+    const mode = `chat refuses the key ${FROM_THE_START}`;
+    const seen = await callInto(mode, UNTIL_THE_AGENT_HANGS_UP, { speech });
+    expect(seen).toMatchObject({
+      endReason: 'agent_error',
+      greeting: { content: APOLOGY, speech: { synthesis: 'local' } },
+      errors: ['model_rejected'],
+      fallbacks: [
+        { kind: 'synthesis', from: 'elevenlabs', to: 'local', reason: expect.stringMatching(REFUSED) },
+      ],
+    });
+    expect(seen.firstSoundMs).toBeLessThan(DEAD_LINE_MS);
+    const { status, body } = await installation().gateway.api('GET', '/readyz', { key: null });
+    const degraded = { status: 'degraded', reason: expect.stringMatching(REFUSED) };
+    expect([status, body]).toMatchObject([200, { providers: { deepgram: degraded, elevenlabs: degraded } }]);
+    const { body: metrics } = await installation().gateway.api('GET', '/metrics', { key: null });
+    expect(metrics).toContain('callway_provider_up{provider="deepgram"} 0');
+  });
 
   test('the synthesis never ends: it is stopped', async () => {
     const seen = await callInto('speech never stops speaking', { do: 'wait', ms: LONGEST_SPEECH_MS + 2000 });

@@ -21,6 +21,8 @@ export type Behaviour = Reply | 'hang' | 'reset';
 export interface Vendor {
   /** For `OPENAI_BASE_URL`. */
   readonly baseUrl: string;
+  /** As base URL of vendors whose keys are refused. */
+  readonly refusingUrl: string;
 }
 
 const PATHS: Readonly<Record<string, Service>> = {
@@ -63,7 +65,9 @@ export async function startVendor(
   const server: LoopbackServer = await serveOnLoopback(async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString('latin1');
     const service = PATHS[request.url ?? ''];
-    const conduct = service ? conductOf(service, text) : { status: 404 };
+    // Other vendors' WebSockets come here too, with keys that are wrong.
+    const other: Reply = { status: request.headers.upgrade ? 401 : 404 };
+    const conduct = service ? conductOf(service, text) : other;
     if (conduct === 'hang') return;
     if (conduct === 'reset') return void response.socket?.resetAndDestroy();
     const { status = 200, type = 'application/json', body = '', endlessly = false } = conduct;
@@ -73,5 +77,6 @@ export async function startVendor(
     response.on('close', () => clearInterval(timer));
   });
   afterAll(() => server.close());
-  return { baseUrl: `http://127.0.0.1:${server.port}/v1` };
+  const refusingUrl = `http://127.0.0.1:${server.port}`;
+  return { baseUrl: `${refusingUrl}/v1`, refusingUrl };
 }
