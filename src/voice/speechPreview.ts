@@ -39,6 +39,11 @@ export interface SpeechPreviewDeps {
   readonly clock: Clock;
 }
 
+/** How it is said. */
+export interface PreviewVoice extends Pick<SpeechConfig, 'synthesis' | 'pronunciations'> {
+  readonly language?: string | undefined;
+}
+
 /** A text in a voice. */
 export interface SpokenPreview {
   readonly samples: Int16Array;
@@ -66,11 +71,10 @@ export class SpeechPreview {
   async say(
     projectId: string,
     text: string,
-    config: SpeechConfig,
+    { synthesis, pronunciations, language }: PreviewVoice,
     signal: AbortSignal,
   ): Promise<SpokenPreview> {
-    const { recognition, synthesis, pronunciations } = config;
-    const voice = { language: recognition?.language, speed: synthesis?.speed, pronunciations };
+    const voice = { language, speed: synthesis?.speed, pronunciations };
     const request = spokenRequest(text, voice);
     if (!isSpeakable(request.text)) throw refused('nothing_to_say', 'text has nothing that can be said');
     if (request.text.length > MAX_SAID_CHARACTERS)

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { text } from '../../../agents/pathway/schema/fields.ts';
+import { currentSpeech } from '../../../agents/speech/language.ts';
 import { speech, speechOf } from '../../../agents/speech/speechConfig.ts';
 import { notFound } from '../../../base/errors.ts';
 import { wavHeader } from '../../../media/wav.ts';
@@ -56,7 +57,9 @@ export function speechPreviewRoute(app: App, { storage, rateLimiter, speechPrevi
       );
       const agent = await storage.stores.agents.find(projectId);
       if (!agent) throw notFound('Agent');
-      const config = speechOf(agent.config.speech, request.body.speech);
+      const merged = speechOf(agent.config.speech, request.body.speech);
+      const current = currentSpeech({ speech: merged }, undefined, {});
+      const config = { ...current.speech, language: current.language };
       try {
         const { samples, sampleRateHz } = await speechPreview.say(
           projectId,

@@ -146,6 +146,9 @@ test('A preview says the text as speech wants it, else the agent', async () => {
   expect(await say({ text: 'Hello Nguyen', speech })).toMatchObject({
     ...{ text: 'Hello win', voice: 'leo', language: 'de', speed: 1.5 },
   });
+  const voices = { en: { voice: 'ann' }, ja: { voice: 'yui' } };
+  const inJapanese = { voices, recognition: { language: 'ja' } };
+  expect(await say({ text: 'Hai', speech: inJapanese })).toMatchObject({ voice: 'yui', language: 'ja' });
 });
 
 const LONG = [{ word: 'a', say: 'aaaaaaaaaa' }];
