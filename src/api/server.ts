@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
@@ -8,7 +9,6 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { ZodType } from 'zod';
 
 import { CallwayError, invalid } from '../base/errors.ts';
-import { createUnorderedUuids } from '../base/ids.ts';
 import { zodDetails } from '../base/validation.ts';
 import { replyWithError } from './errors.ts';
 import { accessControl } from './plugins/accessControl.ts';
@@ -83,7 +83,6 @@ export async function createServer(deps: HttpDeps): Promise<App> {
 }
 
 function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, FastifyBaseLogger> {
-  const makeRequestId = createUnorderedUuids();
   return {
     loggerInstance: deps.logger,
     // One logger for all requests: a child for each costs more than its few lines.
@@ -91,7 +90,7 @@ function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, Fas
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : makeRequestId();
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
     trustProxy: trustOf(deps.settings.trustProxy),
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,

@@ -1,4 +1,3 @@
-import { randomFillSync } from 'node:crypto';
 import { v5, v7 } from 'uuid';
 
 /** Creates the ids of everything that the service stores; a dependency, so that tests can predict them. */
@@ -11,27 +10,6 @@ export type MakeId = () => string;
  * @see RFC 9562 sections 5.7 and 6.2 (method 1)
  */
 export const uuidV7: MakeId = () => v7();
-
-const RANDOM_BYTES_PER_ID = 16;
-/** One call of the system's generator fills this many ids: it costs more than the rest of an id. */
-const IDS_PER_REFILL = 256;
-
-/**
- * Creates a source of UUIDs of version 7 at a fifth of the cost of {@link uuidV7}, for ids that need no order within a
- * millisecond, such as request ids.
- */
-export function createUnorderedUuids(): MakeId {
-  const pool = new Uint8Array(IDS_PER_REFILL * RANDOM_BYTES_PER_ID);
-  let used = pool.length;
-  return () => {
-    if (used === pool.length) {
-      randomFillSync(pool);
-      used = 0;
-    }
-    used += RANDOM_BYTES_PER_ID;
-    return v7({ random: pool.subarray(used - RANDOM_BYTES_PER_ID, used) });
-  };
-}
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { isUnavailable } from '../base/errors.ts';
 
 /** Lines are written in blocks of this size, since a write for each line costs more than formatting it. */
-const BLOCK_BYTES = 4_096;
+const BLOCK_BYTES = 8_192;
 /** A line is written this long after it was logged at the latest. */
 const FLUSH_INTERVAL_MS = 100;
 

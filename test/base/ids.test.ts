@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 
-import { createUnorderedUuids, isUuid, uuidV7 } from '../../src/base/ids.ts';
+import { isUuid, uuidV7 } from '../../src/base/ids.ts';
 
 const timeOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 
@@ -27,19 +27,6 @@ it.each([
 
   expect(ids).toEqual([...ids].sort());
   expect(new Set(ids).size).toBe(1000);
-});
-
-it('createUnorderedUuids makes unique ids of version 7, over more than one refill', () => {
-  const makeId = createUnorderedUuids();
-  const before = Date.now();
-  const ids = Array.from({ length: 1000 }, makeId);
-
-  expect(new Set(ids).size).toBe(1000);
-  expect(new Set(ids.map((id) => id.slice(-12))).size).toBe(1000);
-  for (const id of ids) {
-    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(timeOf(id)).toBeGreaterThanOrEqual(before);
-  }
 });
 
 it.each([

@@ -1,6 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { limitConcurrency } from '../../base/async/limitConcurrency.ts';
+import { Turns } from '../../base/async/limitConcurrency.ts';
 import type { ComputeShare, ComputeShares } from '../../base/computeShares.ts';
 import { CallwayError, invalid } from '../../base/errors.ts';
 import type { App } from '../ports.ts';
@@ -32,42 +32,51 @@ const MS_PER_MEBIBYTE = 40;
  * bodies count in its share of the event loop.
  */
 export function shareFairly(app: App, { shares }: { readonly shares: ComputeShares }): void {
-  const limits = new LRUCache<string, ReturnType<typeof limitConcurrency>>({ max: MAX_PROJECTS });
-  const limitOf = (name: string, running: number) => {
-    const known = limits.get(name);
+  const turns = new LRUCache<string, Turns>({ max: MAX_PROJECTS });
+  const turnsOf = (name: string, running: number) => {
+    const known = turns.get(name);
     if (known) return known;
-    const limit = limitConcurrency({ running, waiting: MAX_WAITING, full: tooManyRequests });
-    limits.set(name, limit);
-    return limit;
+    const created = new Turns({ running, waiting: MAX_WAITING, full: tooManyRequests });
+    turns.set(name, created);
+    return created;
   };
 
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, body: Buffer) => {
-      const projectId = projectIdOf(request);
-      const { maxJsonValues } = request.routeOptions.config;
-      const parse = () => parseJsonBody(body, maxJsonValues);
-      if (projectId === undefined || body.length < LARGE_BODY_BYTES) return parse();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    const projectId = projectIdOf(request);
+    const { maxJsonValues } = request.routeOptions.config;
+    const parse = () => parseJsonBody(body, maxJsonValues);
+    if (projectId !== undefined && body.length >= LARGE_BODY_BYTES) {
       const share = shares.of(projectId);
-      await untilReady(share, request);
-      return share.run(parse, (body.length / 1_048_576) * MS_PER_MEBIBYTE);
-    },
-  );
+      untilReady(share, request)
+        .then(() => share.run(parse, (body.length / 1_048_576) * MS_PER_MEBIBYTE))
+        .then((value) => done(null, value), done);
+      return;
+    }
+    // What it throws is answered, too.
+    done(null, parse());
+  });
 
-  app.addHook('preHandler', async (request, reply) => {
+  app.addHook('preHandler', (request, { raw }, done) => {
     const projectId = projectIdOf(request);
     const { isLong, isSearch } = request.routeOptions.config;
-    if (projectId === undefined || isLong) return;
-    const limit = isSearch
-      ? limitOf(`searches of ${projectId}`, SEARCHES_AT_ONCE)
-      : limitOf(projectId, REQUESTS_AT_ONCE);
-    await new Promise<void>((start, refuse) => {
-      limit(() => {
-        start();
-        return untilAnswered(reply);
-      }).catch(refuse);
-    });
+    if (projectId === undefined || isLong) return done();
+    const own = isSearch
+      ? turnsOf(`searches of ${projectId}`, SEARCHES_AT_ONCE)
+      : turnsOf(projectId, REQUESTS_AT_ONCE);
+    const leave = () => {
+      raw.off('finish', leave).off('close', leave);
+      own.leave();
+    };
+    try {
+      own.enter(() => {
+        // The client may have disconnected meanwhile.
+        if (raw.closed) own.leave();
+        else raw.on('finish', leave).on('close', leave);
+        done();
+      });
+    } catch (error) {
+      done(error as Error);
+    }
   });
 }
 
@@ -81,14 +90,6 @@ async function untilReady(share: ComputeShare, { raw: { socket } }: FastifyReque
   } finally {
     socket.off('close', stop);
   }
-}
-
-function untilAnswered({ raw }: FastifyReply): Promise<void> {
-  if (raw.closed || raw.writableEnded) return Promise.resolve();
-  return new Promise((resolve) => {
-    raw.once('finish', resolve);
-    raw.once('close', resolve);
-  });
 }
 
 function projectIdOf({ principal }: FastifyRequest): string | undefined {
