@@ -16,15 +16,16 @@ const TOKEN_FILE = 'watcher';
 const SCRIPT = `read -r _
 while [ "$2" -gt 0 ]; do
   kill -0 "$1" 2>/dev/null || exit 0
-  [ "$(cat "$3" 2>/dev/null)" = "$4" ] || exit 0
+  token=$(cat "$3" 2>/dev/null) || break
+  [ "$token" = "$4" ] || exit 0
   sleep 1
   set -- "$1" "$(($2 - 1))" "$3" "$4"
 done
 kill -TERM "$1"`;
 
 /**
- * Ends a server that outlives this process for longer than `seconds` without being adopted. A server writes everything
- * to disk before it ends.
+ * Ends a server that outlives this process for longer than `seconds` without being adopted, or whose folder was removed.
+ * A server writes everything to disk before it ends.
  *
  * @returns Ends the watch; idempotent.
  */

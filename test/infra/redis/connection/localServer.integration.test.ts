@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -38,6 +39,17 @@ test('A server whose owner was killed ends by itself', { timeout: TIMEOUT_MS }, 
   child.kill('SIGKILL');
   await child.ended;
   expect(await isRunning(url)).toBe(true);
+  await expect.poll(() => isRunning(url), { timeout: TIMEOUT_MS, interval: 200 }).toBe(false);
+});
+
+test('A server whose owner was killed and whose folder was removed ends at once', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const folder = tempDir();
+  const { child, url } = await startOwner(folder, TIMEOUT_MS);
+  child.kill('SIGKILL');
+  await child.ended;
+  rmSync(folder, { recursive: true });
   await expect.poll(() => isRunning(url), { timeout: TIMEOUT_MS, interval: 200 }).toBe(false);
 });
 
