@@ -192,7 +192,7 @@ function resilient(
 }
 
 /** From the settings `<PREFIX>_API_KEY` and `<PREFIX>_BASE_URL`. */
-function credentialsOf(config: Config, prefix: string): Credentials {
+export function credentialsOf(config: Config, prefix: string): Credentials {
   const settings: Readonly<Record<string, unknown>> = config;
   const read = (name: string) => {
     const value = settings[`${prefix}_${name}`];

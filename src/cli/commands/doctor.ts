@@ -12,20 +12,30 @@ import { type AdminOptions, withAdminOptions } from '../adminCommand.ts';
 import { type CliContext, EXIT, type ExitCode } from '../command.ts';
 import { effectiveSettings } from '../doctor/effectiveSettings.ts';
 import { report } from '../doctor/finding.ts';
-import { runChecks } from '../doctor/runChecks.ts';
+import { type DoctorDeps, runChecks, runSpeechChecks } from '../doctor/runChecks.ts';
+import { trySpeech } from '../doctor/speech/checkSpeech.ts';
 
 const PACKAGE = packagePath('package.json');
 const MIGRATIONS = packagePath('migrations');
+
+interface DoctorOptions extends AdminOptions {
+  readonly speech?: boolean;
+}
 
 const manifest = z.object({ engines: z.object({ node: z.string() }) });
 
 export function doctorCommand(program: Command, context: CliContext, end: (code: ExitCode) => void): void {
   withAdminOptions(program.command('doctor'))
     .description('check the settings and all dependencies; changes nothing')
-    .action(async (options: AdminOptions) => {
+    .option(
+      '--speech',
+      'try the keys of the speech providers instead, for two sentences each, and measure latency',
+    )
+    .action(async ({ speech, ...options }: DoctorOptions) => {
       const { engines } = manifest.parse(JSON.parse(readFileSync(PACKAGE, 'utf8')));
-      const findings = await runChecks({
-        settings: await effectiveSettings(context.environment, options.url, context.fetch),
+      const settings = await effectiveSettings(context.environment, options.url, context.fetch);
+      const deps: DoctorDeps = {
+        settings,
         node: { version: process.versions.node, range: engines.node },
         database: { probe: probePostgres, migrations: await readMigrations(MIGRATIONS) },
         redis: { probe: probeRedis, installed: installedRedisServer },
@@ -33,7 +43,9 @@ export function doctorCommand(program: Command, context: CliContext, end: (code:
         probeEndpoint: (endpoint) => probeEndpoint(endpoint, context.fetch),
         tryPort,
         fetch: context.fetch,
-      });
+        trySpeech,
+      };
+      const findings = await (speech ? runSpeechChecks(deps) : runChecks(deps));
       context.write(options.json ? `${JSON.stringify(findings, null, 2)}\n` : report(findings));
       end(findings.some(({ status }) => status === 'fail') ? EXIT.refused : EXIT.ok);
     });

@@ -11,6 +11,8 @@ export interface Finding {
   readonly message: string;
   /** How to fix it. */
   readonly remedy?: string;
+  /** Measured, in milliseconds. */
+  readonly latency?: Readonly<Record<string, number>>;
 }
 
 export function ok(name: string, message: string): Finding {

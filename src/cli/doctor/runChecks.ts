@@ -26,22 +26,34 @@ export interface DoctorDeps {
   readonly probeEndpoint: ProbeEndpoint;
   readonly tryPort: TryPort;
   readonly fetch: typeof fetch;
+  readonly trySpeech: (config: Config, unknown: ReadonlySet<string>) => Promise<Finding[]>;
 }
 
 /** Checks the settings and everything they refer to. Changes nothing. */
 export async function runChecks(deps: DoctorDeps): Promise<Finding[]> {
   const node = checkNode(deps.node.version, deps.node.range);
+  return [node, ...(await withConfig(deps, (config) => checkConfig(config, deps)))];
+}
+
+/** Tries the speech providers of the settings, which costs a little. */
+export async function runSpeechChecks(deps: DoctorDeps): Promise<Finding[]> {
+  return await withConfig(deps, (config) => deps.trySpeech(config, deps.settings.unknown));
+}
+
+async function withConfig(
+  deps: DoctorDeps,
+  check: (config: Config) => Promise<Finding[]>,
+): Promise<Finding[]> {
   let config: Config;
   try {
     config = loadConfig({ ...deps.settings.environment, ...placeholders(deps.settings.unknown) });
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    const problems = error.problems.map(({ variable, message }) =>
+    return error.problems.map(({ variable, message }) =>
       fail('settings', `${variable} ${message}`, `Correct ${variable} in the environment or in .env.`),
     );
-    return [node, ...problems];
   }
-  return [node, deps.settings.finding, ...(await checkConfig(config, deps))];
+  return [deps.settings.finding, ...(await check(config))];
 }
 
 /** A service's secrets that are unknown here are still set: the settings that depend on them stay valid. */
