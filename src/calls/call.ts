@@ -82,6 +82,8 @@ export interface CallSettings {
   readonly dynamicVariables?: Readonly<Record<string, unknown>>;
   /** Default: true, for outbound calls. */
   readonly detectAnsweringMachine?: boolean;
+  /** As the project's number says; absent where it leaves it to the agent. */
+  readonly noiseSuppression?: boolean;
   /** The trace that the call belongs to; absent without tracing. */
   readonly traceparent?: string;
   /** The numbers as requested, for trunks with the number format `as_given`; absent for inbound calls. */

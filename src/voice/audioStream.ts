@@ -51,7 +51,12 @@ export interface StreamInfo {
 export interface StreamOpening {
   /** As it is when the stream opens. */
   readonly session: Session;
-  readonly call?: { readonly facts: CallFacts; readonly detectsAnsweringMachine: boolean };
+  readonly call?: {
+    readonly facts: CallFacts;
+    readonly detectsAnsweringMachine: boolean;
+    /** As the number says. */
+    readonly noiseSuppression?: boolean | undefined;
+  };
 }
 
 export interface AudioStreamEvents {

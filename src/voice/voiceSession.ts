@@ -7,6 +7,7 @@ import type { NewSession, Session } from '../engine/session/session.ts';
 import type { CurrentNode } from '../engine/turn/delivery.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { TransferStatus } from '../media/agentStream/streamClient.ts';
+import type { NoiseSuppression } from '../providers/ports/noiseSuppression.ts';
 import type { Recognizer } from '../providers/ports/recognizer.ts';
 import type { Transcript } from '../providers/ports/speechToText.ts';
 import type { VoiceActivityDetection } from '../providers/ports/voiceActivity.ts';
@@ -16,8 +17,9 @@ import {
   type MachineKind,
 } from './answeringMachine/answeringMachineDetector.ts';
 import type { AudioStream } from './audioStream.ts';
-import { CallTranscription } from './recognition/callTranscription.ts';
-import { type RecognitionHints, recognizerAbilities } from './recognition/openTranscription.ts';
+import { CallNoise } from './recognition/callNoise.ts';
+import { CallRecognizers } from './recognition/callRecognizers.ts';
+import { recognizerAbilities } from './recognition/openTranscription.ts';
 import { SpeechRecognition } from './recognition/speechRecognition.ts';
 import type { CallSpeech, SessionSynthesis } from './speech/callSpeech.ts';
 import { STREAM_RESUMED } from './speech/fallbackPhrases.ts';
@@ -54,6 +56,8 @@ export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   readonly callSpeech?: CallSpeech | undefined;
   readonly speechToText: Recognizer;
   readonly voiceActivity: VoiceActivityDetection;
+  /** Absent where noise is not suppressed. */
+  readonly noiseSuppression?: NoiseSuppression | undefined;
   readonly clock: Clock;
   /** It is not known yet who has answered the call, and again whenever that changes. */
   readonly onAnsweredBy?: ((answeredBy: AnsweredBy) => void) | undefined;
@@ -65,6 +69,8 @@ export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
 export interface VoiceSessionOptions {
   readonly session: NewSession;
   readonly detectAnsweringMachine?: boolean;
+  /** As the call's number says. */
+  readonly noiseSuppression?: boolean | undefined;
   /** The agent has spoken in this session on a stream that was lost: it does not greet again. */
   readonly isResumed?: boolean;
 }
@@ -85,10 +91,8 @@ export class VoiceSession {
   readonly #deps: VoiceSessionDeps;
   readonly #settings: TurnSettings;
   readonly #history: SessionHistory;
-  readonly #transcription: CallTranscription;
-  /** What the recognizers are chosen by, and told, as the last node wanted it. */
-  #recognizedBy = '';
-  #recognizer: Recognizer;
+  readonly #recognizers: CallRecognizers;
+  readonly #noise: CallNoise;
   readonly #recognition: SpeechRecognition;
   readonly #agentTurns: AgentTurnQueue;
   readonly #turns: TurnController;
@@ -109,20 +113,21 @@ export class VoiceSession {
     this.#deps = deps;
     this.#firstInput = options.isResumed ? RESUME : BEGIN;
     const { stream, clock } = deps;
-    this.#recognizer = deps.speechToText;
     const abilities = recognizerAbilities(deps.speechToText);
-    this.#settings = new TurnSettings(abilities, (node) => this.#recognizeBy(node));
+    this.#settings = new TurnSettings(abilities, (current) => this.#onNode(current));
     this.#history = new SessionHistory(deps);
     deps.callSpeech?.listen((fallback) => this.#onFallback(fallback));
     if (options.detectAnsweringMachine)
       this.#machineDetector = new AnsweringMachineDetector(stream.info.sampleRateHz);
     this.#streamWatchdog = createWatchdog(clock, STREAM_TIMEOUT_MS, () => this.#close('no audio received'));
+    this.#recognizers = this.#createRecognizers();
+    const { sampleRateHz } = stream.info;
+    this.#noise = new CallNoise({ ...deps, sampleRateHz, ofNumber: options.noiseSuppression });
     this.#agentTurns = this.#createAgentTurns(options.session);
-    this.#transcription = this.#createTranscription();
     this.#recognition = this.#createRecognition();
     this.#turns = new TurnController({
       ...deps,
-      speechToText: this.#namedRecognizer,
+      speechToText: this.#recognizers,
       settings: this.#settings,
       recognition: this.#recognition,
       agentTurns: this.#agentTurns,
@@ -155,6 +160,7 @@ export class VoiceSession {
     this.#streamWatchdog.close();
     await this.#agentTurns.settled;
     this.#recognition.close();
+    this.#noise.close();
     for (const cleanup of this.#cleanups) cleanup();
     return {
       outcome: this.#outcome,
@@ -170,7 +176,7 @@ export class VoiceSession {
     const store = deps.checkpoints;
     return new AgentTurnQueue({
       ...deps,
-      speechToText: this.#namedRecognizer,
+      speechToText: this.#recognizers,
       session,
       checkpoints: store && new TurnCheckpoints({ ...deps, store }),
       settings: this.#settings,
@@ -188,7 +194,8 @@ export class VoiceSession {
       sampleRateHz,
       startSamples: stream.receivedSamples,
       detector: voiceActivity.open(sampleRateHz),
-      transcription: this.#transcription,
+      transcription: this.#recognizers.transcription,
+      clean: (frame) => this.#noise.clean(frame),
       agentFrame: () => this.#agentTurns.speech?.playout.lastFrame(),
       onFrame: (frame, atMs) => this.#onFrame(frame, atMs),
       onTranscript: (transcript) => this.#onTranscript(transcript),
@@ -196,58 +203,24 @@ export class VoiceSession {
     });
   }
 
-  #createTranscription(): CallTranscription {
-    const { clock, stream, callSpeech, speechToText, onError } = this.#deps;
-    const settings = this.#settings;
-    const transcription = new CallTranscription({
-      clock,
-      sampleRateHz: stream.info.sampleRateHz,
-      receivedSamples: () => stream.receivedSamples,
-      hints: () => ({
-        ...languageHint(settings),
-        expectedAnswers: settings.expectedAnswers,
-        keyterms: settings.node?.speech.recognition?.keyterms,
-      }),
+  #createRecognizers(): CallRecognizers {
+    return new CallRecognizers({
+      ...this.#deps,
+      settings: this.#settings,
       onInterim: (text) => this.#turns.onInterimTranscript(text),
       onRevised: (transcript) => this.#onTranscript(transcript),
       onTurnSignal: (signal) => this.#turns.onTurnSignal(signal),
-      onFailed: (error) => onError(error, 'speech recognition lost'),
-      onFallback: (from, to, error) => callSpeech?.leave('recognition', from, to, error),
-      onRecognizer: (recognizer) => {
-        this.#recognizer = recognizer;
-        settings.useRecognizer(recognizerAbilities(recognizer));
-      },
     });
-    // Else the first node says which vendor hears the caller.
-    if (!callSpeech) transcription.use([speechToText]);
-    return transcription;
+  }
+
+  #onNode(current: CurrentNode): void {
+    this.#recognizers.onNode(current);
+    this.#noise.onNode(current);
   }
 
   #onFallback(fallback: ProviderFallback): void {
     this.#history.addEvent('provider_fallback', { ...fallback });
-    // The next one may not tell turns.
-    if (fallback.kind === 'recognition') this.#settings.useRecognizer(recognizerAbilities(this.#recognizer));
-  }
-
-  /** By the name of the moment. */
-  get #namedRecognizer(): { readonly name: string } {
-    const nameOf = () => this.#recognizer.name;
-    return {
-      get name() {
-        return nameOf();
-      },
-    };
-  }
-
-  #recognizeBy({ speech }: CurrentNode): void {
-    const { callSpeech } = this.#deps;
-    const hint = languageHint(this.#settings);
-    const key = JSON.stringify([speech.recognition, speech.fallback?.recognition, hint]);
-    if (!callSpeech || key === this.#recognizedBy) return;
-    this.#recognizedBy = key;
-    void callSpeech.recognizersFor(speech).then((recognizers) => {
-      if (this.#recognizedBy === key) this.#transcription.use(recognizers);
-    });
+    if (fallback.kind === 'recognition') this.#recognizers.onFallback();
   }
 
   #onFrame(frame: Int16Array, atMs: number): void {
@@ -360,10 +333,4 @@ export class VoiceSession {
     this.#turns.dispatch({ type: 'session_ending' });
     this.#resolveClosed();
   }
-}
-
-/** A recognizer that is to tell languages apart is not bound to one. */
-function languageHint({ node, language }: TurnSettings): Pick<RecognitionHints, 'language' | 'languages'> {
-  const { languages = [] } = node ?? {};
-  return languages.length > 1 ? { languages } : { language };
 }

@@ -60,6 +60,8 @@ export interface AnsweredCall {
   readonly detectsAnsweringMachine: boolean;
   /** As detected so far; null before. */
   readonly answeredBy: AnsweredBy | null;
+  /** As its number says. */
+  readonly noiseSuppression?: boolean | undefined;
 }
 
 export interface VoiceSessionServer {
@@ -186,6 +188,7 @@ async function sessionOptions(
   return {
     session: { projectId, sessionId, channel, ...omitUndefined({ callId, traceparent }) },
     detectAnsweringMachine: call?.detectsAnsweringMachine ?? false,
+    noiseSuppression: call?.noiseSuppression,
     isResumed: session?.channel === channel && hasAgentSpoken(session),
   };
 }
@@ -222,7 +225,11 @@ async function failoverTexts(
   const release = session && (await releases.find(projectId, session.releaseId));
   const { variables = {} } = release ? session.state : {};
   const node = release?.pathway.nodes.find(({ id }) => id === session?.state.currentNodeId);
-  const { speech, language = DEFAULT_LANGUAGE } = currentSpeech(release?.agent ?? {}, node, variables);
+  const { speech, language = DEFAULT_LANGUAGE } = currentSpeech(
+    release?.agent.speech,
+    node?.data.speech,
+    variables,
+  );
   const { filler, apology } = fallbackPhrasesOf(language);
   const placeholder = release && fillerOf(release.agent, language, session.turn);
   const waiting = placeholder && renderTemplate(placeholder, variables, { onFailure: () => undefined });

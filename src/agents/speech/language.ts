@@ -1,9 +1,7 @@
 import { languageCode, matchLanguage } from '../../base/languageCode.ts';
-import type { AgentConfig } from '../agentConfig.ts';
-import type { PathwayNode } from '../pathway/schema/nodeSchema.ts';
 import { type SpeechConfig, type SynthesisChoice, speechOf } from './speechConfig.ts';
 
-type SpeakingAgent = Partial<Pick<AgentConfig, 'speech'>>;
+type Given = SpeechConfig | null | undefined;
 type Variables = Readonly<Record<string, unknown>>;
 
 /** The speech of a conversation at one moment. */
@@ -16,18 +14,13 @@ export interface CurrentSpeech {
   readonly languages: readonly string[];
 }
 
-/** What is spoken at a node, and heard. */
-export function currentSpeech(
-  agent: SpeakingAgent,
-  node: PathwayNode | undefined,
-  variables: Variables,
-): CurrentSpeech {
-  const own = node?.data.speech;
-  const config = speechOf(agent.speech, own);
+/** What is spoken at a node, and heard, by the speech of agent and node. */
+export function currentSpeech(agent: Given, node: Given, variables: Variables): CurrentSpeech {
+  const config = speechOf(agent, node ?? undefined);
   const language = languageAt(agent, node, variables);
   // A voice that the node names is meant for every language.
-  const voices = own?.synthesis?.voice === undefined ? config.voices : own.voices;
-  const isPinned = own?.recognition?.language !== undefined;
+  const voices = node?.synthesis?.voice === undefined ? config.voices : node.voices;
+  const isPinned = node?.recognition?.language !== undefined;
   return {
     speech: { ...config, synthesis: synthesisIn(language, config.synthesis, voices) },
     language,
@@ -36,16 +29,11 @@ export function currentSpeech(
 }
 
 /** The language of the conversation: the node's own, else the session's, else the agent's. */
-export function languageAt(
-  agent: SpeakingAgent,
-  node: PathwayNode | undefined,
-  variables: Variables,
-): string | undefined {
-  const own = node?.data.speech;
-  if (own?.recognition?.language !== undefined) return own.recognition.language;
+export function languageAt(agent: Given, node: Given, variables: Variables): string | undefined {
+  if (node?.recognition?.language !== undefined) return node.recognition.language;
   const { language } = variables;
   if (typeof language === 'string' && language !== '') return language;
-  const { recognition, languages } = speechOf(agent.speech, own);
+  const { recognition, languages } = speechOf(agent, node ?? undefined);
   return recognition?.language ?? languages?.[0];
 }
 

@@ -76,6 +76,12 @@ export const speech = z
       .max(MAX_PRONUNCIATIONS)
       .optional()
       .describe('How words are said, in the order of precedence.'),
+    noiseSuppression: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether noise is removed from what the recognition hears; the recording keeps it. A number’s own setting goes before the agent’s. Default: false.',
+      ),
     fallback: z
       .strictObject({
         recognition: z
@@ -119,6 +125,7 @@ export function speechOf(
     languages: node.languages ?? agent.languages,
     voices: { ...agent.voices, ...node.voices },
     pronunciations: node.pronunciations ?? agent.pronunciations,
+    noiseSuppression: node.noiseSuppression ?? agent.noiseSuppression,
     fallback: { ...agent.fallback, ...node.fallback },
   };
 }

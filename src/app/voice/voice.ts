@@ -11,6 +11,7 @@ import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { createLocalTextToSpeech } from '../../providers/local/textToSpeech.ts';
 import { forWholeTexts } from '../../providers/synthesis/wholeTexts.ts';
 import { createRnnoiseVad } from '../../providers/vad/rnnoise.ts';
+import { createRnnoiseSuppression } from '../../providers/vad/rnnoiseSuppression.ts';
 import { createWebrtcVad } from '../../providers/vad/webrtc.ts';
 import { createVoiceSessionServer, type VoiceSessionServer } from '../../voice/voiceSessionServer.ts';
 import type { Lifecycle } from '../lifecycle.ts';
@@ -52,7 +53,11 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
       async find(projectId, callId) {
         const call = await stores.calls.find(projectId, callId);
         if (!call) return undefined;
-        return { detectsAnsweringMachine: detectsAnsweringMachine(call), answeredBy: call.answeringMachine };
+        return {
+          detectsAnsweringMachine: detectsAnsweringMachine(call),
+          answeredBy: call.answeringMachine,
+          noiseSuppression: call.settings.noiseSuppression,
+        };
       },
       async setAnsweredBy(callId, answeringMachine) {
         await stores.calls.update(callId, null, { answeringMachine });
@@ -61,6 +66,7 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
     releases: stores.releases,
     checkpoints: turnCheckpoints,
     voiceActivity: activity,
+    noiseSuppression: createRnnoiseSuppression(),
     speechToText,
     textToSpeech,
     onSpokenTurn: metrics.turn,

@@ -26,6 +26,12 @@ const fields = {
     .boolean()
     .nullable()
     .describe('Whether calls of the number are recorded, unless the call says; null: as the agent says.'),
+  noiseSuppression: z
+    .boolean()
+    .nullable()
+    .describe(
+      'Whether noise is removed from what the agent’s speech recognition hears; null: as the agent says.',
+    ),
   media: callMedia.nullable(),
   startNodeId: idSchema
     .nullable()
@@ -47,6 +53,7 @@ export const phoneNumberInput = z.strictObject({
   outboundStatus: fields.outboundStatus.default('active'),
   inboundEnabled: fields.inboundEnabled.default(false),
   record: fields.record.default(null),
+  noiseSuppression: fields.noiseSuppression.default(null),
   media: fields.media.default(null),
   startNodeId: fields.startNodeId.default(null),
   variables: settableVariables.default({}),

@@ -17,7 +17,11 @@ export interface AgentStream {
   /** On the call's first stream. */
   readonly opening?: {
     readonly session: Session;
-    readonly call: { readonly facts: CallFacts; readonly detectsAnsweringMachine: boolean };
+    readonly call: {
+      readonly facts: CallFacts;
+      readonly detectsAnsweringMachine: boolean;
+      readonly noiseSuppression?: boolean | undefined;
+    };
   };
 }
 
@@ -52,7 +56,11 @@ export async function streamTargetOf(
   const nodeUrl = await deps.voiceNodes.select(callId);
   const opening = started && {
     session: started,
-    call: { facts: callFacts(call), detectsAnsweringMachine: detectsAnsweringMachine(call) },
+    call: {
+      facts: callFacts(call),
+      detectsAnsweringMachine: detectsAnsweringMachine(call),
+      ...omitUndefined({ noiseSuppression: settings.noiseSuppression }),
+    },
   };
   const agentStream = {
     projectId,

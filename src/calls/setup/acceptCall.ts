@@ -218,6 +218,7 @@ function queuedCall(
       maxDurationSeconds,
       record,
       media: order.media ?? from.media,
+      ...(from.noiseSuppression === null ? {} : { noiseSuppression: from.noiseSuppression }),
       detectAnsweringMachine,
       ...(dynamicVariables ? { dynamicVariables } : {}),
       ...(traceparent === undefined ? {} : { traceparent }),

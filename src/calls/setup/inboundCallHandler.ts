@@ -185,6 +185,7 @@ function inboundCallOf(
       maxDurationSeconds: DEFAULT_MAX_DURATION_SECONDS,
       record: number.record ?? recording.inbound,
       media: number.media,
+      ...(number.noiseSuppression === null ? {} : { noiseSuppression: number.noiseSuppression }),
       dynamicVariables: variablesOf(inbound, number),
       ...(traceparent === undefined ? {} : { traceparent }),
     },

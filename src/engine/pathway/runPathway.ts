@@ -327,7 +327,7 @@ async function knowledgeFor(turn: TurnContext, node: PathwayNode): Promise<reado
 /** The conversation goes on in the language that the person has switched to. */
 function switchLanguage({ request: { input }, release, journal }: TurnContext, node?: PathwayNode): void {
   if (input.kind !== 'user_message' || input.language === undefined) return;
-  const current = currentSpeech(release.agent, node, journal.variables);
+  const current = currentSpeech(release.agent.speech, node?.data.speech, journal.variables);
   const language = switchedLanguage(input.language, current);
   if (language !== undefined) journal.setVariable('language', language, 'heard');
 }

@@ -115,7 +115,7 @@ export function currentNodeOf(
   return {
     node,
     turnDetection: turnDetectionOf(agent.turnDetection, node.data.turnDetection),
-    ...currentSpeech(agent, node, variables),
+    ...currentSpeech(agent.speech, node.data.speech, variables),
     digits,
     expectedAnswers: answered.flatMap(({ data }) => data.expectedAnswers ?? []),
     silenceEdgeMs: silences.length > 0 ? Math.min(...silences) : undefined,

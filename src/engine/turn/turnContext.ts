@@ -174,7 +174,7 @@ export function currentNode({ graph, journal }: Pick<TurnContext, 'graph' | 'jou
 
 /** The language of the conversation; undefined where nothing says. */
 export function languageOf(turn: TurnContext): string | undefined {
-  return languageAt(turn.release.agent, currentNode(turn), turn.journal.variables);
+  return languageAt(turn.release.agent.speech, currentNode(turn)?.data.speech, turn.journal.variables);
 }
 
 /** The stable prompt and the conversation so far. */

@@ -21,6 +21,8 @@ export interface SpeechRecognitionDeps {
   readonly startSamples: number;
   readonly detector: VoiceActivityDetector;
   readonly transcription: Transcription;
+  /** What is transcribed of a frame; all else goes by the frame itself. Default: the frame. */
+  readonly clean?: (frame: Int16Array) => Int16Array;
   /** The agent's audio of the last 20 ms, for echo detection; undefined for silence. */
   readonly agentFrame: () => Int16Array | undefined;
   /** Called with each 20 ms frame and its end on the stream's clock. The frame is valid during the call only. */
@@ -154,7 +156,8 @@ export class SpeechRecognition {
     this.#activity = detectSpeech(this.#activity, isSpeech && verdict === 'not_echo', atMs);
     if (this.utterance?.lastVoicedMs === atMs) this.#speechEnd.push(this.#frame, atMs);
     const isEcho = isSpeech && verdict !== 'not_echo';
-    this.#deps.transcription.push(this.#frame, { utterance: this.utterance, atMs, isEcho });
+    const { transcription, clean } = this.#deps;
+    transcription.push(clean?.(this.#frame) ?? this.#frame, { utterance: this.utterance, atMs, isEcho });
     this.#deps.onFrame(this.#frame, atMs);
   }
 

@@ -161,6 +161,14 @@ describe('acceptCall', () => {
     expect(inserted.map(({ settings }) => settings.media)).toEqual([media, own]);
   });
 
+  test('has the noise suppression of its number, which may leave it to the agent', async () => {
+    for (const noiseSuppression of [null, true, false]) {
+      [phoneNumber, holder] = [makeNumber({ noiseSuppression }), undefined];
+      await accept();
+    }
+    expect(inserted.map(({ settings }) => settings.noiseSuppression)).toEqual([undefined, true, false]);
+  });
+
   test.each([
     [undefined, null, { outbound: true }, true],
     [null, null, { outbound: false }, false],

@@ -10,6 +10,7 @@ const unused = () => Promise.reject(new Error('not used here'));
 const NUMBER = {
   inboundEnabled: true,
   record: null,
+  noiseSuppression: null,
   trunkIds: [],
   number: '+886223456789',
   media: null,

@@ -21,6 +21,8 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'engine/session/sessionFacts.test.ts › tell the model the numbers where shareCallerNumber is %s',
       sessionIdleMinutes:
         'engine/session/sessionIdleMinutes.integration.test.ts › A chat that was left ends after the agent’s sessionIdleMinutes, with its webhooks due',
+      'speech.noiseSuppression':
+        'voice/session/noiseSuppression.test.ts › noiseSuppression of %j: the recognition hears %s',
       'speech.languages':
         'voice/session/languages.test.ts › languages and voices of the %s: the answer is in the language that was heard',
       'speech.voices':
@@ -136,6 +138,8 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
       'data.turn.maxPauseMs':
         'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
+      'data.speech.noiseSuppression':
+        'voice/session/noiseSuppression.test.ts › noiseSuppression of %j: the recognition hears %s',
       'data.speech.languages':
         'voice/session/languages.test.ts › languages and voices of the %s: the answer is in the language that was heard',
       'data.speech.voices':

@@ -60,6 +60,8 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
       outboundStatus: 'calls/setup/acceptCall.test.ts › refuses %s',
       inboundEnabled: 'e2e/phone/inbound.realtime.test.ts › to %s gets 404',
       record: 'e2e/phone/inbound.realtime.test.ts › leaves no recording where %s',
+      noiseSuppression:
+        'calls/setup/acceptCall.test.ts › has the noise suppression of its number, which may leave it to the agent',
       'media.url': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
       'media.dialect': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
       startNodeId:

@@ -19,6 +19,7 @@ const held = (projectId: string, number: string, more: Partial<HeldNumber> = {})
   outboundStatus: 'active',
   inboundEnabled: true,
   record: null,
+  noiseSuppression: null,
   media: null,
   startNodeId: null,
   variables: {},

@@ -57,6 +57,7 @@ export interface SimulatedCallOptions {
   readonly model?: ChatModel;
   readonly speechToText?: Recognizer;
   readonly textToSpeech?: TextToSpeech;
+  readonly noiseSuppression?: VoiceSessionDeps['noiseSuppression'];
   /** What agent and nodes name. */
   readonly providers?: CallProviders;
 }
@@ -164,6 +165,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
     synthesis,
     checkpoints,
     voiceActivity: loudActivity,
+    noiseSuppression: options.noiseSuppression,
     clock,
     onError,
   };

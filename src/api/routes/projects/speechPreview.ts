@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text } from '../../../agents/pathway/schema/fields.ts';
 import { currentSpeech } from '../../../agents/speech/language.ts';
-import { speech, speechOf } from '../../../agents/speech/speechConfig.ts';
+import { speech } from '../../../agents/speech/speechConfig.ts';
 import { notFound } from '../../../base/errors.ts';
 import { wavHeader } from '../../../media/wav.ts';
 import { MAX_PREVIEW_CHARACTERS } from '../../../voice/speechPreview.ts';
@@ -57,8 +57,7 @@ export function speechPreviewRoute(app: App, { storage, rateLimiter, speechPrevi
       );
       const agent = await storage.stores.agents.find(projectId);
       if (!agent) throw notFound('Agent');
-      const merged = speechOf(agent.config.speech, request.body.speech);
-      const current = currentSpeech({ speech: merged }, undefined, {});
+      const current = currentSpeech(agent.config.speech, request.body.speech, {});
       const config = { ...current.speech, language: current.language };
       try {
         const { samples, sampleRateHz } = await speechPreview.say(

@@ -16,6 +16,7 @@ interface Row {
   outbound_status: PhoneNumber['outboundStatus'];
   inbound_enabled: boolean;
   record: boolean | null;
+  noise_suppression: boolean | null;
   media: PhoneNumber['media'];
   start_node_id: string | null;
   variables: PhoneNumber['variables'];
@@ -26,7 +27,7 @@ interface Row {
 }
 
 const COLUMNS = `
-  id, project_id, number, outbound_status, inbound_enabled, record, media, start_node_id, variables, verified,
+  id, project_id, number, outbound_status, inbound_enabled, record, noise_suppression, media, start_node_id, variables, verified,
     created_at, updated_at,
     (SELECT coalesce(array_agg(trunk_id::text ORDER BY position), '{}') FROM phone_number_trunks
      WHERE phone_number_id = phone_numbers.id) AS trunk_ids`;
@@ -46,8 +47,8 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
       const insert = database.query(
         `INSERT INTO phone_numbers
            (id, project_id, number, outbound_status, inbound_enabled, media, verified, created_at, updated_at,
-            start_node_id, variables, record)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11)`,
+            start_node_id, variables, record, noise_suppression)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12)`,
         [
           id,
           projectId,
@@ -60,6 +61,7 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
           input.startNodeId,
           storableJson(input.variables),
           input.record,
+          input.noiseSuppression,
         ],
       );
       await orNumberTaken(insert, input.number);
@@ -101,6 +103,7 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
            start_node_id = CASE WHEN $10 THEN $11 ELSE start_node_id END,
            variables = coalesce($12::jsonb, variables),
            record = CASE WHEN $13 THEN $14 ELSE record END,
+           noise_suppression = CASE WHEN $15 THEN $16 ELSE noise_suppression END,
            is_duplicate = is_duplicate AND number = coalesce($3, number),
            updated_at = $8
          WHERE project_id = $1 AND id = $2 RETURNING id`,
@@ -119,6 +122,8 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
           patch.variables ? storableJson(patch.variables) : null,
           patch.record !== undefined,
           patch.record ?? null,
+          patch.noiseSuppression !== undefined,
+          patch.noiseSuppression ?? null,
         ],
       );
       const [updated] = await orNumberTaken(update, patch.number ?? '');
@@ -191,6 +196,7 @@ function fromRow(row: Row): PhoneNumber {
     outboundStatus: row.outbound_status,
     inboundEnabled: row.inbound_enabled,
     record: row.record,
+    noiseSuppression: row.noise_suppression,
     media: row.media,
     startNodeId: row.start_node_id,
     variables: row.variables,

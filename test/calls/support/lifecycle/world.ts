@@ -24,6 +24,7 @@ export function createWorld(
     outboundStatus: 'active',
     inboundEnabled: true,
     record: null,
+    noiseSuppression: null,
     media: null,
     startNodeId: null,
     variables: {},

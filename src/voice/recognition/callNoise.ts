@@ -1,0 +1,50 @@
+import type { CurrentNode } from '../../engine/turn/delivery.ts';
+import type { NoiseSuppression, NoiseSuppressor } from '../../providers/ports/noiseSuppression.ts';
+
+export interface CallNoiseDeps {
+  /** Absent where noise is not suppressed at all. */
+  readonly noiseSuppression?: NoiseSuppression | undefined;
+  /** As the call's number says; goes before the agent. */
+  readonly ofNumber?: boolean | undefined;
+  readonly sampleRateHz: number;
+  readonly onError: (error: unknown, message: string) => void;
+}
+
+/** Removes the noise of one call at the nodes that want it. */
+export class CallNoise {
+  readonly #deps: CallNoiseDeps;
+  #isWanted = false;
+  #suppressor: NoiseSuppressor | undefined;
+
+  constructor(deps: CallNoiseDeps) {
+    this.#deps = deps;
+  }
+
+  onNode({ node, speech }: CurrentNode): void {
+    const { noiseSuppression, ofNumber, sampleRateHz, onError } = this.#deps;
+    const isWanted = node.data.speech?.noiseSuppression ?? ofNumber ?? speech.noiseSuppression ?? false;
+    if (!noiseSuppression || isWanted === this.#isWanted) return;
+    this.close();
+    this.#isWanted = isWanted;
+    if (!isWanted) return;
+    noiseSuppression.open(sampleRateHz).then(
+      (suppressor) => {
+        if (this.#isWanted && !this.#suppressor) this.#suppressor = suppressor;
+        else suppressor.close();
+      },
+      (error: unknown) => onError(error, 'noise suppression not available'),
+    );
+  }
+
+  /** @returns The frame as it was while nothing is suppressed; valid until the next call. */
+  clean(frame: Int16Array): Int16Array {
+    return this.#suppressor?.process(frame) ?? frame;
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#isWanted = false;
+    this.#suppressor?.close();
+    this.#suppressor = undefined;
+  }
+}
