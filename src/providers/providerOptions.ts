@@ -37,6 +37,8 @@ export interface TextToSpeechOptions extends ProviderOptions {
   readonly model?: string | undefined;
   /** The same. */
   readonly voice?: string | undefined;
+  /** What only this vendor knows, by the names of its API. */
+  readonly options?: unknown;
   /** What a base URL of a user is held to; absent for one that the operator has configured. */
   readonly guard?: WebSocketGuard | undefined;
 }

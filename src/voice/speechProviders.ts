@@ -17,12 +17,19 @@ export interface CallProviders {
   recognizers(config: SpeechConfig): Promise<readonly Recognizer[]>;
   /** The same for speech synthesis. */
   synthesizers(config: SpeechConfig): Promise<readonly Synthesizer[]>;
+  /** Whether the project has credentials of its own for the providers of the settings. */
+  ownDefaults(): Promise<OwnDefaults>;
   /** Whether a vendor has not failed just now. */
   isWorking(vendor: Synthesizer): boolean;
   /** It has spoken, or failed. */
   report(vendor: Synthesizer, error: unknown): void;
   /** The call is over. Idempotent. */
   close(): void;
+}
+
+export interface OwnDefaults {
+  readonly recognition: boolean;
+  readonly synthesis: boolean;
 }
 
 /** A vendor was left for the next one. */

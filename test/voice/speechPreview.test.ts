@@ -16,6 +16,7 @@ function previewBy(synthesizer = scriptedSynthesizer()) {
         return {
           recognizers: async () => [],
           synthesizers: async () => [synthesizer],
+          ownDefaults: async () => ({ recognition: false, synthesis: false }),
           isWorking: () => true,
           report: () => undefined,
           close() {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { RECOGNITION_PROVIDERS, SYNTHESIS_PROVIDERS } from '../../providers/ports/providerNames.ts';
+import { recognitionOptions, synthesisOptions } from '../../providers/ports/vendorOptions.ts';
 import { languageTag } from '../fields.ts';
 import { jsonObjectSchema, text } from '../pathway/schema/fields.ts';
 
@@ -35,6 +36,13 @@ const synthesis = z.strictObject({
   provider: z.enum(SYNTHESIS_PROVIDERS).optional().describe('Default: the installation’s.'),
   model: name.optional().describe('Default: the installation’s, or the provider’s own.'),
   voice: name.optional().describe('The provider’s name of a voice. Default: the installation’s.'),
+  speed: z
+    .number()
+    .min(0.5)
+    .max(2)
+    .optional()
+    .describe('1 is the voice’s own pace. Default: 1; in `fallback`, that of `synthesis`.'),
+  options: jsonObjectSchema.optional().describe('What only this provider knows, by the names of its API.'),
 });
 const languages = z
   .array(languageTag)
@@ -63,12 +71,8 @@ const voices = z
 
 export const speech = z
   .strictObject({
-    recognition: recognition.optional(),
-    synthesis: synthesis
-      .extend({
-        speed: z.number().min(0.5).max(2).optional().describe('1 is the voice’s own pace, and the default.'),
-      })
-      .optional(),
+    recognition: recognition.superRefine(refuseUnknownRecognitionOptions).optional(),
+    synthesis: synthesis.superRefine(refuseUnknownSynthesisOptions).optional(),
     languages: languages.optional(),
     voices: voices.optional(),
     pronunciations: z
@@ -85,11 +89,11 @@ export const speech = z
     fallback: z
       .strictObject({
         recognition: z
-          .array(recognition.required({ provider: true }))
+          .array(recognition.required({ provider: true }).superRefine(refuseUnknownRecognitionOptions))
           .max(MAX_FALLBACKS)
           .optional(),
         synthesis: z
-          .array(synthesis.required({ provider: true }))
+          .array(synthesis.required({ provider: true }).superRefine(refuseUnknownSynthesisOptions))
           .max(MAX_FALLBACKS)
           .optional(),
       })
@@ -102,6 +106,38 @@ export const speech = z
   .meta({
     examples: [{ recognition: { provider: 'openai', language: 'en' }, synthesis: { voice: 'alloy' } }],
   });
+
+type Issue = { readonly path: PropertyKey[]; readonly message: string };
+
+/** What is wrong with a provider's options, by their place in them. */
+export function wrongOptions(provider: string, schema: z.ZodType, options: unknown): Issue[] {
+  const { error } = schema.safeParse(options);
+  return (error?.issues ?? []).flatMap((issue): Issue[] => {
+    if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, message: issue.message }];
+    return issue.keys.map((key) => ({ path: [...issue.path, key], message: `is no option of ${provider}` }));
+  });
+}
+
+function refuseUnknownRecognitionOptions(
+  { provider, model, options }: z.infer<typeof recognition>,
+  context: z.core.$RefinementCtx,
+): void {
+  if (provider === undefined || options === undefined) return;
+  refuse(wrongOptions(provider, recognitionOptions(provider, model, options), options), context);
+}
+
+function refuseUnknownSynthesisOptions(
+  { provider, options }: z.infer<typeof synthesis>,
+  context: z.core.$RefinementCtx,
+): void {
+  if (provider === undefined || options === undefined) return;
+  refuse(wrongOptions(provider, synthesisOptions(provider), options), context);
+}
+
+function refuse(issues: readonly Issue[], context: z.core.$RefinementCtx): void {
+  for (const { path, message } of issues)
+    context.addIssue({ code: 'custom', path: ['options', ...path], message });
+}
 
 export type SpeechConfig = z.infer<typeof speech>;
 export type RecognitionChoice = NonNullable<SpeechConfig['recognition']>;

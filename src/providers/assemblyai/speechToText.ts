@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { languageCode } from '../../base/languageCode.ts';
 import { speechRateHz } from '../../media/resample/resampler.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
+import { ASSEMBLYAI_OPTIONS } from '../ports/vendorOptions.ts';
 import {
   encodeL16,
   type ProtocolConnection,
@@ -23,14 +24,6 @@ const MIN_CHUNK_MS = 50;
 const MAX_AGE_MS = 170 * 60_000;
 /** Of an account or a request that would be refused again; the others may pass. */
 const REFUSED_CODES = new Set([1008, 3006, 4000, 4001, 4002, 4003, 4101]);
-
-const ASSEMBLYAI_OPTIONS = z.strictObject({
-  end_of_turn_confidence_threshold: z.number().min(0).max(1).optional(),
-  min_turn_silence: z.int().min(0).max(10_000).optional(),
-  max_turn_silence: z.int().min(0).max(10_000).optional(),
-  vad_threshold: z.number().min(0).max(1).optional(),
-  filter_profanity: z.boolean().optional(),
-});
 
 const turn = z.object({
   turn_order: z.number(),

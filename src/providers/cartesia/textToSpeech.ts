@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { languageCode } from '../../base/languageCode.ts';
+import { omitUndefined } from '../../base/omitUndefined.ts';
 import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
+import { CARTESIA_OPTIONS } from '../ports/vendorOptions.ts';
 import { webSocketUrl } from '../sockets/target.ts';
 import {
   clampedSpeed,
@@ -46,18 +48,24 @@ const message = z.union([
   z.object({ type: z.enum(['flush_done', 'phoneme_timestamps']) }),
 ]);
 
-/** Streaming synthesis by Cartesia. @see https://docs.cartesia.ai/api-reference/tts/websocket */
+/**
+ * Streaming synthesis by Cartesia.
+ *
+ * @throws {ZodError} When the options are not the vendor's.
+ * @see https://docs.cartesia.ai/api-reference/tts/websocket
+ */
 export function createCartesiaTextToSpeech(deps: VendorSynthesizerDeps): StreamingTextToSpeech {
   const url = webSocketUrl(deps.baseUrl, '/tts/websocket').href;
   const key = deps.apiKey === undefined ? {} : { 'X-API-Key': deps.apiKey };
   const headers = { ...key, 'Cartesia-Version': API_VERSION };
+  const options = CARTESIA_OPTIONS.parse(deps.options ?? {});
   const protocol: SynthesisProtocol = {
     name: 'cartesia',
     sampleRateHz: SAMPLE_RATE_HZ,
     maxTexts: MAX_TEXTS,
     namesAudio: true,
     target: () => ({ url, headers }),
-    open: () => new CartesiaConnection(deps),
+    open: () => new CartesiaConnection(deps, options),
   };
   return createSocketSynthesizer(protocol, deps);
 }
@@ -75,14 +83,17 @@ interface Text {
 
 class CartesiaConnection implements SynthesisProtocolConnection {
   readonly #defaults: Pick<SpokenVoice, 'model' | 'voice'>;
+  readonly #options: z.infer<typeof CARTESIA_OPTIONS>;
   readonly #texts = new Map<string, Text>();
 
-  constructor(defaults: Pick<SpokenVoice, 'model' | 'voice'>) {
+  constructor(defaults: Pick<SpokenVoice, 'model' | 'voice'>, options: z.infer<typeof CARTESIA_OPTIONS>) {
     this.#defaults = defaults;
+    this.#options = options;
   }
 
   begin(id: string, voice: SpokenVoice): string[] {
     const speed = clampedSpeed(voice.speed, SLOWEST, FASTEST);
+    const generation = omitUndefined({ ...this.#options, speed });
     const settings = {
       model_id: voice.model ?? this.#defaults.model ?? DEFAULT_MODEL,
       voice: { mode: 'id', id: voice.voice ?? this.#defaults.voice ?? DEFAULT_VOICE },
@@ -90,7 +101,7 @@ class CartesiaConnection implements SynthesisProtocolConnection {
       language: languageCode(voice.language),
       max_buffer_delay_ms: MAX_BUFFER_DELAY_MS,
       add_timestamps: true,
-      ...(speed === undefined ? {} : { generation_config: { speed } }),
+      ...(Object.keys(generation).length === 0 ? {} : { generation_config: generation }),
     };
     const decoder = new L16Decoder(SAMPLE_RATE_HZ);
     this.#texts.set(id, { id, settings, decoder, contexts: 1, offsetMs: 0, isEnded: false });

@@ -27,6 +27,8 @@ const message = z.discriminatedUnion('type', [
 export interface CustomSpeechToTextDeps extends SocketRecognizerDeps {
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
+  /** The server's own. */
+  readonly options?: unknown;
 }
 
 /** Recognition by a server of the user's own that speaks `stt.callway.v1`. @see docs/guides/speech.md */
@@ -34,7 +36,7 @@ export function createCustomSpeechToText(deps: CustomSpeechToTextDeps): Streamin
   return createSocketRecognizer(customProtocol(deps), deps);
 }
 
-function customProtocol({ baseUrl, apiKey }: CustomSpeechToTextDeps): RecognitionProtocol {
+function customProtocol({ baseUrl, apiKey, options }: CustomSpeechToTextDeps): RecognitionProtocol {
   return {
     name: 'custom',
     secret: apiKey,
@@ -56,6 +58,7 @@ function customProtocol({ baseUrl, apiKey }: CustomSpeechToTextDeps): Recognitio
           language,
           languages,
           keyterms,
+          options,
         }),
         goodbye: JSON.stringify({ type: 'stop' }),
         encode: encodeL16,

@@ -30,6 +30,8 @@ export interface CustomTextToSpeechDeps extends SynthesisLineDeps {
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly voice?: string | undefined;
+  /** The server's own. */
+  readonly options?: unknown;
 }
 
 /** Synthesis by a server of the user's own that speaks `tts.callway.v1`. @see docs/guides/speech.md */
@@ -37,7 +39,7 @@ export function createCustomTextToSpeech(deps: CustomTextToSpeechDeps): Streamin
   return createSocketSynthesizer(customProtocol(deps), deps);
 }
 
-function customProtocol({ baseUrl, apiKey, voice: defaultVoice }: CustomTextToSpeechDeps): SynthesisProtocol {
+function customProtocol({ baseUrl, apiKey, voice, options }: CustomTextToSpeechDeps): SynthesisProtocol {
   return {
     name: 'custom',
     sampleRateHz: SAMPLE_RATE_HZ,
@@ -49,11 +51,11 @@ function customProtocol({ baseUrl, apiKey, voice: defaultVoice }: CustomTextToSp
       subprotocol: SUBPROTOCOL,
       ...bearer(apiKey),
     }),
-    open: () => customConnection(defaultVoice),
+    open: () => customConnection(voice, options),
   };
 }
 
-function customConnection(defaultVoice: string | undefined): SynthesisProtocolConnection {
+function customConnection(defaultVoice: string | undefined, options: unknown): SynthesisProtocolConnection {
   const decoder = new L16Decoder(SAMPLE_RATE_HZ);
   return {
     begin(id, { language, voice = defaultVoice, speed }) {
@@ -65,6 +67,7 @@ function customConnection(defaultVoice: string | undefined): SynthesisProtocolCo
         voice,
         language,
         speed,
+        options,
       };
       return [JSON.stringify(start)];
     },

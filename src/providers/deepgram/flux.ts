@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { languageCode } from '../../base/languageCode.ts';
 import { speechRateHz } from '../../media/resample/resampler.ts';
 import type { RecognitionEvent, TurnTranscript } from '../ports/streamingSpeechToText.ts';
+import { FLUX_OPTIONS } from '../ports/vendorOptions.ts';
 import {
   type ProtocolConnection,
   type ProtocolOptions,
@@ -17,18 +18,6 @@ const ENGLISH_MODEL = 'flux-general-en';
 const MULTILINGUAL_MODEL = 'flux-general-multi';
 /** What the model is trained on. */
 const CHUNK_MS = 80;
-/** Without a threshold there are no eager ends. */
-const EAGER_EOT_THRESHOLD = 0.5;
-
-const FLUX_OPTIONS = z.strictObject({
-  eager_eot_threshold: z.number().min(0.3).max(0.9).default(EAGER_EOT_THRESHOLD),
-  eot_threshold: z.number().min(0.5).max(0.9).optional(),
-  eot_timeout_ms: z.int().min(500).max(10_000).optional(),
-  numerals: z.boolean().optional(),
-  profanity_filter: z.boolean().optional(),
-  mip_opt_out: z.boolean().optional(),
-});
-
 const turnInfo = z.object({
   event: z.string(),
   transcript: z.string(),

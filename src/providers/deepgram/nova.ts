@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { speechRateHz } from '../../media/resample/resampler.ts';
 import type { RecognitionEvent } from '../ports/streamingSpeechToText.ts';
+import { NOVA_OPTIONS } from '../ports/vendorOptions.ts';
 import {
   type HeardWord,
   type ProtocolConnection,
@@ -14,22 +15,8 @@ import { SentAudio } from './sentAudio.ts';
 import { authorization, type DeepgramSettings } from './settings.ts';
 
 const CHUNK_MS = 40;
-/** Silence that ends a segment. */
-const ENDPOINTING_MS = 300;
-/** Time without a word that ends an utterance; the least that the vendor takes. */
-const UTTERANCE_END_MS = 1000;
 /** The connection is closed after 10 s without audio. */
 const KEEP_ALIVE_MS = 4000;
-
-const NOVA_OPTIONS = z.strictObject({
-  endpointing: z.int().min(10).max(5000).default(ENDPOINTING_MS),
-  utterance_end_ms: z.int().min(1000).max(5000).default(UTTERANCE_END_MS),
-  punctuate: z.boolean().default(true),
-  smart_format: z.boolean().optional(),
-  numerals: z.boolean().optional(),
-  profanity_filter: z.boolean().optional(),
-  mip_opt_out: z.boolean().optional(),
-});
 
 const alternative = z.object({
   transcript: z.string(),

@@ -1,4 +1,5 @@
 import type { StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
+import { isFluxModel } from '../ports/vendorOptions.ts';
 import { createSocketRecognizer, type VendorRecognizerDeps } from '../recognition/socketRecognizer.ts';
 import { fluxProtocol } from './flux.ts';
 import { novaProtocol } from './nova.ts';
@@ -12,7 +13,9 @@ import { DEEPGRAM_BASE_URL } from './settings.ts';
 export function createDeepgramSpeechToText(deps: VendorRecognizerDeps): StreamingSpeechToText {
   const { baseUrl = DEEPGRAM_BASE_URL, apiKey, model, options = {} } = deps;
   const settings = { baseUrl, apiKey, options };
-  const isFlux = model === undefined || model.startsWith('flux');
-  const protocol = isFlux ? fluxProtocol({ ...settings, model }) : novaProtocol({ ...settings, model });
+  const protocol =
+    model === undefined || isFluxModel(model)
+      ? fluxProtocol({ ...settings, model })
+      : novaProtocol({ ...settings, model });
   return createSocketRecognizer(protocol, deps);
 }

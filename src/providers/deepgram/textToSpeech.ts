@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
+import { AURA_OPTIONS } from '../ports/vendorOptions.ts';
 import { type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
 import {
   clampedSpeed,
@@ -28,28 +29,35 @@ const message = z.object({
 /**
  * Streaming synthesis by Deepgram Aura. Texts have no names: a connection speaks one after the other.
  *
+ * @throws {ZodError} When the options are not the vendor's.
  * @see https://developers.deepgram.com/docs/streaming-text-to-speech
  */
 export function createDeepgramTextToSpeech(deps: VendorSynthesizerDeps): StreamingTextToSpeech {
+  const options = AURA_OPTIONS.parse(deps.options ?? {});
   const protocol: SynthesisProtocol = {
     name: 'deepgram',
     sampleRateHz: SAMPLE_RATE_HZ,
     maxTexts: 1,
     namesAudio: true,
-    target: (voice) => target(deps, voice),
+    target: (voice) => target(deps, options, voice),
     open: () => new DeepgramConnection(),
   };
   return createSocketSynthesizer(protocol, deps);
 }
 
 /** A voice is a model, and speaks one language. */
-function target(deps: VendorSynthesizerDeps, { voice, model, speed }: SpokenVoice): WebSocketTarget {
+function target(
+  deps: VendorSynthesizerDeps,
+  options: z.infer<typeof AURA_OPTIONS>,
+  { voice, model, speed }: SpokenVoice,
+): WebSocketTarget {
   const pace = clampedSpeed(speed, SLOWEST, FASTEST);
   const url = webSocketUrl(deps.baseUrl, '/v1/speak', {
     model: voice ?? model ?? deps.voice ?? deps.model ?? DEFAULT_VOICE,
     encoding: 'linear16',
     sample_rate: String(SAMPLE_RATE_HZ),
     ...(pace === undefined ? {} : { speed: String(pace) }),
+    ...options,
   });
   return {
     url: url.href,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { languageCode } from '../../base/languageCode.ts';
 import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
+import { ELEVENLABS_OPTIONS } from '../ports/vendorOptions.ts';
 import { type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
 import {
   clampedSpeed,
@@ -46,22 +47,33 @@ const message = z.object({
 /**
  * Streaming synthesis by ElevenLabs, one context per text.
  *
+ * @throws {ZodError} When the options are not the vendor's.
  * @see https://elevenlabs.io/docs/api-reference/text-to-speech/v-1-text-to-speech-voice-id-multi-stream-input
  */
 export function createElevenLabsTextToSpeech(deps: VendorSynthesizerDeps): StreamingTextToSpeech {
+  const { apply_text_normalization, enable_logging, ...settings } = ELEVENLABS_OPTIONS.parse(
+    deps.options ?? {},
+  );
+  const query = { apply_text_normalization, enable_logging };
   const protocol: SynthesisProtocol = {
     name: 'elevenlabs',
     sampleRateHz: SAMPLE_RATE_HZ,
     maxTexts: MAX_TEXTS,
     namesAudio: true,
     keepAlive: { message: JSON.stringify({ text: '' }), intervalMs: KEEP_ALIVE_MS },
-    target: (voice) => target(deps, voice),
-    open: () => new ElevenLabsConnection(),
+    target: (voice) => target(deps, query, voice),
+    open: () => new ElevenLabsConnection(settings),
   };
   return createSocketSynthesizer(protocol, deps);
 }
 
-function target(deps: VendorSynthesizerDeps, voice: SpokenVoice): WebSocketTarget {
+type Options = z.infer<typeof ELEVENLABS_OPTIONS>;
+
+function target(
+  deps: VendorSynthesizerDeps,
+  query: Pick<Options, 'apply_text_normalization' | 'enable_logging'>,
+  voice: SpokenVoice,
+): WebSocketTarget {
   const model = voice.model ?? deps.model ?? DEFAULT_MODEL;
   const language = languageCode(voice.language);
   const path = `/v1/text-to-speech/${encodeURIComponent(voice.voice ?? deps.voice ?? DEFAULT_VOICE)}/multi-stream-input`;
@@ -70,6 +82,7 @@ function target(deps: VendorSynthesizerDeps, voice: SpokenVoice): WebSocketTarge
     output_format: `pcm_${SAMPLE_RATE_HZ}`,
     inactivity_timeout: String(INACTIVITY_TIMEOUT_SECONDS),
     sync_alignment: 'true',
+    ...query,
     // Other models refuse it, and tell the language from the words.
     ...(language !== undefined && model.endsWith('_v2_5') ? { language_code: language } : {}),
   });
@@ -83,13 +96,19 @@ interface Context {
 
 class ElevenLabsConnection implements SynthesisProtocolConnection {
   readonly #contexts = new Map<string, Context>();
+  /** Of the voice. */
+  readonly #settings: Options;
+
+  constructor(settings: Options) {
+    this.#settings = settings;
+  }
 
   begin(id: string, { speed }: SpokenVoice): string[] {
     this.#contexts.set(id, { decoder: new L16Decoder(SAMPLE_RATE_HZ), words: new AlignedWords() });
     const start = {
       text: ' ',
       context_id: id,
-      voice_settings: { speed: clampedSpeed(speed, SLOWEST, FASTEST) },
+      voice_settings: { ...this.#settings, speed: clampedSpeed(speed, SLOWEST, FASTEST) },
       generation_config: { chunk_length_schedule: CHUNK_LENGTHS },
     };
     return [JSON.stringify(start)];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { languageCode } from '../../base/languageCode.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
+import { isLiveModel, OPENAI_LIVE_OPTIONS, OPENAI_TURN_OPTIONS } from '../ports/vendorOptions.ts';
 import {
   encodeL16,
   type ProtocolConnection,
@@ -19,25 +20,9 @@ const SAMPLE_RATE_HZ = 24_000;
 const CHUNK_MS = 40;
 /** Sessions end after an hour. */
 const MAX_AGE_MS = 55 * 60_000;
-/** The models that tell words while they are spoken have no turn detection. */
-const LIVE_MODEL = /^gpt-(realtime-whisper|live-transcribe)/;
 /** A request for words when there is no audio left. */
 const NOTHING_TO_COMMIT = 'input_audio_buffer_commit_empty';
 const MAY_PASS = /session_expired|rate_limit|server_error|overloaded|timeout/;
-
-const noiseReduction = z.enum(['near_field', 'far_field']).optional();
-const OPENAI_LIVE_OPTIONS = z.strictObject({
-  batch: z.literal(false).optional(),
-  delay: z.enum(['minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
-  noise_reduction: noiseReduction,
-});
-const OPENAI_TURN_OPTIONS = z.strictObject({
-  batch: z.literal(false).optional(),
-  turn_detection: z.enum(['semantic_vad', 'server_vad']).default('semantic_vad'),
-  eagerness: z.enum(['low', 'medium', 'high', 'auto']).optional(),
-  silence_duration_ms: z.int().min(100).max(5000).optional(),
-  noise_reduction: noiseReduction,
-});
 
 const item = z.object({ item_id: z.string() });
 const delta = item.extend({ delta: z.string().default('') });
@@ -63,7 +48,7 @@ export function createOpenAiRealtimeSpeechToText(deps: VendorRecognizerDeps): St
 
 function realtimeProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
   const { baseUrl = OPENAI_BASE_URL, apiKey, model = DEFAULT_MODEL, options = {} } = deps;
-  const isLive = LIVE_MODEL.test(model);
+  const isLive = isLiveModel(model);
   const input = isLive ? liveInput(model, options) : turnInput(model, options);
   const target = {
     url: webSocketUrl(`${withVersion(baseUrl)}/`, 'realtime', { intent: 'transcription' }).href,

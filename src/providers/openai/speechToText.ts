@@ -139,7 +139,7 @@ function malformed(what: string): ModelError {
 /** Encoded here, since the SDK's fetch is not that of Node, whose `FormData` it does not know. */
 async function encodeForm(
   model: string,
-  { sampleRateHz, language, expectedAnswers }: RecognitionOptions,
+  { sampleRateHz, language, keyterms, expectedAnswers }: RecognitionOptions,
   chunks: readonly Int16Array[],
 ): Promise<EncodedForm> {
   const form = new FormData();
@@ -149,7 +149,10 @@ async function encodeForm(
   // The endpoint takes the language of a tag such as zh-TW, without the region.
   const code = languageCode(language);
   if (code?.length === 2) form.set('language', code);
-  const hint = expectedAnswers?.length ? `Possible answers: ${expectedAnswers.join('; ')}` : '';
+  const hint = [
+    ...(keyterms?.length ? [`Words that may be said: ${keyterms.join(', ')}`] : []),
+    ...(expectedAnswers?.length ? [`Possible answers: ${expectedAnswers.join('; ')}`] : []),
+  ].join('. ');
   if (hint !== '') form.set('prompt', hint.slice(0, MAX_HINT_CHARACTERS));
   form.set('file', new File([encodeWav(chunks, sampleRateHz)], 'speech.wav', { type: 'audio/wav' }));
   const encoded = new Response(form);

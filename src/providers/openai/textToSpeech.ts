@@ -1,6 +1,7 @@
 import { languageName } from '../../base/languageCode.ts';
 import { ModelError } from '../ports/modelError.ts';
 import { DEFAULT_SPEECH_MODEL, type SynthesisRequest, type TextToSpeech } from '../ports/textToSpeech.ts';
+import { OPENAI_SPEECH_OPTIONS } from '../ports/vendorOptions.ts';
 import { type StreamDeps, type StreamedResponse, streamWithRetry } from '../streamWithRetry.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { toModelError } from './errors.ts';
@@ -19,14 +20,18 @@ export interface OpenAiTextToSpeechDeps extends StreamDeps {
   /** Of texts that name none. */
   readonly model?: string | undefined;
   readonly voice?: string | undefined;
+  /** The vendor's own options. */
+  readonly options?: unknown;
 }
 
 /**
  * Streaming speech synthesis by an OpenAI-compatible endpoint.
  *
+ * @throws {ZodError} When the options are not the vendor's.
  * @see https://platform.openai.com/docs/api-reference/audio/createSpeech
  */
 export function createOpenAiTextToSpeech(deps: OpenAiTextToSpeechDeps): TextToSpeech {
+  const { instructions } = OPENAI_SPEECH_OPTIONS.parse(deps.options ?? {});
   return {
     name: 'openai',
     sampleRateHz: SAMPLE_RATE_HZ,
@@ -34,7 +39,7 @@ export function createOpenAiTextToSpeech(deps: OpenAiTextToSpeechDeps): TextToSp
     synthesize: (request, signal) =>
       streamWithRetry(
         {
-          open: (attemptSignal) => open(deps, request, attemptSignal),
+          open: (attemptSignal) => open(deps, request, instructions, attemptSignal),
           toModelError: (error, beforeFirstToken) => toModelError(error, deps.endpoint, beforeFirstToken),
         },
         deps,
@@ -47,6 +52,7 @@ export function createOpenAiTextToSpeech(deps: OpenAiTextToSpeechDeps): TextToSp
 async function open(
   { endpoint, ...deps }: OpenAiTextToSpeechDeps,
   request: SynthesisRequest,
+  instructions: string | undefined,
   signal: AbortSignal,
 ): Promise<PcmDecoder> {
   const { text, language, speed } = request;
@@ -60,7 +66,7 @@ async function open(
         input: text,
         response_format: 'pcm',
         ...(speed === undefined ? {} : { speed }),
-        ...instructionsFor(model, language),
+        ...instructionsFor(model, language, instructions),
       },
       { signal },
     )
@@ -70,9 +76,15 @@ async function open(
 }
 
 /** The API has no field for the language; models of the `gpt` family take instructions, all others refuse or ignore them. */
-function instructionsFor(model: string, language: string | undefined): { instructions?: string } {
-  if (language === undefined || !model.startsWith('gpt')) return {};
-  return { instructions: `Speak ${languageName(language) ?? language}.` };
+function instructionsFor(
+  model: string,
+  language: string | undefined,
+  own: string | undefined,
+): { instructions?: string } {
+  if (!model.startsWith('gpt')) return {};
+  const spoken = language === undefined ? [] : [`Speak ${languageName(language) ?? language}.`];
+  const instructions = [...(own === undefined ? [] : [own]), ...spoken].join(' ');
+  return instructions === '' ? {} : { instructions };
 }
 
 /** Decodes a body of 16 bit samples, whose chunks may split a sample. */

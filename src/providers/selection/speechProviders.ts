@@ -21,6 +21,7 @@ import {
   withStreamedSynthesisMetrics,
   withSynthesisMetrics,
 } from '../speechMetrics.ts';
+import { withOwnHints, withOwnSpeed } from './fallbackVendor.ts';
 import { VendorCache } from './vendorCache.ts';
 
 type Chosen<Choice extends { readonly provider?: string | undefined }> = Choice & {
@@ -70,19 +71,22 @@ export class SelectedSpeechProviders implements SpeechProviders {
     const used: string[] = [];
     const keys = new WeakMap<Synthesizer, string>();
     let stored: Promise<readonly ProviderCredentials[]> | undefined;
+    const ownCredentials = () => {
+      stored ??= this.#deps.projectCredentials(projectId);
+      return stored;
+    };
     const find = async <Choice extends { readonly provider: Parameters<typeof credentialName>[1] }>(
       kind: Kind,
       choices: readonly Choice[],
       make: (choice: Choice, access: Access) => Promise<Recognizer | Synthesizer>,
     ) => {
-      stored ??= this.#deps.projectCredentials(projectId);
-      const own = await stored;
+      const own = await ownCredentials();
       const found: Found<Recognizer | Synthesizer>[] = [];
       let problem: ModelError | undefined;
       for (const choice of choices) {
         const access = this.#access(kind, choice.provider, own);
         const breaker = digestOf([choice.provider, access.credentials]);
-        const key = digestOf([kind, choice, access.credentials]);
+        const key = digestOf([kind, choice === choices[0], choice, access.credentials]);
         try {
           const vendor = await this.#vendors.use(key, () => make(choice, access));
           used.push(key);
@@ -99,23 +103,35 @@ export class SelectedSpeechProviders implements SpeechProviders {
       onFallback({ kind, from, to, reason: error.message });
     return {
       recognizers: async ({ recognition, fallback }) => {
-        const choices = [
-          withDefaults(recognition, this.#deps.defaults.recognition),
-          ...(fallback?.recognition ?? []),
-        ];
-        const found = await find('stt', choices, (choice, access) => this.#recognizer(choice, access));
+        const first = withDefaults(recognition, this.#deps.defaults.recognition);
+        const choices = [first, ...(fallback?.recognition ?? [])];
+        const found = await find('stt', choices, async (choice, access) => {
+          const recognizer = await this.#recognizer(choice, access);
+          return choice === first ? recognizer : withOwnHints(recognizer, choice);
+        });
         return this.#recognizers(found as readonly Found<Recognizer>[], report('recognition'));
       },
       synthesizers: async ({ synthesis, fallback }) => {
-        const choices = [
-          withDefaults(synthesis, this.#deps.defaults.synthesis),
-          ...(fallback?.synthesis ?? []),
-        ];
-        const found = await find('tts', choices, (choice, access) => this.#synthesizer(choice, access));
+        const first = withDefaults(synthesis, this.#deps.defaults.synthesis);
+        const choices = [first, ...(fallback?.synthesis ?? [])];
+        const found = await find('tts', choices, async (choice, access) =>
+          withOwnSpeed(await this.#synthesizer(choice, access), choice.speed),
+        );
         return (found as readonly Found<Synthesizer>[]).map(({ vendor, breaker }) => {
           keys.set(vendor, breaker);
           return vendor;
         });
+      },
+      ownDefaults: async () => {
+        const { recognition, synthesis } = this.#deps.defaults;
+        const [heardBy, spokenBy] = [
+          credentialName('stt', recognition.provider),
+          credentialName('tts', synthesis.provider),
+        ];
+        // The local models need none.
+        const own = heardBy || spokenBy ? await ownCredentials() : [];
+        const has = (wanted: CredentialName | undefined) => own.some(({ name }) => name === wanted);
+        return { recognition: has(heardBy), synthesis: has(spokenBy) };
       },
       isWorking: (vendor) => this.#breakers.isClosed(keys.get(vendor) ?? ''),
       report: (vendor, error) => {
@@ -170,7 +186,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
   }
 
   async #synthesizer(
-    { provider, model, voice }: Chosen<SynthesisChoice>,
+    { provider, model, voice, options: own }: Chosen<SynthesisChoice>,
     { credentials, owner, guard }: Access,
   ) {
     const { options, metrics, clock } = this.#deps;
@@ -179,6 +195,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
       model,
       voice,
       guard,
+      options: own,
     });
     const speech = metrics('speech', provider, owner);
     return takesWords(vendor)

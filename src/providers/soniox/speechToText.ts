@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { languageCode } from '../../base/languageCode.ts';
 import { speechRateHz } from '../../media/resample/resampler.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
+import { SONIOX_OPTIONS } from '../ports/vendorOptions.ts';
 import {
   encodeL16,
   type HeardWord,
@@ -25,14 +26,6 @@ const MAX_AGE_MS = 290 * 60_000;
 const REFUSED_CODES = new Set([400, 401, 402, 403, 404]);
 const END_TOKEN = '<end>';
 const FINALIZED_TOKEN = '<fin>';
-
-const SONIOX_OPTIONS = z.strictObject({
-  max_endpoint_delay_ms: z.int().min(500).max(3000).optional(),
-  endpoint_sensitivity: z.number().min(-1).max(1).optional(),
-  endpoint_latency_adjustment_level: z.int().min(0).max(3).optional(),
-  language_hints: z.array(z.string()).optional(),
-  language_hints_strict: z.boolean().optional(),
-});
 
 const token = z.object({
   text: z.string(),

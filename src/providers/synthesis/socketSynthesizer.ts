@@ -36,14 +36,16 @@ export interface VendorSynthesizerDeps extends SynthesisLineDeps {
   readonly apiKey?: string | undefined;
   readonly model?: string | undefined;
   readonly voice?: string | undefined;
+  /** The vendor's own options. */
+  readonly options?: unknown;
 }
 
 /** @param baseUrl - The vendor's own. */
 export function vendorSynthesizerDeps(
-  { credentials, model, voice, clock, guard }: TextToSpeechOptions,
+  { credentials, model, voice, options, clock, guard }: TextToSpeechOptions,
   baseUrl: string,
 ): VendorSynthesizerDeps {
-  return { baseUrl, ...omitUndefined(credentials), model, voice, clock, dial: createDial(guard) };
+  return { baseUrl, ...omitUndefined(credentials), model, voice, options, clock, dial: createDial(guard) };
 }
 
 /** Streaming synthesis over a vendor's WebSocket. A lost connection is made again with the next text. */

@@ -4,7 +4,7 @@ import { ModelError } from '../../providers/ports/modelError.ts';
 import type { Recognizer } from '../../providers/ports/recognizer.ts';
 import { type Synthesizer, takesWords } from '../../providers/ports/synthesizer.ts';
 import type { AgentVoice, SpokenVoice, TextToSpeech } from '../../providers/ports/textToSpeech.ts';
-import type { CallProviders, ProviderFallback } from '../speechProviders.ts';
+import type { CallProviders, OwnDefaults, ProviderFallback } from '../speechProviders.ts';
 import { type SpeechCache, SpeechSynthesis } from './speechSynthesis.ts';
 import { StreamedSynthesis } from './streamedSynthesis.ts';
 
@@ -36,12 +36,16 @@ export class CallSpeech {
   readonly #deps: CallSpeechDeps;
   readonly #opened = new Map<string, Promise<SessionSynthesis>>();
   #onFallback: (fallback: ProviderFallback) => void = () => undefined;
+  readonly #ownDefaults: Promise<OwnDefaults>;
+  /** Undefined while it is not known. */
+  #hasOwn: OwnDefaults | undefined;
   /** That spoke last. */
   latest: SessionSynthesis;
 
   constructor(deps: CallSpeechDeps) {
     this.#deps = deps;
     this.latest = deps.defaults;
+    this.#ownDefaults = this.#findOwnDefaults();
   }
 
   /** Tells when a vendor is left for the next one. */
@@ -64,8 +68,11 @@ export class CallSpeech {
    */
   synthesisFor(config: SpeechConfig, language: string): SessionSynthesis | Promise<SessionSynthesis> {
     if (isDefaultSpeech(config)) {
-      this.latest = this.#deps.defaults;
-      return this.latest;
+      if (!this.#hasOwn) return this.#ownDefaults.then(() => this.synthesisFor(config, language));
+      if (!this.#hasOwn.synthesis) {
+        this.latest = this.#deps.defaults;
+        return this.latest;
+      }
     }
     const key = JSON.stringify([config.synthesis, config.fallback?.synthesis, config.pronunciations]);
     const opened = this.#opened.get(key) ?? this.#open(config, language, key);
@@ -79,7 +86,7 @@ export class CallSpeech {
   /** Never rejects. */
   async recognizersFor(config: SpeechConfig): Promise<readonly Recognizer[]> {
     const { providers, defaults, onError } = this.#deps;
-    if (isDefaultSpeech(config)) return [defaults.speechToText];
+    if (isDefaultSpeech(config) && !(await this.#ownDefaults).recognition) return [defaults.speechToText];
     try {
       return await providers.recognizers(config);
     } catch (error) {
@@ -100,6 +107,18 @@ export class CallSpeech {
         if (streamedSynthesis !== this.#deps.defaults.streamedSynthesis) streamedSynthesis?.close();
       });
     this.#deps.providers.close();
+  }
+
+  /** Without an answer, the installation's credentials serve the call. */
+  async #findOwnDefaults(): Promise<OwnDefaults> {
+    const { providers, onError } = this.#deps;
+    try {
+      this.#hasOwn = await providers.ownDefaults();
+    } catch (error) {
+      onError(error, 'provider credentials of the project not read');
+      this.#hasOwn = { recognition: false, synthesis: false };
+    }
+    return this.#hasOwn;
   }
 
   async #open(config: SpeechConfig, language: string, key: string): Promise<SessionSynthesis> {

@@ -23,6 +23,12 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'engine/session/sessionIdleMinutes.integration.test.ts › A chat that was left ends after the agent’s sessionIdleMinutes, with its webhooks due',
       'speech.noiseSuppression':
         'voice/session/noiseSuppression.test.ts › noiseSuppression of %j: the recognition hears %s',
+      'speech.synthesis.options':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'speech.fallback.synthesis[].speed':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'speech.fallback.synthesis[].options':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
       'speech.languages':
         'voice/session/languages.test.ts › languages and voices of the %s: the answer is in the language that was heard',
       'speech.voices':
@@ -140,6 +146,12 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
       'data.speech.noiseSuppression':
         'voice/session/noiseSuppression.test.ts › noiseSuppression of %j: the recognition hears %s',
+      'data.speech.synthesis.options':
+        'voice/session/speechChoices.test.ts › speech of the %s names who hears and who speaks',
+      'data.speech.fallback.synthesis[].speed':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
+      'data.speech.fallback.synthesis[].options':
+        'voice/session/speechChoices.test.ts › speech of the %s names who takes over',
       'data.speech.languages':
         'voice/session/languages.test.ts › languages and voices of the %s: the answer is in the language that was heard',
       'data.speech.voices':

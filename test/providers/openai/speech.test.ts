@@ -197,6 +197,7 @@ describe('OpenAI speech recognition', () => {
       sampleRateHz: 8000,
       language: 'zh-TW',
       expectedAnswers: ['yes', 'no'],
+      keyterms: ['Callway', 'Ana'],
       onInterim: (text) => partials.push(text),
     });
     transcription.push(Int16Array.of(1, 2));
@@ -212,7 +213,7 @@ describe('OpenAI speech recognition', () => {
       response_format: 'json',
       stream: 'true',
       language: 'zh',
-      prompt: 'Possible answers: yes; no',
+      prompt: 'Words that may be said: Callway, Ana. Possible answers: yes; no',
     });
     const wav = Buffer.from(await (file as File).arrayBuffer());
     // 44 bytes of header, whose rate stands at 24; then three samples.

@@ -34,6 +34,7 @@ function providersOf(options: {
   readonly installation?: { readonly baseUrl: string; readonly apiKey: string };
   readonly project?: { baseUrl: string | null; apiKey: string };
   readonly allowsLoopback?: boolean;
+  readonly default?: 'custom';
 }) {
   const { installation = {}, allowsLoopback = true } = options;
   const fallbacks: ProviderFallback[] = [];
@@ -44,7 +45,7 @@ function providersOf(options: {
   };
   if (options.project) put(options.project);
   const providers = new SelectedSpeechProviders({
-    defaults: { recognition: { provider: 'local' }, synthesis: { provider: 'local' } },
+    defaults: { recognition: { provider: options.default ?? 'local' }, synthesis: { provider: 'local' } },
     credentials: (name) => (name === 'custom_stt' ? installation : {}),
     projectCredentials: async () => [...stored],
     guard: { policy: { allowInsecureLoopback: allowsLoopback }, lookup: createDnsLookup() },
@@ -145,4 +146,14 @@ test('A provider that is not configured is left for the one behind it', async ()
   const found = await open().recognizers({ ...CUSTOM, fallback: { recognition: [...fallback.recognition] } });
   expect(found.map(({ name }) => name)).toEqual(['local']);
   await expect(open().recognizers(CUSTOM)).rejects.toThrow('custom cannot be used');
+});
+
+test('A project’s credentials hold for the provider of the settings too', async () => {
+  const own = await startServer('own');
+  const credentials = { baseUrl: own.baseUrl, apiKey: 'own' };
+  const call = providersOf({ default: 'custom', project: credentials }).open();
+  expect(await call.ownDefaults()).toEqual({ recognition: true, synthesis: false });
+  expect(await hear((await call.recognizers({}))[0])).toBe('a table');
+  const other = providersOf({ project: credentials }).open();
+  expect(await other.ownDefaults()).toEqual({ recognition: false, synthesis: false });
 });

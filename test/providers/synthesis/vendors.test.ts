@@ -27,6 +27,8 @@ interface Options {
   readonly status?: number;
   readonly onWords?: VendorSpeech['onWords'];
   readonly delayMs?: number;
+  /** The vendor's own. */
+  readonly options?: unknown;
   /** That the connection is made for. */
   readonly voice?: SpokenVoice;
   readonly onSocket?: (socket: WebSocket, count: number) => void;
@@ -61,6 +63,7 @@ async function startVendor(vendor: ScriptedVendor, options: Options = {}) {
   const synthesizer = vendor.create({
     baseUrl,
     apiKey: options.key ?? KEY,
+    options: options.options,
     dial: createDial(undefined),
     clock,
   });
@@ -320,4 +323,21 @@ test('A connection that never answered is left with the text that was cancelled'
   next.stream.end();
   await done(next.events);
   expect(heard(next.events)).toBe('N');
+});
+
+test.each([
+  [elevenLabs, { stability: 0.4 }, '"voice_settings":{"stability":0.4'],
+  [elevenLabs, { apply_text_normalization: 'off' }, 'apply_text_normalization=off'],
+  [cartesia, { volume: 1.5, emotion: 'calm' }, '"generation_config":{"volume":1.5,"emotion":"calm"}'],
+  [deepgram, { mip_opt_out: true }, 'mip_opt_out=true'],
+])('$name is told its options %j', async (vendor, options, told) => {
+  const { open, received, urls } = await startVendor(vendor, { options });
+  const { stream, events } = open();
+  stream.write('Hello ');
+  stream.end();
+  await done(events);
+  expect([...urls, ...received].join('\n')).toContain(told);
+  await expect(startVendor(vendor, { options: { callback: 'https://example.test' } })).rejects.toThrow(
+    /callback/,
+  );
 });

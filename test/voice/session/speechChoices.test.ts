@@ -12,7 +12,7 @@ import { GREETING, greeted } from '../support/simulatedCall.ts';
 test.each(PLACES)('speech of the %s names who hears and who speaks', async (place) => {
   const speech = {
     recognition: { provider: 'openai', model: 'hearing', options: { batch: true } },
-    synthesis: { provider: 'custom', model: 'speaking', voice: 'mia' },
+    synthesis: { provider: 'custom', model: 'speaking', voice: 'mia', options: { mood: 'calm' } },
   } as const;
   const [recognizer, voice] = [scriptedRecognizer(true), scriptedSynthesizer()];
   const vendors = { recognizers: [recognizer], synthesizers: [voice] };
@@ -52,7 +52,15 @@ test.each(PLACES)('speech of the %s names who takes over', async (place) => {
     recognition: [
       { provider: 'openai', model: 'second', language: 'de', keyterms: ['x'], options: { batch: true } },
     ],
-    synthesis: [{ provider: 'openai', model: 'second', voice: 'echo' }],
+    synthesis: [
+      {
+        provider: 'openai',
+        model: 'second',
+        voice: 'echo',
+        speed: 1.2,
+        options: { instructions: 'Calmly.' },
+      },
+    ],
   } as const satisfies SpeechConfig['fallback'];
   const [first, second] = [scriptedRecognizer(true), scriptedRecognizer(true)];
   const broken = { ...scriptedSynthesizer(), name: 'broken', isManual: true };
@@ -105,5 +113,16 @@ test.each(PLACES)('speed and pronunciations of the %s shape what is said', async
   const { call } = callWith(place, speech, { synthesizers: [noting] });
   await greeted(call);
   expect(requests[0]).toMatchObject({ text: 'Hallo there.', speed: 1.5 });
+  await call.stream.hangUp();
+});
+
+test('A project’s own credentials of the settings’ provider serve an agent without speech', async () => {
+  const [recognizer, voice] = [scriptedRecognizer(true), scriptedSynthesizer()];
+  const vendors = { recognizers: [recognizer], synthesizers: [voice] };
+  const { call, byDefault } = callWith('agent', {}, { ...vendors, hasOwnDefaults: true });
+  await greeted(call);
+  expect(voice.requests.map(({ text }) => text)).toEqual([GREETING.text]);
+  await call.say('', 500);
+  expect([byDefault.heardSamples, recognizer.heardSamples > 0]).toEqual([0, true]);
   await call.stream.hangUp();
 });

@@ -12,7 +12,12 @@ export const PLACES = [['agent'], ['node']] as const;
 export function callWith(
   place: 'agent' | 'node',
   speech: SpeechConfig,
-  vendors: { readonly recognizers?: readonly Recognizer[]; readonly synthesizers?: readonly Synthesizer[] },
+  vendors: {
+    readonly recognizers?: readonly Recognizer[];
+    readonly synthesizers?: readonly Synthesizer[];
+    /** The project has credentials of its own for the providers of the settings. */
+    readonly hasOwnDefaults?: boolean;
+  },
   more: Partial<SimulatedCallOptions> = {},
 ) {
   const asked: SpeechConfig[] = [];
@@ -26,6 +31,10 @@ export function callWith(
       asked.push(config);
       return vendors.synthesizers ?? [scriptedVoice()];
     },
+    ownDefaults: async () => ({
+      recognition: vendors.hasOwnDefaults ?? false,
+      synthesis: vendors.hasOwnDefaults ?? false,
+    }),
     isWorking: () => true,
     report: (_vendor, error) => void (error === undefined || failed.push(error)),
     close: () => undefined,

@@ -131,6 +131,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
         trunkIds: [two.id, one.id],
         inboundEnabled: true,
         record: false,
+        noiseSuppression: true,
         media,
       });
       expect(kept).toEqual({
@@ -140,6 +141,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
         outboundStatus: 'active',
         inboundEnabled: true,
         record: false,
+        noiseSuppression: true,
         media,
         startNodeId: null,
         variables: {},
