@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { startChild } from '../support/child.ts';
 import { createClient } from '../support/gateway.ts';
-import { createTestDatabase, startPostgres } from '../support/postgres.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { type ServiceProcess, serviceCommand, startService } from '../support/processes.ts';
 import { redisDatabase } from '../support/redis.ts';
 import { makeTempDir } from '../support/tempDir.ts';
@@ -57,7 +57,7 @@ async function ownRedis(dataDir: string) {
 }
 
 describe('kill -9', () => {
-  test('loses no acknowledged write and leaves Redis to the next start; a stop ends both', {
+  test('loses no acknowledged write and leaves Redis to the next start, which holds the folder; a stop ends both', {
     timeout: TIMEOUT,
   }, async () => {
     const dataDir = dataFolder();
@@ -77,6 +77,10 @@ describe('kill -9', () => {
     expect(writers.refused).toEqual([]);
     expect(await writers.missingFrom(second.url)).toEqual([]);
     expect(await ownRedis(dataDir)).toBe(redisPid);
+    await expect(startService({ dataDir })).rejects.toThrow(
+      `Callway cannot run: ${dataDir} is in use by another Callway (process ${second.pid}`,
+    );
+    expect((await fetch(`${second.url}/readyz`)).status).toBe(200);
     expect((await second.stop()).code).toBe(0);
     expect(await ownRedis(dataDir)).toBeUndefined();
     expect(existsSync(join(dataDir, 'callway.lock'))).toBe(false);
@@ -110,22 +114,6 @@ describe('a Postgres that crashes and restarts under load', () => {
 });
 
 describe('a start', () => {
-  test('is refused on the folder of a running process, and names both', { timeout: TIMEOUT }, async () => {
-    const [dataDir, database] = [dataFolder(), await createTestDatabase()];
-    onTestFinished(() => database.drop());
-    // Redis in the folder is enough to require exclusive use.
-    const env = { DATABASE_URL: database.url };
-    const first = await start(dataDir, env);
-
-    const second = startService({ dataDir, env });
-
-    await expect(second).rejects.toThrow(
-      `Callway cannot run: ${dataDir} is in use by another Callway (process ${first.pid}`,
-    );
-    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
-    expect((await first.stop()).code).toBe(0);
-  });
-
   test('with invalid settings reports all of them and exits with 78', async () => {
     const env = {
       PORT: 'x',

@@ -1,16 +1,30 @@
-import { describe, expect, test, vi } from 'vitest';
-import { interleaveStereo, parseWav, pickChannel, wavHeader } from '../../../src/media/wav.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import {
+  interleaveStereo,
+  parseWav,
+  pickChannel,
+  WAV_HEADER_BYTES,
+  wavHeader,
+} from '../../../src/media/wav.ts';
+import { CODECS } from '../../media/support/callHarness.ts';
 import { tone } from '../../media/support/signals.ts';
+import { callees } from '../../scenarios/callees.ts';
 import { type BaresipOptions, startBaresip } from '../../sip/support/baresip.ts';
+import { startRtpPhone } from '../../support/media/rtpPhone.ts';
 import { requiresSipPeers } from '../../support/skips.ts';
 import { type BotSession, startBot } from './support/bot.ts';
+import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { newNumber, SLOW } from './support/line.ts';
-import { toneMs } from './support/tones.ts';
+import { onsetMs, toneMs } from './support/tones.ts';
+import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 90_000;
 const installation = await phoneInstallation({ ROLES: 'api,worker,media' });
 const PHONE_HZ = 440;
+const BOT_HZ = 1000;
+const RATE_HZ = 8000;
+const FRAME_MS = 20;
 /** Longer than any test: baresip hangs up at the end of its file. */
 const PLAY_SECONDS = 60;
 /** The first half of each second is a tone. */
@@ -71,5 +85,62 @@ describe.concurrent('baresip', { ...requiresSipPeers, timeout: TIMEOUT }, () => 
 
     const wav = await vi.waitFor(async () => parseWav(await phone.recorded()), SLOW);
     expect(toneMs(pickChannel(wav, 0), wav.sampleRateHz, PHONE_HZ)).toBeGreaterThan(500);
+  });
+});
+
+describe('a recording', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
+  test('has the caller on the left and the agent on the right, aligned, and is served in ranges', async () => {
+    // A second of silence first, so that the tone's start can be found in the recording.
+    const says = new Int16Array(30 * RATE_HZ);
+    says.set(tone(RATE_HZ, PHONE_HZ, 29 * RATE_HZ), RATE_HZ);
+    const phone = await startRtpPhone(CODECS.PCMU, says);
+    onTestFinished(() => phone.close());
+    const bot = await startBot('callway');
+    const callee = await startCallee(callees.answers, { mediaPort: phone.port });
+    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+    const call = await line.call({ media: { url: bot.url, dialect: 'callway' } });
+    const session = await bot.nextSession();
+    expect(await line.waitForStatus(call, 'in_progress')).toMatchObject({
+      recording: { status: 'recording' },
+    });
+    await phone.sendToSource();
+    await vi.waitFor(
+      () => expect(toneMs(session.receivedAudio(), RATE_HZ, PHONE_HZ)).toBeGreaterThan(500),
+      SLOW,
+    );
+    session.sendAudio(tone(RATE_HZ, BOT_HZ, RATE_HZ / 2));
+    session.send({ event: 'mark', mark: { name: 'said' } });
+    const { position } = (await session.text('mark')).mark;
+    await line.api('POST', `/calls/${call.callId}/hangup`);
+    await line.waitForEnd(call);
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
+
+    const { recording } = await line.readCall(call);
+    expect(recording).toMatchObject({ status: 'ready', error: null });
+    const whole = await fetch(recording.url);
+    expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'audio/wav']);
+    const bytes = new Uint8Array(await whole.arrayBuffer());
+    const part = await fetch(recording.url, { headers: { range: `bytes=0-${WAV_HEADER_BYTES - 1}` } });
+    expect(part.status).toBe(206);
+    expect(part.headers.get('content-range')).toBe(`bytes 0-${WAV_HEADER_BYTES - 1}/${bytes.length}`);
+    expect(new Uint8Array(await part.arrayBuffer())).toEqual(bytes.subarray(0, WAV_HEADER_BYTES));
+    const forged = await fetch(recording.url.replace(/.(?=[^.]{0,3}$)/, '_'));
+    await forged.arrayBuffer();
+    expect(forged.status).toBeGreaterThanOrEqual(400);
+
+    const wav = parseWav(bytes);
+    expect([wav.channels, wav.sampleRateHz]).toEqual([2, RATE_HZ]);
+    expect(Math.abs((wav.samples.length / 2 / RATE_HZ) * 1000 - recording.durationMs)).toBeLessThanOrEqual(
+      FRAME_MS,
+    );
+    const [left, right] = [pickChannel(wav, 0), pickChannel(wav, 1)];
+    expect([toneMs(left, RATE_HZ, BOT_HZ), toneMs(right, RATE_HZ, PHONE_HZ)]).toEqual([0, 0]);
+    expect(Math.abs(toneMs(right, RATE_HZ, BOT_HZ) - 500)).toBeLessThanOrEqual(FRAME_MS);
+    // The mark names the caller's sample at which the agent's last one was played; the recording must agree.
+    const callerAhead =
+      onsetMs(left, RATE_HZ, PHONE_HZ) - onsetMs(session.receivedAudio(), RATE_HZ, PHONE_HZ);
+    const agentsEnd = onsetMs(right, RATE_HZ, BOT_HZ) + 500;
+    const told = (position.receivedSamples * 1000) / RATE_HZ + callerAhead;
+    expect(Math.abs(agentsEnd - told)).toBeLessThanOrEqual(FRAME_MS + position.bufferDelayMs);
   });
 });

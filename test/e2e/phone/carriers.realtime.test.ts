@@ -80,4 +80,15 @@ describe('a carrier that fails during a call', { ...requiresSipPeers, timeout: T
     const seen = await outcomeOf(line, call, toNumber);
     expect(seen).toMatchObject({ status: 'completed', endReason: 'api_hangup', recording: 'ready' });
   });
+
+  test('before it has sent any RTP: media timeout ends the call', async () => {
+    const callee = await startCallee(callees.answers);
+    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+    const call = await line.call();
+    const seen = await line.waitForEnd(call);
+    expect([seen.status, seen.endReason]).toEqual(['completed', 'media_timeout']);
+    expect(seen.durationMs).toBeGreaterThanOrEqual(500);
+    expect((await callee.ended).exitCode).toBe(0);
+    expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
+  });
 });

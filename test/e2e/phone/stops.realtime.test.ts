@@ -122,56 +122,45 @@ describe.concurrent('SIGTERM', { ...requiresSipPeers, timeout: TIMEOUT }, () => 
   });
 });
 
-describe.concurrent('a service killed during a call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
-  test('ends the call at its next start: the recording plays, the number is free, each event is sent once', async () => {
-    const [stores, webhooks, dataDir] = [await ownStores(), await webhookReceiver(), dataFolder()];
-    const first = await start(dataDir, stores);
-    const callee = await startCallee(callees.hangsUpLater, { durationMs: 20_000, timeoutSeconds: 25 });
-    const line = await lineTo(await clientOf(first), webhooks, callee);
-    const toNumber = newNumber();
-    const call = await line.call({ toNumber });
-    const { answeredAt } = await line.waitForStatus(call, 'in_progress');
-    await vi.waitFor(() => expect(Date.now() - Date.parse(answeredAt)).toBeGreaterThan(3000), SLOW);
-    await first.kill();
-
-    const second = await start(dataDir, stores);
-    const client = await clientOf(second);
-    await expectLost(client, line, call, webhooks);
-    const again = await client.api('POST', '/v1/calls/outbound', {
-      key: line.developerKey,
-      body: { projectId: line.id, fromNumber: line.number, toNumber },
-    });
-    expect(again.status).toBe(202);
-    await client.api('POST', `${line.path}/calls/${again.body.callId}/hangup`, { key: line.developerKey });
-    expect((await second.stop()).code).toBe(0);
-  });
-
-  test('ends an inbound call too, and accepts the next one', async () => {
+describe.concurrent('a service killed during calls', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
+  test('ends them at its next start: recordings play, numbers are free, each event is sent once', async () => {
     const [stores, webhooks, dataDir] = [await ownStores(), await webhookReceiver(), dataFolder()];
     const [sipPort, nextSipPort] = [await reservePort(), await reservePort()];
     const first = await start(dataDir, { ...stores, SIP_PORT: String(sipPort) });
+    const callee = await startCallee(callees.hangsUpLater, { durationMs: 20_000, timeoutSeconds: 25 });
     const line = await makeLine(await clientOf(first), webhooks, {
-      trunks: [{ port: await reservePort(), inboundCidrs: ['127.0.0.1/32'] }],
+      trunks: [{ port: callee.port, inboundCidrs: ['127.0.0.1/32'] }],
       number: { inboundEnabled: true },
     });
     const ring = async (port: number, more: Partial<SippRun>) => {
       const own = { localPort: await reservePort(), user: line.number, calls: 1, ...more };
       return await runSipp({ scenario: callers.answered, remote: `127.0.0.1:${port}`, ...own });
     };
+    const toNumber = newNumber();
+    const placed = await line.call({ toNumber });
     void ring(sipPort, { durationMs: 20_000, timeoutSeconds: 25 });
     const came = await vi.waitFor(async () => {
       const { data } = (await line.api('GET', '/calls?direction=inbound&status=in_progress')).body;
       expect(data).toHaveLength(1);
       return data[0];
     }, SLOW);
-    await vi.waitFor(() => expect(Date.now() - Date.parse(came.answeredAt)).toBeGreaterThan(3000), SLOW);
+    const { answeredAt } = await line.waitForStatus(placed, 'in_progress');
+    for (const at of [answeredAt, came.answeredAt])
+      await vi.waitFor(() => expect(Date.now() - Date.parse(at)).toBeGreaterThan(3000), SLOW);
     await first.kill();
 
     const second = await start(dataDir, { ...stores, SIP_PORT: String(nextSipPort) });
-    const call = { callId: came.id, sessionId: came.sessionId };
-    await expectLost(await clientOf(second), line, call, webhooks);
+    const client = await clientOf(second);
+    const calls = [placed, { callId: came.id, sessionId: came.sessionId }];
+    for (const call of calls) await expectLost(client, line, call, webhooks);
+    const again = await client.api('POST', '/v1/calls/outbound', {
+      key: line.developerKey,
+      body: { projectId: line.id, fromNumber: line.number, toNumber },
+    });
+    expect(again.status).toBe(202);
+    await client.api('POST', `${line.path}/calls/${again.body.callId}/hangup`, { key: line.developerKey });
     expect((await ring(nextSipPort, { durationMs: 300 })).exitCode).toBe(0);
     expect((await second.stop()).code).toBe(0);
-    expect(webhooks.forSession(call.sessionId)).toHaveLength(ALL_EVENTS.length);
+    for (const { sessionId } of calls) expect(webhooks.forSession(sessionId)).toHaveLength(ALL_EVENTS.length);
   });
 });
