@@ -1,57 +1,47 @@
 /**
- * What a turn costs as its conversation grows: bytes in Postgres' log, and the time beside the model's.
+ * How soon, and how surely, the end of a caller's turn is detected by our own signals: the voice's activity and interim
+ * transcripts, without turn events of the recognizer.
  *
- *   npm run bench:turns [-- --turns 505]
+ *   npm run bench:turns [-- --errors --list]
  *
- * Runs the conversation engine with a scripted model on a Postgres server of its own. Each row is the mean, and the
- * median time, of eleven turns around the named one.
+ * The utterances of `bench/turns/` in three languages, spoken by Debian's espeak-ng to voice sessions on a simulated clock,
+ * whose model and voice have the latencies of bench:speech. A tenth is held out: no parameter was chosen by it. `--errors`
+ * lists the false ends, `--list` the utterances. Exits with 1 when a part misses its aim.
  */
-
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { createWebrtcVad } from '../src/providers/vad/webrtc.ts';
+import { type Played, play } from './turns/play.ts';
+import { confusionTable, errorLines, kindsTable, missesAim, partsTable } from './turns/report.ts';
+import { utterances } from './turns/set.ts';
 
-import { table } from '../src/cli/table.ts';
-import { migrate, readMigrations } from '../src/infra/postgres/connection/migrate.ts';
-import { openPostgres } from '../src/infra/postgres/connection/postgres.ts';
-import { startPostgres } from '../test/support/postgres.ts';
-import { median } from './support/statistics.ts';
-import { startTalk } from './turns/talk.ts';
-
-const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
-const SHOWN_TURNS = [10, 50, 100, 200, 500, 1_000];
-/** Before and after the named turn. */
-const AROUND = 5;
-
-const { values: options } = parseArgs({ options: { turns: { type: 'string', default: '505' } } });
-
-const postgres = await startPostgres();
-const database = openPostgres({ url: postgres.url, onIdleError: (error) => console.error(error.message) });
-try {
-  await migrate(database, await readMigrations(MIGRATIONS));
-  const talk = await startTalk(database);
-  const positions: number[] = [await logPosition()];
-  const times: number[] = [0];
-  for (let turn = 1; turn <= Number(options.turns); turn += 1) {
-    const began = performance.now();
-    await talk.say(`Question number ${turn}: when can I come to have my teeth looked at?`);
-    times.push(performance.now() - began);
-    positions.push(await logPosition());
+const { values: options } = parseArgs({
+  options: {
+    errors: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+  },
+});
+const all = utterances();
+if (options.list) {
+  for (const { id, language, kind, isHeldOut, segments } of all) {
+    const text = segments.map(
+      ({ text, pauseAfterMs }) => text + (pauseAfterMs > 0 ? ` [${pauseAfterMs}]` : ''),
+    );
+    console.log([id, language, kind, isHeldOut ? 'held out' : '', text.join(' ')].join('\t'));
   }
-  const rows = SHOWN_TURNS.filter((turn) => turn + AROUND < positions.length).map((turn) => {
-    const [from, to] = [turn - AROUND, turn + AROUND];
-    const bytes = ((positions[to] ?? 0) - (positions[from - 1] ?? 0)) / (to - from + 1);
-    const ms = median(times.slice(from, to + 1));
-    return [String(turn), `${(bytes / 1024).toFixed(1)} KiB`, `${ms.toFixed(1)} ms`];
-  });
-  console.log(table([['turn', 'log', 'time'], ...rows]));
-} finally {
-  await database.close();
-  await postgres.close();
-}
+} else await measure();
 
-async function logPosition(): Promise<number> {
-  const [row] = await database.query<{ bytes: string }>(
-    `SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS bytes`,
+async function measure(): Promise<void> {
+  const voiceActivity = await createWebrtcVad();
+  const played: Played[] = [];
+  for (const utterance of all) played.push(await play(utterance, voiceActivity));
+  const tuning = played.filter(({ utterance }) => !utterance.isHeldOut);
+  const heldOut = played.filter(({ utterance }) => utterance.isHeldOut);
+  if (options.errors) for (const line of tuning.flatMap(errorLines)) console.log(line);
+  console.log(
+    'Aim: false ends under 3 %; the end is detected 350 ms after the last sound (p50), 900 ms (p95).',
   );
-  return Number(row?.bytes);
+  console.log(partsTable({ tuning, 'held out': heldOut }));
+  console.log(confusionTable({ tuning, 'held out': heldOut }));
+  console.log(kindsTable(tuning));
+  if (missesAim(tuning) || missesAim(heldOut)) process.exitCode = 1;
 }

@@ -192,7 +192,7 @@ export class TurnController {
         recognition.discardUtterance();
         break;
       case 'caller_continued':
-        settings.learnPause(effect.pauseMs);
+        settings.learnPause(effect.pauseMs, effect.transcript);
         this.#timestamps = undefined;
         recognition.cancelRequest();
         break;
@@ -202,8 +202,12 @@ export class TurnController {
       case 'keep_unanswered':
         agentTurns.keepUnanswered(this.takeUnansweredText());
         break;
+      case 'hold_agent':
       case 'pause_agent':
         agentTurns.speech?.playout.pause();
+        break;
+      case 'release_agent':
+        agentTurns.speech?.playout.resume();
         break;
       case 'resume_agent':
         this.falseInterruptions += 1;

@@ -1,5 +1,5 @@
 import { languageCode } from '../../base/languageCode.ts';
-import { wordsOf } from './endpointing.ts';
+import { wordsOf } from './completeness.ts';
 
 const list = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 

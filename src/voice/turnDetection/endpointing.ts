@@ -1,10 +1,13 @@
 import type { TurnDetection } from '../../agents/speech/turnDetection.ts';
+import { type Completeness, completenessOf, wordsOf } from './completeness.ts';
 
-/** Whether a transcript looks like everything the caller wants to say. */
-export type Completeness = 'complete' | 'open' | 'incomplete';
-
-/** Where the delay lies between its bounds. */
-const DELAY_SHARES: Readonly<Record<Completeness, number>> = { complete: 0.1, open: 0.35, incomplete: 0.8 };
+/** Where the delay lies between its bounds. @see `npm run bench:turns` */
+const DELAY_SHARES: Readonly<Record<Completeness, number>> = {
+  complete: 0,
+  open: 0.35,
+  incomplete: 0.8,
+  dictating: 0.8,
+};
 /** The same by the agent's eagerness. */
 const EAGERNESS: Readonly<Record<TurnDetection['eagerness'], number>> = { low: 1.5, medium: 1, high: 0.5 };
 /** Silence after words that look complete at which an answer is prepared. */
@@ -18,10 +21,8 @@ const PAUSE_MARGIN = 1.25;
 /** Weight of a new pause in the moving average. */
 const PAUSE_WEIGHT = 0.4;
 
-/** A number of this many digits is the start of a longer one rather than an amount, an hour or an age. */
-const MIN_DICTATED_DIGITS = 3;
-/** A phone number is complete with this many. */
-const MAX_DICTATED_DIGITS = 10;
+/** The same for the pauses between the groups of a number, which are alike. */
+const DICTATION_MARGIN = 1.75;
 
 /** Bounds of the silence that ends the caller's turn. */
 export interface EndpointingBounds {
@@ -43,22 +44,40 @@ export interface CallerTurn {
   readonly recognizedEnd: 'eager_end' | 'end_of_turn' | undefined;
 }
 
-/** How a caller speaks, learned during the session. */
+/** How a caller speaks, learned during the session: averages of the pauses after which the caller continued. */
 export interface CallerPauses {
-  /** Average of the pauses after which the caller continued; undefined before the first. */
-  readonly averageMs: number | undefined;
+  /** After words that could have been all. */
+  readonly averageMs?: number | undefined;
+  /** Within a number. */
+  readonly dictationMs?: number | undefined;
 }
 
-export const NO_PAUSES: CallerPauses = { averageMs: undefined };
+export const NO_PAUSES: CallerPauses = {};
 
-/** The caller paused this long and continued. */
-export function learnPause({ averageMs }: CallerPauses, pauseMs: number): CallerPauses {
-  return { averageMs: averageMs === undefined ? pauseMs : averageMs + PAUSE_WEIGHT * (pauseMs - averageMs) };
+/**
+ * The caller paused this long and continued.
+ *
+ * @param transcript - The words before the pause, as far as they were known.
+ */
+export function learnPause(
+  pauses: CallerPauses,
+  pauseMs: number,
+  transcript: string | undefined,
+): CallerPauses {
+  switch (transcript === undefined ? 'open' : completenessOf(transcript)) {
+    case 'incomplete':
+      // The words told that more would follow, and will again.
+      return pauses;
+    case 'dictating':
+      return { ...pauses, dictationMs: averaged(pauses.dictationMs, pauseMs) };
+    default:
+      return { ...pauses, averageMs: averaged(pauses.averageMs, pauseMs) };
+  }
 }
 
 /** The agent answered after this pause before the caller had finished: the next endpoint waits at least as long. */
-export function learnEarlyEndpoint({ averageMs }: CallerPauses, pauseMs: number): CallerPauses {
-  return { averageMs: Math.max(averageMs ?? 0, pauseMs) };
+export function learnEarlyEndpoint(pauses: CallerPauses, pauseMs: number): CallerPauses {
+  return { ...pauses, averageMs: Math.max(pauses.averageMs ?? 0, pauseMs) };
 }
 
 export interface EndpointingOptions {
@@ -81,7 +100,8 @@ export function endpointingDelayMs(turn: CallerTurn, options: EndpointingOptions
   const { transcript, recognizedEnd } = turn;
   const isExpectedAnswer = transcript !== undefined && isExpected(transcript, expectedAnswers);
   if (usesTurnEvents(options)) {
-    const isIncomplete = transcript !== undefined && completenessOf(transcript) === 'incomplete';
+    const completeness = transcript === undefined ? 'open' : completenessOf(transcript);
+    const isIncomplete = completeness === 'incomplete' || completeness === 'dictating';
     const isTrusted = detection.mode === 'provider' || isExpectedAnswer || !isIncomplete;
     if (recognizedEnd === 'end_of_turn' && isTrusted) return 0;
     // A recognizer that hears the end will say so; silence alone counts for when it does not.
@@ -97,8 +117,9 @@ export function preemptAfterMs(turn: CallerTurn, options: EndpointingOptions): n
   const { transcript, recognizedEnd } = turn;
   if (!options.detection.preemptive || !options.recognizer.isStreaming) return undefined;
   if (usesTurnEvents(options)) return recognizedEnd === undefined ? undefined : 0;
-  if (transcript === undefined || completenessOf(transcript) === 'incomplete') return undefined;
-  return PREEMPT_AFTER_MS;
+  if (transcript === undefined) return undefined;
+  const completeness = completenessOf(transcript);
+  return completeness === 'complete' || completeness === 'open' ? PREEMPT_AFTER_MS : undefined;
 }
 
 /** Silence after which the transcript is requested. */
@@ -112,89 +133,22 @@ function usesTurnEvents({ detection, recognizer }: EndpointingOptions): boolean 
 
 function silenceMs(completeness: Completeness, { bounds, pauses, detection }: EndpointingOptions): number {
   const { minEndpointingDelayMs: minMs, maxEndpointingDelayMs: maxMs } = bounds;
-  const byTranscript = minMs + DELAY_SHARES[completeness] * EAGERNESS[detection.eagerness] * (maxMs - minMs);
+  const delayMs = (share: number) => minMs + share * EAGERNESS[detection.eagerness] * (maxMs - minMs);
   const byPauses = (pauses.averageMs ?? 0) * PAUSE_MARGIN;
-  return Math.round(Math.min(maxMs, Math.max(byTranscript, byPauses)));
+  const byTranscript = delayMs(DELAY_SHARES[completeness]);
+  const groupsMs = pauses.dictationMs ?? pauses.averageMs;
+  const byGroups =
+    completeness === 'dictating' && groupsMs !== undefined
+      ? Math.max(delayMs(DELAY_SHARES.open), groupsMs * DICTATION_MARGIN)
+      : byTranscript;
+  return Math.round(Math.min(maxMs, Math.max(Math.min(byTranscript, byGroups), byPauses)));
 }
 
-/** The last word counts more than punctuation, since recognizers put a full stop after anything. */
-export function completenessOf(text: string): Completeness {
-  const trimmed = text.trim();
-  if (trimmed === '') return 'open';
-  if (/(?:[,;:，、；：—–-]|\.\.\.|…)$/.test(trimmed)) return 'incomplete';
-  const words = wordsOf(trimmed);
-  const last = words.at(-1) ?? '';
-  if (INCOMPLETE_ENDINGS.has(last) || isDictating(words)) return 'incomplete';
-  if ([...INCOMPLETE_ENDINGS].some((ending) => isHan(ending) && last.endsWith(ending))) return 'incomplete';
-  return /[.!?。！？]["'”’」』)]*$/.test(trimmed) ? 'complete' : 'open';
-}
-
-/** A text's words in lower case, without punctuation; a run of Chinese characters is one word. */
-export function wordsOf(text: string): string[] {
-  return (
-    text
-      .toLowerCase()
-      .replaceAll('’', "'")
-      .match(/[\p{L}\p{N}]+(?:['-][\p{L}\p{N}]+)*/gu) ?? []
-  );
-}
-
-/** Words that no turn ends with. */
-const INCOMPLETE_ENDINGS: ReadonlySet<string> = new Set(
-  splitWords(`
-    and or but so because if when while although than as like
-    the a an this these those my your his her our their
-    to of in on at for with from by about into
-    is are was were am be i'm it's i we they he she
-    um uh er erm hmm well actually maybe
-    can could would should will want need
-    y o pero porque que si de del el la los las un una con para por en mi su
-    et ou mais parce car que si de du le la les un une avec pour dans mon ma
-    und oder aber weil dass wenn der die das ein eine mit für von zu ich
-    然後 因為 所以 如果 但是 可是 那個 就是 還有 或是 或者 而且 我想 我要 跟 和 的 把 在 從
-    然后 因为 但 还有 那个
-  `),
-);
-
-/** Spoken digits. */
-const DIGIT_WORDS: ReadonlySet<string> = new Set(
-  splitWords(`
-    zero oh one two three four five six seven eight nine double triple
-    cero uno dos tres cuatro cinco seis siete ocho nueve
-    zéro un deux trois quatre cinq sept huit neuf
-    null eins zwei zwo drei vier fünf sechs sieben acht neun
-  `),
-);
-
-/** Whether the words end in a number told in groups or a name spelled letter by letter, with pauses in between. */
-function isDictating(words: readonly string[]): boolean {
-  let digits = 0;
-  let groups = 0;
-  for (const word of words.toReversed()) {
-    const count = digitsIn(word);
-    if (count === 0) break;
-    digits += count;
-    groups += 1;
-  }
-  return (groups > 1 || digits >= MIN_DICTATED_DIGITS) && digits < MAX_DICTATED_DIGITS;
-}
-
-/** How many digits or single letters a word tells; 0 for any other word. */
-function digitsIn(word: string): number {
-  if (/^[\d-]+$/.test(word)) return word.replaceAll('-', '').length;
-  if (/^[零〇一二兩两三四五六七八九]+$/.test(word)) return word.length;
-  return DIGIT_WORDS.has(word) || /^\p{Script=Latin}$/u.test(word) ? 1 : 0;
+function averaged(averageMs: number | undefined, pauseMs: number): number {
+  return averageMs === undefined ? pauseMs : averageMs + PAUSE_WEIGHT * (pauseMs - averageMs);
 }
 
 function isExpected(text: string, expectedAnswers: readonly string[]): boolean {
   const words = wordsOf(text).join(' ');
   return words !== '' && expectedAnswers.some((answer) => wordsOf(answer).join(' ') === words);
-}
-
-function isHan(word: string): boolean {
-  return /^\p{Script=Han}+$/u.test(word);
-}
-
-function splitWords(words: string): string[] {
-  return words.split(/\s+/).filter((word) => word !== '');
 }

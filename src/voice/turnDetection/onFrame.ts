@@ -18,6 +18,8 @@ import type { TurnContext, TurnState } from './turnState.ts';
 
 /** Speech that cancels a turn of which nothing was heard yet. */
 const CANCEL_AFTER_MS = 240;
+/** An answer that nothing was heard of does not begin over speech, or this soon after it. */
+const HOLD_MS = 100;
 /** Speech beyond the policy's bound that confirms an interruption without a transcript. */
 const CONFIRM_MS = 500;
 /** A paused agent waits this long for the transcript once the caller is silent again. */
@@ -43,6 +45,8 @@ function onNoUtterance(state: TurnState, context: TurnContext): TurnStep {
       return hasUnansweredInput(state)
         ? endCallerTurn({ ...state, transcript: '' }, context)
         : becomeIdle(state, context);
+    case 'thinking':
+      return holdAgent(state, false);
     case 'paused':
       return resumeAgent(state, undefined, context);
     default:
@@ -52,14 +56,15 @@ function onNoUtterance(state: TurnState, context: TurnContext): TurnStep {
 
 /** Detects that the caller continued after the transcript was requested: it is incomplete. */
 function followUtterance(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {
-  const { requestedToMs } = state;
+  const { requestedToMs, transcript } = state;
   if (requestedToMs === undefined || utterance.lastVoicedMs <= requestedToMs) return withoutEffects(state);
   // Speech after the digits, or past the limit, belongs to another turn.
   const isNextTurn = state.phase === 'listening' && state.pendingDigits !== undefined;
   if (isNextTurn || isTooLong(utterance, context)) return withoutEffects(state);
+  const pauseMs = utterance.lastVoicedMs - requestedToMs - ONSET_MS;
   return {
     state: withoutTranscript(state),
-    effects: [{ type: 'caller_continued', pauseMs: utterance.lastVoicedMs - requestedToMs - ONSET_MS }],
+    effects: [{ type: 'caller_continued', pauseMs, transcript }],
   };
 }
 
@@ -86,8 +91,17 @@ function onSpeechWhileThinking(state: TurnState, utterance: Utterance, context: 
   if (context.answering === 'user_message' && isSpeech)
     return { state: enterPhase(state, 'listening', context), effects: [{ type: 'cancel_turn' }] };
   const silenceMs = context.atMs - utterance.lastVoicedMs;
-  if (silenceMs < context.policy.minEndpointingDelayMs) return withoutEffects(state);
-  return isSpeech ? keepUnanswered(discardUtterance(state)) : discardUtterance(state);
+  const held = holdAgent(state, context.answering === 'user_message' && silenceMs < HOLD_MS);
+  if (silenceMs < context.policy.minEndpointingDelayMs) return held;
+  const discarded = discardUtterance(held.state);
+  const step = { ...discarded, effects: [...held.effects, ...discarded.effects] };
+  return isSpeech ? keepUnanswered(step) : step;
+}
+
+/** Keeps the answer from beginning, or lets it begin. */
+function holdAgent(state: TurnState, isHeld: boolean): TurnStep {
+  if (isHeld === state.isHeld) return withoutEffects(state);
+  return { state: { ...state, isHeld }, effects: [{ type: isHeld ? 'hold_agent' : 'release_agent' }] };
 }
 
 function onSpeechOverAgent(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {

@@ -1,5 +1,5 @@
 import { unansweredText } from './callerTurn.ts';
-import { wordsOf } from './endpointing.ts';
+import { wordsOf } from './completeness.ts';
 import { type TurnStep, withoutEffects } from './steps.ts';
 import type { TurnContext, TurnEffect, TurnState } from './turnState.ts';
 

@@ -16,7 +16,7 @@ export function withoutEffects(state: TurnState): TurnStep {
 
 export function enterPhase(state: TurnState, phase: TurnPhase, { atMs }: TurnContext): TurnState {
   const silentSinceMs = phase === 'listening' ? undefined : state.silentSinceMs;
-  return { ...state, phase, sinceMs: atMs, silentSinceMs };
+  return { ...state, phase, sinceMs: atMs, silentSinceMs, isHeld: false };
 }
 
 export function withoutTranscript(state: TurnState): TurnState {

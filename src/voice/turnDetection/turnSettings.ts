@@ -142,9 +142,9 @@ export class TurnSettings {
     if (!this.#recognizer.detectsTurns) this.#recognizer = { ...this.#recognizer, detectsTurns: true };
   }
 
-  /** The caller paused this long and continued. */
-  learnPause(pauseMs: number): void {
-    this.#pauses = learnPause(this.#pauses, pauseMs);
+  /** The caller paused this long after these words and continued. */
+  learnPause(pauseMs: number, transcript: string | undefined): void {
+    this.#pauses = learnPause(this.#pauses, pauseMs, transcript);
   }
 
   /** The caller paused this long and was answered before they continued. */

@@ -41,6 +41,8 @@ export interface TurnState {
   readonly earlyAnswer: { readonly text: string; readonly endMs: number } | undefined;
   /** DTMF digits that wait: for an agent that may not be interrupted, or for the transcript of what preceded them. */
   readonly pendingDigits: { readonly digits: string; readonly atMs: number } | undefined;
+  /** The answer waits: the caller has begun to speak again before anything of it was heard. */
+  readonly isHeld: boolean;
   /** End of the speech that is being answered; undefined where the turn does not answer speech. */
   readonly answeredSpeechEndMs: number | undefined;
   /** When the newest answer was first heard. */
@@ -78,12 +80,19 @@ export type TurnEvent =
 export type TurnEffect =
   | { readonly type: 'request_transcript' }
   | { readonly type: 'discard_utterance' }
-  /** The caller continued after this pause. */
-  | { readonly type: 'caller_continued'; readonly pauseMs: number }
+  /** The caller continued after this pause, and after these words, as far as they were known. */
+  | {
+      readonly type: 'caller_continued';
+      readonly pauseMs: number;
+      readonly transcript: string | undefined;
+    }
   /** The agent answered after this pause in the middle of the caller's sentence. */
   | { readonly type: 'endpointed_too_early'; readonly pauseMs: number }
   /** The utterance gets no answer but belongs to the history. */
   | { readonly type: 'keep_unanswered' }
+  /** Nothing of the answer is played until it is released. */
+  | { readonly type: 'hold_agent' }
+  | { readonly type: 'release_agent' }
   | { readonly type: 'pause_agent' }
   | { readonly type: 'resume_agent' }
   /** The caller interrupts: the answer is truncated to what was heard. */
@@ -138,6 +147,7 @@ export const INITIAL_TURN_STATE: TurnState = {
   isEndOfTurn: false,
   earlyAnswer: undefined,
   pendingDigits: undefined,
+  isHeld: false,
   answeredSpeechEndMs: undefined,
   agentStartedMs: 0,
   silentSinceMs: undefined,

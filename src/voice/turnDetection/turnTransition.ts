@@ -23,6 +23,8 @@ const EARLY_ANSWER_MS = 1000;
  *    │                    └── words, long speech (interruption) ────────────┘   │      │
  *    │                              backchannel, noise (false interruption) ────┘      │
  *    └─────────────────────────────────────────────────────────────────────────────────┘
+ *   within thinking, an answer that is ready is held while the caller makes a sound, before that is known to be speech
+ *
  *   answering machine: any ──▶ suspended ──it records──▶ thinking     end: any ──▶ ended
  *   transfer:          any ──▶ suspended ──it fails────▶ thinking
  *
@@ -55,11 +57,7 @@ function step(state: TurnState, event: TurnEvent, context: TurnContext): TurnSte
     case 'dtmf_entry':
       return onDtmfEntry(state, event.digits, context);
     case 'agent_started_speaking':
-      return state.phase === 'thinking'
-        ? withoutEffects(
-            enterPhase({ ...state, carriedText: '', agentStartedMs: context.atMs }, 'speaking', context),
-          )
-        : withoutEffects(state);
+      return state.phase === 'thinking' ? onAgentStarted(state, context) : withoutEffects(state);
     case 'agent_turn_ended':
       return onAgentTurnEnded(state, context);
     case 'agent_turn_started':
@@ -80,6 +78,12 @@ function step(state: TurnState, event: TurnEvent, context: TurnContext): TurnSte
     case 'session_ending':
       return withoutEffects(enterPhase(state, 'ended', context));
   }
+}
+
+/** A sample that was on its way when the answer was held makes it a paused one. */
+function onAgentStarted(state: TurnState, context: TurnContext): TurnStep {
+  const started = { ...state, carriedText: '', agentStartedMs: context.atMs };
+  return withoutEffects(enterPhase(started, state.isHeld ? 'paused' : 'speaking', context));
 }
 
 function onAgentTurnEnded(state: TurnState, context: TurnContext): TurnStep {

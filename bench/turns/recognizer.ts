@@ -1,0 +1,61 @@
+import type { Clock } from '../../src/base/clock.ts';
+import type {
+  RecognitionEvent,
+  StreamingSpeechToText,
+  TimedWord,
+} from '../../src/providers/ports/streamingSpeechToText.ts';
+
+/** From a word's end to the interim transcript with it. */
+const INTERIM_DELAY_MS = 220;
+/** From the request of the final transcript to it. */
+const FINAL_DELAY_MS = 120;
+
+/** Hears the words that it is told, as they are spoken. It has no opinion on turns. */
+export interface WordRecognizer extends StreamingSpeechToText {
+  /** @param words - With times from the stream's first sample, in ms. @param join - Between two words. */
+  hear(words: readonly TimedWord[], join: string): void;
+}
+
+export function wordRecognizer(clock: Clock): WordRecognizer {
+  let onEvent: (event: RecognitionEvent) => void = () => undefined;
+  let words: readonly TimedWord[] = [];
+  let join = ' ';
+  let heardMs = 0;
+  /** Words of earlier final transcripts. */
+  let finalWords = 0;
+  const tell = (type: 'interim' | 'final', untilMs: number) => {
+    const told = words.slice(finalWords).filter(({ endMs }) => endMs <= untilMs);
+    if (told.length === 0) return;
+    const text = told.map(({ word }) => word).join(join);
+    onEvent({ type, transcript: { text, words: told } });
+    if (type === 'final') finalWords += told.length;
+  };
+  return {
+    name: 'words',
+    detectsTurns: false,
+    connect(_options, listener) {
+      onEvent = listener;
+      return {
+        push(samples) {
+          const beforeMs = heardMs;
+          heardMs += samples.length / 8;
+          const isNew = ({ endMs }: TimedWord) =>
+            endMs + INTERIM_DELAY_MS > beforeMs && endMs + INTERIM_DELAY_MS <= heardMs;
+          if (words.slice(finalWords).some(isNew)) tell('interim', heardMs - INTERIM_DELAY_MS);
+        },
+        finalize() {
+          const untilMs = heardMs;
+          clock.setTimer(() => tell('final', untilMs), FINAL_DELAY_MS);
+          return true;
+        },
+        close: () => undefined,
+      };
+    },
+    hear(spoken, joint) {
+      words = spoken;
+      join = joint;
+      finalWords = 0;
+    },
+    close: async () => undefined,
+  };
+}
