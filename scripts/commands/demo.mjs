@@ -13,8 +13,9 @@ import { ensureSystemParts } from '../lib/systemParts.mjs';
 export async function run(args) {
   await ensureDependencies();
   if (!args.includes('--help')) {
+    const hears = !args.includes('--openai') && !args.includes('--speech');
     /** @type {import('../lib/systemParts.mjs').Part[]} */
-    const parts = args.includes('--openai') ? ['redis'] : ['redis', 'pocketsphinx'];
+    const parts = hears ? ['redis', 'pocketsphinx'] : ['redis'];
     await ensureSystemParts(parts, {
       purpose: 'The demo uses Redis for its queue and pocketsphinx for speech recognition; this machine',
       instead: 'Then run npm run demo again. With --openai the demo does not need pocketsphinx.',

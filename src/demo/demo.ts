@@ -10,8 +10,10 @@ import { followCall } from './follow.ts';
 import type { DemoOptions } from './options.ts';
 import { startReceiver } from './receiver.ts';
 import { showResults } from './results.ts';
-import { AGENT_NUMBER, CALLEE, CALLEE_NAME, CALLEE_NUMBER } from './scenario.ts';
+import { AGENT_NUMBER, CALLEE_NAME, CALLEE_NUMBER, SCENARIO, type Scenario } from './scenario.ts';
 import { type Screen, seconds } from './screen.ts';
+import { LATENCIES, SCRIPTED_SCENARIO } from './scripted/scriptedCall.ts';
+import { startScriptedVendors } from './scripted/scriptedVendors.ts';
 import { demoConfig } from './settings.ts';
 import { setUpProject } from './setUp.ts';
 
@@ -58,9 +60,11 @@ async function play(options: DemoOptions, deps: DemoDeps, closers: Closers): Pro
   const adminToken = randomBytes(24).toString('hex');
   const receiver = await startReceiver();
   closers.push(() => receiver.close());
+  const scenario = options.isScripted ? SCRIPTED_SCENARIO : SCENARIO;
+  const vendorsUrl = options.isScripted ? await startVendors(deps, closers) : undefined;
   const [url, sipPort] = await Promise.all([
-    startService(options, deps, adminToken, closers),
-    options.call ? undefined : startCarrier(deps, transcript, closers),
+    startService(options, deps, { adminToken, vendorsUrl }, closers),
+    options.call ? undefined : startCarrier(deps, scenario, transcript, closers),
   ]);
   signal.throwIfAborted();
   const { fromNumber = AGENT_NUMBER, toNumber = CALLEE_NUMBER } = options.call ?? {};
@@ -70,6 +74,7 @@ async function play(options: DemoOptions, deps: DemoDeps, closers: Closers): Pro
     webhookUrl: receiver.url,
     trunk: options.call?.trunk ?? { host: '127.0.0.1', port: sipPort },
     fromNumber,
+    scenario,
     signal,
   });
   receiver.trust(project.secret);
@@ -107,14 +112,18 @@ async function play(options: DemoOptions, deps: DemoDeps, closers: Closers): Pro
 async function startService(
   options: DemoOptions,
   { environment, folder, logger, screen }: DemoDeps,
-  adminToken: string,
+  service: { readonly adminToken: string; readonly vendorsUrl: string | undefined },
   closers: Closers,
 ): Promise<string> {
   const beganMs = systemClock.monotonicMs();
-  const config = await demoConfig(options, environment, { folder, adminToken });
+  const config = await demoConfig(options, environment, { folder, ...service });
   const gateway = await startGateway(config, logger);
   closers.push(() => gateway.stop());
-  const models = options.useOpenAi ? 'models of OPENAI_BASE_URL or OpenAI' : 'offline models';
+  const models = options.useOpenAi
+    ? 'models of OPENAI_BASE_URL or OpenAI'
+    : options.isScripted
+      ? 'scripted models'
+      : 'offline models';
   screen.step(
     'service',
     `${gateway.url}, with ${models}, after ${seconds(systemClock.monotonicMs() - beganMs)}`,
@@ -122,9 +131,23 @@ async function startService(
   return gateway.url;
 }
 
+/** @returns URL of the scripted model and speech vendors. */
+async function startVendors({ screen }: DemoDeps, closers: Closers): Promise<string> {
+  const vendors = await startScriptedVendors();
+  closers.push(() => vendors.close());
+  const { eagerEndMs, endMs, firstTokenMs, firstSampleMs } = LATENCIES;
+  const turnEnds = `eager end ${eagerEndMs} ms, end ${endMs} ms`;
+  screen.step(
+    'vendors',
+    `${turnEnds}, first token ${firstTokenMs} ms, first byte of speech ${firstSampleMs} ms`,
+  );
+  return vendors.url;
+}
+
 /** @returns SIP port of the carrier. */
 async function startCarrier(
   { logger, screen }: DemoDeps,
+  { callee }: Scenario,
   transcript: Pick<CallTranscript, 'calleeSaid' | 'agentStarted'>,
   closers: Closers,
 ): Promise<number> {
@@ -137,7 +160,7 @@ async function startCarrier(
     },
   });
   closers.push(() => simulator.close());
-  simulator.phones.set(CALLEE_NUMBER, CALLEE);
+  simulator.phones.set(CALLEE_NUMBER, callee);
   screen.step(
     'carrier',
     `sip:127.0.0.1:${simulator.sipPort}, with a phone: ${CALLEE_NAME}, ${CALLEE_NUMBER}`,

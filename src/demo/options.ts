@@ -5,6 +5,8 @@ import { DemoError } from './demoError.ts';
 
 export interface DemoOptions {
   readonly useOpenAi: boolean;
+  /** A scripted model and scripted speech vendors, with published latencies. */
+  readonly isScripted: boolean;
   /** A real callee instead of the simulated one. */
   readonly call: RealCall | undefined;
   /** Keeps the data folder. */
@@ -32,6 +34,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export const HELP = `npm run demo -- [options]
 
   --openai               uses the models of OPENAI_API_KEY or OPENAI_BASE_URL instead of the offline ones
+  --speech scripted      streaming vendors with published latencies, and a model, that know the call's words
   --keep                 keeps the data folder, to start the service on it
   --stay                 keeps serving after the call, until Ctrl-C
   --call NUMBER          calls a real phone over a real trunk:
@@ -59,9 +62,15 @@ export function readOptions(args: readonly string[], environment: Environment): 
       '--openai requires OPENAI_API_KEY or OPENAI_BASE_URL, in the environment or in .env.',
     );
   }
+  if (values.speech !== undefined && values.speech !== 'scripted')
+    throw new DemoError('--speech must be scripted; --openai uses real models.');
+  const isScripted = values.speech === 'scripted';
+  if (isScripted && (useOpenAi || values.call !== undefined))
+    throw new DemoError('--speech scripted is a simulated call: leave out --openai and --call.');
   if (values.call === undefined) requireNoTrunk(values);
   return {
     useOpenAi,
+    isScripted,
     call: values.call === undefined ? undefined : readCall(values.call, values, environment),
     keep: values.keep ?? false,
     stay: values.stay ?? false,
@@ -77,6 +86,7 @@ function parse(args: readonly string[]) {
       options: {
         help: flag,
         openai: flag,
+        speech: text,
         keep: flag,
         stay: flag,
         call: text,

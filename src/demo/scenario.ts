@@ -6,8 +6,16 @@ export const CALLEE_NUMBER = '+886912345678';
 export const AGENT_NUMBER = '+886223456789';
 export const CALLEE_NAME = 'Ada';
 
+/** One call: what the agent is to do, and the simulated callee. */
+export interface Scenario {
+  readonly pathway: PathwayInput;
+  /** As in the API. */
+  readonly variables: readonly object[];
+  readonly callee: BehaviourInput;
+}
+
 /** The agent's pathway: asks whether the table is kept and what to prepare for the guest. */
-export const PATHWAY: PathwayInput = {
+const PATHWAY: PathwayInput = {
   nodes: [
     {
       id: 'greeting',
@@ -70,7 +78,7 @@ export const PATHWAY: PathwayInput = {
   ],
 };
 
-export const VARIABLES = [
+const VARIABLES = [
   {
     name: 'wish',
     type: 'enum',
@@ -80,7 +88,7 @@ export const VARIABLES = [
 ];
 
 /** The simulated callee: listens, answers, and interrupts the second question. */
-export const CALLEE: BehaviourInput = {
+const CALLEE: BehaviourInput = {
   kind: 'answers',
   afterMs: 700,
   script: [
@@ -90,6 +98,8 @@ export const CALLEE: BehaviourInput = {
   ],
   stays: true,
 };
+
+export const SCENARIO: Scenario = { pathway: PATHWAY, variables: VARIABLES, callee: CALLEE };
 
 type Edge = NonNullable<PathwayInput['edges']>[number];
 type Condition = NonNullable<Edge['data']>['condition'];

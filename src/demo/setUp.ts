@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { WEBHOOK_EVENT_NAMES } from '../webhooks/events.ts';
 import { type Api, createApi } from './api.ts';
-import { PATHWAY, VARIABLES } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
 
 export interface SetUp {
   readonly baseUrl: string;
@@ -11,6 +11,7 @@ export interface SetUp {
   /** As in the API. */
   readonly trunk: Readonly<Record<string, unknown>>;
   readonly fromNumber: string;
+  readonly scenario: Scenario;
   readonly signal: AbortSignal;
 }
 
@@ -44,12 +45,12 @@ export async function setUpProject(options: SetUp): Promise<DemoProject> {
     z.object({ secret: z.string() }),
   );
   const api = createApi(baseUrl, key, signal);
-  await api.request('PUT', `${path}/pathway`, anything, PATHWAY);
+  await api.request('PUT', `${path}/pathway`, anything, options.scenario.pathway);
   await api.request('PATCH', `${path}/agent`, anything, {
     name: 'Luna’s assistant',
     status: 'published',
     globalPrompt: 'You are the telephone assistant of the restaurant Luna. Be brief and friendly.',
-    variableConfigs: VARIABLES,
+    variableConfigs: options.scenario.variables,
     postSessionWebhook: { url: options.webhookUrl, events: WEBHOOK_EVENT_NAMES },
   });
   const trunk = await api.request('POST', `${path}/trunks`, made, { name: 'Carrier', ...options.trunk });

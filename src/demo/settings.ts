@@ -44,16 +44,28 @@ const OF_TRUNKS = ['SIP_HOST', 'PUBLIC_IP', 'SIP_TLS_CA_FILE', 'SIP_TLS_VERIFY']
 export async function demoConfig(
   { useOpenAi, call }: Pick<DemoOptions, 'useOpenAi' | 'call'>,
   environment: Environment,
-  service: { readonly folder: string; readonly adminToken: string },
+  service: { readonly folder: string; readonly adminToken: string; readonly vendorsUrl?: string | undefined },
 ): Promise<Config> {
   const taken = [...(useOpenAi ? OF_MODELS : []), ...(call ? OF_TRUNKS : [])];
   const given = Object.fromEntries(taken.map((name) => [name, environment[name]]));
   return loadConfig({
     ...(useOpenAi ? {} : OFFLINE),
+    ...(service.vendorsUrl === undefined ? {} : scriptedModels(service.vendorsUrl)),
     ...(call ? { SIP_HOST: await addressTowards(call.trunk.host, call.trunk.port) } : {}),
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value?.trim())),
     ...ALWAYS,
     DATA_DIR: join(service.folder, 'data'),
     CALLWAY_ADMIN_TOKEN: service.adminToken,
   });
+}
+
+function scriptedModels(url: string): Record<string, string> {
+  return {
+    CHAT_PROVIDER: 'openai',
+    OPENAI_BASE_URL: `${url}/v1`,
+    STT_PROVIDER: 'custom',
+    CUSTOM_STT_BASE_URL: url,
+    TTS_PROVIDER: 'custom',
+    CUSTOM_TTS_BASE_URL: url,
+  };
 }

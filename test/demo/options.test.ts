@@ -1,10 +1,19 @@
 import { expect, test } from 'vitest';
 import { readOptions } from '../../src/demo/options.ts';
+import { showResults } from '../../src/demo/results.ts';
+import { createScreen } from '../../src/demo/screen.ts';
+import { demoConfig } from '../../src/demo/settings.ts';
 
 const trunk = ['--trunk-host', 'sip.example.com', '--from', '0223456789'];
 
 test('The default is a simulated call with offline models', () => {
-  expect(readOptions([], {})).toEqual({ useOpenAi: false, call: undefined, keep: false, stay: false });
+  expect(readOptions([], {})).toEqual({
+    useOpenAi: false,
+    isScripted: false,
+    call: undefined,
+    keep: false,
+    stay: false,
+  });
   expect(readOptions(['--help'], {})).toBeUndefined();
 });
 
@@ -41,6 +50,9 @@ test('--openai accepts a key or a base URL', () => {
 
 test.each<[string[], string]>([
   [['--openai'], 'OPENAI_API_KEY'],
+  [['--speech', 'real'], '--speech must be scripted'],
+  [['--speech', 'scripted', '--openai'], '--speech scripted is a simulated call'],
+  [['--speech', 'scripted', '--call', '0912345678', ...trunk], '--speech scripted is a simulated call'],
   [['--louder'], '--louder'],
   [['0912345678'], '0912345678'],
   [trunk, '--trunk-host is for a call over a real trunk: add --call'],
@@ -54,5 +66,33 @@ test.each<[string[], string]>([
   [['--call', '0912345678', ...trunk, '--trunk-register'], '--trunk-username'],
   [['--call', '0912345678', ...trunk, '--trunk-password', 'p'], '--trunk-username'],
 ])('%j is rejected, and %s named', (args, named) => {
-  expect(() => readOptions(args, { OPENAI_API_KEY: ' ' })).toThrow(named);
+  expect(() => readOptions(args, { OPENAI_API_KEY: args.includes('scripted') ? 'sk' : ' ' })).toThrow(named);
+});
+
+test('The settings of a real call have the address towards its trunk, and scripted vendors those of the vendors', async () => {
+  const service = { folder: '/tmp', adminToken: 'the-admin-token-of-the-demo' };
+  const call = readOptions(['--call', '0912345678', ...trunk, '--trunk-host', '127.0.0.1'], {})?.call;
+  const real = await demoConfig({ useOpenAi: false, call }, { OPENAI_API_KEY: 'sk' }, service);
+  expect(real).toMatchObject({ SIP_HOST: '127.0.0.1', CHAT_PROVIDER: 'local', STT_PROVIDER: 'local' });
+  const vendorsUrl = 'http://127.0.0.1:9';
+  const scripted = { useOpenAi: false, call: undefined };
+  expect(await demoConfig(scripted, {}, { ...service, vendorsUrl })).toMatchObject({
+    OPENAI_BASE_URL: `${vendorsUrl}/v1`,
+    CUSTOM_STT_BASE_URL: vendorsUrl,
+    CUSTOM_TTS_BASE_URL: vendorsUrl,
+    EMBEDDING_PROVIDER: 'local',
+  });
+});
+
+test('A call that was not completed fails the demo with its reason', async () => {
+  const call = { status: 'failed', endReason: 'unreachable', sip: null, durationMs: null };
+  const history = { messages: [], call: { ...call, mediaFigures: null, recording: null } };
+  const shown = showResults({
+    history,
+    receiver: { events: [], refused: [] },
+    project: { api: { request: () => Promise.reject(), download: () => Promise.reject() } },
+    screen: createScreen({ write: () => undefined, hasColour: false }),
+    folder: '/nowhere',
+  });
+  await expect(shown).rejects.toThrow('The call was not completed: failed, unreachable.');
 });

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startSimulator } from '../../../src/app/simulator/simulator.ts';
-import { PATHWAY as DEMO, VARIABLES } from '../../../src/demo/scenario.ts';
+import { SCENARIO } from '../../../src/demo/scenario.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { createLocalSpeechToText } from '../../../src/providers/local/speechToText.ts';
 import { type Baresip, startBaresip } from '../../sip/support/baresip.ts';
@@ -203,8 +203,8 @@ test("The demo's callee who asks about the weather is asked again, and has cance
   });
   const line = await installation().makeLine({
     trunks: [{ port: carrier.sipPort }],
-    pathway: DEMO,
-    agent: { variableConfigs: VARIABLES },
+    pathway: SCENARIO.pathway,
+    agent: { variableConfigs: SCENARIO.variables },
   });
   const call = await line.call({ toNumber, dynamicVariables: { name: 'Ada' } });
   await line.waitForEnd(call);
