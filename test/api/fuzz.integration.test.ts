@@ -6,7 +6,7 @@ import { arbitraryRequest } from './support/arbitraryRequest.ts';
 
 const SEED = 20_261_121;
 /** Requests to each operation; there are some fifty. */
-const RUNS = 20;
+const RUNS = 10;
 
 const gateway = sharedGateway({ env: { RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0' } });
 let project: TestProject;
