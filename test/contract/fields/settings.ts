@@ -18,7 +18,8 @@ export const SETTINGS_ROWS: FieldTable['rows'] = {
     'app/ingestion.integration.test.ts › a worker node ingests a document that another node received, from their shared bucket',
   DRACHTIO_URL: 'app/telephony.realtime.test.ts › A configured drachtio-server is used instead',
   SIP_PORT: 'app/telephony.realtime.test.ts › A port in use stops the start',
-  MEDIA_TIMEOUT_SECONDS: 'e2e/phone/silence.realtime.test.ts › whose peer sends no RTP at all is hung up',
+  MEDIA_TIMEOUT_SECONDS:
+    'e2e/phone/carriers.realtime.test.ts › before it has sent any RTP: media timeout ends the call',
   RTP_PORT_MIN: 'app/roles.integration.test.ts › a node with %o has this call capacity',
   RTP_PORT_MAX: 'app/roles.integration.test.ts › a node with %o has this call capacity',
   MEDIA_WORKERS: 'app/roles.integration.test.ts › a node with %o has this call capacity',
