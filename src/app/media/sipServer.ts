@@ -45,7 +45,7 @@ async function embeddedSipServer(
   clock: SipServerParts['clock'],
 ): Promise<SipServerAccess> {
   const secret = randomBytes(24).toString('base64url');
-  const starting = SupervisedSipServer.start(serverOptions(config, secret), {
+  const starting = SupervisedSipServer.start(sipServerOptions(config, secret), {
     onCrash: (error) => logger.error({ err: error }, 'SIP server crashed; restarting'),
     onRestartFailed: (error) => logger.error({ err: error }, 'SIP server restart failed'),
   });
@@ -65,7 +65,8 @@ async function embeddedSipServer(
   };
 }
 
-function serverOptions(config: Config, secret: string): SipServerOptions {
+/** @param secret - Of the control connection. */
+export function sipServerOptions(config: Config, secret: string): SipServerOptions {
   const read = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file, 'utf8'));
   return {
     host: config.SIP_HOST,

@@ -35,7 +35,7 @@ export function startVoiceRole(
   const threads = new VoiceThreads<ThreadReport>({
     clock,
     nodeId,
-    maxThreads: maxThreads(config),
+    maxThreads: maxVoiceThreads(config),
     startThread: ({ number, nodeId: threadId, isReplacement }) =>
       startVoiceThread({
         config,
@@ -62,6 +62,6 @@ export function startVoiceRole(
 }
 
 /** The offline recognizer's processes are counted by thread, and fill the cores. */
-function maxThreads({ VOICE_THREADS, STT_PROVIDER }: Config): number {
+export function maxVoiceThreads({ VOICE_THREADS, STT_PROVIDER }: Config): number {
   return VOICE_THREADS ?? (STT_PROVIDER === 'local' ? 1 : availableParallelism());
 }

@@ -9,6 +9,7 @@ import type { ReleaseStore } from '../../engine/session/releases.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { createLocalTextToSpeech } from '../../providers/local/textToSpeech.ts';
+import type { VoiceActivityDetection } from '../../providers/ports/voiceActivity.ts';
 import { forWholeTexts } from '../../providers/synthesis/wholeTexts.ts';
 import { createRnnoiseVad } from '../../providers/vad/rnnoise.ts';
 import { createRnnoiseSuppression } from '../../providers/vad/rnnoiseSuppression.ts';
@@ -40,8 +41,6 @@ export interface VoiceParts {
 export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer> {
   const { conversations, stores, turnCheckpoints, clock, metrics, lifecycle } = parts;
   const logger = parts.logger.child({ part: 'voice' });
-  const webrtc = await createWebrtcVad();
-  const activity = parts.config.VOICE_ACTIVITY === 'neural' ? await createRnnoiseVad(webrtc) : webrtc;
   const { speechToText, textToSpeech } = await buildSpeech({ ...parts, logger });
   const fallbackSpeech = parts.config.TTS_PROVIDER === 'local' ? undefined : createLocalTextToSpeech();
   if (fallbackSpeech) lifecycle.onClose(() => fallbackSpeech.close());
@@ -65,7 +64,7 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
     },
     releases: stores.releases,
     checkpoints: turnCheckpoints,
-    voiceActivity: activity,
+    voiceActivity: await openVoiceActivity(parts.config),
     noiseSuppression: createRnnoiseSuppression(),
     speechToText,
     textToSpeech,
@@ -76,4 +75,11 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
     clock,
     logger,
   });
+}
+
+export async function openVoiceActivity({
+  VOICE_ACTIVITY,
+}: Pick<Config, 'VOICE_ACTIVITY'>): Promise<VoiceActivityDetection> {
+  const webrtc = await createWebrtcVad();
+  return VOICE_ACTIVITY === 'neural' ? await createRnnoiseVad(webrtc) : webrtc;
 }

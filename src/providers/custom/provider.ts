@@ -7,17 +7,19 @@ import { createCustomTextToSpeech } from './textToSpeech.ts';
 
 export function createSpeechToText({
   credentials,
+  model,
   options,
   clock,
   guard,
 }: SpeechToTextOptions): StreamingSpeechToText {
   const { baseUrl, apiKey } = credentials;
   if (baseUrl === undefined) throw new Error('a recognizer of your own needs CUSTOM_STT_BASE_URL');
-  return createCustomSpeechToText({ baseUrl, apiKey, options, dial: createDial(guard), clock });
+  return createCustomSpeechToText({ baseUrl, apiKey, model, options, dial: createDial(guard), clock });
 }
 
 export function createTextToSpeech({
   credentials,
+  model,
   voice,
   options,
   clock,
@@ -25,5 +27,5 @@ export function createTextToSpeech({
 }: TextToSpeechOptions): StreamingTextToSpeech {
   const { baseUrl, apiKey } = credentials;
   if (baseUrl === undefined) throw new Error('a synthesizer of your own needs CUSTOM_TTS_BASE_URL');
-  return createCustomTextToSpeech({ baseUrl, apiKey, voice, options, dial: createDial(guard), clock });
+  return createCustomTextToSpeech({ baseUrl, apiKey, model, voice, options, dial: createDial(guard), clock });
 }

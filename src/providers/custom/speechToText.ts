@@ -27,6 +27,7 @@ const message = z.discriminatedUnion('type', [
 export interface CustomSpeechToTextDeps extends SocketRecognizerDeps {
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
+  readonly model?: string | undefined;
   /** The server's own. */
   readonly options?: unknown;
 }
@@ -36,7 +37,7 @@ export function createCustomSpeechToText(deps: CustomSpeechToTextDeps): Streamin
   return createSocketRecognizer(customProtocol(deps), deps);
 }
 
-function customProtocol({ baseUrl, apiKey, options }: CustomSpeechToTextDeps): RecognitionProtocol {
+function customProtocol({ baseUrl, apiKey, model, options }: CustomSpeechToTextDeps): RecognitionProtocol {
   return {
     name: 'custom',
     secret: apiKey,
@@ -55,6 +56,7 @@ function customProtocol({ baseUrl, apiKey, options }: CustomSpeechToTextDeps): R
           type: 'start',
           sampleRateHz,
           encoding: 'l16',
+          model,
           language,
           languages,
           keyterms,

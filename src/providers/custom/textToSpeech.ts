@@ -29,6 +29,7 @@ const message = z.discriminatedUnion('type', [
 export interface CustomTextToSpeechDeps extends SynthesisLineDeps {
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
+  readonly model?: string | undefined;
   readonly voice?: string | undefined;
   /** The server's own. */
   readonly options?: unknown;
@@ -39,7 +40,12 @@ export function createCustomTextToSpeech(deps: CustomTextToSpeechDeps): Streamin
   return createSocketSynthesizer(customProtocol(deps), deps);
 }
 
-function customProtocol({ baseUrl, apiKey, voice, options }: CustomTextToSpeechDeps): SynthesisProtocol {
+function customProtocol({
+  baseUrl,
+  apiKey,
+  options,
+  ...defaults
+}: CustomTextToSpeechDeps): SynthesisProtocol {
   return {
     name: 'custom',
     sampleRateHz: SAMPLE_RATE_HZ,
@@ -51,19 +57,23 @@ function customProtocol({ baseUrl, apiKey, voice, options }: CustomTextToSpeechD
       subprotocol: SUBPROTOCOL,
       ...bearer(apiKey),
     }),
-    open: () => customConnection(voice, options),
+    open: () => customConnection(defaults, options),
   };
 }
 
-function customConnection(defaultVoice: string | undefined, options: unknown): SynthesisProtocolConnection {
+function customConnection(
+  defaults: Pick<CustomTextToSpeechDeps, 'model' | 'voice'>,
+  options: unknown,
+): SynthesisProtocolConnection {
   const decoder = new L16Decoder(SAMPLE_RATE_HZ);
   return {
-    begin(id, { language, voice = defaultVoice, speed }) {
+    begin(id, { language, model = defaults.model, voice = defaults.voice, speed }) {
       const start = {
         type: 'start',
         id,
         sampleRateHz: SAMPLE_RATE_HZ,
         encoding: 'l16',
+        model,
         voice,
         language,
         speed,

@@ -1,6 +1,11 @@
 import type { FieldTable } from './fieldTable.ts';
 
-/** Settings with a test that sets them and sees their effect. The others are at least read by the program. */
+/** One gateway with many settings. */
+const WHOLE = 'app/settings/gateway.integration.test.ts';
+/** The parts that read settings. */
+const BUILT = 'app/settings/effects.test.ts';
+
+/** Each setting's test, which sets it and sees its effect. */
 export const SETTINGS_ROWS: FieldTable['rows'] = {
   PORT: 'app/startup.integration.test.ts › A node is alive and not ready while the database is migrated',
   NODE_URL:
@@ -38,4 +43,68 @@ export const SETTINGS_ROWS: FieldTable['rows'] = {
     'app/privateTrunks.integration.test.ts › A name or a spelling that leads to a private address is never contacted, and looks like any other failure',
   ALLOW_INSECURE_WEBHOOKS:
     'api/routes/agent/agent.integration.test.ts › can be http loopback addresses with ALLOW_INSECURE_WEBHOOKS, but no other private ones',
+  HOST: `${WHOLE} › HOST is the address of the HTTP server`,
+  PUBLIC_URL: `${WHOLE} › PUBLIC_URL is the address in links`,
+  TRUST_PROXY: `${WHOLE} › TRUST_PROXY counts failures by the address that the proxy names`,
+  LEGACY_SUNSET: `${WHOLE} › LEGACY_SUNSET ends the legacy routes`,
+  NUMBER_OWNERSHIP: `${WHOLE} › NUMBER_OWNERSHIP verified makes each claim pending, on an installation of one project too`,
+  METRICS_PORT: `${WHOLE} › METRICS_PORT has the metrics, and the API has them no longer`,
+  FINALIZE_TIMEOUT_SECONDS: `${WHOLE} › FINALIZE_TIMEOUT_SECONDS is what session.finalized waits at most`,
+  EMBEDDING_PROVIDER: `${WHOLE} › EMBEDDING_PROVIDER local embeds documents here, although an endpoint is configured`,
+  LOG_LEVEL: `${BUILT} › LOG_LEVEL is the lowest level that is written`,
+  SIP_HOST: `${BUILT} › Settings of the SIP server reach it`,
+  SIP_TLS_PORT: `${BUILT} › Settings of the SIP server reach it`,
+  SIP_TLS_CERT_FILE: `${BUILT} › Settings of the SIP server reach it`,
+  SIP_TLS_KEY_FILE: `${BUILT} › Settings of the SIP server reach it`,
+  SIP_TLS_CA_FILE: `${BUILT} › Settings of the SIP server reach it`,
+  SIP_TLS_VERIFY: `${BUILT} › Settings of the SIP server reach it`,
+  PUBLIC_IP: `${BUILT} › Settings of the SIP server reach it`,
+  VOICE_THREADS: `${BUILT} › VOICE_THREADS limits the voice threads; the offline recognizer has one`,
+  OVERLOAD_EVENT_LOOP_MS:
+    'e2e/phone/overload.realtime.test.ts › refuses new calls, keeps the quality of those in progress, and takes calls again afterwards',
+  OVERLOAD_RTP_MS: `${BUILT} › begins with packets that are later than OVERLOAD_RTP_MS`,
+  OVERLOAD_QUEUE_MS: `${BUILT} › of the queue begins with calls that wait for longer than OVERLOAD_QUEUE_MS`,
+  OPENAI_API_KEY: `${BUILT} › name the endpoint, its key and the models`,
+  OPENAI_BASE_URL: `${BUILT} › name the endpoint, its key and the models`,
+  CHAT_MODEL_SMART: `${BUILT} › name the endpoint, its key and the models`,
+  CHAT_MODEL_BALANCE: `${BUILT} › name the endpoint, its key and the models`,
+  CHAT_MODEL_TURBO: `${BUILT} › name the endpoint, its key and the models`,
+  CHAT_PROVIDER: `${BUILT} › CHAT_PROVIDER wins over an endpoint`,
+  MODEL_TIMEOUT_SECONDS: `${BUILT} › MODEL_TIMEOUT_SECONDS ends the wait for the first token`,
+  VOICE_ACTIVITY: `${BUILT} › VOICE_ACTIVITY neural takes no passing car for speech`,
+  STT_MODEL: `${BUILT} › name the recognizer %s, its key, address and model`,
+  DEEPGRAM_API_KEY: `${BUILT} › name the recognizer %s, its key, address and model`,
+  DEEPGRAM_BASE_URL: `${BUILT} › name the recognizer %s, its key, address and model`,
+  ASSEMBLYAI_API_KEY: `${BUILT} › name the recognizer %s, its key, address and model`,
+  ASSEMBLYAI_BASE_URL: `${BUILT} › name the recognizer %s, its key, address and model`,
+  SONIOX_API_KEY: `${BUILT} › name the recognizer %s, its key, address and model`,
+  SONIOX_BASE_URL: `${BUILT} › name the recognizer %s, its key, address and model`,
+  CUSTOM_STT_API_KEY: `${BUILT} › name the recognizer %s, its key, address and model`,
+  CUSTOM_STT_BASE_URL: `${BUILT} › name the recognizer %s, its key, address and model`,
+  TTS_MODEL: `${BUILT} › name the voice of %s, its key, address and model`,
+  TTS_VOICE: `${BUILT} › name the voice of %s, its key, address and model`,
+  ELEVENLABS_API_KEY: `${BUILT} › name the voice of %s, its key, address and model`,
+  ELEVENLABS_BASE_URL: `${BUILT} › name the voice of %s, its key, address and model`,
+  CARTESIA_API_KEY: `${BUILT} › name the voice of %s, its key, address and model`,
+  CARTESIA_BASE_URL: `${BUILT} › name the voice of %s, its key, address and model`,
+  CUSTOM_TTS_API_KEY: `${BUILT} › name the voice of %s, its key, address and model`,
+  CUSTOM_TTS_BASE_URL: `${BUILT} › name the voice of %s, its key, address and model`,
+  OTEL_EXPORTER_OTLP_ENDPOINT: `${BUILT} › OpenTelemetry settings name the collector, its headers, the service and the ratio`,
+  OTEL_EXPORTER_OTLP_HEADERS: `${BUILT} › OpenTelemetry settings name the collector, its headers, the service and the ratio`,
+  OTEL_SERVICE_NAME: `${BUILT} › OpenTelemetry settings name the collector, its headers, the service and the ratio`,
+  OTEL_TRACES_SAMPLER_ARG: `${BUILT} › OpenTelemetry settings name the collector, its headers, the service and the ratio`,
+  S3_BUCKET: `${BUILT} › S3 settings name the store, the bucket, the region and the keys`,
+  S3_REGION: `${BUILT} › S3 settings name the store, the bucket, the region and the keys`,
+  S3_ENDPOINT: `${BUILT} › S3 settings name the store, the bucket, the region and the keys`,
+  S3_ACCESS_KEY_ID: `${BUILT} › S3 settings name the store, the bucket, the region and the keys`,
+  S3_SECRET_ACCESS_KEY: `${BUILT} › S3 settings name the store, the bucket, the region and the keys`,
+  S3_FORCE_PATH_STYLE: `${BUILT} › S3 settings name the store, the bucket, the region and the keys`,
+  AUDIT_RETENTION_DAYS: `${BUILT} › AUDIT_RETENTION_DAYS is the age from which audit entries are removed`,
+  DRAIN_SECONDS:
+    'e2e/faults/rolling.realtime.test.ts › drops no call, loses and repeats no event, and refuses no chat',
+  SECRETS_KEY: 'cli/secrets.integration.test.ts › secrets reseal changes the key of a shared database',
+  MAX_UPLOAD_BYTES: {
+    test: 'api/routes/knowledge/datasets.integration.test.ts › that is too large is 413 and leaves no file',
+    as: '200_001',
+  },
 };
