@@ -12,6 +12,7 @@ import { startInstallation } from './calls/installation.ts';
 import { type CallRunFigures, runCalls, warmUp } from './calls/runCalls.ts';
 import { recordedWords } from './calls/utterance.ts';
 import { openStores } from './chat/stores.ts';
+import { measureStreams } from './speech/cost.ts';
 import { stepsTable } from './speech/steps.ts';
 import { LATENCIES, readVendorEvents, VENDORS_MS } from './speech/vendors.ts';
 import { compileProgram } from './support/compile.ts';
@@ -28,7 +29,9 @@ const stores = await openStores(false);
 const utterance = await recordedWords('I would like to know a little more about that.');
 const runs: CallRunFigures[] = [];
 let steps = '';
+let streamsPercent = Number.NaN;
 try {
+  streamsPercent = await measureStreams(program);
   for (const calls of options.calls.split(',').map(Number)) runs.push(await measure(calls));
 } finally {
   await stores.close();
@@ -51,6 +54,9 @@ const rows = runs.map(({ calls, failed, heardMs, phases }) => {
     `${committed.length} of ${turns.length}`,
   ];
 });
+console.log(
+  `Streaming recognition and synthesis take ${streamsPercent.toFixed(2)} % of a core a call; aim: below 0.30 %.`,
+);
 const head = [
   'calls',
   'failed',

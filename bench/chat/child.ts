@@ -1,4 +1,5 @@
 import { startSpeakingUpstream } from '../calls/models.ts';
+import { startSpeechStreams } from '../speech/streams.ts';
 import { startSpeechVendors } from '../speech/vendors.ts';
 import { startProduct } from './product.ts';
 import { startRawRelay } from './rawRelay.ts';
@@ -9,6 +10,7 @@ export type ServerName =
   | 'upstream'
   | 'speakingUpstream'
   | 'speechVendors'
+  | 'speechStreams'
   | 'rawRelay'
   | 'sdkRelay'
   | 'product';
@@ -41,6 +43,7 @@ const starts: Record<ServerName, () => Promise<Running>> = {
   upstream: startUpstream,
   speakingUpstream: startSpeakingUpstream,
   speechVendors: startSpeechVendors,
+  speechStreams: () => startSpeechStreams(upstreamUrl),
   rawRelay: async () => ({ url: await startRawRelay(upstreamUrl) }),
   sdkRelay: async () => ({ url: await startSdkRelay(upstreamUrl) }),
   product: () => startProduct(upstreamUrl),

@@ -1,3 +1,4 @@
+import { writePcm16 } from '../../media/pcm16.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type {
   RecognitionConnectionOptions,
@@ -46,10 +47,7 @@ export interface ProtocolConnection {
 
 /** Little-endian 16-bit samples. */
 export function encodeL16(samples: Int16Array): Uint8Array {
-  const bytes = new Uint8Array(samples.length * 2);
-  const view = new DataView(bytes.buffer);
-  for (const [index, sample] of samples.entries()) view.setInt16(index * 2, sample, true);
-  return bytes;
+  return writePcm16(samples.slice());
 }
 
 /** What a vendor reports as an error. @param code - The vendor's word for it; the text is for the log alone. */

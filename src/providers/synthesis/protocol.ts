@@ -1,3 +1,4 @@
+import { readPcm16 } from '../../media/pcm16.ts';
 import type { SampleRateHz } from '../../media/resample/resampler.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { SynthesisEvent } from '../ports/streamingTextToSpeech.ts';
@@ -52,10 +53,8 @@ export class L16Decoder {
   /** @returns Samples with memory of their own. */
   decode(chunk: Uint8Array): Int16Array {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    const samples = new Int16Array(Math.floor(bytes.length / 2));
-    const view = new DataView(bytes.buffer, bytes.byteOffset, samples.length * 2);
-    for (let n = 0; n < samples.length; n++) samples[n] = view.getInt16(n * 2, true);
-    this.#rest = Uint8Array.from(bytes.subarray(samples.length * 2));
+    const samples = readPcm16(new Uint8Array(bytes));
+    this.#rest = new Uint8Array(bytes.subarray(samples.length * 2));
     this.#samples += samples.length;
     return samples;
   }

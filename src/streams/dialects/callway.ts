@@ -4,6 +4,7 @@ import type {
   MarkReport,
   TransferStatus,
 } from '../../media/agentStream/streamClient.ts';
+import { readPcm16, writePcm16 } from '../../media/pcm16.ts';
 import type {
   AgentReader,
   ClientRequest,
@@ -15,7 +16,6 @@ import type {
 } from './dialect.ts';
 import { type Fields, fieldsOf, nameOf, parseJson, positionOf, toBase64 } from './wire/json.ts';
 import { GatewayMessages, readAgentMessage, readDigits, readStart } from './wire/mediaStreams.ts';
-import { readPcm16, writePcm16 } from './wire/pcm16.ts';
 
 /** Little-endian, as WebSocket clients expect it; L16 in RTP is big-endian. */
 const ENCODING = 'audio/l16;endianness=little';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { pcmu } from '../../../../src/media/codecs/g711.ts';
-import { readPcm16, writePcm16 } from '../../../../src/streams/dialects/wire/pcm16.ts';
+import { readPcm16, writePcm16 } from '../../../../src/media/pcm16.ts';
 import { record } from '../../../streams/support/socketPair.ts';
 
 export type Dialect = 'twilio' | 'callway';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { readPcm16, writePcm16 } from '../../../../src/streams/dialects/wire/pcm16.ts';
+import { readPcm16, writePcm16 } from '../../src/media/pcm16.ts';
 
 // 0x0102, -1, and an odd byte.
 const BYTES = [0x02, 0x01, 0xff, 0xff, 0x7f];
