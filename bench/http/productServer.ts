@@ -13,8 +13,10 @@ import {
   unusedKnowledge,
   unusedMcpServers,
   unusedPathways,
+  unusedPatterns,
   unusedSchemas,
   unusedSpeechPreview,
+  unusedTests,
   unusedWebhooks,
 } from '../../test/support/unusedPorts.ts';
 
@@ -58,6 +60,8 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     knowledge: unusedKnowledge,
     calls: unusedCalls,
     customers: unusedCustomers,
+    tests: unusedTests,
+    patterns: unusedPatterns,
     settings: {
       serves: ['api', 'audioStreams'],
       modelNames: [],

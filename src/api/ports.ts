@@ -21,7 +21,7 @@ import type { UsageStore } from '../agents/accounts/usage.ts';
 import type { AgentStore, McpServerStore, PathwayStore, ToolStore } from '../agents/agentStores.ts';
 import type { McpServers } from '../agents/mcp/mcpServers.ts';
 import type { PathwayChecker } from '../agents/pathway/pathwayChecker.ts';
-import type { SchemaChecker } from '../agents/schemaChecker.ts';
+import type { PatternMatcher, SchemaChecker } from '../agents/schemaChecker.ts';
 import type { ProviderCredentialStore } from '../agents/speech/providerCredentials.ts';
 import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSuiteStores.ts';
 import type { Clock } from '../base/clock.ts';
@@ -53,6 +53,8 @@ import type { ChunkStore, DatasetStore, KnowledgebaseStore } from '../knowledge/
 import type { MediaQuality } from '../media/mediaQuality.ts';
 import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../providers/ports/embedder.ts';
 import type { MediaStreams } from '../streams/mediaStreams.ts';
+import type { TestRunStore } from '../testing/runs/testRunStore.ts';
+import type { TestRuns } from '../testing/runs/testRuns.ts';
 import type { SpeechPreview } from '../voice/speechPreview.ts';
 import type { WebhookSecretStore } from '../webhooks/signingSecrets.ts';
 import type { WebhookAdmin } from '../webhooks/webhookAdmin.ts';
@@ -80,6 +82,7 @@ export interface Stores {
   readonly providerCredentials: ProviderCredentialStore;
   readonly testCases: TestCaseStore;
   readonly testSuites: TestSuiteStore;
+  readonly testRuns: TestRunStore;
   readonly idempotency: IdempotencyStore;
   readonly legacyUsage: LegacyUsageStore;
   readonly releases: ReleaseStore;
@@ -148,6 +151,7 @@ export interface HttpDeps {
   readonly dependencies: readonly Dependency[];
   readonly targetPolicy: TargetPolicy;
   readonly schemas: Pick<SchemaChecker, 'checkSchema'>;
+  readonly patterns: Pick<PatternMatcher, 'checkPattern'>;
   readonly pathways: PathwayChecker;
   /** What projects' large bodies take. */
   readonly shares: ComputeShares;
@@ -168,6 +172,10 @@ export interface HttpDeps {
   /** Absent when recordings are not stored. */
   readonly recordings?: RecordingAccess;
   readonly calls: CallService;
+  readonly tests: Pick<
+    TestRuns,
+    'suite' | 'case' | 'release' | 'create' | 'enqueue' | 'find' | 'detail' | 'cancel'
+  >;
   readonly customers: Pick<Customers, 'find' | 'removeMemory' | 'erase'>;
   /** Hangs up a live call and waits until it has ended; absent on nodes without calls. */
   readonly hangUp?: (projectId: string, callId: string) => Promise<void>;

@@ -25,8 +25,10 @@ import {
   unusedKnowledge,
   unusedMcpServers,
   unusedPathways,
+  unusedPatterns,
   unusedSchemas,
   unusedSpeechPreview,
+  unusedTests,
 } from './unusedPorts.ts';
 
 export const PROJECT_ID = '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b';
@@ -124,6 +126,8 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     speechPreview: unusedSpeechPreview,
     calls: { ...unusedCalls, recordings: { url: (key) => `https://callway.test/${key}` } },
     customers: unusedCustomers,
+    tests: unusedTests,
+    patterns: unusedPatterns,
     ...(options.hangUp ? { hangUp: options.hangUp } : {}),
     ...(options.recordings ? { recordings: options.recordings } : {}),
     settings: {
@@ -173,6 +177,7 @@ const UNUSED_STORES = [
   'providerCredentials',
   'testCases',
   'testSuites',
+  'testRuns',
   'knowledgebases',
   'datasets',
   'chunks',

@@ -51,6 +51,19 @@ export const unusedWebhooks: WebhookAdmin = { deliveries: refuse, secret: refuse
 
 export const unusedSpeechPreview: HttpDeps['speechPreview'] = { say: refuse };
 
+export const unusedPatterns: HttpDeps['patterns'] = { checkPattern: refuse };
+
+export const unusedTests: HttpDeps['tests'] = {
+  suite: refuse,
+  case: refuse,
+  release: refuse,
+  create: refuse,
+  enqueue: refuse,
+  find: refuse,
+  detail: refuse,
+  cancel: refuse,
+};
+
 export const unusedCalls: CallService = {
   accept: refuse,
   hangUp: refuse,

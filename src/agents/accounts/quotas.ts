@@ -7,11 +7,12 @@ import type { UsageMeter } from './usage.ts';
 
 const HIGHEST = 1_000_000_000;
 const MOST_BYTES = Number.MAX_SAFE_INTEGER;
+const SECONDS_PER_MINUTE = 60;
 const GIBIBYTE = 1024 ** 3;
 
 const quota = (description: string, most = HIGHEST) => z.int().min(0).max(most).describe(description);
 
-/** What a project may hold, or use in a UTC day. */
+/** What a project may hold, or use in a UTC day or a minute. */
 export const quotas = z
   .strictObject({
     apiKeys: quota('API keys.'),
@@ -28,6 +29,7 @@ export const quotas = z
       MOST_BYTES,
     ),
     sessionsPerDay: quota('New sessions a day, by chat and phone.'),
+    testRuns: quota('Plays of test cases a minute: cases of a run, times its repeats.'),
   })
   .meta({ id: 'Quotas' });
 
@@ -50,6 +52,7 @@ export const DEFAULT_QUOTAS: Quotas = {
   // Some 900 hours of recordings.
   storedBytes: 100 * GIBIBYTE,
   sessionsPerDay: 100_000,
+  testRuns: 1000,
 };
 
 export interface QuotaUse {
@@ -76,7 +79,8 @@ export async function requireQuota(
   added = 1,
 ): Promise<void> {
   const { used, limit } = await store.lockAndRead(projectId, name);
-  if (used + added > limit) throw quotaExceeded(name, limit);
+  if (used + added > limit)
+    throw quotaExceeded(name, limit, name === 'testRuns' ? SECONDS_PER_MINUTE : undefined);
 }
 
 /** Counts a project's new sessions by UTC day, over all nodes. */

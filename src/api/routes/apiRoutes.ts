@@ -6,6 +6,7 @@ import { mcpServerRoutes } from './agent/mcpServers.ts';
 import { pathwayRoutes } from './agent/pathway.ts';
 import { pathwayEdgeRoutes, pathwayNodeRoutes } from './agent/pathwayParts.ts';
 import { testCaseRoutes } from './agent/testCases.ts';
+import { testRunRoutes } from './agent/testRuns.ts';
 import { testSuiteRoutes } from './agent/testSuites.ts';
 import { toolRoutes } from './agent/tools.ts';
 import { callRoutes } from './calls/calls.ts';
@@ -49,6 +50,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   mcpServerRoutes,
   testCaseRoutes,
   testSuiteRoutes,
+  testRunRoutes,
   chatCompletionRoutes,
   modelRoutes,
   openAiModelRoutes,

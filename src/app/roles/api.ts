@@ -26,7 +26,7 @@ export async function buildApi(
   dependencies: readonly Dependency[],
 ): Promise<App> {
   const { storage, redis, adminToken, clock, lifecycle, metrics, onError } = node;
-  const { conversations, mcpServers, knowledge, calls, customers, recordings, webhooks } = services;
+  const { conversations, mcpServers, knowledge, calls, customers, recordings, webhooks, tests } = services;
   const revocations = redisRevocations(redis, node.connectSubscriber());
   const authenticator = createApiAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
@@ -65,6 +65,8 @@ export async function buildApi(
     }),
     calls: calls.service,
     customers,
+    tests,
+    patterns: node.sandbox,
     hangUp: (projectId, callId) => calls.control.hangUpAndWait(projectId, callId),
     tracing: node.tracer,
     metrics: httpMetrics,

@@ -5,6 +5,7 @@ import { buildCustomers } from './customers.ts';
 import { buildKnowledge } from './knowledge.ts';
 import { buildChat } from './providers.ts';
 import { buildRecordings } from './recordings.ts';
+import { buildTests } from './tests.ts';
 import { buildWebhooks } from './webhooks.ts';
 
 export type Services = Awaited<ReturnType<typeof buildServices>>;
@@ -22,14 +23,14 @@ export async function buildServices(node: NodeContext) {
   });
   lifecycle.onClose(() => webhooks.dispatcher.close());
   const knowledge = await buildKnowledge({ ...node, metrics: metrics.sessions });
-  // Before what its workers use: they hand over their jobs first.
-  lifecycle.onClose(() => node.jobs.close());
   const { mcpServers, conversations } = buildConversations(node, {
     models,
     knowledge: knowledge.search,
     onEnded: () => webhooks.dispatcher.wake(),
     recoversTurns: config.ROLES.includes('voice'),
   });
+  // Before what its workers use: they hand over their jobs first.
+  lifecycle.onClose(() => node.jobs.close());
   const calls = buildCalls({
     ...node,
     subscriber: node.connectSubscriber(),
@@ -40,5 +41,6 @@ export async function buildServices(node: NodeContext) {
   });
   lifecycle.onClose(() => calls.close());
   const customers = buildCustomers({ ...node, recordings: recordings.calls });
-  return { recordings, models, webhooks, knowledge, mcpServers, conversations, calls, customers };
+  const tests = buildTests({ ...node, models, knowledge: knowledge.search, mcpServers });
+  return { recordings, models, webhooks, knowledge, mcpServers, conversations, calls, customers, tests };
 }

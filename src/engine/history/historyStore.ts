@@ -8,6 +8,8 @@ export interface HistoryFilter {
   readonly to?: string;
   /** Text to find in the messages. */
   readonly q?: string;
+  /** Whether sessions of tests are listed too. Default: no. */
+  readonly includeTests?: boolean;
 }
 
 export interface HistorySummary {
@@ -19,6 +21,8 @@ export interface HistorySummary {
   readonly durationMs: number | null;
   readonly messageCount: number;
   readonly callId?: string;
+  /** Played by a test. */
+  readonly test?: true;
 }
 
 export interface HistoryDetail extends Omit<HistorySummary, 'messageCount' | 'durationMs'> {

@@ -20,7 +20,7 @@ const SESSION_DAYS = `CASE WHEN retention_days ? 'sessions' THEN NULL ELSE histo
 export const EXPIRED = {
   // Unfinished webhooks keep a session that is not kept otherwise for a day at most.
   sessions: deleteFrom('session_history', 'instance_id', {
-    where: `status = 'ended' AND ended_at <= ${daysAgo(SESSION_DAYS)}
+    where: `status = 'ended' AND NOT is_test AND ended_at <= ${daysAgo(SESSION_DAYS)}
       AND (history_retention_days > 0 OR ended_at <= ${daysAgo('1')}
         OR NOT EXISTS (SELECT FROM webhook_outbox WHERE instance_id = session_history.instance_id))`,
     orderBy: 'ended_at',
@@ -43,6 +43,13 @@ export const EXPIRED = {
       DELETE FROM sip_trace USING untraced WHERE call_id = untraced.id
     )
     SELECT 1 FROM untraced`,
+  // With their sessions.
+  tests: deleteFrom('test_runs', 'id', {
+    where: `created_at <= ${daysAgo(
+      `CASE WHEN retention_days ? 'tests' THEN ${daysOf('tests')} ELSE ${DEFAULT_RETENTION_DAYS} END`,
+    )}`,
+    orderBy: 'created_at',
+  }),
   usage: deleteFrom('project_usage', 'project_id, day, kind', {
     where: `day <= ${daysAgo(String(USAGE_DAYS))}`,
     orderBy: 'day',
@@ -118,6 +125,6 @@ function daysAgo(days: string): string {
 }
 
 /** What was set for the project; null where nothing was. @see retentionFrom */
-function daysOf(field: 'recordings' | 'deliveries' | 'traces'): string {
+function daysOf(field: 'recordings' | 'deliveries' | 'traces' | 'tests'): string {
   return `(retention_days->>'${field}')::integer`;
 }

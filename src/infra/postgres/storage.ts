@@ -33,6 +33,7 @@ import { customerStore } from './sessions/customers.ts';
 import { historyStore } from './sessions/history.ts';
 import { memoryStore } from './sessions/memories.ts';
 import { sessionStore } from './sessions/sessions.ts';
+import { testRunStore } from './testing/testRuns.ts';
 import { webhookDeliveryStore } from './webhooks/webhookDeliveries.ts';
 import { webhookOutbox } from './webhooks/webhookOutbox.ts';
 import { webhookSecretStore } from './webhooks/webhookSecrets.ts';
@@ -68,6 +69,7 @@ function storesOver(database: Queryable, secrets: SecretFields) {
     providerCredentials: providerCredentialStore(database, secrets),
     testCases: testCaseStore(database),
     testSuites: testSuiteStore(database),
+    testRuns: testRunStore(database),
     idempotency: idempotencyStore(database),
     legacyUsage: legacyUsageStore(database),
     releases: releaseStore(database, secrets),

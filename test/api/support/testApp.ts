@@ -17,8 +17,10 @@ import {
   unusedKnowledge,
   unusedMcpServers,
   unusedPathways,
+  unusedPatterns,
   unusedSchemas,
   unusedSpeechPreview,
+  unusedTests,
   unusedWebhooks,
 } from '../../support/unusedPorts.ts';
 
@@ -76,6 +78,8 @@ export async function createTestApp(
     knowledge: unusedKnowledge,
     calls: unusedCalls,
     customers: unusedCustomers,
+    tests: unusedTests,
+    patterns: unusedPatterns,
     settings: {
       serves: ['api', 'audioStreams'],
       modelNames: [],

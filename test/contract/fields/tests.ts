@@ -8,16 +8,72 @@ export const TESTS_FIELDS: readonly FieldTable[] = [
       name: 'api/routes/agent/testSuites.integration.test.ts › store every field',
       description: 'api/routes/agent/testSuites.integration.test.ts › store every field',
       channel: 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'persona.prompt': 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      variables: 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'turns[].say': 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'turns[].dtmf': 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'turns[].waitMs': 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'assertions[].type': 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'assertions[].value': 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'assertions[].nodeId': 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'assertions[].name': 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'assertions[].prompt': 'api/routes/agent/testSuites.integration.test.ts › store every field',
+      'persona.prompt':
+        'testing/play/playChat.test.ts › lets a chat model play the persona, until it hangs up',
+      'persona.goal': 'testing/play/playChat.test.ts › lets a chat model play the persona, until it hangs up',
+      'persona.traits':
+        'testing/play/playChat.test.ts › lets a chat model play the persona, until it hangs up',
+      'persona.facts':
+        'testing/play/playChat.test.ts › lets a chat model play the persona, until it hangs up',
+      'persona.hangUpWhen':
+        'testing/play/playChat.test.ts › lets a chat model play the persona, until it hangs up',
+      'persona.maxTurns': 'testing/play/playChat.test.ts › ends a persona after %j',
+      'persona.maxSeconds': 'testing/play/playChat.test.ts › ends a persona after %j',
+      variables: 'testing/play/playChat.test.ts › starts with the variables, and reads them by path',
+      'turns[].say': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'turns[].dtmf': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'turns[].waitMs': 'testing/play/playChat.test.ts › takes as long as %s says',
+      'turns[].interrupt.afterMs':
+        'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'turns[].interrupt.say': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'turns[].silenceMs': 'testing/play/playChat.test.ts › is silent, and takes the edge of a silence',
+      'turns[].hangup': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'turns[].expect.type':
+        'testing/play/playChat.test.ts › judges what is expected between turns by the last answer',
+      'turns[].expect.value':
+        'testing/play/playChat.test.ts › judges what is expected between turns by the last answer',
+      'turns[].expect.values': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'turns[].expect.nodeId': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'turns[].expect.name': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'turns[].expect.path':
+        'testing/play/playChat.test.ts › starts with the variables, and reads them by path',
+      'turns[].expect.arguments':
+        'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'turns[].expect.to': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'turns[].expect.digits':
+        'testing/play/playChat.test.ts › presses digits that the agent sends, and shows them',
+      'turns[].expect.prompt':
+        'testing/play/playChat.test.ts › asks a judge three times, and takes the majority: %j',
+      'turns[].expect.votes':
+        'testing/play/playChat.test.ts › asks a judge three times, and takes the majority: %j',
+      'toolMocks[].name': 'testing/play/playChat.test.ts › mocks a tool by its arguments, also as a failure',
+      'toolMocks[].when': 'testing/play/playChat.test.ts › mocks a tool by its arguments, also as a failure',
+      'toolMocks[].result':
+        'testing/play/playChat.test.ts › mocks a tool by its arguments, also as a failure',
+      'toolMocks[].error': 'testing/play/playChat.test.ts › mocks a tool by its arguments, also as a failure',
+      'toolMocks[].delayMs': 'testing/play/playChat.test.ts › takes as long as %s says',
+      allowRealTools: 'testing/play/playChat.test.ts › calls real tools only where that is allowed: %s',
+      'phone.codec': 'api/routes/agent/testSuites.integration.test.ts › store every field',
+      'phone.lossPercent': 'api/routes/agent/testSuites.integration.test.ts › store every field',
+      'phone.jitterMs': 'api/routes/agent/testSuites.integration.test.ts › store every field',
+      'phone.noise': 'api/routes/agent/testSuites.integration.test.ts › store every field',
+      'phone.snrDb': 'api/routes/agent/testSuites.integration.test.ts › store every field',
+      'phone.voice': 'api/routes/agent/testSuites.integration.test.ts › store every field',
+      'assertions[].type': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'assertions[].value': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'assertions[].values': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'assertions[].nodeId': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'assertions[].name': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'assertions[].path':
+        'testing/play/playChat.test.ts › starts with the variables, and reads them by path',
+      'assertions[].arguments': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'assertions[].to': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
+      'assertions[].digits':
+        'testing/play/playChat.test.ts › presses digits that the agent sends, and shows them',
+      'assertions[].prompt':
+        'testing/play/playChat.test.ts › asks a judge three times, and takes the majority: %j',
+      'assertions[].votes':
+        'testing/play/playChat.test.ts › asks a judge three times, and takes the majority: %j',
     },
   },
   {
@@ -30,6 +86,23 @@ export const TESTS_FIELDS: readonly FieldTable[] = [
       name: 'api/routes/agent/testSuites.integration.test.ts › are returned in data, with each case once, in the given order',
       testCaseIds:
         'api/routes/agent/testSuites.integration.test.ts › are returned in data, with each case once, in the given order',
+    },
+  },
+  {
+    name: 'test run',
+    places: [
+      ['/v1/projects/{projectId}/test-suites/{testSuiteId}/runs'],
+      ['/v1/projects/{projectId}/test-cases/{testCaseId}/runs'],
+    ],
+    rows: {
+      repeat:
+        'api/routes/agent/testRuns.integration.test.ts › plays each case as often as asked for, and shows what was seen',
+      concurrency:
+        'api/routes/agent/testRuns.integration.test.ts › plays each case as often as asked for, and shows what was seen',
+      version: 'api/routes/agent/testRuns.integration.test.ts › plays the version that is asked for',
+      baselineRunId:
+        'api/routes/agent/testRuns.integration.test.ts › compares with a baseline, of the same seed with the same seeds',
+      seed: 'api/routes/agent/testRuns.integration.test.ts › compares with a baseline, of the same seed with the same seeds',
     },
   },
 ];

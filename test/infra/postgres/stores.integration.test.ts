@@ -76,6 +76,9 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
     persona: null,
     variables: { deep: [{ a: null }] },
     turns: [{ say: 'hello' }],
+    toolMocks: [],
+    allowRealTools: false,
+    phone: null,
     assertions: [],
     ...at,
   });

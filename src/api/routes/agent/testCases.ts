@@ -1,9 +1,11 @@
 import {
   type TestCase,
+  type TestCasePatch,
   testCase,
   testCaseInput,
   testCasePatch,
 } from '../../../agents/testSuites/testCase.ts';
+import { invalid } from '../../../base/errors.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { crudRoutes } from '../../crud.ts';
 import type { App, HttpDeps } from '../../ports.ts';
@@ -19,6 +21,7 @@ export function testCaseRoutes(app: App, deps: HttpDeps): void {
     create: {
       body: testCaseInput,
       async run({ stores, projectId, id, now }, input) {
+        await requirePatterns(deps, projectId, input);
         const created: TestCase = { id, projectId, ...input, createdAt: now, updatedAt: now };
         await stores.testCases.insert(created);
         return created;
@@ -32,6 +35,7 @@ export function testCaseRoutes(app: App, deps: HttpDeps): void {
       async run({ stores, projectId, id, now }, patch) {
         const current = await stores.testCases.find(projectId, id, 'for update');
         if (!current) return undefined;
+        await requirePatterns(deps, projectId, patch);
         const updated: TestCase = { ...current, ...omitUndefined(patch), updatedAt: now };
         await stores.testCases.update(updated);
         return updated;
@@ -42,4 +46,25 @@ export function testCaseRoutes(app: App, deps: HttpDeps): void {
       run: ({ stores, projectId, id }) => stores.testCases.remove(projectId, id),
     },
   });
+}
+
+/** @throws {CallwayError} 400 where a pattern takes more than linear time. */
+async function requirePatterns(
+  { patterns }: HttpDeps,
+  projectId: string,
+  { assertions = [], turns }: TestCasePatch,
+): Promise<void> {
+  const given = [
+    ...assertions.map((assertion, at) => ({ assertion, path: `/assertions/${at}/value` })),
+    ...(turns ?? []).flatMap((turn, at) =>
+      'expect' in turn ? [{ assertion: turn.expect, path: `/turns/${at}/expect/value` }] : [],
+    ),
+  ];
+  for (const { assertion, path } of given) {
+    if (assertion.type !== 'regex') continue;
+    const problem = await patterns.checkPattern(projectId, assertion.value);
+    if (problem === undefined) continue;
+    const message = `value is not a regular expression that can be matched in linear time: ${problem}`;
+    throw invalid('invalid_request', message, [{ path, message }]);
+  }
 }

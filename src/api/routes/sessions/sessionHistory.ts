@@ -27,6 +27,12 @@ const moment = z
   )
   .transform((text) => new Date(text).toISOString());
 
+const includeTests = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .optional()
+  .describe('Whether the sessions of test runs are among them.');
+
 const range = {
   from: moment.optional().describe('Sessions that started at this time or later.'),
   to: moment
@@ -41,6 +47,7 @@ const summary = {
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
   callId: z.string().optional(),
+  test: z.literal(true).optional().describe('Played by a test run.'),
 };
 
 const historyList = z.object({
@@ -158,6 +165,7 @@ function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
             .max(MAX_SEARCH_CHARACTERS)
             .optional()
             .describe('Full-text search in the messages.'),
+          includeTests,
         }),
         response: { 200: historyList, ...errors() },
       },

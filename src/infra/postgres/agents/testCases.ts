@@ -21,10 +21,10 @@ const COLUMNS = 'id, project_id, definition, created_at, updated_at';
 export function testCaseStore(database: Queryable): TestCaseStore {
   const rows = projectRows<Row>(database, 'test_cases', COLUMNS);
   return {
-    async insert(testCase) {
+    async insert(testCase, sourceInstanceId) {
       await database.query(
-        `INSERT INTO test_cases (${COLUMNS}) VALUES ($1, $2, $3, $4, $5)`,
-        toRow(testCase),
+        `INSERT INTO test_cases (${COLUMNS}, source_instance_id) VALUES ($1, $2, $3, $4, $5, $6)`,
+        [...toRow(testCase), sourceInstanceId ?? null],
       );
     },
     async find(projectId, testCaseId, lock) {
@@ -50,6 +50,29 @@ export function testCaseStore(database: Queryable): TestCaseStore {
   };
 }
 
+/** The cases of a suite, in its order. */
+export async function casesOfSuite(
+  database: Queryable,
+  projectId: string,
+  testSuiteId: string,
+): Promise<{ name: string; cases: TestCase[] } | undefined> {
+  if (!isUuid(testSuiteId)) return undefined;
+  const [suite] = await database.query<{ name: string }>(
+    'SELECT name FROM test_suites WHERE project_id = $1 AND id = $2',
+    [projectId, testSuiteId],
+  );
+  if (!suite) return undefined;
+  const rows = await database.query<Row>(
+    `SELECT ${COLUMNS} FROM test_cases JOIN test_suite_cases ON test_case_id = test_cases.id
+     WHERE test_suite_id = $1 ORDER BY position`,
+    [testSuiteId],
+  );
+  return { name: suite.name, cases: rows.map(fromRow) };
+}
+
+/** Fields that came with later releases. */
+const DEFAULTS = { toolMocks: [], allowRealTools: false, phone: null };
+
 function toRow({ id, projectId, createdAt, updatedAt, ...definition }: TestCase): string[] {
   return [id, projectId, JSON.stringify(definition), createdAt, updatedAt];
 }
@@ -58,6 +81,7 @@ function fromRow(row: Row): TestCase {
   return {
     id: row.id,
     projectId: row.project_id,
+    ...DEFAULTS,
     ...row.definition,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),

@@ -167,6 +167,11 @@ async function eraseNext(
 
 /** The outbox comes first, as with a delivery that adds to the history. */
 const REMOVE_SESSIONS = [
+  // Runs keep copies of the cases that were made from a session.
+  `DELETE FROM test_runs WHERE source_instance_id = ANY ($1::uuid[]) OR id IN (
+     SELECT run_id FROM test_run_cases JOIN test_cases ON test_cases.id = test_case_id
+     WHERE test_cases.source_instance_id = ANY ($1::uuid[]))`,
+  'DELETE FROM test_cases WHERE source_instance_id = ANY ($1::uuid[])',
   'SELECT FROM webhook_outbox WHERE instance_id = ANY ($1::uuid[]) ORDER BY instance_id FOR UPDATE',
   'DELETE FROM sessions WHERE instance_id = ANY ($1::uuid[])',
   'DELETE FROM session_history WHERE instance_id = ANY ($1::uuid[])',

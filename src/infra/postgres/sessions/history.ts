@@ -28,6 +28,7 @@ interface Row {
   started_at: Date;
   ended_at: Date | null;
   message_count: number;
+  is_test: boolean;
 }
 
 interface StatsRow {
@@ -46,9 +47,10 @@ interface StatsRow {
   call_latency_p95: number | null;
 }
 
-const COLUMNS = 'instance_id, session_id, channel, call_id, status, started_at, ended_at, message_count';
+const COLUMNS =
+  'instance_id, session_id, channel, call_id, status, started_at, ended_at, message_count, is_test';
 /** Projects without retention show nothing, even while rows wait for their webhooks. */
-const SHOWN = `project_id = $1 AND (SELECT history_retention_days FROM projects WHERE id = $1) > 0`;
+const SHOWN = `project_id = $1 AND (is_test OR (SELECT history_retention_days FROM projects WHERE id = $1) > 0)`;
 
 export function historyStore(database: Queryable): HistoryStore {
   return {
@@ -129,7 +131,7 @@ const FIND = `
 
 function conditions(
   projectId: string,
-  { channel, status, from, to, q }: HistoryFilter,
+  { channel, status, from, to, q, includeTests = false }: HistoryFilter,
 ): { sql: string; parameters: Parameter[] } {
   const parameters: Parameter[] = [projectId];
   const given = (value: Parameter | undefined, sql: (place: string) => string): string[] => {
@@ -139,6 +141,7 @@ function conditions(
   };
   const parts = [
     SHOWN,
+    ...(includeTests ? [] : ['NOT is_test']),
     ...given(channel, (place) => `channel = ${place}`),
     ...given(status, (place) => `status = ${place}`),
     ...given(from, (place) => `started_at >= ${place}::timestamptz`),
@@ -215,6 +218,7 @@ function toCommon(row: Row) {
     status: row.status,
     startedAt: isoTime(row.started_at),
     endedAt: isoTimeOrNull(row.ended_at),
+    ...(row.is_test ? { test: true as const } : {}),
     ...(row.call_id === null ? {} : { callId: row.call_id }),
   };
 }

@@ -292,7 +292,7 @@ function storedState(state: SessionState): StoredState {
 }
 
 /** The columns of a turn's history. The search index has their words later. @see refreshTexts */
-function recordColumns({ messages, events }: TurnHistory) {
+export function recordColumns({ messages, events }: TurnHistory) {
   const shown = messages.filter(({ internal }) => !internal);
   return {
     texts: shown.map(storableJson),

@@ -1,0 +1,187 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { omitUndefined } from '../../../base/omitUndefined.ts';
+import { htmlReport } from '../../../testing/reports/html.ts';
+import { junitReport } from '../../../testing/reports/junit.ts';
+import {
+  listedRun,
+  type RunInput,
+  runInput,
+  runStatus,
+  type TestRun,
+  testRun,
+} from '../../../testing/runs/testRun.ts';
+import type { RunDetail } from '../../../testing/runs/testRunStore.ts';
+import type { RunSubject } from '../../../testing/runs/testRuns.ts';
+import { idempotent } from '../../idempotency.ts';
+import type { App, HttpDeps } from '../../ports.ts';
+import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
+
+const PROJECT = '/v1/projects/:projectId';
+const RUNS = `${PROJECT}/test-runs`;
+const RUN = `${RUNS}/:testRunId`;
+const READ = { access: { kind: 'project', scope: 'read' } } as const;
+const WRITE = { access: { kind: 'project', scope: 'write' } } as const;
+
+const runParams = projectParams.extend({ testRunId: z.string() });
+/** Everything has a default, so that no body is one too. */
+const body = runInput.nullish();
+const answer = z.object({ data: testRun });
+
+const DESCRIPTION = `Plays each case against the agent and judges its assertions, in the background: poll \`GET …/test-runs/{id}\` until \`endedAt\` is set.
+A test sends no webhook, remembers no customer, counts in no limit of sessions or calls, and calls no tool but those that it mocks or allows.
+429 \`quota_exceeded\` names the quota \`testRuns\`.`;
+
+export function testRunRoutes(app: App, deps: HttpDeps): void {
+  startRoute(app, deps, {
+    path: `${PROJECT}/test-suites/:testSuiteId/runs`,
+    summary: 'Run a test suite',
+    params: projectParams.extend({ testSuiteId: z.string() }),
+    subject: ({ projectId, testSuiteId = '' }) => deps.tests.suite(projectId, testSuiteId),
+  });
+  startRoute(app, deps, {
+    path: `${PROJECT}/test-cases/:testCaseId/runs`,
+    summary: 'Run a test case',
+    params: projectParams.extend({ testCaseId: z.string() }),
+    subject: ({ projectId, testCaseId = '' }) => deps.tests.case(projectId, testCaseId),
+  });
+  listRoute(app, deps);
+  getRoute(app, deps);
+  cancelRoute(app, deps);
+  reportRoute(app, deps, 'junit', 'Get a test run as JUnit XML', 'application/xml', junitReport);
+  reportRoute(app, deps, 'report', 'Get a test run as an HTML report', 'text/html', htmlReport);
+}
+
+interface StartRoute {
+  readonly path: string;
+  readonly summary: string;
+  readonly params: z.ZodObject<typeof projectParams.shape>;
+  subject(params: { projectId: string; testSuiteId?: string; testCaseId?: string }): Promise<RunSubject>;
+}
+
+function startRoute(app: App, deps: HttpDeps, { path, summary, params, subject }: StartRoute): void {
+  app.post(
+    path,
+    {
+      config: WRITE,
+      schema: {
+        ...about('Tests', summary, DESCRIPTION),
+        params,
+        body,
+        response: { 202: answer, ...errors('body', 409) },
+      },
+    },
+    async (request, reply) => {
+      const wanted = await subject(request.params);
+      return await startRun(deps, request, reply, wanted, request.body ?? runInput.parse({}));
+    },
+  );
+}
+
+/** Answers with a new run, and queues it. */
+export async function startRun(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  subject: RunSubject,
+  input: RunInput,
+): Promise<z.infer<typeof answer>> {
+  const { projectId } = projectParams.parse(request.params);
+  const release = await deps.tests.release(projectId, input.version);
+  const started = await idempotent(deps, { request, reply, status: 202 }, async (stores) => ({
+    data: await deps.tests.create(stores, projectId, { ...subject, input, release }),
+  }));
+  await deps.tests.enqueue(started.data, subject);
+  return started;
+}
+
+function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
+  app.get(
+    RUNS,
+    {
+      config: READ,
+      schema: {
+        ...about(
+          'Tests',
+          'List test runs',
+          'Newest first. The newest 500 are kept, for `retentionDays.tests`.',
+        ),
+        params: projectParams,
+        querystring: pageQuery.extend({
+          testSuiteId: z.string().min(1).max(128).optional(),
+          status: runStatus.optional(),
+        }),
+        response: { 200: listOf(listedRun), ...errors() },
+      },
+    },
+    async ({ params, query }) => {
+      const { limit, offset, cursor, ...filter } = query;
+      const page = { limit, offset, cursor };
+      const found = await stores.testRuns.list(params.projectId, omitUndefined(filter), page);
+      return listResponse(found, page);
+    },
+  );
+}
+
+function getRoute(app: App, { tests }: HttpDeps): void {
+  app.get(
+    RUN,
+    {
+      config: READ,
+      schema: {
+        ...about('Tests', 'Get a test run', 'While it goes on, with what has been played so far.'),
+        params: runParams,
+        response: { 200: answer, ...errors() },
+      },
+    },
+    async ({ params }) => ({ data: await tests.find(params.projectId, params.testRunId) }),
+  );
+}
+
+function cancelRoute(app: App, { tests }: HttpDeps): void {
+  app.post(
+    `${RUN}/cancel`,
+    {
+      config: WRITE,
+      schema: {
+        ...about('Tests', 'Cancel a test run', '409 `test_run_ended` where it has ended otherwise.'),
+        params: runParams,
+        response: { 200: answer, ...errors(409) },
+      },
+    },
+    async ({ params }) => ({ data: await tests.cancel(params.projectId, params.testRunId) }),
+  );
+}
+
+function reportRoute(
+  app: App,
+  { tests }: HttpDeps,
+  name: 'junit' | 'report',
+  summary: string,
+  type: string,
+  write: (run: TestRun, detail: RunDetail) => string,
+): void {
+  app.get(
+    `${RUN}/${name}`,
+    {
+      config: READ,
+      schema: {
+        ...about('Tests', summary),
+        params: runParams,
+        response: { 200: { content: { [type]: { schema: z.string() } } }, ...errors() },
+      },
+    },
+    async ({ params }, reply) => {
+      const { projectId, testRunId } = params;
+      const detail = await tests.detail(projectId, testRunId);
+      const report = write(await tests.find(projectId, testRunId), detail);
+      return reply.type(`${type}; charset=utf-8`).headers(REPORT_HEADERS).send(report);
+    },
+  );
+}
+
+/** What tenants wrote is shown, and nothing of it runs. */
+const REPORT_HEADERS = {
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src *",
+  'x-content-type-options': 'nosniff',
+};

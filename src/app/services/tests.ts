@@ -1,0 +1,70 @@
+import type { Logger } from 'pino';
+import { releaseFor } from '../../agents/agents.ts';
+import { createTemplateCache } from '../../agents/pathway/templates.ts';
+import type { PatternMatcher } from '../../agents/schemaChecker.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ComputeShares } from '../../base/computeShares.ts';
+import type { MakeId } from '../../base/ids.ts';
+import { cacheReleases } from '../../engine/session/releases.ts';
+import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
+import { createToolRunner, type ToolRunnerDeps } from '../../engine/tools/toolRunner.ts';
+import type { ModelChoice } from '../../engine/turn/turnContext.ts';
+import type { createStorage } from '../../infra/postgres/storage.ts';
+import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
+import { redisTestQueue, startTestWorker } from '../../infra/redis/queues/testQueue.ts';
+import { playChat } from '../../testing/play/playChat.ts';
+import { runLane } from '../../testing/runs/runLane.ts';
+import { startRunSweeps } from '../../testing/runs/runSweeps.ts';
+import type { RunStatus } from '../../testing/runs/testRun.ts';
+import { TestRuns } from '../../testing/runs/testRuns.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Config } from '../settings/config.ts';
+
+/** Chats that a node plays at once. They wait for models most of the time. */
+const CHATS_AT_ONCE = 32;
+
+export interface TestParts {
+  readonly config: Config;
+  readonly storage: ReturnType<typeof createStorage>;
+  readonly jobs: JobQueues;
+  readonly models: ModelChoice;
+  readonly knowledge: KnowledgeRetriever;
+  readonly mcpServers: ToolRunnerDeps['mcpServers'];
+  readonly client: ToolRunnerDeps['client'];
+  readonly sandbox: ToolRunnerDeps['schemas'] & PatternMatcher;
+  readonly shares: ComputeShares;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+}
+
+/** Test runs; nodes of the role `worker` also play their chats. */
+export function buildTests(parts: TestParts): TestRuns {
+  const { config, storage, jobs, sandbox, clock, makeId, lifecycle } = parts;
+  const { testRuns, testCases, releases } = storage.stores;
+  const logger = parts.logger.child({ part: 'tests' });
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  const queue = redisTestQueue(jobs);
+  if (config.ROLES.includes('worker')) {
+    const templates = createTemplateCache();
+    const tools = createToolRunner({ ...parts, templates, schemas: sandbox });
+    const player = { ...parts, tools, templates, patterns: sandbox };
+    const onEnded = (runId: string, projectId: string, status: RunStatus) =>
+      logger.info({ runId, projectId, status }, 'test run ended');
+    const deps = { testRuns, releases: cacheReleases(releases), clock, makeId, onEnded, onError };
+    const play = (...wanted: Parameters<typeof playChat> extends [unknown, ...infer Rest] ? Rest : never) =>
+      playChat(player, ...wanted);
+    startTestWorker(jobs, 'chat', (lane, signal) => runLane({ ...deps, play }, lane, signal), CHATS_AT_ONCE);
+    lifecycle.onClose(startRunSweeps({ testRuns, queue, clock, onEnded, onError }));
+  }
+  return new TestRuns({
+    testRuns,
+    testCases,
+    releaseFor: (projectId, draft) => releaseFor(storage.stores, projectId, draft),
+    queue,
+    clock,
+    makeId,
+    onError,
+  });
+}

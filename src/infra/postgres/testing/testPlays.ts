@@ -1,0 +1,154 @@
+import type { PlayedSession } from '../../../testing/play/testSessions.ts';
+import type { RunStatus } from '../../../testing/runs/testRun.ts';
+import type { ClaimedPlay, PlayedDefinition, TestRunStore } from '../../../testing/runs/testRunStore.ts';
+import type { Queryable } from '../connection/database.ts';
+import { recordColumns } from '../sessions/sessions.ts';
+import { storableJson } from '../sql/storable.ts';
+import { RUN_COLUMNS, type RunRow, toRun } from './runRows.ts';
+
+interface ClaimRow extends RunRow {
+  /** Null where the project plays enough at the moment. */
+  number: number | null;
+  play_seed: string;
+  attempt: number;
+  definition: PlayedDefinition;
+}
+
+/** The plays of runs: claimed, played, stored. Each method is one statement. */
+export function testPlays(
+  database: Queryable,
+): Pick<
+  TestRunStore,
+  'claim' | 'saveResult' | 'release' | 'finish' | 'cancel' | 'isCanceled' | 'keepSession'
+> {
+  return {
+    async claim(runId, lane, channel, maxRunning, now) {
+      const [row] = await database.query<ClaimRow>(CLAIM, [runId, lane, channel, maxRunning, now]);
+      if (!row) return undefined;
+      return row.number === null ? 'wait' : toClaimed(row, row.number);
+    },
+    async saveResult({ run, number, attempt }, status, result) {
+      const saved = await database.query(
+        `UPDATE test_plays SET status = $4, result = $5::json,
+           instance_id = (SELECT instance_id FROM session_history
+             WHERE project_id = $6 AND session_id = $7 AND is_test LIMIT 1)
+         WHERE run_id = $1 AND number = $2 AND attempt = $3 AND status = 'running' RETURNING number`,
+        [run.id, number, attempt, status, storableJson(result), run.projectId, result.sessionId ?? null],
+      );
+      return saved.length > 0;
+    },
+    async release({ run, number, attempt }) {
+      // It is not the play's fault.
+      await database.query(
+        `UPDATE test_plays SET status = 'queued', lane = NULL, attempt = attempt - 1
+         WHERE run_id = $1 AND number = $2 AND attempt = $3 AND status = 'running'`,
+        [run.id, number, attempt],
+      );
+    },
+    async finish(runId, now) {
+      const [ended] = await database.query<{ status: RunStatus }>(FINISH, [runId, now]);
+      return ended?.status;
+    },
+    async cancel(projectId, runId, now) {
+      const canceled = await database.query(CANCEL, [projectId, runId, now]);
+      return canceled.length > 0;
+    },
+    async isCanceled(runId) {
+      const live = await database.query('SELECT FROM test_runs WHERE id = $1 AND ended_at IS NULL', [runId]);
+      return live.length === 0;
+    },
+    async keepSession(played) {
+      await database.query(KEEP_SESSION, sessionColumns(played));
+    },
+  };
+}
+
+/** A lane that has begun a play before its node died begins it again. */
+const CLAIM = `
+  WITH run AS (
+    SELECT ${RUN_COLUMNS} FROM test_runs WHERE id = $1 AND ended_at IS NULL
+  ), busy AS (
+    SELECT count(*) >= $4 AS is_full FROM test_runs AS other JOIN test_plays ON run_id = other.id
+    WHERE other.ended_at IS NULL AND other.project_id = (SELECT project_id FROM run)
+      AND test_plays.status = 'running' AND NOT (run_id = $1 AND lane = $2)
+  ), next AS (
+    SELECT run_id, number FROM test_plays
+    WHERE run_id = (SELECT id FROM run) AND channel = $3
+      AND (status = 'queued' AND NOT (SELECT is_full FROM busy) OR status = 'running' AND lane = $2)
+    ORDER BY status = 'queued', number LIMIT 1 FOR UPDATE SKIP LOCKED
+  ), claimed AS (
+    UPDATE test_plays SET status = 'running', lane = $2, attempt = attempt + 1
+    FROM next WHERE test_plays.run_id = next.run_id AND test_plays.number = next.number
+    RETURNING test_plays.*
+  ), started AS (
+    UPDATE test_runs SET status = 'running', started_at = coalesce(started_at, $5::timestamptz)
+    FROM claimed WHERE id = claimed.run_id AND test_runs.status = 'queued'
+  )
+  SELECT run.*, claimed.number, claimed.seed::text AS play_seed, claimed.attempt,
+    (SELECT definition FROM test_run_cases
+     WHERE run_id = claimed.run_id AND position = claimed.position) AS definition
+  FROM run LEFT JOIN claimed ON true
+  WHERE claimed.number IS NOT NULL OR (SELECT is_full FROM busy) AND EXISTS (
+    SELECT FROM test_plays WHERE run_id = run.id AND channel = $3 AND test_plays.status = 'queued')`;
+
+const FINISH = `
+  UPDATE test_runs SET ended_at = $2, started_at = coalesce(started_at, $2), status = CASE
+    WHEN EXISTS (SELECT FROM test_plays WHERE run_id = $1 AND test_plays.status = 'failed') THEN 'failed'
+    WHEN EXISTS (SELECT FROM test_plays WHERE run_id = $1 AND test_plays.status = 'error') THEN 'error'
+    ELSE 'passed' END
+  WHERE id = $1 AND ended_at IS NULL AND NOT EXISTS (
+    SELECT FROM test_plays WHERE run_id = $1 AND test_plays.status IN ('queued', 'running'))
+  RETURNING status`;
+
+const CANCEL = `
+  WITH canceled AS (
+    UPDATE test_runs SET status = 'canceled', ended_at = $3
+    WHERE project_id = $1 AND id = $2 AND ended_at IS NULL RETURNING id
+  ), plays AS (
+    UPDATE test_plays SET status = 'canceled' FROM canceled
+    WHERE run_id = canceled.id AND status IN ('queued', 'running')
+  )
+  SELECT id FROM canceled`;
+
+const KEEP_SESSION = `
+  WITH history AS (
+    INSERT INTO session_history (instance_id, project_id, session_id, channel, provider, call_id, status, started_at,
+      ended_at, end_reason, variables, message_count, turns, index_after, is_test)
+    VALUES ($1, $2, $3, $4, $5, NULL, 'ended', $6, $7, $8, $9::json, cardinality($10::text[]), $11, now(), true)
+    ON CONFLICT (instance_id) DO NOTHING RETURNING instance_id
+  ), messages AS (
+    INSERT INTO session_messages (instance_id, message, latency_ms)
+    SELECT instance_id, message::json, latency_ms
+    FROM history, unnest($10::text[], $12::integer[]) WITH ORDINALITY AS said (message, latency_ms, position)
+    ORDER BY position
+  )
+  INSERT INTO session_events (instance_id, type, at, data)
+  SELECT instance_id, type, at, data::json
+  FROM history, unnest($13::text[], $14::timestamptz[], $15::text[]) WITH ORDINALITY
+    AS happened (type, at, data, position) ORDER BY position`;
+
+function sessionColumns({ session, messages, events, endedAt, endReason }: PlayedSession) {
+  const { texts, latencies, types, times, data } = recordColumns({ messages, events });
+  return [
+    session.instanceId,
+    session.projectId,
+    session.sessionId,
+    session.channel,
+    session.provider,
+    session.startedAt,
+    endedAt,
+    endReason,
+    storableJson(session.state.variables),
+    texts,
+    session.turn,
+    latencies,
+    types,
+    times,
+    data,
+  ];
+}
+
+function toClaimed(row: ClaimRow, number: number): ClaimedPlay {
+  const { play_seed, attempt, definition } = row;
+  return { run: toRun(row), number, seed: Number(play_seed), attempt, definition };
+}

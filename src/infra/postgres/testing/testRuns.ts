@@ -1,0 +1,181 @@
+import { isUuid } from '../../../base/ids.ts';
+import { mapPage } from '../../../base/page.ts';
+
+import { caseStatusOf, summaryOf } from '../../../testing/runs/showRun.ts';
+import type { ListedRun, PlayStatus } from '../../../testing/runs/testRun.ts';
+import type {
+  Lanes,
+  NewRun,
+  PlayResult,
+  RunFilter,
+  TestRunStore,
+} from '../../../testing/runs/testRunStore.ts';
+import { casesOfSuite } from '../agents/testCases.ts';
+import type { Parameter, Queryable } from '../connection/database.ts';
+import { queryPage } from '../sql/pages.ts';
+import { storableJson } from '../sql/storable.ts';
+import { RUN_COLUMNS, type RunRow, toRun } from './runRows.ts';
+import { testPlays } from './testPlays.ts';
+
+interface PlayRow {
+  position: number;
+  index: number;
+  seed: string;
+  status: PlayStatus;
+  result: PlayResult | null;
+}
+
+/** The statuses of each case's plays. */
+const STATUSES = `
+  (SELECT json_agg(statuses) FROM (
+    SELECT json_agg(status) AS statuses FROM test_plays WHERE run_id = test_runs.id GROUP BY position
+  ) AS cases) AS cases`;
+
+export function testRunStore(database: Queryable): TestRunStore {
+  return {
+    ...testPlays(database),
+    casesOf: (projectId, testSuiteId) => casesOfSuite(database, projectId, testSuiteId),
+    insert: (run) => insertRun(database, run),
+    async trim(projectId, keep) {
+      await database.query(
+        `DELETE FROM test_runs WHERE id IN (
+           SELECT id FROM test_runs WHERE project_id = $1 ORDER BY created_at DESC, id DESC OFFSET $2
+         ) AND ended_at IS NOT NULL`,
+        [projectId, keep],
+      );
+    },
+    async find(projectId, runId) {
+      if (!isUuid(runId)) return undefined;
+      const [row] = await database.query<RunRow>(
+        `SELECT ${RUN_COLUMNS} FROM test_runs WHERE project_id = $1 AND id = $2`,
+        [projectId, runId],
+      );
+      if (!row) return undefined;
+      const cases = await database.query<{ test_case_id: string | null; name: string }>(
+        'SELECT test_case_id, name FROM test_run_cases WHERE run_id = $1 ORDER BY position',
+        [runId],
+      );
+      const plays = await database.query<PlayRow>(
+        `SELECT position, index, seed::text, status, result FROM test_plays WHERE run_id = $1
+         ORDER BY position, index`,
+        [runId],
+      );
+      return {
+        run: toRun(row),
+        cases: cases.map(({ test_case_id, name }) => ({ testCaseId: test_case_id, name })),
+        plays: plays.map((play) => ({ ...play, seed: Number(play.seed) })),
+      };
+    },
+    async list(projectId, filter, page) {
+      const { where, parameters } = conditions(projectId, filter);
+      const found = await queryPage<RunRow & { cases: PlayStatus[][] | null }>(
+        database,
+        {
+          name: 'test_runs',
+          columns: `${RUN_COLUMNS}, ${STATUSES}`,
+          from: 'test_runs',
+          where,
+          parameters,
+          order: [
+            { column: 'created_at', type: 'time' },
+            { column: 'id', type: 'uuid' },
+          ],
+          direction: 'DESC',
+        },
+        page,
+      );
+      return mapPage(found, toListed);
+    },
+    async unfinished(limit) {
+      const rows = await database.query<{
+        id: string;
+        project_id: string;
+        concurrency: number;
+        channels: Lanes['channels'];
+      }>(
+        `SELECT id, project_id, concurrency,
+           (SELECT array_agg(DISTINCT channel) FROM test_plays
+            WHERE run_id = test_runs.id AND status IN ('queued', 'running')) AS channels
+         FROM test_runs WHERE ended_at IS NULL ORDER BY created_at LIMIT $1`,
+        [limit],
+      );
+      return rows.map(({ id, project_id, concurrency, channels }) => ({
+        runId: id,
+        projectId: project_id,
+        concurrency,
+        channels: channels ?? ['chat'],
+      }));
+    },
+  };
+}
+
+async function insertRun(
+  database: Queryable,
+  { run, cases, plays, sourceInstanceId }: NewRun,
+): Promise<void> {
+  await database.query(
+    `INSERT INTO test_runs (id, project_id, test_suite_id, baseline_run_id, name, status, version, repeat,
+       concurrency, seed, release_id, plays, source_instance_id, replays_session_id, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    [
+      run.id,
+      run.projectId,
+      run.testSuiteId,
+      run.baselineRunId,
+      run.name,
+      run.status,
+      run.version,
+      run.repeat,
+      run.concurrency,
+      run.seed,
+      run.releaseId,
+      plays.length,
+      sourceInstanceId ?? null,
+      run.replaysSessionId,
+      run.createdAt,
+    ],
+  );
+  await database.query(
+    `INSERT INTO test_run_cases (run_id, position, test_case_id, name, channel, definition)
+     SELECT $1::uuid, position - 1, test_case_id, name, channel, definition::json
+     FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY
+       AS played (test_case_id, name, channel, definition, position)`,
+    [
+      run.id,
+      cases.map(({ testCaseId }) => testCaseId),
+      cases.map(({ name }) => name),
+      cases.map(({ definition }) => definition.channel),
+      cases.map(({ definition }) => storableJson(definition)),
+    ],
+  );
+  await database.query(
+    `INSERT INTO test_plays (run_id, number, position, index, seed, channel, status)
+     SELECT $1::uuid, number - 1, position, index, seed,
+       (SELECT channel FROM test_run_cases WHERE run_id = $1 AND position = played.position), 'queued'
+     FROM unnest($2::integer[], $3::integer[], $4::bigint[]) WITH ORDINALITY
+       AS played (position, index, seed, number)`,
+    [
+      run.id,
+      plays.map(({ position }) => position),
+      plays.map(({ index }) => index),
+      plays.map(({ seed }) => seed),
+    ],
+  );
+}
+
+function conditions(
+  projectId: string,
+  { testSuiteId, status }: RunFilter,
+): { where: string; parameters: Parameter[] } {
+  const parameters: Parameter[] = [projectId];
+  const parts = ['project_id = $1'];
+  if (testSuiteId !== undefined)
+    parts.push(`test_suite_id = $${parameters.push(isUuid(testSuiteId) ? testSuiteId : null)}::uuid`);
+  if (status !== undefined) parts.push(`status = $${parameters.push(status)}`);
+  return { where: parts.join(' AND '), parameters };
+}
+
+function toListed({ cases, ...row }: RunRow & { cases: PlayStatus[][] | null }): ListedRun {
+  const { baselineRunId: _baseline, releaseId: _release, replaysSessionId: _replayed, ...run } = toRun(row);
+  return { ...run, summary: summaryOf((cases ?? []).map(caseStatusOf)) };
+}

@@ -1,0 +1,132 @@
+import { sleep } from '../../base/async/sleep.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import type { NewSession } from '../../engine/session/session.ts';
+import type { SpokenDelivery } from '../../engine/turn/delivery.ts';
+import type { TurnInput, TurnOutput } from '../../engine/turn/turn.ts';
+import type { CallerAction, PlayChannel } from './channel.ts';
+import { type Exchange, type Observation, reactionIn } from './observation.ts';
+import type { TestSessions } from './testSessions.ts';
+
+/** How fast a voice says an answer, to tell what of it was heard before an interruption. */
+const CHARACTERS_PER_SECOND = 15;
+
+export interface ChatChannelDeps {
+  readonly engine: ConversationEngine;
+  readonly sessions: TestSessions;
+  readonly session: NewSession;
+  readonly clock: Clock;
+}
+
+/** Talks to the agent as a chat client does; takes no time but the model's. */
+export class ChatChannel implements PlayChannel {
+  readonly #deps: ChatChannelDeps;
+  #endedBy: Observation['endedBy'] = null;
+  /** How long the agent went on after the interruption of its last answer; undefined where it was not interrupted. */
+  #wentOnMs: number | undefined;
+
+  constructor(deps: ChatChannelDeps) {
+    this.#deps = deps;
+  }
+
+  async begin(): Promise<undefined> {
+    return undefined;
+  }
+
+  async act(action: CallerAction, turn: number, signal: AbortSignal): Promise<Exchange> {
+    const nothing = { turn, agent: '', nodes: [], tools: [], digits: [], transfers: [] };
+    switch (action.kind) {
+      case 'say':
+        return await this.#run(turn, action.text, sayingOf(action.text), signal, action.interruptedAfterMs);
+      case 'interrupt': {
+        const stopped = this.#wentOnMs === undefined ? {} : { stoppedWithinMs: this.#wentOnMs };
+        this.#wentOnMs = undefined;
+        return { ...(await this.#run(turn, action.text, sayingOf(action.text), signal)), ...stopped };
+      }
+      case 'dtmf': {
+        const { digits } = action;
+        return await this.#run(turn, `[keys ${digits}]`, { kind: 'dtmf', digits }, signal);
+      }
+      case 'silence': {
+        const { durationMs } = action;
+        return await this.#run(turn, `[silence ${durationMs} ms]`, { kind: 'silence', durationMs }, signal);
+      }
+      case 'wait':
+        await sleep(this.#deps.clock, action.durationMs, signal);
+        return nothing;
+      case 'hangup':
+        await this.#hangUp();
+        return { ...nothing, caller: '[hangs up]' };
+    }
+  }
+
+  state(): Pick<Observation, 'variables' | 'endedBy'> {
+    const { sessions, session } = this.#deps;
+    return {
+      variables: sessions.session?.state.variables ?? session.variables ?? {},
+      endedBy: this.#endedBy,
+    };
+  }
+
+  async #hangUp(): Promise<void> {
+    const { engine, session } = this.#deps;
+    if (this.#endedBy === null) this.#endedBy = 'caller';
+    await engine.end(session.projectId, session.sessionId, 'api_end');
+  }
+
+  async #run(
+    turn: number,
+    caller: string,
+    input: TurnInput,
+    signal: AbortSignal,
+    interruptedAfterMs?: number,
+  ): Promise<Exchange> {
+    const { engine, sessions, session } = this.#deps;
+    const mark = sessions.mark();
+    const digits: string[] = [];
+    const transfers: string[] = [];
+    let said = '';
+    const sink = (output: TurnOutput) => {
+      if (output.type === 'text' || output.type === 'placeholder') said += output.text;
+      if (output.type === 'action' && output.action.kind === 'transfer') transfers.push(output.action.to);
+      if (output.type === 'action' && output.action.kind === 'send_dtmf') digits.push(output.action.digits);
+      if (output.type === 'done' && output.ended) this.#endedBy = 'agent';
+      return undefined;
+    };
+    const delivery =
+      interruptedAfterMs === undefined ? undefined : this.#heardUntil(interruptedAfterMs, () => said);
+    const request = { input, ...(delivery ? { delivery } : {}) };
+    await engine.runTurn(session, () => request, sink, signal);
+    // A test dials nobody: the agent has handed the caller over.
+    if (transfers.length > 0) this.#endedBy = 'agent';
+    const { messages, events } = sessions.since(mark);
+    return { turn, caller, ...reactionIn(messages, events), digits, transfers };
+  }
+
+  /** Delivers as much of an answer as a voice says in this time; all of it where the node does not let the caller interrupt. */
+  #heardUntil(afterMs: number, said: () => string): SpokenDelivery {
+    let isInterruptible = true;
+    const heard = () => {
+      const whole = said();
+      const leftMs = Math.round((whole.length / CHARACTERS_PER_SECOND) * 1000 - afterMs);
+      const interrupted = leftMs > 0 && isInterruptible;
+      this.#wentOnMs = leftMs <= 0 ? undefined : isInterruptible ? 0 : leftMs;
+      if (!interrupted) return { text: whole, interrupted };
+      const text = whole.slice(0, Math.floor((afterMs * CHARACTERS_PER_SECOND) / 1000));
+      return { text, generatedText: whole, interrupted };
+    };
+    return {
+      onSession: () => undefined,
+      onNode({ node }) {
+        isInterruptible = node.data.interruption !== 'off';
+        return undefined;
+      },
+      finish: async () => heard(),
+      heardSoFar: heard,
+    };
+  }
+}
+
+function sayingOf(text: string): TurnInput {
+  return { kind: 'user_message', text };
+}

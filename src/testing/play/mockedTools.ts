@@ -1,0 +1,73 @@
+import { evaluateExpression } from '../../agents/pathway/evaluateExpression.ts';
+import type { ToolMock } from '../../agents/testSuites/testCase.ts';
+import { sleep } from '../../base/async/sleep.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ComputeShares } from '../../base/computeShares.ts';
+import { CallwayError } from '../../base/errors.ts';
+import type { BeforeStartDeps } from '../../engine/session/beforeStart.ts';
+import { parseArguments, type ToolOutcome, type ToolRunner } from '../../engine/tools/toolRunner.ts';
+
+/** The mock of this name answers for the agent's `beforeStartConfig`. */
+export const BEFORE_START = 'beforeStartConfig';
+
+export interface MockedToolsDeps {
+  readonly mocks: readonly ToolMock[];
+  /** Absent where the case does not allow real tools. */
+  readonly real: ToolRunner | undefined;
+  readonly clock: Clock;
+  readonly shares: ComputeShares;
+}
+
+/** Tools that answer as the case says. One without a mock is not called, unless real tools are allowed. */
+export function createMockedTools({ mocks, real, clock, shares }: MockedToolsDeps): ToolRunner {
+  return {
+    async run(tool, argumentsText, variables, signal, caller) {
+      const args = parseArguments(argumentsText);
+      const share = shares.of(caller.projectId);
+      const mock = mocks.find(
+        ({ name, when }) =>
+          name === tool.name && (when === undefined || evaluateExpression(when, args ?? {}, { share })),
+      );
+      if (!mock) {
+        if (real) return await real.run(tool, argumentsText, variables, signal, caller);
+        return { ok: false, text: notMocked(tool.name), durationMs: 0 };
+      }
+      const { delayMs = 0 } = mock;
+      if (delayMs > 0) await sleep(clock, delayMs, signal);
+      return { ...outcomeOf(mock), durationMs: delayMs };
+    },
+  };
+}
+
+/** The client by which a test asks the agent's `beforeStartConfig`. */
+export function mockedBeforeStart({
+  mocks,
+  real,
+  clock,
+}: Pick<MockedToolsDeps, 'mocks' | 'clock'> & {
+  readonly real: BeforeStartDeps['client'] | undefined;
+}): BeforeStartDeps['client'] {
+  const mock = mocks.find(({ name }) => name === BEFORE_START);
+  return {
+    async request(request) {
+      if (!mock) {
+        if (real) return await real.request(request);
+        throw new CallwayError('unprocessable', 'not_mocked', notMocked(BEFORE_START));
+      }
+      const { delayMs = 0, error, result = {} } = mock;
+      if (delayMs > 0) await sleep(clock, delayMs, request.signal ?? new AbortController().signal);
+      if (error !== undefined) throw new CallwayError('unprocessable', 'mocked_error', error);
+      const body = Buffer.from(JSON.stringify(result));
+      return { status: 200, headers: {}, body, durationMs: delayMs, address: '' };
+    },
+  };
+}
+
+function outcomeOf({ result = null, error }: ToolMock): ToolOutcome {
+  if (error !== undefined) return { ok: false, text: error };
+  return { ok: true, text: typeof result === 'string' ? result : JSON.stringify(result), value: result };
+}
+
+function notMocked(name: string): string {
+  return `${name} is not called in a test: the test case has no mock of it and does not allow real tools`;
+}

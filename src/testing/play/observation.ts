@@ -1,0 +1,55 @@
+import type { HistoryEvent, SessionMessage } from '../../engine/session/session.ts';
+
+/** A tool that the agent called. */
+export interface CalledTool {
+  readonly name: string;
+  /** As JSON text. */
+  readonly arguments: string;
+}
+
+/** What the caller did, and how the agent reacted. */
+export interface Exchange {
+  /** Place in the case's turns; of a persona, the number of its words. */
+  readonly turn: number;
+  /** In words. Absent where the caller did nothing. */
+  readonly caller?: string;
+  /** What the agent said and the caller heard. */
+  readonly agent: string;
+  readonly nodes: readonly string[];
+  readonly tools: readonly CalledTool[];
+  /** Digits that the agent sent. */
+  readonly digits: readonly string[];
+  readonly transfers: readonly string[];
+  readonly latencyMs?: number;
+  /** From the caller's interruption to the agent's silence. */
+  readonly stoppedWithinMs?: number;
+  /** Of the agent's words, in the call's recording. */
+  readonly atMs?: number;
+}
+
+/** What was seen of a play so far. */
+export interface Observation {
+  readonly exchanges: readonly Exchange[];
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Null while it goes on. */
+  readonly endedBy: 'caller' | 'agent' | null;
+}
+
+/** The agent's part of an exchange, from what a turn added to the session's history. */
+export function reactionIn(
+  messages: readonly SessionMessage[],
+  events: readonly HistoryEvent[],
+): Pick<Exchange, 'agent' | 'nodes' | 'tools' | 'latencyMs'> {
+  const answers = messages.filter(({ role, internal }) => role === 'assistant' && !internal);
+  const latencies = answers.flatMap(({ latencyMs }) => latencyMs ?? []);
+  const of = (type: HistoryEvent['type']) => events.filter((event) => event.type === type);
+  return {
+    agent: answers.flatMap(({ content }) => content ?? []).join('\n'),
+    nodes: of('node_entered').map(({ data }) => String(data.nodeId)),
+    tools: of('tool_called').map(({ data }) => ({
+      name: String(data.name),
+      arguments: String(data.arguments ?? '{}'),
+    })),
+    ...(latencies.length > 0 ? { latencyMs: Math.max(...latencies) } : {}),
+  };
+}

@@ -1,0 +1,140 @@
+import type { TemplateCache } from '../../agents/pathway/templates.ts';
+import type { AgentRelease } from '../../agents/release.ts';
+import type { PatternMatcher } from '../../agents/schemaChecker.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ComputeShares } from '../../base/computeShares.ts';
+import type { MakeId } from '../../base/ids.ts';
+import { createConversationEngine } from '../../engine/createConversationEngine.ts';
+import { type BeforeStartDeps, createBeforeStart } from '../../engine/session/beforeStart.ts';
+import type { SessionLock } from '../../engine/session/sessionLock.ts';
+import { WriteBehind } from '../../engine/session/writeBehind.ts';
+import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
+import type { ToolRunner } from '../../engine/tools/toolRunner.ts';
+import { executionMode, type ModelChoice } from '../../engine/turn/turnContext.ts';
+import { judgeAssertion } from '../assertions/assertions.ts';
+import { askJudge } from '../assertions/judge.ts';
+import type { PlayedDefinition } from '../runs/testRunStore.ts';
+import { ChatChannel } from './chatChannel.ts';
+import { createMockedTools, mockedBeforeStart } from './mockedTools.ts';
+import { type PlayOutcome, playCase } from './playCase.ts';
+import { type PlayedSession, TestSessions } from './testSessions.ts';
+
+export interface PlayerDeps {
+  readonly models: ModelChoice;
+  /** The real ones, for cases that allow them. */
+  readonly tools: ToolRunner;
+  readonly client: BeforeStartDeps['client'];
+  readonly templates: TemplateCache;
+  readonly knowledge?: KnowledgeRetriever;
+  readonly patterns: PatternMatcher;
+  readonly shares: ComputeShares;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+}
+
+/** One play of a case. */
+export interface WantedPlay {
+  readonly projectId: string;
+  readonly sessionId: string;
+  readonly release: AgentRelease;
+  readonly releaseId: string;
+  readonly draft: boolean;
+  readonly seed: number;
+  readonly definition: PlayedDefinition;
+}
+
+export interface Played extends PlayOutcome {
+  /** Absent where the caller did nothing. */
+  readonly session: PlayedSession | undefined;
+}
+
+/**
+ * Plays a case as a chat on an engine of its own: its session is in memory, its tools are the case's. So no webhook is
+ * sent, no customer remembered and nothing counted.
+ */
+export async function playChat(deps: PlayerDeps, play: WantedPlay, signal: AbortSignal): Promise<Played> {
+  const { projectId, sessionId, definition, release, seed } = play;
+  const sessions = new TestSessions();
+  const channel = new ChatChannel({
+    engine: testEngine(deps, play, sessions),
+    sessions,
+    session: {
+      projectId,
+      sessionId,
+      channel: 'chat',
+      draft: play.draft,
+      ...(definition.variables ? { variables: definition.variables } : {}),
+    },
+    clock: deps.clock,
+  });
+  const model = { chat: deps.models.chat, modelName: deps.models[executionMode(release.agent)], seed };
+  const assertionDeps = {
+    projectId,
+    patterns: deps.patterns,
+    judge: (...asked: Parameters<typeof askJudge> extends [unknown, ...infer Rest] ? Rest : never) =>
+      askJudge(model, ...asked),
+  };
+  const outcome = await playCase(
+    {
+      channel,
+      judge: (assertion, seen, judgeSignal) => judgeAssertion(assertionDeps, assertion, seen, judgeSignal),
+      persona: model,
+      clock: deps.clock,
+    },
+    definition,
+    signal,
+  );
+  return { ...outcome, session: sessions.played(new Date(deps.clock.now()).toISOString()) };
+}
+
+function testEngine(deps: PlayerDeps, play: WantedPlay, sessions: TestSessions) {
+  const { clock, shares, makeId } = deps;
+  const { toolMocks: mocks, allowRealTools } = play.definition;
+  const onError = () => undefined; // what fails beside a turn, such as a summary, fails no test
+  return createConversationEngine({
+    sessions,
+    attachedSessions: new WriteBehind({
+      sessions,
+      spool: { put: async () => undefined, drop: async () => undefined, readPending: async () => [] },
+      clock,
+      onError,
+    }),
+    releases: {
+      keep: async () => play.releaseId,
+      find: async () => play.release,
+      stampOf: async () => undefined,
+      removeUnused: async () => undefined,
+    },
+    releaseFor: async () => play.release,
+    lock: OPEN_LOCK,
+    turn: {
+      models: deps.models,
+      tools: createMockedTools({ mocks, real: allowRealTools ? deps.tools : undefined, clock, shares }),
+      templates: deps.templates,
+      shares,
+      ...(deps.knowledge ? { knowledge: deps.knowledge } : {}),
+      clock,
+      onTemplateProblem: () => undefined,
+    },
+    beforeStart: createBeforeStart({
+      client: mockedBeforeStart({ mocks, real: allowRealTools ? deps.client : undefined, clock }),
+      memory: { find: async () => undefined, keep: async () => undefined },
+      clock,
+    }),
+    usage: { admit: async () => undefined, add: () => undefined },
+    clock,
+    makeId,
+    finalizeTimeoutSeconds: 0,
+    onEnded: () => undefined,
+    onError,
+  });
+}
+
+/** A play runs its turns one after the other. */
+const OPEN_LOCK: SessionLock = {
+  acquire: async () => ({
+    lost: new AbortController().signal,
+    wasContended: false,
+    release: async () => undefined,
+  }),
+};

@@ -1,0 +1,106 @@
+import type { Play, PlayedCase, TestRun } from '../runs/testRun.ts';
+import type { PlayResult, RunDetail } from '../runs/testRunStore.ts';
+import { escapeMarkup, shownValue } from './escapeMarkup.ts';
+
+/** Plays whose words are shown; the API has the others. */
+const MAX_SHOWN_PLAYS = 100;
+const PLOT = { width: 640, height: 120, barGap: 1 } as const;
+
+const STYLE = `
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
+body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #8884 }
+.passed { color: #17803d } .failed, .error { color: #c62828 } .flaky { color: #b26a00 }
+.caller, .agent { margin: .3rem 0; padding: .4rem .7rem; border-radius: .6rem; max-width: 80%; white-space: pre-wrap }
+.caller { background: #8883; margin-left: auto } .agent { background: #3b82f622 }
+figure { margin: 1rem 0 } svg { max-width: 100% } rect { fill: #3b82f6 } audio { width: 100% }`;
+
+/** A run as one page without scripts, fonts or other files. */
+export function htmlReport(run: TestRun, detail: RunDetail): string {
+  const resultOf = new Map(
+    detail.plays.map(({ position, index, result }) => [`${position} ${index}`, result]),
+  );
+  const unsuccessful = run.cases.flatMap((one, position) =>
+    one.runs
+      .filter(({ status }) => status === 'failed' || status === 'error')
+      .map((play) => ({ one, play, result: resultOf.get(`${position} ${play.index}`) ?? null })),
+  );
+  const latencies = detail.plays.flatMap(({ result }) => result?.latenciesMs ?? []);
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeMarkup(run.name)}: ${run.status}</title><style>${STYLE}</style></head>
+<body><h1>${escapeMarkup(run.name)}: <span class="${run.status}">${run.status}</span></h1>
+<p>${summaryLine(run)}</p>
+<table><thead><tr><th>Case</th><th>Result</th><th>Passed</th><th>95 % interval</th><th>p50</th><th>p95</th></tr></thead><tbody>
+${run.cases.map(caseRow).join('\n')}
+</tbody></table>
+${latencyPlot(latencies)}
+${unsuccessful.length > 0 ? '<h2>What did not pass</h2>' : ''}
+${unsuccessful.slice(0, MAX_SHOWN_PLAYS).map(playSection).join('\n')}
+${unsuccessful.length > MAX_SHOWN_PLAYS ? `<p>${unsuccessful.length - MAX_SHOWN_PLAYS} more did not pass.</p>` : ''}
+</body></html>
+`;
+}
+
+function summaryLine({ summary, version, repeat, seed, startedAt, comparison }: TestRun): string {
+  const { passed, failed, flaky, errors } = summary;
+  const compared = comparison
+    ? ` Against the baseline: ${comparison.newlyFailing.length} newly failing, ${comparison.newlyPassing.length} newly passing, ${comparison.slower.length} slower.`
+    : '';
+  return `${passed} passed, ${failed} failed, ${flaky} flaky, ${errors} errors; ${repeat} × against the ${version} version, seed ${seed}, ${startedAt ?? 'not started'}.${compared}`;
+}
+
+function caseRow({ name, status, passed, failed, passRate, latencyMs }: PlayedCase): string {
+  const percent = (share: number) => `${Math.round(share * 100)} %`;
+  const interval = passRate ? `${percent(passRate.low)} to ${percent(passRate.high)}` : '';
+  const cells = [`${passed} of ${passed + failed}`, interval, shownMs(latencyMs.p50), shownMs(latencyMs.p95)];
+  return `<tr><td>${escapeMarkup(name)}</td><td class="${status}">${status}</td>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+}
+
+function shownMs(value: number | null): string {
+  return value === null ? '' : `${Math.round(value)} ms`;
+}
+
+function playSection({
+  one,
+  play,
+  result,
+}: {
+  readonly one: PlayedCase;
+  readonly play: Play;
+  readonly result: PlayResult | null;
+}): string {
+  const failures = play.assertions.filter(({ passed }) => !passed);
+  return `<section><h3>${escapeMarkup(one.name)} (${play.index + 1} of ${one.runs.length}, seed ${play.seed})</h3>
+${play.error === undefined ? '' : `<p class="error">${escapeMarkup(play.error)}</p>`}
+<ul>${failures.map(failureItem).join('')}</ul>
+${play.recordingUrl === undefined ? '' : `<audio controls src="${escapeMarkup(play.recordingUrl)}"></audio>`}
+${(play.replay ?? []).map(({ said, before, after }) => `<p class="caller">${escapeMarkup(said)}</p><table><tr><th>Before</th><th>Now</th></tr><tr><td>${escapeMarkup(before)}</td><td>${escapeMarkup(after)}</td></tr></table>`).join('')}
+${(result?.transcript ?? []).map(({ caller, agent }) => `${caller === undefined ? '' : `<p class="caller">${escapeMarkup(caller)}</p>`}${agent === '' ? '' : `<p class="agent">${escapeMarkup(agent)}</p>`}`).join('')}
+</section>`;
+}
+
+function failureItem({ type, seen, turn, atMs, reason }: Play['assertions'][number]): string {
+  const place = turn === undefined ? '' : `, turn ${turn}`;
+  const time = atMs === undefined ? '' : `, ${(atMs / 1000).toFixed(1)} s`;
+  const why = reason === undefined ? '' : `: ${escapeMarkup(reason)}`;
+  return `<li><strong>${type}</strong>${place}${time}${why}<br>seen: <code>${escapeMarkup(shownValue(seen))}</code></li>`;
+}
+
+/** A histogram of all answers. */
+function latencyPlot(latencies: readonly number[]): string {
+  if (latencies.length === 0) return '';
+  const bins = 40;
+  const highest = Math.max(...latencies, 1);
+  const counts = Array.from({ length: bins }, () => 0);
+  for (const latency of latencies) {
+    const bin = Math.min(bins - 1, Math.floor((latency / highest) * bins));
+    counts[bin] = (counts[bin] ?? 0) + 1;
+  }
+  const most = Math.max(...counts);
+  const width = PLOT.width / bins;
+  const bars = counts.map((count, bin) => {
+    const height = (count / most) * PLOT.height;
+    return `<rect x="${bin * width}" y="${PLOT.height - height}" width="${width - PLOT.barGap}" height="${height}"/>`;
+  });
+  return `<figure><svg viewBox="0 0 ${PLOT.width} ${PLOT.height}" role="img" aria-label="Latency of the answers">${bars.join('')}</svg><figcaption>Latency of ${latencies.length} answers, 0 to ${Math.round(highest)} ms</figcaption></figure>`;
+}

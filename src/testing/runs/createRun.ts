@@ -1,0 +1,115 @@
+import { createHash, randomInt } from 'node:crypto';
+import { type QuotaStore, requireQuota } from '../../agents/accounts/quotas.ts';
+import type { AgentRelease } from '../../agents/release.ts';
+import type { TestCase } from '../../agents/testSuites/testCase.ts';
+import { invalid, notFound } from '../../base/errors.ts';
+import { isUuid } from '../../base/ids.ts';
+import type { RunInput } from './testRun.ts';
+import type { PlayedDefinition, RunCase, RunDetail, StoredRun, TestRunStore } from './testRunStore.ts';
+
+/** What is judged in one run, so that its result can be shown. */
+const MAX_CHECKS = 20_000;
+/** Ended runs that a project keeps. */
+const KEPT_RUNS = 500;
+const SEEDS = 2 ** 31;
+
+/** Over the stores of a transaction. */
+export interface CreateRunStores {
+  readonly testRuns: Pick<TestRunStore, 'insert' | 'find' | 'trim'>;
+  readonly quotas: QuotaStore;
+  readonly releases: { keep(projectId: string, release: AgentRelease): Promise<string> };
+}
+
+export interface WantedRun {
+  readonly projectId: string;
+  readonly runId: string;
+  readonly testSuiteId: string | null;
+  readonly name: string;
+  readonly cases: readonly RunCase[];
+  readonly input: RunInput;
+  /** Read before the transaction. */
+  readonly release: AgentRelease;
+  /** ISO 8601. */
+  readonly now: string;
+  /** Of the session that is replayed. */
+  readonly replays?: { readonly sessionId: string; readonly instanceId: string };
+}
+
+/**
+ * Makes a run with its plays, in the transaction.
+ *
+ * @throws {CallwayError} 404 for an unknown baseline, 400 for a run without cases or with too many assertions, 429
+ *   `quota_exceeded`.
+ */
+export async function createRun(stores: CreateRunStores, wanted: WantedRun): Promise<RunDetail> {
+  const { projectId, runId, cases, input, release, now } = wanted;
+  const { repeat, concurrency, version, baselineRunId, seed = randomInt(SEEDS) } = input;
+  if (cases.length === 0) throw invalid('no_test_cases', 'The test suite has no test cases to run');
+  const checks = cases.reduce((sum, { definition }) => sum + checksOf(definition), 0) * repeat;
+  if (checks > MAX_CHECKS)
+    throw invalid(
+      'too_many_assertions',
+      `This run has ${checks} assertions to judge, with its repeats; ${MAX_CHECKS} are possible: run fewer cases or repeats`,
+    );
+  if (baselineRunId !== undefined) await requireRun(stores.testRuns, projectId, baselineRunId);
+  await requireQuota(stores, projectId, 'testRuns', cases.length * repeat);
+  const run: StoredRun = {
+    id: runId,
+    projectId,
+    testSuiteId: wanted.testSuiteId,
+    name: wanted.name,
+    status: 'queued',
+    version,
+    repeat,
+    concurrency,
+    seed,
+    baselineRunId: baselineRunId ?? null,
+    releaseId: await stores.releases.keep(projectId, release),
+    replaysSessionId: wanted.replays?.sessionId ?? null,
+    createdAt: now,
+    startedAt: null,
+    endedAt: null,
+  };
+  const plays = Array.from({ length: repeat }, (_, index) =>
+    cases.map(({ testCaseId, name }, position) => ({
+      position,
+      index,
+      seed: seedOf(seed, testCaseId ?? name, index),
+    })),
+  ).flat();
+  await stores.testRuns.insert({
+    run,
+    cases,
+    plays,
+    ...(wanted.replays ? { sourceInstanceId: wanted.replays.instanceId } : {}),
+  });
+  await stores.testRuns.trim(projectId, KEPT_RUNS);
+  return {
+    run,
+    cases,
+    plays: plays.map((play) => ({ ...play, status: 'queued' as const, result: null })),
+  };
+}
+
+export function runCaseOf({ id, name, ...testCase }: TestCase): RunCase {
+  const { channel, persona, variables, turns, toolMocks, allowRealTools, phone, assertions } = testCase;
+  const definition = { channel, persona, variables, turns, toolMocks, allowRealTools, phone, assertions };
+  return { testCaseId: id, name, definition };
+}
+
+async function requireRun(
+  testRuns: Pick<TestRunStore, 'find'>,
+  projectId: string,
+  runId: string,
+): Promise<void> {
+  if (!isUuid(runId) || !(await testRuns.find(projectId, runId))) throw notFound('Test run');
+}
+
+function checksOf({ turns, assertions }: PlayedDefinition): number {
+  return assertions.length + (turns ?? []).filter((turn) => 'expect' in turn).length;
+}
+
+/** The same for the same run's seed, case and repeat. */
+function seedOf(seed: number, name: string, index: number): number {
+  return createHash('sha256').update(`${seed} ${name} ${index}`).digest().readUInt32BE() % SEEDS;
+}

@@ -1,0 +1,189 @@
+import type { AgentRelease } from '../../agents/release.ts';
+import { repeat } from '../../base/async/repeat.ts';
+import type { Clock } from '../../base/clock.ts';
+import { CallwayError } from '../../base/errors.ts';
+import type { MakeId } from '../../base/ids.ts';
+import type { Channel } from '../../engine/session/session.ts';
+import type { Verdict } from '../assertions/verdict.ts';
+import type { Played, WantedPlay } from '../play/playChat.ts';
+import type { PlayStatus, RunStatus } from './testRun.ts';
+import type { ClaimedPlay, PlayedDefinition, PlayResult, TestRunStore } from './testRunStore.ts';
+
+/** Plays of a project at once, over all nodes. */
+const MAX_RUNNING_PLAYS = 16;
+const WAIT_FOR_OTHERS_MS = 500;
+/** After this long a lane goes to the end of the queue, so that projects take turns. */
+const TIME_SLICE_MS = 1_000;
+const CANCEL_CHECK_MS = 1_000;
+const MAX_PLAY_MS = 600_000;
+/** Claims of a play whose nodes have died, after which it is given up. */
+const MAX_ATTEMPTS = 3;
+/** Of what was seen and said, all assertions of a play together. */
+const MAX_SEEN_CHARACTERS = 40_000;
+const LEAST_SEEN_CHARACTERS = 80;
+const MOST_SEEN_CHARACTERS = 1_000;
+const MAX_TRANSCRIPT_TURNS = 200;
+const MAX_TRANSCRIPT_CHARACTERS = 1_000;
+
+export interface LaneDeps {
+  readonly testRuns: TestRunStore;
+  readonly releases: { find(projectId: string, releaseId: string): Promise<AgentRelease | undefined> };
+  readonly play: (play: WantedPlay, signal: AbortSignal) => Promise<Played>;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly onEnded: (runId: string, projectId: string, status: RunStatus) => void;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/** One of the `concurrency` workers of a run. */
+export interface Lane {
+  readonly runId: string;
+  /** Distinguishes the lanes of a run. */
+  readonly lane: string;
+  readonly channel: Channel;
+}
+
+/**
+ * Plays a run's next plays for a while.
+ *
+ * @param signal - Aborted when this node stops; what it has begun is played again by another.
+ * @returns When to go on; undefined where nothing is left to play.
+ */
+export async function runLane(
+  deps: LaneDeps,
+  { runId, lane, channel }: Lane,
+  signal: AbortSignal,
+): Promise<{ readonly afterMs: number } | undefined> {
+  const { testRuns, clock } = deps;
+  const untilMs = clock.monotonicMs() + TIME_SLICE_MS;
+  do {
+    signal.throwIfAborted();
+    const claimed = await testRuns.claim(runId, lane, channel, MAX_RUNNING_PLAYS, isoNow(clock));
+    if (claimed === 'wait') return { afterMs: WAIT_FOR_OTHERS_MS };
+    if (!claimed) return undefined;
+    await playClaimed(deps, claimed, signal);
+    const status = await testRuns.finish(runId, isoNow(clock));
+    if (status) deps.onEnded(runId, claimed.run.projectId, status);
+  } while (clock.monotonicMs() < untilMs);
+  return { afterMs: 0 };
+}
+
+async function playClaimed(deps: LaneDeps, claimed: ClaimedPlay, stopping: AbortSignal): Promise<void> {
+  const { testRuns, clock, onError } = deps;
+  const { run, attempt } = claimed;
+  if (attempt > MAX_ATTEMPTS) {
+    const error = 'It was begun several times, and its node failed each time';
+    await testRuns.saveResult(claimed, 'error', { error, verdicts: [], latenciesMs: [], transcript: [] });
+    return;
+  }
+  const playing = new AbortController();
+  const timer = clock.setTimer(() => playing.abort(new PlayTimeoutError()), MAX_PLAY_MS);
+  const stopWatching = repeat(
+    clock,
+    CANCEL_CHECK_MS,
+    async () => {
+      if (await testRuns.isCanceled(run.id)) playing.abort(new Error('the run was canceled'));
+    },
+    (error) => onError(error, 'test run not checked for its cancellation, retrying'),
+  );
+  try {
+    const { status, result } = await attemptPlay(deps, claimed, AbortSignal.any([stopping, playing.signal]));
+    if (stopping.aborted) await testRuns.release(claimed);
+    else await testRuns.saveResult(claimed, status, result);
+  } finally {
+    timer.cancel();
+    await stopWatching();
+  }
+}
+
+async function attemptPlay(
+  deps: LaneDeps,
+  { run, seed, definition }: ClaimedPlay,
+  signal: AbortSignal,
+): Promise<{ readonly status: PlayStatus; readonly result: PlayResult }> {
+  const { testRuns, releases, makeId, onError } = deps;
+  const { projectId, releaseId } = run;
+  const sessionId = makeId();
+  try {
+    const release = await releases.find(projectId, releaseId);
+    if (!release) throw new Error(`release ${releaseId} does not exist`);
+    const draft = run.version === 'draft';
+    const wanted = { projectId, sessionId, release, releaseId, draft, seed, definition };
+    const { session, ...outcome } = await deps.play(wanted, signal);
+    if (session) await testRuns.keepSession(session);
+    const result = resultOf(definition, outcome);
+    return {
+      status: outcome.verdicts.every(({ passed }) => passed) ? 'passed' : 'failed',
+      result: { ...(session ? { sessionId } : {}), ...result },
+    };
+  } catch (error) {
+    if (!signal.aborted && !(error instanceof CallwayError)) onError(error, 'test case not played');
+    const reason = signal.aborted ? signal.reason : error;
+    return {
+      status: 'error',
+      result: { error: messageOf(reason), verdicts: [], latenciesMs: [], transcript: [] },
+    };
+  }
+}
+
+class PlayTimeoutError extends CallwayError {
+  constructor() {
+    super('timeout', 'play_timeout', `It took longer than ${MAX_PLAY_MS / 60_000} minutes`);
+  }
+}
+
+/** What is kept of an outcome: long texts are cut, the more the more there are. */
+function resultOf(
+  { answers }: PlayedDefinition,
+  { observation: { exchanges }, verdicts }: Omit<Played, 'session'>,
+): PlayResult {
+  const share = Math.floor(MAX_SEEN_CHARACTERS / Math.max(1, verdicts.length));
+  const most = Math.max(LEAST_SEEN_CHARACTERS, Math.min(MOST_SEEN_CHARACTERS, share));
+  return {
+    verdicts: verdicts.map((verdict) => cutVerdict(verdict, most)),
+    latenciesMs: exchanges.flatMap(({ latencyMs }) => latencyMs ?? []),
+    transcript: exchanges.slice(0, MAX_TRANSCRIPT_TURNS).map(({ caller, agent }) => ({
+      ...(caller === undefined ? {} : { caller: cut(caller, MAX_TRANSCRIPT_CHARACTERS) }),
+      agent: cut(agent, MAX_TRANSCRIPT_CHARACTERS),
+    })),
+    ...(answers
+      ? {
+          replay: answers.map(({ turn, said, answer }) => ({
+            turn,
+            said: cut(said, MAX_TRANSCRIPT_CHARACTERS),
+            before: cut(answer, MAX_TRANSCRIPT_CHARACTERS),
+            after: cut(
+              exchanges.find((exchange) => exchange.turn === turn && exchange.caller !== '[hangs up]')
+                ?.agent ?? '',
+              MAX_TRANSCRIPT_CHARACTERS,
+            ),
+          })),
+        }
+      : {}),
+  };
+}
+
+function cutVerdict(verdict: Verdict, most: number): Verdict {
+  const { seen, reason } = verdict;
+  const text = typeof seen === 'string' ? seen : JSON.stringify(seen ?? null);
+  return {
+    ...verdict,
+    seen: text.length <= most ? (seen ?? null) : cut(text, most),
+    ...(reason === undefined ? {} : { reason: cut(reason, most) }),
+  };
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof CallwayError) return error.message;
+  return error instanceof Error && error.message === 'the run was canceled'
+    ? 'The run was canceled'
+    : 'Internal error';
+}
+
+function isoNow(clock: Clock): string {
+  return new Date(clock.now()).toISOString();
+}

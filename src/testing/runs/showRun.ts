@@ -1,0 +1,92 @@
+import { percentile, wilson } from './statistics.ts';
+import type { CaseStatus, Play, PlayedCase, PlayStatus, Summary, TestRun } from './testRun.ts';
+import type { RunDetail, StoredPlay } from './testRunStore.ts';
+
+/** What is slower by less may be chance. */
+const SLOWER_FACTOR = 1.2;
+const SLOWER_MS = 50;
+
+/** A run as the API shows it. @param baseline - The run that it is compared with. */
+export function showRun({ run, cases, plays }: RunDetail, baseline?: RunDetail): TestRun {
+  const byCase = cases.map((): StoredPlay[] => []);
+  for (const play of plays) byCase[play.position]?.push(play);
+  const shown = cases.map(({ testCaseId, name }, position) =>
+    showCase(testCaseId, name, byCase[position] ?? []),
+  );
+  const { baselineRunId: _baseline, releaseId: _release, replaysSessionId: _replayed, ...fields } = run;
+  const isComparable = run.endedAt !== null && baseline?.run.endedAt;
+  return {
+    ...fields,
+    summary: summaryOf(shown.map(({ status }) => status)),
+    ...(isComparable ? { comparison: compare(shown, showRun(baseline).cases) } : {}),
+    cases: shown,
+  };
+}
+
+export function summaryOf(statuses: readonly CaseStatus[]): Summary {
+  const count = (status: CaseStatus) => statuses.filter((one) => one === status).length;
+  return { passed: count('passed'), failed: count('failed'), flaky: count('flaky'), errors: count('error') };
+}
+
+/** Of a case's plays: what has ended decides once all have. */
+export function caseStatusOf(statuses: readonly PlayStatus[]): CaseStatus {
+  const has = (status: PlayStatus) => statuses.includes(status);
+  if (has('running')) return 'running';
+  if (has('queued')) return statuses.every((status) => status === 'queued') ? 'queued' : 'running';
+  if (has('error')) return 'error';
+  if (has('canceled')) return 'canceled';
+  if (has('passed') && has('failed')) return 'flaky';
+  return has('failed') ? 'failed' : 'passed';
+}
+
+function showCase(testCaseId: string | null, name: string, plays: readonly StoredPlay[]): PlayedCase {
+  const statuses = plays.map(({ status }) => status);
+  const passed = statuses.filter((status) => status === 'passed').length;
+  const failed = statuses.filter((status) => status === 'failed').length;
+  const latencies = plays.flatMap(({ result }) => result?.latenciesMs ?? []);
+  return {
+    testCaseId,
+    name,
+    status: caseStatusOf(statuses),
+    passed,
+    failed,
+    passRate: passed + failed === 0 ? null : wilson(passed, passed + failed),
+    latencyMs: { p50: percentile(latencies, 0.5), p95: percentile(latencies, 0.95) },
+    runs: plays.map(showPlay),
+  };
+}
+
+function showPlay({ index, seed, status, result }: StoredPlay): Play {
+  const { sessionId, error, verdicts = [], replay } = result ?? {};
+  return {
+    index,
+    seed,
+    status,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(error === undefined ? {} : { error }),
+    assertions: verdicts.map((verdict) => ({
+      ...verdict,
+      seen: verdict.seen as Play['assertions'][number]['seen'],
+    })),
+    ...(replay ? { replay: [...replay] } : {}),
+  };
+}
+
+function compare(cases: readonly PlayedCase[], before: readonly PlayedCase[]) {
+  const known = new Map(before.map((one) => [one.testCaseId, one]));
+  const idsWhere = (holds: (now: PlayedCase, then: PlayedCase) => boolean) =>
+    cases.flatMap((now) => {
+      const then = known.get(now.testCaseId);
+      return now.testCaseId !== null && then && holds(now, then) ? [now.testCaseId] : [];
+    });
+  return {
+    newlyFailing: idsWhere((now, then) => now.status !== 'passed' && then.status === 'passed'),
+    newlyPassing: idsWhere((now, then) => now.status === 'passed' && then.status !== 'passed'),
+    slower: idsWhere(({ latencyMs: { p95: now } }, { latencyMs: { p95: then } }) => isSlower(now, then)),
+  };
+}
+
+function isSlower(nowMs: number | null, thenMs: number | null): boolean {
+  if (nowMs === null || thenMs === null) return false;
+  return nowMs > thenMs * SLOWER_FACTOR && nowMs > thenMs + SLOWER_MS;
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { anyJson } from '../../agents/testSuites/assertion.ts';
+import { milliseconds } from '../../base/validation.ts';
+
+export const MAX_REPEAT = 20;
+export const DEFAULT_CONCURRENCY = 4;
+export const MAX_CONCURRENCY = 16;
+
+export const runInput = z.strictObject({
+  repeat: z.int().min(1).max(MAX_REPEAT).default(1).describe('How often each case is played.'),
+  concurrency: z.int().min(1).max(MAX_CONCURRENCY).default(DEFAULT_CONCURRENCY),
+  version: z.enum(['live', 'draft']).default('live'),
+  baselineRunId: z.string().min(1).max(128).optional().describe('The run to compare with.'),
+  seed: z
+    .int()
+    .min(0)
+    .max(0xffff_ffff)
+    .optional()
+    .describe('Of everything random: the same seed gives the same caller. Default: a random one.'),
+});
+
+export const playStatus = z.enum(['queued', 'running', 'passed', 'failed', 'error', 'canceled']);
+export const runStatus = z.enum(['queued', 'running', 'passed', 'failed', 'canceled', 'error']);
+export const caseStatus = z.enum([...playStatus.options, 'flaky']);
+
+const verdict = z.object({
+  type: z.string(),
+  passed: z.boolean(),
+  seen: anyJson.describe('The words, value or number that decided it.'),
+  turn: z.int().optional().describe('Place in the case’s turns.'),
+  atMs: milliseconds.optional().describe('In the recording.'),
+  reason: z.string().optional(),
+});
+
+const replayedTurn = z.object({
+  turn: z.int(),
+  said: z.string(),
+  before: z.string().describe('The agent’s answer in the session.'),
+  after: z.string().describe('The agent’s answer in this run.'),
+});
+
+const play = z.object({
+  index: z.int(),
+  seed: z.int(),
+  status: playStatus,
+  sessionId: z.string().optional(),
+  recordingUrl: z.string().optional(),
+  error: z.string().optional().describe('Why it could not be played.'),
+  assertions: z.array(verdict),
+  replay: z.array(replayedTurn).optional().describe('Of a replayed session.'),
+});
+
+const playedCase = z.object({
+  testCaseId: z.string().nullable().describe('Null for a replayed session.'),
+  name: z.string(),
+  status: caseStatus,
+  passed: z.int(),
+  failed: z.int(),
+  passRate: z
+    .object({ value: z.number(), low: z.number(), high: z.number() })
+    .nullable()
+    .describe('0 to 1, with the Wilson score interval of 95 %; null before the first play.'),
+  latencyMs: z.object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() }),
+  runs: z.array(play),
+});
+
+const summary = z.object({ passed: z.int(), failed: z.int(), flaky: z.int(), errors: z.int() });
+
+const runFields = {
+  id: z.uuid(),
+  projectId: z.uuid(),
+  testSuiteId: z.uuid().nullable(),
+  name: z.string(),
+  status: runStatus,
+  version: runInput.shape.version.unwrap(),
+  repeat: z.int(),
+  concurrency: z.int(),
+  seed: z.int(),
+  createdAt: z.iso.datetime(),
+  startedAt: z.iso.datetime().nullable(),
+  endedAt: z.iso.datetime().nullable(),
+  summary: summary.describe('Counts of cases.'),
+};
+
+/** A run in a list. */
+export const listedRun = z.object(runFields).meta({ id: 'ListedTestRun' });
+
+export const testRun = z
+  .object({
+    ...runFields,
+    comparison: z
+      .object({
+        newlyFailing: z.array(z.string()),
+        newlyPassing: z.array(z.string()),
+        slower: z.array(z.string()).describe('By more than a fifth and 50 ms in the 95th percentile.'),
+      })
+      .optional()
+      .describe('With the baseline, by ids of test cases; once both have ended.'),
+    cases: z.array(playedCase),
+  })
+  .meta({ id: 'TestRun' });
+
+export type RunInput = z.output<typeof runInput>;
+export type PlayStatus = z.infer<typeof playStatus>;
+export type RunStatus = z.infer<typeof runStatus>;
+export type CaseStatus = z.infer<typeof caseStatus>;
+export type Summary = z.infer<typeof summary>;
+export type ListedRun = z.infer<typeof listedRun>;
+export type TestRun = z.infer<typeof testRun>;
+export type PlayedCase = TestRun['cases'][number];
+export type Play = PlayedCase['runs'][number];
+export type ReplayedTurn = z.infer<typeof replayedTurn>;

@@ -1,0 +1,137 @@
+import type { TestCase } from '../../agents/testSuites/testCase.ts';
+import type { Page, PageOf } from '../../base/page.ts';
+import type { Channel } from '../../engine/session/session.ts';
+import type { Verdict } from '../assertions/verdict.ts';
+import type { PlayedSession } from '../play/testSessions.ts';
+import type { ListedRun, PlayStatus, ReplayedTurn, RunStatus } from './testRun.ts';
+
+/** What a play came to. */
+export interface PlayResult {
+  readonly sessionId?: string;
+  /** Why it could not be played. */
+  readonly error?: string;
+  readonly verdicts: readonly Verdict[];
+  /** Of the agent's answers. */
+  readonly latenciesMs: readonly number[];
+  /** What was said, for the report; cut. */
+  readonly transcript: readonly { readonly caller?: string; readonly agent: string }[];
+  readonly replay?: readonly ReplayedTurn[];
+}
+
+/** A play as it is stored. */
+export interface StoredPlay {
+  readonly position: number;
+  readonly index: number;
+  readonly seed: number;
+  readonly status: PlayStatus;
+  readonly result: PlayResult | null;
+}
+
+export interface StoredRun extends Omit<ListedRun, 'summary'> {
+  readonly baselineRunId: string | null;
+  /** Of the agent; pinned when the run was made. */
+  readonly releaseId: string;
+  /** Of the session that the run replays. */
+  readonly replaysSessionId: string | null;
+}
+
+/** A case as a run plays it; a copy, so that edits do not change the run. */
+export interface RunCase {
+  readonly testCaseId: string | null;
+  readonly name: string;
+  readonly definition: PlayedDefinition;
+}
+
+export type PlayedDefinition = Pick<
+  TestCase,
+  'channel' | 'persona' | 'variables' | 'turns' | 'toolMocks' | 'allowRealTools' | 'phone' | 'assertions'
+> & {
+  /** The answers of the session that is replayed, by turn. */
+  readonly answers?: readonly { readonly turn: number; readonly said: string; readonly answer: string }[];
+};
+
+/** A play that a lane has claimed. */
+export interface ClaimedPlay {
+  readonly run: StoredRun;
+  readonly number: number;
+  readonly seed: number;
+  /** How often it was claimed; only the newest claim may store a result. */
+  readonly attempt: number;
+  readonly definition: PlayedDefinition;
+}
+
+/** A run with its plays. */
+export interface RunDetail {
+  readonly run: StoredRun;
+  readonly cases: readonly Pick<RunCase, 'testCaseId' | 'name'>[];
+  readonly plays: readonly StoredPlay[];
+}
+
+export interface NewRun {
+  readonly run: StoredRun;
+  readonly cases: readonly RunCase[];
+  readonly plays: readonly Pick<StoredPlay, 'position' | 'index' | 'seed'>[];
+  /** Of the session that it replays, for the erasure of its customer. */
+  readonly sourceInstanceId?: string;
+}
+
+export interface TestRunStore {
+  /** The whole cases of a suite in its order. @returns Undefined for an unknown suite. */
+  casesOf(projectId: string, testSuiteId: string): Promise<{ name: string; cases: TestCase[] } | undefined>;
+  insert(run: NewRun): Promise<void>;
+  /** Removes the project's oldest ended runs beyond this number. */
+  trim(projectId: string, keep: number): Promise<void>;
+  find(projectId: string, runId: string): Promise<RunDetail | undefined>;
+  /** Newest first. */
+  list(projectId: string, filter: RunFilter, page: Page): Promise<PageOf<ListedRun>>;
+  /**
+   * Claims the next play of a run for a lane: the one that it has begun before, or a queued one.
+   *
+   * @param channel - Of the plays.
+   * @param maxRunning - Plays of the project at once; beyond it nothing is claimed.
+   * @returns `wait` where the project plays enough; undefined where nothing is left.
+   */
+  claim(
+    runId: string,
+    lane: string,
+    channel: Channel,
+    maxRunning: number,
+    now: string,
+  ): Promise<ClaimedPlay | 'wait' | undefined>;
+  /** @returns False where another claim has replaced this one, or the run was canceled. */
+  saveResult(
+    play: Pick<ClaimedPlay, 'run' | 'number' | 'attempt'>,
+    status: PlayStatus,
+    result: PlayResult,
+  ): Promise<boolean>;
+  /** Gives a play back that was not finished. */
+  release(play: Pick<ClaimedPlay, 'run' | 'number' | 'attempt'>): Promise<void>;
+  /** Ends a run whose plays have all ended. @returns Its status where this call ended it. */
+  finish(runId: string, now: string): Promise<RunStatus | undefined>;
+  /** Cancels what is queued. @returns Whether the run was not ended before. */
+  cancel(projectId: string, runId: string, now: string): Promise<boolean>;
+  isCanceled(runId: string): Promise<boolean>;
+  /** Runs that have not ended, oldest first. */
+  unfinished(limit: number): Promise<readonly Lanes[]>;
+  /** Stores the session of a test as history. */
+  keepSession(played: PlayedSession): Promise<void>;
+}
+
+export interface RunFilter {
+  readonly testSuiteId?: string;
+  readonly status?: RunStatus;
+}
+
+/** What the jobs of a run are made from. */
+export interface Lanes {
+  readonly runId: string;
+  readonly projectId: string;
+  readonly concurrency: number;
+  readonly channels: readonly Channel[];
+}
+
+/** The lanes of runs, as jobs that any node with the role may take. */
+export interface TestQueue {
+  /** Does nothing for lanes that are queued or running. @throws {CallwayError} `redis_unavailable` */
+  add(lanes: Lanes): Promise<void>;
+}

@@ -1,0 +1,99 @@
+import type { AgentRelease } from '../../agents/release.ts';
+import type { TestCase } from '../../agents/testSuites/testCase.ts';
+import { CallwayError, notFound } from '../../base/errors.ts';
+import type { MakeId } from '../../base/ids.ts';
+import { type CreateRunStores, createRun, runCaseOf, type WantedRun } from './createRun.ts';
+import { showRun } from './showRun.ts';
+import type { RunInput, TestRun } from './testRun.ts';
+import type { RunDetail, TestQueue, TestRunStore } from './testRunStore.ts';
+
+export interface TestRunsDeps {
+  readonly testRuns: TestRunStore;
+  readonly testCases: { find(projectId: string, testCaseId: string): Promise<TestCase | undefined> };
+  readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
+  readonly queue: TestQueue;
+  readonly clock: { now(): number };
+  readonly makeId: MakeId;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/** What to run: a suite, a case, or what a session is replayed as. */
+export type RunSubject = Pick<WantedRun, 'testSuiteId' | 'name' | 'cases' | 'replays'>;
+
+/** Starts, shows and cancels test runs. */
+export class TestRuns {
+  readonly #deps: TestRunsDeps;
+
+  constructor(deps: TestRunsDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws {CallwayError} 404 `test_suite_not_found` */
+  async suite(projectId: string, testSuiteId: string): Promise<RunSubject> {
+    const suite = await this.#deps.testRuns.casesOf(projectId, testSuiteId);
+    if (!suite) throw notFound('Test suite');
+    return { testSuiteId: testSuiteId.toLowerCase(), name: suite.name, cases: suite.cases.map(runCaseOf) };
+  }
+
+  /** @throws {CallwayError} 404 `test_case_not_found` */
+  async case(projectId: string, testCaseId: string): Promise<RunSubject> {
+    const testCase = await this.#deps.testCases.find(projectId, testCaseId);
+    if (!testCase) throw notFound('Test case');
+    return { testSuiteId: null, name: testCase.name, cases: [runCaseOf(testCase)] };
+  }
+
+  /** The release that a run of this version plays against; to be read before the transaction that makes the run. */
+  release(projectId: string, version: RunInput['version']): Promise<AgentRelease> {
+    return this.#deps.releaseFor(projectId, version === 'draft');
+  }
+
+  /** Makes a run in a transaction. @throws {CallwayError} What {@link createRun} throws. */
+  async create(
+    stores: CreateRunStores,
+    projectId: string,
+    wanted: RunSubject & Pick<WantedRun, 'input' | 'release'>,
+  ): Promise<TestRun> {
+    const { clock, makeId } = this.#deps;
+    const now = new Date(clock.now()).toISOString();
+    return showRun(await createRun(stores, { projectId, runId: makeId(), ...wanted, now }));
+  }
+
+  /** Queues a stored run. Never rejects: the sweep queues what could not be queued. */
+  async enqueue({ id, projectId, concurrency }: TestRun, { cases }: RunSubject): Promise<void> {
+    const channels = [...new Set(cases.map(({ definition }) => definition.channel))];
+    await this.#deps.queue
+      .add({ runId: id, projectId, concurrency, channels })
+      .catch((error: unknown) => this.#deps.onError(error, 'test run not queued, retrying'));
+  }
+
+  /** @throws {CallwayError} 404 `test_run_not_found` */
+  async find(projectId: string, runId: string): Promise<TestRun> {
+    const detail = await this.#detail(projectId, runId);
+    const { baselineRunId } = detail.run;
+    const baseline =
+      baselineRunId === null ? undefined : await this.#deps.testRuns.find(projectId, baselineRunId);
+    return showRun(detail, baseline);
+  }
+
+  /** With what its plays said. @throws {CallwayError} 404 `test_run_not_found` */
+  detail(projectId: string, runId: string): Promise<RunDetail> {
+    return this.#detail(projectId, runId);
+  }
+
+  /** @throws {CallwayError} 404 `test_run_not_found`, 409 `test_run_ended` */
+  async cancel(projectId: string, runId: string): Promise<TestRun> {
+    const { testRuns, clock } = this.#deps;
+    const before = await this.#detail(projectId, runId);
+    const canceled = await testRuns.cancel(projectId, before.run.id, new Date(clock.now()).toISOString());
+    const run = await this.find(projectId, runId);
+    if (!canceled && run.status !== 'canceled')
+      throw new CallwayError('conflict', 'test_run_ended', `The test run has ended already: ${run.status}`);
+    return run;
+  }
+
+  async #detail(projectId: string, runId: string): Promise<RunDetail> {
+    const detail = await this.#deps.testRuns.find(projectId, runId);
+    if (!detail) throw notFound('Test run');
+    return detail;
+  }
+}
