@@ -56,6 +56,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     metrics: createHttpMetrics(),
     conversations: unusedEngine,
     webhookAdmin: unusedWebhooks,
+    voices: { has: async () => undefined },
     speechPreview: unusedSpeechPreview,
     knowledge: unusedKnowledge,
     calls: unusedCalls,

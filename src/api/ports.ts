@@ -23,6 +23,7 @@ import type { McpServers } from '../agents/mcp/mcpServers.ts';
 import type { PathwayChecker } from '../agents/pathway/pathwayChecker.ts';
 import type { PatternMatcher, SchemaChecker } from '../agents/schemaChecker.ts';
 import type { ProviderCredentialStore } from '../agents/speech/providerCredentials.ts';
+import type { VoiceCatalog } from '../agents/speech/voiceCatalog.ts';
 import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSuiteStores.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ComputeShares } from '../base/computeShares.ts';
@@ -165,6 +166,7 @@ export interface HttpDeps {
   readonly conversations: ConversationEngine;
   readonly mcpServers: Pick<McpServers, 'refresh' | 'refreshStale'>;
   readonly webhookAdmin: WebhookAdmin;
+  readonly voices: VoiceCatalog;
   readonly speechPreview: Pick<SpeechPreview, 'say'>;
   readonly knowledge: KnowledgeService;
   /** Absent on nodes without voice. */

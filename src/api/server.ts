@@ -15,6 +15,7 @@ import { accessControl } from './plugins/accessControl.ts';
 import { answerClientErrors } from './plugins/clientErrors.ts';
 import { allowOrigins } from './plugins/cors.ts';
 import { shareFairly } from './plugins/fairness.ts';
+import { refuseUnknownVoices } from './plugins/knownVoices.ts';
 import { legacyRoutes } from './plugins/legacyRoutes.ts';
 import { watchMethods } from './plugins/methodNotAllowed.ts';
 import { openApi } from './plugins/openapi.ts';
@@ -72,6 +73,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
   legacyRoutes(app, { ...deps, usage: deps.storage.stores.legacyUsage });
   accessControl(app, deps);
   shareFairly(app, deps);
+  refuseUnknownVoices(app, deps);
 
   await openApi(app, deps.settings.publicUrl);
   const refuseOtherMethods = watchMethods(app);

@@ -51,6 +51,13 @@ export const TTS_PROVIDERS = {
   local: async (options) => (await import('./local/provider.ts')).createTextToSpeech(options),
 } satisfies Record<SynthesisProvider, Factory<TextToSpeechOptions, Synthesizer>>;
 
+/** Vendors that tell whether they have a voice. */
+export const VOICE_LOOKUPS = {
+  elevenlabs: async () => (await import('./elevenlabs/provider.ts')).lookUpVoice,
+  cartesia: async () => (await import('./cartesia/provider.ts')).lookUpVoice,
+  deepgram: async () => (await import('./deepgram/provider.ts')).lookUpVoice,
+} satisfies Partial<Record<SynthesisProvider, () => Promise<unknown>>>;
+
 export const EMBEDDING_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createEmbeddings(options),
   local: async () => (await import('./local/provider.ts')).createEmbeddings(),

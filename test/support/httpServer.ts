@@ -123,6 +123,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       ...unused<WebhookAdmin>('webhooks', ['deliveries', 'secret', 'rotate']),
       ...options.webhookAdmin,
     },
+    voices: { has: async () => undefined },
     speechPreview: unusedSpeechPreview,
     calls: { ...unusedCalls, recordings: { url: (key) => `https://callway.test/${key}` } },
     customers: unusedCustomers,

@@ -11,7 +11,7 @@ import { startMetricsServer } from '../node/metricsServer.ts';
 import type { NodeContext } from '../node/node.ts';
 import { databaseDependency, redisDependency } from '../node/stores.ts';
 import { measureSurroundings } from '../node/surroundings.ts';
-import { buildSpeechProviders } from '../services/providers.ts';
+import { buildSpeechProviders, buildVoiceCatalog } from '../services/providers.ts';
 import type { Services } from '../services/services.ts';
 import { shownSettings } from '../settings/describe.ts';
 
@@ -58,6 +58,7 @@ export async function buildApi(
     rateLimiter: redisRateLimiter(redis, clock),
     dependencies: allDependencies,
     webhookAdmin: webhooks.webhookAdmin,
+    voices: buildVoiceCatalog(node),
     speechPreview: new SpeechPreview({
       ...node,
       providers: buildSpeechProviders({ ...node, metrics: metrics.sessions }),

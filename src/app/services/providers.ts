@@ -1,8 +1,11 @@
 import type { Logger } from 'pino';
 import type { ProviderCredentialStore } from '../../agents/speech/providerCredentials.ts';
+import type { VoiceCatalog } from '../../agents/speech/voiceCatalog.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
+import { DEFAULT_MAX_RESPONSE_BYTES, type GuardedHttpClient } from '../../infra/httpClient/client.ts';
+import { createGuardedFetch } from '../../infra/httpClient/fetch.ts';
 import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
@@ -27,6 +30,7 @@ import {
 } from '../../providers/registry.ts';
 import { createRetryingEmbedder } from '../../providers/retryingEmbedder.ts';
 import { SelectedSpeechProviders } from '../../providers/selection/speechProviders.ts';
+import { createVoiceCatalog } from '../../providers/selection/voiceCatalog.ts';
 import {
   withRecognitionMetrics,
   withStreamedSynthesisMetrics,
@@ -49,6 +53,9 @@ export interface ProviderParts {
 export interface ChatParts extends ProviderParts {
   readonly makeId: MakeId;
 }
+
+/** Saving does not wait longer for a vendor. */
+const VOICE_LOOKUP_MS = 2500;
 
 /** The chat provider of the settings. */
 export async function buildChat(parts: ChatParts): Promise<ModelChoice> {
@@ -129,6 +136,37 @@ export function buildSpeechProviders(
   });
   lifecycle.onClose(() => providers.close());
   return providers;
+}
+
+/** The voices of the vendors that agents and nodes name. */
+export function buildVoiceCatalog({
+  config,
+  storage,
+  client,
+}: {
+  readonly config: Config;
+  readonly storage: SpeechStorage;
+  readonly client: GuardedHttpClient;
+}): VoiceCatalog {
+  const request = (headers: Readonly<Record<string, string>>) => ({
+    headers,
+    redirect: 'error' as const,
+    signal: AbortSignal.timeout(VOICE_LOOKUP_MS),
+  });
+  const guarded = createGuardedFetch(client, {
+    timeoutMs: VOICE_LOOKUP_MS,
+    maxResponseBytes: DEFAULT_MAX_RESPONSE_BYTES,
+    signal: new AbortController().signal,
+  });
+  return createVoiceCatalog({
+    defaultProvider: config.TTS_PROVIDER,
+    credentials: (name) => credentialsOf(config, name.toUpperCase()),
+    projectCredentials: storage.stores.providerCredentials.all,
+    ask: {
+      installation: (url, headers) => fetch(url, request(headers)),
+      project: (url, headers) => guarded(url, request(headers)),
+    },
+  });
 }
 
 interface SpeechStorage {

@@ -15,7 +15,7 @@ import {
 } from '../synthesis/protocol.ts';
 import { createSocketSynthesizer, type VendorSynthesizerDeps } from '../synthesis/socketSynthesizer.ts';
 
-const API_VERSION = '2025-04-16';
+export const API_VERSION = '2025-04-16';
 const SAMPLE_RATE_HZ = 24_000;
 const DEFAULT_MODEL = 'sonic-3';
 const DEFAULT_VOICE = 'a0e99841-438c-4a64-b679-ae501e7d6091';

@@ -1,5 +1,6 @@
 import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
 import type { TextToSpeechOptions } from '../providerOptions.ts';
+import { foundBy, type VoiceLookup } from '../selection/voiceLookup.ts';
 import { vendorSynthesizerDeps } from '../synthesis/socketSynthesizer.ts';
 import { createElevenLabsTextToSpeech } from './textToSpeech.ts';
 
@@ -8,3 +9,9 @@ const BASE_URL = 'https://api.elevenlabs.io';
 export function createTextToSpeech(options: TextToSpeechOptions): StreamingTextToSpeech {
   return createElevenLabsTextToSpeech(vendorSynthesizerDeps(options, BASE_URL));
 }
+
+/** @see https://elevenlabs.io/docs/api-reference/voices/get */
+export const lookUpVoice: VoiceLookup = async ({ apiKey = '', baseUrl = BASE_URL }, voice, ask) => {
+  const url = new URL(`/v1/voices/${encodeURIComponent(voice)}`, baseUrl);
+  return foundBy(await ask(url.href, { 'xi-api-key': apiKey }));
+};

@@ -16,6 +16,12 @@ export interface SessionSynthesis {
   readonly manner?: Pick<AgentVoice, 'speed' | 'pronunciations'> | undefined;
 }
 
+/** A voice as the configuration names it, and who does: `the agent` or `node “id”`. */
+interface NamedVoice {
+  readonly voice: string | undefined;
+  readonly place: string;
+}
+
 export interface CallSpeechDeps {
   readonly providers: CallProviders;
   /** Of the settings. */
@@ -62,11 +68,24 @@ export class CallSpeech {
     this.report({ kind, from, to, reason: reasonOf(error) });
   }
 
+  /** A voice that its vendor may not have is named with its place. */
+  #leaveVoice(from: string, to: string, error: unknown, named: NamedVoice | undefined): void {
+    const isRefused = error instanceof ModelError && error.code === 'model_rejected';
+    const where =
+      isRefused && named?.voice !== undefined ? ` (voice “${named.voice}” of ${named.place})` : '';
+    this.report({ kind: 'synthesis', from, to, reason: `${reasonOf(error)}${where}` });
+  }
+
   /**
    * @param language - Of the first text.
+   * @param place - Who names the voice.
    * @returns At once where the settings decide. Never rejects.
    */
-  synthesisFor(config: SpeechConfig, language: string): SessionSynthesis | Promise<SessionSynthesis> {
+  synthesisFor(
+    config: SpeechConfig,
+    language: string,
+    place = 'the agent',
+  ): SessionSynthesis | Promise<SessionSynthesis> {
     if (isDefaultSpeech(config)) {
       if (!this.#hasOwn) return this.#ownDefaults.then(() => this.synthesisFor(config, language));
       if (!this.#hasOwn.synthesis) {
@@ -75,7 +94,7 @@ export class CallSpeech {
       }
     }
     const key = JSON.stringify([config.synthesis, config.fallback?.synthesis, config.pronunciations]);
-    const opened = this.#opened.get(key) ?? this.#open(config, language, key);
+    const opened = this.#opened.get(key) ?? this.#open(config, { language, place }, key);
     this.#opened.set(key, opened);
     return opened.then((synthesis) => {
       this.latest = synthesis;
@@ -121,11 +140,16 @@ export class CallSpeech {
     return this.#hasOwn;
   }
 
-  async #open(config: SpeechConfig, language: string, key: string): Promise<SessionSynthesis> {
+  async #open(
+    config: SpeechConfig,
+    { language, place }: { readonly language: string; readonly place: string },
+    key: string,
+  ): Promise<SessionSynthesis> {
     const { providers, defaults, onError } = this.#deps;
     try {
-      const { synthesis: { speed } = {}, pronunciations } = config;
-      const opened = this.#synthesisOf(await providers.synthesizers(config), { language, speed }, key);
+      const { synthesis: { speed, voice } = {}, pronunciations } = config;
+      const vendors = await providers.synthesizers(config);
+      const opened = this.#synthesisOf(vendors, { language, speed }, key, { voice, place });
       return { ...opened, manner: { speed, pronunciations } };
     } catch (error) {
       onError(error, 'speech synthesis of the agent not usable');
@@ -136,7 +160,12 @@ export class CallSpeech {
     }
   }
 
-  #synthesisOf(vendors: readonly Synthesizer[], voice: SpokenVoice, key: string): SessionSynthesis {
+  #synthesisOf(
+    vendors: readonly Synthesizer[],
+    voice: SpokenVoice,
+    key: string,
+    named: NamedVoice,
+  ): SessionSynthesis {
     const { lastVoice, clock, cache, projectId, sampleRateHz, providers, onError } = this.#deps;
     const [first, ...others] = vendors;
     if (!first) throw new ModelError('model_rejected', 'no speech provider');
@@ -157,7 +186,8 @@ export class CallSpeech {
         const vendor = voices.get(voice);
         if (vendor) providers.report(vendor, error);
       },
-      onFallback: (from: string, to: string, error: unknown) => this.leave('synthesis', from, to, error),
+      onFallback: (from: string, to: string, error: unknown) =>
+        this.#leaveVoice(from, to, error, from === first.name ? named : undefined),
       onFailure: (error: unknown) => onError(error, 'speech synthesis failed, retrying'),
     };
     if (!takesWords(first)) {
@@ -180,7 +210,7 @@ export class CallSpeech {
       onFailure: (error: unknown) => {
         onError(error, 'speech synthesis failed, retrying');
         providers.report(first, error);
-        this.leave('synthesis', first.name, next, error);
+        this.#leaveVoice(first.name, next, error, named);
       },
     };
     return { synthesis: fallback, streamedSynthesis: new StreamedSynthesis(streamed, sampleRateHz) };

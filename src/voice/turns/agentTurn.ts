@@ -224,7 +224,9 @@ export class AgentTurn {
     else settings.enterNode(current);
     this.speech.enterNode(settings.policyAt(current), hasSpokenFor);
     const { speech, language = DEFAULT_LANGUAGE } = current;
-    const synthesis = callSpeech?.synthesisFor(speech, language) ?? this.#deps;
+    const isOfNode = current.node.data.speech?.synthesis?.voice !== undefined;
+    const place = isOfNode ? `node “${current.node.id}”` : 'the agent';
+    const synthesis = callSpeech?.synthesisFor(speech, language, place) ?? this.#deps;
     if (synthesis instanceof Promise) return synthesis.then((found) => this.speech.use(found, language));
     this.speech.use(synthesis, language);
     return undefined;

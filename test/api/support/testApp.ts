@@ -74,6 +74,7 @@ export async function createTestApp(
     metrics: createHttpMetrics(),
     conversations: unusedEngine,
     webhookAdmin: unusedWebhooks,
+    voices: { has: async () => undefined },
     speechPreview: unusedSpeechPreview,
     knowledge: unusedKnowledge,
     calls: unusedCalls,

@@ -88,6 +88,18 @@ test.each(PLACES)('speech of the %s names who takes over', async (place) => {
   );
 });
 
+test.each([
+  ['agent', 'the agent'],
+  ['node', 'node “start”'],
+] as const)('A voice that the vendor refuses is named with its place, the %s', async (place, named) => {
+  const speaks = { ...scriptedSynthesizer(), connect: () => ({ close: () => undefined, speak: refusing }) };
+  const synthesis = { provider: 'custom', voice: 'ghost' } as const;
+  const { call } = callWith(place, { synthesis }, { synthesizers: [speaks] });
+  await greeted(call);
+  const reasons = call.sessionEvents.map(({ data }) => data.reason);
+  expect(reasons).toContainEqual(expect.stringMatching(` \\(voice “ghost” of ${named}\\)$`));
+});
+
 const refusing: ReturnType<ReturnType<typeof scriptedSynthesizer>['connect']>['speak'] = (
   _voice,
   onEvent,

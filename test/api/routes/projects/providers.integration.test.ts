@@ -7,7 +7,17 @@ import { listenOnLoopback } from '../../../support/loopbackServer.ts';
 
 const WORD_SAMPLES = 2400;
 const voiceServer = await startVoiceServer();
-const gateway = sharedGateway({ env: { CUSTOM_TTS_BASE_URL: voiceServer.baseUrl } });
+const gateway = sharedGateway({
+  env: {
+    CUSTOM_TTS_BASE_URL: voiceServer.baseUrl,
+    ...Object.fromEntries(
+      ['ELEVENLABS', 'CARTESIA', 'DEEPGRAM'].flatMap((name) => [
+        [`${name}_API_KEY`, 'k'],
+        [`${name}_BASE_URL`, voiceServer.baseUrl],
+      ]),
+    ),
+  },
+});
 afterAll(() => voiceServer.close());
 const KEY = 'dg-secret-key-of-the-project-1234';
 
@@ -89,9 +99,14 @@ test('Provider credentials need the admin token or keys:write of their own proje
   expect((await send({ path: '/v1/projects/nobody' }, 'PUT', '/openai', { body })).status).toBe(404);
 });
 
-/** A server of `tts.callway.v1` that speaks each word for 100 ms; its voice `nobody` is unknown, and `mute` is lost. */
+/** Also the voices of the vendors: `known` is one, for `mute` there is no answer. A server of `tts.callway.v1` that speaks each word for 100 ms; its voice `nobody` is unknown, and `mute` is lost. */
 async function startVoiceServer() {
-  const server = createServer();
+  const server = createServer(({ url = '' }, response) => {
+    if (url.endsWith('/mute')) response.destroy();
+    else if (url.startsWith('/v1/models'))
+      response.end('{"tts": [{"name": "n", "canonical_name": "known"}]}');
+    else response.writeHead(url.endsWith('/known') ? 200 : 404).end('{}');
+  });
   const asked: { voice?: string; text?: string; language?: string; speed?: number; key?: string }[] = [];
   const sockets = new WebSocketServer({ server, handleProtocols: ([first]) => first ?? false });
   sockets.on('connection', (socket, { headers }) => {
@@ -186,3 +201,41 @@ test('Previews need the scope write of their own project, and are thirty a minut
   expect(answers.filter(({ status }) => status === 400).length).toBeGreaterThanOrEqual(30);
   expect((await preview(other, unspoken)).status).toBe(400);
 });
+
+test.each([['elevenlabs'], ['cartesia'], ['deepgram']])(
+  'A voice that %s does not have is refused where it is saved, with its place',
+  async (provider) => {
+    const project = await gateway().createProject();
+    const put = (path: string, body: unknown, method = 'PUT') =>
+      gateway().api(method, project.path + path, { key: project.developerKey, body });
+    const speech = (voice: string) => ({ synthesis: { provider, voice } });
+    const data = { title: 'Talk', prompt: 'Talk.' };
+    const start = { id: 'start', type: 'start', data };
+    const refusedAt = async (answer: ReturnType<typeof put>) => {
+      const { status, body } = await answer;
+      return status === 400 && body.code === 'unknown_voice' ? body.details[0].path : status;
+    };
+    expect(await refusedAt(put('/agent', { speech: speech('ghost') }))).toBe('/speech/synthesis/voice');
+    const own = { speech: { synthesis: { provider }, voices: { de: { voice: 'ghost' } } } };
+    expect(await refusedAt(put('/agent', own))).toBe('/speech/voices/de/voice');
+    const second = { speech: { fallback: { synthesis: [{ provider, voice: 'ghost' }] } } };
+    expect(await refusedAt(put('/agent', second))).toBe('/speech/fallback/synthesis/0/voice');
+    // Of the vendors only some are asked for one voice; all know their own.
+    if (provider !== 'deepgram') expect(await refusedAt(put('/agent', { speech: speech('mute') }))).toBe(200);
+    expect(await refusedAt(put('/agent', { speech: speech('known') }))).toBe(200);
+    // The node's provider is the agent's.
+    const node = { ...start, data: { ...data, speech: { synthesis: { voice: 'ghost' } } } };
+    expect(await refusedAt(put('/pathway', { nodes: [node], edges: [] }))).toBe(
+      '/nodes/0/data/speech/synthesis/voice',
+    );
+    expect(await refusedAt(put('/pathway', { nodes: [start], edges: [] }))).toBe(200);
+    const later = { id: 'later', type: 'conversation', data: { ...data, speech: speech('ghost') } };
+    expect(await refusedAt(put('/pathway/nodes', later, 'POST'))).toBe('/data/speech/synthesis/voice');
+    expect(await refusedAt(put('/pathway/nodes/start', { data: { speech: speech('ghost') } }, 'PATCH'))).toBe(
+      '/data/speech/synthesis/voice',
+    );
+    expect(await refusedAt(put('/pathway/nodes/start', { data: { speech: speech('known') } }, 'PATCH'))).toBe(
+      200,
+    );
+  },
+);

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { type SpeechConfig, speech } from '../../agents/speech/speechConfig.ts';
+import { type NamedVoice, namedVoices, requireKnownVoices } from '../../agents/speech/voiceCatalog.ts';
+import type { App, HttpDeps } from '../ports.ts';
+
+const PROJECT = '/v1/projects/:projectId';
+const METHODS: readonly string[] = ['POST', 'PUT', 'PATCH'];
+
+const agentBody = z.object({ speech });
+const nodeBody = z.object({ data: z.object({ speech }) });
+/** The graph is validated later, apart from the event loop. */
+const pathwayBody = z.object({ nodes: z.array(z.unknown()) });
+
+interface SpeechInBody {
+  readonly path: string;
+  readonly speech: SpeechConfig;
+}
+
+/** Where the bodies of these routes name voices; what is malformed is for the route to refuse. */
+const PLACES: Readonly<Record<string, (body: unknown) => SpeechInBody[]>> = {
+  [`${PROJECT}/agent`]: (body) => inAgent(body),
+  [`${PROJECT}/speech/preview`]: (body) => inAgent(body),
+  [`${PROJECT}/pathway/nodes`]: (body) => inNode(body, ''),
+  [`${PROJECT}/pathway/nodes/:nodeId`]: (body) => inNode(body, ''),
+  [`${PROJECT}/pathway`]: (body) =>
+    (pathwayBody.safeParse(body).data?.nodes ?? []).flatMap((node, index) => inNode(node, `/nodes/${index}`)),
+};
+
+/** Refuses voices that their providers do not have, before anything is saved; without an answer they are saved. */
+export function refuseUnknownVoices(app: App, { storage, voices }: HttpDeps): void {
+  app.addHook('preHandler', async ({ method, routeOptions, params, body }) => {
+    const find = METHODS.includes(method) ? PLACES[routeOptions.url ?? ''] : undefined;
+    const found = find?.(body) ?? [];
+    if (found.length === 0) return;
+    const { projectId } = params as { projectId: string };
+    const agent = await storage.stores.agents.find(projectId);
+    const inherited = agent?.config.speech?.synthesis?.provider;
+    const isAgent = routeOptions.url === `${PROJECT}/agent`;
+    const named: NamedVoice[] = found.flatMap((one) =>
+      namedVoices(one.speech, one.path, isAgent ? undefined : inherited),
+    );
+    await requireKnownVoices(voices, projectId, named);
+  });
+}
+
+function inAgent(body: unknown): SpeechInBody[] {
+  const { data } = agentBody.safeParse(body);
+  return data ? [{ path: '/speech', speech: data.speech }] : [];
+}
+
+function inNode(body: unknown, path: string): SpeechInBody[] {
+  const { data } = nodeBody.safeParse(body);
+  return data ? [{ path: `${path}/data/speech`, speech: data.data.speech }] : [];
+}
