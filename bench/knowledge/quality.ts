@@ -4,9 +4,15 @@ import { createSealer } from '../../src/base/sealer.ts';
 import { migrate, readMigrations } from '../../src/infra/postgres/connection/migrate.ts';
 import { openEmbedded } from '../../src/infra/postgres/embedded/server.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
-import { createRetrieval, type SearchMode } from '../../src/knowledge/search/retrieval.ts';
+import { embedSentences } from '../../src/knowledge/ingest/embedSentences.ts';
+import {
+  createRetrieval,
+  DEFAULT_SCORE_THRESHOLD,
+  type SearchMode,
+} from '../../src/knowledge/search/retrieval.ts';
 import { createLocalEmbedder } from '../../src/providers/local/embedder.ts';
 import { LOCAL_EMBEDDING_MODEL } from '../../src/providers/ports/embedder.ts';
+import { PARAPHRASED, UNANSWERED } from './paraphrases.ts';
 import { QUESTIONS, UNRELATED } from './questions.ts';
 
 const TOP_K = 5;
@@ -20,17 +26,13 @@ async function measureQuality(): Promise<void> {
   try {
     await migrate(database, await readMigrations(new URL('../../migrations/', import.meta.url).pathname));
     const storage = createStorage(database, createSealer(Buffer.alloc(32, 1)));
+    await measureParaphrases(storage, embedder);
     const projectId = await fill(
       storage,
       [...QUESTIONS.map(({ passage }) => passage), ...UNRELATED],
       embedder,
     );
-    const retrieval = createRetrieval({
-      knowledgebases: storage.stores.knowledgebases,
-      chunks: storage.chunkSearch,
-      findEmbedder: () => embedder,
-      clock: systemClock,
-    });
+    const retrieval = retrievalOf(storage, embedder);
     console.log(
       `quality with ${LOCAL_EMBEDDING_MODEL.name}: ${QUESTIONS.length} questions, ${QUESTIONS.length + UNRELATED.length} passages`,
     );
@@ -56,9 +58,55 @@ async function measureQuality(): Promise<void> {
   }
 }
 
+/** Of questions that paraphrase one sentence of six, in two halves: a rule is chosen on one and confirmed on the other. */
+async function measureParaphrases(
+  storage: ReturnType<typeof createStorage>,
+  embedder: ReturnType<typeof createLocalEmbedder>,
+): Promise<void> {
+  const passages = PARAPHRASED.map(({ passage }) => passage);
+  const projectId = await fill(storage, passages, embedder);
+  const retrieval = retrievalOf(storage, embedder);
+  const search = (question: string, scoreThreshold: number) =>
+    retrieval.search(projectId, question, { mode: 'semantic', topK: passages.length, scoreThreshold });
+  for (const half of [0, 1]) {
+    const isOfHalf = (_one: unknown, index: number) => index % 2 === half;
+    const asked = PARAPHRASED.flatMap(({ passage, questions }) =>
+      questions.filter(isOfHalf).map((question) => ({ passage, question })),
+    );
+    let first = 0;
+    let found = 0;
+    for (const { passage, question } of asked) {
+      const [best] = await search(question, 0);
+      if (best?.content === passage) first += 1;
+      const near = await search(question, DEFAULT_SCORE_THRESHOLD);
+      if (near.some(({ content }) => content === passage)) found += 1;
+    }
+    const unanswered = UNANSWERED.filter(isOfHalf);
+    const answers = await Promise.all(
+      unanswered.map((question) => search(question, DEFAULT_SCORE_THRESHOLD)),
+    );
+    const wrong = answers.filter(({ length }) => length > 0).length;
+    console.log(
+      `  paraphrases, half ${half + 1}: ${first} of ${asked.length} first, ${found} at ${DEFAULT_SCORE_THRESHOLD} or more; ${wrong} of ${unanswered.length} unrelated questions find something`,
+    );
+  }
+}
+
 /** Semantic search with its default threshold, and hybrid search, whose default drops no full-text match. */
 function optionsOf(mode: SearchMode) {
   return mode === 'semantic' ? { mode, topK: TOP_K, scoreThreshold: 0 } : { mode, topK: TOP_K };
+}
+
+function retrievalOf(
+  storage: ReturnType<typeof createStorage>,
+  embedder: ReturnType<typeof createLocalEmbedder>,
+) {
+  return createRetrieval({
+    knowledgebases: storage.stores.knowledgebases,
+    chunks: storage.chunkSearch,
+    findEmbedder: () => embedder,
+    clock: systemClock,
+  });
 }
 
 async function fill(
@@ -97,5 +145,8 @@ async function fill(
     return vector ? [{ chunkId: id, vector }] : [];
   });
   await stores.chunks.storeVectors({ datasetId, encoder: LOCAL_EMBEDDING_MODEL.name }, made, at);
+  const encoder = LOCAL_EMBEDDING_MODEL.name;
+  const deps = { chunks: stores.chunks, findEmbedder: () => embedder };
+  await embedSentences(deps, { datasetId, encoder }, new AbortController().signal);
   return projectId;
 }

@@ -58,13 +58,16 @@ export function nearestSql(encoder: EmbeddingModelName, exact: boolean): string 
     ORDER BY distance, dataset_id, position`;
 }
 
-/** Distance of a row of `chunk_embeddings`, or of its nearest sentence. */
+/**
+ * Distance of a row of `chunk_embeddings`: where a sentence is nearer, the mean of its distance and the row's own. The
+ * nearest sentence alone finds more, also for questions that no chunk answers.
+ */
 function distanceSql(encoder: EmbeddingModelName, vector: string): string {
   const { name, type, sentenceType } = VECTOR_COLUMNS[encoder];
   const own = `${name} <=> ${vector}::${type}`;
   if (sentenceType === undefined) return own;
-  return `least(${own}, (SELECT min(sentence.vector <=> ${vector}::${sentenceType})
-        FROM sentence_embeddings AS sentence WHERE sentence.chunk_id = chunk_embeddings.chunk_id))`;
+  return `((${own}) + least(${own}, (SELECT min(sentence.vector <=> ${vector}::${sentenceType})
+        FROM sentence_embeddings AS sentence WHERE sentence.chunk_id = chunk_embeddings.chunk_id))) / 2`;
 }
 
 /**
