@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LONGEST_SESSION_IDLE_MINUTES } from './accounts/project.ts';
+import { chat } from './chat/chatConfig.ts';
 import { headerList, languageTag, RESERVED_VARIABLES, targetUrl, variableName } from './fields.ts';
 import { MAX_TEMPLATE_CHARACTERS } from './pathway/liquid.ts';
 import { speech } from './speech/speechConfig.ts';
@@ -108,6 +109,7 @@ const fields = {
     ),
   speech: speech.nullable(),
   turnDetection: turnDetection.nullable(),
+  chat: chat.nullable(),
   recording: z
     .strictObject({ inbound: z.boolean(), outbound: z.boolean() })
     .describe('Which calls are recorded, unless their number or the call itself says.'),
@@ -182,6 +184,7 @@ export function newAgentConfig(name: string): AgentConfig {
     sessionIdleMinutes: null,
     speech: null,
     turnDetection: null,
+    chat: null,
     recording: { inbound: true, outbound: true },
   };
 }

@@ -21,6 +21,8 @@ export interface ProviderOptions extends StreamDeps {
 export interface ChatOptions extends ProviderOptions {
   /** For tool calls. */
   readonly makeId: MakeId;
+  /** What a base URL of a user is held to; absent for one that the operator has configured. */
+  readonly guard?: WebSocketGuard | undefined;
 }
 
 export interface SpeechToTextOptions extends ProviderOptions {

@@ -21,6 +21,8 @@ type Factory<Options, Provider> = (options: Options) => Promise<Provider>;
 
 export const CHAT_PROVIDERS = {
   openai: async (options) => (await import('./openai/provider.ts')).createChat(options),
+  anthropic: async (options) => (await import('./anthropic/provider.ts')).createChat(options),
+  google: async (options) => (await import('./openai/provider.ts')).createGoogleChat(options),
   local: async (options) => (await import('./local/provider.ts')).createChat(options),
 } satisfies Record<ChatEndpoint, Factory<ChatOptions, ChatProvider>>;
 

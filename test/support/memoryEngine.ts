@@ -18,12 +18,15 @@ import { WriteBehind } from '../../src/engine/session/writeBehind.ts';
 import type { KnowledgeRetriever } from '../../src/engine/tools/knowledge.ts';
 import type { ToolRunner } from '../../src/engine/tools/toolRunner.ts';
 import type { TurnInput, TurnOutput, TurnRequest } from '../../src/engine/turn/turn.ts';
+import type { ModelChoice } from '../../src/engine/turn/turnContext.ts';
 import type { ChatModel } from '../../src/providers/ports/chatModel.ts';
 
 export const PROJECT = 'project-1';
 
 export interface MemoryOptions {
   readonly model: ChatModel;
+  /** The models that agents and nodes name. */
+  readonly choose?: ModelChoice['choose'];
   readonly pathway: PathwayInput;
   readonly agent?: Partial<AgentConfig>;
   readonly tools?: readonly Tool[];
@@ -95,7 +98,13 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     },
     lock: options.lock ?? openLock,
     turn: {
-      models: { chat: options.model, smart: 'm-smart', balance: 'm-balance', turbo: 'm-turbo' },
+      models: {
+        chat: options.model,
+        smart: 'm-smart',
+        balance: 'm-balance',
+        turbo: 'm-turbo',
+        ...(options.choose ? { choose: options.choose } : {}),
+      },
       tools: options.toolRunner ?? { run: async () => ({ ok: false, text: 'no tools here' }) },
       templates: createTemplateCache(),
       // The first templates of a process are slow, and a simulated clock would never end the rest after them.

@@ -8,14 +8,17 @@ import { DEFAULT_MAX_RESPONSE_BYTES, type GuardedHttpClient } from '../../infra/
 import { createGuardedFetch } from '../../infra/httpClient/fetch.ts';
 import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
+import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { createBreakers } from '../../providers/circuitBreaker.ts';
+import type { ChatModel } from '../../providers/ports/chatModel.ts';
 import {
   type Embedder,
   type EmbeddingModelName,
   LOCAL_EMBEDDING_MODEL,
 } from '../../providers/ports/embedder.ts';
 import type { ProviderMetrics } from '../../providers/ports/metrics.ts';
+import { DEFAULT_CHAT_MODELS } from '../../providers/ports/providerNames.ts';
 import type { Recognizer } from '../../providers/ports/recognizer.ts';
 import { isStreaming } from '../../providers/ports/recognizer.ts';
 import type { StreamingSpeechToText } from '../../providers/ports/streamingSpeechToText.ts';
@@ -24,11 +27,14 @@ import type { Credentials, ProviderOptions } from '../../providers/providerOptio
 import { createRecognizerChain } from '../../providers/recognition/recognizerChain.ts';
 import {
   CHAT_PROVIDERS,
+  type ChatProviderName,
   EMBEDDING_PROVIDERS,
   STT_PROVIDERS,
   TTS_PROVIDERS,
 } from '../../providers/registry.ts';
 import { createRetryingEmbedder } from '../../providers/retryingEmbedder.ts';
+import { SelectedChatModels } from '../../providers/selection/chatModels.ts';
+import { ProjectCredentialCache } from '../../providers/selection/projectCredentialCache.ts';
 import { SelectedSpeechProviders } from '../../providers/selection/speechProviders.ts';
 import { createVoiceCatalog } from '../../providers/selection/voiceCatalog.ts';
 import {
@@ -52,6 +58,8 @@ export interface ProviderParts {
 
 export interface ChatParts extends ProviderParts {
   readonly makeId: MakeId;
+  readonly storage: SpeechStorage;
+  readonly targetPolicy: TargetPolicy;
 }
 
 /** Saving does not wait longer for a vendor. */
@@ -59,23 +67,56 @@ const VOICE_LOOKUP_MS = 2500;
 
 /** The chat provider of the settings. */
 export async function buildChat(parts: ChatParts): Promise<ModelChoice> {
-  const { config, clock, makeId, lifecycle } = parts;
-  const options = providerOptions(
-    parts,
-    credentialsOf(config, providerPrefix('CHAT_PROVIDER', config.CHAT_PROVIDER)),
-  );
-  const provider = await CHAT_PROVIDERS[config.CHAT_PROVIDER]({ ...options, makeId });
-  lifecycle.onClose(() => provider.close());
-  const { timeoutMs, onRetry } = options;
-  const metrics = parts.metrics.providerMetrics('chat', provider.name);
-  const chat = createChatClient(provider, { clock, timeoutMs, onRetry, metrics });
-  const { onlyModel } = provider;
+  const { config, lifecycle } = parts;
+  const credentials = credentialsOf(config, providerPrefix('CHAT_PROVIDER', config.CHAT_PROVIDER));
+  const { chat, onlyModel, close } = await openChat(parts, config.CHAT_PROVIDER, credentials);
+  lifecycle.onClose(close);
+  const chosen = selectedChatModels(parts, chat);
   return {
     chat,
+    choose: (...choice) => chosen.choose(...choice),
     smart: onlyModel ?? config.CHAT_MODEL_SMART,
     balance: onlyModel ?? config.CHAT_MODEL_BALANCE,
     turbo: onlyModel ?? config.CHAT_MODEL_TURBO,
   };
+}
+
+/** The chat models that agents and nodes name. */
+function selectedChatModels(parts: ChatParts, installation: ChatModel): SelectedChatModels {
+  const { config, clock, logger, lifecycle, targetPolicy, storage } = parts;
+  const onError = (err: unknown, what: string) => logger.warn({ err }, what);
+  const chosen = new SelectedChatModels({
+    endpoint: config.CHAT_PROVIDER,
+    installation,
+    credentials: (name) => credentialsOf(config, name.toUpperCase()),
+    projectCredentials: new ProjectCredentialCache(storage.stores.providerCredentials.all, clock, (error) =>
+      onError(error, 'provider credentials of a project not read'),
+    ),
+    guard: { policy: targetPolicy, lookup: createDnsLookup() },
+    open: (endpoint, credentials, guard, owner) =>
+      openChat({ ...parts, warn: () => undefined }, endpoint, credentials, guard, owner),
+    defaultModel: (endpoint, model) => DEFAULT_CHAT_MODELS[endpoint] ?? model,
+    clock,
+    onError,
+  });
+  lifecycle.onClose(() => chosen.close());
+  return chosen;
+}
+
+async function openChat(
+  parts: ChatParts,
+  endpoint: ChatProviderName,
+  credentials: Credentials,
+  guard?: WebSocketGuard,
+  owner?: 'installation' | 'project',
+) {
+  const { clock, makeId } = parts;
+  const options = providerOptions(parts, credentials);
+  const provider = await CHAT_PROVIDERS[endpoint]({ ...options, makeId, guard });
+  const { timeoutMs, onRetry } = options;
+  const metrics = parts.metrics.providerMetrics('chat', provider.name, owner);
+  const chat = createChatClient(provider, { clock, timeoutMs, onRetry, metrics });
+  return { chat, onlyModel: provider.onlyModel, close: () => provider.close() };
 }
 
 export interface Speech {

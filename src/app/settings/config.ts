@@ -135,14 +135,22 @@ function tlsProblems({ values, given }: GivenSettings): Problem[] {
 function providerProblems({ values, given }: GivenSettings): Problem[] {
   const isConfigured = (prefix: string) =>
     given[`${prefix}_API_KEY`] !== undefined || given[`${prefix}_BASE_URL`] !== undefined;
-  const problems = (['CHAT_PROVIDER', 'STT_PROVIDER', 'TTS_PROVIDER'] as const).flatMap((variable) => {
-    const provider = values[variable] ?? 'local';
-    const prefix = providerPrefix(variable, provider);
-    if (provider === 'custom' && given[`${prefix}_BASE_URL`] === undefined)
-      return [{ variable, message: `is custom, which requires ${prefix}_BASE_URL` }];
-    if (provider === 'local' || isConfigured(prefix)) return [];
-    return [{ variable, message: `is ${provider}, which requires ${prefix}_API_KEY or ${prefix}_BASE_URL` }];
-  });
+  const problems: Problem[] = (['CHAT_PROVIDER', 'STT_PROVIDER', 'TTS_PROVIDER'] as const).flatMap(
+    (variable): Problem[] => {
+      const provider = values[variable] ?? 'local';
+      const prefix = providerPrefix(variable, provider);
+      if (provider === 'custom' && given[`${prefix}_BASE_URL`] === undefined)
+        return [{ variable, message: `is custom, which requires ${prefix}_BASE_URL` }];
+      if (provider === 'local' || isConfigured(prefix)) return [];
+      return [
+        { variable, message: `is ${provider}, which requires ${prefix}_API_KEY or ${prefix}_BASE_URL` },
+      ];
+    },
+  );
+  if (values.CHAT_PROVIDER === 'anthropic' || values.CHAT_PROVIDER === 'google')
+    for (const variable of ['CHAT_MODEL_SMART', 'CHAT_MODEL_BALANCE', 'CHAT_MODEL_TURBO'] as const)
+      if (given[variable] === undefined)
+        problems.push({ variable, message: `is required with CHAT_PROVIDER ${values.CHAT_PROVIDER}` });
   if (values.EMBEDDING_PROVIDER !== 'openai' || isConfigured('OPENAI') || isConfigured('EMBEDDING'))
     return problems;
   const message = 'is openai, which requires OPENAI_API_KEY, OPENAI_BASE_URL or their EMBEDDING_ forms';

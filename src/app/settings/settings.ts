@@ -141,7 +141,10 @@ export const settings = z.object({
     .describe(
       'Voice activity detection: `webrtc`, or `neural` for a second model that ignores traffic noise and most background speech, at up to 4 % of a core while a caller speaks.',
     ),
-  CHAT_MODEL_SMART: z.string().default('gpt-4.1').describe('Chat model of the execution mode `smart`.'),
+  CHAT_MODEL_SMART: z
+    .string()
+    .default('gpt-4.1')
+    .describe('Chat model of the execution mode `smart`; the defaults are OpenAI’s.'),
   CHAT_MODEL_BALANCE: z
     .string()
     .default('gpt-4.1-mini')
@@ -182,6 +185,16 @@ export const settings = z.object({
     .describe('Base URL of AssemblyAI; default `https://streaming.assemblyai.com`.'),
   SONIOX_API_KEY: z.string().optional().describe('API key of Soniox.'),
   SONIOX_BASE_URL: httpUrl().optional().describe('Base URL of Soniox; default `https://stt-rt.soniox.com`.'),
+  ANTHROPIC_API_KEY: z.string().optional().describe('API key of Anthropic.'),
+  ANTHROPIC_BASE_URL: httpUrl()
+    .optional()
+    .describe('Base URL of Anthropic, without a path; default `https://api.anthropic.com`.'),
+  GOOGLE_API_KEY: z.string().optional().describe('API key of the Gemini API.'),
+  GOOGLE_BASE_URL: httpUrl()
+    .optional()
+    .describe(
+      'Base URL of the Gemini API, without a path; default `https://generativelanguage.googleapis.com`.',
+    ),
   CUSTOM_STT_API_KEY: z.string().optional().describe('API key of your own speech recognizer.'),
   CUSTOM_STT_BASE_URL: httpUrl()
     .optional()
@@ -270,6 +283,8 @@ export const secretSettings: readonly SettingName[] = [
   'DATABASE_URL',
   'REDIS_URL',
   'DRACHTIO_URL',
+  'ANTHROPIC_API_KEY',
+  'GOOGLE_API_KEY',
   'OPENAI_API_KEY',
   'EMBEDDING_API_KEY',
   'DEEPGRAM_API_KEY',

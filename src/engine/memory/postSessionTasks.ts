@@ -4,7 +4,7 @@ import { askForJson, askForSummary, type Question } from '../prompt/questions.ts
 import { rehearsalOptions } from '../prompt/rehearsal.ts';
 import { judgeAnswer, judgeFormat } from '../prompt/structuredOutput.ts';
 import type { SessionMessage } from '../session/session.ts';
-import { executionMode, type ModelChoice, UsageMeter } from '../turn/turnContext.ts';
+import { chosenChat, type ModelChoice, UsageMeter } from '../turn/turnContext.ts';
 import { customerOf, type MemoryStore } from './customerMemory.ts';
 
 const LONGEST_MEMORY_CHARACTERS = 4_000;
@@ -91,8 +91,7 @@ function questionAbout({ models }: PostSessionDeps, session: EndedSession, signa
   const lastUserText = messages.findLast(({ role }) => role === 'user')?.content;
   return {
     access: {
-      chat: models.chat,
-      modelName: models[executionMode(release.agent)],
+      ...chosenChat(models, session.projectId, release.agent, undefined),
       usage: new UsageMeter(),
       signal,
     },

@@ -5,7 +5,7 @@ import type { AgentRelease } from '../../agents/release.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { ChatRequest } from '../../providers/ports/chatModel.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
-import { type ModelAccess, promptMessages, type TurnContext } from '../turn/turnContext.ts';
+import { type ModelAccess, modelAt, promptMessages, type TurnContext } from '../turn/turnContext.ts';
 import { coerceVariable } from './coerceVariable.ts';
 import { EXTRACT_PROMPT, type Render, routePrompt, SUMMARY_PROMPT, todayIs } from './prompts.ts';
 import { rehearsalOptions, type Situation, situationOf } from './rehearsal.ts';
@@ -22,7 +22,13 @@ export interface Question {
 }
 
 export function questionAt(turn: TurnContext, node: PathwayNode | undefined): Question {
-  return { access: turn, messages: promptMessages(turn), situation: situationOf(turn, node), now: turn.now };
+  const access = {
+    ...modelAt(turn, node),
+    usage: turn.usage,
+    signal: turn.signal,
+    startSpan: turn.startSpan,
+  };
+  return { access, messages: promptMessages(turn), situation: situationOf(turn, node), now: turn.now };
 }
 
 /** An edge as a model is shown it. */
@@ -107,7 +113,7 @@ export async function askForJson<Answer>(
 /** Asks a model for a whole text. @throws {ModelError} */
 export async function askForText(access: ModelAccess, request: ChatRequest): Promise<string> {
   const { chat, usage, signal, startSpan } = access;
-  const span = startSpan?.(request);
+  const span = startSpan?.(request, chat.name);
   let text = '';
   try {
     for await (const event of chat.stream(request, signal)) {

@@ -1,6 +1,6 @@
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import type { ChatEvent, ChatRequest, ToolCallEvent } from '../../providers/ports/chatModel.ts';
+import type { ChatEvent, ChatModel, ChatRequest, ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import type { VariableConfig } from '../pathway/requiredVariables.ts';
 import { stepPrompt, withStep } from '../prompt/prompts.ts';
@@ -23,6 +23,7 @@ import {
   isSpoken,
   languageOf,
   lineBreakAfter,
+  modelAt,
   promptMessages,
   type TurnContext,
   type UsageMeter,
@@ -164,7 +165,9 @@ async function askUntilAnswered(
   round: number,
   needsWords: boolean,
 ): Promise<ModelAnswer> {
-  const ask = () => streamAnswer(turn, requestOf(turn, request, round), request.mayBegin);
+  const { chat, modelName } = modelAt(turn, request.node);
+  const ask = () =>
+    streamAnswer(turn, chat, { ...requestOf(turn, request, round), model: modelName }, request.mayBegin);
   const answer = await ask();
   const isEmpty = !answer.hasWords && answer.calls.length === 0;
   if (!isEmpty || !needsWords || !isSpoken(turn) || !(await request.mayBegin())) return answer;
@@ -174,12 +177,13 @@ async function askUntilAnswered(
 /** Streams one answer of the model to the sink. A spoken one starts with its first speakable text. */
 async function streamAnswer(
   turn: TurnContext,
+  chat: ChatModel,
   request: ChatRequest,
   mayBegin: NodeRequest['mayBegin'],
 ): Promise<ModelAnswer> {
-  const { chat, signal, journal, sink, usage, startSpan } = turn;
+  const { signal, journal, sink, usage, startSpan } = turn;
   const calls: ToolCallEvent[] = [];
-  const span = startSpan?.(request);
+  const span = startSpan?.(request, chat.name);
   let hasWords = false;
   let text = '';
   try {
@@ -235,7 +239,6 @@ function requestOf(turn: TurnContext, { node, moves, knowledge, ask, offered }: 
   const tools = [...offered.own, ...offered.callers];
   return {
     ...requestedSettings(turn, round),
-    model: turn.modelName,
     messages: withStep(promptMessages(turn), step),
     ...(round <= MAX_TOOL_ROUNDS && tools.length > 0 ? { tools } : {}),
     purpose: moves.length > 0 ? ('answer_and_route' as const) : ('answer' as const),

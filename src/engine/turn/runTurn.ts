@@ -46,7 +46,7 @@ export async function runTurn(deps: StoreTurnDeps, turn: TurnContext): Promise<C
     type: 'done',
     finishReason: session.state.pendingToolCalls.length > 0 ? 'tool_calls' : 'stop',
     ended,
-    model: turn.modelName,
+    model: turn.usage.model ?? turn.modelName,
     usage: turn.usage.total,
   };
   return { session, done };

@@ -1,5 +1,7 @@
 import type { AgentConfig, ExecutionMode } from '../../agents/agentConfig.ts';
+import { type ChatConfig, chatOf } from '../../agents/chat/chatConfig.ts';
 import { createGraph, type PathwayGraph } from '../../agents/pathway/graph.ts';
+import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import {
   type RenderTemplateOptions,
   renderTemplate,
@@ -25,6 +27,45 @@ import type { ModelSpan, TurnTrace } from './turnTrace.ts';
 /** The chat model, and the model name that each execution mode uses. */
 export interface ModelChoice extends Readonly<Record<ExecutionMode, string>> {
   readonly chat: ChatModel;
+  /**
+   * What agents and nodes name, by the credentials of their project. Absent where one model serves all.
+   *
+   * @param model - Where the configuration names none.
+   */
+  readonly choose?: (
+    projectId: string,
+    config: ChatConfig,
+    model: string,
+    onFallback: (fallback: ChatFallback) => void,
+  ) => ChosenChat;
+}
+
+export interface ChosenChat {
+  readonly chat: ChatModel;
+  readonly modelName: string;
+}
+
+/** A model was left for the next one before its first word. */
+export interface ChatFallback {
+  /** As `endpoint/model`. */
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+  /** That is asked now. */
+  readonly model: string;
+}
+
+/** The model of an agent, or of its node. */
+export function chosenChat(
+  models: ModelChoice,
+  projectId: string,
+  agent: AgentConfig,
+  node: PathwayNode | undefined,
+  onFallback: (fallback: ChatFallback) => void = () => undefined,
+): ChosenChat {
+  const modelName = models[executionMode(agent)];
+  const config = chatOf(agent.chat, node?.data.chat);
+  return models.choose?.(projectId, config, modelName, onFallback) ?? { chat: models.chat, modelName };
 }
 
 export function executionMode(agent: Pick<AgentConfig, 'executionMode'>): ExecutionMode {
@@ -38,11 +79,13 @@ export interface ModelAccess {
   readonly usage: UsageMeter;
   readonly signal: AbortSignal;
   /** Absent outside of a traced turn. */
-  readonly startSpan?: (request: ChatRequest) => ModelSpan;
+  readonly startSpan?: ((request: ChatRequest, provider: string) => ModelSpan) | undefined;
 }
 
 /** Adds up the token usage of several requests. */
 export class UsageMeter {
+  /** That answered last, where it is not the one that was to answer. */
+  model: string | undefined;
   #total: TurnUsage = { modelCalls: 0, promptTokens: 0, completionTokens: 0, totalTokens: 0 };
 
   add({ promptTokens = 0, completionTokens = 0 }: Partial<Usage> = {}): void {
@@ -104,7 +147,8 @@ export interface TurnContext extends TurnStart, ModelAccess {
 
 export function createTurnContext(deps: TurnContext['deps'], start: TurnStart): TurnContext {
   const { session, release, journal, trace } = start;
-  const { chat } = deps.models;
+  const { currentNodeId: nodeId, startNodeId } = session.state;
+  const graph = createGraph(release.pathway, startNodeId);
   const timeZone = release.agent.timezone ?? 'UTC';
   const atMs = deps.clock.now();
   const report = (problem: TemplateProblem) => deps.templateReports.report(session, problem);
@@ -125,11 +169,10 @@ export function createTurnContext(deps: TurnContext['deps'], start: TurnStart): 
   return {
     ...start,
     deps,
-    graph: createGraph(release.pathway, session.state.startNodeId),
-    chat,
-    modelName: deps.models[executionMode(release.agent)],
+    graph,
+    ...chosenChat(deps.models, session.projectId, release.agent, graph.node(nodeId ?? '')),
     usage: new UsageMeter(),
-    startSpan: (request) => trace.startModelSpan(chat.name, request),
+    startSpan: (request, provider) => trace.startModelSpan(provider, request),
     today: localDate(timeZone, atMs),
     now: localMoment(timeZone, atMs),
     renderOptions,
@@ -170,6 +213,15 @@ export function isSpoken({ request }: Pick<TurnContext, 'request'>): boolean {
 /** Where the turn is on the pathway; undefined before its begin. */
 export function currentNode({ graph, journal }: Pick<TurnContext, 'graph' | 'journal'>) {
   return journal.nodeId === null ? undefined : graph.node(journal.nodeId);
+}
+
+/** The model at a node, where the turn may not have been when it began. */
+export function modelAt(turn: TurnContext, node: PathwayNode | undefined): ChosenChat {
+  const { deps, session, release, journal, usage } = turn;
+  return chosenChat(deps.models, session.projectId, release.agent, node, ({ model, ...fallback }) => {
+    usage.model = model;
+    journal.event('provider_fallback', { kind: 'chat', ...fallback });
+  });
 }
 
 /** The language of the conversation; undefined where nothing says. */

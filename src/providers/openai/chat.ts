@@ -1,13 +1,12 @@
 import type { ChatCompletionMessageParam } from 'openai/resources';
 
 import type { MakeId } from '../../base/ids.ts';
-import type { ChatRequest } from '../ports/chatModel.ts';
+import { eventData } from '../http/serverSentEvents.ts';
 import type { ChatProvider } from '../streamWithRetry.ts';
 import { type ChatBody, chatBody } from './chatBody.ts';
 import { ChatDecoder } from './chatDecoder.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { refusalMessage, toModelError } from './errors.ts';
-import { eventData } from './serverSentEvents.ts';
 
 /** A parameter that not every compatible endpoint supports, and how to do without it. */
 interface OptionalParameter {
@@ -50,6 +49,10 @@ export interface OpenAiChatDeps {
   readonly endpoint: OpenAiEndpoint;
   /** For tool calls to which the endpoint gave no id. */
   readonly makeId: MakeId;
+  /** Of another vendor that speaks the same. */
+  readonly name?: string;
+  /** What that vendor needs. */
+  readonly adapt?: (body: ChatBody) => ChatBody;
 }
 
 /**
@@ -57,12 +60,17 @@ export interface OpenAiChatDeps {
  *
  * @see https://platform.openai.com/docs/api-reference/chat-streaming
  */
-export function createOpenAiChat({ endpoint, makeId }: OpenAiChatDeps): ChatProvider {
+export function createOpenAiChat({
+  endpoint,
+  makeId,
+  name = 'openai',
+  adapt = (body) => body,
+}: OpenAiChatDeps): ChatProvider {
   const unsupported = new UnsupportedParameters();
   return {
-    name: 'openai',
+    name,
     async open(request, signal) {
-      const response = await send(request, signal, unsupported, endpoint);
+      const response = await send(adapt(chatBody(request, endpoint.host)), signal, unsupported, endpoint);
       return new ChatDecoder(await eventData(response), { endpoint, makeId, requestedModel: request.model });
     },
     toModelError: (error, beforeFirstToken) => toModelError(error, endpoint, beforeFirstToken),
@@ -72,13 +80,13 @@ export function createOpenAiChat({ endpoint, makeId }: OpenAiChatDeps): ChatProv
 
 /** Sends the request again without a parameter that the endpoint refuses. */
 async function send(
-  request: ChatRequest,
+  wanted: ChatBody,
   signal: AbortSignal,
   unsupported: UnsupportedParameters,
-  { client, host }: OpenAiEndpoint,
+  { client }: OpenAiEndpoint,
 ): Promise<Response> {
   const removed = new Set<string>();
-  let body = unsupported.removeFrom(chatBody(request, host));
+  let body = unsupported.removeFrom(wanted);
   for (;;) {
     try {
       const response = await client.chat.completions.create(body, { signal }).asResponse();

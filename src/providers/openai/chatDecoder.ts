@@ -1,11 +1,11 @@
 import type { MakeId } from '../../base/ids.ts';
+import { DONE, type EventData } from '../http/serverSentEvents.ts';
 import type { ChatEvent, FinishReason, Usage } from '../ports/chatModel.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { StreamedResponse } from '../streamWithRetry.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { streamedError } from './errors.ts';
 import { asArray, asCount, asText, isRecord } from './looseJson.ts';
-import { DONE, type EventData } from './serverSentEvents.ts';
 import { ToolCallAssembler } from './toolCallAssembler.ts';
 import { WellFormedText } from './wellFormedText.ts';
 

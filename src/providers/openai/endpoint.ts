@@ -1,13 +1,9 @@
 import OpenAI from 'openai';
-import { Agent, type Dispatcher, fetch as undiciFetch } from 'undici';
-import { guardedLookup } from '../../infra/httpClient/guardedLookup.ts';
 import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
+import { createVendorFetch } from '../http/vendorFetch.ts';
 
 /** The SDK would take it from the environment, which only the configuration reads. */
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
-/** Keeps connections over the pauses of a conversation, so that a turn does not start with a TLS handshake. */
-const KEEP_ALIVE_MS = 30_000;
-const CONNECT_TIMEOUT_MS = 10_000;
 /** The SDK needs a timeout; this is the longest that setTimeout takes. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -16,6 +12,8 @@ export interface EndpointOptions {
   readonly apiKey?: string | undefined;
   /** Default {@link OPENAI_BASE_URL}. */
   readonly baseUrl?: string | undefined;
+  /** Follows the base URL. */
+  readonly path?: string;
   /** What the address of a user is held to. */
   readonly guard?: WebSocketGuard | undefined;
 }
@@ -36,18 +34,11 @@ export function createOpenAiEndpoint({
   apiKey,
   baseUrl: given = OPENAI_BASE_URL,
   guard,
-}: EndpointOptions): OpenAiEndpoint {
   // A user's address is an origin.
-  const baseUrl = guard ? `${given}/v1` : given;
-  const agent = new Agent({
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: {
-      timeout: CONNECT_TIMEOUT_MS,
-      ...(guard ? { lookup: guardedLookup(new URL(baseUrl), guard) } : {}),
-    },
-  });
+  path = guard ? '/v1' : '',
+}: EndpointOptions): OpenAiEndpoint {
+  const baseUrl = `${given}${path}`;
+  const { fetch, close } = createVendorFetch(baseUrl, guard);
   const client = new OpenAI({
     apiKey: apiKey ?? 'none',
     baseURL: baseUrl,
@@ -58,7 +49,7 @@ export function createOpenAiEndpoint({
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',
-    fetch: createFetch(agent, guard ? 'error' : 'follow'),
+    fetch,
     defaultHeaders: {
       // A compressed stream may be held back until a block is full.
       'accept-encoding': 'identity',
@@ -69,14 +60,8 @@ export function createOpenAiEndpoint({
     client,
     host: new URL(baseUrl).hostname,
     redact: (text) => redact(text, apiKey),
-    close: () => agent.destroy(),
+    close,
   };
-}
-
-/** Node's own fetch has the same code but other types, and cannot use these connections. */
-function createFetch(dispatcher: Dispatcher, redirect: 'error' | 'follow'): typeof fetch {
-  const fetchWith = undiciFetch as unknown as (input: unknown, init: unknown) => Promise<Response>;
-  return (input, init) => fetchWith(input, { ...init, redirect, dispatcher });
 }
 
 function redact(text: string, apiKey: string | undefined): string {

@@ -12,6 +12,7 @@ import type {
 import { vendorRecognizerDeps } from '../recognition/socketRecognizer.ts';
 import type { ChatProvider } from '../streamWithRetry.ts';
 import { createOpenAiChat } from './chat.ts';
+import type { ChatBody } from './chatBody.ts';
 import { createOpenAiEmbedder } from './embedder.ts';
 import { createOpenAiEndpoint } from './endpoint.ts';
 import { createOpenAiRealtimeSpeechToText } from './realtimeSpeechToText.ts';
@@ -21,9 +22,32 @@ import { createOpenAiTextToSpeech } from './textToSpeech.ts';
 /** Of calls whose agent and installation name no other. */
 const SPEECH_MODEL = 'gpt-4o-mini-tts';
 const VOICE = 'alloy';
+const GOOGLE_BASE_URL = 'https://generativelanguage.googleapis.com';
+const GOOGLE_PATH = '/v1beta/openai';
 
-export function createChat({ credentials, makeId }: ChatOptions): ChatProvider {
-  return createOpenAiChat({ endpoint: createOpenAiEndpoint(credentials), makeId });
+export function createChat({ credentials, makeId, guard }: ChatOptions): ChatProvider {
+  return createOpenAiChat({ endpoint: createOpenAiEndpoint({ ...credentials, guard }), makeId });
+}
+
+/**
+ * Gemini by its OpenAI-compatible endpoint, which has all that a conversation needs: streams, tools, JSON schemas and
+ * reasoning effort. It tells no signatures of thoughts beside tool calls, which newer models want back.
+ */
+export function createGoogleChat({ credentials, makeId, guard }: ChatOptions): ChatProvider {
+  const { apiKey, baseUrl = GOOGLE_BASE_URL } = credentials;
+  const endpoint = createOpenAiEndpoint({ apiKey, baseUrl, path: GOOGLE_PATH, guard });
+  return createOpenAiChat({ endpoint, makeId, name: 'google', adapt: withThoughtSignatures });
+}
+
+/** @see https://ai.google.dev/gemini-api/docs/thought-signatures */
+function withThoughtSignatures(body: ChatBody): ChatBody {
+  const signature = { google: { thought_signature: 'skip_thought_signature_validator' } };
+  const messages = body.messages.map((message) =>
+    message.role === 'assistant' && message.tool_calls
+      ? { ...message, tool_calls: message.tool_calls.map((call) => ({ ...call, extra_content: signature })) }
+      : message,
+  );
+  return { ...body, messages };
 }
 
 /** The batch endpoint. */

@@ -1,12 +1,12 @@
 import { languageCode } from '../../base/languageCode.ts';
 import { WAV_HEADER_BYTES, wavHeader } from '../../media/wav.ts';
+import { DONE, type EventData, eventData } from '../http/serverSentEvents.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { RecognitionOptions, SpeechToText, Transcript } from '../ports/speechToText.ts';
 import { type StreamDeps, type StreamedResponse, streamWithRetry } from '../streamWithRetry.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { streamedError, toModelError } from './errors.ts';
 import { asText, isRecord } from './looseJson.ts';
-import { DONE, type EventData, eventData } from './serverSentEvents.ts';
 
 /** Models ignore longer hints. */
 const MAX_HINT_CHARACTERS = 800;

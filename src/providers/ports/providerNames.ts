@@ -17,11 +17,17 @@ export const SYNTHESIS_PROVIDERS = [
   'local',
 ] as const;
 /** The same for chat. */
-export const CHAT_ENDPOINTS = ['openai', 'local'] as const;
+export const CHAT_ENDPOINTS = ['openai', 'anthropic', 'google', 'local'] as const;
 
 export type RecognitionProvider = (typeof RECOGNITION_PROVIDERS)[number];
 export type SynthesisProvider = (typeof SYNTHESIS_PROVIDERS)[number];
 export type ChatEndpoint = (typeof CHAT_ENDPOINTS)[number];
+
+/** Where neither the agent nor the settings name one; those of the settings are of `openai`. */
+export const DEFAULT_CHAT_MODELS: Partial<Record<ChatEndpoint, string>> = {
+  anthropic: 'claude-haiku-4-5',
+  google: 'gemini-2.5-flash',
+};
 
 type Vendor = Exclude<RecognitionProvider | SynthesisProvider | ChatEndpoint, 'local' | 'custom'>;
 

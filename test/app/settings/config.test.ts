@@ -116,7 +116,10 @@ describe('loadConfig', () => {
     },
     { set: { PUBLIC_IP: 'voice.test' }, problem: 'PUBLIC_IP must be an IPv4 or IPv6 address' },
     { set: { LEGACY_SUNSET: 'soon' }, problem: 'LEGACY_SUNSET must be an ISO date such as 2027-09-11' },
-    { set: { CHAT_PROVIDER: 'other' }, problem: 'CHAT_PROVIDER must be one of openai, local' },
+    {
+      set: { CHAT_PROVIDER: 'other' },
+      problem: 'CHAT_PROVIDER must be one of openai, anthropic, google, local',
+    },
     {
       set: { CHAT_PROVIDER: 'openai' },
       problem: 'CHAT_PROVIDER is openai, which requires OPENAI_API_KEY or OPENAI_BASE_URL',

@@ -46,6 +46,8 @@ function partsOf(env: Readonly<Record<string, string>>) {
     lifecycle,
     makeId: () => 'id',
     warn: () => undefined,
+    storage: { stores: { providerCredentials: { all: async () => [] } } },
+    targetPolicy: { allowInsecureLoopback: true },
   };
 }
 
@@ -55,7 +57,11 @@ describe('Chat settings', () => {
   test('name the endpoint, its key and the models', async () => {
     const upstream = await startScriptedUpstream({ steps: saying('Hi.') });
     onTestFinished(upstream.close);
-    const { chat, ...models } = await buildChat(
+    const {
+      chat,
+      choose: _,
+      ...models
+    } = await buildChat(
       partsOf({
         OPENAI_BASE_URL: upstream.baseUrl,
         OPENAI_API_KEY: KEY,
@@ -73,6 +79,38 @@ describe('Chat settings', () => {
     const models = await buildChat(partsOf({ CHAT_PROVIDER: 'local', OPENAI_API_KEY: KEY }));
     expect([models.chat.name, models.smart]).toEqual(['rehearsal', models.turbo]);
   });
+
+  test.each([
+    [
+      { CHAT_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: KEY },
+      (origin: string) => ({ ANTHROPIC_BASE_URL: origin }),
+      ['/v1/messages', 'x-api-key', KEY],
+    ],
+    [
+      { CHAT_PROVIDER: 'google', GOOGLE_API_KEY: KEY },
+      (origin: string) => ({ GOOGLE_BASE_URL: origin }),
+      ['/v1beta/openai/chat/completions', 'authorization', `Bearer ${KEY}`],
+    ],
+  ] as const)(
+    'give an endpoint its key and its address: %j',
+    async (env, addressOf, [path, header, value]) => {
+      const upstream = await startScriptedUpstream({ steps: saying('Hi.') });
+      onTestFinished(upstream.close);
+      const models = { CHAT_MODEL_SMART: 'm', CHAT_MODEL_BALANCE: 'm', CHAT_MODEL_TURBO: 'm' };
+      const { origin } = new URL(upstream.baseUrl);
+      const { chat } = await buildChat(partsOf({ ...env, ...addressOf(origin), ...models }));
+      const abort = new AbortController();
+      const read = async () => {
+        for await (const _event of chat.stream(request, abort.signal));
+      };
+      // What is read of an answer is tested elsewhere.
+      const reading = read().catch(() => undefined);
+      await vi.waitFor(() => expect(upstream.requests).not.toEqual([]));
+      abort.abort();
+      await reading;
+      expect([upstream.requests[0]?.path, upstream.requests[0]?.headers[header]]).toEqual([path, value]);
+    },
+  );
 
   test('MODEL_TIMEOUT_SECONDS ends the wait for the first token', async () => {
     const upstream = await startScriptedUpstream({ instead: 'hang' });

@@ -21,6 +21,26 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'engine/session/sessionFacts.test.ts › tell the model the numbers where shareCallerNumber is %s',
       sessionIdleMinutes:
         'engine/session/sessionIdleMinutes.integration.test.ts › A chat that was left ends after the agent’s sessionIdleMinutes, with its webhooks due',
+      'chat.model':
+        'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
+      'chat.temperature':
+        'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
+      'chat.maxTokens':
+        'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
+      'chat.reasoningEffort':
+        'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
+      'chat.endpoint': 'engine/chatChoices.test.ts › endpoint of the %s answers, with its own model',
+      'chat.fallback': 'engine/chatChoices.test.ts › fallback of the %s answers in order, and is noted',
+      'chat.fallback[].model':
+        'engine/chatChoices.test.ts › fallback of the %s answers in order, and is noted',
+      'chat.fallback[].temperature':
+        'engine/chatChoices.test.ts › fallback of the %s answers in order, and is noted',
+      'chat.fallback[].maxTokens':
+        'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
+      'chat.fallback[].reasoningEffort':
+        'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
+      'chat.fallback[].endpoint':
+        'engine/chatChoices.test.ts › fallback of the %s answers in order, and is noted',
       'speech.noiseSuppression':
         'voice/session/noiseSuppression.test.ts › noiseSuppression of %j: the recognition hears %s',
       'speech.synthesis.options':
@@ -144,6 +164,26 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
       'data.turn.maxPauseMs':
         'voice/turnDetection/turnSettings.test.ts › A node’s pauses bound the endpointing delay',
+      'data.chat.model':
+        'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
+      'data.chat.temperature':
+        'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
+      'data.chat.maxTokens':
+        'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
+      'data.chat.reasoningEffort':
+        'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
+      'data.chat.endpoint': 'engine/chatChoices.test.ts › endpoint of the %s answers, with its own model',
+      'data.chat.fallback': 'engine/chatChoices.test.ts › fallback of the %s answers in order, and is noted',
+      'data.chat.fallback[].model':
+        'engine/chatChoices.test.ts › fallback of the %s answers in order, and is noted',
+      'data.chat.fallback[].temperature':
+        'engine/chatChoices.test.ts › fallback of the %s answers in order, and is noted',
+      'data.chat.fallback[].maxTokens':
+        'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
+      'data.chat.fallback[].reasoningEffort':
+        'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
+      'data.chat.fallback[].endpoint':
+        'engine/chatChoices.test.ts › fallback of the %s answers in order, and is noted',
       'data.speech.noiseSuppression':
         'voice/session/noiseSuppression.test.ts › noiseSuppression of %j: the recognition hears %s',
       'data.speech.synthesis.options':

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { chat } from '../../chat/chatConfig.ts';
 import { speech } from '../../speech/speechConfig.ts';
 import { turnDetection } from '../../speech/turnDetection.ts';
 import { ANY_NODE } from './edgeSchema.ts';
@@ -140,6 +141,7 @@ const common = {
   turn: turn.optional(),
   speech: speech.optional(),
   turnDetection: turnDetection.optional(),
+  chat: chat.optional(),
   silence: silence.optional(),
   returns: returns.optional(),
 };
@@ -184,6 +186,7 @@ export const nodePatchSchema = z
         turn: turn.nullable(),
         speech: speech.nullable(),
         turnDetection: turnDetection.nullable(),
+        chat: chat.nullable(),
         silence: silence.nullable(),
         returns: returns.nullable(),
         arguments: toolArguments.nullable(),

@@ -50,6 +50,7 @@ const FULL = {
     fallback: { recognition: [{ provider: 'local' }], synthesis: [{ provider: 'local' }] },
   },
   turnDetection: { mode: 'silence', eagerness: 'low', preemptive: false },
+  chat: { model: 'gpt-4.1', temperature: 0.3, fallback: ['gpt-4.1-mini', { endpoint: 'anthropic' }] },
   variableConfigs: [
     { name: 'city', type: 'string', description: 'Where', required: true },
     { name: 'size', type: 'enum', description: 'How big', values: ['small', 'large'] },
@@ -77,6 +78,7 @@ describe('The agent', () => {
       sessionIdleMinutes: null,
       speech: null,
       turnDetection: null,
+      chat: null,
     });
   });
 

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { ModelError } from '../ports/modelError.ts';
+
+const MAX_QUOTE_CHARACTERS = 300;
+/** Requests that may succeed when they are sent again; 529 is an overload. */
+const MAY_PASS = new Set([408, 409, 425, 429]);
+const MAY_PASS_TYPES = new Set(['rate_limit_error', 'overloaded_error', 'api_error', 'timeout_error']);
+
+const reported = z.object({
+  error: z.object({ type: z.string().default(''), message: z.string().default('') }),
+});
+
+type Redact = (text: string) => string;
+
+/** @see https://docs.claude.com/en/api/errors */
+export async function statusError(response: Response, redact: Redact): Promise<ModelError> {
+  const { status, headers } = response;
+  const text = await response.text().catch(() => '');
+  const quote = quoted(messageIn(text), redact);
+  if (status === 401 || status === 403)
+    return new ModelError('model_rejected', `Anthropic does not accept the key${quote}`);
+  if (status === 404) return new ModelError('model_rejected', `Anthropic does not know the model${quote}`);
+  if (status >= 500 || MAY_PASS.has(status)) {
+    const seconds = Number.parseFloat(headers.get('retry-after') ?? '');
+    const retryAfterSeconds = seconds >= 0 ? seconds : undefined;
+    return new ModelError('model_unavailable', `Anthropic answered with status ${status}`, {
+      retryAfterSeconds,
+    });
+  }
+  return new ModelError('model_rejected', `Anthropic refuses the request with status ${status}${quote}`);
+}
+
+/** Of an event `error` in a stream. */
+export function streamedError(read: unknown, redact: Redact): ModelError {
+  const { error } = reported.catch({ error: { type: '', message: '' } }).parse(read);
+  const quote = quoted(error.message, redact);
+  return MAY_PASS_TYPES.has(error.type) || error.type === ''
+    ? new ModelError('model_unavailable', `Anthropic failed while it answered${quote}`)
+    : new ModelError('model_rejected', `Anthropic refuses the request${quote}`);
+}
+
+export function toModelError(error: unknown, beforeFirstToken: boolean): ModelError {
+  if (error instanceof ModelError) return error;
+  const message = beforeFirstToken
+    ? 'Anthropic cannot be reached'
+    : 'The connection to Anthropic broke in the middle of an answer';
+  return new ModelError('model_unavailable', message, { beforeFirstToken, cause: error });
+}
+
+function messageIn(text: string): string {
+  try {
+    return reported.parse(JSON.parse(text)).error.message;
+  } catch {
+    return '';
+  }
+}
+
+function quoted(text: string, redact: Redact): string {
+  const line = redact(text).replace(/\s+/g, ' ').trim();
+  return line === '' ? '' : `: ${line.slice(0, MAX_QUOTE_CHARACTERS)}`;
+}

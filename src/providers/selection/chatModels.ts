@@ -1,0 +1,235 @@
+import { hash } from 'node:crypto';
+import { type ChatChoice, type ChatConfig, chatChoices } from '../../agents/chat/chatConfig.ts';
+import type { ProviderCredentials } from '../../agents/speech/providerCredentials.ts';
+import { linkAbort } from '../../base/async/linkedAbort.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ChatFallback, ChosenChat } from '../../engine/turn/turnContext.ts';
+import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
+import { createBreakers } from '../circuitBreaker.ts';
+import type { ChatEvent, ChatModel, ChatRequest } from '../ports/chatModel.ts';
+import { ModelError } from '../ports/modelError.ts';
+import { type ChatEndpoint, type CredentialName, credentialName } from '../ports/providerNames.ts';
+import type { Credentials } from '../providerOptions.ts';
+import type { ProjectCredentialCache } from './projectCredentialCache.ts';
+import { VendorCache } from './vendorCache.ts';
+
+/** A model whose first word is later is left for the next one, unless it was told to reason. */
+const SLOW_MS = 1500;
+/** Nobody waits for the others. */
+const AWAITED: ReadonlySet<ChatRequest['purpose']> = new Set(['answer', 'answer_and_route', 'route']);
+const REASONING: ReadonlySet<ChatChoice['reasoningEffort']> = new Set(['medium', 'high']);
+
+export interface EndpointClient {
+  readonly chat: ChatModel;
+  /** The only model, whichever a request names. */
+  readonly onlyModel?: string | undefined;
+  close(): Promise<void>;
+}
+
+export interface ChatModelsDeps {
+  /** Of the installation, and its name. */
+  readonly endpoint: ChatEndpoint;
+  readonly installation: ChatModel;
+  /** The installation's. */
+  readonly credentials: (name: CredentialName) => Credentials;
+  readonly projectCredentials: ProjectCredentialCache;
+  /** What an address of a project is held to. */
+  readonly guard: WebSocketGuard;
+  readonly open: (
+    endpoint: ChatEndpoint,
+    credentials: Credentials,
+    guard: WebSocketGuard | undefined,
+    owner: 'installation' | 'project',
+  ) => Promise<EndpointClient>;
+  /** Of an endpoint that is not the installation's. */
+  readonly defaultModel: (endpoint: ChatEndpoint, installationModel: string) => string;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+interface Access {
+  readonly credentials: Credentials;
+  readonly guard: WebSocketGuard | undefined;
+  readonly owner: 'installation' | 'project';
+  /** Of the choice. */
+  readonly breaker: string;
+}
+
+/** The chat models that agents and nodes name, by the credentials of their projects. */
+export class SelectedChatModels {
+  readonly #deps: ChatModelsDeps;
+  readonly #clients: VendorCache<EndpointClient>;
+  readonly #breakers: ReturnType<typeof createBreakers>;
+
+  constructor(deps: ChatModelsDeps) {
+    this.#deps = deps;
+    this.#clients = new VendorCache((error) => deps.onError(error, 'chat endpoint not closed'));
+    this.#breakers = createBreakers(deps.clock);
+  }
+
+  /** @param model - Of the installation, where none is named. */
+  choose(
+    projectId: string,
+    config: ChatConfig,
+    model: string,
+    onFallback: (fallback: ChatFallback) => void,
+  ): ChosenChat {
+    const choices = chatChoices(config);
+    const [first = {}] = choices;
+    const { installation, endpoint } = this.#deps;
+    const hasKeys = choices.some(
+      (choice) => credentialName('chat', choice.endpoint ?? endpoint) !== undefined,
+    );
+    const isPlain = Object.keys(config).length === 0;
+    if (isPlain && !hasKeys) return { chat: installation, modelName: model };
+    const modelName = this.#modelOf(first, model);
+    const chat: ChatModel = {
+      name: first.endpoint ?? installation.name,
+      stream: (request, signal) => this.#stream(projectId, choices, model, request, signal, onFallback),
+    };
+    return { chat, modelName };
+  }
+
+  close(): Promise<void> {
+    return this.#clients.close();
+  }
+
+  async *#stream(
+    projectId: string,
+    choices: readonly ChatChoice[],
+    model: string,
+    request: ChatRequest,
+    signal: AbortSignal,
+    onFallback: (fallback: ChatFallback) => void,
+  ): AsyncGenerator<ChatEvent, void> {
+    const own = await this.#deps.projectCredentials.of(projectId);
+    const candidates = choices.map((choice) => ({ choice, access: this.#access(projectId, choice, own) }));
+    const working = candidates.filter(({ access }) => this.#breakers.isClosed(access.breaker));
+    const tried = working.length > 0 ? working : candidates;
+    for (const [index, { choice, access }] of tried.entries()) {
+      signal.throwIfAborted();
+      const next = tried[index + 1];
+      const attempt = new Attempt(this.#deps.clock, signal, next && patienceMs(request, choice));
+      const { key, client } = this.#client(choice, access);
+      try {
+        const asked = settingsOf(request, choice, this.#modelOf(choice, model));
+        yield* attempt.events(await client, asked);
+        this.#breakers.succeeded(access.breaker);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        const failure = attempt.failure(error);
+        if (!(failure instanceof ModelError)) throw failure;
+        this.#breakers.failed(access.breaker, failure);
+        if (!next || attempt.hasStarted) throw failure;
+        const [from, to] = [this.#nameOf(choice, model), this.#nameOf(next.choice, model)];
+        onFallback({ from, to, reason: failure.message, model: this.#modelOf(next.choice, model) });
+      } finally {
+        attempt.close();
+        this.#clients.release(key);
+      }
+    }
+  }
+
+  /** @returns The client, which is kept until the key is released. */
+  #client({ endpoint: named }: ChatChoice, { credentials, guard, owner }: Access) {
+    const { installation, endpoint: ofInstallation, open } = this.#deps;
+    const endpoint = named ?? ofInstallation;
+    if (owner === 'installation' && endpoint === ofInstallation)
+      return { key: '', client: { chat: installation } };
+    const key = digestOf([endpoint, credentials]);
+    return { key, client: this.#clients.use(key, () => open(endpoint, credentials, guard, owner)) };
+  }
+
+  /** A project's failures are its own: its requests may be what an endpoint refuses. */
+  #access(projectId: string, choice: ChatChoice, own: readonly ProviderCredentials[]): Access {
+    const endpoint = choice.endpoint ?? this.#deps.endpoint;
+    const name = credentialName('chat', endpoint);
+    const project = own.find((one) => one.name === name);
+    const installation = name === undefined ? {} : this.#deps.credentials(name);
+    const breaker = (credentials: Credentials) => digestOf([projectId, endpoint, choice.model, credentials]);
+    if (!project) {
+      const access = { credentials: installation, guard: undefined, owner: 'installation' } as const;
+      return { ...access, breaker: breaker(installation) };
+    }
+    const { apiKey, baseUrl } = project;
+    const credentials = { apiKey, baseUrl: baseUrl ?? installation.baseUrl };
+    const guard = baseUrl === null ? undefined : this.#deps.guard;
+    return { credentials, guard, owner: 'project', breaker: breaker(credentials) };
+  }
+
+  #modelOf(choice: ChatChoice, model: string): string {
+    if (choice.model !== undefined) return choice.model;
+    const { endpoint = this.#deps.endpoint } = choice;
+    return endpoint === this.#deps.endpoint ? model : this.#deps.defaultModel(endpoint, model);
+  }
+
+  #nameOf(choice: ChatChoice, model: string): string {
+    return `${choice.endpoint ?? this.#deps.endpoint}/${this.#modelOf(choice, model)}`;
+  }
+}
+
+/** One model's answer, until its first event or for good. */
+class Attempt {
+  hasStarted = false;
+  readonly #abort: ReturnType<typeof linkAbort>;
+  readonly #timer: ReturnType<Clock['setTimer']> | undefined;
+
+  /** @param patience - For the first event; undefined where no other model is left. */
+  constructor(clock: Clock, signal: AbortSignal, patience: number | undefined) {
+    this.#abort = linkAbort(signal);
+    if (patience === undefined) return;
+    const late = () =>
+      this.#abort.abort(
+        new ModelError('model_unavailable', `The model did not start to answer within ${patience / 1000} s`),
+      );
+    this.#timer = clock.setTimer(late, patience);
+  }
+
+  async *events(
+    { chat, onlyModel }: Omit<EndpointClient, 'close'>,
+    request: ChatRequest,
+  ): AsyncGenerator<ChatEvent, void> {
+    const asked = onlyModel === undefined ? request : { ...request, model: onlyModel };
+    for await (const event of chat.stream(asked, this.#abort.signal)) {
+      this.hasStarted = true;
+      this.#timer?.cancel();
+      yield event;
+    }
+  }
+
+  failure(error: unknown): unknown {
+    return this.#abort.signal.aborted ? this.#abort.signal.reason : error;
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.#abort.unlink();
+  }
+}
+
+function patienceMs({ purpose }: ChatRequest, { reasoningEffort }: ChatChoice): number | undefined {
+  return !AWAITED.has(purpose) || REASONING.has(reasoningEffort) ? undefined : SLOW_MS;
+}
+
+/** What the client asks for goes before what the agent says. The engine's own questions have their own temperature. */
+function settingsOf(
+  request: ChatRequest,
+  { temperature, maxTokens, reasoningEffort }: ChatChoice,
+  model: string,
+): ChatRequest {
+  const isAnswer = request.purpose === 'answer' || request.purpose === 'answer_and_route';
+  return {
+    ...(isAnswer && temperature !== undefined ? { temperature } : {}),
+    ...(isAnswer && maxTokens !== undefined ? { maxOutputTokens: maxTokens } : {}),
+    ...request,
+    model,
+    ...(reasoningEffort === undefined
+      ? {}
+      : { passthrough: { reasoning_effort: reasoningEffort, ...request.passthrough } }),
+  };
+}
+
+function digestOf(parts: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(parts), 'hex');
+}

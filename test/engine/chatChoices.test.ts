@@ -1,0 +1,155 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { ChatConfig } from '../../src/agents/chat/chatConfig.ts';
+import type { ProviderCredentials } from '../../src/agents/speech/providerCredentials.ts';
+import { ModelError } from '../../src/providers/ports/modelError.ts';
+import type { Credentials } from '../../src/providers/providerOptions.ts';
+import { SelectedChatModels } from '../../src/providers/selection/chatModels.ts';
+import { ProjectCredentialCache } from '../../src/providers/selection/projectCredentialCache.ts';
+import { memoryEngine } from '../support/memoryEngine.ts';
+import { type ScriptedAnswer, scriptedModel } from '../support/scriptedModel.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
+
+const PLACES = [['agent'], ['node']] as const;
+const KEY = { name: 'openai', baseUrl: null, updatedAt: '2026-01-01T00:00:00.000Z' } as const;
+
+interface Options {
+  readonly agent?: ChatConfig;
+  readonly node?: ChatConfig;
+  /** Answers of the installation's model, and of the others. */
+  readonly answer?: (model: string) => ScriptedAnswer;
+  readonly stored?: () => Promise<readonly ProviderCredentials[]>;
+}
+
+function conversation({
+  agent,
+  node,
+  answer = () => ({ text: 'Hello.' }),
+  stored = async () => [],
+}: Options) {
+  const clock = createSimulatedClock();
+  const installation = scriptedModel(({ model }) => answer(model));
+  const opened: { endpoint: string; credentials: Credentials; isGuarded: boolean }[] = [];
+  const other = scriptedModel(({ model }) => answer(model));
+  const failures: unknown[] = [];
+  const models = new SelectedChatModels({
+    endpoint: 'openai',
+    installation,
+    credentials: (name) => (name === 'anthropic' ? { apiKey: 'ours' } : {}),
+    projectCredentials: new ProjectCredentialCache(stored, clock, (error) => failures.push(error)),
+    guard: { policy: { allowInsecureLoopback: false }, lookup: async () => [] },
+    open: async (endpoint, credentials, guard) => {
+      opened.push({ endpoint, credentials, isGuarded: guard !== undefined });
+      return { chat: other, close: async () => undefined };
+    },
+    defaultModel: (endpoint) => `${endpoint}-default`,
+    clock,
+    onError: (error) => void failures.push(error),
+  });
+  onTestFinished(() => models.close());
+  const data = { title: 'Talk', prompt: 'Talk.', ...(node ? { chat: node } : {}) };
+  const memory = memoryEngine({
+    model: installation,
+    choose: (...choice) => models.choose(...choice),
+    agent: { chat: agent ?? null },
+    pathway: { nodes: [{ id: 'start', type: 'start', data }], edges: [] },
+    clock,
+  });
+  return { ...memory, clock, installation, other, opened, failures };
+}
+
+const down = (retryable = false) => new ModelError('model_unavailable', 'is down', { retryable });
+
+test.each(PLACES)(
+  'model, temperature, maxTokens and reasoningEffort of the %s are asked for',
+  async (place) => {
+    const chat = { model: 'm-own', temperature: 0.3, maxTokens: 50, reasoningEffort: 'low' } as const;
+    const { say, installation } = conversation({ [place]: chat });
+    await say('Hello?');
+    expect(installation.requests.at(-1)).toMatchObject({
+      model: 'm-own',
+      temperature: 0.3,
+      maxOutputTokens: 50,
+      passthrough: { reasoning_effort: 'low' },
+    });
+    await say('Again?', { temperature: 0.9, maxOutputTokens: 7, passthrough: { reasoning_effort: 'high' } });
+    expect(installation.requests.at(-1)).toMatchObject({
+      ...{ temperature: 0.9, maxOutputTokens: 7, passthrough: { reasoning_effort: 'high' } },
+    });
+  },
+);
+
+test.each(PLACES)('endpoint of the %s answers, with its own model', async (place) => {
+  const { say, installation, other, opened } = conversation({ [place]: { endpoint: 'anthropic' } });
+  await say('Hello?');
+  expect([installation.requests.length, other.requests[0]?.model]).toEqual([0, 'anthropic-default']);
+  expect(opened).toEqual([{ endpoint: 'anthropic', credentials: { apiKey: 'ours' }, isGuarded: false }]);
+});
+
+test('A node’s endpoint does not get the agent’s model, and keeps its temperature', async () => {
+  const agent = { model: 'gpt-own', temperature: 0.3 };
+  const { say, other } = conversation({ agent, node: { endpoint: 'google' } });
+  await say('Hello?');
+  expect(other.requests[0]).toMatchObject({ model: 'google-default', temperature: 0.3 });
+});
+
+test.each(PLACES)('fallback of the %s answers in order, and is noted', async (place) => {
+  const fallback = ['m-second', { endpoint: 'anthropic', model: 'm-third', temperature: 0.5 }] as const;
+  const { turn, say, other, events } = conversation({
+    [place]: { model: 'm-first', temperature: 0.1, fallback: [...fallback] },
+    answer: (model) => (model === 'm-third' ? { text: 'Here I am.' } : { fail: down() }),
+  });
+  const outputs = await turn({ kind: 'user_message', text: 'Hello?' });
+  expect(outputs.at(-1)).toMatchObject({ type: 'done', model: 'm-third' });
+  expect(other.requests[0]).toMatchObject({ model: 'm-third', temperature: 0.5 });
+  expect(events().flatMap(({ type, data }) => (type === 'provider_fallback' ? [data] : []))).toEqual([
+    { kind: 'chat', from: 'openai/m-first', to: 'openai/m-second', reason: 'is down' },
+    { kind: 'chat', from: 'openai/m-second', to: 'anthropic/m-third', reason: 'is down' },
+  ]);
+  // The others are left alone for a while.
+  const asked = other.requests.length;
+  expect(await say('And now?')).toBe('Here I am.');
+  expect(other.requests).toHaveLength(asked + 1);
+});
+
+test('A model that does not begin within 1.5 s is left', async () => {
+  const slow = (model: string) => (model === 'm-slow' ? { hang: true } : { text: 'Here.' });
+  const { say, clock, installation } = conversation({
+    agent: { model: 'm-slow', fallback: ['m'] },
+    answer: slow,
+  });
+  const said = say('Hello?');
+  await expect.poll(() => installation.requests.length).toBe(1);
+  clock.advance(1500);
+  expect(await said).toBe('Here.');
+  expect(installation.abortedRequests()).toBe(1);
+});
+
+test('A failure after the first word is that of the turn', async () => {
+  const { say, installation } = conversation({
+    agent: { fallback: ['m'] },
+    answer: () => ({ text: 'Well', fail: down().afterFirstToken() }),
+  });
+  await expect(say('Hello?')).rejects.toThrow('is down');
+  expect(installation.requests).toHaveLength(1);
+});
+
+test('A project’s own credentials are used, also where the agent names nothing', async () => {
+  const credentials = [{ ...KEY, apiKey: 'theirs' }];
+  const own = conversation({ stored: async () => credentials });
+  await own.say('Hello?');
+  expect(own.opened).toEqual([
+    { endpoint: 'openai', credentials: { apiKey: 'theirs', baseUrl: undefined }, isGuarded: false },
+  ]);
+  const elsewhere = [{ ...KEY, apiKey: 'theirs', baseUrl: 'https://models.example.test' }];
+  const guarded = conversation({ stored: async () => elsewhere });
+  await guarded.say('Hello?');
+  expect(guarded.opened[0]?.isGuarded).toBe(true);
+});
+
+test('Without the database, the installation’s credentials answer', async () => {
+  const { say, installation, failures } = conversation({
+    stored: () => Promise.reject(new Error('the database is down')),
+  });
+  expect(await say('Hello?')).toBe('Hello.');
+  expect([installation.requests.length, failures.length]).toEqual([1, 1]);
+});
