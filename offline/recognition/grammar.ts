@@ -11,9 +11,9 @@ const MAX_NOISES_BEFORE = 3;
 const MAX_NOISES_AFTER = 2;
 const SOUND = 'sound_';
 /** Weight of each sound: the lower, the less is rejected. @see `npm run bench:recognition` */
-const SOUND_WEIGHT = '0.00000000000001';
+const SOUND_WEIGHT = '0.00000000000005';
 /** Of an answer with a filler word, which weighs as much as the two sounds of "um". */
-const FILLER_WEIGHT = '0.0000000000000000000000000001';
+const FILLER_WEIGHT = '0.0000000000000000000000000025';
 /** Takes the rest of the weight, since weights are relative; nobody says it. */
 const UNHEARD = { word: `${SOUND}unheard`, pronunciation: 'ZH OY ZH OY ZH OY ZH OY ZH OY ZH OY' };
 

@@ -7,9 +7,13 @@ import { RECOGNIZER_SAMPLE_RATE_HZ } from '../../../offline/recognition/utteranc
 import { createResampler, isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { SpeechToText } from '../ports/speechToText.ts';
+import { createRnnoiseSuppression } from '../vad/rnnoiseSuppression.ts';
+import { NoiseRemoval } from './noiseRemoval.ts';
 
 export { findPocketsphinx, INSTALL_COMMAND } from '../../../offline/recognition/installation.ts';
 
+/** Of the noise around an answer. @see `npm run bench:recognition` */
+const KEPT_NOISE = 0.15;
 /** Longer chunks are resampled in pieces. */
 const RESAMPLED_SECONDS = 1;
 
@@ -21,6 +25,7 @@ const RESAMPLED_SECONDS = 1;
  */
 export function createLocalSpeechToText({ searchPath }: { readonly searchPath: string }): SpeechToText {
   const pocketsphinx = createPocketsphinx(searchPath);
+  const suppression = createRnnoiseSuppression(KEPT_NOISE);
   return {
     name: 'local',
     openStream({ sampleRateHz, expectedAnswers, onInterim }) {
@@ -30,12 +35,14 @@ export function createLocalSpeechToText({ searchPath }: { readonly searchPath: s
         isNarrowband: sampleRateHz < RECOGNIZER_SAMPLE_RATE_HZ,
         ...(expectedAnswers ? { expectedAnswers } : {}),
       });
+      const removal = new NoiseRemoval(suppression, sampleRateHz, (frame) => {
+        for (const resampled of resample(frame)) utterance.push(resampled);
+      });
       return {
-        push(samples) {
-          for (const resampled of resample(samples)) utterance.push(resampled);
-        },
+        push: (samples) => removal.push(samples),
         async finalize(signal) {
           try {
+            await removal.settled;
             const text = await utterance.finalize(signal);
             onInterim?.(text);
             return { text };
@@ -44,7 +51,10 @@ export function createLocalSpeechToText({ searchPath }: { readonly searchPath: s
             throw toModelError(error);
           }
         },
-        close: () => utterance.close(),
+        close() {
+          removal.close();
+          utterance.close();
+        },
       };
     },
     close: () => pocketsphinx.close(),

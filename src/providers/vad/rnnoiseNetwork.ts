@@ -14,15 +14,15 @@ export interface RnnoiseNetwork {
 }
 
 /**
- * @param onCleaned - Gets each 10 ms without noise, at the network's rate and in the range of 16 bits; valid during the
- *   call only.
+ * @param onCleaned - Gets each 10 ms without noise, and as it was, at the network's rate and in the range of 16 bits; both
+ *   valid during the call only.
  * @see Valin, A Hybrid DSP/Deep Learning Approach to Real-Time Full-Band Speech Enhancement (2018)
  */
 export function openRnnoiseNetwork(
   module: RnnoiseModule,
   sampleRateHz: SampleRateHz,
   frameLength: number,
-  onCleaned: (samples: Float32Array) => void = () => undefined,
+  onCleaned: (samples: Float32Array, original: Float32Array) => void = () => undefined,
 ): RnnoiseNetwork {
   const state = module._rnnoise_create(0);
   const pieceAt = module._malloc(NETWORK_FRAME * Float32Array.BYTES_PER_ELEMENT);
@@ -30,6 +30,8 @@ export function openRnnoiseNetwork(
   const resampler = createResampler(sampleRateHz, NETWORK_RATE_HZ, frameLength);
   const resampled = new Int16Array(resampler.maxOutput(frameLength));
   const piece = new Float32Array(NETWORK_FRAME);
+  /** The network's result is that of the piece before. */
+  const before = new Float32Array(NETWORK_FRAME);
   let filled = 0;
   let isOpen = true;
   return {
@@ -43,7 +45,8 @@ export function openRnnoiseNetwork(
         filled = 0;
         module.HEAPF32.set(piece, pieceIndex);
         highest = Math.max(highest, module._rnnoise_process_frame(state, pieceAt, pieceAt));
-        onCleaned(module.HEAPF32.subarray(pieceIndex, pieceIndex + NETWORK_FRAME));
+        onCleaned(module.HEAPF32.subarray(pieceIndex, pieceIndex + NETWORK_FRAME), before);
+        before.set(piece);
       }
       return highest;
     },
