@@ -176,7 +176,7 @@ export interface HttpDeps {
   readonly calls: CallService;
   readonly tests: Pick<
     TestRuns,
-    'suite' | 'case' | 'release' | 'create' | 'enqueue' | 'find' | 'detail' | 'cancel'
+    'suite' | 'case' | 'replay' | 'release' | 'create' | 'enqueue' | 'find' | 'detail' | 'cancel'
   >;
   readonly customers: Pick<Customers, 'find' | 'removeMemory' | 'erase'>;
   /** Hangs up a live call and waits until it has ended; absent on nodes without calls. */

@@ -36,7 +36,14 @@ export function withLeadingAdminOptions(program: Command): void {
 }
 
 export async function openSession(context: CliContext, options: AdminOptions): Promise<AdminSession> {
-  const connection = await connect(context, options.url);
+  return sessionOver(context, await connect(context, options.url), options);
+}
+
+export function sessionOver(
+  context: CliContext,
+  connection: Connection,
+  options: AdminOptions,
+): AdminSession {
   return {
     connection,
     api: createApiClient(connection, context.fetch),

@@ -23,12 +23,14 @@ export interface ApiClient {
    * @returns The response's JSON; undefined for an empty response.
    * @throws {CommandError} When the service does not respond, or refuses the request.
    */
-  request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<unknown>;
+  request(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<unknown>;
+  /** The response as it is. @throws {CommandError} as {@link request} */
+  text(path: string): Promise<string>;
   /** Reads all pages of a list. */
   list<Item>(path: string, item: z.ZodType<Item>): Promise<Item[]>;
 }
 
-/** Sends requests with the admin token. */
+/** Sends requests with the admin token, or with a project's key. */
 export function createApiClient(connection: Connection, fetchImpl: typeof fetch): ApiClient {
   const request: ApiClient['request'] = async (method, path, body) => {
     const response = await send(connection, fetchImpl, method, path, body);
@@ -38,6 +40,12 @@ export function createApiClient(connection: Connection, fetchImpl: typeof fetch)
   };
   return {
     request,
+    async text(path) {
+      const response = await send(connection, fetchImpl, 'GET', path, undefined);
+      const text = await response.text();
+      if (!response.ok) throw refusal(response, text, connection);
+      return text;
+    },
     async list(path, item) {
       const items: unknown[] = [];
       let cursor: string | null = null;
@@ -95,6 +103,12 @@ async function send(
 }
 
 function refusal(response: Response, text: string, connection: Connection): CommandError {
+  if (response.status === 401 && connection.isKey) {
+    return new CommandError(
+      EXIT.noPermission,
+      `The service at ${connection.url} refuses this key for this project. Set a key of it with --key or CALLWAY_KEY.`,
+    );
+  }
   if (response.status === 401) {
     return new CommandError(
       EXIT.noPermission,

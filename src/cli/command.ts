@@ -5,6 +5,8 @@ export interface CliContext {
   readonly fetch: typeof fetch;
   readonly write: (text: string) => void;
   readonly writeError: (text: string) => void;
+  /** Whether `writeError` writes to a terminal. Default: no. */
+  readonly isTerminal?: boolean;
 }
 
 /** Exit codes, after sysexits(3). `refused` means that the service refused a request, or that a check failed. */

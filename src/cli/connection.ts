@@ -10,6 +10,8 @@ export interface Connection {
   /** Without a slash at its end. */
   readonly url: string;
   readonly token: string;
+  /** Whether it is a project's key, not the admin token. */
+  readonly isKey?: true;
 }
 
 /**
@@ -17,14 +19,18 @@ export interface Connection {
  * to the service on this machine and is sent nowhere else.
  *
  * @param url - The option `--url`.
+ * @param key - A project's key, to be used instead of the admin token.
  * @throws {CommandError} When there is no token, or the address is malformed.
  */
 export async function connect(
   context: Pick<CliContext, 'environment'>,
   url: string | undefined,
+  key?: string,
 ): Promise<Connection> {
   const { environment } = context;
   const given = url !== undefined ? parseAddress(url, '--url') : addressInEnvironment(environment);
+  if (key !== undefined)
+    return { url: given ?? configuredAddress(loadConfig(environment)), token: key, isKey: true };
   const token = environment.CALLWAY_ADMIN_TOKEN?.trim();
   if (given !== undefined && token) return { url: given, token };
 

@@ -6,4 +6,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   fetch,
   write: (text) => process.stdout.write(text),
   writeError: (text) => process.stderr.write(text),
+  isTerminal: process.stderr.isTTY === true,
 });

@@ -56,6 +56,7 @@ export const unusedPatterns: HttpDeps['patterns'] = { checkPattern: refuse };
 export const unusedTests: HttpDeps['tests'] = {
   suite: refuse,
   case: refuse,
+  replay: refuse,
   release: refuse,
   create: refuse,
   enqueue: refuse,

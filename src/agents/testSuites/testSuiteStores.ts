@@ -3,8 +3,8 @@ import type { TestCase } from './testCase.ts';
 import type { TestSuite } from './testSuite.ts';
 
 export interface TestCaseStore {
-  /** @param sourceInstanceId - The session that it was made from, with whose customer it is erased. */
-  insert(testCase: TestCase, sourceInstanceId?: string): Promise<void>;
+  /** @param sourceSessionId - The session that it was made from, with whose customer it is erased. */
+  insert(testCase: TestCase, sourceSessionId?: string): Promise<void>;
   find(projectId: string, testCaseId: string, lock?: 'for update'): Promise<TestCase | undefined>;
   list(projectId: string, page: Page): Promise<PageOf<TestCase>>;
   update(testCase: TestCase): Promise<void>;

@@ -55,12 +55,13 @@ export function buildTests(parts: TestParts): TestRuns {
     const deps = { testRuns, releases: cacheReleases(releases), clock, makeId, onEnded, onError };
     const play = (...wanted: Parameters<typeof playChat> extends [unknown, ...infer Rest] ? Rest : never) =>
       playChat(player, ...wanted);
-    startTestWorker(jobs, 'chat', (lane, signal) => runLane({ ...deps, play }, lane, signal), CHATS_AT_ONCE);
+    startTestWorker(jobs, (lane, signal) => runLane({ ...deps, play }, lane, signal), CHATS_AT_ONCE);
     lifecycle.onClose(startRunSweeps({ testRuns, queue, clock, onEnded, onError }));
   }
   return new TestRuns({
     testRuns,
     testCases,
+    history: storage.stores.history,
     releaseFor: (projectId, draft) => releaseFor(storage.stores, projectId, draft),
     queue,
     clock,

@@ -3,6 +3,7 @@ import type { AgentRelease } from '../../agents/release.ts';
 import type { PatternMatcher } from '../../agents/schemaChecker.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ComputeShares } from '../../base/computeShares.ts';
+import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { createConversationEngine } from '../../engine/createConversationEngine.ts';
 import { type BeforeStartDeps, createBeforeStart } from '../../engine/session/beforeStart.ts';
@@ -54,6 +55,8 @@ export interface Played extends PlayOutcome {
  */
 export async function playChat(deps: PlayerDeps, play: WantedPlay, signal: AbortSignal): Promise<Played> {
   const { projectId, sessionId, definition, release, seed } = play;
+  if (definition.channel === 'phone')
+    throw new CallwayError('unprocessable', 'phone_not_played', 'Phone cases are stored, and not played yet');
   const sessions = new TestSessions();
   const channel = new ChatChannel({
     engine: testEngine(deps, play, sessions),

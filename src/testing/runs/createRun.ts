@@ -31,8 +31,8 @@ export interface WantedRun {
   readonly release: AgentRelease;
   /** ISO 8601. */
   readonly now: string;
-  /** Of the session that is replayed. */
-  readonly replays?: { readonly sessionId: string; readonly instanceId: string };
+  /** Id of the session that is replayed. */
+  readonly replaysSessionId?: string;
 }
 
 /**
@@ -65,7 +65,7 @@ export async function createRun(stores: CreateRunStores, wanted: WantedRun): Pro
     seed,
     baselineRunId: baselineRunId ?? null,
     releaseId: await stores.releases.keep(projectId, release),
-    replaysSessionId: wanted.replays?.sessionId ?? null,
+    replaysSessionId: wanted.replaysSessionId ?? null,
     createdAt: now,
     startedAt: null,
     endedAt: null,
@@ -77,12 +77,7 @@ export async function createRun(stores: CreateRunStores, wanted: WantedRun): Pro
       seed: seedOf(seed, testCaseId ?? name, index),
     })),
   ).flat();
-  await stores.testRuns.insert({
-    run,
-    cases,
-    plays,
-    ...(wanted.replays ? { sourceInstanceId: wanted.replays.instanceId } : {}),
-  });
+  await stores.testRuns.insert({ run, cases, plays });
   await stores.testRuns.trim(projectId, KEPT_RUNS);
   return {
     run,

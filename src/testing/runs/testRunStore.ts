@@ -71,8 +71,6 @@ export interface NewRun {
   readonly run: StoredRun;
   readonly cases: readonly RunCase[];
   readonly plays: readonly Pick<StoredPlay, 'position' | 'index' | 'seed'>[];
-  /** Of the session that it replays, for the erasure of its customer. */
-  readonly sourceInstanceId?: string;
 }
 
 export interface TestRunStore {

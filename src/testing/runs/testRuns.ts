@@ -2,6 +2,8 @@ import type { AgentRelease } from '../../agents/release.ts';
 import type { TestCase } from '../../agents/testSuites/testCase.ts';
 import { CallwayError, notFound } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
+import type { HistoryStore } from '../../engine/history/historyStore.ts';
+import { replayOf } from '../cases/caseFromSession.ts';
 import { type CreateRunStores, createRun, runCaseOf, type WantedRun } from './createRun.ts';
 import { showRun } from './showRun.ts';
 import type { RunInput, TestRun } from './testRun.ts';
@@ -10,6 +12,7 @@ import type { RunDetail, TestQueue, TestRunStore } from './testRunStore.ts';
 export interface TestRunsDeps {
   readonly testRuns: TestRunStore;
   readonly testCases: { find(projectId: string, testCaseId: string): Promise<TestCase | undefined> };
+  readonly history: Pick<HistoryStore, 'find'>;
   readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
   readonly queue: TestQueue;
   readonly clock: { now(): number };
@@ -18,7 +21,7 @@ export interface TestRunsDeps {
 }
 
 /** What to run: a suite, a case, or what a session is replayed as. */
-export type RunSubject = Pick<WantedRun, 'testSuiteId' | 'name' | 'cases' | 'replays'>;
+export type RunSubject = Pick<WantedRun, 'testSuiteId' | 'name' | 'cases' | 'replaysSessionId'>;
 
 /** Starts, shows and cancels test runs. */
 export class TestRuns {
@@ -40,6 +43,14 @@ export class TestRuns {
     const testCase = await this.#deps.testCases.find(projectId, testCaseId);
     if (!testCase) throw notFound('Test case');
     return { testSuiteId: null, name: testCase.name, cases: [runCaseOf(testCase)] };
+  }
+
+  /** @throws {CallwayError} 404 `session_not_found`, 400 where the person did nothing. */
+  async replay(projectId: string, sessionId: string): Promise<RunSubject> {
+    const session = await this.#deps.history.find(projectId, sessionId);
+    if (!session) throw notFound('Session');
+    const played = replayOf(session);
+    return { testSuiteId: null, name: played.name, cases: [played], replaysSessionId: sessionId };
   }
 
   /** The release that a run of this version plays against; to be read before the transaction that makes the run. */

@@ -105,4 +105,22 @@ export const TESTS_FIELDS: readonly FieldTable[] = [
       seed: 'api/routes/agent/testRuns.integration.test.ts › compares with a baseline, of the same seed with the same seeds',
     },
   },
+  {
+    name: 'test case of a session',
+    places: [['/v1/projects/{projectId}/test-cases/from-session']],
+    rows: {
+      sessionId:
+        'api/routes/agent/testRuns.integration.test.ts › is made of a session, which is erased with its customer',
+      name: 'api/routes/agent/testRuns.integration.test.ts › is made of a session, which is erased with its customer',
+      mask: 'api/routes/agent/testRuns.integration.test.ts › is made of a session, which is erased with its customer',
+    },
+  },
+  {
+    name: 'replay',
+    places: [['/v1/projects/{projectId}/sessions/{sessionId}/replay']],
+    rows: {
+      version:
+        'api/routes/agent/testRuns.integration.test.ts › is made of a session, which is erased with its customer',
+    },
+  },
 ];

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import {
   type TestCase,
   type TestCasePatch,
@@ -5,12 +6,17 @@ import {
   testCaseInput,
   testCasePatch,
 } from '../../../agents/testSuites/testCase.ts';
-import { invalid } from '../../../base/errors.ts';
+import { invalid, notFound } from '../../../base/errors.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
+import { caseFromSession } from '../../../testing/cases/caseFromSession.ts';
 import { crudRoutes } from '../../crud.ts';
+import { idempotent } from '../../idempotency.ts';
 import type { App, HttpDeps } from '../../ports.ts';
+import { sessionIdField } from '../../requestHeaders.ts';
+import { about, errors, projectParams } from '../../schemas.ts';
 
 export function testCaseRoutes(app: App, deps: HttpDeps): void {
+  fromSessionRoute(app, deps);
   crudRoutes(app, deps, {
     tag: 'Tests',
     noun: 'test case',
@@ -46,6 +52,42 @@ export function testCaseRoutes(app: App, deps: HttpDeps): void {
       run: ({ stores, projectId, id }) => stores.testCases.remove(projectId, id),
     },
   });
+}
+
+function fromSessionRoute(app: App, deps: HttpDeps): void {
+  app.post(
+    '/v1/projects/:projectId/test-cases/from-session',
+    {
+      config: { access: { kind: 'project', scope: 'write' } },
+      schema: {
+        ...about(
+          'Tests',
+          'Make a test case of a session',
+          'What the person said and pressed, with the results of the tools as mocks. `mask` replaces e-mail addresses, long numbers, and the values of variables whose names tell that they are personal.',
+        ),
+        params: projectParams,
+        body: z.strictObject({
+          sessionId: sessionIdField,
+          name: testCaseInput.shape.name.optional(),
+          mask: z.boolean().default(true),
+        }),
+        response: { 201: testCase, ...errors('body', 409) },
+      },
+    },
+    async (request, reply) => {
+      const { projectId } = request.params;
+      const { sessionId, name, mask } = request.body;
+      const session = await deps.storage.stores.history.find(projectId, sessionId);
+      if (!session) throw notFound('Session');
+      const input = caseFromSession(session, { name, mask });
+      return await idempotent(deps, { request, reply, status: 201 }, async (stores) => {
+        const now = new Date(deps.clock.now()).toISOString();
+        const created: TestCase = { id: deps.makeId(), projectId, ...input, createdAt: now, updatedAt: now };
+        await stores.testCases.insert(created, sessionId);
+        return created;
+      });
+    },
+  );
 }
 
 /** @throws {CallwayError} 400 where a pattern takes more than linear time. */

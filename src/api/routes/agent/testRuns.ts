@@ -15,6 +15,7 @@ import type { RunDetail } from '../../../testing/runs/testRunStore.ts';
 import type { RunSubject } from '../../../testing/runs/testRuns.ts';
 import { idempotent } from '../../idempotency.ts';
 import type { App, HttpDeps } from '../../ports.ts';
+import { sessionIdField } from '../../requestHeaders.ts';
 import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
 
 const PROJECT = '/v1/projects/:projectId';
@@ -45,6 +46,7 @@ export function testRunRoutes(app: App, deps: HttpDeps): void {
     params: projectParams.extend({ testCaseId: z.string() }),
     subject: ({ projectId, testCaseId = '' }) => deps.tests.case(projectId, testCaseId),
   });
+  replayRoute(app, deps);
   listRoute(app, deps);
   getRoute(app, deps);
   cancelRoute(app, deps);
@@ -78,8 +80,32 @@ function startRoute(app: App, deps: HttpDeps, { path, summary, params, subject }
   );
 }
 
+function replayRoute(app: App, deps: HttpDeps): void {
+  app.post(
+    `${PROJECT}/sessions/:sessionId/replay`,
+    {
+      config: WRITE,
+      schema: {
+        ...about(
+          'Tests',
+          'Replay a session',
+          'Plays what the person said, as a chat, against a version; the run shows the old and the new answer of each turn. Tools answer as they did.',
+        ),
+        params: projectParams.extend({ sessionId: sessionIdField }),
+        body: z.strictObject({ version: runInput.shape.version }),
+        response: { 202: answer, ...errors('body', 409) },
+      },
+    },
+    async (request, reply) => {
+      const { projectId, sessionId } = request.params;
+      const subject = await deps.tests.replay(projectId, sessionId);
+      return await startRun(deps, request, reply, subject, runInput.parse(request.body));
+    },
+  );
+}
+
 /** Answers with a new run, and queues it. */
-export async function startRun(
+async function startRun(
   deps: HttpDeps,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -3,6 +3,7 @@ import type { TestCaseStore } from '../../../agents/testSuites/testSuiteStores.t
 import { isUuid } from '../../../base/ids.ts';
 import { mapPage } from '../../../base/page.ts';
 import type { Queryable } from '../connection/database.ts';
+import { newestSession } from '../sessions/newestSession.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { isoTime } from '../sql/rows.ts';
 
@@ -21,10 +22,10 @@ const COLUMNS = 'id, project_id, definition, created_at, updated_at';
 export function testCaseStore(database: Queryable): TestCaseStore {
   const rows = projectRows<Row>(database, 'test_cases', COLUMNS);
   return {
-    async insert(testCase, sourceInstanceId) {
+    async insert(testCase, sourceSessionId) {
       await database.query(
-        `INSERT INTO test_cases (${COLUMNS}, source_instance_id) VALUES ($1, $2, $3, $4, $5, $6)`,
-        [...toRow(testCase), sourceInstanceId ?? null],
+        `INSERT INTO test_cases (${COLUMNS}, source_instance_id) VALUES ($1, $2, $3, $4, $5, ${newestSession('$2', '$6')})`,
+        [...toRow(testCase), sourceSessionId ?? null],
       );
     },
     async find(projectId, testCaseId, lock) {

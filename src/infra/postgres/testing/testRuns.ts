@@ -12,6 +12,7 @@ import type {
 } from '../../../testing/runs/testRunStore.ts';
 import { casesOfSuite } from '../agents/testCases.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
+import { newestSession } from '../sessions/newestSession.ts';
 import { queryPage } from '../sql/pages.ts';
 import { storableJson } from '../sql/storable.ts';
 import { RUN_COLUMNS, type RunRow, toRun } from './runRows.ts';
@@ -109,14 +110,11 @@ export function testRunStore(database: Queryable): TestRunStore {
   };
 }
 
-async function insertRun(
-  database: Queryable,
-  { run, cases, plays, sourceInstanceId }: NewRun,
-): Promise<void> {
+async function insertRun(database: Queryable, { run, cases, plays }: NewRun): Promise<void> {
   await database.query(
     `INSERT INTO test_runs (id, project_id, test_suite_id, baseline_run_id, name, status, version, repeat,
        concurrency, seed, release_id, plays, source_instance_id, replays_session_id, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${newestSession('$2', '$13')}, $13, $14)`,
     [
       run.id,
       run.projectId,
@@ -130,7 +128,6 @@ async function insertRun(
       run.seed,
       run.releaseId,
       plays.length,
-      sourceInstanceId ?? null,
       run.replaysSessionId,
       run.createdAt,
     ],

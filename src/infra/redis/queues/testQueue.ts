@@ -9,25 +9,19 @@ const payload = z.object({
   channel: z.enum(['chat', 'phone', 'web']),
 });
 
-/** Chats are played by any worker, calls by nodes that have media. */
-type PlayedChannel = 'chat' | 'phone';
-
 /** One job for each lane of a run. */
-function queueOf(channel: PlayedChannel): QueueDefinition<Lane> {
-  return {
-    name: `test-${channel}s`,
-    schema: payload,
-    // The run's rows keep the outcome. A failed job is added again by the sweep as long as its run has not ended.
-    options: { attempts: 1, removeOnComplete: true, removeOnFail: true },
-  };
-}
+const KIND: QueueDefinition<Lane> = {
+  name: 'test-runs',
+  schema: payload,
+  // The run's rows keep the outcome. A failed job is added again by the sweep as long as its run has not ended.
+  options: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+};
 
 export function redisTestQueue(jobs: JobQueues): TestQueue {
-  const queues = { chat: jobs.queue(queueOf('chat')), phone: jobs.queue(queueOf('phone')) };
+  const queue = jobs.queue(KIND);
   return {
     async add({ runId, concurrency, channels }) {
       for (const channel of channels) {
-        const queue = queues[channel === 'phone' ? 'phone' : 'chat'];
         for (let number = 0; number < concurrency; number += 1) {
           const lane = `${channel}-${number}`;
           await queue.add(`${runId}-${lane}`, { runId, lane, channel });
@@ -40,12 +34,11 @@ export function redisTestQueue(jobs: JobQueues): TestQueue {
 /** @param work - Returns when the lane goes on, at the end of the queue; undefined where it is done. */
 export function startTestWorker(
   jobs: JobQueues,
-  channel: PlayedChannel,
   work: (lane: Lane, signal: AbortSignal) => Promise<Pick<JobRetry, 'afterMs'> | undefined>,
   concurrency: number,
 ): void {
   jobs.work(
-    queueOf(channel),
+    KIND,
     async (lane, { signal }) => {
       const next = await work(lane, signal);
       return next && { again: true, ...next };

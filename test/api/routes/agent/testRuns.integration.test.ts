@@ -92,10 +92,14 @@ async function run(path: string, body?: object) {
   const started = await call('POST', `${path}/runs`, body);
   expect(started.status, JSON.stringify(started.body)).toBe(202);
   const { id } = started.body.data;
+  await untilEnded(id);
+  return (await call('GET', `/test-runs/${id}`)).body.data;
+}
+
+async function untilEnded(id: string) {
   await expect
     .poll(async () => (await call('GET', `/test-runs/${id}`)).body.data.endedAt, { timeout: 20_000 })
     .not.toBeNull();
-  return (await call('GET', `/test-runs/${id}`)).body.data;
 }
 
 describe('A test run', () => {
@@ -196,6 +200,58 @@ describe('A test run', () => {
     const done = await run(`/test-cases/${cases.good}`);
     const late = await call('POST', `/test-runs/${done.id}/cancel`);
     expect(late).toMatchObject({ status: 409, body: { code: 'test_run_ended' } });
+  });
+
+  test('is made of a session, which is erased with its customer', async () => {
+    const variables = { customerId: 'amy-1', name: 'Amy' };
+    await call('POST', '/sessions', { session_id: 'real-1', variables });
+    for (const content of ['Hello, I am Amy', 'Thanks'])
+      await call('POST', '/chat/completions', {
+        session_id: 'real-1',
+        messages: [{ role: 'user', content }],
+      });
+
+    const made = await call('POST', '/test-cases/from-session', { sessionId: 'real-1', name: 'Of Amy' });
+    const plain = await call('POST', '/test-cases/from-session', { sessionId: 'real-1', mask: false });
+    const replayed = await call('POST', '/sessions/real-1/replay', { version: 'draft' });
+    const replay = replayed.body.data.id;
+    await untilEnded(replay);
+
+    expect(made).toMatchObject({
+      status: 201,
+      body: { name: 'Of Amy', channel: 'chat', turns: [{ say: 'Hello, I am [name]' }, { say: 'Thanks' }] },
+    });
+    expect(plain.body.turns[0]).toEqual({ say: 'Hello, I am Amy' });
+    const shown = (await call('GET', `/test-runs/${replay}`)).body.data;
+    expect(shown).toMatchObject({ version: 'draft', status: 'passed', cases: [{ testCaseId: null }] });
+    expect(shown.cases[0].runs[0].replay).toMatchObject([
+      { turn: 0, said: 'Hello, I am Amy', before: expect.any(String), after: expect.any(String) },
+      { turn: 1, said: 'Thanks' },
+    ]);
+
+    const playOfCase = (await run(`/test-cases/${plain.body.id}`)).id;
+    await call('DELETE', '/sessions', { session_id: 'real-1' });
+    const erased = await call('DELETE', '/customers/amy-1');
+    expect(erased.status).toBe(204);
+    for (const gone of [`/test-cases/${made.body.id}`, `/test-runs/${replay}`, `/test-runs/${playOfCase}`])
+      expect((await call('GET', gone)).status).toBe(404);
+    for (const [path, body] of [
+      ['/test-cases/from-session', { sessionId: 'real-1' }],
+      ['/sessions/real-1/replay', { version: 'live' }],
+    ] as const)
+      expect(await call('POST', path, body)).toMatchObject({
+        status: 404,
+        body: { code: 'session_not_found' },
+      });
+  });
+
+  test('of a phone case says that it is not played', async () => {
+    const phone = await call('POST', '/test-cases', { name: 'p', channel: 'phone', turns: [{ say: 'Hi' }] });
+
+    expect(await run(`/test-cases/${phone.body.id}`)).toMatchObject({
+      status: 'error',
+      cases: [{ status: 'error', runs: [{ error: 'Phone cases are stored, and not played yet' }] }],
+    });
   });
 
   test('is listed, and reported as JUnit XML and as HTML', async () => {

@@ -1,0 +1,207 @@
+import { writeFile } from 'node:fs/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import { type ListedRun, listedRun, type TestRun, testRun } from '../../testing/runs/testRun.ts';
+import { type AdminOptions, withAdminOptions } from '../adminCommand.ts';
+import { parseResponse } from '../apiClient.ts';
+import { type CliContext, CommandError, EXIT, type ExitCode } from '../command.ts';
+import { openProject, type ProjectSession } from '../projectSession.ts';
+import { table } from '../table.ts';
+import { initSuites, pullSuites, pushSuites } from '../testFiles.ts';
+
+const POLL_MS = 500;
+const BAR_CHARACTERS = 24;
+const DEFAULT_FOLDER = 'callway-tests';
+
+const suiteData = z.object({ id: z.string(), name: z.string() });
+const runData = z.object({ data: testRun });
+
+interface ProjectOptions extends AdminOptions {
+  readonly project?: string;
+  readonly key?: string;
+}
+
+interface RunOptions extends ProjectOptions {
+  readonly repeat?: number;
+  readonly concurrency?: number;
+  readonly seed?: number;
+  readonly draft?: boolean;
+  readonly junit?: string;
+  readonly html?: string;
+  readonly baseline?: string;
+}
+
+interface FolderOptions extends ProjectOptions {
+  readonly dir: string;
+}
+
+/** @param setExitCode - Of a run that did not pass. */
+export function testCommands(
+  program: Command,
+  context: CliContext,
+  setExitCode: (code: ExitCode) => void,
+): void {
+  const group = program.command('test').description('run test suites, and keep them as files');
+  runCommand(group, context, setExitCode);
+
+  withFolder(group.command('init'))
+    .description('write an example suite as a YAML file')
+    .action(async ({ dir }: FolderOptions) => {
+      context.write(`Wrote ${await initSuites(dir)}. "callway test push" creates it in the project.\n`);
+    });
+
+  ofProject(withFolder(group.command('push')))
+    .description('create and update the suites and cases of the files; new ids are written to the files')
+    .argument('[suites...]', 'names or ids of suites (default: all)')
+    .action(async (names: string[], options: FolderOptions) => {
+      const session = await openProject(context, options);
+      const pushed = await pushSuites(session, options.dir, names);
+      session.show(pushed, () =>
+        pushed.map(({ name, cases }) => `Pushed ${name}: ${cases} cases.\n`).join(''),
+      );
+    });
+
+  ofProject(withFolder(group.command('pull')))
+    .description('write the suites and cases of the project to files')
+    .argument('[suites...]', 'names or ids of suites (default: all)')
+    .action(async (names: string[], options: FolderOptions) => {
+      const session = await openProject(context, options);
+      const pulled = await pullSuites(session, options.dir, names);
+      session.show(pulled, () => pulled.map(({ file }) => `Wrote ${file}.\n`).join(''));
+    });
+}
+
+function runCommand(group: Command, context: CliContext, setExitCode: (code: ExitCode) => void): void {
+  ofProject(group.command('run'))
+    .description('run a test suite; the exit code is 1 unless all of its cases pass')
+    .argument('<suite>', 'id or name of the suite')
+    .option('--repeat <times>', 'how often each case is played, 1 to 20', wholeNumber)
+    .option('--concurrency <plays>', 'plays at once, 1 to 16', wholeNumber)
+    .option('--seed <number>', 'seed of everything random', wholeNumber)
+    .option('--draft', 'against the working copy instead of the live version')
+    .option('--junit <file>', 'write JUnit XML')
+    .option('--html <file>', 'write an HTML report')
+    .option('--baseline <run>', 'compare with the run of this id, or with the "last" one of the suite')
+    .action(async (suite: string, options: RunOptions) => {
+      const session = await openProject(context, options);
+      const ended = await runSuite(context, session, suite, options);
+      for (const [file, report] of [
+        [options.junit, 'junit'],
+        [options.html, 'report'],
+      ] as const)
+        if (file !== undefined)
+          await writeFile(file, await session.api.text(`${session.path}/test-runs/${ended.id}/${report}`));
+      session.show(ended, () => resultTable(ended));
+      if (ended.status !== 'passed') setExitCode(EXIT.refused);
+    });
+}
+
+async function runSuite(
+  context: CliContext,
+  session: ProjectSession,
+  nameOrId: string,
+  options: RunOptions,
+): Promise<TestRun> {
+  const { api, path, connection } = session;
+  const suite = await findSuite(session, nameOrId);
+  const { repeat, concurrency, seed, draft, baseline } = options;
+  const baselineRunId = baseline === 'last' ? (await lastRun(session, suite.id))?.id : baseline;
+  const given = { repeat, concurrency, seed, baselineRunId, version: draft ? 'draft' : 'live' };
+  const started = await api.request('POST', `${path}/test-suites/${suite.id}/runs`, given);
+  let { data: run } = parseResponse(runData, started, connection);
+  const progress = progressBar(context, options);
+  while (run.endedAt === null) {
+    progress(run);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    run = parseResponse(runData, await api.request('GET', `${path}/test-runs/${run.id}`), connection).data;
+  }
+  progress(run);
+  return run;
+}
+
+async function findSuite({ api, path }: ProjectSession, nameOrId: string) {
+  const suites = await api.list(`${path}/test-suites`, suiteData);
+  const found = suites.filter(({ id, name }) => id === nameOrId || name === nameOrId);
+  const [suite, other] = found;
+  if (!suite)
+    throw new CommandError(
+      EXIT.refused,
+      `There is no test suite "${nameOrId}". The project has: ${suites.map(({ name }) => name).join(', ') || 'none'}.`,
+    );
+  if (other)
+    throw new CommandError(
+      EXIT.refused,
+      `There are ${found.length} test suites named "${nameOrId}": give the id of one.`,
+    );
+  return suite;
+}
+
+async function lastRun(
+  { api, path, connection }: ProjectSession,
+  suiteId: string,
+): Promise<ListedRun | undefined> {
+  const answer = await api.request('GET', `${path}/test-runs?testSuiteId=${suiteId}&limit=20`);
+  const { data } = parseResponse(z.object({ data: z.array(listedRun) }), answer, connection);
+  return data.find(({ endedAt, status }) => endedAt !== null && status !== 'canceled');
+}
+
+/** On the error stream, so that the output stays clean; only on a terminal. */
+function progressBar({ writeError, isTerminal }: CliContext, { json }: AdminOptions): (run: TestRun) => void {
+  if (!isTerminal || json) return () => undefined;
+  return ({ cases, endedAt }) => {
+    const plays = cases.flatMap(({ runs }) => runs);
+    const done = plays.filter(({ status }) => status !== 'queued' && status !== 'running').length;
+    const filled = Math.round((done / Math.max(1, plays.length)) * BAR_CHARACTERS);
+    const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_CHARACTERS - filled)}`;
+    writeError(`\r${bar} ${done} of ${plays.length}${endedAt === null ? '' : '\n'}`);
+  };
+}
+
+function resultTable({ cases, comparison, status, summary, id, seed }: TestRun): string {
+  const ms = (value: number | null) => (value === null ? '' : `${Math.round(value)} ms`);
+  const rows = cases.map(({ name, status: result, passed, failed, latencyMs }) => [
+    result,
+    `${passed}/${passed + failed}`,
+    ms(latencyMs.p50),
+    ms(latencyMs.p95),
+    name,
+  ]);
+  const failures = cases.flatMap(({ name, runs }) =>
+    runs.flatMap(({ index, error, assertions }) => [
+      ...(error === undefined ? [] : [`${name} (${index + 1}): ${error}`]),
+      ...assertions
+        .filter(({ passed }) => !passed)
+        .map(({ type, seen, reason, turn }) => {
+          const place = turn === undefined ? '' : ` at turn ${turn}`;
+          return `${name} (${index + 1}): ${type}${place}: ${reason ?? `saw ${JSON.stringify(seen)}`}`;
+        }),
+    ]),
+  );
+  const { passed, failed, flaky, errors } = summary;
+  const compared = comparison
+    ? `Against the baseline: ${comparison.newlyFailing.length} newly failing, ${comparison.newlyPassing.length} newly passing, ${comparison.slower.length} slower.\n`
+    : '';
+  return [
+    table([['RESULT', 'PASSED', 'P50', 'P95', 'CASE'], ...rows]),
+    ...failures.map((line) => `  ${line}\n`),
+    `\n${status}: ${passed} passed, ${failed} failed, ${flaky} flaky, ${errors} errors (run ${id}, seed ${seed}).\n`,
+    compared,
+  ].join('');
+}
+
+function ofProject(command: Command): Command {
+  return withAdminOptions(
+    command
+      .option('--project <id>', 'id of the project (default: CALLWAY_PROJECT)')
+      .option('--key <key>', 'a key of the project (default: CALLWAY_KEY, or the admin token)'),
+  );
+}
+
+function withFolder(command: Command): Command {
+  return command.option('--dir <folder>', 'folder of the YAML files', DEFAULT_FOLDER);
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}

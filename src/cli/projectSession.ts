@@ -1,0 +1,30 @@
+import { type AdminOptions, type AdminSession, sessionOver } from './adminCommand.ts';
+import { type CliContext, CommandError, EXIT } from './command.ts';
+import { connect } from './connection.ts';
+
+/** A connection to the API of one project. */
+export interface ProjectSession extends AdminSession {
+  /** `/v1/projects/{id}`. */
+  readonly path: string;
+}
+
+export interface ProjectOptions extends AdminOptions {
+  readonly project?: string;
+  readonly key?: string;
+}
+
+/** With a key of the project, else with the admin token. @throws {CommandError} Without a project or a credential. */
+export async function openProject(context: CliContext, options: ProjectOptions): Promise<ProjectSession> {
+  const project = options.project ?? context.environment.CALLWAY_PROJECT?.trim();
+  if (!project)
+    throw new CommandError(
+      EXIT.usage,
+      'Name the project with --project or CALLWAY_PROJECT; "callway project list" shows them.',
+    );
+  const key = options.key ?? context.environment.CALLWAY_KEY?.trim();
+  const connection = await connect(context, options.url, key || undefined);
+  return {
+    ...sessionOver(context, connection, options),
+    path: `/v1/projects/${encodeURIComponent(project)}`,
+  };
+}

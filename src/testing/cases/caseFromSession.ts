@@ -1,0 +1,192 @@
+import type { TestCaseInput, TestTurn, ToolMock } from '../../agents/testSuites/testCase.ts';
+import { invalid } from '../../base/errors.ts';
+import type { HistoryDetail } from '../../engine/history/historyStore.ts';
+import type { HistoryEvent, SessionMessage } from '../../engine/session/session.ts';
+import { BUILT_IN_DEFINITIONS } from '../../engine/tools/builtInTools.ts';
+import { parseArguments } from '../../engine/tools/toolRunner.ts';
+import type { RunCase } from '../runs/testRunStore.ts';
+import { maskPersonalData } from './maskPersonalData.ts';
+
+/** As in a test case. */
+const MAX_TURNS = 200;
+const MAX_MOCKS = 100;
+const MAX_TEXT_CHARACTERS = 20_000;
+const MAX_NAME_CHARACTERS = 128;
+/** A shorter pause on the phone is no hesitation. */
+const SHORTEST_PAUSE_MS = 1_500;
+const LONGEST_PAUSE_MS = 10_000;
+/** How fast a voice speaks. */
+const CHARACTERS_PER_SECOND = 15;
+const DIGITS = /^[0-9A-D*#]{1,64}$/;
+
+export interface CaseFromSession {
+  readonly name?: string | undefined;
+  /** Whether to mask personal data. */
+  readonly mask: boolean;
+}
+
+/**
+ * Makes a test case of a session: what the person said and pressed, and the results of its tools as mocks. It asserts that
+ * the same tools are called and the last node is reached.
+ *
+ * @throws {CallwayError} 400 where the person did nothing.
+ */
+export function caseFromSession(session: HistoryDetail, { name, mask }: CaseFromSession): TestCaseInput {
+  const { sessionId, channel } = session;
+  const steps = stepsOf(session);
+  if (steps.length === 0)
+    throw invalid(
+      'nothing_to_play',
+      'The person said nothing in this session, so that there is nothing to play',
+    );
+  const content = {
+    variables: initialVariables(session),
+    turns: steps.flatMap(({ turns }) => turns).slice(0, MAX_TURNS),
+    toolMocks: mocksOf(session.events),
+    assertions: assertionsOf(session.events),
+  };
+  const variables = asObject(session.variables);
+  return {
+    name: (name ?? `Session ${sessionId}`).slice(0, MAX_NAME_CHARACTERS),
+    description: null,
+    channel: channel === 'phone' ? 'phone' : 'chat',
+    persona: null,
+    allowRealTools: false,
+    phone: null,
+    ...(mask ? maskPersonalData(content, variables) : content),
+  };
+}
+
+/** A session to be played again as a chat, with the answers that it had. @throws {CallwayError} as {@link caseFromSession} */
+export function replayOf(session: HistoryDetail): RunCase {
+  const { turns, variables, toolMocks } = caseFromSession({ ...session, channel: 'chat' }, { mask: false });
+  const answers: { turn: number; said: string; answer: string }[] = [];
+  let turn = 0;
+  for (const step of stepsOf({ ...session, channel: 'chat' })) {
+    answers.push({ turn: turn + step.turns.length - 1, said: step.said, answer: step.answer });
+    turn += step.turns.length;
+  }
+  return {
+    testCaseId: null,
+    name: `Replay of ${session.sessionId}`.slice(0, MAX_NAME_CHARACTERS),
+    definition: {
+      channel: 'chat',
+      persona: null,
+      variables,
+      turns,
+      toolMocks,
+      allowRealTools: false,
+      phone: null,
+      assertions: [],
+      answers: answers.filter((one) => one.turn < MAX_TURNS),
+    },
+  };
+}
+
+/** What the person did at once, and what the agent answered. */
+interface Step {
+  readonly said: string;
+  answer: string;
+  readonly turns: TestTurn[];
+}
+
+function stepsOf({ channel, messages, events }: HistoryDetail): Step[] {
+  const pressed = events.filter(({ type }) => type === 'dtmf').map(({ data }) => String(data.digits));
+  const steps: Step[] = [];
+  let before: SessionMessage | undefined;
+  for (const message of messages) {
+    const { role, content, internal } = message;
+    const last = steps.at(-1);
+    if (internal || content === null || content === '') continue;
+    if (role === 'assistant' && last)
+      last.answer = last.answer === '' ? content : `${last.answer}\n${content}`;
+    if (role === 'user') {
+      const isPressed = DIGITS.test(content) && pressed[0] === content;
+      if (isPressed) pressed.shift();
+      const pause = channel === 'phone' ? pauseBetween(before, message) : [];
+      steps.push({ said: content, answer: '', turns: [...pause, turnOf(content, isPressed, before)] });
+    }
+    if (role !== 'tool') before = message;
+  }
+  return steps;
+}
+
+function turnOf(content: string, isPressed: boolean, before: SessionMessage | undefined): TestTurn {
+  if (isPressed) return { dtmf: content };
+  const say = content.slice(0, MAX_TEXT_CHARACTERS);
+  if (before?.role !== 'assistant' || !before.interrupted) return { say };
+  const heard = before.content?.length ?? 0;
+  return { interrupt: { afterMs: Math.round((heard / CHARACTERS_PER_SECOND) * 1000), say } };
+}
+
+function pauseBetween(before: SessionMessage | undefined, message: SessionMessage): TestTurn[] {
+  if (before?.role !== 'assistant') return [];
+  const spokenMs = ((before.content?.length ?? 0) / CHARACTERS_PER_SECOND) * 1000;
+  const waitMs = Math.round(Date.parse(message.at) - Date.parse(before.at) - spokenMs);
+  return waitMs < SHORTEST_PAUSE_MS ? [] : [{ waitMs: Math.min(waitMs, LONGEST_PAUSE_MS) }];
+}
+
+/** Without what was found out in the session. */
+function initialVariables({ variables, events }: HistoryDetail): Record<string, unknown> | null {
+  const set = new Set(events.filter(({ type }) => type === 'variable_set').map(({ data }) => data.name));
+  const initial = Object.entries(asObject(variables)).filter(([name]) => !set.has(name));
+  return initial.length === 0 ? null : Object.fromEntries(initial);
+}
+
+function mocksOf(events: readonly HistoryEvent[]): ToolMock[] {
+  const called = ownTools(events, 'tool_called');
+  const mocks: ToolMock[] = [];
+  for (const { data } of ownTools(events, 'tool_result')) {
+    const at = called.findIndex((call) => call.data.name === data.name);
+    const [call] = at < 0 ? [] : called.splice(at, 1);
+    const name = String(data.name);
+    const result = String(data.result ?? '').slice(0, MAX_TEXT_CHARACTERS);
+    const when = call && sameArguments(String(call.data.arguments ?? '{}'));
+    const answer =
+      data.ok === false ? { error: result.slice(0, 2000) || 'It failed' } : { result: fromJson(result) };
+    mocks.push({ name, ...(when ? { when } : {}), ...answer });
+  }
+  // The agent of another version may call it with other arguments: the last answer serves for these.
+  const last = new Map(mocks.map((mock) => [mock.name, mock]));
+  const others = [...last.values()].flatMap(({ when, ...mock }) => (when ? [mock] : []));
+  return [...mocks, ...others].slice(0, MAX_MOCKS);
+}
+
+function assertionsOf(events: readonly HistoryEvent[]): TestCaseInput['assertions'] {
+  const tools = new Set(ownTools(events, 'tool_called').map(({ data }) => String(data.name)));
+  const nodeId = events.findLast(({ type }) => type === 'node_entered')?.data.nodeId;
+  return [
+    ...[...tools].slice(0, 50).map((name) => ({ type: 'tool_called' as const, name })),
+    ...(typeof nodeId === 'string' ? [{ type: 'node_visited' as const, nodeId }] : []),
+  ];
+}
+
+/** Of the project's own tools: built-in ones work in a test too, and a client's are its own. */
+function ownTools(events: readonly HistoryEvent[], type: 'tool_called' | 'tool_result'): HistoryEvent[] {
+  return events.filter(
+    (event) =>
+      event.type === type &&
+      event.data.by !== 'caller' &&
+      !Object.hasOwn(BUILT_IN_DEFINITIONS, String(event.data.name)),
+  );
+}
+
+function sameArguments(text: string): Record<string, unknown> | undefined {
+  const scalars = Object.entries(parseArguments(text) ?? {}).filter(
+    ([, value]) => typeof value !== 'object' || value === null,
+  );
+  if (scalars.length === 0) return undefined;
+  return { and: scalars.map(([name, value]) => ({ '===': [{ var: name }, value] })) };
+}
+
+function fromJson(text: string): NonNullable<ToolMock['result']> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

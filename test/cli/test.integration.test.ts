@@ -1,0 +1,85 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCli } from '../../src/cli/program.ts';
+import { sharedGateway, type TestProject } from '../support/gateway.ts';
+
+const gateway = sharedGateway();
+let project: TestProject;
+let dir: string;
+beforeAll(async () => {
+  project = await gateway().createProject();
+  dir = await mkdtemp(join(tmpdir(), 'callway-suites-'));
+});
+afterAll(() => rm(dir, { recursive: true }));
+
+async function callway(...args: string[]) {
+  let output = '';
+  let errors = '';
+  const code = await runCli(['test', ...args], {
+    environment: {
+      CALLWAY_URL: gateway().url,
+      CALLWAY_PROJECT: project.id,
+      CALLWAY_KEY: project.developerKey,
+    },
+    fetch,
+    write: (text) => {
+      output += text;
+    },
+    writeError: (text) => {
+      errors += text;
+    },
+  });
+  return { code, output, errors };
+}
+
+test('Suites are written as files, pushed, changed, run and pulled', async () => {
+  const file = join(dir, 'before-each-release.yaml');
+  expect((await callway('init', '--dir', dir)).code).toBe(0);
+  expect((await callway('init', '--dir', dir)).errors).toContain('exists already');
+
+  const pushed = await callway('push', '--dir', dir);
+  expect(pushed).toMatchObject({ code: 0, output: 'Pushed Before each release: 1 cases.\n' });
+  const withIds = await readFile(file, 'utf8');
+  expect(withIds.match(/id: [0-9a-f-]{36}/g)).toHaveLength(2);
+
+  const junit = join(dir, 'junit.xml');
+  const html = join(dir, 'report.html');
+  const passed = await callway(
+    'run',
+    'Before each release',
+    '--repeat',
+    '2',
+    '--junit',
+    junit,
+    '--html',
+    html,
+  );
+  expect(passed).toMatchObject({ code: 0, output: expect.stringContaining('passed: 1 passed, 0 failed') });
+  expect(await readFile(junit, 'utf8')).toContain('tests="2" failures="0"');
+  expect(await readFile(html, 'utf8')).toContain('<!doctype html>');
+
+  await writeFile(file, withIds.replace('value: as an AI', 'value: hello'));
+  expect((await callway('push', '--dir', dir)).code).toBe(0);
+  const failed = await callway('run', 'Before each release', '--baseline', 'last');
+  expect(failed).toMatchObject({ code: 1, output: expect.stringContaining('1 newly failing') });
+  expect(failed.output).toContain('Greets the caller (1): not_said at turn 0: the agent said “hello”');
+
+  await rm(file);
+  expect((await callway('pull', '--dir', dir)).code).toBe(0);
+  expect((await readdir(dir)).filter((name) => name.endsWith('.yaml'))).toEqual(['before-each-release.yaml']);
+  expect(await readFile(file, 'utf8')).toContain('value: hello');
+});
+
+test.each([
+  [['run', 'nothing'], 1, 'There is no test suite "nothing"'],
+  [['run', 'x', '--repeat', 'many'], 64, 'It must be a whole number'],
+  [['push', 'nothing', '--dir', '.'], 1, 'There is no test suite "nothing"'],
+  [['run', 'x', '--key', 'dk_wrong'], 77, 'refuses this key'],
+])('%j is refused', async (args, code, message) => {
+  const answer = await callway(...args);
+
+  expect(answer.code).toBe(code);
+  expect(answer.errors).toContain(message);
+});
