@@ -32,6 +32,10 @@ const commands = {
     does: 'run all fault tests on real processes and print a table; arguments go to vitest',
     load: () => import('../commands/faults.mjs'),
   },
+  vendors: {
+    does: 'call a software phone through each scripted speech vendor; arguments go to vitest',
+    load: () => import('../commands/vendors.mjs'),
+  },
   mutate: {
     does: 'breaks a room in small ways and prints what its unit tests do not notice',
     load: () => import('../commands/mutate.mjs'),

@@ -12,6 +12,7 @@ const END_MS = 260;
 const LOUD = 500;
 const SYNTHESIS_RATE_HZ = 24_000;
 const ANSWER = 'You are welcome, goodbye for now.';
+const WORD = tone(SYNTHESIS_RATE_HZ, 1000, WORD_SAMPLES);
 const OPENAI_SPEECH = tone(SYNTHESIS_RATE_HZ, 1000, SYNTHESIS_RATE_HZ);
 
 /** Every speech vendor, at one address. */
@@ -116,11 +117,11 @@ function hear(socket: WebSocket, { greeting, turn, isAudio, finalize }: Hearing)
 
 function speak(socket: WebSocket, name: string): void {
   const vendor = SCRIPTED_VENDORS.find((one) => one.name === name);
-  vendor?.serve(socket, { onWords: (_id, _words, say) => say(), cancelled: [] });
+  vendor?.serve(socket, { onWords: (_id, _words, say) => say(), cancelled: [], sound: WORD });
 }
 
 function speakCustom(socket: WebSocket): void {
-  const word = Buffer.from(tone(SYNTHESIS_RATE_HZ, 1000, WORD_SAMPLES).buffer);
+  const word = Buffer.from(WORD.buffer);
   socket.on('message', (data: Buffer) => {
     const { type, id, text } = parsed(data) as { type: string; id: string; text?: string };
     if (type === 'text') for (const _word of text?.match(/\S+/g) ?? []) socket.send(word);

@@ -29,6 +29,8 @@ export interface VendorSpeech {
   /** Speaks the words, or not. @param id - As the vendor was told it. */
   onWords(id: string, words: readonly string[], say: () => void): void;
   readonly cancelled: string[];
+  /** The sound of each word, where it is not the code of its first letter. */
+  readonly sound?: Int16Array;
 }
 
 type Message = Readonly<Record<string, unknown>>;
@@ -38,7 +40,8 @@ const onMessage = (socket: WebSocket, listener: (message: Message) => void) =>
 const tell = (socket: WebSocket, message: object) => socket.send(JSON.stringify(message));
 const wordsOf = (text: unknown): string[] => String(text).match(/\S+/g) ?? [];
 
-function audioOf(words: readonly string[]): Buffer {
+function audioOf(words: readonly string[], sound?: Int16Array): Buffer {
+  if (sound) return Buffer.concat(words.map(() => Buffer.from(sound.buffer)));
   const samples = words.flatMap((word) => new Array<number>(WORD_SAMPLES).fill(word.charCodeAt(0)));
   return Buffer.from(Int16Array.from(samples).buffer);
 }
@@ -55,7 +58,7 @@ export const elevenLabs: ScriptedVendor = {
     url.startsWith('/v1/text-to-speech/') &&
     url.includes('/multi-stream-input?') &&
     url.includes('output_format=pcm_24000'),
-  serve(socket, { onWords, cancelled }) {
+  serve(socket, { onWords, cancelled, sound }) {
     const contexts = new Map<string, 'open' | 'flushed'>();
     onMessage(socket, ({ context_id, text, flush, close_context }) => {
       if (context_id === undefined) return;
@@ -82,7 +85,7 @@ export const elevenLabs: ScriptedVendor = {
           charStartTimesMs: starts,
           charDurationsMs: chars.map((char) => (char === ' ' ? 0 : WORD_MS)),
         };
-        const [first = Buffer.of(), rest = Buffer.of()] = split(audioOf(words));
+        const [first = Buffer.of(), rest = Buffer.of()] = split(audioOf(words, sound));
         tell(socket, { contextId, audio: first.toString('base64'), alignment });
         tell(socket, { contextId, audio: rest.toString('base64'), alignment: null });
       });
@@ -101,7 +104,7 @@ export const cartesia: ScriptedVendor = {
   create: createCartesiaTextToSpeech,
   isAuthorized: ({ headers, url }, key) =>
     headers['x-api-key'] === key && headers['cartesia-version'] !== undefined && url === '/tts/websocket',
-  serve(socket, { onWords, cancelled }) {
+  serve(socket, { onWords, cancelled, sound }) {
     const spoken = new Map<string, number>();
     onMessage(socket, (message) => {
       const id = String(message.context_id);
@@ -121,7 +124,7 @@ export const cartesia: ScriptedVendor = {
         const end = start.map((seconds) => seconds + WORD_MS / 1000);
         const base = { done: false, status_code: 206, context_id: id };
         tell(socket, { type: 'timestamps', ...base, word_timestamps: { words, start, end } });
-        for (const bytes of split(audioOf(words)))
+        for (const bytes of split(audioOf(words, sound)))
           tell(socket, { type: 'chunk', ...base, data: bytes.toString('base64'), step_time: 10 });
       });
     });
@@ -148,14 +151,14 @@ export const deepgram: ScriptedVendor = {
     url.startsWith('/v1/speak?') &&
     url.includes('encoding=linear16') &&
     url.includes('sample_rate=24000'),
-  serve(socket, { onWords, cancelled }) {
+  serve(socket, { onWords, cancelled, sound }) {
     let sequence = 0;
     tell(socket, { type: 'Metadata', request_id: 'r', model_name: 'm', model_version: '1', model_uuid: 'u' });
     onMessage(socket, ({ type, text }) => {
       if (type === 'Speak') {
         const words = wordsOf(text);
         onWords('text', words, () => {
-          for (const bytes of split(audioOf(words))) socket.send(bytes);
+          for (const bytes of split(audioOf(words, sound))) socket.send(bytes);
         });
       }
       if (type === 'Flush') tell(socket, { type: 'Flushed', sequence_id: sequence++ });

@@ -1,0 +1,99 @@
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import type { SpeechConfig } from '../../src/agents/speech/speechConfig.ts';
+import { table } from '../../src/cli/table.ts';
+import { parseWav } from '../../src/media/wav.ts';
+import { HEARD, serveVendors } from '../providers/support/vendorServer.ts';
+import { startBaresip } from '../sip/support/baresip.ts';
+import { requiresSipPeers } from '../support/skips.ts';
+import { concatSamples, synthesizeSpeech } from '../support/synthesizedSpeech.ts';
+import { encodeWav } from '../support/wavFile.ts';
+import { phoneInstallation } from './phone/support/installation.ts';
+import { newNumber, SLOW } from './phone/support/line.ts';
+import { soundSegments } from './phone/support/tones.ts';
+
+const RATE_HZ = 8000;
+/** Longer than any call: baresip hangs up at the end of its file. */
+const QUIET = new Int16Array(60 * RATE_HZ);
+const BETWEEN_TURNS_MS = 500;
+const KEY = 'key-of-the-vendors';
+
+/** One call for each recognizer, with every synthesizer among them. */
+const PAIRS: readonly (readonly [
+  NonNullable<SpeechConfig['recognition']>,
+  NonNullable<SpeechConfig['synthesis']>,
+])[] = [
+  [{ provider: 'deepgram' }, { provider: 'elevenlabs' }],
+  [{ provider: 'deepgram', model: 'nova-3' }, { provider: 'cartesia' }],
+  [{ provider: 'assemblyai' }, { provider: 'deepgram' }],
+  [{ provider: 'soniox' }, { provider: 'openai' }],
+  [{ provider: 'openai' }, { provider: 'custom' }],
+  [{ provider: 'openai', model: 'gpt-4o-transcribe' }, { provider: 'elevenlabs' }],
+  [{ provider: 'custom' }, { provider: 'cartesia' }],
+];
+
+const vendors = await serveVendors(KEY);
+const named = ['DEEPGRAM', 'ASSEMBLYAI', 'SONIOX', 'ELEVENLABS', 'CARTESIA', 'CUSTOM_STT', 'CUSTOM_TTS'];
+const installation = await phoneInstallation({
+  ...Object.fromEntries(
+    named.flatMap((name) => [
+      [`${name}_API_KEY`, KEY],
+      [`${name}_BASE_URL`, vendors.url],
+    ]),
+  ),
+  OPENAI_API_KEY: KEY,
+  OPENAI_BASE_URL: `${vendors.url}/v1`,
+  EMBEDDING_PROVIDER: 'local',
+});
+const rows: string[][] = [];
+afterAll(async () => {
+  await vendors.close();
+  const head = ['recognition', 'synthesis', 'heard', 'answer after ms', 'turns at the phone'];
+  process.stdout.write(`\n${table([head, ...rows])}\n`);
+});
+
+describe.concurrent('a baresip call', { ...requiresSipPeers, timeout: 120_000 }, () => {
+  test.for(PAIRS)(
+    'is heard by %o and answered by %o',
+    async ([recognition, synthesis], { onTestFinished }) => {
+      const toNumber = newNumber();
+      const phone = await startBaresip({
+        user: `+886${toNumber.slice(1)}`,
+        plays: encodeWav(QUIET, RATE_HZ),
+      });
+      onTestFinished(() => phone.close());
+      const line = await installation().makeLine({
+        trunks: [{ port: phone.port }],
+        agent: { speech: { recognition, synthesis } },
+      });
+      const call = await line.call({ toNumber });
+      const historyOf = async () => (await line.api('GET', `/session-history/${call.sessionId}`)).body;
+      const untilMessages = (count: number) =>
+        vi.waitFor(async () => expect((await historyOf()).messages).toHaveLength(count), SLOW);
+      await untilMessages(1);
+      const words = await synthesizeSpeech(HEARD, RATE_HZ, 'slt');
+      await phone.play(encodeWav(concatSamples([words, QUIET]), RATE_HZ));
+      await untilMessages(3);
+      await phone.hangUp();
+      await line.waitForEnd(call);
+      const { messages, events } = await historyOf();
+      const [, said, answer] = messages;
+      expect(said).toMatchObject({ content: HEARD, speech: { recognition: recognition.provider } });
+      expect(answer.speech).toEqual({ synthesis: synthesis.provider });
+      const troubles = events.filter(({ type }: { type: string }) =>
+        ['error', 'provider_fallback'].includes(type),
+      );
+      expect(troubles).toEqual([]);
+      const { samples } = parseWav(await phone.recorded());
+      const turns = soundSegments(samples, RATE_HZ, BETWEEN_TURNS_MS);
+      expect(turns.length).toBe(2);
+      const name = [recognition.provider, recognition.model].filter(Boolean).join(' ');
+      rows.push([
+        name,
+        synthesis.provider ?? '',
+        said.content,
+        String(answer.latencyMs),
+        String(turns.length),
+      ]);
+    },
+  );
+});
