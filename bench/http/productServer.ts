@@ -66,6 +66,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     settings: {
       serves: ['api', 'audioStreams'],
       modelNames: [],
+      knownProviders: { configured: new Set(), recognition: 'local', synthesis: 'local', chat: 'local' },
       publicUrl: () => 'http://127.0.0.1',
       trustProxy: false,
       corsOrigins: [],

@@ -21,6 +21,7 @@ import type { UsageStore } from '../agents/accounts/usage.ts';
 import type { AgentStore, McpServerStore, PathwayStore, ToolStore } from '../agents/agentStores.ts';
 import type { McpServers } from '../agents/mcp/mcpServers.ts';
 import type { PathwayChecker } from '../agents/pathway/pathwayChecker.ts';
+import type { KnownProviders } from '../agents/pathway/review/providers.ts';
 import type { PatternMatcher, SchemaChecker } from '../agents/schemaChecker.ts';
 import type { ProviderCredentialStore } from '../agents/speech/providerCredentials.ts';
 import type { VoiceCatalog } from '../agents/speech/voiceCatalog.ts';
@@ -188,6 +189,8 @@ export interface HttpSettings {
   readonly serves: readonly ('api' | 'audioStreams')[];
   /** As `GET …/models` lists them. */
   readonly modelNames: readonly string[];
+  /** The installation's. */
+  readonly knownProviders: KnownProviders;
   readonly publicUrl: () => string;
   /** False, a number of proxies, or the addresses of the proxies (CIDRs); the client's is the first other one from the right. */
   readonly trustProxy: false | number | string[];

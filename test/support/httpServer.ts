@@ -134,6 +134,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     settings: {
       serves: ['api', 'audioStreams'],
       modelNames: ['scripted-model', 'vendor/large'],
+      knownProviders: { configured: new Set(), recognition: 'local', synthesis: 'local', chat: 'local' },
       publicUrl: () => 'http://callway.test',
       trustProxy: false,
       corsOrigins: ['https://app.example'],

@@ -11,7 +11,7 @@ import { startMetricsServer } from '../node/metricsServer.ts';
 import type { NodeContext } from '../node/node.ts';
 import { databaseDependency, redisDependency } from '../node/stores.ts';
 import { measureSurroundings } from '../node/surroundings.ts';
-import { buildSpeechProviders, buildVoiceCatalog } from '../services/providers.ts';
+import { buildSpeechProviders, buildVoiceCatalog, knownProviders } from '../services/providers.ts';
 import type { Services } from '../services/services.ts';
 import { shownSettings } from '../settings/describe.ts';
 
@@ -84,6 +84,7 @@ function httpSettings(
   return {
     serves: servedRoutes(config.ROLES),
     modelNames: [...new Set([models.smart, models.balance, models.turbo])],
+    knownProviders: knownProviders(config),
     publicUrl,
     trustProxy: config.TRUST_PROXY,
     corsOrigins: config.CORS_ORIGINS,

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { KnownProviders } from '../../agents/pathway/review/providers.ts';
 import type { ProviderCredentialStore } from '../../agents/speech/providerCredentials.ts';
 import type { VoiceCatalog } from '../../agents/speech/voiceCatalog.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -18,7 +19,11 @@ import {
   LOCAL_EMBEDDING_MODEL,
 } from '../../providers/ports/embedder.ts';
 import type { ProviderMetrics } from '../../providers/ports/metrics.ts';
-import { DEFAULT_CHAT_MODELS } from '../../providers/ports/providerNames.ts';
+import {
+  CREDENTIAL_NAMES,
+  type CredentialName,
+  DEFAULT_CHAT_MODELS,
+} from '../../providers/ports/providerNames.ts';
 import type { Recognizer } from '../../providers/ports/recognizer.ts';
 import { isStreaming } from '../../providers/ports/recognizer.ts';
 import type { StreamingSpeechToText } from '../../providers/ports/streamingSpeechToText.ts';
@@ -268,6 +273,20 @@ function resilient(
     onFallback: (from, to, err) =>
       logger.warn({ err, from, to }, 'speech recognition lost, connecting again'),
   });
+}
+
+/** The providers that the settings name, and those that they have credentials for. */
+export function knownProviders(config: Config): KnownProviders {
+  const isConfigured = (name: CredentialName) => {
+    const { apiKey, baseUrl } = credentialsOf(config, name.toUpperCase());
+    return apiKey !== undefined || baseUrl !== undefined;
+  };
+  return {
+    configured: new Set(CREDENTIAL_NAMES.filter(isConfigured)),
+    recognition: config.STT_PROVIDER,
+    synthesis: config.TTS_PROVIDER,
+    chat: config.CHAT_PROVIDER,
+  };
 }
 
 /** From the settings `<PREFIX>_API_KEY` and `<PREFIX>_BASE_URL`. */

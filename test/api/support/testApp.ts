@@ -84,6 +84,7 @@ export async function createTestApp(
     settings: {
       serves: ['api', 'audioStreams'],
       modelNames: [],
+      knownProviders: { configured: new Set(), recognition: 'local', synthesis: 'local', chat: 'local' },
       publicUrl: () => 'http://127.0.0.1',
       trustProxy: false,
       corsOrigins: [],

@@ -25,7 +25,12 @@ export type ProblemCode =
   | 'wrong_arguments'
   | 'vanished_tool'
   | 'unknown_variable'
-  | 'required_variable_not_asked';
+  | 'required_variable_not_asked'
+  | 'provider_without_credentials'
+  | 'wrong_option'
+  | 'keyterms_ignored'
+  | 'voice_missing'
+  | 'language_not_told';
 
 /** A finding of a pathway review. */
 export interface Problem extends ErrorDetail {

@@ -10,6 +10,7 @@ import { type DeadEdge, findDeadEdges } from './deadEdges.ts';
 import { findDeadEnds } from './deadEnds.ts';
 import { findCutLines } from './interruptions.ts';
 import type { Problem } from './problem.ts';
+import { findProviderProblems, type KnownProviders } from './providers.ts';
 import { findSilentEdges } from './silentEdges.ts';
 import { findToolProblems, findVanishedTools } from './toolUse.ts';
 import { findUnaskedVariables, findUnknownVariables } from './variables.ts';
@@ -27,6 +28,8 @@ export interface ReviewOptions extends KnownNames {
   readonly toolNames?: ReadonlyMap<string, string>;
   /** Ids of tools that their MCP servers no longer list. */
   readonly vanishedTools?: ReadonlySet<string>;
+  /** Without them, choices of providers are not reviewed. */
+  readonly providers?: KnownProviders;
   /** Whose templates and required variables are reviewed too. */
   readonly agent?: AgentConfig;
 }
@@ -45,13 +48,14 @@ export function reviewInput(input: unknown, options: ReviewOptions): Review {
 export function reviewPathway(pathway: Pathway, options: ReviewOptions): Review {
   const graph = createGraph(pathway);
   const deadEdges = [...findDeadEdges(graph), ...findSilentEdges(graph)];
-  const { variables, toolNames = new Map(), vanishedTools = new Set(), agent } = options;
+  const { variables, toolNames = new Map(), vanishedTools = new Set(), agent, providers } = options;
   const problems = [
     ...checkStructure(pathway, options).map((error): Problem => ({ severity: 'error', ...error })),
     ...reviewPaths(graph, deadEdges, locatorOf(pathway)),
     ...findVanishedTools(pathway, vanishedTools, toolNames),
     ...(variables ? findUnknownVariables(pathway, variables, toolNames) : []),
     ...(agent ? [...findUnaskedVariables(graph, agent.variableConfigs), ...reviewAgent(agent)] : []),
+    ...(agent && providers ? findProviderProblems(pathway, agent, providers) : []),
   ].map((problem) => withId(problem, pathway));
   return { valid: problems.every((problem) => problem.severity !== 'error'), problems };
 }

@@ -2,6 +2,7 @@ import type { FastifyReply, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
 import type { StoredPathway } from '../../../agents/agentStores.ts';
 import { editPathway, findPathway, knownNames } from '../../../agents/pathway/editPathway.ts';
+import type { KnownProviders } from '../../../agents/pathway/review/providers.ts';
 import type { ReviewOptions } from '../../../agents/pathway/review/review.ts';
 import { pathwaySchema } from '../../../agents/pathway/schema/pathwaySchema.ts';
 import { checkTools, requireValidStructure } from '../../../agents/pathway/structure.ts';
@@ -118,7 +119,7 @@ function graphRoutes(app: App, { storage, clock, pathways }: HttpDeps): void {
   );
 }
 
-function reviewRoute(app: App, { storage: { stores }, mcpServers, pathways }: HttpDeps): void {
+function reviewRoute(app: App, { storage: { stores }, settings, mcpServers, pathways }: HttpDeps): void {
   app.post(
     `${PATH}/validate`,
     {
@@ -137,7 +138,7 @@ function reviewRoute(app: App, { storage: { stores }, mcpServers, pathways }: Ht
     },
     async ({ params: { projectId }, body }) => {
       mcpServers.refreshStale(projectId);
-      const names = await reviewNames(stores, projectId);
+      const names = await reviewNames(stores, projectId, settings.knownProviders);
       const graph = isEmpty(body) ? (await findPathway(stores, projectId)).graph : graphOf(body);
       const { valid, problems } = await pathways.reviewPathway(projectId, graph, names);
       return { valid, problems: [...problems] };
@@ -146,12 +147,17 @@ function reviewRoute(app: App, { storage: { stores }, mcpServers, pathways }: Ht
 }
 
 /** What the project sets and has outside of its pathway. */
-async function reviewNames(stores: Stores, projectId: string): Promise<ReviewOptions> {
+async function reviewNames(
+  stores: Stores,
+  projectId: string,
+  installed: KnownProviders,
+): Promise<ReviewOptions> {
   const page = { limit: MAX_LIST_LIMIT, offset: 0 };
-  const [known, record, tools, numbers, trunks] = await Promise.all([
+  const [known, record, tools, credentials, numbers, trunks] = await Promise.all([
     knownNames(stores, projectId),
     stores.agents.find(projectId),
     stores.tools.all(projectId),
+    stores.providerCredentials.all(projectId),
     stores.phoneNumbers.list(projectId, page),
     stores.trunks.list(projectId, page),
   ]);
@@ -164,7 +170,16 @@ async function reviewNames(stores: Stores, projectId: string): Promise<ReviewOpt
   const toolNames = new Map(tools.map(({ id, name }) => [id, name]));
   const vanished = tools.filter((tool) => isMcpTool(tool) && !tool.mcp.available).map(({ id }) => id);
   const vanishedTools = new Set(vanished);
-  return { ...known, agent: record.config, toolNames, vanishedTools, variables: new Set(variables) };
+  const configured = new Set([...installed.configured, ...credentials.map(({ name }) => name)]);
+  const providers = { ...installed, configured };
+  return {
+    ...known,
+    agent: record.config,
+    toolNames,
+    vanishedTools,
+    variables: new Set(variables),
+    providers,
+  };
 }
 
 function versionRoutes(app: App, deps: HttpDeps): void {

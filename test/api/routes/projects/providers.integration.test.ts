@@ -166,6 +166,24 @@ test('A preview says the text as speech wants it, else the agent', async () => {
   expect(await say({ text: 'Hai', speech: inJapanese })).toMatchObject({ voice: 'yui', language: 'ja' });
 });
 
+test('A review warns of a provider without credentials until the project has some', async () => {
+  const project = await gateway().createProject();
+  const agent = { speech: { recognition: { provider: 'soniox' } }, chat: { endpoint: 'anthropic' } };
+  await gateway().api('PATCH', `${project.path}/agent`, { key: project.developerKey, body: agent });
+  const paths = async () => {
+    const { body } = await gateway().api('POST', `${project.path}/pathway/validate`, {
+      key: project.developerKey,
+    });
+    return body.problems.flatMap((one: { code: string; path: string }) =>
+      one.code === 'provider_without_credentials' ? [one.path] : [],
+    );
+  };
+  expect(await paths()).toEqual(['/agent/speech/recognition/provider', '/agent/chat/endpoint']);
+  await send(project, 'PUT', '/soniox', { body: { apiKey: KEY } });
+  await send(project, 'PUT', '/anthropic', { body: { apiKey: KEY } });
+  expect(await paths()).toEqual([]);
+});
+
 const LONG = [{ word: 'a', say: 'aaaaaaaaaa' }];
 test.each([
   [400, 'invalid_request', { text: '' }],

@@ -1,0 +1,174 @@
+import { matchLanguage } from '../../../base/languageCode.ts';
+import { jsonPointer } from '../../../base/validation.ts';
+import {
+  type ChatEndpoint,
+  type CredentialName,
+  credentialName,
+  type RecognitionProvider,
+  type SynthesisProvider,
+} from '../../../providers/ports/providerNames.ts';
+import { isLiveModel, recognitionOptions, synthesisOptions } from '../../../providers/ports/vendorOptions.ts';
+import type { AgentConfig } from '../../agentConfig.ts';
+import { type ChatConfig, chatChoices, chatOf } from '../../chat/chatConfig.ts';
+import {
+  type RecognitionChoice,
+  type SpeechConfig,
+  type SynthesisChoice,
+  speechOf,
+  wrongOptions,
+} from '../../speech/speechConfig.ts';
+import type { Pathway } from '../schema/pathwaySchema.ts';
+import type { Problem } from './problem.ts';
+
+/** What the installation and the project have of providers. */
+export interface KnownProviders {
+  /** Those that have credentials. */
+  readonly configured: ReadonlySet<CredentialName>;
+  /** Where neither agent nor node names one. */
+  readonly recognition: RecognitionProvider;
+  readonly synthesis: SynthesisProvider;
+  readonly chat: ChatEndpoint;
+}
+
+type Path = readonly PropertyKey[];
+
+/** Choices of agent and nodes that cannot work, and would leave the call to the next provider or to the settings. */
+export function findProviderProblems(
+  { nodes }: Pathway,
+  agent: Pick<AgentConfig, 'speech' | 'chat'>,
+  known: KnownProviders,
+): Problem[] {
+  const ofAgent = [
+    ...speechProblems(agent.speech ?? {}, ['agent', 'speech'], known),
+    ...chatProblems(agent.chat ?? {}, ['agent', 'chat'], known),
+  ];
+  const told = new Set(ofAgent.map(({ message }) => message));
+  const ofNodes = nodes.flatMap(({ data }, index) => [
+    ...(data.speech
+      ? speechProblems(speechOf(agent.speech, data.speech), ['nodes', index, 'data', 'speech'], known)
+      : []),
+    ...(data.chat
+      ? chatProblems(chatOf(agent.chat, data.chat), ['nodes', index, 'data', 'chat'], known)
+      : []),
+  ]);
+  return [...ofAgent, ...ofNodes.filter(({ message }) => !told.has(message))];
+}
+
+function speechProblems(speech: SpeechConfig, path: Path, known: KnownProviders): Problem[] {
+  const { recognition = {}, synthesis = {}, voices = {}, fallback } = speech;
+  const heardBy = [
+    ['recognition', recognition] as const,
+    ...(fallback?.recognition ?? []).map((entry, at) => [`fallback/recognition/${at}`, entry] as const),
+  ];
+  const spokenBy = [
+    ['synthesis', synthesis] as const,
+    ...Object.entries(voices).map(([tag, voice]) => [`voices/${tag}`, voice] as const),
+    ...(fallback?.synthesis ?? []).map((entry, at) => [`fallback/synthesis/${at}`, entry] as const),
+  ];
+  return [
+    ...heardBy.flatMap(([place, choice]) =>
+      recognitionProblems(choice, [...path, ...place.split('/')], known),
+    ),
+    ...spokenBy.flatMap(([place, choice]) =>
+      synthesisProblems(choice, [...path, ...place.split('/')], known),
+    ),
+    ...languageProblems(speech, path, known),
+  ];
+}
+
+function recognitionProblems(choice: RecognitionChoice, path: Path, known: KnownProviders): Problem[] {
+  const { provider = known.recognition, model, keyterms = [], options } = choice;
+  const schema = recognitionOptions(provider, model, options);
+  return [
+    ...credentialProblems('stt', choice.provider, path, known),
+    ...optionProblems(provider, options && wrongOptions(provider, schema, options), path),
+    ...(keyterms.length > 0 && !takesKeyterms(provider, choice)
+      ? [
+          warning('keyterms_ignored', `${provider} takes no keyterms here; they have no effect`, [
+            ...path,
+            'keyterms',
+          ]),
+        ]
+      : []),
+  ];
+}
+
+function synthesisProblems(choice: SynthesisChoice, path: Path, known: KnownProviders): Problem[] {
+  const { provider = known.synthesis, options } = choice;
+  return [
+    ...credentialProblems('tts', choice.provider, path, known),
+    ...optionProblems(provider, options && wrongOptions(provider, synthesisOptions(provider), options), path),
+  ];
+}
+
+function chatProblems(chat: ChatConfig, path: Path, known: KnownProviders): Problem[] {
+  return chatChoices(chat).flatMap(({ endpoint }, at) =>
+    credentialProblems('chat', endpoint, at === 0 ? path : [...path, 'fallback', at - 1], known, 'endpoint'),
+  );
+}
+
+/** Only of what is named: a start refuses settings without credentials. */
+function credentialProblems(
+  kind: Parameters<typeof credentialName>[0],
+  provider: Parameters<typeof credentialName>[1] | undefined,
+  path: Path,
+  { configured }: KnownProviders,
+  field = 'provider',
+): Problem[] {
+  const name = provider && credentialName(kind, provider);
+  if (!name || configured.has(name)) return [];
+  const message = `${provider} has no credentials here; PUT …/providers/${name}, or set ${name.toUpperCase()}_API_KEY`;
+  return [warning('provider_without_credentials', message, [...path, field])];
+}
+
+function optionProblems(
+  provider: string,
+  issues: ReturnType<typeof wrongOptions> = [],
+  path: Path = [],
+): Problem[] {
+  return issues.map((issue) =>
+    warning('wrong_option', `${issue.path.join('.')} of ${provider}: ${issue.message}`, [
+      ...path,
+      'options',
+      ...issue.path,
+    ]),
+  );
+}
+
+function languageProblems(speech: SpeechConfig, path: Path, known: KnownProviders): Problem[] {
+  const { languages = [], voices = {}, recognition = {}, synthesis = {} } = speech;
+  const [provider, speaker] = [
+    recognition.provider ?? known.recognition,
+    synthesis.provider ?? known.synthesis,
+  ];
+  const tags = Object.keys(voices);
+  const voiceless = languages.filter((language) => matchLanguage(language, tags) === undefined);
+  const needsVoices = tags.length > 0 || (languages.length > 1 && ['deepgram', 'local'].includes(speaker));
+  const problems = needsVoices
+    ? voiceless.map((language) =>
+        warning('voice_missing', `${language} has no voice of its own; add it to voices`, [
+          ...path,
+          'voices',
+        ]),
+      )
+    : [];
+  if (languages.length < 2 || tellsLanguages(provider, recognition)) return problems;
+  const message = `${provider} does not tell which language is spoken, so that the conversation stays in one`;
+  return [...problems, warning('language_not_told', message, [...path, 'languages'])];
+}
+
+function takesKeyterms(provider: RecognitionProvider, { model, options }: RecognitionChoice): boolean {
+  if (provider === 'local') return false;
+  return provider !== 'openai' || options?.batch === true || !isLiveModel(model);
+}
+
+/** Nova's older models hear one language. */
+function tellsLanguages(provider: RecognitionProvider, { model }: RecognitionChoice): boolean {
+  if (provider === 'deepgram')
+    return model === undefined || model.startsWith('nova-3') || model.startsWith('flux-general-multi');
+  return provider !== 'openai' && provider !== 'local';
+}
+
+function warning(code: Problem['code'], message: string, path: Path): Problem {
+  return { severity: 'warning', code, message, path: jsonPointer(path) };
+}
