@@ -113,7 +113,8 @@ type Issue = { readonly path: PropertyKey[]; readonly message: string };
 export function wrongOptions(provider: string, schema: z.ZodType, options: unknown): Issue[] {
   const { error } = schema.safeParse(options);
   return (error?.issues ?? []).flatMap((issue): Issue[] => {
-    if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, message: issue.message }];
+    if (issue.code !== 'unrecognized_keys')
+      return [{ path: issue.path, message: `is wrong: ${issue.message}` }];
     return issue.keys.map((key) => ({ path: [...issue.path, key], message: `is no option of ${provider}` }));
   });
 }
@@ -136,7 +137,7 @@ function refuseUnknownSynthesisOptions(
 
 function refuse(issues: readonly Issue[], context: z.core.$RefinementCtx): void {
   for (const { path, message } of issues)
-    context.addIssue({ code: 'custom', path: ['options', ...path], message });
+    context.addIssue({ code: 'custom', path: ['options', ...path], message: `{field} ${message}` });
 }
 
 export type SpeechConfig = z.infer<typeof speech>;

@@ -13,7 +13,10 @@ test.each([
     { recognition: { provider: 'deepgram', options: { smart_format: true } } },
     'smart_format is no option of deepgram',
   ],
-  [{ recognition: { provider: 'deepgram', options: { eot_threshold: 7 } } }, 'eot_threshold Too big'],
+  [
+    { recognition: { provider: 'deepgram', options: { eot_threshold: 7 } } },
+    'eot_threshold is wrong: Too big',
+  ],
   [
     { recognition: { provider: 'openai', options: { batch: true, delay: 'low' } } },
     'delay is no option of openai',
@@ -25,7 +28,7 @@ test.each([
   ],
 ])('Options are those of their provider: %j', (config, expected) => {
   const [issue] = speech.safeParse(config).error?.issues ?? [];
-  const found = issue && `${String(issue.path.at(-1))} ${issue.message}`;
+  const found = issue?.message.replace('{field}', String(issue.path.at(-1)));
   if (expected === undefined) expect(found).toBeUndefined();
   else expect(found).toContain(expected);
 });

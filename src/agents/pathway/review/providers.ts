@@ -81,7 +81,7 @@ function recognitionProblems(choice: RecognitionChoice, path: Path, known: Known
   const schema = recognitionOptions(provider, model, options);
   return [
     ...credentialProblems('stt', choice.provider, path, known),
-    ...optionProblems(provider, options && wrongOptions(provider, schema, options), path),
+    ...optionProblems(options && wrongOptions(provider, schema, options), path),
     ...(keyterms.length > 0 && !takesKeyterms(provider, choice)
       ? [
           warning('keyterms_ignored', `${provider} takes no keyterms here; they have no effect`, [
@@ -97,7 +97,7 @@ function synthesisProblems(choice: SynthesisChoice, path: Path, known: KnownProv
   const { provider = known.synthesis, options } = choice;
   return [
     ...credentialProblems('tts', choice.provider, path, known),
-    ...optionProblems(provider, options && wrongOptions(provider, synthesisOptions(provider), options), path),
+    ...optionProblems(options && wrongOptions(provider, synthesisOptions(provider), options), path),
   ];
 }
 
@@ -121,17 +121,9 @@ function credentialProblems(
   return [warning('provider_without_credentials', message, [...path, field])];
 }
 
-function optionProblems(
-  provider: string,
-  issues: ReturnType<typeof wrongOptions> = [],
-  path: Path = [],
-): Problem[] {
-  return issues.map((issue) =>
-    warning('wrong_option', `${issue.path.join('.')} of ${provider}: ${issue.message}`, [
-      ...path,
-      'options',
-      ...issue.path,
-    ]),
+function optionProblems(issues: ReturnType<typeof wrongOptions> | undefined, path: Path): Problem[] {
+  return (issues ?? []).map((issue) =>
+    warning('wrong_option', `${issue.path.join('.')} ${issue.message}`, [...path, 'options', ...issue.path]),
   );
 }
 

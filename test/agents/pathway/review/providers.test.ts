@@ -40,7 +40,7 @@ test.each([
   [{ recognition: { options: { eot_threshold: 0.7 } } }, undefined],
   [
     { recognition: { options: { smart_format: true } } },
-    `wrong_option ${AGENT}/recognition/options/smart_format smart_format of deepgram: is no option of deepgram`,
+    `wrong_option ${AGENT}/recognition/options/smart_format smart_format is no option of deepgram`,
   ],
   [{ synthesis: { options: { stability: 1 } } }, `wrong_option ${AGENT}/synthesis/options/stability`],
   [{ recognition: { keyterms: ['Ana'] } }, undefined],
