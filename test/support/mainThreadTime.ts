@@ -27,8 +27,8 @@ export async function longestTaskMs(work: () => Promise<unknown>): Promise<numbe
   }
 }
 
-/** Linux counts the time of each thread; elsewhere that of the process has to do. */
-function threadTime(): () => number {
+/** @returns Reads the processor time of this thread in ms; where the system does not count it, that of the process. */
+export function threadTime(): () => number {
   try {
     const file = `/proc/${readlinkSync('/proc/thread-self')}/schedstat`;
     const read = () => Number(readFileSync(file, 'utf8').split(' ', 1)[0]) / 1_000_000;

@@ -1,0 +1,13 @@
+import { parentPort, workerData } from 'node:worker_threads';
+
+// A thread that sends each of its requests over and over, until it is told to stop.
+let isStopped = false;
+parentPort?.once('message', () => {
+  isStopped = true;
+});
+await Promise.all(
+  workerData.map(async (/** @type {{ url: string }} */ { url, ...request }) => {
+    while (!isStopped) await (await fetch(url, request)).arrayBuffer();
+  }),
+);
+process.exit();
