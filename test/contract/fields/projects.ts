@@ -26,7 +26,7 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
         'infra/postgres/retention.integration.test.ts › of deliveries, with sessions for %s days and %j, is %i days',
       'retentionDays.traces': 'infra/postgres/retention.integration.test.ts › of traces leaves the call',
       'retentionDays.tests':
-        'api/routes/projects/projects.integration.test.ts › keep what retentionDays says, of which historyRetentionDays is the older name of sessions',
+        'infra/postgres/retention.integration.test.ts › of test runs takes their sessions along, which outlive other ones: %j',
       reportUsage: 'api/chat/chatCompletions.test.ts › is reported when the project is set to',
       'callLimits.allowedPrefixes': 'calls/limits/destinations.test.ts › %s',
       'callLimits.blockedPrefixes': 'calls/limits/destinations.test.ts › %s',

@@ -65,6 +65,32 @@ describe.each(databases)('Retention on the $name database', ({ open }) => {
     expect(await count('session_messages')).toBe(0);
   });
 
+  test.each([
+    [{}, 30],
+    [{ tests: 2 }, 2],
+  ])('of test runs takes their sessions along, which outlive other ones: %j', async (retentionDays, days) => {
+    const world = await sessionWorld(opened.database, { historyRetentionDays: 1, retentionDays });
+    const { instanceId } = await ended(world);
+    await finishWebhooks();
+    await opened.database.query('UPDATE session_history SET is_test = true');
+    await opened.database.query(
+      `INSERT INTO test_runs (id, project_id, name, status, version, repeat, concurrency, seed, release_id, plays,
+         created_at)
+       VALUES ($1, $2, 'run', 'passed', 'live', 1, 4, 1, 'release', 1, $3)`,
+      [instanceId, world.projectId, BEGIN],
+    );
+    await opened.database.query(
+      `INSERT INTO test_plays (run_id, number, position, index, seed, channel, status, instance_id)
+       VALUES ($1, 0, 0, 0, 1, 'chat', 'passed', $1)`,
+      [instanceId],
+    );
+
+    expect(await expire('sessions', days * DAY_MS)).toBe(0);
+    expect(await expire('tests', days * DAY_MS - 1)).toBe(0);
+    expect(await expire('tests', days * DAY_MS)).toBe(1);
+    expect(await count('session_history')).toBe(0);
+  });
+
   test('goes on in batches until it is asked to stop', async () => {
     const { projectId } = await sessionWorld(opened.database);
     await opened.database.query(

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest';
+import type { Played } from '../../../src/testing/play/playChat.ts';
+import { type LaneDeps, runLane } from '../../../src/testing/runs/runLane.ts';
+import type { ClaimedPlay, PlayResult, TestRunStore } from '../../../src/testing/runs/testRunStore.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+
+const LANE = { runId: 'run', lane: 'chat-0', channel: 'chat' } as const;
+const PLAYED: Played = {
+  observation: { exchanges: [], variables: {}, endedBy: 'caller' },
+  verdicts: [{ type: 'contains', passed: true, seen: 'x'.repeat(50_000) }],
+  session: undefined,
+};
+
+function lane(plays: number, play: LaneDeps['play'], claim: { attempt?: number; isFull?: boolean } = {}) {
+  const clock = createSimulatedClock();
+  const saved: { status: string; result: PlayResult }[] = [];
+  const events: string[] = [];
+  let left = plays;
+  const state = { isCanceled: false };
+  const refuse = () => Promise.reject(new Error('not expected'));
+  const testRuns: TestRunStore = {
+    casesOf: refuse,
+    insert: refuse,
+    trim: refuse,
+    find: refuse,
+    list: refuse,
+    cancel: refuse,
+    unfinished: refuse,
+    keepSession: refuse,
+    async claim() {
+      if (claim.isFull) return 'wait';
+      left -= 1;
+      return left < 0 ? undefined : claimed(claim.attempt ?? 1);
+    },
+    async saveResult(_play, status, result) {
+      saved.push({ status, result });
+      return true;
+    },
+    async release() {
+      events.push('released');
+    },
+    finish: async () => (left === 0 ? 'passed' : undefined),
+    isCanceled: async () => state.isCanceled,
+  };
+  const stopping = new AbortController();
+  const deps: LaneDeps = {
+    testRuns,
+    releases: { find: async () => ({}) as never },
+    play,
+    clock,
+    makeId: () => 'id',
+    onEnded: (_run, _project, status) => void events.push(`ended ${status}`),
+    onError: (_error, what) => void events.push(what),
+  };
+  return { clock, saved, events, state, stopping, run: () => runLane(deps, LANE, stopping.signal) };
+}
+
+function claimed(attempt: number): ClaimedPlay {
+  const definition = { answers: undefined };
+  const run = { id: 'run', projectId: 'p', releaseId: 'r', version: 'live' };
+  return { run, number: 0, seed: 1, attempt, definition } as unknown as ClaimedPlay;
+}
+
+/** Goes on until the signal is aborted. */
+const endless: LaneDeps['play'] = (_wanted, signal) =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+
+describe('A lane', () => {
+  test('plays what is left, and ends the run', async () => {
+    const { run, saved, events } = lane(3, async () => PLAYED);
+
+    expect(await run()).toBeUndefined();
+    expect(saved.map(({ status }) => status)).toEqual(['passed', 'passed', 'passed']);
+    expect(events).toEqual(['ended passed']);
+  });
+
+  test('goes to the end of the queue after a second, and waits while its project plays enough', async () => {
+    const busy = lane(9, async () => {
+      busy.clock.advance(600);
+      return PLAYED;
+    });
+
+    expect(await busy.run()).toEqual({ afterMs: 0 });
+    expect(busy.saved).toHaveLength(2);
+    expect(await lane(1, async () => PLAYED, { isFull: true }).run()).toEqual({ afterMs: 500 });
+  });
+
+  test('cuts what was seen', async () => {
+    const { run, saved } = lane(1, async () => PLAYED);
+
+    await run();
+
+    expect(String(saved[0]?.result.verdicts[0]?.seen)).toHaveLength(1000);
+  });
+
+  test('gives its play back when the node stops', async () => {
+    const { run, saved, events, stopping } = lane(1, endless);
+    const running = run();
+    await new Promise(setImmediate);
+
+    stopping.abort(new Error('the service is stopping'));
+
+    await running.catch(() => undefined);
+    expect(saved).toEqual([]);
+    expect(events[0]).toBe('released');
+  });
+
+  test.each([
+    ['the run is canceled', 1_000, 'The run was canceled'],
+    ['it takes too long', 600_000, 'It took longer than 10 minutes'],
+  ])('stops a play when %s', async (_why, afterMs, error) => {
+    const { run, saved, clock, state } = lane(1, endless);
+    state.isCanceled = afterMs === 1_000;
+    const running = run();
+    await new Promise(setImmediate);
+
+    clock.advance(afterMs);
+
+    await running;
+    expect(saved).toMatchObject([{ status: 'error', result: { error } }]);
+  });
+
+  test('gives up a play whose nodes have failed three times', async () => {
+    const { run, saved } = lane(1, () => Promise.reject(new Error('not played')), { attempt: 4 });
+
+    await run();
+
+    expect(saved).toMatchObject([
+      { status: 'error', result: { error: expect.stringContaining('node failed') } },
+    ]);
+  });
+
+  test('keeps what failed to itself', async () => {
+    const { run, saved, events } = lane(1, () => Promise.reject(new Error('password=1')));
+
+    await run();
+
+    expect(saved).toMatchObject([{ status: 'error', result: { error: 'Internal error' } }]);
+    expect(events).toContain('test case not played');
+  });
+});
