@@ -245,8 +245,8 @@ export function closedBy(name: string, code: number, reason: string): ModelError
   );
 }
 
-/** The cause is told where it names no part of the message, which may hold what the caller said. */
-function malformed(name: string, cause: unknown): ModelError {
+/** The cause is told where it names no part of the message, which may hold what was said. */
+export function malformed(name: string, cause: unknown): ModelError {
   const options = cause instanceof SyntaxError ? {} : { cause };
   return new ModelError('model_malformed', `${name} sent a message that cannot be read`, options);
 }

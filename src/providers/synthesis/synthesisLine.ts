@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { SynthesisEvent } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
-import { closedBy } from '../recognition/socketRecognizer.ts';
+import { closedBy, malformed } from '../recognition/socketRecognizer.ts';
 import type { Dial } from '../sockets/dial.ts';
 import type { WebSocketTarget } from '../sockets/target.ts';
 import type { IdentifiedEvent, SynthesisProtocol, SynthesisProtocolConnection } from './protocol.ts';
@@ -129,10 +129,7 @@ export class SynthesisLine {
     try {
       events = this.#connection.decode(data, isBinary);
     } catch (error) {
-      const malformed = `${this.#protocol.name} sent a message that cannot be read`;
-      this.#fail(
-        error instanceof ModelError ? error : new ModelError('model_malformed', malformed, { cause: error }),
-      );
+      this.#fail(error instanceof ModelError ? error : malformed(this.#protocol.name, error));
       return;
     }
     for (const { id: named, ...event } of events) {
