@@ -195,8 +195,12 @@ describe('Methods', () => {
     expect(paths.size).toBeGreaterThan(20);
     for (const path of paths) {
       const methods = operations.filter((one) => one.path === path).map(({ method }) => method);
-      // On these paths GET reads the session with that id.
-      const named = /\/session(s)?\/(search|terminate)$/.test(path) ? ['GET'] : [];
+      // On these paths the other methods are for the session or the test case with that id.
+      const named = /\/session(s)?\/(search|terminate)$/.test(path)
+        ? ['GET']
+        : path.endsWith('/test-cases/from-session')
+          ? ['GET', 'PUT', 'PATCH', 'DELETE']
+          : [];
       const missing = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
         (one) => !methods.includes(one) && !named.includes(one),
       );
