@@ -14,6 +14,8 @@ export { findPocketsphinx, INSTALL_COMMAND } from '../../../offline/recognition/
 
 /** Of the noise around an answer. @see `npm run bench:recognition` */
 const KEPT_NOISE = 0.15;
+/** Wideband audio is heard as on a telephone: all that is measured is measured there. */
+const TELEPHONE_RATE_HZ = 8000;
 /** Longer chunks are resampled in pieces. */
 const RESAMPLED_SECONDS = 1;
 
@@ -30,16 +32,19 @@ export function createLocalSpeechToText({ searchPath }: { readonly searchPath: s
     name: 'local',
     openStream({ sampleRateHz, expectedAnswers, onInterim }) {
       if (!isSampleRate(sampleRateHz)) throw new RangeError(`no resampler for ${sampleRateHz} Hz`);
-      const resample = resamplerOf(sampleRateHz);
+      const narrowed = resamplerOf(sampleRateHz, TELEPHONE_RATE_HZ);
+      const widened = resamplerOf(TELEPHONE_RATE_HZ, RECOGNIZER_SAMPLE_RATE_HZ);
       const utterance = pocketsphinx.open({
-        isNarrowband: sampleRateHz < RECOGNIZER_SAMPLE_RATE_HZ,
+        isNarrowband: true,
         ...(expectedAnswers ? { expectedAnswers } : {}),
       });
-      const removal = new NoiseRemoval(suppression, sampleRateHz, (frame) => {
-        for (const resampled of resample(frame)) utterance.push(resampled);
+      const removal = new NoiseRemoval(suppression, TELEPHONE_RATE_HZ, (frame) => {
+        for (const piece of widened(frame)) utterance.push(piece);
       });
       return {
-        push: (samples) => removal.push(samples),
+        push(samples) {
+          for (const piece of narrowed(samples)) removal.push(piece);
+        },
         async finalize(signal) {
           try {
             await removal.settled;
@@ -62,9 +67,12 @@ export function createLocalSpeechToText({ searchPath }: { readonly searchPath: s
 }
 
 /** @returns Resamples one chunk; each piece is valid until the next one is read. */
-function resamplerOf(sampleRateHz: SampleRateHz): (samples: Int16Array) => Iterable<Int16Array> {
-  const maxInput = sampleRateHz * RESAMPLED_SECONDS;
-  const resampler = createResampler(sampleRateHz, RECOGNIZER_SAMPLE_RATE_HZ, maxInput);
+function resamplerOf(
+  fromHz: SampleRateHz,
+  toHz: SampleRateHz,
+): (samples: Int16Array) => Iterable<Int16Array> {
+  const maxInput = fromHz * RESAMPLED_SECONDS;
+  const resampler = createResampler(fromHz, toHz, maxInput);
   const output = new Int16Array(resampler.maxOutput(maxInput));
   return function* (samples) {
     for (let start = 0; start < samples.length; start += maxInput) {
