@@ -7,7 +7,7 @@ const TEMPLATES = [
   `{% assign who = name | append: "!" %}{% if age > 18 and name contains "A" %}{{ who | upcase }}
 {% elsif age == 1 %}{% else %}-{% endif %}{% unless done %}{{ list | size }}{% endunless %}
 {% for one in list limit: 2 %}{{ one.id }}{% else %}{% endfor %}
-{% case age %}{% when 41 %}{{ list[0].id | plus: 1 }}{% endcase %}{% comment %}{% endcomment %}
+{% case age %}{% when 41 %}{{ list[0].id | plus: 1 }}{% else %}{% endcase %}{% comment %}{% endcomment %}
 {{ list | map: "id" | join: ", " }}{{ at | date: "%A, %B %-d, %Y at %H:%M" }}{{ other | default: "none" }}`,
   '{{ other.name }}',
   '{{ "a" | date: list }}{% if name %}{{ name }}{% endif %}',

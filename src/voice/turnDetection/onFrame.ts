@@ -5,6 +5,7 @@ import {
   becomeIdle,
   discardUtterance,
   enterPhase,
+  hasPaused,
   interruptAgent,
   keepUnanswered,
   requestTranscript,
@@ -112,8 +113,7 @@ function onSpeechOverAgent(state: TurnState, utterance: Utterance, context: Turn
   const enoughMs = isAgentInterrupting ? Math.min(interruptAfterMs, CANCEL_AFTER_MS) : interruptAfterMs;
   if (interruptible && utterance.voicedMs >= enoughMs)
     return { state: enterPhase(state, 'paused', context), effects: [{ type: 'pause_agent' }] };
-  const isOver = context.atMs - utterance.lastVoicedMs >= context.requestAfterMs;
-  if (!isOver || state.requestedToMs !== undefined) return withoutEffects(state);
+  if (!hasPaused(utterance, context) || state.requestedToMs !== undefined) return withoutEffects(state);
   return interruptible ? requestTranscript(state, context) : discardUtterance(state);
 }
 
@@ -123,7 +123,7 @@ function onSpeechWhilePaused(state: TurnState, utterance: Utterance, context: Tu
   const isRequested = state.requestedToMs !== undefined;
   const isConfirmed = utterance.voicedMs >= context.policy.interruptAfterMs + CONFIRM_MS;
   if (isConfirmed || (isRequested && silenceMs >= PAUSE_TIMEOUT_MS)) return interruptAgent(state, context);
-  return silenceMs >= context.requestAfterMs && !isRequested
+  return hasPaused(utterance, context) && !isRequested
     ? requestTranscript(state, context)
     : withoutEffects(state);
 }

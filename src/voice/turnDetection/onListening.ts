@@ -2,7 +2,7 @@ import type { Utterance } from '../recognition/speechActivity.ts';
 import type { TurnSignal } from '../recognition/streamTranscription.ts';
 import { endCallerTurn, endWithoutTranscript } from './callerTurn.ts';
 import { preemptTurn } from './preemptiveTurn.ts';
-import { keepUnanswered, requestTranscript, type TurnStep, withoutEffects } from './steps.ts';
+import { hasPaused, keepUnanswered, requestTranscript, type TurnStep, withoutEffects } from './steps.ts';
 import type { TurnContext, TurnState } from './turnState.ts';
 
 /** A caller who has finished waits this long for their transcript; then they are asked to repeat. */
@@ -17,7 +17,7 @@ export function onListening(state: TurnState, utterance: Utterance, context: Tur
   const silenceMs = context.atMs - utterance.lastVoicedMs;
   const mustEnd = isTooLong(utterance, context);
   const isRequested = state.requestedToMs !== undefined;
-  if (!isRequested && (silenceMs >= context.requestAfterMs || mustEnd))
+  if (!isRequested && (hasPaused(utterance, context) || mustEnd))
     return requestTranscript({ ...state, isEndOfTurn: mustEnd }, context);
   const { pendingDigits } = state;
   if (pendingDigits && context.atMs - pendingDigits.atMs >= DIGITS_TIMEOUT_MS)

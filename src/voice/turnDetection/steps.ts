@@ -1,4 +1,5 @@
 import type { TurnInput } from '../../engine/turn/turn.ts';
+import type { Utterance } from '../recognition/speechActivity.ts';
 import type { TurnContext, TurnEffect, TurnPhase, TurnState } from './turnState.ts';
 
 /** Speech that starts this soon after the agent continues the caller's sentence rather than answering the agent. */
@@ -17,6 +18,17 @@ export function withoutEffects(state: TurnState): TurnStep {
 export function enterPhase(state: TurnState, phase: TurnPhase, { atMs }: TurnContext): TurnState {
   const silentSinceMs = phase === 'listening' ? undefined : state.silentSinceMs;
   return { ...state, phase, sinceMs: atMs, silentSinceMs, isHeld: false };
+}
+
+/** A sound that began so recently may yet turn out to be a steady noise. @see ../../providers/vad/noiseFloor.ts */
+const NOISE_KNOWN_MS = 460;
+
+/** Whether the caller has paused for long enough, after what is not noise, for the transcript to be requested. */
+export function hasPaused(
+  { startMs, lastVoicedMs }: Utterance,
+  { atMs, requestAfterMs }: TurnContext,
+): boolean {
+  return atMs - lastVoicedMs >= requestAfterMs && atMs - startMs >= NOISE_KNOWN_MS;
 }
 
 export function withoutTranscript(state: TurnState): TurnState {

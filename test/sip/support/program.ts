@@ -31,7 +31,18 @@ export async function startProgram(
     await writeFile(join(folder, file), text.replaceAll('@FOLDER@', folder));
   }
   const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
-  const child = spawn(name, args(folder), { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  // A process group of its own, for programs with processes of their own.
+  const child = spawn(name, args(folder), {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const killAll = () => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, 'SIGKILL');
+  };
+  process.once('exit', killAll);
   let output = '';
   const keep = (bytes: Buffer) => {
     output = (output + bytes.toString()).slice(-20_000);
@@ -49,9 +60,10 @@ export async function startProgram(
     },
     async close() {
       child.kill('SIGTERM');
-      const late = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+      const late = setTimeout(killAll, GRACE_MS);
       if (child.exitCode === null && child.signalCode === null) await exited;
       clearTimeout(late);
+      process.off('exit', killAll);
       await rm(folder, { recursive: true, force: true });
     },
   };
