@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { prepareDatabase } from '../infra/postgres/support/databases.ts';
 import { startService } from '../support/processes.ts';
 import { tempDir } from '../support/tempDir.ts';
 
@@ -20,20 +21,14 @@ test('Nobody else can read a data folder, whatever was there before', { timeout:
   const dataDir = tempDir();
   mkdirSync(join(dataDir, 'recordings', 'old'), { recursive: true });
   writeFileSync(join(dataDir, 'recordings', 'old', 'call.wav'), 'RIFF');
-  chmodSync(join(dataDir, 'recordings', 'old', 'call.wav'), 0o666);
-  for (const name of ['.', 'recordings', 'recordings/old']) chmodSync(join(dataDir, name), 0o777);
+  await prepareDatabase(dataDir);
+  expect(spawnSync('chmod', ['-R', 'a+rwX', dataDir]).status).toBe(0);
   const umask = process.umask(0);
   onTestFinished(() => void process.umask(umask));
 
-  const first = await startService({ dataDir });
-  onTestFinished(() => first.close());
+  const service = await startService({ dataDir });
+  onTestFinished(() => service.close());
   expect(openTo(dataDir)).toEqual([]);
-  await first.stop();
-
-  expect(spawnSync('chmod', ['-R', 'a+rwX', dataDir]).status).toBe(0);
-  const second = await startService({ dataDir });
-  onTestFinished(() => second.close());
-  expect(openTo(dataDir)).toEqual([]);
-  await second.stop();
+  await service.stop();
   expect(openTo(dataDir)).toEqual([]);
 });

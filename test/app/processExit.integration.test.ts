@@ -5,9 +5,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
+import { prepareDatabase } from '../infra/postgres/support/databases.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { type ServiceProcess, startService } from '../support/processes.ts';
-import { tempDir } from '../support/tempDir.ts';
+import { makeTempDir, tempDir } from '../support/tempDir.ts';
 
 const TIMEOUT = { timeout: 90_000 };
 /** A process that waits for a thread or a socket stays for seconds. */
@@ -56,10 +57,17 @@ describe('A start with a port in use names the setting', () => {
 
 describe('A service that stops', () => {
   let service: ServiceProcess;
+  let removeFolder: () => void;
   beforeAll(async () => {
-    service = await startService({ readyTimeoutMs: TIMEOUT.timeout });
+    const folder = makeTempDir();
+    removeFolder = folder.remove;
+    await prepareDatabase(folder.path);
+    service = await startService({ dataDir: folder.path, readyTimeoutMs: TIMEOUT.timeout });
   }, TIMEOUT.timeout);
-  afterAll(() => service.close());
+  afterAll(async () => {
+    await service.close();
+    removeFolder();
+  });
 
   test('exits at once after its last line', TIMEOUT, async () => {
     const stopping = service.stop();

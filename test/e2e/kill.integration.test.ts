@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
-
+import { prepareDatabase } from '../infra/postgres/support/databases.ts';
 import { startChild } from '../support/child.ts';
 import { createClient } from '../support/gateway.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -61,6 +61,7 @@ describe('kill -9', () => {
     timeout: TIMEOUT,
   }, async () => {
     const dataDir = dataFolder();
+    await prepareDatabase(dataDir);
     const first = await start(dataDir);
     const project = await (await clientOf(first)).createProject();
     const writers = startWriters(first.url, project);

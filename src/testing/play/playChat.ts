@@ -56,7 +56,7 @@ export interface Played extends PlayOutcome {
 export async function playChat(deps: PlayerDeps, play: WantedPlay, signal: AbortSignal): Promise<Played> {
   const { projectId, sessionId, definition, release, seed } = play;
   if (definition.channel === 'phone')
-    throw new CallwayError('unprocessable', 'phone_not_played', 'Phone cases are stored, and not played yet');
+    throw new CallwayError('unprocessable', 'phone_not_played', 'Only cases of the channel chat are played');
   const sessions = new TestSessions();
   const channel = new ChatChannel({
     engine: testEngine(deps, play, sessions),

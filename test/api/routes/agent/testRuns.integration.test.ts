@@ -250,7 +250,7 @@ describe('A test run', () => {
 
     expect(await run(`/test-cases/${phone.body.id}`)).toMatchObject({
       status: 'error',
-      cases: [{ status: 'error', runs: [{ error: 'Phone cases are stored, and not played yet' }] }],
+      cases: [{ status: 'error', runs: [{ error: 'Only cases of the channel chat are played' }] }],
     });
   });
 

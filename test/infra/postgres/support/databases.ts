@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -54,6 +55,14 @@ async function openEmbeddedDatabase(contents: Contents = 'empty'): Promise<OpenD
   const snapshot = contents === 'empty' ? await emptySnapshot() : await newestSnapshot();
   const database = await openEmbedded({ folder: 'memory://', snapshot });
   return { database, close: () => database.close() };
+}
+
+/** Puts the newest schema into a data folder, which takes a first start of the service seconds. */
+export async function prepareDatabase(dataDir: string): Promise<void> {
+  const folder = join(dataDir, 'database');
+  await mkdir(folder, { recursive: true });
+  const snapshot = await newestSnapshot();
+  execFileSync('tar', ['-xf', '-', '-C', folder], { input: Buffer.from(await snapshot.arrayBuffer()) });
 }
 
 const MODULES = fileURLToPath(new URL('../../../../node_modules/', import.meta.url));
