@@ -61,7 +61,7 @@ describe.concurrent('npm run demo', () => {
     let from = 0;
     for (const line of order) {
       const found = text.slice(from).search(line);
-      expect({ line, found, text }).not.toMatchObject({ found: -1 });
+      if (found < 0) throw new Error(`${line} is not behind the lines before it:\n${text}`);
       from += found;
     }
     // Standard output is not a terminal.

@@ -154,12 +154,10 @@ export class SimulatedPhones {
     const stream = await this.#deps.connectAudio(media, leg.sipCallId).catch((error: unknown) => {
       if (!isConflict(error)) throw error;
     });
+    const onEvent = (event: SimulatedCallerEvent) => this.#deps.onEvent?.(number, event);
     // The other party hung up first.
-    if (!stream) return;
-    await runSimulatedCaller(stream, script, stays, {
-      ...this.#deps,
-      onEvent: (event) => this.#deps.onEvent?.(number, event),
-    });
+    if (!stream) return onEvent({ kind: 'hung_up', atMs: 0, by: 'peer' });
+    await runSimulatedCaller(stream, script, stays, { ...this.#deps, onEvent });
     stream.close();
   }
 }
