@@ -92,21 +92,19 @@ interface Step {
 
 function stepsOf({ channel, messages, events }: HistoryDetail): Step[] {
   const pressed = events.filter(({ type }) => type === 'dtmf').map(({ data }) => String(data.digits));
+  const spoken = messages.filter(({ role, content, internal }) => role !== 'tool' && !internal && content);
   const steps: Step[] = [];
-  let before: SessionMessage | undefined;
-  for (const message of messages) {
-    const { role, content, internal } = message;
+  for (const [at, message] of spoken.entries()) {
+    const { role, content } = message;
+    const text = content ?? '';
+    const before = spoken[at - 1];
     const last = steps.at(-1);
-    if (internal || content === null || content === '') continue;
-    if (role === 'assistant' && last)
-      last.answer = last.answer === '' ? content : `${last.answer}\n${content}`;
-    if (role === 'user') {
-      const isPressed = DIGITS.test(content) && pressed[0] === content;
-      if (isPressed) pressed.shift();
-      const pause = channel === 'phone' ? pauseBetween(before, message) : [];
-      steps.push({ said: content, answer: '', turns: [...pause, turnOf(content, isPressed, before)] });
-    }
-    if (role !== 'tool') before = message;
+    if (role === 'assistant' && last) last.answer = last.answer === '' ? text : `${last.answer}\n${text}`;
+    if (role !== 'user') continue;
+    const isPressed = DIGITS.test(text) && pressed[0] === text;
+    if (isPressed) pressed.shift();
+    const pause = channel === 'phone' ? pauseBetween(before, message) : [];
+    steps.push({ said: text, answer: '', turns: [...pause, turnOf(text, isPressed, before)] });
   }
   return steps;
 }
