@@ -143,7 +143,8 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
   test('Background inserts of vectors do not delay foreground queries', async () => {
     const task = await begin(await addDataset(await addKnowledgebase()));
     const { chunks, datasets } = rig.storage.stores;
-    const made = Array.from({ length: 6 }, (_, position) => {
+    // More batches than the messages of a new connection, which the query may need.
+    const made = Array.from({ length: 60 }, (_, position) => {
       return { id: uuidV7(), position, content: 'x', startOffset: position, endOffset: position + 1 };
     });
     await chunks.append(task, made);
@@ -158,7 +159,7 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
     // A server has other sessions; the embedded one must run the query between two batches.
     if (rig.database.expensiveRowsAtOnce !== undefined) expect(isKept).toBe(false);
     await keeping;
-    expect((await find())?.embeddedCount).toBe(6);
+    expect((await find())?.embeddedCount).toBe(60);
   });
 
   test('Unfinished datasets without progress are found again', async () => {
