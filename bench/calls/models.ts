@@ -57,7 +57,8 @@ export async function startSpeakingUpstream(): Promise<{ readonly url: string; s
     response.setHeader('content-type', 'text/event-stream');
     if (url.endsWith('/audio/transcriptions')) {
       transcriptions += 1;
-      const text = `${WORDS_OF_CALLERS} ${transcriptions}`;
+      // Not a number at the end, which would count as dictated.
+      const text = `${WORDS_OF_CALLERS} ${transcriptions}, please.`;
       const words = event({ type: 'transcript.text.done', text });
       respond('transcriptions', transcriptions, TRANSCRIPTION_MS, words);
       return;
@@ -88,7 +89,7 @@ export async function readModelTimes(url: string): Promise<ModelTimes> {
  */
 export function modelMs(took: ModelTimes, heard: string, said: string): number {
   const number = numberOf(said);
-  const question = Number(/question (\d+)$/.exec(heard)?.[1]);
+  const question = Number(/question (\d+)/.exec(heard)?.[1]);
   const lateMs = Math.max(0, (took.transcriptions[question] ?? 0) - TRANSCRIPTION_MS);
   return (took.answers[number] ?? 0) + (took.speeches[number] ?? 0) + lateMs;
 }

@@ -1,4 +1,5 @@
 import { invalid } from '../base/errors.ts';
+import { escapeMarkup } from '../base/markup.ts';
 import { renderJson } from './pathway/jsonTemplate.ts';
 import { wholeText } from './pathway/liquid.ts';
 import { type RenderTemplateOptions, renderTemplate, type Variables } from './pathway/templates.ts';
@@ -7,13 +8,6 @@ import { type RenderTemplateOptions, renderTemplate, type Variables } from './pa
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
 const AUTHORITY = /^[a-z]+:\/\/[^/?#]*/i;
 const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/;
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
 
 const percentEncoded = Object.assign(
   (value: unknown) => encodeURIComponent(wholeText(value).toWellFormed()),
@@ -89,5 +83,5 @@ export function bodyFormatOf(contentType: string): BodyFormat | undefined {
 }
 
 function withEntities(value: unknown): string {
-  return wholeText(value).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+  return escapeMarkup(wholeText(value));
 }

@@ -55,7 +55,7 @@ export interface ThreadContext extends ThreadParts {
 export async function createThreadContext(parts: ThreadParts, sealer: Sealer): Promise<ThreadContext> {
   const { config, logger, lifecycle, clock, nodeId, database, redis } = parts;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
-  // Before anybody's evaluations are counted.
+  // Before evaluations count for projects.
   warmUpEvaluation();
   const targetPolicy = targetPolicyOf(config);
   const tracer = await buildTracing(config, nodeId, logger, lifecycle);

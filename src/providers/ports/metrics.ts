@@ -10,7 +10,7 @@ export interface ProviderMetrics {
   readonly recordError: (error: Pick<ModelError, 'code' | 'message'>) => void;
   /** The wait from the request to the first token or sample, or to the whole result where it is not streamed. */
   readonly recordFirstOutput: (waitedMs: number) => void;
-  /** An output that nobody waited for, such as words while they are spoken. */
+  /** An output without a measured wait, such as words while they are spoken. */
   readonly recordOutput: () => void;
 }
 

@@ -15,7 +15,7 @@ import { VendorCache } from './vendorCache.ts';
 
 /** A model whose first word is later is left for the next one, unless it was told to reason. */
 const SLOW_MS = 1500;
-/** Nobody waits for the others. */
+/** Requests that the person’s answer waits for; others may be slow. */
 const AWAITED: ReadonlySet<ChatRequest['purpose']> = new Set(['answer', 'answer_and_route', 'route']);
 const REASONING: ReadonlySet<ChatChoice['reasoningEffort']> = new Set(['medium', 'high']);
 

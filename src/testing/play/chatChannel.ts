@@ -97,7 +97,7 @@ export class ChatChannel implements PlayChannel {
       interruptedAfterMs === undefined ? undefined : this.#heardUntil(interruptedAfterMs, () => said);
     const request = { input, ...(delivery ? { delivery } : {}) };
     await engine.runTurn(session, () => request, sink, signal);
-    // A test dials nobody: the agent has handed the caller over.
+    // A test places no call for a transfer: the conversation ends with it.
     if (transfers.length > 0) this.#endedBy = 'agent';
     const { messages, events } = sessions.since(mark);
     return { turn, caller, ...reactionIn(messages, events), digits, transfers };

@@ -1,6 +1,6 @@
 import type { Play, PlayedCase, TestRun } from '../runs/testRun.ts';
 import type { PlayResult, RunDetail } from '../runs/testRunStore.ts';
-import { escapeMarkup, shownValue } from './escapeMarkup.ts';
+import { reportText, shownValue } from './reportText.ts';
 
 /** Plays whose words are shown; the API has the others. */
 const MAX_SHOWN_PLAYS = 100;
@@ -27,8 +27,8 @@ export function htmlReport(run: TestRun, detail: RunDetail): string {
   );
   const latencies = detail.plays.flatMap(({ result }) => result?.latenciesMs ?? []);
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeMarkup(run.name)}: ${run.status}</title><style>${STYLE}</style></head>
-<body><h1>${escapeMarkup(run.name)}: <span class="${run.status}">${run.status}</span></h1>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${reportText(run.name)}: ${run.status}</title><style>${STYLE}</style></head>
+<body><h1>${reportText(run.name)}: <span class="${run.status}">${run.status}</span></h1>
 <p>${summaryLine(run)}</p>
 <table><thead><tr><th>Case</th><th>Result</th><th>Passed</th><th>95 % interval</th><th>p50</th><th>p95</th></tr></thead><tbody>
 ${run.cases.map(caseRow).join('\n')}
@@ -53,7 +53,7 @@ function caseRow({ name, status, passed, failed, passRate, latencyMs }: PlayedCa
   const percent = (share: number) => `${Math.round(share * 100)} %`;
   const interval = passRate ? `${percent(passRate.low)} to ${percent(passRate.high)}` : '';
   const cells = [`${passed} of ${passed + failed}`, interval, shownMs(latencyMs.p50), shownMs(latencyMs.p95)];
-  return `<tr><td>${escapeMarkup(name)}</td><td class="${status}">${status}</td>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+  return `<tr><td>${reportText(name)}</td><td class="${status}">${status}</td>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
 }
 
 function shownMs(value: number | null): string {
@@ -70,20 +70,20 @@ function playSection({
   readonly result: PlayResult | null;
 }): string {
   const failures = play.assertions.filter(({ passed }) => !passed);
-  return `<section><h3>${escapeMarkup(one.name)} (${play.index + 1} of ${one.runs.length}, seed ${play.seed})</h3>
-${play.error === undefined ? '' : `<p class="error">${escapeMarkup(play.error)}</p>`}
+  return `<section><h3>${reportText(one.name)} (${play.index + 1} of ${one.runs.length}, seed ${play.seed})</h3>
+${play.error === undefined ? '' : `<p class="error">${reportText(play.error)}</p>`}
 <ul>${failures.map(failureItem).join('')}</ul>
-${play.recordingUrl === undefined ? '' : `<audio controls src="${escapeMarkup(play.recordingUrl)}"></audio>`}
-${(play.replay ?? []).map(({ said, before, after }) => `<p class="caller">${escapeMarkup(said)}</p><table><tr><th>Before</th><th>Now</th></tr><tr><td>${escapeMarkup(before)}</td><td>${escapeMarkup(after)}</td></tr></table>`).join('')}
-${(result?.transcript ?? []).map(({ caller, agent }) => `${caller === undefined ? '' : `<p class="caller">${escapeMarkup(caller)}</p>`}${agent === '' ? '' : `<p class="agent">${escapeMarkup(agent)}</p>`}`).join('')}
+${play.recordingUrl === undefined ? '' : `<audio controls src="${reportText(play.recordingUrl)}"></audio>`}
+${(play.replay ?? []).map(({ said, before, after }) => `<p class="caller">${reportText(said)}</p><table><tr><th>Before</th><th>Now</th></tr><tr><td>${reportText(before)}</td><td>${reportText(after)}</td></tr></table>`).join('')}
+${(result?.transcript ?? []).map(({ caller, agent }) => `${caller === undefined ? '' : `<p class="caller">${reportText(caller)}</p>`}${agent === '' ? '' : `<p class="agent">${reportText(agent)}</p>`}`).join('')}
 </section>`;
 }
 
 function failureItem({ type, seen, turn, atMs, reason }: Play['assertions'][number]): string {
   const place = turn === undefined ? '' : `, turn ${turn}`;
   const time = atMs === undefined ? '' : `, ${(atMs / 1000).toFixed(1)} s`;
-  const why = reason === undefined ? '' : `: ${escapeMarkup(reason)}`;
-  return `<li><strong>${type}</strong>${place}${time}${why}<br>seen: <code>${escapeMarkup(shownValue(seen))}</code></li>`;
+  const why = reason === undefined ? '' : `: ${reportText(reason)}`;
+  return `<li><strong>${type}</strong>${place}${time}${why}<br>seen: <code>${reportText(shownValue(seen))}</code></li>`;
 }
 
 /** A histogram of all answers. */

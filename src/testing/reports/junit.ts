@@ -1,5 +1,5 @@
 import type { Play, PlayedCase, TestRun } from '../runs/testRun.ts';
-import { escapeMarkup, shownValue } from './escapeMarkup.ts';
+import { reportText, shownValue } from './reportText.ts';
 
 /** A run as JUnit XML, with a test case for each play. */
 export function junitReport(run: TestRun): string {
@@ -8,7 +8,7 @@ export function junitReport(run: TestRun): string {
   const skipped = plays.filter(({ status }) => !['passed', 'failed', 'error'].includes(status)).length;
   const counts = `tests="${plays.length}" failures="${count('failed')}" errors="${count('error')}" skipped="${skipped}"`;
   const time = secondsBetween(run.startedAt, run.endedAt);
-  const name = escapeMarkup(run.name);
+  const name = reportText(run.name);
   const timestamp = run.startedAt ?? run.createdAt;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -23,7 +23,7 @@ export function junitReport(run: TestRun): string {
 
 function testCase(suite: string, { name, runs }: PlayedCase, play: Play): string {
   const repeat = runs.length > 1 ? ` (${play.index + 1} of ${runs.length})` : '';
-  const head = `    <testcase classname="${suite}" name="${escapeMarkup(name + repeat)}"`;
+  const head = `    <testcase classname="${suite}" name="${reportText(name + repeat)}"`;
   const content = contentOf(play);
   return content === '' ? `${head}/>` : `${head}>\n${content}\n    </testcase>`;
 }
@@ -37,12 +37,12 @@ function contentOf({ status, error, assertions }: Play): string {
         .filter(({ passed }) => !passed)
         .map(({ type, seen, turn, reason }) => {
           const place = turn === undefined ? '' : ` at turn ${turn}`;
-          const message = escapeMarkup(`${type}${place}${reason === undefined ? '' : `: ${reason}`}`);
-          return `      <failure type="${type}" message="${message}">${escapeMarkup(shownValue(seen))}</failure>`;
+          const message = reportText(`${type}${place}${reason === undefined ? '' : `: ${reason}`}`);
+          return `      <failure type="${type}" message="${message}">${reportText(shownValue(seen))}</failure>`;
         })
         .join('\n');
     case 'error':
-      return `      <error message="${escapeMarkup(error ?? 'It could not be played')}"/>`;
+      return `      <error message="${reportText(error ?? 'It could not be played')}"/>`;
     default:
       return `      <skipped message="${status}"/>`;
   }

@@ -105,7 +105,7 @@ export const SETTINGS_ROWS: FieldTable['rows'] = {
   S3_FORCE_PATH_STYLE: `${BUILT} › S3 settings name the store, the bucket, the region and the keys`,
   AUDIT_RETENTION_DAYS: `${BUILT} › AUDIT_RETENTION_DAYS is the age from which audit entries are removed`,
   DRAIN_SECONDS:
-    'e2e/faults/rolling.realtime.test.ts › drops no call, loses and repeats no event, and refuses no chat',
+    'e2e/phone/voiceThreads.realtime.test.ts › are drained for DRAIN_SECONDS; a call that goes on is hung up then',
   SECRETS_KEY: 'cli/secrets.integration.test.ts › secrets reseal changes the key of a shared database',
   MAX_UPLOAD_BYTES: {
     test: 'api/routes/knowledge/datasets.integration.test.ts › that is too large is 413 and leaves no file',

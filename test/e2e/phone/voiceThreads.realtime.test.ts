@@ -32,14 +32,19 @@ const TALKATIVE = {
 const workers = new Set<Worker>();
 const onWorker = (message: unknown) => void workers.add((message as { worker: Worker }).worker);
 subscribe('worker_threads', onWorker);
-const installation = await phoneInstallation();
-const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
+const installation = await phoneInstallation({ DRAIN_SECONDS: '1' });
+/** Phones whose agent hung up. */
+const hungUp: string[] = [];
+const carrier = await startSimulator({
+  logger: pino({ level: 'silent' }),
+  onEvent: (number, event) => void (event.kind === 'hung_up' && event.by === 'peer' && hungUp.push(number)),
+});
 afterAll(async () => {
   unsubscribe('worker_threads', onWorker);
   await carrier.close();
 });
 
-async function startCall(): Promise<{ line: Line; call: PlacedCall }> {
+async function startCall(): Promise<{ line: Line; call: PlacedCall; toNumber: string }> {
   const toNumber = newNumber();
   carrier.phones.set(toNumber, { kind: 'answers', afterMs: 0, script: [{ do: 'wait', ms: 120_000 }] });
   const line = await installation().makeLine({ trunks: [{ port: carrier.sipPort }], pathway: TALKATIVE });
@@ -49,7 +54,7 @@ async function startCall(): Promise<{ line: Line; call: PlacedCall }> {
     async () => expect((await historyOf(line, call)).messages.length).toBeGreaterThan(1),
     SLOW,
   );
-  return { line, call };
+  return { line, call, toNumber };
 }
 
 interface History {
@@ -105,5 +110,14 @@ describe('voice threads', { timeout: TIMEOUT }, () => {
     expect(metrics).toMatch(/^callway_voice_thread_lag_p99_seconds\{thread="1"\} [\d.e-]+$/m);
     await line.api('POST', `/calls/${call.callId}/hangup`);
     expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
+  });
+
+  test('are drained for DRAIN_SECONDS; a call that goes on is hung up then', async () => {
+    const { toNumber } = await startCall();
+    const beganMs = performance.now();
+    await installation().gateway.stop();
+    expect(performance.now() - beganMs).toBeGreaterThan(1000);
+    // The phone would have stayed for two minutes.
+    expect(hungUp).toContain(`+886${toNumber.slice(1)}`);
   });
 });

@@ -11,6 +11,7 @@ import type { SessionEnding, SessionStore, TurnHistory } from '../../../engine/s
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
+import { insertEvents, insertMessages } from './historyRows.ts';
 import { searchSessions } from './sessionSearch.ts';
 import { WHEN_QUIET } from './sessionTexts.ts';
 
@@ -174,16 +175,8 @@ const SAVE_TURN = `
     UPDATE session_history AS history
     SET message_count = message_count + cardinality($8::text[]), turns = turns + $9, index_after = ${WHEN_QUIET}
     FROM saved WHERE history.instance_id = saved.instance_id
-  ), messages AS (
-    INSERT INTO session_messages (instance_id, message, latency_ms)
-    SELECT instance_id, message::json, latency_ms
-    FROM saved, unnest($8::text[], $13::integer[]) WITH ORDINALITY AS said (message, latency_ms, position)
-    ORDER BY position
-  ), events AS (
-    INSERT INTO session_events (instance_id, type, at, data)
-    SELECT instance_id, type, at, data::json
-    FROM saved, unnest($10::text[], $11::timestamptz[], $12::text[]) WITH ORDINALITY
-      AS happened (type, at, data, position) ORDER BY position
+  ), messages AS (${insertMessages('saved', '$8', '$13')}
+  ), events AS (${insertEvents('saved', ['$10', '$11', '$12'])}
   )
   SELECT instance_id FROM saved`;
 
@@ -200,16 +193,8 @@ const KEEP_LATE = `
         AND (type, at, data::text) IN (SELECT * FROM unnest($6::text[], $7::timestamptz[], $8::text[]))
     )
     RETURNING instance_id
-  ), messages AS (
-    INSERT INTO session_messages (instance_id, message, latency_ms)
-    SELECT instance_id, message::json, latency_ms
-    FROM history, unnest($3::text[], $4::integer[]) WITH ORDINALITY AS said (message, latency_ms, position)
-    ORDER BY position
-  )
-  INSERT INTO session_events (instance_id, type, at, data)
-  SELECT instance_id, type, at, data::json
-  FROM history, unnest($6::text[], $7::timestamptz[], $8::text[]) WITH ORDINALITY
-    AS happened (type, at, data, position) ORDER BY position`;
+  ), messages AS (${insertMessages('history', '$3', '$4')}
+  )${insertEvents('history', ['$6', '$7', '$8'])}`;
 
 const END = `
   WITH ended AS (

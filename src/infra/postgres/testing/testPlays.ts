@@ -2,6 +2,7 @@ import type { PlayedSession } from '../../../testing/play/testSessions.ts';
 import type { RunStatus } from '../../../testing/runs/testRun.ts';
 import type { ClaimedPlay, PlayedDefinition, TestRunStore } from '../../../testing/runs/testRunStore.ts';
 import type { Queryable } from '../connection/database.ts';
+import { insertEvents, insertMessages } from '../sessions/historyRows.ts';
 import { recordColumns } from '../sessions/sessions.ts';
 import { storableJson } from '../sql/storable.ts';
 import { RUN_COLUMNS, type RunRow, toRun } from './runRows.ts';
@@ -116,16 +117,8 @@ const KEEP_SESSION = `
       ended_at, end_reason, variables, message_count, turns, index_after, is_test)
     VALUES ($1, $2, $3, $4, $5, NULL, 'ended', $6, $7, $8, $9::json, cardinality($10::text[]), $11, now(), true)
     ON CONFLICT (instance_id) DO NOTHING RETURNING instance_id
-  ), messages AS (
-    INSERT INTO session_messages (instance_id, message, latency_ms)
-    SELECT instance_id, message::json, latency_ms
-    FROM history, unnest($10::text[], $12::integer[]) WITH ORDINALITY AS said (message, latency_ms, position)
-    ORDER BY position
-  )
-  INSERT INTO session_events (instance_id, type, at, data)
-  SELECT instance_id, type, at, data::json
-  FROM history, unnest($13::text[], $14::timestamptz[], $15::text[]) WITH ORDINALITY
-    AS happened (type, at, data, position) ORDER BY position`;
+  ), messages AS (${insertMessages('history', '$10', '$12')}
+  )${insertEvents('history', ['$13', '$14', '$15'])}`;
 
 function sessionColumns({ session, messages, events, endedAt, endReason }: PlayedSession) {
   const { texts, latencies, types, times, data } = recordColumns({ messages, events });
