@@ -14,6 +14,9 @@ const CHAT_PAUSE_MS = 50;
 const RETRY_DELAY_MS = 100;
 const CHAT_ATTEMPTS = 100;
 
+/** Refusals of a node that is not ready; a load balancer sends the request to another one. */
+const NOT_READY = ['node_starting', 'node_migrating', 'node_draining'];
+
 /** Outbound calls, inbound calls and chats, spread over the nodes as a load balancer would. */
 export interface Load {
   readonly callsRunning: number;
@@ -50,7 +53,8 @@ export function startLoad(rig: Rig, { callsOut, callsIn, digitCount }: LoadOptio
     for (let attempt = 0; attempt < CHAT_ATTEMPTS; attempt += 1) {
       const { url } = apis[attempt % apis.length] ?? cluster.node('api');
       const answer = await post(url + path, line.developerKey, body, headers).catch(() => undefined);
-      if (answer) return answer;
+      const isReady = answer !== undefined && !NOT_READY.includes((answer.body as { code: string }).code);
+      if (isReady) return answer;
       await sleep(RETRY_DELAY_MS);
     }
     throw new Error(`no API node accepted ${path}`);
