@@ -8,6 +8,7 @@ const layers = [
   ['media/', 'infra/httpClient/'], // domain rooms ask the web by the guarded client alone
   ['streams/dialects/'], // message formats only; the rest of the room is above the calls
   ['providers/ports/'], // a vendor's folder is an edge
+  ['events/'], // what happens now: every room tells it
   ['agents/'],
   ['engine/'],
   ['knowledge/'],

@@ -9,11 +9,14 @@ import { type MakeId, uuidV7 } from '../../base/ids.ts';
 import type { Sealer } from '../../base/sealer.ts';
 import type { Tracer } from '../../base/tracing.ts';
 import type { TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import { createGuardedHttpClient, type GuardedHttpClient } from '../../infra/httpClient/client.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { Database } from '../../infra/postgres/connection/database.ts';
 import { createStorage } from '../../infra/postgres/storage.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
+import { redisEventLog } from '../../infra/redis/events/eventLog.ts';
+import { LiveEventPublisher } from '../../infra/redis/events/publisher.ts';
 import { redisSessionCounter } from '../../infra/redis/limits/sessionCounter.ts';
 import { redisTurnCheckpoints } from '../../infra/redis/nodes/turnCheckpoints.ts';
 import { Sandbox } from '../../infra/sandbox/sandbox.ts';
@@ -49,6 +52,7 @@ export interface ThreadContext extends ThreadParts {
   readonly usage: UsageMeter;
   readonly sessionCounter: SessionCounter;
   readonly tracer: Tracer;
+  readonly liveEvents: LiveEvents;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -78,6 +82,7 @@ export async function createThreadContext(parts: ThreadParts, sealer: Sealer): P
       return sessions;
     }),
     tracer,
+    liveEvents: lifecycle.closing(new LiveEventPublisher({ log: redisEventLog(redis), clock, onError })),
     onError,
   };
 }

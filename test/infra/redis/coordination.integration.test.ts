@@ -2,10 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
+import { systemClock } from '../../../src/base/clock.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
 import type { NodeMessage } from '../../../src/calls/nodes/nodeBus.ts';
 import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
 import { connectRedis, type RedisConnection } from '../../../src/infra/redis/connection/connection.ts';
+import { redisEventLog } from '../../../src/infra/redis/events/eventLog.ts';
+import { LiveEventPublisher } from '../../../src/infra/redis/events/publisher.ts';
 import { redisTrunkSlots } from '../../../src/infra/redis/limits/trunkSlots.ts';
 import { redisLeases } from '../../../src/infra/redis/locks/leases.ts';
 import { redisNumberLock } from '../../../src/infra/redis/locks/numberLock.ts';
@@ -325,5 +328,33 @@ describe.each(redisServers)('on $name', ({ open }) => {
     expect(onError).not.toHaveBeenCalled();
     leave[1]?.();
     await Promise.all([first.close(), second.close()]);
+  });
+
+  test('Events are kept in order for those who come back, and interim ones are not', async () => {
+    const log = redisEventLog(here);
+    const projectId = uuidV7();
+    expect(await log.newest(projectId)).toBe('0-0');
+    const lost: unknown[] = [];
+    const published: string[] = [];
+    const publisher = new LiveEventPublisher({
+      log,
+      clock: systemClock,
+      onPublished: ({ id }) => published.push(id),
+      onError: (error) => lost.push(error),
+    });
+    const said = (text: string) => ({ turn: 1, text, input: 'words' as const });
+    for (const text of ['one', 'two', 'three'])
+      publisher.publish({ type: 'turn.user', projectId, sessionId: 's', data: said(text) });
+    publisher.publish({ type: 'transcript.interim', projectId, sessionId: 's', data: { text: 'fo' } });
+    await publisher.close();
+    const kept = await redisEventLog(there).after(projectId, '0-0', 10);
+    expect(kept.map(({ text }) => JSON.parse(text).data.text)).toEqual(['one', 'two', 'three']);
+    expect(kept.map(({ id }) => id)).toEqual(published);
+    const [first = { id: '' }, , third = { id: '' }] = kept;
+    expect(await log.after(projectId, first.id, 1)).toEqual(kept.slice(1, 2));
+    expect(await log.newest(projectId)).toBe(third.id);
+    expect([await log.has(projectId, first.id), await log.has(projectId, '1-0')]).toEqual([true, false]);
+    expect(await log.after(uuidV7(), '0-0', 10)).toEqual([]);
+    expect(lost).toEqual([]);
   });
 });
