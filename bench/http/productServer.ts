@@ -54,6 +54,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     makeId: uuidV7,
     logger: createLogger(logLevel),
     metrics: createHttpMetrics(),
+    liveEvents: { publish: () => undefined },
     conversations: unusedEngine,
     webhookAdmin: unusedWebhooks,
     voices: { has: async () => undefined },

@@ -48,6 +48,7 @@ import type { HistoryStore } from '../engine/history/historyStore.ts';
 import type { MemoryStore } from '../engine/memory/customerMemory.ts';
 import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { SessionStore } from '../engine/session/sessionStore.ts';
+import type { LiveEvents } from '../events/liveEvents.ts';
 import type { TargetPolicy } from '../infra/httpClient/target.ts';
 import type { Documents } from '../knowledge/intake/documents.ts';
 import type { Retrieval } from '../knowledge/search/retrieval.ts';
@@ -164,6 +165,7 @@ export interface HttpDeps {
   /** Absent when tracing is off. */
   readonly tracing?: Tracer;
   readonly metrics: HttpMetrics;
+  readonly liveEvents: LiveEvents;
   readonly conversations: ConversationEngine;
   readonly mcpServers: Pick<McpServers, 'refresh' | 'refreshStale'>;
   readonly webhookAdmin: WebhookAdmin;

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
+import type { LiveEvents } from '../events/liveEvents.ts';
 import type {
   BuildTurnRequest,
   ConversationEngine,
@@ -24,6 +25,7 @@ import {
   type Session,
 } from './session/session.ts';
 import { endingOf, type SessionCall } from './session/sessionEnding.ts';
+import { sessionEnded, sessionStarted } from './session/sessionEvents.ts';
 import type { SessionLock } from './session/sessionLock.ts';
 import type { SessionStore } from './session/sessionStore.ts';
 import type { SessionUsage } from './session/sessionUsage.ts';
@@ -32,6 +34,7 @@ import { Journal } from './turn/journal.ts';
 import { runTurn } from './turn/runTurn.ts';
 import type { TurnRequest, TurnSink } from './turn/turn.ts';
 import { createTurnContext, type TurnContext, type TurnDeps } from './turn/turnContext.ts';
+import { TurnEvents } from './turn/turnEvents.ts';
 import { TurnTrace } from './turn/turnTrace.ts';
 
 export interface ConversationEngineDeps {
@@ -47,6 +50,8 @@ export interface ConversationEngineDeps {
   readonly usage: SessionUsage;
   /** Default: no tracing. */
   readonly tracing?: Tracer;
+  /** Absent where nobody is told, as in a test. */
+  readonly liveEvents?: LiveEvents | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
   /** How long `session.finalized` waits for the events before it. */
@@ -103,6 +108,7 @@ class Engine implements ConversationEngine {
   async create(wanted: NewSession): Promise<Session> {
     const { session, started } = await this.prepare(wanted);
     await this.#deps.sessions.insert(session, started);
+    this.#deps.liveEvents?.publish(sessionStarted(session, started));
     return session;
   }
 
@@ -200,12 +206,13 @@ class Engine implements ConversationEngine {
     { sessions, session, release, request, sink, signal: outerSignal, lost }: LockedTurn,
     wanted: NewSession,
   ): Promise<void> {
-    const { onError } = this.#deps;
+    const { onError, liveEvents } = this.#deps;
     const signal = AbortSignal.any([outerSignal, lost]);
     const trace = new TurnTrace(this.#deps, wanted, request);
     try {
-      const { started, journal } = await this.#prepareTurn(session, release, signal, trace);
-      const start = { session: started, release, request, journal, trace, sink, signal };
+      const events = new TurnEvents(liveEvents, session, request.delivery?.commitment);
+      const { started, journal } = await this.#prepareTurn({ session, release, events }, signal, trace);
+      const start = { session: started, release, request, journal, events, trace, sink, signal };
       const turn = createTurnContext(this.#turnDeps, start);
       await sink({ type: 'start', model: turn.modelName });
       const completed = await runTurn({ sessions, onError }, turn).finally(() => this.#countTurn(turn));
@@ -230,13 +237,19 @@ class Engine implements ConversationEngine {
   }
 
   /** A session's first turn waits for its call's facts, the answer of `beforeStartConfig` and the customer's memory. */
-  async #prepareTurn(known: Session, release: AgentRelease, signal: AbortSignal, trace: TurnTrace) {
+  async #prepareTurn(
+    { session: known, release, events: turnEvents }: Pick<TurnContext, 'session' | 'release' | 'events'>,
+    signal: AbortSignal,
+    trace: TurnTrace,
+  ) {
     const { clock, beforeStart } = this.#deps;
     const session = known.state.currentNodeId === null ? await this.#withCall(known) : known;
-    if (session.turn > 0) return { started: session, journal: new Journal(session, clock) };
+    const journalOf = (started: Session) =>
+      new Journal(started, clock, (type, data) => turnEvents.noted(type, data));
+    if (session.turn > 0) return { started: session, journal: journalOf(session) };
     const { state, events } = await beforeStart(session, release, signal, trace.traceparent);
     const started = { ...session, state };
-    const journal = new Journal(started, clock);
+    const journal = journalOf(started);
     for (const { type, data } of events) journal.event(type, data);
     return { started, journal };
   }
@@ -283,6 +296,7 @@ class Engine implements ConversationEngine {
       if (attemptsLeft === 0) throw error;
       return await this.#openNew(sessions, wanted, buildRequest, attemptsLeft - 1);
     }
+    this.#deps.liveEvents?.publish(sessionStarted(session, started));
     return { session, release: current.release, request };
   }
 
@@ -317,16 +331,22 @@ class Engine implements ConversationEngine {
     reason: EndReason,
     isMeant: (session: Session) => boolean,
   ): Promise<boolean> {
-    const { clock, callOf, finalizeTimeoutSeconds, onEnded } = this.#deps;
+    const { clock, callOf, finalizeTimeoutSeconds, onEnded, liveEvents } = this.#deps;
     const { sessions } = this.#attached.access(projectId, sessionId);
+    let missingVariables: readonly string[] = [];
     const ended = await sessions.end(projectId, sessionId, async (session) => {
       if (!isMeant(session)) return undefined;
       const { agent } = await this.#releaseOf(session);
       const call = session.callId === null ? undefined : await callOf?.(projectId, session.callId);
-      return endingOf(agent, session.state.variables, reason, call, clock.now(), finalizeTimeoutSeconds);
+      const { variables } = session.state;
+      const ending = endingOf(agent, variables, reason, call, clock.now(), finalizeTimeoutSeconds);
+      missingVariables = ending.missingVariables;
+      return ending;
     });
-    if (ended) onEnded();
-    return ended !== undefined;
+    if (!ended) return false;
+    liveEvents?.publish(sessionEnded(ended, reason, missingVariables));
+    onEnded();
+    return true;
   }
 
   async #releaseOf({ projectId, releaseId, instanceId }: Session): Promise<AgentRelease> {

@@ -6,6 +6,7 @@ import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { NewSession, Session } from '../engine/session/session.ts';
 import type { CurrentNode } from '../engine/turn/delivery.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
+import type { LiveEvents } from '../events/liveEvents.ts';
 import type { TransferStatus } from '../media/agentStream/streamClient.ts';
 import type { NoiseSuppression } from '../providers/ports/noiseSuppression.ts';
 import type { Recognizer } from '../providers/ports/recognizer.ts';
@@ -63,6 +64,8 @@ export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   readonly onAnsweredBy?: ((answeredBy: AnsweredBy) => void) | undefined;
   /** A turn in which the agent was heard has ended. */
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
+  /** Absent where nobody is told. */
+  readonly liveEvents?: LiveEvents | undefined;
   readonly onError: (error: unknown, message: string) => void;
 }
 
@@ -98,6 +101,8 @@ export class VoiceSession {
   readonly #turns: TurnController;
   readonly #machineDetector: AnsweringMachineDetector | undefined;
   #reportedAnsweredBy: AnsweredBy | undefined;
+  /** The last one that was published. */
+  #interim = '';
   readonly #streamWatchdog: Watchdog;
   readonly #firstInput: TurnInput;
   readonly #cleanups: (() => void)[] = [];
@@ -207,7 +212,7 @@ export class VoiceSession {
     return new CallRecognizers({
       ...this.#deps,
       settings: this.#settings,
-      onInterim: (text) => this.#turns.onInterimTranscript(text),
+      onInterim: (text) => this.#onInterim(text),
       onRevised: (transcript) => this.#onTranscript(transcript),
       onTurnSignal: (signal) => this.#turns.onTurnSignal(signal),
     });
@@ -218,8 +223,16 @@ export class VoiceSession {
     this.#noise.onNode(current);
   }
 
+  #onInterim(text: string): void {
+    this.#turns.onInterimTranscript(text);
+    if (text === this.#interim) return;
+    this.#interim = text;
+    this.#deps.liveEvents?.publish({ ...this.#subject(), type: 'transcript.interim', data: { text } });
+  }
+
   #onFallback(fallback: ProviderFallback): void {
     this.#history.addEvent('provider_fallback', { ...fallback });
+    this.#deps.liveEvents?.publish({ ...this.#subject(), type: 'provider.fallback', data: { ...fallback } });
     if (fallback.kind === 'recognition') this.#recognizers.onFallback();
   }
 
@@ -319,6 +332,11 @@ export class VoiceSession {
     if (answeredBy === undefined || answeredBy === this.#reportedAnsweredBy) return;
     this.#reportedAnsweredBy = answeredBy;
     this.#deps.onAnsweredBy?.(answeredBy);
+  }
+
+  #subject() {
+    const { projectId, sessionId, callId } = this.#deps.stream.info;
+    return { projectId, sessionId, callId };
   }
 
   #close(reason: string): void {

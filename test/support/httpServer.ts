@@ -111,6 +111,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     clock,
     makeId: uuidV7,
     logger: createLogger('info', lineStream(logLines)),
+    liveEvents: { publish: () => undefined },
     metrics: {
       contentType: 'text/plain',
       render: async () => '',

@@ -19,6 +19,7 @@ import type { KnowledgeRetriever } from '../../src/engine/tools/knowledge.ts';
 import type { ToolRunner } from '../../src/engine/tools/toolRunner.ts';
 import type { TurnInput, TurnOutput, TurnRequest } from '../../src/engine/turn/turn.ts';
 import type { ModelChoice } from '../../src/engine/turn/turnContext.ts';
+import type { NewLiveEvent } from '../../src/events/liveEvent.ts';
 import type { ChatModel } from '../../src/providers/ports/chatModel.ts';
 
 export const PROJECT = 'project-1';
@@ -55,6 +56,8 @@ export interface MemoryEngine {
   readonly templateProblems: TemplateProblem[];
   /** The events of all turns. */
   events(): HistoryEvent[];
+  /** What was told live. */
+  readonly liveEvents: NewLiveEvent[];
   turn(
     input: TurnInput,
     more?: Partial<TurnRequest> & { variables?: Record<string, unknown> },
@@ -69,6 +72,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
   const records: TurnHistory[] = [];
   const endings: SessionEnding[] = [];
   const templateProblems: TemplateProblem[] = [];
+  const liveEvents: NewLiveEvent[] = [];
   const release: AgentRelease = {
     agent: { ...newAgentConfig('Test'), ...options.agent },
     pathwayId: 'pathway-1',
@@ -116,6 +120,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     beforeStart: options.beforeStart ?? (async ({ state }) => ({ state, events: [] })),
     callOf: async () => options.call && { answered: true, record: true, facts: options.call },
     usage: { admit: async () => undefined, add: () => undefined },
+    liveEvents: { publish: (event) => void liveEvents.push(event) },
     clock: options.clock ?? systemClock,
     makeId: uuidV7,
     finalizeTimeoutSeconds: 120,
@@ -147,6 +152,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     records,
     endings,
     templateProblems,
+    liveEvents,
     turn,
     events: () => records.flatMap(({ events }) => events),
     async say(text, more) {

@@ -15,6 +15,7 @@ import { type DialerDeps, dialQueuedCall } from '../../calls/setup/dialer.ts';
 import { handleInboundCall, type InboundCallDeps } from '../../calls/setup/inboundCallHandler.ts';
 import type { Telephony } from '../../calls/telephony.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
 import type { BuiltCalls } from '../services/calls.ts';
@@ -28,6 +29,7 @@ export interface CallNodeParts {
   readonly mediaStreams: MediaStreams;
   readonly voiceNodes: VoiceNodeSelector;
   readonly metrics: CallMetrics;
+  readonly liveEvents: LiveEvents;
   readonly capacity: NodeCapacity;
   readonly callRefusal: () => CallwayError | undefined;
   readonly isOverloaded: () => boolean;
@@ -62,6 +64,7 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     },
     calls: storage.stores.calls,
     metrics: parts.metrics,
+    liveEvents: parts.liveEvents,
     tracer: parts.tracer,
   };
   const { conversations, callRefusal, isOverloaded } = parts;

@@ -10,6 +10,7 @@ import type { PhoneNumberStore } from '../../calls/numbers/phoneNumberStore.ts';
 import type { Telephony } from '../../calls/telephony.ts';
 import type { TrunkHealthStore } from '../../calls/trunks/trunkHealth.ts';
 import type { TrunkStore } from '../../calls/trunks/trunkStore.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { MediaEngine } from '../../media/mediaSession.ts';
 import { connectControl, type SipControl, untilConnected } from '../../telephony/control/control.ts';
 import { publicTargetsOnly } from '../../telephony/control/publicTargets.ts';
@@ -36,6 +37,8 @@ export interface TelephonyParts {
   readonly dialogs: DialogStore;
   readonly leases: Leases;
   readonly board: Pick<TrunkHealthStore, 'publish'>;
+  /** Absent in the simulator. */
+  readonly liveEvents?: LiveEvents;
   readonly bus: Pick<NodeBus, 'subscribe'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -92,13 +95,19 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
     showsTrying: server.showsTrying,
   });
-  const { leases, board } = parts;
+  const { leases, board, liveEvents } = parts;
   const trunkMonitors = new TrunkMonitors({
     ...common,
     directory,
     control,
     leases,
     board,
+    onHealthChange: ({ id: trunkId, projectId }, health) =>
+      liveEvents?.publish({
+        type: 'trunk.changed',
+        projectId,
+        data: { trunkId, change: 'health', health },
+      }),
     onFailure: ({ id: trunkId, projectId }, reason) =>
       logger.info({ trunkId, projectId, reason }, 'trunk check failed'),
   });

@@ -47,6 +47,7 @@ export async function buildMediaRole(
     dialogs: storage.stores.dialogs,
     leases: calls.leases,
     board: metrics.trunks(calls.health, clock.monotonicMs),
+    liveEvents: node.liveEvents,
     bus: calls.bus,
   });
   lifecycle.onClose(() => telephony.close());

@@ -23,6 +23,7 @@ import {
   recoverInterruptedTurn,
   type TurnCheckpointStore,
 } from '../../engine/session/interruptedTurn.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
 import { redisProjectCalls } from '../../infra/redis/limits/projectCalls.ts';
@@ -45,6 +46,7 @@ export interface CallParts {
   readonly turnCheckpoints: TurnCheckpointStore;
   readonly recordings: CallRecordings;
   readonly metrics: CallMetrics;
+  readonly liveEvents: LiveEvents;
   /** Webhooks may be due. */
   readonly onFact: () => void;
   readonly usage: UsageMeter;
@@ -74,7 +76,7 @@ export interface BuiltCalls extends SharedPorts {
 }
 
 export function buildCalls(parts: CallParts): BuiltCalls {
-  const { storage, conversations, recordings, clock, nodeId } = parts;
+  const { storage, conversations, recordings, liveEvents, clock, nodeId } = parts;
   const { calls, projects, recordingRemovals } = storage.stores;
   const onError = (error: unknown, what: string) => parts.logger.warn({ err: error }, what);
   const ports = redisPorts(parts, onError);
@@ -103,6 +105,8 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     slots,
     limiter,
     usage: parts.usage,
+    liveEvents,
+    recordingUrl: (key) => recordings.url(key),
     onFact: parts.onFact,
     now: clock.now,
     onError,
@@ -156,14 +160,24 @@ function redisPorts(
 }
 
 function callService(
-  { storage, conversations, recordings, metrics, orderRefusal, clock, makeId, tracer }: CallParts,
+  { storage, conversations, recordings, metrics, liveEvents, orderRefusal, clock, makeId, tracer }: CallParts,
   { lock, queue, health, slots, bus }: SharedPorts,
   limiter: CallLimiter,
   control: CallControl,
   onError: (error: unknown, what: string) => void,
 ): Omit<CallService, 'quality'> {
   const { phoneNumbers, trunks } = storage.stores;
-  const ports = { phoneNumbers, trunks, conversations, limiter, lock, queue, metrics, orderRefusal };
+  const ports = {
+    phoneNumbers,
+    trunks,
+    conversations,
+    limiter,
+    lock,
+    queue,
+    metrics,
+    liveEvents,
+    orderRefusal,
+  };
   const acceptDeps = { ...ports, clock, makeId, tracer, onError };
   return {
     accept: (order, insertOnce) => acceptCall(acceptDeps, order, insertOnce),

@@ -23,6 +23,7 @@ import { WriteBehind } from '../../engine/session/writeBehind.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
 import { createToolRunner } from '../../engine/tools/toolRunner.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import { createTurnSpool } from '../../infra/files/turnSpool.ts';
 import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
 import type { McpClientDeps } from '../../infra/mcp/mcpClient.ts';
@@ -52,6 +53,7 @@ interface ConversationParts {
   readonly usage: UsageMeter;
   readonly sessionCounter: SessionCounter;
   readonly tracer: Tracer;
+  readonly liveEvents: LiveEvents;
   readonly onEnded: () => void;
   /** Stores the turns that a process or thread before this one has left in the spool. */
   readonly recoversTurns: boolean;
@@ -149,6 +151,7 @@ function engineDeps({
       clock,
     }),
     tracing: tracer,
+    liveEvents: parts.liveEvents,
     clock,
     makeId,
     finalizeTimeoutSeconds: config.FINALIZE_TIMEOUT_SECONDS,

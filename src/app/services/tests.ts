@@ -9,6 +9,7 @@ import { cacheReleases } from '../../engine/session/releases.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
 import { createToolRunner, type ToolRunnerDeps } from '../../engine/tools/toolRunner.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import { redisTestQueue, startTestWorker } from '../../infra/redis/queues/testQueue.ts';
@@ -35,13 +36,14 @@ export interface TestParts {
   readonly shares: ComputeShares;
   readonly clock: Clock;
   readonly makeId: MakeId;
+  readonly liveEvents: LiveEvents;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
 }
 
 /** Test runs; nodes of the role `worker` also play their chats. */
 export function buildTests(parts: TestParts): TestRuns {
-  const { config, storage, jobs, sandbox, clock, makeId, lifecycle } = parts;
+  const { config, storage, jobs, sandbox, liveEvents, clock, makeId, lifecycle } = parts;
   const { testRuns, testCases, releases } = storage.stores;
   const logger = parts.logger.child({ part: 'tests' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
@@ -50,9 +52,11 @@ export function buildTests(parts: TestParts): TestRuns {
     const templates = createTemplateCache();
     const tools = createToolRunner({ ...parts, templates, schemas: sandbox });
     const player = { ...parts, tools, templates, patterns: sandbox };
-    const onEnded = (runId: string, projectId: string, status: RunStatus) =>
+    const onEnded = (runId: string, projectId: string, status: RunStatus) => {
       logger.info({ runId, projectId, status }, 'test run ended');
-    const deps = { testRuns, releases: cacheReleases(releases), clock, makeId, onEnded, onError };
+      liveEvents.publish({ type: 'test.updated', projectId, data: { testRunId: runId, status } });
+    };
+    const deps = { testRuns, liveEvents, releases: cacheReleases(releases), clock, makeId, onEnded, onError };
     const play = (...wanted: Parameters<typeof playChat> extends [unknown, ...infer Rest] ? Rest : never) =>
       playChat(player, ...wanted);
     startTestWorker(jobs, (lane, signal) => runLane({ ...deps, play }, lane, signal), CHATS_AT_ONCE);
@@ -64,6 +68,7 @@ export function buildTests(parts: TestParts): TestRuns {
     history: storage.stores.history,
     releaseFor: (projectId, draft) => releaseFor(storage.stores, projectId, draft),
     queue,
+    liveEvents,
     clock,
     makeId,
     onError,

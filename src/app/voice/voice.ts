@@ -6,6 +6,7 @@ import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { HistoryStore } from '../../engine/history/historyStore.ts';
 import type { RecoveryDeps, TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
 import type { ReleaseStore } from '../../engine/session/releases.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { createLocalTextToSpeech } from '../../providers/local/textToSpeech.ts';
@@ -32,6 +33,7 @@ export interface VoiceParts {
   readonly targetPolicy: TargetPolicy;
   readonly turnCheckpoints: TurnCheckpointStore;
   readonly metrics: Pick<SessionMetrics, 'turn' | 'providerMetrics'>;
+  readonly liveEvents?: LiveEvents;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
@@ -69,6 +71,7 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
     speechToText,
     textToSpeech,
     onSpokenTurn: metrics.turn,
+    liveEvents: parts.liveEvents,
     fallbackSpeech,
     speechProviders: buildSpeechProviders({ ...parts, logger }),
     forWholeTexts,

@@ -16,7 +16,7 @@ const POLL_MS = 50;
 
 export interface CallControlDeps {
   readonly calls: Pick<CallStore, 'find' | 'requestHangup'>;
-  readonly finisher: Pick<CallFinisher, 'settle'>;
+  readonly finisher: Pick<CallFinisher, 'settleCanceled'>;
   readonly queue: Pick<CallQueue, 'remove'>;
   readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
   readonly bus: Pick<NodeBus, 'publish'>;
@@ -42,7 +42,7 @@ export class CallControl {
     const call = await calls.requestHangup(projectId, callId, new Date(clock.now()).toISOString());
     if (!call) return await this.#require(projectId, callId);
     if (isFinal(call.status)) {
-      await finisher.settle(call);
+      await finisher.settleCanceled(call);
       await queue
         .remove(callId)
         .catch((error: unknown) => onError(error, 'job of a canceled call not removed'));

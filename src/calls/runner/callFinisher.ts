@@ -1,6 +1,7 @@
 import type { UsageMeter } from '../../agents/accounts/usage.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import {
   type Call,
   type CallChange,
@@ -10,6 +11,7 @@ import {
   isRecordingFinal,
   type RecordingResult,
 } from '../call.ts';
+import { callEnded, recordingReady } from '../callEvents.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { NumberLock } from '../setup/numberLock.ts';
@@ -36,6 +38,10 @@ export interface CallFinisherDeps {
   readonly slots: Pick<TrunkSlots, 'release'>;
   readonly limiter: Pick<CallLimiter, 'endCall'>;
   readonly usage: Pick<UsageMeter, 'add'>;
+  /** Absent where nobody is told. */
+  readonly liveEvents?: LiveEvents | undefined;
+  /** A signed link. Default: none. @param key - Of the stored recording. */
+  readonly recordingUrl?: (key: string) => string;
   /** Webhooks may be due. */
   readonly onFact: () => void;
   /** Stores what was said in a turn whose node failed. */
@@ -68,13 +74,25 @@ export class CallFinisher {
     const ended = await this.#deps.calls.update(call.id, nodeId, end, statusEvent(end));
     if (!ended) return await this.#settleIfEnded(call);
     this.#deps.usage.add(ended.projectId, { calls: 1, callMs: talkTimeMs(ended) });
+    this.#deps.liveEvents?.publish(callEnded(ended));
     await this.settle(ended);
     return ended;
   }
 
+  /** Does what is left to do for a call that was canceled before a node had it. */
+  async settleCanceled(call: Call): Promise<void> {
+    this.#deps.liveEvents?.publish(callEnded(call));
+    await this.settle(call);
+  }
+
   /** Stores the final state of the recording, during the call or after it. The first one counts. */
   async completeRecording(call: CallKey, recording: RecordingResult): Promise<void> {
-    await this.#deps.calls.completeRecording(call.id, recording);
+    const { calls, liveEvents, recordingUrl } = this.#deps;
+    const completed = await calls.completeRecording(call.id, recording);
+    if (completed) {
+      const url = recording.key === null ? undefined : recordingUrl?.(recording.key);
+      liveEvents?.publish(recordingReady(completed, recording, url));
+    }
     await this.#settleIfEnded(call);
   }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { type Tracer, traceLogFields } from '../../base/tracing.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { Session } from '../../engine/session/session.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
@@ -45,6 +46,7 @@ export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps,
   readonly recordings: Pick<CallRecordings, 'workingPath' | 'store'>;
   readonly finisher: Pick<CallFinisher, 'finish' | 'completeRecording'>;
   readonly metrics: CallMetrics;
+  readonly liveEvents?: LiveEvents | undefined;
   /** A call has ended and is stored. */
   readonly onEnded: (call: Call) => void;
   readonly clock: Clock;
@@ -106,8 +108,8 @@ export class CallRunner {
   }
 
   #start(accepted: Call, trunks: readonly Trunk[], initial: CallState, session?: Session): LiveCall {
-    const { clock, tracer, metrics, telephony, conversations, limiter, slots, log } = this.#deps;
-    const telemetry = new CallTelemetry({ tracer, metrics, now: clock.now, log }, accepted);
+    const { clock, telephony, conversations, limiter, slots } = this.#deps;
+    const telemetry = new CallTelemetry({ ...this.#deps, now: clock.now }, accepted);
     const call = withTraceparent(accepted, telemetry.traceparent);
     const { id, projectId } = call;
     const fields = { callId: id, projectId, ...traceLogFields(call.settings.traceparent) };

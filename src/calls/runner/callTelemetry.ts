@@ -1,6 +1,8 @@
 import { type Span, type Tracer, traceLogFields } from '../../base/tracing.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 import type { Call } from '../call.ts';
+import { callEvent } from '../callEvents.ts';
 import type { CallMetrics, SetupPhase } from '../callMetrics.ts';
 import { maskNumber } from '../numbers/number.ts';
 import type { TransferOutcome } from '../transfer/transfer.ts';
@@ -11,12 +13,14 @@ export type LogFields = Readonly<Record<string, unknown>>;
 export interface CallTelemetryDeps {
   readonly tracer: Tracer;
   readonly metrics: Pick<CallMetrics, 'callStarted' | 'setupPhase' | 'callEnded'>;
+  /** Absent where nobody is told. */
+  readonly liveEvents?: LiveEvents | undefined;
   readonly now: () => number;
   readonly log: (fields: LogFields, message: string) => void;
 }
 
 /**
- * Spans, log lines and metrics of one call on the node that runs it.
+ * Spans, log lines, metrics and live events of one call on the node that runs it.
  *
  * ```
  * call    ├──────────────────────────────────────────────┤ accepted … ended
@@ -32,6 +36,8 @@ export class CallTelemetry {
   readonly #startMs: number;
   readonly #span: Span;
   readonly #logFields: LogFields;
+  /** Of the last INVITE. */
+  #trunkId: string | null;
   #phase: Span;
   /** When the first INVITE was sent or received; NaN before. */
   #invitedMs: number;
@@ -44,6 +50,7 @@ export class CallTelemetry {
     const { id, projectId, sessionId, direction, fromNumber, toNumber, settings } = call;
     this.#deps = deps;
     this.#call = call;
+    this.#trunkId = call.trunkId;
     this.#attributes = { 'callway.call.id': id, 'callway.project.id': projectId, 'session.id': sessionId };
     this.#startMs = Date.parse(call.createdAt) || deps.now();
     this.#invitedMs = Date.parse(call.startedAt ?? '');
@@ -72,6 +79,7 @@ export class CallTelemetry {
   }
 
   dialing(trunkId: string, sipCallId: string): void {
+    this.#trunkId = trunkId;
     this.#nextPhase('dial', { 'callway.trunk.id': trunkId, 'callway.sip.call_id': sipCallId });
     if (Number.isNaN(this.#invitedMs)) {
       this.#invitedMs = this.#deps.now();
@@ -82,6 +90,7 @@ export class CallTelemetry {
 
   ringing(): void {
     this.#phase.setAttributes({ 'callway.ringing_after_ms': this.#deps.now() - this.#startMs });
+    this.#publish('call.ringing');
   }
 
   answered(): void {
@@ -89,12 +98,36 @@ export class CallTelemetry {
     this.#answeredMs = this.#deps.now();
     this.#measure('invite_to_answer', this.#invitedMs, this.#answeredMs);
     this.#deps.log(this.#logFields, 'call answered');
+    this.#publish('call.answered');
+  }
+
+  /** By the other party. */
+  held(isHeld: boolean): void {
+    this.#publish(isHeld ? 'call.held' : 'call.resumed');
+  }
+
+  transferStarted(to: string): void {
+    const { projectId, sessionId, id: callId } = this.#call;
+    this.#deps.liveEvents?.publish({
+      type: 'transfer.started',
+      projectId,
+      sessionId,
+      callId,
+      data: { to },
+    });
   }
 
   transferEnded({ to, status, by, reason }: TransferOutcome): void {
     this.#transfer = status;
     const fields = { ...this.#logFields, target: maskNumber(to), by, ...(reason ? { reason } : {}) };
     this.#deps.log(fields, status === 'done' ? 'call transferred' : 'transfer failed');
+    const { projectId, sessionId, id: callId } = this.#call;
+    const subject = { projectId, sessionId, callId };
+    this.#deps.liveEvents?.publish(
+      status === 'done'
+        ? { type: 'transfer.joined', ...subject, data: { to } }
+        : { type: 'transfer.failed', ...subject, data: { to, reason: reason ?? 'unknown' } },
+    );
   }
 
   /** The first packet with the agent's audio was sent. */
@@ -126,6 +159,10 @@ export class CallTelemetry {
       ...(sip ? { sipCode: sip.code } : {}),
     };
     this.#deps.log(fields, 'call ended');
+  }
+
+  #publish(type: 'call.ringing' | 'call.answered' | 'call.held' | 'call.resumed'): void {
+    this.#deps.liveEvents?.publish(callEvent(type, { ...this.#call, trunkId: this.#trunkId }));
   }
 
   #nextPhase(name: string, attributes = {}): void {

@@ -103,6 +103,7 @@ export class LiveCall {
     leg.events.on('dtmf', (digit) => {
       leg.media?.receiveDtmf(digit).catch(this.#failed('DTMF digit not passed on'));
     });
+    leg.events.on('held', ({ isHeld }) => this.#deps.telemetry.held(isHeld));
     leg.events.on('transferRequested', ({ to }) => this.#dispatch({ type: 'peer_transfer', to }));
     leg.events.on('ended', (end) => {
       if (this.#leg === leg) this.#dispatch({ type: 'leg_ended', end });
@@ -279,7 +280,8 @@ export class LiveCall {
     const media = leg?.media;
     // Only answered calls are transferred, and they have both.
     if (!leg || !media) return;
-    const { requireAllowedDestination, dialTransferTarget, onError } = this.#deps;
+    const { requireAllowedDestination, dialTransferTarget, telemetry, onError } = this.#deps;
+    telemetry.transferStarted(to);
     this.#transfer = startTransfer(
       {
         leg,
@@ -291,7 +293,7 @@ export class LiveCall {
           this.#dispatch(event);
         },
         onOutcome: (outcome) => {
-          this.#deps.telemetry.transferEnded(outcome);
+          telemetry.transferEnded(outcome);
           this.#addEvent('transfer', outcome);
         },
         onError,

@@ -6,7 +6,10 @@ import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import { sessionStarted } from '../../engine/session/sessionEvents.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS, newCall } from '../call.ts';
+import { callEvent } from '../callEvents.ts';
 import type { CallMetrics } from '../callMetrics.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
@@ -83,6 +86,8 @@ export interface AcceptCallDeps {
   readonly lock: Pick<NumberLock, 'acquire' | 'renew' | 'release'>;
   readonly queue: Pick<CallQueue, 'add'>;
   readonly metrics: Pick<CallMetrics, 'callRefused'>;
+  /** Absent where nobody is told. */
+  readonly liveEvents?: LiveEvents | undefined;
   /** Why this node takes no orders at the moment: it shuts down, or is overloaded. */
   readonly orderRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
@@ -157,8 +162,13 @@ async function accept(
     await releaseLock(deps, call);
     throw error;
   }
-  if (accepted.callId === callId) await enqueue(deps, call);
-  else await releaseLock(deps, call);
+  if (accepted.callId !== callId) {
+    await releaseLock(deps, call);
+    return accepted;
+  }
+  deps.liveEvents?.publish(callEvent('call.queued', call));
+  deps.liveEvents?.publish(sessionStarted(session, started));
+  await enqueue(deps, call);
   return accepted;
 }
 

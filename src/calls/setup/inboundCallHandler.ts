@@ -5,6 +5,8 @@ import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
 import type { ConversationEngine, PreparedSession } from '../../engine/conversationEngine.ts';
 import type { Session } from '../../engine/session/session.ts';
+import { sessionStarted } from '../../engine/session/sessionEvents.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import {
   type Call,
   callFacts,
@@ -12,6 +14,7 @@ import {
   DEFAULT_RING_TIMEOUT_SECONDS,
   newCall,
 } from '../call.ts';
+import { callEvent } from '../callEvents.ts';
 import type { CallMetrics } from '../callMetrics.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
@@ -32,6 +35,8 @@ export interface InboundCallDeps {
   readonly metrics: Pick<CallMetrics, 'callRefused'>;
   readonly runner: Pick<CallRunner, 'accept'>;
   readonly finisher: Pick<CallFinisher, 'finish'>;
+  /** Absent where nobody is told. */
+  readonly liveEvents?: LiveEvents | undefined;
   /** Why this node takes no calls at the moment: it shuts down, or is overloaded. */
   readonly callRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
@@ -126,6 +131,8 @@ async function storeAndAnswer(
     try {
       await withSpan(span, () => deps.calls.insert(call, prepared.session, prepared.started));
       inbound.ring();
+      deps.liveEvents?.publish(callEvent('call.ringing', call));
+      deps.liveEvents?.publish(sessionStarted(prepared.session, prepared.started));
       const session = await startWhileRinging(deps, inbound, call);
       inbound.canceled.throwIfAborted();
       const rejectedWith = session?.state.rejectedWith;

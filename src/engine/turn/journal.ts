@@ -31,6 +31,7 @@ export interface TurnOutcome {
 export class Journal {
   readonly #session: Session;
   readonly #clock: Clock;
+  readonly #onEvent: Journal['event'] | undefined;
   readonly #beganMs: number;
   readonly #variables: Record<string, unknown>;
   #withFacts: Readonly<Record<string, unknown>> | undefined;
@@ -45,9 +46,11 @@ export class Journal {
   #firstWordMs: number | undefined;
   #callerCalls: readonly FunctionCall[] = [];
 
-  constructor(session: Session, clock: Clock) {
+  /** @param onEvent - Called for each event, at once. */
+  constructor(session: Session, clock: Clock, onEvent?: Journal['event']) {
     this.#session = session;
     this.#clock = clock;
+    this.#onEvent = onEvent;
     this.#beganMs = clock.monotonicMs();
     this.#variables = { ...session.state.variables };
     this.#nodeId = session.state.currentNodeId;
@@ -72,6 +75,7 @@ export class Journal {
 
   event(type: HistoryEventType, data: Readonly<Record<string, unknown>>): void {
     this.#events.push({ type, at: this.#now(), data });
+    this.#onEvent?.(type, data);
   }
 
   setVariable(name: string, value: unknown, source: string): void {

@@ -36,6 +36,7 @@ export interface CompletedTurn {
  * @throws What the turn failed with, once that is stored.
  */
 export async function runTurn(deps: StoreTurnDeps, turn: TurnContext): Promise<CompletedTurn> {
+  turn.events.started(turn.request);
   const running = turn.request.walksHistory ? walkHistory(turn).then(runPathway) : runPathway(turn);
   const { hasSpoken, ended } = await running.catch(async (error: unknown) => {
     await storeBroken(deps, turn, error);
@@ -79,6 +80,7 @@ async function storeDelivered(
     delivered,
     digest: turn.request.digest,
   });
+  turn.events.answered(history.messages, delivered);
   await sessions.saveTurn(session, history).catch(async (error: unknown) => {
     await recordLateTurn(sessions, session, history, error);
     throw error;
@@ -96,6 +98,7 @@ async function storeUnanswered({ sessions, onError }: StoreTurnDeps, turn: TurnC
   const said = isSpoken ? whole.messages.filter(({ role }) => role === 'user') : [];
   const fillers = delivered.text === '' ? [] : whole.messages.slice(-1);
   const messages = [...said, ...fillers];
+  turn.events.answered(fillers, delivered);
   const history = {
     messages,
     events: whole.events.filter(

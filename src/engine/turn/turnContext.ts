@@ -22,6 +22,7 @@ import type { KnowledgeRetriever } from '../tools/knowledge.ts';
 import type { ToolRunner } from '../tools/toolRunner.ts';
 import type { Journal } from './journal.ts';
 import type { TurnOutput, TurnRequest, TurnSink, TurnUsage } from './turn.ts';
+import type { TurnEvents } from './turnEvents.ts';
 import type { ModelSpan, TurnTrace } from './turnTrace.ts';
 
 /** The chat model, and the model name that each execution mode uses. */
@@ -120,6 +121,7 @@ export interface TurnStart {
   readonly release: AgentRelease;
   readonly request: TurnRequest;
   readonly journal: Journal;
+  readonly events: TurnEvents;
   readonly trace: TurnTrace;
   readonly sink: TurnSink;
   readonly signal: AbortSignal;

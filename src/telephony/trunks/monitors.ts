@@ -15,10 +15,14 @@ export interface TrunkMonitorsDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly makeToken: () => string;
+  /** A trunk answers, or is registered, or no longer. */
+  readonly onHealthChange?: (trunk: Pick<Trunk, 'id' | 'projectId'>, health: Health) => void;
   /** Tells the operator why a trunk is not reachable or not registered. */
   readonly onFailure: (trunk: Pick<Trunk, 'id' | 'projectId'>, reason: string) => void;
   readonly onError: (error: unknown, what: string) => void;
 }
+
+type Health = Parameters<TrunkHealthStore['publish']>[1];
 
 /** Of one project: OPTIONS must not make a scanner of its trunks. */
 const OPTIONS_PER_SECOND = 5;
@@ -151,6 +155,8 @@ class TrunkMonitor {
   #health: HealthState = { isReachable: null, lastOptionsMs: null, error: null };
   #registered: RegistrationState | undefined;
   #logged: string | null = null;
+  /** What was told last; nothing is known at first. */
+  #told = toldOf(UNKNOWN);
 
   constructor(trunk: Trunk, deps: TrunkMonitorDeps) {
     this.trunk = trunk;
@@ -176,13 +182,16 @@ class TrunkMonitor {
   publish(): void {
     const { isReachable, lastOptionsMs, error } = this.#health;
     this.#logFailure(this.#registered?.error ?? error);
+    const health: Health = {
+      reachable: isReachable,
+      registered: this.trunk.register ? (this.#registered?.isRegistered ?? null) : null,
+      lastOptionsMs,
+      error: (this.#registered?.error ?? error) === null ? null : TRUNK_FAILURE,
+    };
+    if (toldOf(health) !== this.#told) this.#deps.onHealthChange?.(this.trunk, health);
+    this.#told = toldOf(health);
     this.#deps.board
-      .publish(this.trunk.id, {
-        reachable: isReachable,
-        registered: this.trunk.register ? (this.#registered?.isRegistered ?? null) : null,
-        lastOptionsMs,
-        error: (this.#registered?.error ?? error) === null ? null : TRUNK_FAILURE,
-      })
+      .publish(this.trunk.id, health)
       .catch((failure: unknown) => this.#deps.onError(failure, 'publishing the health of a trunk failed'));
   }
 
@@ -195,6 +204,11 @@ class TrunkMonitor {
     this.#healthCheck?.stop();
     await this.#registration?.close();
   }
+}
+
+/** What counts as a change; a response time does not. */
+function toldOf({ reachable, registered, error }: Health): string {
+  return JSON.stringify([reachable, registered, error]);
 }
 
 function isMonitored({ register, optionsIntervalSeconds }: Trunk): boolean {

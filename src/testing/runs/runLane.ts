@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { Channel } from '../../engine/session/session.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { Verdict } from '../assertions/verdict.ts';
 import type { Played, WantedPlay } from '../play/playChat.ts';
 import type { PlayStatus, RunStatus } from './testRun.ts';
@@ -31,6 +32,8 @@ export interface LaneDeps {
   readonly play: (play: WantedPlay, signal: AbortSignal) => Promise<Played>;
   readonly clock: Clock;
   readonly makeId: MakeId;
+  /** Absent where nobody is told. */
+  readonly liveEvents?: LiveEvents | undefined;
   readonly onEnded: (runId: string, projectId: string, status: RunStatus) => void;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -89,11 +92,22 @@ async function playClaimed(deps: LaneDeps, claimed: ClaimedPlay, stopping: Abort
   try {
     const { status, result } = await attemptPlay(deps, claimed, AbortSignal.any([stopping, playing.signal]));
     if (stopping.aborted) await testRuns.release(claimed);
-    else await testRuns.saveResult(claimed, status, result);
+    else if (await testRuns.saveResult(claimed, status, result)) tellEnded(deps, claimed, status, result);
   } finally {
     timer.cancel();
     await stopWatching();
   }
+}
+
+function tellEnded(
+  { liveEvents }: LaneDeps,
+  { run: { id, projectId }, number }: ClaimedPlay,
+  status: PlayStatus,
+  { sessionId }: PlayResult,
+): void {
+  const play = { number, status, ...(sessionId === undefined ? {} : { sessionId }) };
+  const data = { testRunId: id, status: 'running', play };
+  liveEvents?.publish({ type: 'test.updated', projectId, data });
 }
 
 async function attemptPlay(

@@ -3,10 +3,11 @@ import type { TestCase } from '../../agents/testSuites/testCase.ts';
 import { CallwayError, notFound } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { HistoryStore } from '../../engine/history/historyStore.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import { replayOf } from '../cases/caseFromSession.ts';
 import { type CreateRunStores, createRun, runCaseOf, type WantedRun } from './createRun.ts';
 import { showRun } from './showRun.ts';
-import type { RunInput, TestRun } from './testRun.ts';
+import type { RunInput, RunStatus, TestRun } from './testRun.ts';
 import type { RunDetail, TestQueue, TestRunStore } from './testRunStore.ts';
 
 export interface TestRunsDeps {
@@ -15,6 +16,8 @@ export interface TestRunsDeps {
   readonly history: Pick<HistoryStore, 'find'>;
   readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
   readonly queue: TestQueue;
+  /** Absent where nobody is told. */
+  readonly liveEvents?: LiveEvents | undefined;
   readonly clock: { now(): number };
   readonly makeId: MakeId;
   readonly onError: (error: unknown, what: string) => void;
@@ -70,7 +73,8 @@ export class TestRuns {
   }
 
   /** Queues a stored run. Never rejects: the sweep queues what could not be queued. */
-  async enqueue({ id, projectId, concurrency }: TestRun, { cases }: RunSubject): Promise<void> {
+  async enqueue({ id, projectId, concurrency, status }: TestRun, { cases }: RunSubject): Promise<void> {
+    this.#tell(projectId, id, status);
     const channels = [...new Set(cases.map(({ definition }) => definition.channel))];
     await this.#deps.queue
       .add({ runId: id, projectId, concurrency, channels })
@@ -97,9 +101,14 @@ export class TestRuns {
     const before = await this.#detail(projectId, runId);
     const canceled = await testRuns.cancel(projectId, before.run.id, new Date(clock.now()).toISOString());
     const run = await this.find(projectId, runId);
+    if (canceled) this.#tell(projectId, run.id, run.status);
     if (!canceled && run.status !== 'canceled')
       throw new CallwayError('conflict', 'test_run_ended', `The test run has ended already: ${run.status}`);
     return run;
+  }
+
+  #tell(projectId: string, testRunId: string, status: RunStatus): void {
+    this.#deps.liveEvents?.publish({ type: 'test.updated', projectId, data: { testRunId, status } });
   }
 
   async #detail(projectId: string, runId: string): Promise<RunDetail> {

@@ -72,6 +72,7 @@ export async function createTestApp(
     makeId: uuidV7,
     logger: createLogger('silent'),
     metrics: createHttpMetrics(),
+    liveEvents: { publish: () => undefined },
     conversations: unusedEngine,
     webhookAdmin: unusedWebhooks,
     voices: { has: async () => undefined },

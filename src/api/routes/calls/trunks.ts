@@ -36,7 +36,9 @@ const OPERATORS =
 const PLACE = ['host', 'port', 'outboundProxy'] as const;
 
 export function trunkRoutes(app: App, deps: HttpDeps): void {
-  const { calls } = deps;
+  const { calls, liveEvents } = deps;
+  const tell = (projectId: string, trunkId: string, change: 'created' | 'updated' | 'deleted') =>
+    liveEvents.publish({ type: 'trunk.changed', projectId, data: { trunkId, change } });
   const withHealth = async (trunk: Trunk) => show(trunk, (await calls.trunkHealth([trunk.id])).get(trunk.id));
   crudRoutes(app, deps, {
     tag: 'Trunks',
@@ -67,6 +69,10 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
         return show(await stores.trunks.insert(projectId, id, { ...input, ...host }, now), undefined);
       },
       auditDetails: ({ name, host }) => ({ name, host }),
+      async onSaved(trunk, projectId) {
+        tell(projectId, trunk.id, 'created');
+        return trunk;
+      },
     },
     get: {
       async run({ stores, projectId, id }) {
@@ -94,11 +100,19 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
         requireUsableTrunk(trunk);
         return await withHealth(trunk);
       },
+      async onSaved(trunk, projectId) {
+        tell(projectId, trunk.id, 'updated');
+        return trunk;
+      },
     },
     remove: {
       description: 'A trunk that a phone number names cannot be deleted: 409.',
       errors: [409],
-      run: ({ stores, projectId, id }) => stores.trunks.remove(projectId, id),
+      run: async ({ stores, projectId, id }) =>
+        (await stores.trunks.remove(projectId, id)) && { projectId, id },
+      async onRemoved({ projectId, id }) {
+        tell(projectId, id, 'deleted');
+      },
     },
   });
 }

@@ -1,0 +1,40 @@
+import type { NewLiveEvent } from '../events/liveEvent.ts';
+import { type Call, type RecordingResult, talkTimeMs } from './call.ts';
+
+/** Something that the data of a call says all of. */
+export function callEvent(
+  type: 'call.queued' | 'call.ringing' | 'call.answered' | 'call.held' | 'call.resumed',
+  call: Call,
+): NewLiveEvent {
+  return { type, ...subjectOf(call), data: dataOf(call) };
+}
+
+/** @param call - As it was stored at its end. */
+export function callEnded(call: Call): NewLiveEvent {
+  const { status, endReason, sip } = call;
+  const data = { ...dataOf(call), status, endReason, durationMs: talkTimeMs(call), sip };
+  return { type: 'call.ended', ...subjectOf(call), data };
+}
+
+/** @param url - Of the stored recording. */
+export function recordingReady(
+  call: Call,
+  { status, durationMs, error }: RecordingResult,
+  url: string | undefined,
+): NewLiveEvent {
+  const data = {
+    status: status === 'ready' ? ('ready' as const) : ('failed' as const),
+    durationMs,
+    ...(url === undefined ? {} : { recordingUrl: url }),
+    ...(error === null ? {} : { error }),
+  };
+  return { type: 'recording.ready', ...subjectOf(call), data };
+}
+
+function subjectOf({ projectId, sessionId, id }: Call) {
+  return { projectId, sessionId, callId: id };
+}
+
+function dataOf({ direction, fromNumber, toNumber, trunkId }: Call) {
+  return { direction, fromNumber, toNumber, trunkId };
+}
