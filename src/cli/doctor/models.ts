@@ -1,5 +1,8 @@
+import { credentialsOf } from '../../app/services/providers.ts';
 import type { Config } from '../../app/settings/config.ts';
-import type { EndpointAnswer } from '../../providers/openai/probe.ts';
+import { ANTHROPIC_BASE_URL, anthropicHeaders } from '../../providers/anthropic/chat.ts';
+import type { EndpointAnswer, ProbedEndpoint } from '../../providers/openai/probe.ts';
+import { GOOGLE_BASE_URL, GOOGLE_PATH } from '../../providers/openai/provider.ts';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../providers/ports/speechToText.ts';
 import { DEFAULT_SPEECH_MODEL } from '../../providers/ports/textToSpeech.ts';
 import { failureReason } from '../connectionFailure.ts';
@@ -13,16 +16,11 @@ const OFFLINE_RECOGNITION = warn(
   'For customers, set OPENAI_API_KEY, or OPENAI_BASE_URL to a compatible endpoint, and leave STT_PROVIDER unset or openai.',
 );
 
-export type ProbeEndpoint = (endpoint: {
-  readonly baseUrl: string;
-  readonly apiKey: string | undefined;
-}) => Promise<EndpointAnswer>;
+export type ProbeEndpoint = (endpoint: ProbedEndpoint) => Promise<EndpointAnswer>;
 
-interface Use {
+interface Use extends ProbedEndpoint {
   readonly name: string;
-  readonly setting: 'OPENAI' | 'EMBEDDING';
-  readonly baseUrl: string;
-  readonly apiKey: string | undefined;
+  readonly setting: 'OPENAI' | 'EMBEDDING' | 'ANTHROPIC' | 'GOOGLE';
   /** Model names from the settings. */
   readonly models: readonly string[];
 }
@@ -55,8 +53,12 @@ async function checkEndpoint(use: Use, probe: ProbeEndpoint): Promise<Finding> {
   if (answer.kind === 'refused') return refused(use, shown, answer.status);
   const { models } = answer;
   if (models === undefined) return ok(use.name, `${shown} responds; it does not list its models`);
-  const missing = use.models.filter((model) => !models.includes(model));
-  if (missing.length === 0) return ok(use.name, `${shown} responds and has ${use.models.join(', ')}`);
+  // Google lists its models by their paths.
+  const missing = use.models.filter(
+    (model) => !models.some((one) => one === model || one === `models/${model}`),
+  );
+  const has = use.models.length > 0 ? ` and has ${use.models.join(', ')}` : '';
+  if (missing.length === 0) return ok(use.name, `${shown} responds${has}`);
   return warn(
     use.name,
     `${shown} does not list ${missing.join(', ')}`,
@@ -82,13 +84,14 @@ function usesOf(config: Config): Use[] {
     apiKey: config.OPENAI_API_KEY,
   } as const;
   const models = [
-    ...(config.CHAT_PROVIDER === 'openai'
-      ? [config.CHAT_MODEL_SMART, config.CHAT_MODEL_BALANCE, config.CHAT_MODEL_TURBO]
-      : []),
+    ...chatModelsOf(config, 'openai'),
     ...(config.STT_PROVIDER === 'openai' ? [config.STT_MODEL ?? DEFAULT_TRANSCRIPTION_MODEL] : []),
     ...(config.TTS_PROVIDER === 'openai' ? [config.TTS_MODEL ?? DEFAULT_SPEECH_MODEL] : []),
   ];
-  const uses: Use[] = models.length > 0 ? [{ name: 'models', ...main, models: [...new Set(models)] }] : [];
+  const uses: Use[] = [
+    ...(models.length > 0 ? [{ name: 'models', ...main, models: [...new Set(models)] }] : []),
+    ...otherChatEndpoints(config),
+  ];
   if (config.EMBEDDING_PROVIDER !== 'openai') return uses;
   const own = config.EMBEDDING_BASE_URL !== undefined || config.EMBEDDING_API_KEY !== undefined;
   const embeddings: Use = {
@@ -98,5 +101,36 @@ function usesOf(config: Config): Use[] {
     apiKey: config.EMBEDDING_API_KEY ?? main.apiKey,
     models: [],
   };
-  return own || uses.length === 0 ? [...uses, embeddings] : uses;
+  return own || models.length === 0 ? [...uses, embeddings] : uses;
+}
+
+/** Those of the settings, and those that agents may name. */
+function otherChatEndpoints(config: Config): Use[] {
+  const anthropic = credentialsOf(config, 'ANTHROPIC');
+  const google = credentialsOf(config, 'GOOGLE');
+  const uses: Use[] = [
+    {
+      name: 'anthropic models',
+      setting: 'ANTHROPIC',
+      baseUrl: `${anthropic.baseUrl ?? ANTHROPIC_BASE_URL}/v1`,
+      apiKey: anthropic.apiKey,
+      headers: anthropicHeaders(anthropic.apiKey),
+      models: chatModelsOf(config, 'anthropic'),
+    },
+    {
+      name: 'google models',
+      setting: 'GOOGLE',
+      baseUrl: `${google.baseUrl ?? GOOGLE_BASE_URL}${GOOGLE_PATH}`,
+      apiKey: google.apiKey,
+      models: chatModelsOf(config, 'google'),
+    },
+  ];
+  return uses.filter(
+    ({ apiKey, setting }) => apiKey !== undefined || credentialsOf(config, setting).baseUrl !== undefined,
+  );
+}
+
+function chatModelsOf(config: Config, provider: Config['CHAT_PROVIDER']): string[] {
+  if (config.CHAT_PROVIDER !== provider) return [];
+  return [...new Set([config.CHAT_MODEL_SMART, config.CHAT_MODEL_BALANCE, config.CHAT_MODEL_TURBO])];
 }

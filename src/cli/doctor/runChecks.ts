@@ -76,7 +76,7 @@ function unchecked(name: string, secrets: readonly string[]): Finding {
 
 async function checkConfig(config: Config, deps: DoctorDeps): Promise<Finding[]> {
   const missing = (...secrets: SettingName[]) => secrets.filter((name) => deps.settings.unknown.has(name));
-  const noModelKey = missing('OPENAI_API_KEY', 'EMBEDDING_API_KEY');
+  const noModelKey = missing('OPENAI_API_KEY', 'EMBEDDING_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_API_KEY');
   const [folder, service, database, redis, sip, models] = await Promise.all([
     checkDataFolder(config),
     config.PORT === 0 && deps.settings.serviceUrl === undefined

@@ -6,7 +6,7 @@ import { AnthropicDecoder } from './decoder.ts';
 import { statusError, toModelError } from './errors.ts';
 import { messagesBody } from './messagesBody.ts';
 
-const BASE_URL = 'https://api.anthropic.com';
+export const ANTHROPIC_BASE_URL = 'https://api.anthropic.com';
 const API_VERSION = '2023-06-01';
 
 export interface AnthropicChatDeps {
@@ -22,16 +22,19 @@ export interface AnthropicChatDeps {
  *
  * @see https://docs.claude.com/en/api/messages-streaming
  */
-export function createAnthropicChat({ apiKey, baseUrl = BASE_URL, guard }: AnthropicChatDeps): ChatProvider {
+export function createAnthropicChat({
+  apiKey,
+  baseUrl = ANTHROPIC_BASE_URL,
+  guard,
+}: AnthropicChatDeps): ChatProvider {
   const { fetch, close } = createVendorFetch(baseUrl, guard);
   const url = new URL('/v1/messages', baseUrl);
   const redact = (text: string) => (apiKey ? text.replaceAll(apiKey, '[redacted]') : text);
   const headers = {
     'content-type': 'application/json',
-    'anthropic-version': API_VERSION,
     // A compressed stream may be held back until a block is full.
     'accept-encoding': 'identity',
-    ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
+    ...anthropicHeaders(apiKey),
   };
   return {
     name: 'anthropic',
@@ -44,4 +47,9 @@ export function createAnthropicChat({ apiKey, baseUrl = BASE_URL, guard }: Anthr
     toModelError,
     close,
   };
+}
+
+/** Of every request to the API. */
+export function anthropicHeaders(apiKey: string | undefined): Record<string, string> {
+  return { 'anthropic-version': API_VERSION, ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }) };
 }

@@ -74,10 +74,9 @@ function rateLimitError(error: APIError, beforeFirstToken: boolean): ModelError 
 }
 
 function rejectionMessage(status: number, quote: string): string {
-  if (status === 401) return "The model's endpoint does not accept the key; check OPENAI_API_KEY";
+  if (status === 401) return "The model's endpoint does not accept the API key";
   if (status === 403) return `The key may not use this model${quote}`;
-  if (status === 404)
-    return `The model's endpoint does not know the model, or OPENAI_BASE_URL is wrong${quote}`;
+  if (status === 404) return `The model's endpoint does not know the model, or its base URL is wrong${quote}`;
   return `The model's endpoint refuses the request with status ${status}${quote}`;
 }
 

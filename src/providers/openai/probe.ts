@@ -4,11 +4,18 @@ const TIMEOUT_MILLISECONDS = 10_000;
 
 const modelList = z.object({ data: z.array(z.looseObject({ id: z.string() })) });
 
-/** How an OpenAI-compatible endpoint answered. */
+/** How an endpoint answered that lists its models as OpenAI does. */
 export type EndpointAnswer =
   /** `models`: what it offers; `undefined` where it does not tell. */
   | { readonly kind: 'reached'; readonly models: readonly string[] | undefined }
   | { readonly kind: 'refused'; readonly status: number };
+
+export interface ProbedEndpoint {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  /** Where the key is not a bearer token. */
+  readonly headers?: Record<string, string> | undefined;
+}
 
 /**
  * Asks an endpoint for its models, which costs nothing and needs the key.
@@ -17,11 +24,11 @@ export type EndpointAnswer =
  * @see https://platform.openai.com/docs/api-reference/models/list
  */
 export async function probeEndpoint(
-  endpoint: { readonly baseUrl: string; readonly apiKey: string | undefined },
+  endpoint: ProbedEndpoint,
   fetchImpl: typeof fetch,
 ): Promise<EndpointAnswer> {
   const response = await fetchImpl(`${endpoint.baseUrl}/models`, {
-    headers: endpoint.apiKey === undefined ? {} : { authorization: `Bearer ${endpoint.apiKey}` },
+    headers: endpoint.headers ?? bearer(endpoint.apiKey),
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
   });
@@ -29,4 +36,8 @@ export async function probeEndpoint(
   if (!response.ok) return { kind: 'refused', status: response.status };
   const parsed = modelList.safeParse(await response.json().catch(() => undefined));
   return { kind: 'reached', models: parsed.success ? parsed.data.data.map(({ id }) => id) : undefined };
+}
+
+function bearer(apiKey: string | undefined): Record<string, string> {
+  return apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
 }

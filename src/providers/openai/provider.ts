@@ -22,8 +22,8 @@ import { createOpenAiTextToSpeech } from './textToSpeech.ts';
 /** Of calls whose agent and installation name no other. */
 const SPEECH_MODEL = 'gpt-4o-mini-tts';
 const VOICE = 'alloy';
-const GOOGLE_BASE_URL = 'https://generativelanguage.googleapis.com';
-const GOOGLE_PATH = '/v1beta/openai';
+export const GOOGLE_BASE_URL = 'https://generativelanguage.googleapis.com';
+export const GOOGLE_PATH = '/v1beta/openai';
 
 export function createChat({ credentials, makeId, guard }: ChatOptions): ChatProvider {
   return createOpenAiChat({ endpoint: createOpenAiEndpoint({ ...credentials, guard }), makeId });

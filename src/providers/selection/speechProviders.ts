@@ -103,8 +103,10 @@ export class SelectedSpeechProviders implements SpeechProviders {
       onFallback({ kind, from, to, reason: error.message });
     return {
       recognizers: async ({ recognition, fallback }) => {
-        const first = withDefaults(recognition, this.#deps.defaults.recognition);
-        const choices = [first, ...(fallback?.recognition ?? [])];
+        const { recognition: defaults } = this.#deps.defaults;
+        const first = withDefaults(recognition, defaults);
+        const isOther = first.provider !== defaults.provider;
+        const choices = [first, ...(fallback?.recognition ?? (isOther ? [defaults] : []))];
         const found = await find('stt', choices, async (choice, access) => {
           const recognizer = await this.#recognizer(choice, access);
           return choice === first ? recognizer : withOwnHints(recognizer, choice);

@@ -65,6 +65,29 @@ describe('The models check', () => {
     expect(findings.filter(({ name }) => name === 'speech recognition')).toEqual([]);
   });
 
+  it('checks Anthropic and Google where they have a key, each in its own way', async () => {
+    const asked: unknown[] = [];
+    const models = { CHAT_MODEL_SMART: 'gemini-2', CHAT_MODEL_BALANCE: 'gemini-2', CHAT_MODEL_TURBO: 'gone' };
+    const config = loadConfig({
+      ANTHROPIC_API_KEY: 'a',
+      GOOGLE_API_KEY: 'g',
+      CHAT_PROVIDER: 'google',
+      ...models,
+    });
+    const findings = await checkModels(config, async ({ baseUrl, apiKey, headers }) => {
+      asked.push([baseUrl, apiKey, headers]);
+      return { kind: 'reached', models: ['models/gemini-2'] };
+    });
+    expect(asked).toEqual([
+      ['https://api.anthropic.com/v1', 'a', { 'anthropic-version': '2023-06-01', 'x-api-key': 'a' }],
+      ['https://generativelanguage.googleapis.com/v1beta/openai', 'g', undefined],
+    ]);
+    expect(findings.filter(({ name }) => name.endsWith(' models') && name !== 'local models')).toMatchObject([
+      { name: 'anthropic models', status: 'ok' },
+      { name: 'google models', status: 'warn', message: expect.stringContaining('does not list gone') },
+    ]);
+  });
+
   it('checks a separate embeddings endpoint', async () => {
     const asked: unknown[] = [];
     const config = loadConfig({ ...key, EMBEDDING_BASE_URL: 'http://vectors.test/v1' });

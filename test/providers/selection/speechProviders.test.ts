@@ -145,7 +145,15 @@ test('A provider that is not configured is left for the one behind it', async ()
   const fallback = { recognition: [{ provider: 'local' }] } as const;
   const found = await open().recognizers({ ...CUSTOM, fallback: { recognition: [...fallback.recognition] } });
   expect(found.map(({ name }) => name)).toEqual(['local']);
-  await expect(open().recognizers(CUSTOM)).rejects.toThrow('custom cannot be used');
+  await expect(open().recognizers({ ...CUSTOM, fallback: { recognition: [] } })).rejects.toThrow(
+    'custom cannot be used',
+  );
+});
+
+test('Without a list of fallbacks, the recognizer of the settings is behind the one that is named', async () => {
+  const { baseUrl } = await startServer('k');
+  const { open } = providersOf({ installation: { baseUrl, apiKey: 'k' } });
+  expect((await open().recognizers(CUSTOM)).map(({ name }) => name)).toEqual(['custom', 'local']);
 });
 
 test('A project’s credentials hold for the provider of the settings too', async () => {
