@@ -44,3 +44,8 @@ export class ModelError extends CallwayError {
     return new ModelError(code, message, { beforeFirstToken: false, retryable, retryAfterSeconds, cause });
   }
 }
+
+/** Why a vendor is not tried that has failed for another call. */
+export function skippedError(): ModelError {
+  return new ModelError('model_unavailable', 'It failed moments ago, and is not tried again yet');
+}

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Breakers } from '../circuitBreaker.ts';
 import type { ProviderMetrics } from '../ports/metrics.ts';
-import { ModelError } from '../ports/modelError.ts';
+import { ModelError, skippedError } from '../ports/modelError.ts';
 import type {
   RecognitionConnection,
   RecognitionConnectionOptions,
@@ -139,9 +139,12 @@ class ChainedConnection implements RecognitionConnection {
       if (error) this.#onEvent({ type: 'failed', error });
       return;
     }
-    const left = this.#vendors[this.#index];
+    const [preferred] = this.#vendors;
+    const left = this.#vendors[this.#index] ?? preferred;
+    const isFirst = this.#index < 0;
     this.#connect(vendor, index);
-    if (error) this.#deps.onFallback(left?.name ?? '', vendor.name, error);
+    const reason = error ?? (isFirst && index > 0 ? skippedError() : undefined);
+    if (reason) this.#deps.onFallback(left?.name ?? '', vendor.name, reason);
   }
 
   /** No vendor is left: the first one may be back soon. */

@@ -75,6 +75,8 @@ export class SelectedSpeechProviders implements SpeechProviders {
       stored ??= this.#deps.projectCredentials(projectId);
       return stored;
     };
+    const report = (kind: ProviderFallback['kind']) => (from: string, to: string, error: ModelError) =>
+      onFallback({ kind, from, to, reason: error.message });
     const find = async <Choice extends { readonly provider: Parameters<typeof credentialName>[1] }>(
       kind: Kind,
       choices: readonly Choice[],
@@ -82,7 +84,8 @@ export class SelectedSpeechProviders implements SpeechProviders {
     ) => {
       const own = await ownCredentials();
       const found: Found<Recognizer | Synthesizer>[] = [];
-      let problem: ModelError | undefined;
+      const tell = report(kind === 'stt' ? 'recognition' : 'synthesis');
+      let left: { readonly provider: string; readonly error: ModelError } | undefined;
       for (const choice of choices) {
         const access = this.#access(kind, choice.provider, own);
         const breaker = digestOf([choice.provider, access.credentials]);
@@ -91,16 +94,18 @@ export class SelectedSpeechProviders implements SpeechProviders {
           const vendor = await this.#vendors.use(key, () => make(choice, access));
           used.push(key);
           found.push({ vendor, breaker, owner: access.owner });
-        } catch (error) {
-          problem = new ModelError('model_rejected', `${choice.provider} cannot be used`, { cause: error });
-          this.#deps.onError(problem, 'speech provider not usable', { projectId, provider: choice.provider });
+          if (left) tell(left.provider, choice.provider, left.error);
+          left = undefined;
+        } catch (cause) {
+          const { provider } = choice;
+          const error = new ModelError('model_rejected', `${provider} cannot be used`, { cause });
+          left = { provider, error };
+          this.#deps.onError(error, 'speech provider not usable', { projectId, provider });
         }
       }
-      if (found.length === 0) throw problem ?? new ModelError('model_rejected', 'no speech provider');
+      if (found.length === 0) throw left?.error ?? new ModelError('model_rejected', 'no speech provider');
       return found;
     };
-    const report = (kind: ProviderFallback['kind']) => (from: string, to: string, error: ModelError) =>
-      onFallback({ kind, from, to, reason: error.message });
     return {
       recognizers: async ({ recognition, fallback }) => {
         const { recognition: defaults } = this.#deps.defaults;

@@ -1,6 +1,6 @@
 import { isDefaultSpeech, type SpeechConfig } from '../../agents/speech/speechConfig.ts';
 import type { Clock } from '../../base/clock.ts';
-import { ModelError } from '../../providers/ports/modelError.ts';
+import { ModelError, skippedError } from '../../providers/ports/modelError.ts';
 import type { Recognizer } from '../../providers/ports/recognizer.ts';
 import { type Synthesizer, takesWords } from '../../providers/ports/synthesizer.ts';
 import type { AgentVoice, SpokenVoice, TextToSpeech } from '../../providers/ports/textToSpeech.ts';
@@ -190,6 +190,7 @@ export class CallSpeech {
         this.#leaveVoice(from, to, error, from === first.name ? named : undefined),
       onFailure: (error: unknown) => onError(error, 'speech synthesis failed, retrying'),
     };
+    if (!providers.isWorking(first)) this.#leaveVoice(first.name, next, skippedError(), undefined);
     if (!takesWords(first)) {
       if (!firstVoice) throw new ModelError('model_rejected', 'no speech provider');
       return {

@@ -148,11 +148,13 @@ describe('A chain of recognizers', () => {
   });
 
   test('skips a vendor that just failed on another call', () => {
-    const { vendors, open, at } = rig('a', 'b');
+    const { vendors, open, at, fallbacks } = rig('a', 'b');
     at(0).emit(failed(false));
+    expect(fallbacks.splice(0)).toHaveLength(1);
     open();
     expect(vendors[0]?.connections).toHaveLength(1);
     expect(vendors[1]?.connections).toHaveLength(2);
+    expect(fallbacks).toEqual(['a b']);
   });
 
   test('reports a failure when no vendor is left, and tries again', () => {

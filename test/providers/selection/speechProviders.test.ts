@@ -141,10 +141,13 @@ test('Vendors that stream form one chain, and those behind it take an utterance 
 });
 
 test('A provider that is not configured is left for the one behind it', async () => {
-  const { open } = providersOf({});
+  const { open, fallbacks } = providersOf({});
   const fallback = { recognition: [{ provider: 'local' }] } as const;
   const found = await open().recognizers({ ...CUSTOM, fallback: { recognition: [...fallback.recognition] } });
   expect(found.map(({ name }) => name)).toEqual(['local']);
+  expect(fallbacks).toEqual([
+    { kind: 'recognition', from: 'custom', to: 'local', reason: 'custom cannot be used' },
+  ]);
   await expect(open().recognizers({ ...CUSTOM, fallback: { recognition: [] } })).rejects.toThrow(
     'custom cannot be used',
   );

@@ -100,6 +100,24 @@ test.each([
   expect(reasons).toContainEqual(expect.stringMatching(` \\(voice “ghost” of ${named}\\)$`));
 });
 
+test('A voice that has failed for another call is skipped, and the history tells so', async () => {
+  const [skipped, next] = [scriptedSynthesizer(), { ...scriptedVoice(), name: 'next' }];
+  const vendors = { synthesizers: [skipped, next], skipped };
+  const { call } = callWith('agent', { synthesis: { provider: 'custom' } }, vendors);
+  await greeted(call);
+  expect([skipped.requests, next.texts]).toEqual([[], ['Hello there.', 'How can I help you?']]);
+  expect(call.sessionEvents).toContainEqual(
+    expect.objectContaining({
+      type: 'provider_fallback',
+      data: expect.objectContaining({
+        kind: 'synthesis',
+        to: 'next',
+        reason: expect.stringMatching(/moments/),
+      }),
+    }),
+  );
+});
+
 const refusing: ReturnType<ReturnType<typeof scriptedSynthesizer>['connect']>['speak'] = (
   _voice,
   onEvent,

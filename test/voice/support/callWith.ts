@@ -17,6 +17,8 @@ export function callWith(
     readonly synthesizers?: readonly Synthesizer[];
     /** The project has credentials of its own for the providers of the settings. */
     readonly hasOwnDefaults?: boolean;
+    /** A vendor that has failed for another call. */
+    readonly skipped?: Synthesizer;
   },
   more: Partial<SimulatedCallOptions> = {},
 ) {
@@ -35,7 +37,7 @@ export function callWith(
       recognition: vendors.hasOwnDefaults ?? false,
       synthesis: vendors.hasOwnDefaults ?? false,
     }),
-    isWorking: () => true,
+    isWorking: (vendor) => vendor !== vendors.skipped,
     report: (_vendor, error) => void (error === undefined || failed.push(error)),
     close: () => undefined,
   };
