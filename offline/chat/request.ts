@@ -8,8 +8,11 @@ export interface RuleRequest {
   readonly situation?: Situation;
 }
 
-/** `route`, `extract` and `judge` ask for JSON, `answer` and `summarise` for prose, `answer_and_route` for prose or a move. */
-export type Purpose = 'answer' | 'route' | 'answer_and_route' | 'extract' | 'judge' | 'summarise';
+/**
+ * `route`, `extract` and `judge` ask for JSON, `answer` and `summarise` for prose, `answer_and_route` for prose or a move,
+ * `persona` for the words of a caller.
+ */
+export type Purpose = 'answer' | 'route' | 'answer_and_route' | 'extract' | 'judge' | 'summarise' | 'persona';
 
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
@@ -45,6 +48,8 @@ export interface Situation {
   /** Retrieved passages, best first. */
   readonly knowledge?: readonly string[];
   readonly criteria?: readonly Criterion[];
+  /** The caller to play. */
+  readonly persona?: Persona;
   /** The conversation's local date as `YYYY-MM-DD`, for words such as "tomorrow". */
   readonly today?: string;
 }
@@ -62,6 +67,19 @@ export interface Choice {
   readonly label: string;
   /** The edge's condition as a sentence; empty for an unconditional edge. */
   readonly sentence: string;
+}
+
+export interface Persona {
+  readonly prompt: string;
+  readonly goal?: string | undefined;
+  /** What the caller knows, by name. */
+  readonly facts?: Readonly<Record<string, unknown>> | undefined;
+  /** A sentence. */
+  readonly hangUpWhen?: string | undefined;
+  /** What is written after the caller's last words. */
+  readonly hangUp: string;
+  /** Selects among words of the same meaning. */
+  readonly seed: number;
 }
 
 export interface Criterion {

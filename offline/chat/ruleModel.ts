@@ -1,5 +1,6 @@
 import { extractVariables } from './extract.ts';
 import { judgeByRules } from './judge.ts';
+import { personaWords } from './persona.ts';
 import type { RuleRequest, Situation } from './request.ts';
 import { chooseEdge } from './route.ts';
 import { nodeText, passageText } from './speak.ts';
@@ -18,7 +19,7 @@ export type RuleAnswer =
 
 /**
  * Follows a pathway by rules: the same request always has the same answer. It reads the request's situation, and of the
- * messages only the last.
+ * messages only the last, except to judge, to summarize and to play a caller.
  *
  * An answer that takes an edge has no text, since the next node's text follows it.
  */
@@ -36,6 +37,10 @@ export function answerByRules(request: RuleRequest): RuleAnswer {
       return json(judgeByRules(situation.criteria ?? [], messages));
     case 'summarise':
       return prose(summarizeByRules(messages));
+    case 'persona':
+      return situation.persona
+        ? prose(personaWords(situation.persona, messages))
+        : answerWithoutPathway(request);
     case 'answer_and_route':
       return moveOrAnswer(situation, request);
     case 'answer':

@@ -29,7 +29,7 @@ export interface ChatRequest {
   /** As the chat API's client asks for; `jsonSchema` takes precedence. */
   readonly responseFormat?: ResponseFormat;
   /** What the request is for, in traces. */
-  readonly purpose?: 'answer' | 'route' | 'answer_and_route' | 'extract' | 'judge' | 'summarise';
+  readonly purpose?: 'answer' | 'route' | 'answer_and_route' | 'extract' | 'judge' | 'summarise' | 'persona';
   /** Data for single providers, by {@link ChatModel.name}; a provider ignores what is not under its own name. */
   readonly providerOptions?: Readonly<Record<string, unknown>>;
   /** Fields of the chat API's request that the endpoint gets unchanged: those of {@link PASSED_THROUGH}. */

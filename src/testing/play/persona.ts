@@ -1,4 +1,5 @@
 import type { Persona } from '../../agents/testSuites/testCase.ts';
+import { rehearsalOptions } from '../../engine/prompt/rehearsal.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { ChatModel } from '../../providers/ports/chatModel.ts';
 import type { Exchange } from './observation.ts';
@@ -41,7 +42,14 @@ export async function nextWords(
   }
   if (messages.length === 1) messages.push({ role: 'user', content: '(The other party has answered.)' });
   let text = '';
-  const request = { model: modelName, messages, passthrough: { seed } };
+  const { prompt, goal, facts, hangUpWhen } = persona;
+  const request = {
+    model: modelName,
+    messages,
+    passthrough: { seed },
+    purpose: 'persona' as const,
+    ...rehearsalOptions({ persona: { prompt, goal, facts, hangUpWhen, hangUp: HANG_UP, seed } }),
+  };
   for await (const event of chat.stream(request, signal)) {
     if (event.type === 'text') text += event.text;
     if (text.length > MAX_WORDS_CHARACTERS) break;
