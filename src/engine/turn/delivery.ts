@@ -95,6 +95,16 @@ export class TurnCancelledError extends Error {
   }
 }
 
+/** The entries of DTMF digits that lead on from these nodes. */
+export function digitsLeaving(graph: PathwayGraph, nodes: readonly Pick<PathwayNode, 'id'>[]): string[] {
+  return nodes
+    .flatMap(({ id }) => graph.leaving(id))
+    .flatMap(({ data: { condition } }) => {
+      const isDtmf = isEventCondition(condition) && condition.event === 'dtmf';
+      return isDtmf && condition.digits !== undefined ? [condition.digits] : [];
+    });
+}
+
 /** @param origin - The node that the customer's next turn returns to, so that they may answer it. */
 export function currentNodeOf(
   agent: Pick<AgentConfig, 'turnDetection' | 'speech'>,
@@ -105,18 +115,12 @@ export function currentNodeOf(
   origin?: PathwayNode,
 ): CurrentNode {
   const answered = origin ? [node, origin] : [node];
-  const digits = answered
-    .flatMap(({ id }) => graph.leaving(id))
-    .flatMap(({ data: { condition } }) => {
-      const isDtmf = isEventCondition(condition) && condition.event === 'dtmf';
-      return isDtmf && condition.digits !== undefined ? [condition.digits] : [];
-    });
   const silences = graph.leaving(node.id).flatMap(({ data }) => silenceMsOf(data.condition, node) ?? []);
   return {
     node,
     turnDetection: turnDetectionOf(agent.turnDetection, node.data.turnDetection),
     ...currentSpeech(agent.speech, node.data.speech, variables),
-    digits,
+    digits: digitsLeaving(graph, answered),
     expectedAnswers: answered.flatMap(({ data }) => data.expectedAnswers ?? []),
     silenceEdgeMs: silences.length > 0 ? Math.min(...silences) : undefined,
     prefetchRetrieval,

@@ -1,9 +1,11 @@
+import type { PathwayGraph } from '../../agents/pathway/graph.ts';
 import { sleep } from '../../base/async/sleep.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { NewSession } from '../../engine/session/session.ts';
-import type { SpokenDelivery } from '../../engine/turn/delivery.ts';
+import { digitsLeaving, type SpokenDelivery } from '../../engine/turn/delivery.ts';
 import type { TurnInput, TurnOutput } from '../../engine/turn/turn.ts';
+import { type DtmfEntry, enterDigit } from '../../voice/turnDetection/dtmf.ts';
 import type { CallerAction, PlayChannel } from './channel.ts';
 import { type Exchange, type Observation, reactionIn } from './observation.ts';
 import type { TestSessions } from './testSessions.ts';
@@ -15,6 +17,7 @@ export interface ChatChannelDeps {
   readonly engine: ConversationEngine;
   readonly sessions: TestSessions;
   readonly session: NewSession;
+  readonly graph: PathwayGraph;
   readonly clock: Clock;
 }
 
@@ -44,8 +47,8 @@ export class ChatChannel implements PlayChannel {
         return { ...(await this.#run(turn, action.text, sayingOf(action.text), signal)), ...stopped };
       }
       case 'dtmf': {
-        const { digits } = action;
-        return await this.#run(turn, `[keys ${digits}]`, { kind: 'dtmf', digits }, signal);
+        const exchanges = await this.#press(turn, action, signal);
+        return { ...joined(exchanges), turn, caller: `[keys ${action.digits}]` };
       }
       case 'silence': {
         const { durationMs } = action;
@@ -66,6 +69,39 @@ export class ChatChannel implements PlayChannel {
       variables: sessions.session?.state.variables ?? session.variables ?? {},
       endedBy: this.#endedBy,
     };
+  }
+
+  /** Enters digits as on the phone, where each complete entry is a turn. */
+  async #press(
+    turn: number,
+    { digits, interruptedAfterMs }: Extract<CallerAction, { kind: 'dtmf' }>,
+    signal: AbortSignal,
+  ): Promise<Exchange[]> {
+    const exchanges: Exchange[] = [];
+    const run = async (entered: string) => {
+      if (this.#endedBy !== null) return;
+      const input = { kind: 'dtmf', digits: entered } as const;
+      exchanges.push(await this.#run(turn, entered, input, signal, interruptedAfterMs));
+    };
+    let entry: DtmfEntry | undefined;
+    for (const digit of digits) {
+      const step = enterDigit(entry, digit, 0, this.#expectedEntries());
+      entry = step.entry;
+      if (step.complete !== undefined) await run(step.complete);
+    }
+    if (entry) await run(entry.digits);
+    return exchanges;
+  }
+
+  /** The entries of digits that lead on from where the session is. */
+  #expectedEntries(): string[] {
+    const { graph, sessions } = this.#deps;
+    const { currentNodeId = null, route } = sessions.session?.state ?? {};
+    const current = currentNodeId ?? graph.start?.id;
+    return digitsLeaving(
+      graph,
+      [current, route?.returnTo?.nodeId].flatMap((id) => (id === undefined ? [] : { id })),
+    );
   }
 
   async #hangUp(): Promise<void> {
@@ -125,6 +161,19 @@ export class ChatChannel implements PlayChannel {
       heardSoFar: heard,
     };
   }
+}
+
+/** What the agent did in several turns. */
+function joined(exchanges: readonly Exchange[]): Omit<Exchange, 'turn' | 'caller'> {
+  const latencies = exchanges.flatMap(({ latencyMs }) => latencyMs ?? []);
+  return {
+    agent: exchanges.flatMap(({ agent }) => (agent === '' ? [] : agent)).join('\n'),
+    nodes: exchanges.flatMap(({ nodes }) => nodes),
+    tools: exchanges.flatMap(({ tools }) => tools),
+    digits: exchanges.flatMap((exchange) => exchange.digits),
+    transfers: exchanges.flatMap(({ transfers }) => transfers),
+    ...(latencies.length > 0 ? { latencyMs: Math.max(...latencies) } : {}),
+  };
 }
 
 function sayingOf(text: string): TurnInput {

@@ -92,7 +92,7 @@ function actionOf(
 ): CallerAction {
   const interruptedAfterMs = following && 'interrupt' in following ? following.interrupt.afterMs : undefined;
   if ('say' in turn) return { kind: 'say', text: turn.say, interruptedAfterMs };
-  if ('dtmf' in turn) return { kind: 'dtmf', digits: turn.dtmf };
+  if ('dtmf' in turn) return { kind: 'dtmf', digits: turn.dtmf, interruptedAfterMs };
   if ('waitMs' in turn) return { kind: 'wait', durationMs: turn.waitMs };
   if ('silenceMs' in turn) return { kind: 'silence', durationMs: turn.silenceMs };
   if ('interrupt' in turn) return { kind: 'interrupt', text: turn.interrupt.say };

@@ -1,3 +1,4 @@
+import { createGraph } from '../../agents/pathway/graph.ts';
 import type { TemplateCache } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { PatternMatcher } from '../../agents/schemaChecker.ts';
@@ -68,6 +69,7 @@ export async function playChat(deps: PlayerDeps, play: WantedPlay, signal: Abort
       draft: play.draft,
       ...(definition.variables ? { variables: definition.variables } : {}),
     },
+    graph: createGraph(release.pathway),
     clock: deps.clock,
   });
   const model = { chat: deps.models.chat, modelName: deps.models[executionMode(release.agent)], seed };
