@@ -6,14 +6,15 @@ import { freshBuild } from '../lib/serviceBuild.mjs';
 import { ensureSystemParts } from '../lib/systemParts.mjs';
 
 /**
- * Runs the demo call, after installing what it needs.
+ * Runs the demo, after installing what it needs.
  *
  * @param {string[]} args - For the demo.
  */
 export async function run(args) {
   await ensureDependencies();
   if (!args.includes('--help')) {
-    const hears = !args.includes('--openai') && !args.includes('--speech');
+    const chats = args.includes('--test') && !args.includes('--phone');
+    const hears = !args.includes('--openai') && !args.includes('--speech') && !chats;
     /** @type {import('../lib/systemParts.mjs').Part[]} */
     const parts = hears ? ['redis', 'pocketsphinx'] : ['redis'];
     await ensureSystemParts(parts, {

@@ -5,12 +5,13 @@ import { z } from 'zod';
 import { startGateway } from '../app/gateway.ts';
 import { type Simulator, startSimulator } from '../app/simulator/simulator.ts';
 import { systemClock } from '../base/clock.ts';
+import { testAgent } from './agentTests.ts';
 import { type CallTranscript, createCallTranscript } from './callTranscript.ts';
 import { followCall } from './follow.ts';
 import type { DemoOptions } from './options.ts';
 import { startReceiver } from './receiver.ts';
 import { showResults } from './results.ts';
-import { AGENT_NUMBER, CALLEE_NAME, CALLEE_NUMBER, SCENARIO, type Scenario } from './scenario.ts';
+import { AGENT_NUMBER, CALLEE_NAME, CALLEE_NUMBER, restaurantScenario, type Scenario } from './scenario.ts';
 import { type Screen, seconds } from './screen.ts';
 import { LATENCIES, SCRIPTED_SCENARIO } from './scripted/scriptedCall.ts';
 import { startScriptedVendors } from './scripted/scriptedVendors.ts';
@@ -19,6 +20,7 @@ import { setUpProject } from './setUp.ts';
 
 export interface DemoDeps {
   readonly screen: Screen;
+  readonly write: (text: string) => void;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** For the data folder, the recording and the transcript. */
   readonly folder: string;
@@ -34,15 +36,15 @@ type Closers = (() => Promise<unknown>)[];
 const accepted = z.object({ success: z.literal(true), callId: z.string(), sessionId: z.string() });
 
 /**
- * Runs the whole product once: service, carrier, project, call, recording and webhooks.
+ * Runs the whole product once: service, carrier, project, call, recording and webhooks; or the tests of an agent.
  *
- * @throws {DemoError} When the call fails, its recording is missing, or a webhook is missing or out of order; or the
- *   signal's reason.
+ * @throws {DemoError} When the call fails, its recording is missing, or a webhook is missing or out of order; when a
+ *   test does not pass; or the signal's reason.
  */
 export async function runDemo(options: DemoOptions, deps: DemoDeps): Promise<void> {
   const closers: Closers = [];
   try {
-    await play(options, deps, closers);
+    await (options.test ? runTests(options.test, options, deps, closers) : play(options, deps, closers));
   } finally {
     for (const close of closers.reverse()) {
       await close().catch((error: unknown) => deps.logger.error({ err: error }, 'closing failed'));
@@ -60,7 +62,7 @@ async function play(options: DemoOptions, deps: DemoDeps, closers: Closers): Pro
   const adminToken = randomBytes(24).toString('hex');
   const receiver = await startReceiver();
   closers.push(() => receiver.close());
-  const scenario = options.isScripted ? SCRIPTED_SCENARIO : SCENARIO;
+  const scenario = options.isScripted ? SCRIPTED_SCENARIO : await restaurantScenario();
   const vendorsUrl = options.isScripted ? await startVendors(deps, closers) : undefined;
   const [url, sipPort] = await Promise.all([
     startService(options, deps, { adminToken, vendorsUrl }, closers),
@@ -105,6 +107,20 @@ async function play(options: DemoOptions, deps: DemoDeps, closers: Closers): Pro
   const whileItRan = ' while the demo was running; npm start serves http://127.0.0.1:3000/docs';
   screen.step('API', `${url}/docs${options.stay ? '' : whileItRan}`);
   logger.flush();
+  await deps.onDone();
+}
+
+async function runTests(
+  { agent, suite }: NonNullable<DemoOptions['test']>,
+  options: DemoOptions,
+  deps: DemoDeps,
+  closers: Closers,
+): Promise<void> {
+  const { screen, signal, folder, write } = deps;
+  screen.title('Starting Callway on this machine');
+  const adminToken = randomBytes(24).toString('hex');
+  const baseUrl = await startService(options, deps, { adminToken, vendorsUrl: undefined }, closers);
+  await testAgent(agent, suite, { baseUrl, adminToken, folder, screen, write, signal });
   await deps.onDone();
 }
 

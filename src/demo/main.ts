@@ -22,10 +22,14 @@ process.exitCode = await main();
 // Exits even if something was left open.
 setTimeout(() => process.exit(), LEFTOVER_MS).unref();
 
+function write(text: string): void {
+  process.stdout.write(text);
+}
+
 async function main(): Promise<number> {
   const environment = readEnvironment();
   const screen = createScreen({
-    write: (text) => process.stdout.write(text),
+    write,
     hasColour: process.stdout.isTTY === true && environment.NO_COLOR === undefined,
   });
   try {
@@ -83,7 +87,7 @@ async function run(
     });
   };
   try {
-    await runDemo(options, { screen, environment, folder, logger, signal: shutdown.signal, onDone });
+    await runDemo(options, { screen, write, environment, folder, logger, signal: shutdown.signal, onDone });
     if (!options.keep) await Promise.all([join(folder, 'data'), log].map(remove));
     screen.title('Done.');
     return 0;

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 
 import { normalizeNumber } from '../base/e164.ts';
+import { DEMO_AGENTS, type DemoAgentName } from './agents/demoAgent.ts';
 import { DemoError } from './demoError.ts';
 
 export interface DemoOptions {
@@ -9,6 +10,8 @@ export interface DemoOptions {
   readonly isScripted: boolean;
   /** A real callee instead of the simulated one. */
   readonly call: RealCall | undefined;
+  /** A suite of a demo agent in place of a call. */
+  readonly test: { readonly agent: DemoAgentName; readonly suite: 'suite' | 'phone' } | undefined;
   /** Keeps the data folder. */
   readonly keep: boolean;
   /** Keeps serving after the call, until Ctrl-C. */
@@ -29,12 +32,15 @@ export interface RealCall {
   };
 }
 
+type Values = ReturnType<typeof parse>['values'];
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export const HELP = `npm run demo -- [options]
 
   --openai               uses the models of OPENAI_API_KEY or OPENAI_BASE_URL instead of the offline ones
   --speech scripted      streaming vendors with published latencies, and a model, that know the call's words
+  --test [AGENT]         runs the test suite of a demo agent instead: ${DEMO_AGENTS.join(', ')}
+    --phone              its cases by phone
   --keep                 keeps the data folder, to start the service on it
   --stay                 keeps serving after the call, until Ctrl-C
   --call NUMBER          calls a real phone over a real trunk:
@@ -54,7 +60,7 @@ export const HELP = `npm run demo -- [options]
  * @throws {DemoError} When an option is unknown, or a required one is missing.
  */
 export function readOptions(args: readonly string[], environment: Environment): DemoOptions | undefined {
-  const values = parse(args);
+  const { values, positionals } = parse(args);
   if (values.help) return undefined;
   const useOpenAi = values.openai ?? false;
   if (useOpenAi && !environment.OPENAI_API_KEY?.trim() && !environment.OPENAI_BASE_URL?.trim()) {
@@ -71,6 +77,7 @@ export function readOptions(args: readonly string[], environment: Environment): 
   return {
     useOpenAi,
     isScripted,
+    test: readTest(values, positionals),
     call: values.call === undefined ? undefined : readCall(values.call, values, environment),
     keep: values.keep ?? false,
     stay: values.stay ?? false,
@@ -81,8 +88,9 @@ function parse(args: readonly string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
   try {
-    const { values } = parseArgs({
+    return parseArgs({
       args: [...args],
+      allowPositionals: true,
       options: {
         help: flag,
         openai: flag,
@@ -97,24 +105,40 @@ function parse(args: readonly string[]) {
         'trunk-username': text,
         'trunk-password': text,
         'trunk-register': flag,
+        test: flag,
+        phone: flag,
       },
     });
-    return values;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new DemoError(`${error.message}\n\n${HELP}`);
   }
 }
 
+function readTest(values: Values, names: readonly string[]): DemoOptions['test'] {
+  const [name = DEMO_AGENTS[0], ...more] = names;
+  if (!values.test) {
+    const [stray] = values.phone ? ['--phone'] : names;
+    if (stray !== undefined) throw new DemoError(`${stray} is for --test: add it.\n\n${HELP}`);
+    return undefined;
+  }
+  if (values.call !== undefined || values.speech !== undefined)
+    throw new DemoError('--test plays test cases: leave out --call and --speech.');
+  const agent = DEMO_AGENTS.find((one) => one === name);
+  if (!agent || more.length > 0)
+    throw new DemoError(`--test takes the name of one agent: ${DEMO_AGENTS.join(', ')}.`);
+  return { agent, suite: values.phone ? 'phone' : 'suite' };
+}
+
 /** Options of a real call without --call are a mistake. The environment may define a trunk for other runs. */
-function requireNoTrunk(values: ReturnType<typeof parse>): void {
+function requireNoTrunk(values: Values): void {
   const [stray] = Object.keys(values).filter((name) => name === 'from' || name.startsWith('trunk-'));
   if (stray !== undefined) {
     throw new DemoError(`--${stray} is for a call over a real trunk: add --call with the number to call.`);
   }
 }
 
-function readCall(toNumber: string, values: ReturnType<typeof parse>, environment: Environment): RealCall {
+function readCall(toNumber: string, values: Values, environment: Environment): RealCall {
   const setting = (option: 'host' | 'port' | 'transport' | 'username' | 'password') => {
     const given = values[`trunk-${option}`] ?? environment[`DEMO_TRUNK_${option.toUpperCase()}`];
     return given?.trim() || undefined;

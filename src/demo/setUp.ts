@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { WEBHOOK_EVENT_NAMES } from '../webhooks/events.ts';
+import { setUpAgent } from './agents/demoAgent.ts';
 import { type Api, createApi } from './api.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -20,20 +21,24 @@ export interface DemoProject {
   readonly id: string;
   /** `/v1/projects/{id}`. */
   readonly path: string;
-  /** With the project's API key. */
+  readonly key: string;
+  /** With that key. */
   readonly api: Api;
   /** Secret of the webhook signatures. */
   readonly secret: string;
 }
 
 const made = z.object({ id: z.string() });
-const anything = z.unknown();
 
-/** Sets up a project through the HTTP API, as a new user would: API key, agent, pathway, trunk and number. */
-export async function setUpProject(options: SetUp): Promise<DemoProject> {
-  const { baseUrl, adminToken, signal } = options;
+/** Creates a project with an API key, as an operator does. */
+export async function createProject({
+  baseUrl,
+  adminToken,
+  name,
+  signal,
+}: Pick<SetUp, 'baseUrl' | 'adminToken' | 'signal'> & { readonly name: string }): Promise<DemoProject> {
   const operator = createApi(baseUrl, adminToken, signal);
-  const { id } = await operator.request('POST', '/v1/projects', made, { name: 'Luna' });
+  const { id } = await operator.request('POST', '/v1/projects', made, { name });
   const path = `/v1/projects/${id}`;
   const { key } = await operator.request('POST', `${path}/api-keys`, z.object({ key: z.string() }), {
     name: 'Demo',
@@ -44,19 +49,20 @@ export async function setUpProject(options: SetUp): Promise<DemoProject> {
     `${path}/webhook-secret`,
     z.object({ secret: z.string() }),
   );
-  const api = createApi(baseUrl, key, signal);
-  await api.request('PUT', `${path}/pathway`, anything, options.scenario.pathway);
-  await api.request('PATCH', `${path}/agent`, anything, {
-    name: 'Luna’s assistant',
-    status: 'published',
-    globalPrompt: 'You are the telephone assistant of the restaurant Luna. Be brief and friendly.',
-    variableConfigs: options.scenario.variables,
-    postSessionWebhook: { url: options.webhookUrl, events: WEBHOOK_EVENT_NAMES },
-  });
+  return { id, path, key, api: createApi(baseUrl, key, signal), secret };
+}
+
+/** Sets up a project through the HTTP API, as a new user would: API key, agent, pathway, trunk and number. */
+export async function setUpProject(options: SetUp): Promise<DemoProject> {
+  const { scenario, webhookUrl, fromNumber } = options;
+  const project = await createProject({ ...options, name: 'Luna' });
+  const { api, path } = project;
+  const postSessionWebhook = { url: webhookUrl, events: WEBHOOK_EVENT_NAMES };
+  await setUpAgent(api, path, { ...scenario.agent, agent: { ...scenario.agent.agent, postSessionWebhook } });
   const trunk = await api.request('POST', `${path}/trunks`, made, { name: 'Carrier', ...options.trunk });
-  await api.request('POST', `${path}/phone-numbers`, made, {
-    number: options.fromNumber,
+  await api.request('POST', `${path}/phone-numbers`, z.unknown(), {
+    number: fromNumber,
     trunkIds: [trunk.id],
   });
-  return { id, path, api, secret };
+  return project;
 }

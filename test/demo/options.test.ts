@@ -10,6 +10,7 @@ test('The default is a simulated call with offline models', () => {
   expect(readOptions([], {})).toEqual({
     useOpenAi: false,
     isScripted: false,
+    test: undefined,
     call: undefined,
     keep: false,
     stay: false,
@@ -48,7 +49,16 @@ test('--openai accepts a key or a base URL', () => {
   expect(readOptions(['--openai'], { OPENAI_BASE_URL: 'http://127.0.0.1:1' })?.useOpenAi).toBe(true);
 });
 
+test('--test takes an agent, and --phone its cases by phone', () => {
+  expect(readOptions(['--test'], {})?.test).toEqual({ agent: 'restaurant', suite: 'suite' });
+  expect(readOptions(['--test', 'clinic', '--phone'], {})?.test).toEqual({ agent: 'clinic', suite: 'phone' });
+});
+
 test.each<[string[], string]>([
+  [['--test', 'bakery'], 'restaurant, clinic, order-line'],
+  [['--test', 'clinic', 'restaurant'], 'one agent'],
+  [['--test', '--speech', 'scripted'], 'leave out --call'],
+  [['--phone'], '--phone is for --test'],
   [['--openai'], 'OPENAI_API_KEY'],
   [['--speech', 'real'], '--speech must be scripted'],
   [['--speech', 'scripted', '--openai'], '--speech scripted is a simulated call'],

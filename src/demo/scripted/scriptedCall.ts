@@ -13,21 +13,24 @@ export const ANSWERS = [
 
 /** One node, so that each turn is one request to the model. */
 export const SCRIPTED_SCENARIO: Scenario = {
-  pathway: {
-    nodes: [
-      {
-        id: 'start',
-        type: 'start',
-        data: {
-          title: 'Keep the table',
-          prompt: 'Ask whether the table is kept, then what to prepare, and say goodbye.',
-          tools: ['end_call'],
+  agent: {
+    agent: { name: 'Luna’s assistant' },
+    tools: [],
+    pathway: {
+      nodes: [
+        {
+          id: 'start',
+          type: 'start',
+          data: {
+            title: 'Keep the table',
+            prompt: 'Ask whether the table is kept, then what to prepare, and say goodbye.',
+            tools: ['end_call'],
+          },
         },
-      },
-    ],
-    edges: [],
+      ],
+      edges: [],
+    },
   },
-  variables: [],
   callee: {
     kind: 'answers',
     afterMs: 700,

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startSimulator } from '../../../src/app/simulator/simulator.ts';
-import { SCENARIO } from '../../../src/demo/scenario.ts';
+import { readDemoAgent } from '../../../src/demo/agents/demoAgent.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { createLocalSpeechToText } from '../../../src/providers/local/speechToText.ts';
 import { type Baresip, startBaresip } from '../../sip/support/baresip.ts';
@@ -201,11 +201,8 @@ test("The demo's callee who asks about the weather is asked again, and has cance
       { do: 'listen' },
     ],
   });
-  const line = await installation().makeLine({
-    trunks: [{ port: carrier.sipPort }],
-    pathway: SCENARIO.pathway,
-    agent: { variableConfigs: SCENARIO.variables },
-  });
+  const { pathway, agent } = await readDemoAgent('restaurant');
+  const line = await installation().makeLine({ trunks: [{ port: carrier.sipPort }], pathway, agent });
   const call = await line.call({ toNumber, dynamicVariables: { name: 'Ada' } });
   await line.waitForEnd(call);
   const { messages, events } = (await line.api('GET', `/session-history/${call.sessionId}`)).body;
