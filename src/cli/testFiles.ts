@@ -1,26 +1,27 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parse, stringify } from 'yaml';
 import { z } from 'zod';
-import { testCase, testCaseInput } from '../agents/testSuites/testCase.ts';
-import { zodDetails } from '../base/validation.ts';
+import { testCase } from '../agents/testSuites/testCase.ts';
 import { parseResponse } from './apiClient.ts';
 import { CommandError, EXIT } from './command.ts';
 import type { ProjectSession } from './projectSession.ts';
-
-/** A suite in a file, with its cases. Without an id it is created. */
-const suiteFile = z.strictObject({
-  id: z.string().optional(),
-  name: z.string().min(1),
-  cases: z.array(testCaseInput.extend({ id: z.string().optional() })),
-});
-type SuiteFile = z.output<typeof suiteFile>;
+import { readSuites, type Suite, type SuiteFile, suiteText, withIds } from './suiteFile.ts';
 
 const suiteData = z.object({
   id: z.string(),
   name: z.string(),
   testCases: z.array(z.object({ id: z.string() })),
 });
+const caseData = z.object({ id: z.string(), name: z.string() });
+
+/** The suites and cases of a project. */
+interface Stored {
+  readonly suites: readonly z.infer<typeof suiteData>[];
+  readonly cases: readonly z.infer<typeof caseData>[];
+}
+
+/** File systems allow 255 bytes. */
+const MAX_FILE_NAME_CHARACTERS = 60;
 
 const EXAMPLE = `# A suite of test cases. "callway test push" creates it and adds the ids.
 name: Before each release
@@ -43,25 +44,28 @@ export async function initSuites(folder: string): Promise<string> {
   return file;
 }
 
-/** Creates and updates suites and cases; ids of new ones are written to their files. */
+/**
+ * Creates and updates suites and cases; ids of new ones are written to their files. What has no id, or one that the project
+ * does not have, takes the place of the suite or the suite's case of its name, so that a second push adds nothing.
+ */
 export async function pushSuites(
   session: ProjectSession,
   folder: string,
   names: readonly string[],
 ): Promise<{ name: string; cases: number }[]> {
-  const files = await readFiles(folder);
-  const chosen = choose(files, ({ suite }) => suite, names);
+  const { api, path } = session;
+  const chosen = choose(await readSuites(folder), ({ suite }) => suite, names);
+  const stored: Stored = {
+    suites: await api.list(`${path}/test-suites`, suiteData),
+    cases: await api.list(`${path}/test-cases`, caseData),
+  };
+  const claimed = new Set(chosen.flatMap(({ suite }) => suite.id ?? []));
   const pushed = [];
-  for (const { file, suite } of chosen) {
-    const cases = [];
-    for (const one of suite.cases) cases.push({ ...one, id: await pushCase(session, one) });
-    const id = await pushSuite(
-      session,
-      suite,
-      cases.map((one) => one.id),
-    );
-    await writeFile(file, toYaml({ ...suite, id, cases }));
-    pushed.push({ name: suite.name, cases: cases.length });
+  for (const one of chosen) {
+    const before = storedSuite(one.suite, stored.suites, claimed);
+    const id = await pushFile(session, one, before, stored.cases);
+    claimed.add(id);
+    pushed.push({ name: one.suite.name, cases: one.suite.cases.length });
   }
   return pushed;
 }
@@ -72,13 +76,13 @@ export async function pullSuites(
   folder: string,
   names: readonly string[],
 ): Promise<{ name: string; file: string }[]> {
-  const known = await readFiles(folder);
+  const known = await readSuites(folder);
   const suites = choose(await api.list(`${path}/test-suites`, suiteData), (suite) => suite, names);
   await mkdir(folder, { recursive: true });
   const taken = new Set(known.map(({ file }) => file));
   const pulled = [];
   for (const { id, name, testCases } of suites) {
-    const cases: SuiteFile['cases'] = [];
+    const cases: Suite['cases'] = [];
     for (const { id: caseId } of testCases) {
       const answer = await api.request('GET', `${path}/test-cases/${caseId}`);
       const {
@@ -91,57 +95,71 @@ export async function pullSuites(
     }
     const file = known.find(({ suite }) => suite.id === id)?.file ?? newFile(folder, name, id, taken);
     taken.add(file);
-    await writeFile(file, toYaml({ id, name, cases }));
+    await writeFile(file, suiteText({ id, name, cases }));
     pulled.push({ name, file });
   }
   return pulled;
 }
 
-async function pushCase(
+async function pushFile(
   { api, path, connection }: ProjectSession,
-  { id, ...input }: SuiteFile['cases'][number],
-) {
-  const answer = await (id === undefined
-    ? api.request('POST', `${path}/test-cases`, input)
-    : api.request('PUT', `${path}/test-cases/${encodeURIComponent(id)}`, input));
-  return parseResponse(testCase, answer, connection).id;
-}
-
-async function pushSuite(
-  { api, path, connection }: ProjectSession,
-  { id, name }: SuiteFile,
-  testCaseIds: readonly string[],
+  { file, text, suite }: SuiteFile,
+  before: Stored['suites'][number] | undefined,
+  known: Stored['cases'],
 ): Promise<string> {
-  const body = { name, testCaseIds };
-  const answer = await (id === undefined
-    ? api.request('POST', `${path}/test-suites`, body)
-    : api.request('PUT', `${path}/test-suites/${encodeURIComponent(id)}`, body));
-  return parseResponse(z.object({ data: suiteData }), answer, connection).data.id;
-}
-
-async function readFiles(folder: string): Promise<{ file: string; suite: SuiteFile }[]> {
-  const entries = await readdir(folder).catch(() => []);
-  const names = entries.filter((name) => /\.ya?ml$/.test(name)).toSorted();
-  return await Promise.all(
-    names.map(async (name) => {
-      const file = join(folder, name);
-      return { file, suite: readSuite(file, await readFile(file, 'utf8')) };
-    }),
-  );
-}
-
-function readSuite(file: string, text: string): SuiteFile {
-  let content: unknown;
+  const caseIds = storedCases(suite, before, known);
+  let id = before?.id;
+  const save = async <Answer>(
+    collection: string,
+    storedId: string | undefined,
+    body: unknown,
+    answer: z.ZodType<Answer>,
+  ) =>
+    parseResponse(
+      answer,
+      await (storedId === undefined
+        ? api.request('POST', `${path}/${collection}`, body)
+        : api.request('PUT', `${path}/${collection}/${encodeURIComponent(storedId)}`, body)),
+      connection,
+    );
   try {
-    content = parse(text);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(EXIT.refused, `${file} is no YAML: ${reason}`, { cause: error });
+    for (const [at, { id: _id, ...input }] of suite.cases.entries())
+      caseIds[at] = (await save('test-cases', caseIds[at], input, testCase)).id;
+    const body = { name: suite.name, testCaseIds: caseIds };
+    id = (await save('test-suites', id, body, z.object({ data: suiteData }))).data.id;
+    return id;
+  } finally {
+    // Also where a case was refused: the next push then updates what this one has created.
+    if (id !== suite.id || caseIds.some((caseId, at) => caseId !== suite.cases[at]?.id))
+      await writeFile(file, withIds(text, id, caseIds));
   }
-  const parsed = suiteFile.safeParse(content);
-  if (parsed.success) return parsed.data;
-  const problems = zodDetails(parsed.error).map(({ path, message }) => `\n  ${path}: ${message}`);
-  throw new CommandError(EXIT.refused, `${file} is no test suite:${problems.join('')}`);
+}
+
+/** @param claimed - Ids that belong to other files. */
+function storedSuite(
+  { id, name }: Suite,
+  suites: Stored['suites'],
+  claimed: ReadonlySet<string>,
+): Stored['suites'][number] | undefined {
+  const [named, ...others] = suites.filter((one) => one.name === name && !claimed.has(one.id));
+  return suites.find((one) => one.id === id) ?? (others.length === 0 ? named : undefined);
+}
+
+/** The ids of a suite's cases in the project; undefined for new ones. */
+function storedCases(
+  { cases }: Suite,
+  before: Stored['suites'][number] | undefined,
+  stored: Stored['cases'],
+): (string | undefined)[] {
+  const kept = cases.map(({ id }) => stored.find((one) => one.id === id)?.id);
+  const free = (before?.testCases ?? []).flatMap(
+    ({ id }) => stored.find((one) => one.id === id && !kept.includes(id)) ?? [],
+  );
+  return cases.map(({ name }, at) => {
+    if (kept[at] !== undefined) return kept[at];
+    const found = free.findIndex((one) => one.name === name);
+    return found < 0 ? undefined : free.splice(found, 1)[0]?.id;
+  });
 }
 
 /** @throws {CommandError} For a name that none has. */
@@ -163,21 +181,8 @@ function newFile(folder: string, name: string, id: string, taken: ReadonlySet<st
     name
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+      .slice(0, MAX_FILE_NAME_CHARACTERS)
       .replaceAll(/^-|-$/g, '') || id;
   const file = join(folder, `${slug}.yaml`);
   return taken.has(file) ? join(folder, `${slug}-${id}.yaml`) : file;
-}
-
-/** Without fields at their defaults, which only add lines. */
-function toYaml({ id, name, cases }: SuiteFile): string {
-  const defaults: Record<string, unknown> = testCaseInput.parse({ name: 'x' });
-  const short = cases.map(({ id: caseId, ...one }) => ({
-    ...(caseId === undefined ? {} : { id: caseId }),
-    ...Object.fromEntries(
-      Object.entries(one).filter(
-        ([field, value]) => JSON.stringify(value) !== JSON.stringify(defaults[field]),
-      ),
-    ),
-  }));
-  return stringify({ ...(id === undefined ? {} : { id }), name, cases: short });
 }

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
+import { DEMO_AGENTS } from '../../src/demo/agents/demoAgent.ts';
+import { testAgent } from '../../src/demo/agentTests.ts';
 import { sharedGateway, type TestProject } from '../support/gateway.ts';
 
 const gateway = sharedGateway();
@@ -39,10 +42,19 @@ test('Suites are written as files, pushed, changed, run and pulled', async () =>
   expect((await callway('init', '--dir', dir)).code).toBe(0);
   expect((await callway('init', '--dir', dir)).errors).toContain('exists already');
 
+  const written = await readFile(file, 'utf8');
   const pushed = await callway('push', '--dir', dir);
   expect(pushed).toMatchObject({ code: 0, output: 'Pushed Before each release: 1 cases.\n' });
   const withIds = await readFile(file, 'utf8');
   expect(withIds.match(/id: [0-9a-f-]{36}/g)).toHaveLength(2);
+  expect(withIds).toContain('# A suite of test cases.');
+
+  // As in a fresh checkout, or against another project.
+  for (const checkedOut of [written, withIds.replaceAll(/id: [0-9a-f-]{36}/g, `id: ${randomUUID()}`)]) {
+    await writeFile(file, checkedOut);
+    expect((await callway('push', '--dir', dir)).code).toBe(0);
+    expect(await readFile(file, 'utf8')).toBe(withIds);
+  }
 
   const junit = join(dir, 'junit.xml');
   const html = join(dir, 'report.html');
@@ -82,4 +94,21 @@ test.each([
 
   expect(answer.code).toBe(code);
   expect(answer.errors).toContain(message);
+});
+
+test.each(DEMO_AGENTS)('The demo agent %s passes its suite', async (name) => {
+  let output = '';
+  await testAgent(name, 'suite', {
+    baseUrl: gateway().url,
+    adminToken: gateway().adminToken,
+    folder: join(dir, name),
+    screen: { title: () => undefined, step: () => undefined },
+    write: (text) => {
+      output += text;
+    },
+    signal: new AbortController().signal,
+  }).catch((error: unknown) => {
+    throw new Error(output, { cause: error });
+  });
+  expect(output).toMatch(/passed: \d passed, 0 failed, 0 flaky, 0 errors/);
 });

@@ -1,0 +1,83 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isMap, isSeq, parse, parseDocument, stringify } from 'yaml';
+import { z } from 'zod';
+import { testCaseInput } from '../agents/testSuites/testCase.ts';
+import { zodDetails } from '../base/validation.ts';
+import { CommandError, EXIT } from './command.ts';
+
+/** A suite in a file, with its cases. Without an id it is created. */
+const suiteSchema = z.strictObject({
+  id: z.string().optional(),
+  name: z.string().min(1),
+  cases: z.array(testCaseInput.extend({ id: z.string().optional() })),
+});
+export type Suite = z.output<typeof suiteSchema>;
+
+export interface SuiteFile {
+  readonly file: string;
+  /** As it is written. */
+  readonly text: string;
+  readonly suite: Suite;
+}
+
+/** @throws {CommandError} For a file that is no suite. */
+export async function readSuites(folder: string): Promise<SuiteFile[]> {
+  const entries = await readdir(folder).catch(() => []);
+  const names = entries.filter((name) => /\.ya?ml$/.test(name)).toSorted();
+  return await Promise.all(
+    names.map(async (name) => {
+      const file = join(folder, name);
+      const text = await readFile(file, 'utf8');
+      return { file, text, suite: readSuite(file, text) };
+    }),
+  );
+}
+
+function readSuite(file: string, text: string): Suite {
+  let content: unknown;
+  try {
+    content = parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(EXIT.refused, `${file} is no YAML: ${reason}`, { cause: error });
+  }
+  const parsed = suiteSchema.safeParse(content);
+  if (parsed.success) return parsed.data;
+  const problems = zodDetails(parsed.error).map(({ path, message }) => `\n  ${path}: ${message}`);
+  throw new CommandError(EXIT.refused, `${file} is no test suite:${problems.join('')}`);
+}
+
+/** The text of a new file, without fields at their defaults, which only add lines. */
+export function suiteText({ id, name, cases }: Suite): string {
+  const defaults: Record<string, unknown> = testCaseInput.parse({ name: 'x' });
+  const short = cases.map(({ id: caseId, ...one }) => ({
+    ...(caseId === undefined ? {} : { id: caseId }),
+    ...Object.fromEntries(
+      Object.entries(one).filter(
+        ([field, value]) => JSON.stringify(value) !== JSON.stringify(defaults[field]),
+      ),
+    ),
+  }));
+  return stringify({ ...(id === undefined ? {} : { id }), name, cases: short });
+}
+
+/** Writes ids into a file's text; its comments stay. @param caseIds - By place; undefined leaves a case as it is. */
+export function withIds(
+  text: string,
+  id: string | undefined,
+  caseIds: readonly (string | undefined)[],
+): string {
+  const document = parseDocument(text);
+  const cases = document.get('cases');
+  const places = [
+    { map: document.contents as unknown, id },
+    ...(isSeq(cases) ? caseIds.map((caseId, at) => ({ map: cases.items[at], id: caseId })) : []),
+  ];
+  for (const place of places) {
+    if (!isMap(place.map) || place.id === undefined || place.map.get('id') === place.id) continue;
+    if (place.map.has('id')) place.map.set('id', place.id);
+    else place.map.items.unshift(document.createPair('id', place.id));
+  }
+  return document.toString({ lineWidth: 0 });
+}
