@@ -1,7 +1,7 @@
 /**
  * The layers of `src/`, from the ground up. A room imports from its own layer's room and from the layers below, never
  * from a sibling or from above: domain rooms own their ports, edge rooms implement them, and only `app/` sees them all.
- * `demo/` is a user of the product; `cli/` reads its settings.
+ * `cli/` reads the product's settings; `demo/` is a user of the product and of its command line.
  */
 const layers = [
   ['base/'],
@@ -29,7 +29,8 @@ const layers = [
     'api/',
   ],
   ['app/'],
-  ['cli/', 'demo/', 'main\\.ts$'],
+  ['cli/', 'main\\.ts$'],
+  ['demo/'],
 ];
 
 const pathOf = (room) => `^src/${room}`;
