@@ -39,7 +39,7 @@ import type { CallRecordings } from '../calls/recording/callRecordings.ts';
 import type { RecordingStore } from '../calls/recording/recordingStore.ts';
 import type { RecordingUrls } from '../calls/recording/recordingUrls.ts';
 import type { CallControl } from '../calls/runner/callControl.ts';
-import type { AcceptedCall, InsertOnce, OutboundOrder } from '../calls/setup/acceptCall.ts';
+import type { AcceptedCall, InsertOnce, OutboundOrder } from '../calls/setup/outboundOrder.ts';
 import type { SipTraceStore } from '../calls/sipTraceStore.ts';
 import type { TrunkHealth } from '../calls/trunks/trunk.ts';
 import type { TrunkStore } from '../calls/trunks/trunkStore.ts';

@@ -3,6 +3,7 @@ import type { MediaQuality } from '../media/mediaQuality.ts';
 import type { CallMedia } from './numbers/phoneNumber.ts';
 
 export const CALL_STATUSES = [
+  'scheduled',
   'queued',
   'dialing',
   'ringing',
@@ -28,6 +29,8 @@ export const CALL_END_REASONS = [
   'invalid_number',
   'rejected',
   'trunk_error',
+  'number_already_queued',
+  'rescheduled',
   'node_lost',
 ] as const;
 export type CallEndReason = (typeof CALL_END_REASONS)[number];
@@ -59,6 +62,8 @@ export interface Call {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** When the API accepted it, or its INVITE arrived. */
   readonly createdAt: string;
+  /** When it is due; null for a call that was not scheduled. */
+  readonly notBefore: string | null;
   /** When the first INVITE was sent or received. */
   readonly startedAt: string | null;
   readonly answeredAt: string | null;
@@ -86,6 +91,8 @@ export interface CallSettings {
   readonly noiseSuppression?: boolean;
   /** The trace that the call belongs to; absent without tracing. */
   readonly traceparent?: string;
+  /** Whether a session's `schedule_callback` tool has ordered it. */
+  readonly isCallback?: boolean;
   /** The numbers as requested, for trunks with the number format `as_given`; absent for inbound calls. */
   readonly asGiven?: { readonly fromNumber: string; readonly toNumber: string };
 }
@@ -161,6 +168,7 @@ export function newCall(fields: NewCall): Call {
     sip: null,
     q850Cause: null,
     metadata: {},
+    notBefore: null,
     startedAt: null,
     answeredAt: null,
     endedAt: null,
@@ -178,6 +186,11 @@ export function talkTimeMs({ status, answeredAt, endedAt }: Call): number | null
   if (!isFinal(status)) return null;
   if (answeredAt === null || endedAt === null) return 0;
   return Math.max(0, Date.parse(endedAt) - Date.parse(answeredAt));
+}
+
+/** When its way to the phone began. */
+export function orderedAt({ createdAt, notBefore }: Pick<Call, 'createdAt' | 'notBefore'>): string {
+  return notBefore ?? createdAt;
 }
 
 /** The project's own number in the call. */

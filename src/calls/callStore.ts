@@ -21,6 +21,20 @@ export interface CallStore {
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Claims a queued call for a node. @returns Undefined when the call is no longer queued. */
   claim(id: string, nodeId: string, at: string): Promise<Call | undefined>;
+  /**
+   * Takes scheduled calls that are due, each for one node at a time: until `retryAt` no other call of this method returns
+   * them, and then they are due again.
+   */
+  takeDue(now: Date, retryAt: Date, limit: number): Promise<Call[]>;
+  /**
+   * Queues a scheduled call.
+   *
+   * @returns The queued call; undefined when it is scheduled no longer.
+   * @throws {CallwayError} 409 `number_already_queued` when the project has another live outbound call to the number.
+   */
+  queueScheduled(call: Pick<Call, 'id' | 'toNumber'>, at: string): Promise<Call | undefined>;
+  /** Cancels the scheduled callbacks of a number. The sweeper settles them. @returns Them. */
+  replaceCallbacks(projectId: string, toNumber: string, at: string): Promise<Call[]>;
   /** Puts a claimed call that was not dialed yet back into the queue. */
   releaseClaim(id: string, nodeId: string): Promise<void>;
   /**

@@ -18,6 +18,7 @@ export interface FollowDeps {
 
 const POLL_MS = 150;
 const STATUS_WORDS: Readonly<Record<string, string>> = {
+  scheduled: 'scheduled',
   queued: 'queued',
   dialing: 'dialling',
   ringing: 'ringing',

@@ -39,7 +39,7 @@ const participant = {
 
 /** The data of each type of event. */
 export const liveEventData = {
-  'call.queued': z.object(call).describe('An outbound call was accepted.'),
+  'call.queued': z.object(call).describe('An outbound call was accepted, or a scheduled one is due.'),
   'call.ringing': z.object(call).describe('The phone rings; an inbound call has arrived.'),
   'call.answered': z.object(call),
   'call.held': z.object(call).describe('The other party has put the call on hold.'),

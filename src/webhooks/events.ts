@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type WebhookEventName, webhookEventName } from '../agents/agentConfig.ts';
-import { CALL_END_REASONS } from '../calls/call.ts';
+import { CALL_END_REASONS, CALL_STATUSES } from '../calls/call.ts';
 
 /** In the order in which a session's events are sent. */
 export const WEBHOOK_EVENT_NAMES = webhookEventName.options;
@@ -18,19 +18,7 @@ export const webhookCallSchema = z.strictObject({
   direction: z.enum(['inbound', 'outbound']),
   fromNumber: z.string().meta({ examples: ['+886223456789'] }),
   toNumber: z.string().meta({ examples: ['+886912345678'] }),
-  status: z
-    .enum([
-      'queued',
-      'dialing',
-      'ringing',
-      'in_progress',
-      'completed',
-      'busy',
-      'no_answer',
-      'failed',
-      'canceled',
-    ])
-    .meta({ description: 'In `session.ended` not always final' }),
+  status: z.enum(CALL_STATUSES).meta({ description: 'In `session.ended` not always final' }),
   endReason: z
     .enum(CALL_END_REASONS)
     .nullable()

@@ -270,6 +270,60 @@ describe('A queued call', () => {
   });
 });
 
+describe('A scheduled call', () => {
+  const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+
+  test('leaves its number free until it is due, is listed by its status, and is canceled by its hangup', async () => {
+    const project = await makeProject();
+    const [toNumber, notBefore] = [newNumber(), inMs(3_600_000)];
+    const { status, body } = await call(project, { toNumber, notBefore });
+    expect([status, body.success]).toEqual([202, true]);
+    expect((await call(project, { toNumber, notBefore })).status).toBe(202);
+    expect((await call(project, { toNumber })).status).toBe(202);
+    const listed = await project.api('GET', '/calls?status=scheduled');
+    expect(listed.body.data).toHaveLength(2);
+    expect(listed.body.data[1]).toMatchObject({ id: body.callId, status: 'scheduled', notBefore });
+    const hungUp = await project.api('POST', `/calls/${body.callId}/hangup`);
+    expect(hungUp.body).toMatchObject({ status: 'canceled', endReason: 'api_hangup' });
+    expect((await project.api('GET', '/calls?status=scheduled')).body.pagination.total).toBe(1);
+    expect((await project.api('GET', `/sessions/${body.sessionId}`)).status).toBe(404);
+  });
+
+  test('is queued when it is due', async () => {
+    const project = await makeProject();
+    const { body } = await call(project, { notBefore: inMs(50) });
+    const statusNow = async () => (await project.api('GET', `/calls/${body.callId}`)).body.status;
+    expect(await statusNow()).toBe('scheduled');
+    await vi.waitFor(async () => expect(await statusNow()).toBe('queued'), { timeout: 8_000 });
+  });
+
+  test.each([
+    ['no time', 'tomorrow', 'invalid_request'],
+    ['a time without a zone', '2026-12-01T12:00:00', 'invalid_request'],
+    ['a time too far ahead', inMs(31 * 86_400_000), 'not_before_too_late'],
+  ])('is rejected with %s', async (_what, notBefore, code) => {
+    const answer = await call(await makeProject(), { notBefore });
+    expect([answer.status, answer.body.code, answer.body.details?.[0].path]).toEqual([
+      400,
+      code,
+      '/notBefore',
+    ]);
+  });
+
+  test('is refused over the quota of scheduled calls', async () => {
+    const project = await makeProject();
+    await nodes.first.api('PATCH', project.path, { body: { quotas: { scheduledCalls: 1 } } });
+    const notBefore = inMs(60_000);
+    expect((await call(project, { notBefore })).status).toBe(202);
+    const refused = await call(project, { notBefore });
+    expect([refused.status, refused.body]).toMatchObject([
+      429,
+      { code: 'quota_exceeded', quota: 'scheduledCalls' },
+    ]);
+    expect((await call(project)).status).toBe(202);
+  });
+});
+
 describe('The limits of a project', () => {
   const limited = async (callLimits: object) => {
     const project = await makeProject();

@@ -15,6 +15,7 @@ import type { CallFacts, HistoryEvent, Session, SessionMessage } from '../../src
 import type { SessionLock } from '../../src/engine/session/sessionLock.ts';
 import type { SessionEnding, SessionStore, TurnHistory } from '../../src/engine/session/sessionStore.ts';
 import { WriteBehind } from '../../src/engine/session/writeBehind.ts';
+import type { ScheduleCallback } from '../../src/engine/tools/callbacks.ts';
 import type { KnowledgeRetriever } from '../../src/engine/tools/knowledge.ts';
 import type { ToolRunner } from '../../src/engine/tools/toolRunner.ts';
 import type { TurnInput, TurnOutput, TurnRequest } from '../../src/engine/turn/turn.ts';
@@ -43,7 +44,8 @@ export interface MemoryOptions {
   /** Default: gives a session nothing. */
   readonly beforeStart?: BeforeStart;
   /** The session's call. */
-  readonly call?: CallFacts;
+  readonly call?: CallFacts | undefined;
+  readonly scheduleCallback?: ScheduleCallback;
   /** Wraps the session store. */
   readonly wrapSessions?: (sessions: SessionStore) => SessionStore;
 }
@@ -114,6 +116,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       // The first templates of a process are slow, and a simulated clock would never end the rest after them.
       shares: new ComputeShares({ clock: systemClock, startStopwatch: () => ({ elapsedMs: () => 0 }) }),
       ...(options.knowledge ? { knowledge: options.knowledge } : {}),
+      ...(options.scheduleCallback ? { scheduleCallback: options.scheduleCallback } : {}),
       clock: options.clock ?? systemClock,
       onTemplateProblem: (_session, problem) => void templateProblems.push(problem),
     },

@@ -29,6 +29,7 @@ export const quotas = z
       MOST_BYTES,
     ),
     sessionsPerDay: quota('New sessions a day, by chat and phone.'),
+    scheduledCalls: quota('Calls that wait for their time.'),
     testRuns: quota('Plays of test cases a minute: cases of a run, times its repeats.'),
   })
   .meta({ id: 'Quotas' });
@@ -52,6 +53,7 @@ export const DEFAULT_QUOTAS: Quotas = {
   // Some 900 hours of recordings.
   storedBytes: 100 * GIBIBYTE,
   sessionsPerDay: 100_000,
+  scheduledCalls: 1000,
   testRuns: 1000,
 };
 

@@ -21,6 +21,7 @@ export const BUILT_IN_TOOLS = [
   'send_dtmf',
   'query_knowledgebase',
   'set_variable',
+  'schedule_callback',
 ] as const;
 
 export type StructureCode =

@@ -16,6 +16,7 @@ import { CallControl } from '../../calls/runner/callControl.ts';
 import { CallFinisher } from '../../calls/runner/callFinisher.ts';
 import { LiveQuality } from '../../calls/runner/liveQuality.ts';
 import { acceptCall } from '../../calls/setup/acceptCall.ts';
+import { type DueCallsDeps, startDueCalls } from '../../calls/setup/dueCalls.ts';
 import { readTrunkHealth } from '../../calls/trunks/trunkHealth.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import {
@@ -67,7 +68,7 @@ export interface BuiltCalls extends SharedPorts {
   readonly limiter: CallLimiter;
   readonly finisher: CallFinisher;
   readonly nodeId: string;
-  /** For the role `worker`. */
+  /** For the role `worker`: ends what failed nodes have left, and places scheduled calls. */
   startSweeper(): void;
   /** For nodes that run calls. */
   registerNode(): Promise<void>;
@@ -113,8 +114,10 @@ export function buildCalls(parts: CallParts): BuiltCalls {
   });
   const quality = new LiveQuality({ bus, clock, makeId: parts.makeId, onError });
   const control = new CallControl({ calls, finisher, queue, limiter, bus, clock, onError });
-  const nodeDeps: CallSweeperDeps & NodeRegistrationDeps = {
+  const nodeDeps: CallSweeperDeps & NodeRegistrationDeps & DueCallsDeps = {
     calls,
+    limiter,
+    liveEvents,
     recordings,
     finisher,
     queue,
@@ -136,6 +139,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     service: { ...callService(parts, ports, limiter, control, onError), quality: (call) => quality.of(call) },
     startSweeper() {
       lifecycle.onClose(startCallSweeper(nodeDeps));
+      lifecycle.onClose(startDueCalls(nodeDeps));
     },
     async registerNode() {
       lifecycle.onClose(await registerNode(nodeDeps));

@@ -20,6 +20,7 @@ import {
 import { createBeforeStart } from '../../engine/session/beforeStart.ts';
 import { cacheReleases } from '../../engine/session/releases.ts';
 import { WriteBehind } from '../../engine/session/writeBehind.ts';
+import type { ScheduleCallback } from '../../engine/tools/callbacks.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
 import { createToolRunner } from '../../engine/tools/toolRunner.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
@@ -33,6 +34,7 @@ import { redisSessionLock } from '../../infra/redis/locks/sessionLock.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { ThreadContext } from '../node/threadContext.ts';
 import type { Config } from '../settings/config.ts';
+import { buildCallbacks } from './callbacks.ts';
 
 /** In the data folder. */
 export const TURN_SPOOL_FOLDER = 'waiting-turns';
@@ -50,6 +52,7 @@ interface ConversationParts {
   readonly makeId: MakeId;
   readonly logger: Logger;
   readonly knowledge: KnowledgeRetriever;
+  readonly scheduleCallback: ScheduleCallback;
   readonly usage: UsageMeter;
   readonly sessionCounter: SessionCounter;
   readonly tracer: Tracer;
@@ -67,7 +70,9 @@ export function buildConversations(
 ): { readonly mcpServers: McpServers; readonly conversations: ConversationEngine } {
   const mcpServers = new McpServers({ ...context, tools: mcpTools(context), schemas: context.sandbox });
   context.lifecycle.onClose(() => mcpServers.close());
-  return { mcpServers, conversations: buildConversationEngine({ ...context, ...parts, mcpServers }) };
+  const scheduleCallback = buildCallbacks(context, () => conversations);
+  const conversations = buildConversationEngine({ ...context, ...parts, mcpServers, scheduleCallback });
+  return { mcpServers, conversations };
 }
 
 /** The SDK is loaded when a project first uses an MCP server: it would be a tenth of the start of each thread. */
@@ -137,6 +142,7 @@ function engineDeps({
       templates,
       shares,
       knowledge: parts.knowledge,
+      scheduleCallback: parts.scheduleCallback,
       clock,
       onTemplateProblem({ projectId, sessionId }, problem) {
         const fields = { projectId, sessionId };

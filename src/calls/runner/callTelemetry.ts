@@ -1,7 +1,7 @@
 import { type Span, type Tracer, traceLogFields } from '../../base/tracing.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
-import type { Call } from '../call.ts';
+import { type Call, orderedAt } from '../call.ts';
 import { callEvent } from '../callEvents.ts';
 import type { CallMetrics, SetupPhase } from '../callMetrics.ts';
 import { maskNumber } from '../numbers/number.ts';
@@ -52,7 +52,7 @@ export class CallTelemetry {
     this.#call = call;
     this.#trunkId = call.trunkId;
     this.#attributes = { 'callway.call.id': id, 'callway.project.id': projectId, 'session.id': sessionId };
-    this.#startMs = Date.parse(call.createdAt) || deps.now();
+    this.#startMs = Date.parse(orderedAt(call)) || deps.now();
     this.#invitedMs = Date.parse(call.startedAt ?? '');
     this.#span = deps.tracer.startSpan('call', {
       kind: 'consumer',
@@ -83,7 +83,7 @@ export class CallTelemetry {
     this.#nextPhase('dial', { 'callway.trunk.id': trunkId, 'callway.sip.call_id': sipCallId });
     if (Number.isNaN(this.#invitedMs)) {
       this.#invitedMs = this.#deps.now();
-      this.#measure('accepted_to_invite', Date.parse(this.#call.createdAt), this.#invitedMs);
+      this.#measure('accepted_to_invite', Date.parse(orderedAt(this.#call)), this.#invitedMs);
     }
     this.#deps.log({ ...this.#logFields, trunkId, sipCallId }, 'call dialing');
   }

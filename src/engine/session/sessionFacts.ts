@@ -12,8 +12,11 @@ type SessionWithFacts = Pick<Session, 'channel'> & { readonly state: Pick<Sessio
 
 /** The variables that templates, conditions and tools read: the session's own, and the facts, which nobody can set. */
 export function withFacts(variables: Variables, { channel, state: { call } }: SessionWithFacts): Variables {
-  const own = Object.entries(variables).filter(([name]) => !RESERVED_VARIABLES.includes(name));
-  return { ...Object.fromEntries(own), channel, ...(call ? { call } : {}) };
+  return { ...withoutFacts(variables), channel, ...(call ? { call } : {}) };
+}
+
+export function withoutFacts(variables: Variables): Variables {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !RESERVED_VARIABLES.includes(name)));
 }
 
 /** Variables with facts, as a model is told them. The ids of the call mean nothing to it. */

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
+import type { CallbackArguments } from './scheduleCallback.ts';
 import { parseArguments } from './toolRunner.ts';
 
 const MAX_DIGITS = 32;
+const MAX_REASON_LENGTH = 500;
 
 /** A parsed call of a built-in tool. */
 export type BuiltInCall =
@@ -12,12 +14,16 @@ export type BuiltInCall =
   | { readonly kind: 'send_dtmf'; readonly digits: string }
   | { readonly kind: 'query_knowledgebase'; readonly query: string }
   | { readonly kind: 'set_variable'; readonly name: string; readonly value: unknown }
+  | ({ readonly kind: 'schedule_callback' } & CallbackArguments)
   | { readonly kind: 'refused'; readonly reason: string };
 
 const text = { type: 'string' } as const;
-const objectOf = (properties: Readonly<Record<string, unknown>>) => ({
+const objectOf = (
+  properties: Readonly<Record<string, unknown>>,
+  optional: Readonly<Record<string, unknown>> = {},
+) => ({
   type: 'object',
-  properties,
+  properties: { ...properties, ...optional },
   required: Object.keys(properties),
   additionalProperties: false,
 });
@@ -49,6 +55,19 @@ export const BUILT_IN_DEFINITIONS: Readonly<Record<string, ToolDefinition>> = {
     description: 'Notes a fact for the rest of the conversation.',
     parameters: objectOf({ name: text, value: { description: 'Any JSON value.' } }),
   },
+  schedule_callback: {
+    name: 'schedule_callback',
+    description: 'Calls the person back at a later time, in place of a callback that was scheduled before.',
+    parameters: objectOf(
+      {
+        atLocalTime: {
+          ...text,
+          description: 'Date and time on the person’s own clock, such as 2026-11-24T15:00, without a zone.',
+        },
+      },
+      { reason: { ...text, description: 'What the call will be about.' } },
+    ),
+  },
 };
 
 const schemas = {
@@ -61,6 +80,10 @@ const schemas = {
   }),
   query_knowledgebase: z.object({ query: z.string().min(1).max(2000) }),
   set_variable: z.object({ name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/), value: z.json() }),
+  schedule_callback: z.object({
+    atLocalTime: z.string().max(64),
+    reason: z.string().max(MAX_REASON_LENGTH).nullish(),
+  }),
 };
 
 /** Parses a model's call of a built-in tool. */
@@ -81,6 +104,12 @@ export function readBuiltInCall(name: string, argumentsText: string): BuiltInCal
         kind: 'set_variable',
         name: variable,
         value,
+      }));
+    case 'schedule_callback':
+      return read(schemas.schedule_callback, args, ({ atLocalTime, reason = null }) => ({
+        kind: 'schedule_callback',
+        atLocalTime: atLocalTime.trim(),
+        reason,
       }));
     default:
       return { kind: 'refused', reason: `There is no tool named ${name}` };

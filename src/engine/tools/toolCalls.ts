@@ -20,6 +20,7 @@ import { withSchemaTypes } from './argumentTypes.ts';
 import { BUILT_IN_DEFINITIONS, readBuiltInCall } from './builtInTools.ts';
 import { shownPassage } from './knowledge.ts';
 import { retrieve } from './retrieval.ts';
+import { scheduleCallback } from './scheduleCallback.ts';
 import type { ToolCaller, ToolOutcome } from './toolRunner.ts';
 
 type Halt = 'ended' | 'transferred' | null;
@@ -231,6 +232,8 @@ async function runBuiltIn(
       const shown = passages.map(shownPassage).join('\n\n');
       return shown === '' ? done('The documents say nothing about this.', '') : done(shown, shown);
     }
+    case 'schedule_callback':
+      return { outcome: await scheduleCallback(turn, read) };
     case 'refused':
       return { outcome: { ok: false, text: read.reason } };
   }

@@ -18,6 +18,7 @@ import { contextMessages } from '../history/contextWindow.ts';
 import type { PromptPrefixes, Render } from '../prompt/prompts.ts';
 import type { TemplateProblem, TemplateReports } from '../prompt/templateReports.ts';
 import type { Session } from '../session/session.ts';
+import type { ScheduleCallback } from '../tools/callbacks.ts';
 import type { KnowledgeRetriever } from '../tools/knowledge.ts';
 import type { ToolRunner } from '../tools/toolRunner.ts';
 import type { Journal } from './journal.ts';
@@ -109,6 +110,8 @@ export interface TurnDeps {
   readonly tools: ToolRunner;
   readonly templates: TemplateCache;
   readonly knowledge?: KnowledgeRetriever;
+  /** Absent where nobody can be called. */
+  readonly scheduleCallback?: ScheduleCallback;
   readonly clock: Clock;
   readonly shares: ComputeShares;
   /** Called once per session and problem. */

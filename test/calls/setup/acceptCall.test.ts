@@ -4,15 +4,12 @@ import { CallwayError, nodeDraining, nodeOverloaded } from '../../../src/base/er
 import { noopTracer } from '../../../src/base/tracing.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import { type PhoneNumber, phoneNumberInput } from '../../../src/calls/numbers/phoneNumber.ts';
-import {
-  type AcceptCallDeps,
-  acceptCall,
-  type InsertOnce,
-  type OutboundOrder,
-} from '../../../src/calls/setup/acceptCall.ts';
+import { type AcceptCallDeps, acceptCall } from '../../../src/calls/setup/acceptCall.ts';
+import type { InsertOnce, OutboundOrder } from '../../../src/calls/setup/outboundOrder.ts';
+import { callbackScheduler } from '../../../src/calls/setup/scheduleCallback.ts';
 import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
-import { AT } from '../support/makeCall.ts';
+import { AT, later } from '../support/makeCall.ts';
 
 const FROM = '+886223456789';
 const TO = '+886912345678';
@@ -47,6 +44,7 @@ let ids: number;
 let refusal: CallwayError | undefined;
 let nodeRefusal: CallwayError | undefined;
 let refused: string[];
+let replaced: [number: string, at: string][];
 let recording: { inbound: boolean; outbound: boolean };
 
 const deps: AcceptCallDeps = {
@@ -83,6 +81,10 @@ const deps: AcceptCallDeps = {
       expect(toNumber).toBe(TO);
       if (refusal) throw refusal;
     },
+    async requireAllowedDestination(_projectId, toNumber) {
+      expect(toNumber).toBe(TO);
+      if (refusal) throw refusal;
+    },
   },
   queue: {
     async add(callId) {
@@ -101,7 +103,22 @@ const deps: AcceptCallDeps = {
   onError: (_error, what) => void warned.push(what),
 };
 const insertOnce: InsertOnce = (insert) =>
-  insert({ calls: { insert: async (call) => void inserted.push(call) } });
+  insert({
+    calls: {
+      insert: async (call) => void inserted.push(call),
+      async replaceCallbacks(_projectId, toNumber, at) {
+        replaced.push([toNumber, at]);
+        return [];
+      },
+    },
+    quotas: {
+      lockAndRead: async (_projectId, name) => {
+        expect(name).toBe('scheduledCalls');
+        return { used: inserted.length, limit: 2 };
+      },
+      readAll: () => Promise.reject(new Error('not used here')),
+    },
+  });
 const order = (change: Partial<OutboundOrder> = {}): OutboundOrder => ({
   projectId: 'p',
   fromNumber: '0223456789',
@@ -119,7 +136,7 @@ const accept = (change: Partial<OutboundOrder> = {}, insert = insertOnce) =>
 beforeEach(() => {
   [phoneNumber, trunks, holder, queueFails, ids] = [makeNumber(), [makeTrunk('t')], undefined, false, 0];
   [queue, inserted, renewed, warned, refusal, renewalFails] = [[], [], [], [], undefined, false];
-  [nodeRefusal, refused] = [undefined, []];
+  [nodeRefusal, refused, replaced] = [undefined, [], []];
   recording = { inbound: true, outbound: true };
 });
 
@@ -265,4 +282,74 @@ describe('acceptCall', () => {
       expect.stringMatching(/queued.*sweeper/),
     ]);
   });
+});
+
+describe('A call for later', () => {
+  const DAYS_30 = 30 * 86_400;
+
+  test.each([
+    ['2026-01-01T00:00:01Z', later(1)],
+    ['2026-01-01T09:00:00+08:00', later(3600)],
+    [later(DAYS_30), later(DAYS_30)],
+  ])('is scheduled at %s, without its number', async (notBefore, due) => {
+    expect(await accept({ notBefore })).toEqual({ success: true, callId: 'id-1', sessionId: 'id-2' });
+    expect(inserted).toEqual([expect.objectContaining({ status: 'scheduled', notBefore: due })]);
+    expect([holder, renewed, queue]).toEqual([undefined, [], []]);
+  });
+
+  test.each([null, undefined, AT, '2025-12-31T23:00:00Z', '2026-01-01T08:00:00+08:00'])(
+    'is placed at once where its time is %s',
+    async (notBefore) => {
+      await accept({ notBefore });
+      expect(inserted).toEqual([expect.objectContaining({ status: 'queued', notBefore: null })]);
+      expect(queue).toEqual(['id-1']);
+    },
+  );
+
+  test('is refused more than 30 days ahead, where it may not go, and over the quota', async () => {
+    const notBefore = later(60);
+    await expect(accept({ notBefore: later(DAYS_30 + 1) })).rejects.toMatchObject({
+      code: 'not_before_too_late',
+      details: [expect.objectContaining({ path: '/notBefore' })],
+    });
+    refusal = new CallwayError('unprocessable', 'destination_not_allowed', 'no');
+    await expect(accept({ notBefore })).rejects.toBe(refusal);
+    expect(inserted).toEqual([]);
+    refusal = undefined;
+    await accept({ notBefore });
+    await accept({ notBefore });
+    await expect(accept({ notBefore })).rejects.toMatchObject({ code: 'quota_exceeded' });
+  });
+
+  test.each([
+    ['inbound', TO, FROM],
+    ['outbound', FROM, TO],
+  ] as const)(
+    'is a callback to the person of an %s session, which knows why',
+    async (direction, from, to) => {
+      const call = { direction, fromNumber: from, toNumber: to, callId: 'before', trunkId: null };
+      const schedule = callbackScheduler({ ...deps, insertOnce });
+      await schedule({
+        projectId: 'p',
+        sessionId: 'first',
+        call,
+        variables: { name: 'Ada' },
+        notBefore: later(60),
+        reason: 'the invoice',
+      });
+      const callback = { previousSessionId: 'first', reason: 'the invoice' };
+      expect(inserted).toEqual([
+        expect.objectContaining({
+          status: 'scheduled',
+          fromNumber: FROM,
+          toNumber: TO,
+          settings: expect.objectContaining({
+            isCallback: true,
+            dynamicVariables: { name: 'Ada', callback },
+          }),
+        }),
+      ]);
+      expect(replaced).toEqual([[TO, AT]]);
+    },
+  );
 });

@@ -22,6 +22,7 @@ export function makeCall(change: Partial<Call> = {}): Call {
     settings: { ringTimeoutSeconds: 45, maxDurationSeconds: 3600, record: true, media: null },
     metadata: {},
     createdAt: AT,
+    notBefore: null,
     startedAt: later(1),
     answeredAt: later(2),
     endedAt: null,

@@ -101,6 +101,8 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
         'e2e/phone/whoIsCalling.realtime.test.ts › is detected where detectAnsweringMachine is %s: %s',
       metadata:
         'e2e/phone/whoIsCalling.realtime.test.ts › reaches the INVITE, the bot’s start message, the webhooks and the history',
+      notBefore:
+        'app/calls.integration.test.ts › leaves its number free until it is due, is listed by its status, and is canceled by its hangup',
     },
   },
   {

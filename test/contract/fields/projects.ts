@@ -56,6 +56,7 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
         'api/routes/projects/quotas.integration.test.ts › of pathway versions: the oldest go, but none that is published',
       'quotas.documents': 'api/routes/projects/quotas.integration.test.ts › of documents and their bytes',
       'quotas.storedBytes': 'api/routes/projects/quotas.integration.test.ts › of documents and their bytes',
+      'quotas.scheduledCalls': 'app/calls.integration.test.ts › is refused over the quota of scheduled calls',
       'quotas.testRuns':
         'api/routes/agent/testRuns.integration.test.ts › is refused without cases, over the quota, and of other projects',
       'quotas.sessionsPerDay':

@@ -16,6 +16,11 @@ const ARGUMENTS: Readonly<Record<BuiltInTool, readonly string[]>> = {
   send_dtmf: ['digits'],
   query_knowledgebase: ['query'],
   set_variable: ['name', 'value'],
+  schedule_callback: ['atLocalTime'],
+};
+
+const OPTIONAL_ARGUMENTS: Partial<Record<BuiltInTool, readonly string[]>> = {
+  schedule_callback: ['reason'],
 };
 
 /** Finds transfers without an edge for their failure, and tool nodes whose built-in tool cannot run as it is given. */
@@ -46,7 +51,8 @@ function wrongArguments(node: PathwayNode): DeadEndProblem[] {
   if (!tool) return [];
   const given = Object.keys(node.data.arguments ?? {});
   const missing = ARGUMENTS[tool].filter((name) => !given.includes(name));
-  const unknown = given.filter((name) => !ARGUMENTS[tool].includes(name));
+  const known = [...ARGUMENTS[tool], ...(OPTIONAL_ARGUMENTS[tool] ?? [])];
+  const unknown = given.filter((name) => !known.includes(name));
   if (missing.length === 0 && unknown.length === 0) return [];
   const name = JSON.stringify(node.data.title);
   const needed = ARGUMENTS[tool].join(' and ') || 'no arguments';

@@ -130,7 +130,7 @@ function hangUpRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Hang up a call',
-          'A queued call is canceled at once; a live call ends shortly after; a call that has ended does not change.',
+          'A scheduled or queued call is canceled at once; a live call ends shortly after; a call that has ended does not change.',
         ),
         params: callParams,
         response: { 200: callResource, ...errors('body') },

@@ -6,7 +6,7 @@ import {
   acceptedCall,
   type OutboundOrder,
   outboundCallFields,
-} from '../../../calls/setup/acceptCall.ts';
+} from '../../../calls/setup/outboundOrder.ts';
 import { idempotentAround } from '../../idempotency.ts';
 import { requireProject } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
@@ -27,7 +27,8 @@ const v1Body = z
   .meta({ id: 'OutboundCall' });
 
 const DESCRIPTION = `One call per project and number can be queued or live at a time; a second one is 409 \`number_already_queued\`.
-422 \`destination_not_allowed\` and 429 \`call_rate_exceeded\`, \`call_minutes_exhausted\` or \`call_spending_exhausted\` are limits of the project.
+With \`notBefore\` the call is \`scheduled\`: until it is due it holds no number and counts in no limit but the quota \`scheduledCalls\`, and hanging up cancels it. Its session runs on the agent as it was when the call was ordered. When it is due, limits apply as to any call. While its number is in another call it waits, and after 15 minutes it ends as \`failed\` with \`number_already_queued\`.
+422 \`destination_not_allowed\` and 429 \`call_rate_exceeded\`, \`call_minutes_exhausted\` or \`call_spending_exhausted\` are limits of the project, and 429 \`quota_exceeded\` its quota of scheduled calls.
 404 says what is missing: \`from_number_not_configured\`, \`from_number_inactive\` or \`no_active_trunk\`.`;
 
 /** The route on its two paths: the /v1 body names the project, the legacy path does. */

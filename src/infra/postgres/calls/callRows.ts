@@ -20,6 +20,7 @@ export interface CallRow {
   settings: Call['settings'];
   metadata: Call['metadata'];
   created_at: Date;
+  not_before: Date | null;
   started_at: Date | null;
   answered_at: Date | null;
   ended_at: Date | null;
@@ -68,6 +69,7 @@ export const callColumns: readonly CallColumn[] = [
   json('settings', 'settings'),
   json('metadata', 'metadata'),
   plain('createdAt', 'created_at', 'timestamptz'),
+  plain('notBefore', 'not_before', 'timestamptz'),
   plain('startedAt', 'started_at', 'timestamptz'),
   plain('answeredAt', 'answered_at', 'timestamptz'),
   plain('endedAt', 'ended_at', 'timestamptz'),
@@ -101,6 +103,7 @@ export function fromCallRow(row: CallRow): Call {
     settings: row.settings,
     metadata: row.metadata,
     createdAt: isoTime(row.created_at),
+    notBefore: isoTimeOrNull(row.not_before),
     startedAt: isoTimeOrNull(row.started_at),
     answeredAt: isoTimeOrNull(row.answered_at),
     endedAt: isoTimeOrNull(row.ended_at),

@@ -64,6 +64,13 @@ function callRecords(database: Queryable): Omit<CallStore, keyof ReturnType<type
          WHERE id = $1 AND status = 'queued' AND node_id IS NULL RETURNING ${callSelection()}`,
         [id, nodeId, at],
       ),
+    async takeDue(now, retryAt, limit) {
+      return (await database.query<CallRow>(TAKE_DUE, [now, retryAt, limit])).map(fromCallRow);
+    },
+    queueScheduled: (call, at) => orQueued(one(QUEUE_SCHEDULED, [call.id, at]), call),
+    async replaceCallbacks(projectId, toNumber, at) {
+      return (await database.query<CallRow>(REPLACE_CALLBACKS, [projectId, toNumber, at])).map(fromCallRow);
+    },
     async releaseClaim(id, nodeId) {
       await database.query(
         `UPDATE calls SET node_id = NULL, claimed_at = NULL WHERE id = $1 AND node_id = $2 AND status = 'queued'`,
@@ -127,6 +134,37 @@ const updateTo = (set: string): string => `
   )
   SELECT ${callSelection()} FROM changed`;
 
+/** As in the index `calls_scheduled`: postponed calls are due later. */
+const DUE_AT = 'greatest(not_before, retry_at)';
+
+const TAKE_DUE = `
+  UPDATE calls SET retry_at = $2 WHERE id IN (
+    SELECT id FROM calls WHERE status = 'scheduled' AND ${DUE_AT} <= $1
+    ORDER BY ${DUE_AT} LIMIT $3 FOR UPDATE SKIP LOCKED
+  ) RETURNING ${callSelection()}`;
+
+const QUEUE_SCHEDULED = `
+  WITH queued AS (
+    UPDATE calls SET status = 'queued' WHERE id = $1 AND status = 'scheduled' RETURNING *
+  ), happened AS (
+    INSERT INTO session_events (instance_id, type, at, data)
+    SELECT instance_id, 'call_status', $2::timestamptz, '{"status":"queued"}'::json FROM queued
+  )
+  SELECT ${callSelection()} FROM queued`;
+
+const REPLACE_CALLBACKS = `
+  WITH replaced AS (
+    UPDATE calls SET status = 'canceled', end_reason = 'rescheduled', ended_at = greatest($3::timestamptz, created_at)
+    WHERE project_id = $1 AND to_number = $2 AND status = 'scheduled' AND (settings->>'isCallback')::boolean
+    RETURNING *
+  ), happened AS (
+    INSERT INTO session_events (instance_id, type, at, data)
+    SELECT instance_id, 'call_status', $3::timestamptz,
+      '{"status":"canceled","endReason":"rescheduled"}'::json
+    FROM replaced
+  )
+  SELECT ${callSelection()} FROM replaced`;
+
 /** A call without a node is canceled at once; otherwise its node hangs up. */
 const REQUEST_HANGUP = `
   WITH changed AS (
@@ -182,7 +220,10 @@ function notBefore(endedAt: string): string {
   return `greatest(${endedAt}, created_at, started_at, answered_at)`;
 }
 
-async function orQueued<Result>(write: Promise<Result>, { toNumber }: Call): Promise<Result> {
+async function orQueued<Result>(
+  write: Promise<Result>,
+  { toNumber }: Pick<Call, 'toNumber'>,
+): Promise<Result> {
   try {
     return await write;
   } catch (error) {

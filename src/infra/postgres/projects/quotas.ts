@@ -16,6 +16,7 @@ const USED: Readonly<Record<CountedQuota, string>> = {
   trunks: 'SELECT count(*)::integer AS used FROM trunks WHERE project_id = $1',
   numbers: 'SELECT count(*)::integer AS used FROM phone_numbers WHERE project_id = $1',
   documents: `SELECT count(*)::integer AS used FROM ${DOCUMENTS}`,
+  scheduledCalls: `SELECT count(*)::integer AS used FROM calls WHERE project_id = $1 AND status = 'scheduled'`,
   testRuns: `SELECT coalesce(sum(plays), 0)::integer AS used FROM test_runs
     WHERE project_id = $1 AND created_at > now() - interval '1 minute'`,
   storedBytes: `SELECT (coalesce((SELECT sum(bytes) FROM ${DOCUMENTS}), 0) + coalesce((${RECORDED}), 0))::float8 AS used`,
@@ -46,6 +47,7 @@ export function quotaStore(database: Queryable): QuotaStore {
         numbers: await usedOf(USED.numbers, projectId),
         pathwayVersions: await usedOf(VERSIONS, projectId),
         documents: await usedOf(USED.documents, projectId),
+        scheduledCalls: await usedOf(USED.scheduledCalls, projectId),
         testRuns: await usedOf(USED.testRuns, projectId),
         storedBytes: await usedOf(USED.storedBytes, projectId),
       };

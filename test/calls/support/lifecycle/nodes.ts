@@ -11,7 +11,8 @@ import type { PhoneNumber } from '../../../../src/calls/numbers/phoneNumber.ts';
 import { CallControl } from '../../../../src/calls/runner/callControl.ts';
 import { CallFinisher } from '../../../../src/calls/runner/callFinisher.ts';
 import type { CallNode } from '../../../../src/calls/runner/callNode.ts';
-import { type AcceptedCall, acceptCall } from '../../../../src/calls/setup/acceptCall.ts';
+import { acceptCall } from '../../../../src/calls/setup/acceptCall.ts';
+import type { AcceptedCall } from '../../../../src/calls/setup/outboundOrder.ts';
 import type { Trunk } from '../../../../src/calls/trunks/trunk.ts';
 import type { ConversationEngine } from '../../../../src/engine/conversationEngine.ts';
 import { newSessionState, type Session } from '../../../../src/engine/session/session.ts';
@@ -163,7 +164,9 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     capacity,
     control: new CallControl({ calls, finisher, queue, limiter, bus, clock, onError }),
     accept: (record) =>
-      acceptCall({ ...acceptDeps, onError }, { ...ORDER, record }, (insert) => insert({ calls })),
+      acceptCall({ ...acceptDeps, onError }, { ...ORDER, record }, (insert) =>
+        insert({ calls, quotas: NO_QUOTAS }),
+      ),
     async stop() {
       isDraining = true;
       await phone.close();
@@ -177,6 +180,8 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
 }
 
 const nothing = () => undefined;
+const notUsed = () => Promise.reject(new Error('not used here'));
+const NO_QUOTAS = { lockAndRead: notUsed, readAll: notUsed };
 const NO_REMOVALS = { due: async () => [], done: async () => undefined };
 const ORDER = {
   projectId: PROJECT,

@@ -85,6 +85,9 @@ export function createDatabase(): Database {
       if (row?.call.status !== 'queued' || row.call.nodeId !== null) return undefined;
       return change(row, { nodeId });
     },
+    takeDue: async () => [],
+    queueScheduled: () => Promise.reject(new Error('not used here')),
+    replaceCallbacks: () => Promise.reject(new Error('not used here')),
     async releaseClaim(id, nodeId) {
       const row = rows.get(id);
       if (row?.call.status === 'queued' && row.call.nodeId === nodeId) change(row, { nodeId: null });

@@ -115,6 +115,66 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
     expect((await find(call))?.nodeId).toBe(NODE);
   });
 
+  describe('that are scheduled', () => {
+    const scheduled = (change: Partial<Call> = {}) =>
+      keep({ status: 'scheduled', notBefore: later(1000), ...change });
+    const due = async (ms: number, retryMs = ms + 10) =>
+      (await world.stores.calls.takeDue(date(ms), date(retryMs), 10)).map(({ id }) => id);
+
+    test('are taken by one node when they are due, and again when they were not queued', async () => {
+      const other = await scheduled({ notBefore: later(900), toNumber: '+886900000001' });
+      const call = await scheduled();
+      expect(await due(899)).toEqual([]);
+      expect(await due(900)).toEqual([other.id]);
+      const taken = await Promise.all([due(1000), due(1000), due(1000)]);
+      expect(taken.flat().sort()).toEqual([call.id, other.id].sort());
+      expect(await due(1009)).toEqual([]);
+      expect((await due(1010)).sort()).toEqual([call.id, other.id].sort());
+      expect(await world.stores.calls.listQueued(null, 10)).toEqual([]);
+      expect(await world.stores.calls.claim(call.id, NODE, later(1))).toBeUndefined();
+    });
+
+    test('hold no number; queued, they do', async () => {
+      const call = await scheduled();
+      const second = await scheduled();
+      const { calls, history } = world.stores;
+      expect(await calls.queueScheduled(call, later(1001))).toEqual({ ...call, status: 'queued' });
+      expect(await calls.queueScheduled(call, later(1002))).toBeUndefined();
+      await expect(calls.queueScheduled(second, later(1002))).rejects.toMatchObject({
+        code: 'number_already_queued',
+      });
+      expect((await find(second))?.status).toBe('scheduled');
+      expect((await history.find(world.projectId, call.sessionId))?.events.at(-1)).toMatchObject({
+        type: 'call_status',
+        data: { status: 'queued' },
+      });
+    });
+
+    test('are canceled by a hang-up at once', async () => {
+      const call = await scheduled();
+      const canceled = await world.stores.calls.requestHangup(world.projectId, call.id, later(5));
+      expect(canceled).toMatchObject({ status: 'canceled', endReason: 'api_hangup' });
+      expect(await due(1000)).toEqual([]);
+      expect(await world.stores.calls.queueScheduled(call, later(1001))).toBeUndefined();
+    });
+
+    test('and are callbacks give way to the next callback to their number', async () => {
+      const ordered = await scheduled();
+      const isCallback = { ...ordered.settings, isCallback: true };
+      const callback = await scheduled({ settings: isCallback });
+      const elsewhere = await scheduled({ settings: isCallback, toNumber: '+886900000001' });
+      const { calls, quotas } = world.stores;
+      const replaced = await calls.replaceCallbacks(world.projectId, callback.toNumber, later(7));
+      expect(replaced.map(({ id, status }) => [id, status])).toEqual([[callback.id, 'canceled']]);
+      expect(await find(callback)).toMatchObject({ status: 'canceled', endReason: 'rescheduled' });
+      expect([(await find(ordered))?.status, (await find(elsewhere))?.status]).toEqual([
+        'scheduled',
+        'scheduled',
+      ]);
+      expect((await quotas.readAll(world.projectId)).scheduledCalls).toBe(2);
+    });
+  });
+
   test('never end before their answer time, whatever the clock of the node', async () => {
     const answered = await keep({ status: 'in_progress', nodeId: NODE, answeredAt: later(20) });
     const { calls } = world.stores;

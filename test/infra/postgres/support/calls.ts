@@ -27,6 +27,7 @@ export function makeCall(
     settings: { ringTimeoutSeconds: 45, maxDurationSeconds: 3600, record: true, media: null },
     metadata: { order: [1, { a: 'ü' }] },
     createdAt: BEGIN,
+    notBefore: null,
     startedAt: null,
     answeredAt: null,
     endedAt: null,

@@ -1,0 +1,49 @@
+const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::00(?:\.0+)?)?$/;
+const DAY_MS = 86_400_000;
+
+/**
+ * Reads a local time.
+ *
+ * @param text - `YYYY-MM-DDTHH:MM`, without an offset.
+ * @returns The milliseconds since the Unix epoch if it were UTC; undefined for what is no date and time.
+ */
+export function parseLocalTime(text: string): number | undefined {
+  const [, date, time] = LOCAL_TIME.exec(text) ?? [];
+  if (date === undefined || time === undefined) return undefined;
+  const ms = Date.parse(`${date}T${time}:00Z`);
+  // A day that its month does not have would be a day of the next one.
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date) ? ms : undefined;
+}
+
+/**
+ * When clocks of a time zone show a local time.
+ *
+ * @param localMs - As {@link parseLocalTime} returns it.
+ * @param timeZone - IANA name.
+ * @returns Milliseconds since the Unix epoch, in order: none when the clocks skip the time, two when it comes twice.
+ */
+export function instantsOf(localMs: number, timeZone: string): number[] {
+  const offsets = new Set([localMs - DAY_MS, localMs + DAY_MS].map((atMs) => offsetMs(timeZone, atMs)));
+  return [...offsets]
+    .map((offset) => ({ offset, atMs: localMs - offset }))
+    .filter(({ offset, atMs }) => offsetMs(timeZone, atMs) === offset)
+    .map(({ atMs }) => atMs)
+    .sort((one, other) => one - other);
+}
+
+/** How far the clocks of a time zone are ahead of UTC. */
+function offsetMs(timeZone: string, atMs: number): number {
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+  }).formatToParts(atMs);
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';
+  const date = `${part('year')}-${part('month')}-${part('day')}`;
+  const minuteMs = 60_000;
+  return Date.parse(`${date}T${part('hour')}:${part('minute')}:00Z`) - Math.floor(atMs / minuteMs) * minuteMs;
+}

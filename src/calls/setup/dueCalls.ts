@@ -1,0 +1,95 @@
+import { repeat } from '../../base/async/repeat.ts';
+import type { Clock } from '../../base/clock.ts';
+import { CallwayError } from '../../base/errors.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
+import { type Call, type CallEndReason, orderedAt } from '../call.ts';
+import { callEvent } from '../callEvents.ts';
+import type { CallStore } from '../callStore.ts';
+import type { CallLimiter } from '../limits/callLimiter.ts';
+import type { CallFinisher } from '../runner/callFinisher.ts';
+import { alreadyQueued, enqueue, type PlacementDeps, releaseLock } from './acceptCall.ts';
+
+/** How late a call may be placed. */
+const POLL_MS = 1_000;
+/** Until a call that could not be placed is tried again, on any node. */
+const RETRY_MS = 10_000;
+/** A number that is in another call for longer is not called any more. */
+const MAX_LATE_MS = 15 * 60_000;
+const BATCH = 50;
+
+export interface DueCallsDeps extends PlacementDeps {
+  readonly calls: Pick<CallStore, 'takeDue' | 'queueScheduled'>;
+  readonly limiter: Pick<CallLimiter, 'admitOrder'>;
+  readonly finisher: Pick<CallFinisher, 'finish'>;
+  /** Absent where nobody is told. */
+  readonly liveEvents?: LiveEvents | undefined;
+  readonly clock: Clock;
+}
+
+/** Places scheduled calls when they are due; any number of nodes may. @returns Stops it; idempotent. */
+export function startDueCalls(deps: DueCallsDeps): () => Promise<void> {
+  return repeat(
+    deps.clock,
+    POLL_MS,
+    () => placeDueCalls(deps),
+    (error) => deps.onError(error, 'scheduled calls not read, retrying'),
+  );
+}
+
+export async function placeDueCalls(deps: DueCallsDeps): Promise<void> {
+  const { calls, clock, onError } = deps;
+  const nowMs = clock.now();
+  const due = await calls.takeDue(new Date(nowMs), new Date(nowMs + RETRY_MS), BATCH);
+  await Promise.all(
+    due.map((call) =>
+      place(deps, call).catch((error: unknown) => onError(error, 'scheduled call not placed, retrying')),
+    ),
+  );
+}
+
+/** Locks its number, counts it in the project's limits, and queues it, as a call that is placed at once. */
+async function place(deps: DueCallsDeps, call: Call): Promise<void> {
+  const { lock, clock } = deps;
+  const { projectId, toNumber, id } = call;
+  if ((await lock.acquire(projectId, toNumber, id)) === undefined) {
+    return await refuse(deps, call, alreadyQueued(toNumber));
+  }
+  let queued: Call | undefined;
+  try {
+    await deps.limiter.admitOrder(projectId, toNumber);
+    queued = await deps.calls.queueScheduled(call, new Date(clock.now()).toISOString());
+  } catch (error) {
+    await releaseLock(deps, call);
+    return await refuse(deps, call, error);
+  }
+  // Canceled meanwhile.
+  if (!queued) return await releaseLock(deps, call);
+  deps.liveEvents?.publish(callEvent('call.queued', queued));
+  await enqueue(deps, queued);
+}
+
+/** Ends a call that may not be placed; one that may be soon is tried again. */
+async function refuse({ finisher, clock }: DueCallsDeps, call: Call, error: unknown): Promise<void> {
+  const endReason = refusalReason(error);
+  if (endReason === undefined) throw error;
+  const isLate = clock.now() - Date.parse(orderedAt(call)) > MAX_LATE_MS;
+  if (isPassing(error) && !isLate) return;
+  await finisher.finish(call, null, {
+    status: 'failed',
+    endReason,
+    endedAt: new Date(clock.now()).toISOString(),
+  });
+}
+
+function refusalReason(error: unknown): CallEndReason | undefined {
+  if (!(error instanceof CallwayError)) return undefined;
+  if (error.code === 'number_already_queued') return error.code;
+  return error.category === 'rate_limited' || error.category === 'unprocessable' ? 'rejected' : undefined;
+}
+
+/** Another call to the number, and the calls of this minute or hour, end soon; a day's budget does not come back. */
+const PASSING: ReadonlySet<string> = new Set(['number_already_queued', 'call_rate_exceeded']);
+
+function isPassing(error: unknown): boolean {
+  return error instanceof CallwayError && PASSING.has(error.code);
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+
+import type { QuotaStore } from '../../agents/accounts/quotas.ts';
+import { NUMBER_SYNTAX } from '../../base/e164.ts';
+import { DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from '../call.ts';
+import type { CallStore } from '../callStore.ts';
+import { callMedia } from '../numbers/phoneNumber.ts';
+
+/** Carriers give up earlier. @see RFC 3261 section 16.6 item 11 (timer C) */
+const MAX_RING_TIMEOUT_SECONDS = 300;
+const MAX_CALL_SECONDS = 24 * 3600;
+const MAX_NUMBER_LENGTH = 64;
+/** The session of a scheduled call runs on the agent as it was when the call was ordered. */
+export const MAX_DAYS_AHEAD = 30;
+
+const number = z.string().max(MAX_NUMBER_LENGTH);
+
+/** Body fields of an outbound call request, on the current and the legacy path. */
+export const outboundCallFields = {
+  fromNumber: number
+    .describe('A number of the project whose outbound status is active.')
+    .meta({ example: '+886223456789' }),
+  toNumber: number.describe(`The number to call: ${NUMBER_SYNTAX}.`).meta({ example: '0912345678' }),
+  dynamicVariables: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .describe('Variables of the call’s session, usable in the pathway.')
+    .meta({ example: { name: 'Ada', guests: 2 } }),
+  ringTimeoutSeconds: z.int().min(1).max(MAX_RING_TIMEOUT_SECONDS).default(DEFAULT_RING_TIMEOUT_SECONDS),
+  maxDurationSeconds: z.int().min(1).max(MAX_CALL_SECONDS).default(DEFAULT_MAX_DURATION_SECONDS),
+  record: z
+    .boolean()
+    .nullish()
+    .describe('Default: as the number says, else the agent’s `recording.outbound`.'),
+  media: callMedia.nullish().describe('Sends the audio to your own bot instead of to the agent.'),
+  detectAnsweringMachine: z
+    .boolean()
+    .default(true)
+    .describe('Tell a person from a machine or a call screener; the result is `answeringMachine`.'),
+  metadata: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .describe('Returned with the call, in its webhooks, and to your own bot.'),
+  notBefore: z.iso
+    .datetime({ offset: true })
+    .nullish()
+    .describe(
+      `Schedules the call: it is placed then, and is \`scheduled\` until then. At most ${MAX_DAYS_AHEAD} days ahead; a time that has passed means now.`,
+    )
+    .meta({ example: '2026-12-01T14:30:00+08:00' }),
+};
+
+const orderSchema = z.object(outboundCallFields);
+
+export interface OutboundOrder extends z.output<typeof orderSchema> {
+  readonly projectId: string;
+  /** Use the agent's draft instead of its current release. */
+  readonly draft: boolean;
+  /** @see CallSettings.isCallback */
+  readonly isCallback?: boolean;
+  /** Of the HTTP request. */
+  readonly traceparent?: string | undefined;
+}
+
+export const acceptedCall = z.object({
+  success: z.literal(true),
+  callId: z.uuid(),
+  sessionId: z.string(),
+});
+export type AcceptedCall = z.infer<typeof acceptedCall>;
+
+export interface OrderStores {
+  readonly calls: Pick<CallStore, 'insert' | 'replaceCallbacks'>;
+  readonly quotas: QuotaStore;
+}
+
+/** Runs the insert in a transaction. For a repeated request it inserts nothing and returns the earlier answer. */
+export type InsertOnce = (insert: (stores: OrderStores) => Promise<AcceptedCall>) => Promise<AcceptedCall>;

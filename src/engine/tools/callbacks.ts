@@ -1,0 +1,16 @@
+import type { CallFacts } from '../session/session.ts';
+
+/** A call back to the person of a phone session. */
+export interface CallbackRequest {
+  readonly projectId: string;
+  readonly sessionId: string;
+  /** Of the session that orders it. */
+  readonly call: CallFacts;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** ISO 8601. */
+  readonly notBefore: string;
+  readonly reason: string | null;
+}
+
+/** @throws {CallwayError} When the call cannot be scheduled. */
+export type ScheduleCallback = (request: CallbackRequest) => Promise<void>;

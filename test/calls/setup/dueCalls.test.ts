@@ -1,0 +1,152 @@
+import { beforeEach, expect, test } from 'vitest';
+
+import { CallwayError } from '../../../src/base/errors.ts';
+import type { Call } from '../../../src/calls/call.ts';
+import type { CallEnd } from '../../../src/calls/runner/callFinisher.ts';
+import { type DueCallsDeps, placeDueCalls, startDueCalls } from '../../../src/calls/setup/dueCalls.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { AT, later, makeCall } from '../support/makeCall.ts';
+
+const QUARTER_HOUR_MS = 15 * 60_000;
+const DUE_MS = 5_000;
+const RETRY_MS = 10_000;
+
+let clock: ReturnType<typeof createSimulatedClock>;
+let stored: Call;
+let retryAtMs: number;
+let holder: string | undefined;
+let problem: Error | undefined;
+let queue: string[];
+let ended: CallEnd[];
+let errors: string[];
+
+beforeEach(() => {
+  clock = createSimulatedClock(Date.parse(AT));
+  stored = makeCall({ status: 'scheduled', nodeId: null, notBefore: later(5) });
+  [retryAtMs, holder, problem, queue, ended, errors] = [0, undefined, undefined, [], [], []];
+});
+
+const deps = (): DueCallsDeps => ({
+  clock,
+  calls: {
+    async takeDue(now, retryAt) {
+      const dueMs = Math.max(Date.parse(stored.notBefore ?? ''), retryAtMs);
+      if (stored.status !== 'scheduled' || dueMs > now.getTime()) return [];
+      retryAtMs = retryAt.getTime();
+      return [stored];
+    },
+    async queueScheduled() {
+      if (stored.status !== 'scheduled') return undefined;
+      stored = { ...stored, status: 'queued' };
+      return stored;
+    },
+  },
+  lock: {
+    async acquire(_project, _number, callId) {
+      if (holder !== undefined) return undefined;
+      holder = callId;
+      return 1;
+    },
+    renew: async () => true,
+    async release(_project, _number, callId) {
+      if (holder === callId) holder = undefined;
+    },
+  },
+  limiter: {
+    async admitOrder() {
+      if (problem) throw problem;
+    },
+  },
+  finisher: {
+    async finish(call, _node, end) {
+      ended.push(end);
+      stored = { ...stored, ...end };
+      return call as Call;
+    },
+  },
+  queue: { add: async (callId) => void queue.push(callId) },
+  onError: (_error, what) => void errors.push(what),
+});
+
+/** Lets time pass, and places what is due then. */
+const after = async (ms: number) => {
+  clock.advance(ms);
+  await placeDueCalls(deps());
+};
+const lockElsewhere = () => {
+  holder = 'another';
+};
+const refuseFor = (reason: Error) => {
+  problem = reason;
+};
+const limit = (code: string, category: 'rate_limited' | 'unprocessable' = 'rate_limited') =>
+  new CallwayError(category, code, 'no');
+
+test('A scheduled call is queued when it is due, and not before', async () => {
+  await after(DUE_MS - 1);
+  expect([stored.status, holder]).toEqual(['scheduled', undefined]);
+  await after(1);
+  expect([stored.status, holder, queue]).toEqual(['queued', stored.id, [stored.id]]);
+});
+
+test('Due calls are looked for each second', async () => {
+  clock.advance(DUE_MS);
+  const stop = startDueCalls(deps());
+  clock.advance(1_000);
+  await stop();
+  expect([stored.status, clock.pendingTimers()]).toEqual(['queued', 0]);
+});
+
+test.each([
+  ['its number is in another call', lockElsewhere, []],
+  ['its project has reached its rate', () => refuseFor(limit('call_rate_exceeded')), []],
+  [
+    'a store is away',
+    () => refuseFor(new Error('away')),
+    Array(2).fill('scheduled call not placed, retrying'),
+  ],
+])('A call is placed later while %s', async (_why, disturb, expected) => {
+  disturb();
+  await after(DUE_MS);
+  await after(RETRY_MS - 1);
+  await after(1);
+  expect([stored.status, ended, queue, errors]).toEqual(['scheduled', [], [], expected]);
+  [holder, problem] = [undefined, undefined];
+  await after(RETRY_MS);
+  expect([stored.status, queue]).toEqual(['queued', [stored.id]]);
+});
+
+test.each([
+  ['its number stays in another call', 'number_already_queued', lockElsewhere],
+  ['the rate stays reached', 'rejected', () => refuseFor(limit('call_rate_exceeded'))],
+])('A call fails after a quarter of an hour where %s', async (_why, endReason, disturb) => {
+  disturb();
+  await after(DUE_MS + QUARTER_HOUR_MS);
+  expect(ended).toEqual([]);
+  await after(RETRY_MS);
+  expect(ended).toEqual([expect.objectContaining({ status: 'failed', endReason })]);
+  expect([queue, errors]).toEqual([[], []]);
+});
+
+test.each([
+  ['the day’s minutes are used', limit('call_minutes_exhausted')],
+  ['its destination is allowed no longer', limit('destination_not_allowed', 'unprocessable')],
+])('A call fails at once where %s, and its number is free', async (_why, reason) => {
+  problem = reason;
+  await after(DUE_MS);
+  expect(ended).toEqual([expect.objectContaining({ status: 'failed', endReason: 'rejected' })]);
+  expect([holder, queue, errors]).toEqual([undefined, [], []]);
+});
+
+test('A call that is canceled while it becomes due leaves no lock', async () => {
+  clock.advance(DUE_MS);
+  await placeDueCalls({
+    ...deps(),
+    limiter: {
+      async admitOrder() {
+        stored = { ...stored, status: 'canceled' };
+      },
+    },
+  });
+  expect([stored.status, holder, queue]).toEqual(['canceled', undefined, []]);
+});
