@@ -1,5 +1,6 @@
 import type { Emitter } from '../base/emitter.ts';
 import type { CallCommand, StreamEnd, StreamTarget, TransferStatus } from './agentStream/streamClient.ts';
+import type { Participation } from './conference/participant.ts';
 import type { MediaQuality } from './mediaQuality.ts';
 import type { CryptoAttribute } from './srtp/cryptoAttribute.ts';
 import type { Latching } from './transport/sourceLatch.ts';
@@ -62,8 +63,17 @@ export interface MediaSession {
    * @throws {CallwayError} `media_not_connected`, `media_elsewhere`.
    */
   bridge(other: MediaSession): Promise<void>;
-  /** Ends the bridge, or the ringback tone. */
+  /** Ends the bridge, the participation, or the ringback tone. */
   unbridge(): Promise<void>;
+  /**
+   * Makes this session a participant of a call: everybody in it hears all others, and the agent hears everybody.
+   *
+   * @param call - The session that this one was opened with `sameThreadAs`.
+   * @throws {CallwayError} `media_not_connected`, `media_elsewhere`.
+   */
+  join(call: MediaSession): Promise<void>;
+  /** Of a session that has joined a call. */
+  setParticipation(participation: Participation): Promise<void>;
   /** Records both directions to a file. @throws {CallwayError} `recording_failed`, `recording_running`. */
   startRecording(request: { readonly path: string }): Promise<void>;
   /** Sends digits of `0-9*#A-D` as RFC 4733 events, after those that are still queued. Resolves when all are sent. */

@@ -75,6 +75,8 @@ function fakeSession(callId: string, address: string, rtpPort: number): FakeMedi
     async startRingback() {},
     async bridge() {},
     async unbridge() {},
+    async join() {},
+    async setParticipation() {},
     async startRecording() {},
     async sendDtmf(text) {
       digits.push(text);

@@ -1,6 +1,7 @@
 import { createEmitter } from '../../base/emitter.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
+import type { Participation } from '../conference/participant.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport, MediaSession } from '../mediaSession.ts';
 import { inspectRecording } from '../recording/recordingFile.ts';
@@ -64,13 +65,19 @@ export class RemoteSession implements MediaSession {
   }
 
   async bridge(other: MediaSession): Promise<void> {
-    if (!(other instanceof RemoteSession))
-      throw new TypeError('only calls of one media engine can be bridged');
-    await this.#request('bridge', other.session);
+    await this.#request('bridge', numberOf(other));
   }
 
   unbridge(): Promise<void> {
     return this.#request('unbridge', undefined);
+  }
+
+  async join(call: MediaSession): Promise<void> {
+    await this.#request('join', numberOf(call));
+  }
+
+  setParticipation(participation: Participation): Promise<void> {
+    return this.#request('setParticipation', participation);
   }
 
   async startRecording({ path }: { readonly path: string }): Promise<void> {
@@ -136,4 +143,9 @@ export class RemoteSession implements MediaSession {
       return { packetsSent: 0, recording: { path, durationMs: 0, lengthBytes: 0, error } };
     }
   }
+}
+
+function numberOf(other: MediaSession): number {
+  if (!(other instanceof RemoteSession)) throw new TypeError('only calls of one media engine can be bridged');
+  return other.session;
 }

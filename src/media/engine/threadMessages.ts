@@ -1,6 +1,7 @@
 import type { ErrorCategory } from '../../base/errors.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
+import type { Participation } from '../conference/participant.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport } from '../mediaSession.ts';
 import type { CallAudioOptions } from '../session/callAudio.ts';
@@ -22,6 +23,8 @@ export interface ThreadRequests {
   readonly startRingback: [undefined, undefined];
   readonly bridge: [otherSession: number, undefined];
   readonly unbridge: [undefined, undefined];
+  readonly join: [call: number, undefined];
+  readonly setParticipation: [Participation, undefined];
   readonly startRecording: [path: string, undefined];
   readonly sendDtmf: [digits: string, undefined];
   readonly receiveDtmf: [DtmfDigit, undefined];

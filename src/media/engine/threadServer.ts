@@ -93,6 +93,10 @@ export class ThreadServer {
         return audio.bridge(this.#otherSession(request.argument));
       case 'unbridge':
         return audio.unbridge();
+      case 'join':
+        return audio.join(this.#otherSession(request.argument));
+      case 'setParticipation':
+        return audio.setParticipation(request.argument);
       case 'startRecording':
         return audio.startRecording(request.argument);
       case 'sendDtmf':

@@ -27,6 +27,16 @@ export function createFrameResampler(inputRateHz: SampleRateHz, outputRateHz: Sa
   };
 }
 
+/** For a stream whose rates may change. @param current - Kept while it fits. */
+export function resamplerBetween(
+  inputRateHz: SampleRateHz,
+  outputRateHz: SampleRateHz,
+  current: FrameResampler | undefined,
+): FrameResampler {
+  if (current?.inputRateHz === inputRateHz && current.outputRateHz === outputRateHz) return current;
+  return createFrameResampler(inputRateHz, outputRateHz);
+}
+
 /** Samples in 20 ms. */
 export function frameLength(rateHz: number): number {
   return (rateHz * FRAME_DURATION_MS) / 1000;

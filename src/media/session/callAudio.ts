@@ -3,6 +3,8 @@ import { CallwayError } from '../../base/errors.ts';
 import { AgentStream } from '../agentStream/agentStream.ts';
 import type { ConnectStream, StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
+import { Conference } from '../conference/conference.ts';
+import { Participant, type Participation } from '../conference/participant.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, EmitMediaEvent, MediaParameters, MediaReport } from '../mediaSession.ts';
 import { CallRecorder } from '../recording/callRecorder.ts';
@@ -68,6 +70,8 @@ export async function openCallAudio(deps: CallAudioDeps, options: CallAudioOptio
  *                                  ├── bridge peer, while the agent is silent
  *                                  └─▶ recorder, right
  * ```
+ *
+ * With participants, the agent and the peer hear them beside the caller, and the caller beside the agent.
  */
 export class CallAudio {
   readonly #emit: EmitMediaEvent;
@@ -75,6 +79,8 @@ export class CallAudio {
   readonly #agent: AgentStream;
   readonly #recorder: CallRecorder;
   #peer: BridgePeer | undefined;
+  /** Of a call with participants. */
+  #conference: Conference | undefined;
   /** This tick's frames, at the codec's rate. */
   #callerFrame: Int16Array = new Int16Array(0);
   #agentFrame: Int16Array = new Int16Array(0);
@@ -152,6 +158,17 @@ export class CallAudio {
     this.#setPeer(undefined);
   }
 
+  /** @param call - On the same thread. @throws {CallwayError} `media_not_connected` unless both calls are connected. */
+  join(call: CallAudio): void {
+    const { sampleRateHz } = this.#requireConnected();
+    call.#conference ??= new Conference(call.#requireConnected().sampleRateHz);
+    this.#setPeer(call.#conference.join(sampleRateHz));
+  }
+
+  setParticipation(participation: Participation): void {
+    if (this.#peer instanceof Participant) this.#peer.participation = participation;
+  }
+
   /** @throws {CallwayError} `recording_failed`, `recording_running`, `media_not_connected`. */
   async startRecording(path: string): Promise<void> {
     const { sampleRateHz } = this.#requireConnected();
@@ -184,8 +201,9 @@ export class CallAudio {
     const { receiver } = this.#rtp.transceiver;
     if (skippedTicks > 0) this.#skip(Math.min(skippedTicks, MAX_SKIPPED_FRAMES));
     receiver.pull(deadlineMs, this.#callerFrame);
-    this.#agent.sendCaller(this.#callerFrame);
-    this.#peer?.send(this.#callerFrame);
+    const heard = this.#conference?.gather(this.#callerFrame) ?? this.#callerFrame;
+    this.#agent.sendCaller(heard);
+    this.#peer?.send(heard);
     this.#sendFrame();
     this.#agent.sendAnswers(receiver.buffer.delayMs);
     this.#recorder.write(this.#callerFrame, this.#agentFrame);
@@ -201,12 +219,17 @@ export class CallAudio {
   /** The agent's audio is pulled only when it is sent, so that its played position is true. */
   #sendFrame(): void {
     this.#agentFrame.fill(0);
-    if (!this.#rtp.startPacket()) return;
-    const hasSpeech = this.#agent.pullAgent(this.#agentFrame) || this.#peer?.pull(this.#agentFrame) === true;
-    this.#rtp.transceiver.sender.sendAudio(this.#agentFrame);
+    const takesAudio = this.#rtp.startPacket();
+    const hasSpeech = takesAudio && this.#pullSpeech();
+    this.#conference?.mix(this.#agentFrame);
+    if (takesAudio) this.#rtp.transceiver.sender.sendAudio(this.#agentFrame);
     if (!hasSpeech || this.#hasAgentSpoken) return;
     this.#hasAgentSpoken = true;
     this.#emit('firstAgentAudio', { atMs: this.#rtp.nowMs });
+  }
+
+  #pullSpeech(): boolean {
+    return this.#agent.pullAgent(this.#agentFrame) || this.#peer?.pull(this.#agentFrame) === true;
   }
 
   /** The thread stood still: the peer has lost that time, and everything that counts samples gets silence for it. */
@@ -222,6 +245,7 @@ export class CallAudio {
     this.#agentFrame = new Int16Array(frameLength(sampleRateHz));
     this.#recorder.changeRate(sampleRateHz);
     this.#peer?.changeRate(sampleRateHz);
+    this.#conference?.changeRate(sampleRateHz);
     this.#agent.changeRate(sampleRateHz);
   }
 

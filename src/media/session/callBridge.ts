@@ -1,5 +1,6 @@
-import { createFrameResampler, type FrameResampler, frameLength } from '../resample/frameResampler.ts';
+import { type FrameResampler, resamplerBetween } from '../resample/frameResampler.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
+import { FrameQueue } from './frameQueue.ts';
 
 /** The other end of a bridged call: ringback tone or another call. Heard while the agent is silent. */
 export interface BridgePeer {
@@ -25,12 +26,6 @@ export interface BridgedCall {
   readonly onDtmf: (digit: string) => void;
 }
 
-/**
- * Calls of one thread tick at different phases of the same clock: one frame waits as a rule, two after a late tick. Any
- * more would delay the rest of the call.
- */
-const MAX_QUEUED_FRAMES = 3;
-
 /** Bridges two calls of one thread, whatever their codecs. @returns The peer of each. */
 export function bridgeCalls(first: BridgedCall, second: BridgedCall): readonly [BridgePeer, BridgePeer] {
   const one = new BridgeLeg(first);
@@ -43,18 +38,13 @@ export function bridgeCalls(first: BridgedCall, second: BridgedCall): readonly [
 /** Queues the other call's audio until this call's next tick. */
 class BridgeLeg implements BridgePeer {
   readonly onDtmf: (digit: string) => void;
-  #sampleRateHz: SampleRateHz;
+  readonly #queue: FrameQueue;
   #other: BridgeLeg | undefined;
   #resampler: FrameResampler | undefined;
-  /** A ring of frames at this call's rate. */
-  #frames: Int16Array;
-  #first = 0;
-  #count = 0;
 
   constructor({ sampleRateHz, onDtmf }: BridgedCall) {
-    this.#sampleRateHz = sampleRateHz;
+    this.#queue = new FrameQueue(sampleRateHz);
     this.onDtmf = onDtmf;
-    this.#frames = new Int16Array(MAX_QUEUED_FRAMES * frameLength(sampleRateHz));
   }
 
   connect(other: BridgeLeg): void {
@@ -62,17 +52,14 @@ class BridgeLeg implements BridgePeer {
   }
 
   send(frame: Int16Array): void {
-    this.#other?.queue(frame, this.#sampleRateHz);
+    this.#other?.queue(frame, this.#queue.sampleRateHz);
   }
 
   pull(frame: Int16Array): boolean {
-    if (this.#count === 0) {
-      frame.fill(0);
-      return false;
-    }
-    frame.set(this.#slot(this.#first));
-    this.#dropOldest();
-    return true;
+    const next = this.#queue.shift();
+    if (next) frame.set(next);
+    else frame.fill(0);
+    return next !== undefined;
   }
 
   sendDtmf(digit: string): void {
@@ -80,11 +67,7 @@ class BridgeLeg implements BridgePeer {
   }
 
   changeRate(sampleRateHz: SampleRateHz): void {
-    if (sampleRateHz === this.#sampleRateHz) return;
-    this.#sampleRateHz = sampleRateHz;
-    this.#frames = new Int16Array(MAX_QUEUED_FRAMES * frameLength(sampleRateHz));
-    this.#first = 0;
-    this.#count = 0;
+    this.#queue.changeRate(sampleRateHz);
   }
 
   close(): void {
@@ -94,26 +77,7 @@ class BridgeLeg implements BridgePeer {
 
   /** @param frame - The other call's, at its rate. */
   queue(frame: Int16Array, rateHz: SampleRateHz): void {
-    if (this.#count === MAX_QUEUED_FRAMES) this.#dropOldest();
-    const slot = this.#slot((this.#first + this.#count) % MAX_QUEUED_FRAMES);
-    slot.set(this.#resamplerFrom(rateHz).process(frame));
-    this.#count++;
-  }
-
-  #resamplerFrom(rateHz: SampleRateHz): FrameResampler {
-    const current = this.#resampler;
-    if (current?.inputRateHz === rateHz && current.outputRateHz === this.#sampleRateHz) return current;
-    this.#resampler = createFrameResampler(rateHz, this.#sampleRateHz);
-    return this.#resampler;
-  }
-
-  #dropOldest(): void {
-    this.#first = (this.#first + 1) % MAX_QUEUED_FRAMES;
-    this.#count--;
-  }
-
-  #slot(index: number): Int16Array {
-    const length = frameLength(this.#sampleRateHz);
-    return this.#frames.subarray(index * length, (index + 1) * length);
+    this.#resampler = resamplerBetween(rateHz, this.#queue.sampleRateHz, this.#resampler);
+    this.#queue.add().set(this.#resampler.process(frame));
   }
 }

@@ -137,6 +137,12 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
     async unbridge() {
       log.push(['unbridge']);
     },
+    async join() {
+      log.push(['join']);
+    },
+    async setParticipation(participation) {
+      log.push(['participation', participation]);
+    },
     async startRecording({ path }) {
       log.push(['record', path]);
     },

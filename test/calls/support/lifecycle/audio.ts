@@ -87,6 +87,11 @@ export function createAudio(gates: Gates, fate: AudioFate): FakeAudio {
       ask('unbridge', () => {
         bridged = undefined;
       }),
+    join: (call) =>
+      ask('join', () => {
+        bridged = call as FakeAudio;
+      }),
+    setParticipation: () => ask('participation', () => undefined),
     startRecording: (request) =>
       ask('record', () => {
         path = request.path;

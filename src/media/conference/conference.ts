@@ -1,0 +1,104 @@
+import { frameLength } from '../resample/frameResampler.ts';
+import type { SampleRateHz } from '../resample/resampler.ts';
+import { addVoice, isSilent, Limiter, NO_CHANGE, writeMix } from './mix.ts';
+import { Participant } from './participant.ts';
+
+/**
+ * The participants of one call, beside the caller and the voice that the caller hears, which is the agent's as a rule.
+ * Everybody hears all others. The voices are added up once, at the rate of the call's codec, and each participant's own
+ * is subtracted from the sum:
+ *
+ * ```
+ *  caller ─────────▶ gather ──▶ to the agent: caller and participants
+ *  participants ───────┘
+ *  agent ──────────▶ mix ─────▶ to the caller: agent and participants
+ *                     └───────▶ to each participant: the sum without their own voice
+ * ```
+ */
+export class Conference {
+  readonly #participants = new Set<Participant>();
+  readonly #limiter = new Limiter();
+  #sampleRateHz: SampleRateHz;
+  /** Of this tick, as are the voices of all participants, and their number. */
+  #caller: Int16Array = new Int16Array(0);
+  #voices: Int32Array;
+  #count = 0;
+  #sum: Int32Array;
+  #heard: Int16Array;
+
+  /** @param sampleRateHz - Of the call's codec. */
+  constructor(sampleRateHz: SampleRateHz) {
+    const length = frameLength(sampleRateHz);
+    this.#sampleRateHz = sampleRateHz;
+    this.#voices = new Int32Array(length);
+    this.#sum = new Int32Array(length);
+    this.#heard = new Int16Array(length);
+  }
+
+  /** Adds a participant, who leaves by `close`. @param sampleRateHz - Of the participant's codec. */
+  join(sampleRateHz: SampleRateHz): Participant {
+    const participant: Participant = new Participant({
+      sampleRateHz,
+      mixRateHz: this.#sampleRateHz,
+      onClosed: () => this.#participants.delete(participant),
+    });
+    this.#participants.add(participant);
+    return participant;
+  }
+
+  /**
+   * Takes everybody's next 20 ms but the agent's.
+   *
+   * @param caller - At the call's rate; kept until `mix`.
+   * @returns What the agent hears, valid until the next call; the caller's own frame while no participant speaks.
+   */
+  gather(caller: Int16Array): Int16Array {
+    this.#caller = caller;
+    this.#count = 0;
+    for (const participant of this.#participants) {
+      const voice = participant.takeVoice();
+      if (voice === undefined) continue;
+      if (this.#count++ === 0) this.#voices.fill(0);
+      addVoice(this.#voices, voice);
+    }
+    if (this.#count === 0) return caller;
+    this.#sum.set(this.#voices);
+    addVoice(this.#sum, caller);
+    writeMix(this.#heard, this.#sum, NO_CHANGE);
+    return this.#heard;
+  }
+
+  /** Passes the tick's voices on. @param agent - At the call's rate; on return, what the caller hears. */
+  mix(agent: Int16Array): void {
+    if (this.#participants.size === 0) return;
+    const sum = this.#sum;
+    let voices = this.#count;
+    if (voices > 0) sum.set(this.#voices);
+    else sum.fill(0);
+    if (this.#add(this.#caller)) voices++;
+    if (this.#add(agent)) voices++;
+    if (voices === 0) return;
+    const gains = this.#limiter.next(sum);
+    for (const participant of this.#participants) participant.hear(sum, voices, gains);
+    if (this.#count > 0) writeMix(agent, sum, gains, this.#caller);
+  }
+
+  /** The call has another codec from now on. */
+  changeRate(sampleRateHz: SampleRateHz): void {
+    const length = frameLength(sampleRateHz);
+    this.#sampleRateHz = sampleRateHz;
+    this.#caller = new Int16Array(length);
+    this.#voices = new Int32Array(length);
+    this.#sum = new Int32Array(length);
+    this.#heard = new Int16Array(length);
+    this.#count = 0;
+    for (const participant of this.#participants) participant.changeMixRate(sampleRateHz);
+  }
+
+  /** @returns Whether there is a voice. */
+  #add(voice: Int16Array): boolean {
+    if (isSilent(voice)) return false;
+    addVoice(this.#sum, voice);
+    return true;
+  }
+}

@@ -1,0 +1,95 @@
+import { type FrameResampler, resamplerBetween } from '../resample/frameResampler.ts';
+import type { SampleRateHz } from '../resample/resampler.ts';
+import type { BridgePeer } from '../session/callBridge.ts';
+import { FrameQueue } from '../session/frameQueue.ts';
+import { type GainRamp, isSilent, writeMix } from './mix.ts';
+
+/** How a participant takes part. */
+export interface Participation {
+  /** Nobody hears them. */
+  readonly isMuted: boolean;
+  /** Nobody hears them, and they hear nobody. */
+  readonly isHeld: boolean;
+}
+
+export interface ParticipantOptions {
+  /** Of the participant's codec. */
+  readonly sampleRateHz: SampleRateHz;
+  /** Of the conference. */
+  readonly mixRateHz: SampleRateHz;
+  readonly onClosed: () => void;
+}
+
+/** A participant's side of a conference: their voice on its way to the next mix, and the mix on its way to them. */
+export class Participant implements BridgePeer {
+  readonly #onClosed: () => void;
+  readonly #voices: FrameQueue;
+  readonly #mixes: FrameQueue;
+  #sampleRateHz: SampleRateHz;
+  #toMix: FrameResampler | undefined;
+  #fromMix: FrameResampler | undefined;
+  #participation: Participation = { isMuted: false, isHeld: false };
+  /** Of this mix; undefined while it is not heard. */
+  #voice: Int16Array | undefined;
+
+  constructor({ sampleRateHz, mixRateHz, onClosed }: ParticipantOptions) {
+    this.#onClosed = onClosed;
+    this.#sampleRateHz = sampleRateHz;
+    this.#voices = new FrameQueue(mixRateHz);
+    this.#mixes = new FrameQueue(mixRateHz);
+  }
+
+  set participation(participation: Participation) {
+    this.#participation = participation;
+  }
+
+  send(frame: Int16Array): void {
+    const { isMuted, isHeld } = this.#participation;
+    if (isMuted || isHeld || isSilent(frame)) return;
+    this.#toMix = resamplerBetween(this.#sampleRateHz, this.#voices.sampleRateHz, this.#toMix);
+    this.#voices.add().set(this.#toMix.process(frame));
+  }
+
+  pull(frame: Int16Array): boolean {
+    const mix = this.#mixes.shift();
+    if (mix === undefined || this.#participation.isHeld) {
+      frame.fill(0);
+      return false;
+    }
+    this.#fromMix = resamplerBetween(this.#mixes.sampleRateHz, this.#sampleRateHz, this.#fromMix);
+    frame.set(this.#fromMix.process(mix));
+    return true;
+  }
+
+  /** @returns The next 20 ms at the conference's rate, valid until the next `send`; undefined for silence. */
+  takeVoice(): Int16Array | undefined {
+    const voice = this.#voices.shift();
+    this.#voice = this.#participation.isMuted || this.#participation.isHeld ? undefined : voice;
+    return this.#voice;
+  }
+
+  /** @param sum - All voices. @param voices - How many. */
+  hear(sum: Int32Array, voices: number, gains: GainRamp): void {
+    const others = this.#voice === undefined ? voices : voices - 1;
+    if (others > 0 && !this.#participation.isHeld) writeMix(this.#mixes.add(), sum, gains, this.#voice);
+  }
+
+  /** Digits are for the agent, and of the caller. */
+  sendDtmf(): void {}
+
+  changeRate(sampleRateHz: SampleRateHz): void {
+    this.#sampleRateHz = sampleRateHz;
+  }
+
+  /** The conference has another rate from now on. */
+  changeMixRate(mixRateHz: SampleRateHz): void {
+    this.#voices.changeRate(mixRateHz);
+    this.#mixes.changeRate(mixRateHz);
+    this.#voice = undefined;
+  }
+
+  /** Leaves the conference. */
+  close(): void {
+    this.#onClosed();
+  }
+}
