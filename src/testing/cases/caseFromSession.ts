@@ -1,11 +1,12 @@
 import type { TestCaseInput, TestTurn, ToolMock } from '../../agents/testSuites/testCase.ts';
 import { invalid } from '../../base/errors.ts';
+import { isUuid } from '../../base/ids.ts';
 import type { HistoryDetail } from '../../engine/history/historyStore.ts';
 import type { HistoryEvent, SessionMessage } from '../../engine/session/session.ts';
 import { BUILT_IN_DEFINITIONS } from '../../engine/tools/builtInTools.ts';
 import { parseArguments } from '../../engine/tools/toolRunner.ts';
 import type { RunCase } from '../runs/testRunStore.ts';
-import { maskPersonalData } from './maskPersonalData.ts';
+import { maskPersonalData, type PersonalSources } from './maskPersonalData.ts';
 
 /** As in a test case. */
 const MAX_TURNS = 200;
@@ -17,6 +18,12 @@ const SHORTEST_PAUSE_MS = 1_500;
 const LONGEST_PAUSE_MS = 10_000;
 /** How fast a voice speaks. */
 const CHARACTERS_PER_SECOND = 15;
+/** Nobody listens longer before interrupting. */
+const LATEST_INTERRUPTION_MS = 60_000;
+/** Of all turns, and of all results; what is beyond is left out. */
+const MAX_CASE_CHARACTERS = 200_000;
+/** A result that is deeper stays text. */
+const MAX_RESULT_DEPTH = 50;
 const DIGITS = /^[0-9A-D*#]{1,64}$/;
 
 export interface CaseFromSession {
@@ -39,22 +46,57 @@ export function caseFromSession(session: HistoryDetail, { name, mask }: CaseFrom
       'nothing_to_play',
       'The person said nothing in this session, so that there is nothing to play',
     );
-  const content = {
+  const own = {
+    name: `Session ${sessionId}`,
     variables: initialVariables(session),
-    turns: steps.flatMap(({ turns }) => turns).slice(0, MAX_TURNS),
-    toolMocks: mocksOf(session.events),
-    assertions: assertionsOf(session.events),
+    turns: within(steps.flatMap(({ turns }) => turns)).slice(0, MAX_TURNS),
+    toolMocks: within(mocksOf(session.events)).slice(0, MAX_MOCKS),
   };
-  const variables = asObject(session.variables);
+  const content = mask ? masked(own, session) : own;
   return {
-    name: (name ?? `Session ${sessionId}`).slice(0, MAX_NAME_CHARACTERS),
     description: null,
     channel: channel === 'phone' ? 'phone' : 'chat',
     persona: null,
     allowRealTools: false,
     phone: null,
-    ...(mask ? maskPersonalData(content, variables) : content),
+    assertions: assertionsOf(session.events),
+    ...content,
+    // An id that the client chose may name the person.
+    name: (name ?? (isUuid(sessionId) ? own : content).name).slice(0, MAX_NAME_CHARACTERS),
   };
+}
+
+type Content = Pick<TestCaseInput, 'name' | 'variables' | 'turns' | 'toolMocks'>;
+
+/** Names of tools stay as they are. */
+function masked({ toolMocks, ...content }: Content, session: HistoryDetail): Content {
+  const answers = toolMocks.map(({ name: _tool, ...answer }) => answer);
+  const sources = personalSources(session, { ...content, toolMocks });
+  const safe = maskPersonalData({ content, answers }, sources);
+  return { ...safe.content, toolMocks: toolMocks.map(({ name }, at) => ({ name, ...safe.answers[at] })) };
+}
+
+function personalSources(
+  { variables, events }: HistoryDetail,
+  { turns, toolMocks }: Content,
+): PersonalSources {
+  const given = ownTools(events, 'tool_called').map(({ data }) => parseArguments(String(data.arguments)));
+  return {
+    values: [variables, ...given, ...toolMocks.map(({ result }) => result)],
+    words: (turns ?? []).flatMap((turn) =>
+      'say' in turn ? [turn.say] : 'interrupt' in turn ? [turn.interrupt.say] : [],
+    ),
+    entered: (turns ?? []).flatMap((turn) => ('dtmf' in turn ? [turn.dtmf] : [])),
+  };
+}
+
+/** The first ones that are not too long together. */
+function within<Item>(items: readonly Item[]): Item[] {
+  let characters = 0;
+  return items.filter((item) => {
+    characters += JSON.stringify(item).length;
+    return characters <= MAX_CASE_CHARACTERS;
+  });
 }
 
 /** A session to be played again as a chat, with the answers that it had. @throws {CallwayError} as {@link caseFromSession} */
@@ -78,7 +120,7 @@ export function replayOf(session: HistoryDetail): RunCase {
       allowRealTools: false,
       phone: null,
       assertions: [],
-      answers: answers.filter((one) => one.turn < MAX_TURNS),
+      answers: answers.filter(({ turn: at }) => at < (turns ?? []).length),
     },
   };
 }
@@ -113,8 +155,8 @@ function turnOf(content: string, isPressed: boolean, before: SessionMessage | un
   if (isPressed) return { dtmf: content };
   const say = content.slice(0, MAX_TEXT_CHARACTERS);
   if (before?.role !== 'assistant' || !before.interrupted) return { say };
-  const heard = before.content?.length ?? 0;
-  return { interrupt: { afterMs: Math.round((heard / CHARACTERS_PER_SECOND) * 1000), say } };
+  const heardMs = Math.round(((before.content?.length ?? 0) / CHARACTERS_PER_SECOND) * 1000);
+  return { interrupt: { afterMs: Math.min(heardMs, LATEST_INTERRUPTION_MS), say } };
 }
 
 function pauseBetween(before: SessionMessage | undefined, message: SessionMessage): TestTurn[] {
@@ -147,7 +189,7 @@ function mocksOf(events: readonly HistoryEvent[]): ToolMock[] {
   // The agent of another version may call it with other arguments: the last answer serves for these.
   const last = new Map(mocks.map((mock) => [mock.name, mock]));
   const others = [...last.values()].flatMap(({ when, ...mock }) => (when ? [mock] : []));
-  return [...mocks, ...others].slice(0, MAX_MOCKS);
+  return [...mocks, ...others];
 }
 
 function assertionsOf(events: readonly HistoryEvent[]): TestCaseInput['assertions'] {
@@ -179,10 +221,21 @@ function sameArguments(text: string): Record<string, unknown> | undefined {
 
 function fromJson(text: string): NonNullable<ToolMock['result']> {
   try {
-    return JSON.parse(text);
+    return depthOf(text) > MAX_RESULT_DEPTH ? text : JSON.parse(text);
   } catch {
     return text;
   }
+}
+
+/** Of brackets, those in strings included. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [bracket] of json.matchAll(/[[\]{}]/g)) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
 }
 
 function asObject(value: unknown): Readonly<Record<string, unknown>> {

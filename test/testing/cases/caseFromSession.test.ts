@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { testCaseInput } from '../../../src/agents/testSuites/testCase.ts';
 import type { HistoryDetail } from '../../../src/engine/history/historyStore.ts';
 import { caseFromSession, replayOf } from '../../../src/testing/cases/caseFromSession.ts';
 
@@ -69,6 +70,76 @@ describe('A case of a session', () => {
     expect(text).not.toMatch(/amy|pond|123/i);
     expect(text).toContain('This is [customerName], +00 00 0000000, person@example.com.');
     expect(text).toContain('"for":"[customerName]"');
+  });
+
+  test.each([
+    [
+      'My name is amy pond and I am calling about my order',
+      'My name is [name] and I am calling about my order',
+    ],
+    ['This is Amy Pond. Mrs Pond, yes.', 'This is [name]. Mrs [name], yes.'],
+    ['Ich heiße Amy Pond', 'Ich heiße [name]'],
+    ['This is fine, I am happy', 'This is fine, I am happy'],
+    ['Card 4111 1111-1111/1111, valid 12/27', 'Card 0000 0000-0000/0000, valid 12/27'],
+    ['It is four one one, one double zero two', 'It is zero zero zero, zero zero zero zero'],
+    ['Born 1985-04-12, call +49 (30) 123456', 'Born 0000-00-00, call +00 (00) 000000'],
+    [
+      'Write to amy.pond@mail.example or amy at pond dot com',
+      'Write to person@example.com or person at example dot com',
+    ],
+    ['The account of ANNA, not of Joanna', 'The account of [contactName], not of Joanna'],
+    ['In Elm Street, door 1234567', 'In [street], door 0000000'],
+    ['The code was 2468', 'The code was 0000'],
+    ['I want two tables at 7:30', 'I want two tables at 7:30'],
+  ])('masks “%s”', (content, masked) => {
+    const session = {
+      ...SESSION,
+      sessionId: 'amy@pond.example',
+      variables: { contactName: 'Anna', home: { street: 'Elm Street' }, account: 4_711_815, visits: 3 },
+      messages: [
+        { role: 'user' as const, content, at: at(1) },
+        { role: 'user' as const, content: '2468', at: at(2) },
+      ],
+      events: [
+        { type: 'dtmf' as const, at: at(2), data: { digits: '2468' } },
+        {
+          type: 'tool_result' as const,
+          at: at(2),
+          data: { name: 'Anna', ok: true, result: '{"id":4711815}' },
+        },
+      ],
+    };
+
+    expect(caseFromSession(session, { mask: true })).toMatchObject({
+      name: 'Session person@example.com',
+      variables: { contactName: '[contactName]', home: { street: '[street]' }, account: 0, visits: 3 },
+      turns: [{ say: masked }, { dtmf: '0000' }],
+      toolMocks: [{ name: 'Anna', result: { id: 0 } }],
+    });
+  });
+
+  test('of a hostile session is as long as a case may be, and made at once', () => {
+    const long = 'a'.repeat(20_000);
+    const messages = Array.from({ length: 400 }, (_, index) => ({
+      role: index % 2 === 0 ? ('assistant' as const) : ('user' as const),
+      content: long,
+      interrupted: true,
+      at: at(index),
+    }));
+    const variables = Object.fromEntries(
+      Array.from({ length: 500 }, (_, index) => [`name${index}`, `${'a'.repeat(190)}${index}`]),
+    );
+    const deep = `${'['.repeat(8000)}${']'.repeat(8000)}`;
+    const events = [
+      { type: 'tool_result' as const, at: at(1), data: { name: 'order', ok: true, result: deep } },
+    ];
+
+    const made = caseFromSession({ ...SESSION, messages, variables, events }, { mask: true });
+
+    expect(testCaseInput.safeParse(made).error).toBeUndefined();
+    expect(made.turns).toHaveLength(9);
+    expect(made.toolMocks).toMatchObject([{ result: deep }]);
+    expect(replayOf({ ...SESSION, messages }).definition.answers).toHaveLength(9);
   });
 
   test('is refused where the person did nothing', () => {

@@ -63,7 +63,7 @@ function fromSessionRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Tests',
           'Make a test case of a session',
-          'What the person said and pressed, with the results of the tools as mocks. `mask` replaces e-mail addresses, long numbers, and the values of variables whose names tell that they are personal.',
+          'What the person said and pressed, with the results of the tools as mocks. `mask` replaces e-mail addresses, long numbers, keyed codes, names with which people introduce themselves, and the values of variables and tools whose names tell that they are personal.',
         ),
         params: projectParams,
         body: z.strictObject({
