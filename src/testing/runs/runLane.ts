@@ -19,12 +19,13 @@ const CANCEL_CHECK_MS = 1_000;
 const MAX_PLAY_MS = 600_000;
 /** Claims of a play whose nodes have died, after which it is given up. */
 const MAX_ATTEMPTS = 3;
-/** Of what was seen and said, all assertions of a play together. */
+/** Of what all assertions of a play have seen, and of what was said in it. */
 const MAX_SEEN_CHARACTERS = 40_000;
 const LEAST_SEEN_CHARACTERS = 80;
 const MOST_SEEN_CHARACTERS = 1_000;
 const MAX_TRANSCRIPT_TURNS = 200;
-const MAX_TRANSCRIPT_CHARACTERS = 1_000;
+/** Of each text of a replayed turn. */
+const MAX_REPLAYED_CHARACTERS = 1_000;
 
 export interface LaneDeps {
   readonly testRuns: TestRunStore;
@@ -151,30 +152,37 @@ function resultOf(
   { answers }: PlayedDefinition,
   { observation: { exchanges }, verdicts }: Omit<Played, 'session'>,
 ): PlayResult {
-  const share = Math.floor(MAX_SEEN_CHARACTERS / Math.max(1, verdicts.length));
-  const most = Math.max(LEAST_SEEN_CHARACTERS, Math.min(MOST_SEEN_CHARACTERS, share));
+  const said = verdicts.every(({ passed }) => passed) ? [] : exchanges.slice(0, MAX_TRANSCRIPT_TURNS);
+  const mostSaid = shareOf(MAX_SEEN_CHARACTERS, said.length * 2);
+  const mostSeen = shareOf(MAX_SEEN_CHARACTERS, verdicts.length);
   return {
-    verdicts: verdicts.map((verdict) => cutVerdict(verdict, most)),
+    verdicts: verdicts.map((verdict) => cutVerdict(verdict, mostSeen)),
     latenciesMs: exchanges.flatMap(({ latencyMs }) => latencyMs ?? []),
-    transcript: exchanges.slice(0, MAX_TRANSCRIPT_TURNS).map(({ caller, agent }) => ({
-      ...(caller === undefined ? {} : { caller: cut(caller, MAX_TRANSCRIPT_CHARACTERS) }),
-      agent: cut(agent, MAX_TRANSCRIPT_CHARACTERS),
+    transcript: said.map(({ caller, agent }) => ({
+      ...(caller === undefined ? {} : { caller: cut(caller, mostSaid) }),
+      agent: cut(agent, mostSaid),
     })),
     ...(answers
       ? {
           replay: answers.map(({ turn, said, answer }) => ({
             turn,
-            said: cut(said, MAX_TRANSCRIPT_CHARACTERS),
-            before: cut(answer, MAX_TRANSCRIPT_CHARACTERS),
+            said: cut(said, MAX_REPLAYED_CHARACTERS),
+            before: cut(answer, MAX_REPLAYED_CHARACTERS),
             after: cut(
               exchanges.find((exchange) => exchange.turn === turn && exchange.caller !== '[hangs up]')
                 ?.agent ?? '',
-              MAX_TRANSCRIPT_CHARACTERS,
+              MAX_REPLAYED_CHARACTERS,
             ),
           })),
         }
       : {}),
   };
+}
+
+/** The length of each of several texts that may have so many characters together. */
+function shareOf(characters: number, texts: number): number {
+  const share = Math.floor(characters / Math.max(1, texts));
+  return Math.max(LEAST_SEEN_CHARACTERS, Math.min(MOST_SEEN_CHARACTERS, share));
 }
 
 function cutVerdict(verdict: Verdict, most: number): Verdict {

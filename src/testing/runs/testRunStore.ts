@@ -13,7 +13,7 @@ export interface PlayResult {
   readonly verdicts: readonly Verdict[];
   /** Of the agent's answers. */
   readonly latenciesMs: readonly number[];
-  /** What was said, for the report; cut. */
+  /** What was said, for the report; cut. Empty where the play passed. */
   readonly transcript: readonly { readonly caller?: string; readonly agent: string }[];
   readonly replay?: readonly ReplayedTurn[];
 }
@@ -74,12 +74,24 @@ export interface NewRun {
 }
 
 export interface TestRunStore {
-  /** The whole cases of a suite in its order. @returns Undefined for an unknown suite. */
-  casesOf(projectId: string, testSuiteId: string): Promise<{ name: string; cases: TestCase[] } | undefined>;
+  /**
+   * The whole cases of a suite in its order.
+   *
+   * @returns Undefined for an unknown suite; without cases where they are larger than `maxBytes`.
+   */
+  casesOf(
+    projectId: string,
+    testSuiteId: string,
+    maxBytes: number,
+  ): Promise<{ name: string; cases: TestCase[] | undefined } | undefined>;
   insert(run: NewRun): Promise<void>;
   /** Removes the project's oldest ended runs beyond this number. */
   trim(projectId: string, keep: number): Promise<void>;
-  find(projectId: string, runId: string): Promise<RunDetail | undefined>;
+  find(
+    projectId: string,
+    runId: string,
+    options?: { readonly withTranscripts?: boolean },
+  ): Promise<RunDetail | undefined>;
   /** Newest first. */
   list(projectId: string, filter: RunFilter, page: Page): Promise<PageOf<ListedRun>>;
   /**

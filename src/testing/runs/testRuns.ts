@@ -10,6 +10,9 @@ import { showRun } from './showRun.ts';
 import type { RunInput, RunStatus, TestRun } from './testRun.ts';
 import type { RunDetail, TestQueue, TestRunStore } from './testRunStore.ts';
 
+/** A run copies its cases. */
+const MAX_SUITE_BYTES = 16 * 1024 ** 2;
+
 export interface TestRunsDeps {
   readonly testRuns: TestRunStore;
   readonly testCases: { find(projectId: string, testCaseId: string): Promise<TestCase | undefined> };
@@ -34,11 +37,18 @@ export class TestRuns {
     this.#deps = deps;
   }
 
-  /** @throws {CallwayError} 404 `test_suite_not_found` */
+  /** @throws {CallwayError} 404 `test_suite_not_found`, 413 `test_suite_too_large` */
   async suite(projectId: string, testSuiteId: string): Promise<RunSubject> {
-    const suite = await this.#deps.testRuns.casesOf(projectId, testSuiteId);
+    const suite = await this.#deps.testRuns.casesOf(projectId, testSuiteId, MAX_SUITE_BYTES);
     if (!suite) throw notFound('Test suite');
-    return { testSuiteId: testSuiteId.toLowerCase(), name: suite.name, cases: suite.cases.map(runCaseOf) };
+    const { name, cases } = suite;
+    if (!cases)
+      throw new CallwayError(
+        'too_large',
+        'test_suite_too_large',
+        `The cases of this suite have more than ${MAX_SUITE_BYTES / 1024 ** 2} MiB together: run them in several suites`,
+      );
+    return { testSuiteId: testSuiteId.toLowerCase(), name, cases: cases.map(runCaseOf) };
   }
 
   /** @throws {CallwayError} 404 `test_case_not_found` */
@@ -92,7 +102,7 @@ export class TestRuns {
 
   /** With what its plays said. @throws {CallwayError} 404 `test_run_not_found` */
   detail(projectId: string, runId: string): Promise<RunDetail> {
-    return this.#detail(projectId, runId);
+    return this.#detail(projectId, runId, { withTranscripts: true });
   }
 
   /** @throws {CallwayError} 404 `test_run_not_found`, 409 `test_run_ended` */
@@ -111,8 +121,12 @@ export class TestRuns {
     this.#deps.liveEvents?.publish({ type: 'test.updated', projectId, data: { testRunId, status } });
   }
 
-  async #detail(projectId: string, runId: string): Promise<RunDetail> {
-    const detail = await this.#deps.testRuns.find(projectId, runId);
+  async #detail(
+    projectId: string,
+    runId: string,
+    options?: { readonly withTranscripts: boolean },
+  ): Promise<RunDetail> {
+    const detail = await this.#deps.testRuns.find(projectId, runId, options);
     if (!detail) throw notFound('Test run');
     return detail;
   }

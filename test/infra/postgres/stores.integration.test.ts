@@ -288,6 +288,10 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
 
     expect(await testCases.find(mine, a.id)).toEqual(a);
     expect(await testCases.find(mine, other.id)).toBeUndefined();
+    const { casesOf } = storage.stores.testRuns;
+    expect(await casesOf(mine, suite.id, 10_000)).toMatchObject({ name: 's', cases });
+    expect(await casesOf(mine, suite.id, 10)).toEqual({ name: 's', cases: undefined });
+    expect(await casesOf(theirs, suite.id, 10_000)).toBeUndefined();
     expect(await testCases.known(mine, [a.id, other.id, 'rubbish', uuidV7()])).toEqual(new Set([a.id]));
     await testCases.update({ ...other, projectId: mine, name: 'taken over' });
     expect(await testCases.find(theirs, other.id)).toEqual(other);

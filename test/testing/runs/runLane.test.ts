@@ -6,7 +6,19 @@ import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const LANE = { runId: 'run', lane: 'chat-0', channel: 'chat' } as const;
 const PLAYED: Played = {
-  observation: { exchanges: [], variables: {}, endedBy: 'caller' },
+  observation: {
+    exchanges: Array.from({ length: 100 }, (_, turn) => ({
+      turn,
+      caller: 'x'.repeat(5000),
+      agent: 'y'.repeat(5000),
+      nodes: [],
+      tools: [],
+      digits: [],
+      transfers: [],
+    })),
+    variables: {},
+    endedBy: 'caller',
+  },
   verdicts: [{ type: 'contains', passed: true, seen: 'x'.repeat(50_000) }],
   session: undefined,
 };
@@ -87,12 +99,18 @@ describe('A lane', () => {
     expect(await lane(1, async () => PLAYED, { isFull: true }).run()).toEqual({ afterMs: 500 });
   });
 
-  test('cuts what was seen', async () => {
-    const { run, saved } = lane(1, async () => PLAYED);
+  test('cuts what was seen, and keeps what was said in a play that did not pass', async () => {
+    const verdicts = [{ type: 'contains', passed: false, seen: 'x'.repeat(50_000) }] as const;
+    let plays = 0;
+    const { run, saved } = lane(2, async () => (plays++ === 0 ? PLAYED : { ...PLAYED, verdicts }));
 
     await run();
 
-    expect(String(saved[0]?.result.verdicts[0]?.seen)).toHaveLength(1000);
+    const [passed, failed] = saved.map(({ result }) => result);
+    expect(String(passed?.verdicts[0]?.seen)).toHaveLength(1000);
+    expect(passed?.transcript).toEqual([]);
+    expect(failed?.transcript).toHaveLength(100);
+    expect(JSON.stringify(failed?.transcript).length).toBeLessThan(50_000);
   });
 
   test('gives its play back when the node stops', async () => {

@@ -51,18 +51,22 @@ export function testCaseStore(database: Queryable): TestCaseStore {
   };
 }
 
-/** The cases of a suite, in its order. */
+/** The cases of a suite, in its order; undefined where they are larger than `maxBytes`. */
 export async function casesOfSuite(
   database: Queryable,
   projectId: string,
   testSuiteId: string,
-): Promise<{ name: string; cases: TestCase[] } | undefined> {
+  maxBytes: number,
+): Promise<{ name: string; cases: TestCase[] | undefined } | undefined> {
   if (!isUuid(testSuiteId)) return undefined;
-  const [suite] = await database.query<{ name: string }>(
-    'SELECT name FROM test_suites WHERE project_id = $1 AND id = $2',
-    [projectId, testSuiteId],
+  const [suite] = await database.query<{ name: string; is_large: boolean }>(
+    `SELECT name, coalesce((SELECT sum(octet_length(definition::text)) > $3 FROM test_cases
+       JOIN test_suite_cases ON test_case_id = test_cases.id WHERE test_suite_id = $2), false) AS is_large
+     FROM test_suites WHERE project_id = $1 AND id = $2`,
+    [projectId, testSuiteId, maxBytes],
   );
   if (!suite) return undefined;
+  if (suite.is_large) return { name: suite.name, cases: undefined };
   const rows = await database.query<Row>(
     `SELECT ${COLUMNS} FROM test_cases JOIN test_suite_cases ON test_case_id = test_cases.id
      WHERE test_suite_id = $1 ORDER BY position`,

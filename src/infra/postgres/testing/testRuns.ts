@@ -35,7 +35,7 @@ const STATUSES = `
 export function testRunStore(database: Queryable): TestRunStore {
   return {
     ...testPlays(database),
-    casesOf: (projectId, testSuiteId) => casesOfSuite(database, projectId, testSuiteId),
+    casesOf: (projectId, testSuiteId, maxBytes) => casesOfSuite(database, projectId, testSuiteId, maxBytes),
     insert: (run) => insertRun(database, run),
     async trim(projectId, keep) {
       await database.query(
@@ -45,7 +45,7 @@ export function testRunStore(database: Queryable): TestRunStore {
         [projectId, keep],
       );
     },
-    async find(projectId, runId) {
+    async find(projectId, runId, { withTranscripts = false } = {}) {
       if (!isUuid(runId)) return undefined;
       const [row] = await database.query<RunRow>(
         `SELECT ${RUN_COLUMNS} FROM test_runs WHERE project_id = $1 AND id = $2`,
@@ -57,9 +57,10 @@ export function testRunStore(database: Queryable): TestRunStore {
         [runId],
       );
       const plays = await database.query<PlayRow>(
-        `SELECT position, index, seed::text, status, result FROM test_plays WHERE run_id = $1
-         ORDER BY position, index`,
-        [runId],
+        `SELECT position, index, seed::text, status,
+           CASE WHEN $2 THEN result ELSE jsonb_set(result::jsonb, '{transcript}', '[]')::json END AS result
+         FROM test_plays WHERE run_id = $1 ORDER BY position, index`,
+        [runId, withTranscripts],
       );
       return {
         run: toRun(row),
