@@ -6,6 +6,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { ComputeShares } from '../../src/base/computeShares.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+import { memoryEvents } from '../../test/support/memoryEvents.ts';
 import {
   unusedCalls,
   unusedCustomers,
@@ -38,6 +39,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     clock: systemClock,
     onError: (error) => console.error(error),
   });
+  const events = memoryEvents();
   const app = await createServer({
     storage,
     authenticator,
@@ -54,7 +56,8 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     makeId: uuidV7,
     logger: createLogger(logLevel),
     metrics: createHttpMetrics(),
-    liveEvents: { publish: () => undefined },
+    liveEvents: events,
+    eventFeed: events,
     conversations: unusedEngine,
     webhookAdmin: unusedWebhooks,
     voices: { has: async () => undefined },

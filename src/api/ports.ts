@@ -48,6 +48,7 @@ import type { HistoryStore } from '../engine/history/historyStore.ts';
 import type { MemoryStore } from '../engine/memory/customerMemory.ts';
 import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { SessionStore } from '../engine/session/sessionStore.ts';
+import type { EventFeed } from '../events/eventFeed.ts';
 import type { LiveEvents } from '../events/liveEvents.ts';
 import type { TargetPolicy } from '../infra/httpClient/target.ts';
 import type { Documents } from '../knowledge/intake/documents.ts';
@@ -166,6 +167,7 @@ export interface HttpDeps {
   readonly tracing?: Tracer;
   readonly metrics: HttpMetrics;
   readonly liveEvents: LiveEvents;
+  readonly eventFeed: EventFeed;
   readonly conversations: ConversationEngine;
   readonly mcpServers: Pick<McpServers, 'refresh' | 'refreshStale'>;
   readonly webhookAdmin: WebhookAdmin;
@@ -211,6 +213,8 @@ export interface HttpSettings {
   readonly shown: Readonly<Record<string, string>>;
   /** True from the start of a shutdown on. */
   readonly isDraining: () => boolean;
+  /** Aborted at the start of a shutdown. Default: never. */
+  readonly draining?: AbortSignal;
   /** Parts of this node that are late, so that new calls are refused. */
   readonly overloadedParts: () => readonly string[];
   /** Whether the providers of speech and chat do what they are asked, by name. */

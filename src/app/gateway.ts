@@ -87,12 +87,12 @@ function gatewayOf({ config, state, clock, lifecycle }: NodeContext, app: App): 
   return {
     url: addressOf(app, config.HOST),
     retire() {
-      state.isDraining = true;
+      state.draining.abort();
       retiring ??= drainConnections(app.server, clock);
       return retiring;
     },
     stop() {
-      state.isDraining = true;
+      state.draining.abort();
       return lifecycle.close();
     },
   };

@@ -106,7 +106,7 @@ export const liveEventData = {
     status: z.int().optional().describe('Of the HTTP response.'),
     durationMs: milliseconds.optional(),
   }),
-  'variable.set': z.object({ turn, name: z.string(), value: anyJson, source: z.string() }),
+  'variable.set': z.object({ turn, name: z.string(), value: anyJson.optional(), source: z.string() }),
   'transfer.started': z.object({ ...transfer, mode: transferMode.optional() }),
   'transfer.accepted': z.object({ ...transfer, by: z.enum(['answer', 'digit', 'speech']) }),
   'transfer.refused': z.object({ ...transfer, reason: z.string() }),
@@ -173,17 +173,24 @@ export type NewLiveEvent = {
   };
 }[LiveEventType];
 
+const common = {
+  id: z
+    .string()
+    .describe('In the order of events. A stream goes on after the one in `Last-Event-ID`.')
+    .meta({ example: '1773480413589-0' }),
+  at: time,
+  projectId: z.string(),
+  sessionId: z.string().optional(),
+  callId: z.string().optional(),
+  truncated: z.literal(true).optional().describe('Long texts were cut; the history has them whole.'),
+};
+
 /** As streams and webhooks carry it. */
 export const liveEvent = z
-  .object({
-    id: z.string().describe('Give the last one as `Last-Event-ID`.').meta({ example: '1773480413589-0' }),
-    type: liveEventType,
-    at: time,
-    projectId: z.string(),
-    sessionId: z.string().optional(),
-    callId: z.string().optional(),
-    truncated: z.literal(true).optional().describe('Long texts were cut; the history has them whole.'),
-    data: z.record(z.string(), anyJson),
-  })
+  .union(
+    LIVE_EVENT_TYPES.map((type) =>
+      z.object({ ...common, type: z.literal(type), data: liveEventData[type] as z.ZodObject }),
+    ),
+  )
   .meta({ id: 'LiveEvent' });
 export type LiveEvent = z.infer<typeof liveEvent>;

@@ -40,6 +40,8 @@ test('Random requests cause no 500, no undocumented response and no crash', {
   for (const operation of gateway().contract.operations) {
     const { method, path } = operation;
     if (method === 'DELETE' && path === '/v1/projects/{projectId}') continue;
+    // A stream does not end.
+    if (path.endsWith('/events')) continue;
     const isAdmins = path === '/v1/projects' || (path === '/v1/projects/{projectId}' && method === 'PATCH');
     const key = isAdmins ? gateway().adminToken : everything;
     await fc.assert(

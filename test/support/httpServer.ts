@@ -18,6 +18,7 @@ import type { SessionStore } from '../../src/engine/session/sessionStore.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import type { WebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
 import { createFakeEngine, type FakeEngine } from './fakeEngine.ts';
+import { type MemoryEvents, memoryEvents } from './memoryEvents.ts';
 import { createSimulatedClock, type SimulatedClock } from './simulatedClock.ts';
 import {
   unusedCalls,
@@ -41,6 +42,11 @@ export const LEGACY_SUNSET = new Date('2027-09-11T00:00:00.000Z');
 export interface TestServer {
   readonly url: string;
   readonly conversations: FakeEngine;
+  readonly events: MemoryEvents;
+  /** As at the start of a shutdown. */
+  drain(): void;
+  /** A key that running requests have used. */
+  revoke(key: string): void;
   readonly clock: SimulatedClock;
   readonly project: { reportUsage: boolean };
   readonly audit: AuditEntry[];
@@ -80,6 +86,9 @@ export interface ServerOptions {
 export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
   const conversations = createFakeEngine();
   const clock = createSimulatedClock();
+  const events = memoryEvents();
+  const draining = new AbortController();
+  const revoked = new Set<string>();
   const project = { reportUsage: false };
   const audit: AuditEntry[] = [];
   const legacyUses: LegacyUse[] = [];
@@ -98,7 +107,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   };
   const app = await createServer({
     storage: { stores, transaction: (work) => work(stores) },
-    authenticator: fakeAuthenticator(),
+    authenticator: fakeAuthenticator(revoked),
     revocations: unused('revocations', ['announce']),
     sessionCounter: { read: async () => 0 },
     rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
@@ -111,7 +120,8 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     clock,
     makeId: uuidV7,
     logger: createLogger('info', lineStream(logLines)),
-    liveEvents: { publish: () => undefined },
+    liveEvents: events,
+    eventFeed: events,
     metrics: {
       contentType: 'text/plain',
       render: async () => '',
@@ -145,7 +155,8 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       failedAuthPerMinute: 0,
       shown: {},
       maxUploadBytes: 1_000_000,
-      isDraining: () => false,
+      isDraining: () => draining.signal.aborted,
+      draining: draining.signal,
       overloadedParts: () => [],
       providers: () => ({}),
     },
@@ -154,6 +165,9 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   return {
     url,
+    events,
+    drain: () => draining.abort(),
+    revoke: (key) => void revoked.add(key),
     conversations,
     clock,
     project,
@@ -233,7 +247,7 @@ function keptAnswers(kept: Map<string, StoredResponse>) {
   };
 }
 
-function fakeAuthenticator(): ApiAuthenticator {
+function fakeAuthenticator(revoked: ReadonlySet<string>): ApiAuthenticator {
   const key = (kind: 'secret' | 'developer', keyId: string, more: readonly ('write' | 'keys:write')[]) => ({
     kind,
     keyId,
@@ -250,7 +264,7 @@ function fakeAuthenticator(): ApiAuthenticator {
   return {
     ...unused<ApiAuthenticator>('authenticator', ['close']),
     authenticateFromCache: (credential) => principals.get(credential),
-    authenticate: async (credential) => principals.get(credential),
+    authenticate: async (credential) => (revoked.has(credential) ? undefined : principals.get(credential)),
   };
 }
 

@@ -11,12 +11,12 @@ import type { TurnDone, TurnRequest, TurnSink, TurnUsage } from '../../engine/tu
 import { ModelError } from '../../providers/ports/modelError.ts';
 import { disconnectSignal } from '../disconnectSignal.ts';
 import { errorBody } from '../errors.ts';
+import { type EventStream, openEventStream } from '../eventStream.ts';
 import { keyOf } from '../plugins/accessControl.ts';
 import type { HttpDeps } from '../ports.ts';
 import { sessionIdOfHeader, setSessionIdHeader, traceparentOf, wantsDraft } from '../requestHeaders.ts';
 import { CompletionChunks, failureEvent, STREAM_DONE } from './completionChunks.ts';
 import type { Completion, Usage } from './completionSchemas.ts';
-import { type EventStream, openEventStream } from './eventStream.ts';
 import { type ChatBody, toGivenMessage, turnSettings } from './requestBody.ts';
 
 const UNREPORTED: Usage = { prompt_tokens: -1, completion_tokens: -1, total_tokens: -1 };

@@ -107,6 +107,14 @@ export function keyOf(request: FastifyRequest): KeyPrincipal {
   return request.principal;
 }
 
+/** Whether the key of a running request is still valid. @throws {CallwayError} While the database is away. */
+export async function isStillAuthenticated(
+  authenticator: ApiAuthenticator,
+  request: FastifyRequest,
+): Promise<boolean> {
+  return (await authenticator.authenticate(bearerToken(request) ?? '')) !== undefined;
+}
+
 /** The caller, on routes that are not public. */
 export function principalOf(request: FastifyRequest): Principal {
   if (!request.principal) throw invalidCredential();

@@ -60,6 +60,7 @@ const TAGS = [
   ['Calls', 'Phone calls: placing, control and recordings.'],
   ['Trunks', 'SIP trunks and phone numbers.'],
   ['Media streams', 'Voice conversations with the agent over a WebSocket.'],
+  ['Events', 'What happens now.'],
   ['Webhooks', 'Requests sent at the end of a session, and their signature.'],
   ['Tests', 'Test cases, and suites of them.'],
   ['Operations', 'Health, readiness and metrics.'],

@@ -28,6 +28,7 @@ import { speechPreviewRoute } from './projects/speechPreview.ts';
 import { usageRoutes } from './projects/usage.ts';
 import { webhookRoutes } from './projects/webhooks.ts';
 import { customerRoutes } from './sessions/customers.ts';
+import { eventRoutes } from './sessions/events.ts';
 import { mediaStreamRoutes } from './sessions/mediaStreams.ts';
 import { sessionHistoryRoutes } from './sessions/sessionHistory.ts';
 import { sessionRoutes } from './sessions/sessions.ts';
@@ -58,6 +59,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   sessionHistoryRoutes,
   customerRoutes,
   webhookRoutes,
+  eventRoutes,
   mediaStreamRoutes,
   knowledgebaseRoutes,
   datasetRoutes,

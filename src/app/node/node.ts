@@ -61,7 +61,8 @@ interface NodeState {
   app?: App;
   /** With the role `voice`. */
   voiceThreads?: VoiceThreads<ThreadReport> | undefined;
-  isDraining: boolean;
+  /** Aborted at the start of a shutdown. */
+  readonly draining: AbortController;
 }
 
 /** Opens the stores and starts the processes and threads that the settings ask for. */
@@ -100,8 +101,8 @@ export async function openNode(
   const nodeId = await readNodeId(config);
   const connect = redisConnector(redisUrl, clock, logger, lifecycle);
   const parts = { config, logger, lifecycle, clock, nodeId, database, redis: connect('commands') };
-  const state: NodeState = { isDraining: false };
-  const isDraining = () => state.isDraining;
+  const state: NodeState = { draining: new AbortController() };
+  const isDraining = () => state.draining.signal.aborted;
   const voiceThreads = () => state.voiceThreads;
   const jobs = openJobs(redisUrl, logger);
   const providerHealth = createProviderHealth(config, logger, clock);

@@ -2,6 +2,8 @@ import { createApiAuthenticator } from '../../agents/accounts/apiAuthenticator.t
 import { createHttpMetrics } from '../../api/metrics.ts';
 import type { App, Dependency, HttpSettings } from '../../api/ports.ts';
 import { createServer } from '../../api/server.ts';
+import { RedisEventFeed } from '../../infra/redis/events/eventFeed.ts';
+import { redisEventLog } from '../../infra/redis/events/eventLog.ts';
 import { redisRateLimiter } from '../../infra/redis/limits/rateLimiter.ts';
 import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
 import { forWholeTexts } from '../../providers/synthesis/wholeTexts.ts';
@@ -55,6 +57,11 @@ export async function buildApi(
     knowledge,
     mediaStreams,
     recordings,
+    eventFeed: new RedisEventFeed({
+      log: redisEventLog(redis),
+      subscriber: node.connectSubscriber(),
+      onError,
+    }),
     rateLimiter: redisRateLimiter(redis, clock),
     dependencies: allDependencies,
     webhookAdmin: webhooks.webhookAdmin,
@@ -78,7 +85,7 @@ export async function buildApi(
 }
 
 function httpSettings(
-  { config, publicUrl, isDraining, overload, providerHealth }: NodeContext,
+  { config, publicUrl, state, isDraining, overload, providerHealth }: NodeContext,
   { models }: Services,
 ): HttpSettings {
   return {
@@ -98,6 +105,7 @@ function httpSettings(
     shown: shownSettings(config),
     showsMetrics: config.METRICS_PORT === undefined,
     isDraining,
+    draining: state.draining.signal,
     overloadedParts: () => overload.lateParts,
     providers: () => providerHealth.states(),
   };

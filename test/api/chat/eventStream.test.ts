@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { KEEP_ALIVE_INTERVAL_MS, STALLED_CLIENT_TIMEOUT_MS } from '../../../src/api/chat/eventStream.ts';
 import { ClientDisconnectedError } from '../../../src/api/disconnectSignal.ts';
+import { KEEP_ALIVE_INTERVAL_MS, STALLED_CLIENT_TIMEOUT_MS } from '../../../src/api/eventStream.ts';
 import { saying, type TurnScript } from '../../support/fakeEngine.ts';
 import { PROJECT_ID, SECRET_KEY, startTestServer, type TestServer } from '../../support/httpServer.ts';
 import { detectLeaks } from '../../support/leaks.ts';

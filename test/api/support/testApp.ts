@@ -9,6 +9,7 @@ import { createSealer } from '../../../src/base/sealer.ts';
 import { createStorage } from '../../../src/infra/postgres/storage.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { migrated, openServerDatabase } from '../../infra/postgres/support/databases.ts';
+import { memoryEvents } from '../../support/memoryEvents.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import {
   unusedCalls,
@@ -72,7 +73,8 @@ export async function createTestApp(
     makeId: uuidV7,
     logger: createLogger('silent'),
     metrics: createHttpMetrics(),
-    liveEvents: { publish: () => undefined },
+    liveEvents: memoryEvents(),
+    eventFeed: memoryEvents(),
     conversations: unusedEngine,
     webhookAdmin: unusedWebhooks,
     voices: { has: async () => undefined },

@@ -6,7 +6,9 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
 import type { NodeMessage } from '../../../src/calls/nodes/nodeBus.ts';
 import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
+import type { StreamedEvent } from '../../../src/events/eventFeed.ts';
 import { connectRedis, type RedisConnection } from '../../../src/infra/redis/connection/connection.ts';
+import { RedisEventFeed } from '../../../src/infra/redis/events/eventFeed.ts';
 import { redisEventLog } from '../../../src/infra/redis/events/eventLog.ts';
 import { LiveEventPublisher } from '../../../src/infra/redis/events/publisher.ts';
 import { redisTrunkSlots } from '../../../src/infra/redis/limits/trunkSlots.ts';
@@ -356,5 +358,33 @@ describe.each(redisServers)('on $name', ({ open }) => {
     expect([await log.has(projectId, first.id), await log.has(projectId, '1-0')]).toEqual([true, false]);
     expect(await log.after(uuidV7(), '0-0', 10)).toEqual([]);
     expect(lost).toEqual([]);
+  });
+
+  test('Streams of another node hear events as they happen, and know when they may have missed some', async () => {
+    const subscriber = connectRedis({ url: server.url, onError: () => undefined });
+    await subscriber.untilReady();
+    const feed = new RedisEventFeed({ log: redisEventLog(there), subscriber, onError: () => undefined });
+    const projectId = uuidV7();
+    const heard: string[] = [];
+    const onGap = vi.fn();
+    const listener = { onEvent: ({ id, type }: StreamedEvent) => void heard.push(`${type} ${id}`), onGap };
+    const stop = await feed.listen(projectId, listener);
+    const log = redisEventLog(here);
+    const id = await log.append(projectId, '{"type":"call.ended"}');
+    await log.append(uuidV7(), '{"type":"call.queued"}');
+    await log.announce(projectId, '{"type":"transcript.interim"}');
+    await vi.waitFor(() => expect(heard).toHaveLength(2));
+    expect(heard[0]).toBe(`call.ended ${id}`);
+    expect(heard[1]).toMatch(new RegExp(`^transcript.interim ${id}\\.\\d+$`));
+
+    subscriber.client.disconnect(true);
+    await vi.waitFor(() => expect(onGap).toHaveBeenCalled());
+    await log.append(projectId, '{"type":"call.queued"}');
+    await vi.waitFor(() => expect(heard).toHaveLength(3));
+    stop();
+    await log.append(projectId, '{"type":"call.ringing"}');
+    expect(await feed.newest(projectId)).not.toBe(id);
+    expect(heard).toHaveLength(3);
+    await subscriber.close();
   });
 });

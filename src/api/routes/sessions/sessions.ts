@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { notFound } from '../../../base/errors.ts';
 import { sessionData } from '../../../engine/session/session.ts';
+import { sessionStarted } from '../../../engine/session/sessionEvents.ts';
 import { idempotent } from '../../idempotency.ts';
 import { LEGACY_PATHS, onBothPaths } from '../../legacyPaths.ts';
 import type { App, HttpDeps } from '../../ports.ts';
@@ -130,10 +131,14 @@ function createRoute(app: App, deps: HttpDeps): void {
           ...(variables ? { variables } : {}),
           ...(provider == null ? {} : { provider }),
         });
-        return await idempotent(deps, { request, reply, status: 200 }, async ({ sessions }) => {
+        let isNew = false;
+        const created = await idempotent(deps, { request, reply, status: 200 }, async ({ sessions }) => {
           await sessions.insert(session, started);
+          isNew = true;
           return { sessionId, pathwayId: session.pathwayId };
         });
+        if (isNew) deps.liveEvents.publish(sessionStarted(session, started));
+        return created;
       },
     );
   });

@@ -1,4 +1,5 @@
 import { unavailable } from '../../../base/errors.ts';
+import type { EventFeed } from '../../../events/eventFeed.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 import { createScript } from '../connection/scripts.ts';
 
@@ -41,25 +42,12 @@ local id = (last and last[1] or '0-0') .. '.' .. string.format('%s%06d', time[1]
 redis.call('PUBLISH', ARGV[2], id .. ' ' .. ARGV[1])
 return id`);
 
-/** An event as it is kept. */
-export interface LoggedEvent {
-  readonly id: string;
-  /** JSON, without the id. */
-  readonly text: string;
-}
-
 /** The latest events of each project: a stream in Redis, whose entries are published as well. */
-export interface EventLog {
+export interface EventLog extends Pick<EventFeed, 'after' | 'has' | 'newest'> {
   /** @returns The event's id. @throws {CallwayError} `redis_unavailable` */
   append(projectId: string, text: string): Promise<string>;
   /** Publishes an event without keeping it. @throws {CallwayError} `redis_unavailable` */
   announce(projectId: string, text: string): Promise<void>;
-  /** In order. @param id - Of the event before the first. @throws {CallwayError} `redis_unavailable` */
-  after(projectId: string, id: string, limit: number): Promise<LoggedEvent[]>;
-  /** @throws {CallwayError} `redis_unavailable` */
-  has(projectId: string, id: string): Promise<boolean>;
-  /** @returns The id of the newest event; `0-0` where there is none. @throws {CallwayError} `redis_unavailable` */
-  newest(projectId: string): Promise<string>;
 }
 
 export function redisEventLog(redis: RedisConnection): EventLog {

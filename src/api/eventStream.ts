@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** Shorter than the idle time after which common proxies close a connection. */
 export const KEEP_ALIVE_INTERVAL_MS = 15_000;
@@ -9,6 +9,8 @@ export const KEEP_ALIVE_INTERVAL_MS = 15_000;
 export const STALLED_CLIENT_TIMEOUT_MS = 60_000;
 
 const KEEP_ALIVE_COMMENT = ': keep-alive\n\n';
+/** The client of a stream that was ended gets its last events within this time. */
+const LAST_EVENTS_MS = 10_000;
 const HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache',
@@ -20,7 +22,13 @@ const HEADERS = {
 export interface EventStream {
   /** Sends complete events. @returns For a slow client, resolves when it can take more or has disconnected. */
   write(events: string): Promise<void> | undefined;
-  /** Sends the last events and ends the response. */
+  /** Sends complete events to a client that is not waited for. */
+  send(events: string): void;
+  /** Sent, and not taken by the client yet. */
+  readonly bufferedBytes: number;
+  /** Resolves when the client has taken all, or has disconnected. */
+  drained(): Promise<void>;
+  /** Sends the last events and ends the response; a client that does not take them is disconnected. Idempotent. */
   end(events: string): void;
 }
 
@@ -40,9 +48,21 @@ export function openEventStream(reply: FastifyReply, clock: Clock): EventStream 
       if (raw.destroyed || raw.write(events)) return undefined;
       return drained(raw, clock);
     },
+    send(events) {
+      if (!raw.destroyed) raw.write(events);
+    },
+    get bufferedBytes() {
+      return raw.writableLength;
+    },
+    async drained() {
+      if (!raw.destroyed && raw.writableNeedDrain) await drained(raw, clock);
+    },
     end(events) {
       timer.cancel();
-      if (!raw.destroyed) raw.end(events);
+      if (raw.destroyed || raw.writableEnded) return;
+      const giveUp = clock.setTimer(() => raw.destroy(), LAST_EVENTS_MS);
+      raw.once('close', () => giveUp.cancel());
+      raw.end(events);
     },
   };
 }
