@@ -9,6 +9,7 @@ import { createLogger } from '../../src/observability/logger.ts';
 import { memoryEvents } from '../../test/support/memoryEvents.ts';
 import {
   unusedCalls,
+  unusedConsoleSessions,
   unusedCustomers,
   unusedEngine,
   unusedKnowledge,
@@ -44,6 +45,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     storage,
     authenticator,
     revocations,
+    consoleSessions: unusedConsoleSessions,
     sessionCounter: { read: async () => 0 },
     rateLimiter: inMemoryRateLimiter(),
     dependencies: [{ name: 'database', check: async () => undefined, isDown: () => false }],

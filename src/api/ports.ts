@@ -15,6 +15,7 @@ import type {
   ProjectStore,
 } from '../agents/accounts/accountStores.ts';
 import type { ApiAuthenticator, Revocations } from '../agents/accounts/apiAuthenticator.ts';
+import type { ConsoleSessions } from '../agents/accounts/consoleSessions.ts';
 import type { QuotaStore, SessionCounter } from '../agents/accounts/quotas.ts';
 import type { RateLimiter } from '../agents/accounts/rateLimiter.ts';
 import type { UsageStore } from '../agents/accounts/usage.ts';
@@ -150,6 +151,7 @@ export interface HttpDeps {
   readonly storage: Storage;
   readonly authenticator: ApiAuthenticator;
   readonly revocations: Revocations;
+  readonly consoleSessions: ConsoleSessions;
   readonly rateLimiter: RateLimiter;
   readonly sessionCounter: Pick<SessionCounter, 'read'>;
   readonly dependencies: readonly Dependency[];

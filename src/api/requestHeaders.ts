@@ -25,7 +25,7 @@ export const agentVersionHeaders = z.object({
 
 /** True when the request asks that a new session runs on the working copy. */
 export function wantsDraft(request: FastifyRequest): boolean {
-  return request.headers[AGENT_VERSION_HEADER] === 'draft' && keyOf(request).kind === 'developer';
+  return request.headers[AGENT_VERSION_HEADER] === 'draft' && keyOf(request).kind !== 'secret';
 }
 
 /** The `traceparent` header, unless it is malformed. @see https://www.w3.org/TR/trace-context/ */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import fastifyCookie from '@fastify/cookie';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
@@ -70,6 +71,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
     if (url.includes('%00')) done(invalid('invalid_url', 'The path contains the character U+0000'));
     else done();
   });
+  await app.register(fastifyCookie);
   legacyRoutes(app, { ...deps, usage: deps.storage.stores.legacyUsage });
   accessControl(app, deps);
   shareFairly(app, deps);

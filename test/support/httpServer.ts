@@ -22,6 +22,7 @@ import { type MemoryEvents, memoryEvents } from './memoryEvents.ts';
 import { createSimulatedClock, type SimulatedClock } from './simulatedClock.ts';
 import {
   unusedCalls,
+  unusedConsoleSessions,
   unusedCustomers,
   unusedKnowledge,
   unusedMcpServers,
@@ -109,6 +110,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     storage: { stores, transaction: (work) => work(stores) },
     authenticator: fakeAuthenticator(revoked),
     revocations: unused('revocations', ['announce']),
+    consoleSessions: unusedConsoleSessions,
     sessionCounter: { read: async () => 0 },
     rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
     dependencies: [],

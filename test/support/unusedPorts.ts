@@ -77,6 +77,12 @@ export const unusedCalls: CallService = {
 
 export const unusedCustomers: HttpDeps['customers'] = { find: refuse, removeMemory: refuse, erase: refuse };
 
+export const unusedConsoleSessions: HttpDeps['consoleSessions'] = {
+  start: refuse,
+  find: refuse,
+  end: refuse,
+};
+
 export const unusedSchemas: HttpDeps['schemas'] = { checkSchema: refuse };
 
 export const unusedPathways: HttpDeps['pathways'] = { parsePathway: refuse, reviewPathway: refuse };

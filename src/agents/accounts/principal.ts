@@ -1,14 +1,14 @@
 import { CallwayError } from '../../base/errors.ts';
-import type { KeyKind, Scope } from './apiKey.ts';
+import { type KeyKind, type Scope, scope } from './apiKey.ts';
 
 /** The operator, by the admin token: manages all projects and keys, and has no access to project data. */
 export interface AdminPrincipal {
   readonly kind: 'admin';
 }
 
-/** A client of one project, by one of its keys. */
+/** A client of one project, by one of its keys, or the operator who works in it from the console. */
 export interface KeyPrincipal {
-  readonly kind: KeyKind;
+  readonly kind: KeyKind | 'operator';
   readonly keyId: string;
   readonly hint: string;
   readonly projectId: string;
@@ -17,9 +17,14 @@ export interface KeyPrincipal {
 
 export type Principal = AdminPrincipal | KeyPrincipal;
 
+/** The operator in a project, with all rights that a key of it may have. */
+export function operatorIn(projectId: string): KeyPrincipal {
+  return { kind: 'operator', keyId: 'operator', hint: 'operator', projectId, scopes: scope.options };
+}
+
 /** The author of a change, as stored in the audit log and in pathway versions. */
 export function actorOf(principal: Principal): { kind: string; keyId?: string; hint?: string } {
-  return principal.kind === 'admin'
+  return principal.kind === 'admin' || principal.kind === 'operator'
     ? { kind: 'admin' }
     : { kind: principal.kind, keyId: principal.keyId, hint: principal.hint };
 }

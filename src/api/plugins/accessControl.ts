@@ -1,11 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import type { ApiAuthenticator } from '../../agents/accounts/apiAuthenticator.ts';
 import type { Scope } from '../../agents/accounts/apiKey.ts';
-import type { KeyPrincipal, Principal } from '../../agents/accounts/principal.ts';
+import type { ConsoleSessions } from '../../agents/accounts/consoleSessions.ts';
+import { type KeyPrincipal, operatorIn, type Principal } from '../../agents/accounts/principal.ts';
 import type { Allowance, RateLimiter } from '../../agents/accounts/rateLimiter.ts';
 import { limitConcurrency } from '../../base/async/limitConcurrency.ts';
-import { CallwayError, unavailable } from '../../base/errors.ts';
-import type { App, Dependency, HttpSettings } from '../ports.ts';
+import { CallwayError, invalid, notFound, unavailable } from '../../base/errors.ts';
+import type { App, Dependency, HttpSettings, Stores } from '../ports.ts';
+import { consoleCookieOf, requireConsoleHeader } from './consoleCookie.ts';
 
 /** Which credentials a route accepts. */
 export type Access =
@@ -34,10 +36,16 @@ declare module 'fastify' {
     /** Default: public. */
     access?: Access;
   }
+  interface FastifyInstance {
+    /** @throws {CallwayError} 401, and 429 for an address with too many failures. */
+    authenticate(request: FastifyRequest, credential: string): Promise<Principal>;
+  }
 }
 
 export interface AccessControlDeps {
   readonly authenticator: ApiAuthenticator;
+  readonly consoleSessions: Pick<ConsoleSessions, 'find'>;
+  readonly storage: { readonly stores: Pick<Stores, 'projects'> };
   readonly rateLimiter: RateLimiter;
   readonly dependencies: readonly Dependency[];
   readonly settings: Pick<
@@ -49,6 +57,8 @@ export interface AccessControlDeps {
 /** Lookups for addresses with too many failures: they share these, and wait their turn, some milliseconds. */
 const SUSPECT_LOOKUPS = 2;
 const MAX_WAITING_LOOKUPS = 200;
+/** Which project the operator works in, on routes whose path names none. Of the console's sessions alone. */
+const PROJECT_HEADER = 'x-callway-project';
 
 /**
  * Authenticates, authorizes and rate-limits requests of routes with an `access` configuration, before the body is read.
@@ -82,23 +92,54 @@ export function accessControl(app: App, deps: AccessControlDeps): void {
     return found;
   };
 
+  const authenticate = async (request: FastifyRequest, credential: string): Promise<Principal> =>
+    authenticator.authenticateFromCache(credential) ?? (await lookUp(request, credential));
+  const ofSession = async (request: FastifyRequest, id: string, access: ProtectedAccess) => {
+    const credential = await deps.consoleSessions.find(id);
+    if (credential === undefined) throw invalidCredential();
+    requireConsoleHeader(request);
+    const principal = await authenticate(request, credential);
+    return principal.kind === 'admin' ? await operatorAt(access, request, deps.storage.stores) : principal;
+  };
+
+  app.decorate('authenticate', authenticate);
   app.decorateRequest('principal', undefined);
   app.addHook('onRequest', async (request) => {
     const { access } = request.routeOptions.config;
     if (!access || access.kind === 'public') return;
     requireDependencies(deps.dependencies);
     const credential = access.kind === 'knowledge' ? apiKeyHeader(request) : bearerToken(request);
-    if (credential === undefined) throw await rejected(request, missingCredential(access));
-    const principal = authenticator.authenticateFromCache(credential) ?? (await lookUp(request, credential));
+    const sessionId = credential === undefined ? consoleCookieOf(request) : undefined;
+    if (credential === undefined && sessionId === undefined)
+      throw await rejected(request, missingCredential(access));
+    const principal =
+      credential === undefined
+        ? await ofSession(request, sessionId ?? '', access)
+        : await authenticate(request, credential);
     const problem = authorize(access, principal, projectIdOf(request));
     if (problem) throw problem.category === 'unauthenticated' ? await rejected(request, problem) : problem;
     request.principal = principal;
-    if (principal.kind === 'admin') return;
+    if (principal.kind === 'admin' || principal.kind === 'operator') return;
     const { keyId, projectId } = principal;
     requireAllowed('requests with this key', await rateLimiter.take(keyId, settings.rateLimitPerMinute));
     const ofProject = await rateLimiter.take(`project:${projectId}`, settings.projectRateLimitPerMinute);
     requireAllowed('requests of this project', ofProject);
   });
+}
+
+/** The operator of a console's session: as such where the route knows one, else in the project that the request names. */
+async function operatorAt(
+  access: ProtectedAccess,
+  request: FastifyRequest,
+  stores: Pick<Stores, 'projects'>,
+): Promise<Principal> {
+  const isOperators = access.kind === 'admin' || access.kind === 'manage';
+  if (isOperators || (access.kind === 'project' && access.admin)) return { kind: 'admin' };
+  const projectId = projectIdOf(request) ?? request.headers[PROJECT_HEADER];
+  if (typeof projectId !== 'string')
+    throw invalid('project_required', 'Name the project in the header X-Callway-Project');
+  if (!(await stores.projects.find(projectId))) throw notFound('Project');
+  return operatorIn(projectId);
 }
 
 /** The calling key, on routes that accept keys only. */
@@ -144,7 +185,7 @@ function authorize(
   const isOwnProject = isAnyProject || principal.projectId === projectId;
   if (access.kind === 'admin' || !isOwnProject) return invalidCredential();
   const needsSecretKey = access.kind === 'legacy' || access.kind === 'knowledge';
-  if (needsSecretKey && principal.kind !== 'secret') return invalidCredential();
+  if (needsSecretKey && principal.kind === 'developer') return invalidCredential();
   const scope = access.kind === 'manage' ? 'keys:write' : access.scope;
   return principal.scopes.includes(scope)
     ? undefined

@@ -15,6 +15,7 @@ import { outboundCallRoutes } from './calls/outboundCalls.ts';
 import { phoneNumberRoutes } from './calls/phoneNumbers.ts';
 import { recordingRoutes } from './calls/recordings.ts';
 import { trunkRoutes } from './calls/trunks.ts';
+import { consoleSessionRoutes } from './consoleSession.ts';
 import { chunkRoutes } from './knowledge/chunks.ts';
 import { datasetRoutes } from './knowledge/datasets.ts';
 import { datasetUploadRoutes } from './knowledge/datasetUpload.ts';
@@ -38,6 +39,7 @@ import { settingRoutes } from './settings.ts';
 export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<void>)[] = [
   documentRoutes,
   settingRoutes,
+  consoleSessionRoutes,
   projectRoutes,
   apiKeyRoutes,
   providerRoutes,

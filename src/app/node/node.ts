@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 import type { App } from '../../api/ports.ts';
 import { systemClock } from '../../base/clock.ts';
-import { createSealer } from '../../base/sealer.ts';
+import { createSealer, type Sealer } from '../../base/sealer.ts';
 import type { Bucket } from '../../infra/objectStore/bucket.ts';
 import { DatabaseClock } from '../../infra/postgres/databaseClock.ts';
 import { requireSameSealer } from '../../infra/postgres/secrets/sealerFingerprint.ts';
@@ -39,6 +39,7 @@ import { createThreadContext, type ThreadContext, targetPolicyOf } from './threa
 /** What all roles of a node share: settings, stores, clients and clocks. */
 export interface NodeContext extends ThreadContext, Admission {
   readonly adminToken: string;
+  readonly sealer: Sealer;
   readonly secretsKey: Uint8Array;
   readonly bucket: Bucket | undefined;
   /** Opens a connection for subscriptions. */
@@ -108,6 +109,7 @@ export async function openNode(
   const providerHealth = createProviderHealth(config, logger, clock);
   return {
     ...(await createThreadContext(parts, sealer)),
+    sealer,
     adminToken,
     secretsKey,
     media,

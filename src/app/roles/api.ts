@@ -5,6 +5,7 @@ import { createServer } from '../../api/server.ts';
 import { RedisEventFeed } from '../../infra/redis/events/eventFeed.ts';
 import { redisEventLog } from '../../infra/redis/events/eventLog.ts';
 import { redisRateLimiter } from '../../infra/redis/limits/rateLimiter.ts';
+import { redisConsoleSessions } from '../../infra/redis/nodes/consoleSessions.ts';
 import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
 import { forWholeTexts } from '../../providers/synthesis/wholeTexts.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
@@ -53,6 +54,7 @@ export async function buildApi(
     mcpServers,
     authenticator,
     revocations,
+    consoleSessions: redisConsoleSessions(redis, node.sealer),
     conversations,
     knowledge,
     mediaStreams,

@@ -23,7 +23,7 @@ const WELCOME: Record<string, Partial<Record<Holder, Verdict>>> = {
   calls: { admin: 401, secret: 'in', reader: 403, writer: 403, caller: 'in', keeper: 403 },
 };
 const PUBLIC = [
-  ...['/healthz', '/readyz', '/metrics', '/openapi.json'],
+  ...['/healthz', '/readyz', '/metrics', '/openapi.json', '/console/session'],
   // The credential of these routes is in the URL.
   ...['/v1/recordings/{token}', '/v1/media-streams', '/v1/media-streams/{ticket}'],
 ];
@@ -178,5 +178,75 @@ describe('A resource of another project', () => {
     }
     expect((await ask('DELETE', `${own.path}/api-keys/${keyId}`, all)).status).toBe(404);
     expect((await gateway().api('GET', `${other.path}/tools`, { key })).status).toBe(200);
+  });
+});
+
+describe('A console session', () => {
+  const signIn = async (token: string) => {
+    const answer = await gateway().api('POST', '/console/session', { key: null, body: { token } });
+    const cookie = answer.headers.get('set-cookie') ?? '';
+    return { status: answer.status, cookie, headers: { cookie: cookie.split(';')[0] ?? '' } };
+  };
+  const call = (method: string, url: string, headers: Record<string, string>, body?: object) =>
+    gateway().api(method, url, { key: null, headers, ...(body ? { body } : {}) });
+  const CONSOLE = { 'x-callway-console': '1' };
+
+  test('has the rights of its key, and changes something only with the console’s header', async () => {
+    const { status, cookie, headers } = await signIn(keys.writer);
+    expect([status, cookie]).toEqual([
+      204,
+      expect.stringMatching(/^callway_session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/),
+    ]);
+    expect((await call('GET', '/console/session', headers)).body).toEqual({
+      kind: 'project',
+      projectId: own.id,
+      scopes: ['write'],
+    });
+    const tool = { name: 'from_console', http: { method: 'GET', url: 'https://example.com/' } };
+    const refused = await call('POST', `${own.path}/tools`, headers, tool);
+    expect([refused.status, refused.body.code]).toEqual([403, 'console_header_required']);
+    expect((await call('POST', `${own.path}/tools`, { ...headers, ...CONSOLE }, tool)).status).toBe(201);
+    expect((await call('GET', `${own.path}/tools`, headers)).body.code).toBe('missing_scope');
+    expect((await call('GET', `${other.path}/tools`, headers)).status).toBe(401);
+  });
+
+  test('of the operator works in every project', async () => {
+    const { headers } = await signIn(gateway().adminToken);
+    expect((await call('GET', '/console/session', headers)).body).toMatchObject({ kind: 'operator' });
+    for (const { path } of [own, other])
+      expect((await call('GET', `${path}/agent`, headers)).status).toBe(200);
+    expect((await call('GET', `/v1/projects/${UNKNOWN_ID}/agent`, headers)).status).toBe(404);
+    expect((await call('GET', '/v1/projects', headers)).status).toBe(200);
+    const changed = await call('PATCH', `${own.path}/agent`, { ...headers, ...CONSOLE }, { name: 'Mia' });
+    expect([changed.status, changed.body.name]).toEqual([200, 'Mia']);
+    const noProject = await call('GET', '/knowledgebases', headers);
+    expect([noProject.status, noProject.body.code]).toEqual([400, 'project_required']);
+    const named = await call('GET', '/knowledgebases', { ...headers, 'x-callway-project': own.id });
+    expect(named.status).toBe(200);
+  });
+
+  test('ends when it is signed out of, and when its key is revoked', async () => {
+    const { key, id } = await gateway().createKey(own, { scopes: ['read'] });
+    const [first, second] = [await signIn(key), await signIn(key)];
+    expect((await call('DELETE', '/console/session', first.headers)).status).toBe(403);
+    const ended = await call('DELETE', '/console/session', { ...first.headers, ...CONSOLE });
+    expect([ended.status, ended.headers.get('set-cookie')]).toEqual([204, expect.stringMatching(/=;/)]);
+    expect((await call('GET', `${own.path}/tools`, first.headers)).status).toBe(401);
+    expect((await call('GET', '/console/session', first.headers)).body).toEqual({ kind: 'none' });
+    expect((await call('GET', `${own.path}/tools`, second.headers)).status).toBe(200);
+    const keyUrl = `${own.path}/api-keys/${id}`;
+    expect((await gateway().api('DELETE', keyUrl, { key: gateway().adminToken })).status).toBe(204);
+    expect((await call('GET', `${own.path}/tools`, second.headers)).status).toBe(401);
+    expect((await call('GET', '/console/session', second.headers)).body).toEqual({ kind: 'none' });
+  });
+
+  test('is refused with an unknown token, and with a bad body', async () => {
+    expect((await signIn('rubbish')).status).toBe(401);
+    expect((await signIn(makeApiKey('secret').key)).status).toBe(401);
+    const bad = await gateway().api('POST', '/console/session', { key: null, body: { tokens: 'x' } });
+    expect(bad.status).toBe(400);
+    const unknown = { cookie: `callway_session=${'A'.repeat(43)}` };
+    expect((await call('GET', `${own.path}/tools`, unknown)).status).toBe(401);
+    expect((await call('GET', '/console/session', unknown)).body).toEqual({ kind: 'none' });
   });
 });

@@ -13,6 +13,7 @@ import { memoryEvents } from '../../support/memoryEvents.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import {
   unusedCalls,
+  unusedConsoleSessions,
   unusedCustomers,
   unusedEngine,
   unusedKnowledge,
@@ -61,6 +62,7 @@ export async function createTestApp(
     storage,
     authenticator,
     revocations,
+    consoleSessions: unusedConsoleSessions,
     sessionCounter: { read: async () => 0 },
     rateLimiter,
     dependencies: [],

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CONSOLE_SESSION_MS } from '../../agents/accounts/consoleSessions.ts';
+import { CallwayError } from '../../base/errors.ts';
+
+const COOKIE = 'callway_session';
+const ID_BYTES = 32;
+const ID = /^[\w-]{43}$/;
+const HEADER = 'x-callway-console';
+const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
+
+/** The id of the browser's session. */
+export function consoleCookieOf({ cookies }: FastifyRequest): string | undefined {
+  const id = cookies[COOKIE];
+  return id !== undefined && ID.test(id) ? id : undefined;
+}
+
+/** @returns The id of a new session. */
+export function setConsoleCookie(reply: FastifyReply, publicUrl: string): string {
+  const id = randomBytes(ID_BYTES).toString('base64url');
+  reply.setCookie(COOKIE, id, { ...attributes(reply, publicUrl), maxAge: CONSOLE_SESSION_MS / 1000 });
+  return id;
+}
+
+export function clearConsoleCookie(reply: FastifyReply, publicUrl: string): void {
+  reply.clearCookie(COOKIE, attributes(reply, publicUrl));
+}
+
+/**
+ * A page of another site cannot send the header: cookies alone authenticate no change.
+ *
+ * @throws {CallwayError} 403 `console_header_required`
+ */
+export function requireConsoleHeader({ method, headers }: FastifyRequest): void {
+  if (SAFE_METHODS.includes(method) || headers[HEADER] === '1') return;
+  const message = 'Requests that change something need the header X-Callway-Console: 1 beside the cookie';
+  throw new CallwayError('forbidden', 'console_header_required', message);
+}
+
+function attributes({ request }: FastifyReply, publicUrl: string) {
+  const secure = request.protocol === 'https' || publicUrl.startsWith('https:');
+  return { path: '/', httpOnly: true, sameSite: 'strict', secure } as const;
+}

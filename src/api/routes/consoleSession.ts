@@ -1,0 +1,85 @@
+import { z } from 'zod';
+
+import { scope } from '../../agents/accounts/apiKey.ts';
+import {
+  clearConsoleCookie,
+  consoleCookieOf,
+  requireConsoleHeader,
+  setConsoleCookie,
+} from '../plugins/consoleCookie.ts';
+import type { App, HttpDeps } from '../ports.ts';
+import { errors } from '../schemas.ts';
+
+const PATH = '/console/session';
+const tags = ['Console'];
+
+const signIn = z.strictObject({
+  token: z.string().min(1).max(512).describe('The operator’s token, or a key of a project.'),
+});
+const shownSession = z.object({
+  kind: z.enum(['operator', 'project', 'none']),
+  projectId: z.string().optional().describe('Of a key.'),
+  scopes: z.array(scope).optional().describe('Absent without a session.'),
+});
+
+/** Sign-in of a browser: its cookie authenticates requests to `/v1` as the token would. */
+export function consoleSessionRoutes(app: App, deps: HttpDeps): void {
+  const { consoleSessions, authenticator, settings } = deps;
+  app.post(
+    PATH,
+    {
+      schema: {
+        tags,
+        summary: 'Sign in',
+        description:
+          'Sets the cookie `callway_session` for 12 hours. Requests that change something need the header `X-Callway-Console: 1` beside it. An operator’s session works in every project; routes that name none take the header `X-Callway-Project`.',
+        body: signIn,
+        response: { 204: z.null(), ...errors('body', 401) },
+      },
+    },
+    async (request, reply) => {
+      const { token } = request.body;
+      await app.authenticate(request, token);
+      await consoleSessions.start(setConsoleCookie(reply, settings.publicUrl()), token);
+      return await reply.code(204).send(null);
+    },
+  );
+  app.get(
+    PATH,
+    {
+      schema: {
+        tags,
+        summary: 'Show who is signed in',
+        response: { 200: shownSession, ...errors() },
+      },
+    },
+    async (request) => {
+      const id = consoleCookieOf(request);
+      const token = id && (await consoleSessions.find(id));
+      const principal = token && (await authenticator.authenticate(token));
+      if (!principal) return { kind: 'none' as const };
+      if (principal.kind === 'admin') return { kind: 'operator' as const, scopes: [...scope.options] };
+      return { kind: 'project' as const, projectId: principal.projectId, scopes: [...principal.scopes] };
+    },
+  );
+  app.delete(
+    PATH,
+    {
+      schema: {
+        tags,
+        summary: 'Sign out',
+        description: 'The cookie is not valid any more, on all nodes.',
+        response: { 204: z.null(), ...errors(403) },
+      },
+    },
+    async (request, reply) => {
+      const id = consoleCookieOf(request);
+      if (id !== undefined) {
+        requireConsoleHeader(request);
+        await consoleSessions.end(id);
+      }
+      clearConsoleCookie(reply, settings.publicUrl());
+      return await reply.code(204).send(null);
+    },
+  );
+}
