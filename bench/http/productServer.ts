@@ -19,6 +19,7 @@ import {
   unusedSchemas,
   unusedSpeechPreview,
   unusedTests,
+  unusedTools,
   unusedWebhooks,
 } from '../../test/support/unusedPorts.ts';
 
@@ -54,6 +55,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     pathways: unusedPathways,
     shares: new ComputeShares({ clock: systemClock }),
     mcpServers: unusedMcpServers,
+    tools: unusedTools,
     clock: systemClock,
     makeId: uuidV7,
     logger: createLogger(logLevel),

@@ -49,6 +49,7 @@ import type { HistoryStore } from '../engine/history/historyStore.ts';
 import type { MemoryStore } from '../engine/memory/customerMemory.ts';
 import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { SessionStore } from '../engine/session/sessionStore.ts';
+import type { ToolRunner } from '../engine/tools/toolRunner.ts';
 import type { EventFeed } from '../events/eventFeed.ts';
 import type { LiveEvents } from '../events/liveEvents.ts';
 import type { TargetPolicy } from '../infra/httpClient/target.ts';
@@ -171,6 +172,7 @@ export interface HttpDeps {
   readonly liveEvents: LiveEvents;
   readonly eventFeed: EventFeed;
   readonly conversations: ConversationEngine;
+  readonly tools: ToolRunner;
   readonly mcpServers: Pick<McpServers, 'refresh' | 'refreshStale'>;
   readonly webhookAdmin: WebhookAdmin;
   readonly voices: VoiceCatalog;

@@ -76,6 +76,40 @@ test('A tool has templates in its url and bodyTemplate, and its own headers with
   });
 });
 
+test('A tool can be tried with arguments and variables, and shows its request without secrets', async () => {
+  const http = {
+    method: 'POST',
+    url: `${rig.endpoint}/weather/{{ city }}?days={{ days }}`,
+    headers: [{ key: 'x-token', value: 'abc' }],
+    bodyTemplate: '{"place":"{{ city }}","for":"{{ name }}"}',
+  };
+  const tool = { name: 'weather', description: 'Tells the weather.', parameters: PARAMETERS, http };
+  const { body: created } = await project.call('POST', '/tools', tool);
+  const trial = (args: object) =>
+    project.call('POST', `/tools/${created.id}/try`, { arguments: args, variables: { name: 'Ana' } });
+  rig.reply = { body: { sun: true } };
+  const tried = await trial({ city: 'Ems', days: 2 });
+  expect(tried.body).toEqual({
+    ok: true,
+    request: {
+      method: 'POST',
+      url: `${rig.endpoint}/weather/Ems?days=2`,
+      headers: [
+        { key: 'x-token', value: '[redacted]' },
+        { key: 'content-type', value: 'application/json' },
+      ],
+      body: '{"place":"Ems","for":"Ana"}',
+    },
+    status: 200,
+    result: '{"sun":true}',
+    durationMs: expect.any(Number),
+  });
+  expect(rig.received[0]).toMatchObject({ headers: { 'x-token': 'abc' } });
+  const refused = await trial({ days: 'two' });
+  expect(refused.body).toMatchObject({ ok: false, request: null, result: expect.stringContaining('city') });
+  expect((await project.call('POST', '/tools/none/try', {})).status).toBe(404);
+});
+
 test.each([
   ['of a tool node', 'tool'],
   ['that the model calls', 'conversation'],

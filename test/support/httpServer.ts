@@ -31,6 +31,7 @@ import {
   unusedSchemas,
   unusedSpeechPreview,
   unusedTests,
+  unusedTools,
 } from './unusedPorts.ts';
 
 export const PROJECT_ID = '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b';
@@ -119,6 +120,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     pathways: unusedPathways,
     shares: new ComputeShares({ clock }),
     mcpServers: unusedMcpServers,
+    tools: unusedTools,
     clock,
     makeId: uuidV7,
     logger: createLogger('info', lineStream(logLines)),

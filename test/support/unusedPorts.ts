@@ -87,4 +87,6 @@ export const unusedSchemas: HttpDeps['schemas'] = { checkSchema: refuse };
 
 export const unusedPathways: HttpDeps['pathways'] = { parsePathway: refuse, reviewPathway: refuse };
 
+export const unusedTools: HttpDeps['tools'] = { run: refuse };
+
 export const unusedMcpServers: HttpDeps['mcpServers'] = { refresh: refuse, refreshStale: refuse };

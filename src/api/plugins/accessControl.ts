@@ -102,20 +102,21 @@ export function accessControl(app: App, deps: AccessControlDeps): void {
     return principal.kind === 'admin' ? await operatorAt(access, request, deps.storage.stores) : principal;
   };
 
+  const principalFrom = async (request: FastifyRequest, access: ProtectedAccess): Promise<Principal> => {
+    const credential = access.kind === 'knowledge' ? apiKeyHeader(request) : bearerToken(request);
+    if (credential !== undefined) return await authenticate(request, credential);
+    const sessionId = consoleCookieOf(request);
+    if (sessionId === undefined) throw await rejected(request, missingCredential(access));
+    return await ofSession(request, sessionId, access);
+  };
+
   app.decorate('authenticate', authenticate);
   app.decorateRequest('principal', undefined);
   app.addHook('onRequest', async (request) => {
     const { access } = request.routeOptions.config;
     if (!access || access.kind === 'public') return;
     requireDependencies(deps.dependencies);
-    const credential = access.kind === 'knowledge' ? apiKeyHeader(request) : bearerToken(request);
-    const sessionId = credential === undefined ? consoleCookieOf(request) : undefined;
-    if (credential === undefined && sessionId === undefined)
-      throw await rejected(request, missingCredential(access));
-    const principal =
-      credential === undefined
-        ? await ofSession(request, sessionId ?? '', access)
-        : await authenticate(request, credential);
+    const principal = await principalFrom(request, access);
     const problem = authorize(access, principal, projectIdOf(request));
     if (problem) throw problem.category === 'unauthenticated' ? await rejected(request, problem) : problem;
     request.principal = principal;

@@ -9,6 +9,7 @@ import { testCaseRoutes } from './agent/testCases.ts';
 import { testRunRoutes } from './agent/testRuns.ts';
 import { testSuiteRoutes } from './agent/testSuites.ts';
 import { toolRoutes } from './agent/tools.ts';
+import { toolTrialRoutes } from './agent/toolTrials.ts';
 import { callRoutes } from './calls/calls.ts';
 import { numberRoutes } from './calls/numbers.ts';
 import { outboundCallRoutes } from './calls/outboundCalls.ts';
@@ -50,6 +51,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   pathwayNodeRoutes,
   pathwayEdgeRoutes,
   toolRoutes,
+  toolTrialRoutes,
   mcpServerRoutes,
   testCaseRoutes,
   testSuiteRoutes,

@@ -1,7 +1,9 @@
 import { createApiAuthenticator } from '../../agents/accounts/apiAuthenticator.ts';
+import { createTemplateCache } from '../../agents/pathway/templates.ts';
 import { createHttpMetrics } from '../../api/metrics.ts';
 import type { App, Dependency, HttpSettings } from '../../api/ports.ts';
 import { createServer } from '../../api/server.ts';
+import { createToolRunner } from '../../engine/tools/toolRunner.ts';
 import { RedisEventFeed } from '../../infra/redis/events/eventFeed.ts';
 import { redisEventLog } from '../../infra/redis/events/eventLog.ts';
 import { redisRateLimiter } from '../../infra/redis/limits/rateLimiter.ts';
@@ -52,6 +54,7 @@ export async function buildApi(
     schemas: node.sandbox,
     pathways: node.sandbox,
     mcpServers,
+    tools: createToolRunner({ ...node, mcpServers, templates: createTemplateCache(), schemas: node.sandbox }),
     authenticator,
     revocations,
     consoleSessions: redisConsoleSessions(redis, node.sealer),

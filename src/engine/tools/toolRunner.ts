@@ -25,6 +25,9 @@ export interface ToolOutcome {
   readonly status?: number;
 }
 
+/** The request of an HTTP tool, with its secrets. */
+export type SentRequest = ReturnType<typeof toolRequest>;
+
 export interface ToolRunnerDeps {
   readonly client: Pick<GuardedHttpClient, 'request'>;
   readonly mcpServers: Pick<McpServers, 'call'>;
@@ -42,6 +45,8 @@ export interface ToolCaller {
   /** The session's variables go before a model's arguments of the same name, and after those that a node gives. */
   readonly by: 'model' | 'pathway';
   readonly traceparent?: string | undefined;
+  /** The request of an HTTP tool is about to be sent. */
+  readonly onRequest?: (request: SentRequest) => void;
 }
 
 /** Runs the project's own tools. A failure is an outcome that the model is told; only an abort throws. */
@@ -106,15 +111,16 @@ async function callHttp(
   deps: ToolRunnerDeps,
   tool: HttpTool,
   values: ToolValues,
-  { projectId, signal, traceparent }: Call,
+  { projectId, signal, traceparent, onRequest }: Call,
 ): Promise<ToolOutcome> {
   const request = toolRequest(tool, values, { cache: deps.templates, share: deps.shares.of(projectId) });
+  onRequest?.(request);
   return await send(deps, request, signal, traceparent);
 }
 
 async function send(
   { client }: ToolRunnerDeps,
-  request: ReturnType<typeof toolRequest>,
+  request: SentRequest,
   signal: AbortSignal,
   traceparent: string | undefined,
 ): Promise<ToolOutcome> {

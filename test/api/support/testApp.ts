@@ -23,6 +23,7 @@ import {
   unusedSchemas,
   unusedSpeechPreview,
   unusedTests,
+  unusedTools,
   unusedWebhooks,
 } from '../../support/unusedPorts.ts';
 
@@ -71,6 +72,7 @@ export async function createTestApp(
     pathways: unusedPathways,
     shares: new ComputeShares({ clock }),
     mcpServers: unusedMcpServers,
+    tools: unusedTools,
     clock,
     makeId: uuidV7,
     logger: createLogger('silent'),

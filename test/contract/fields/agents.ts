@@ -302,6 +302,16 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
     },
   },
   {
+    name: 'toolTrial',
+    places: [['/v1/projects/{projectId}/tools/{toolId}/try']],
+    rows: {
+      arguments:
+        'contract/toolFields.integration.test.ts › A tool can be tried with arguments and variables, and shows its request without secrets',
+      variables:
+        'contract/toolFields.integration.test.ts › A tool can be tried with arguments and variables, and shows its request without secrets',
+    },
+  },
+  {
     name: 'tool',
     places: [['/v1/projects/{projectId}/tools'], ['/v1/projects/{projectId}/tools/{toolId}']],
     rows: {

@@ -90,6 +90,14 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
     },
   },
   {
+    name: 'console session',
+    places: [['/console/session']],
+    rows: {
+      token:
+        'api/plugins/accessControl.integration.test.ts › has the rights of its key, and changes something only with the console’s header',
+    },
+  },
+  {
     name: 'API key',
     places: [['/v1/projects/{projectId}/api-keys']],
     rows: {
