@@ -2,6 +2,7 @@ import type { Emitter } from '../base/emitter.ts';
 import type { CallCommand, StreamEnd, StreamTarget, TransferStatus } from './agentStream/streamClient.ts';
 import type { Participation } from './conference/participant.ts';
 import type { MediaQuality } from './mediaQuality.ts';
+import type { MusicSource } from './session/holdMusic.ts';
 import type { CryptoAttribute } from './srtp/cryptoAttribute.ts';
 import type { Latching } from './transport/sourceLatch.ts';
 
@@ -74,6 +75,17 @@ export interface MediaSession {
   join(call: MediaSession): Promise<void>;
   /** Of a session that has joined a call. */
   setParticipation(participation: Participation): Promise<void>;
+  /** Plays music while the agent is silent, in place of what a bridge or the ringback tone would be heard of. */
+  startMusic(source: MusicSource): Promise<void>;
+  stopMusic(): Promise<void>;
+  /**
+   * Records both directions of another session with this one's right channel, although this caller does not hear them,
+   * until the two are bridged or one is closed.
+   *
+   * @param other - Opened with `sameThreadAs` this one.
+   * @throws {CallwayError} `media_not_connected`, `media_elsewhere`.
+   */
+  recordAside(other: MediaSession): Promise<void>;
   /** Records both directions to a file. @throws {CallwayError} `recording_failed`, `recording_running`. */
   startRecording(request: { readonly path: string }): Promise<void>;
   /** Sends digits of `0-9*#A-D` as RFC 4733 events, after those that are still queued. Resolves when all are sent. */

@@ -77,6 +77,9 @@ function fakeSession(callId: string, address: string, rtpPort: number): FakeMedi
     async unbridge() {},
     async join() {},
     async setParticipation() {},
+    async startMusic() {},
+    async stopMusic() {},
+    async recordAside() {},
     async startRecording() {},
     async sendDtmf(text) {
       digits.push(text);

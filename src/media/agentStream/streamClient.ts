@@ -19,13 +19,34 @@ export interface StreamTarget {
 export type CallCommand =
   /** `reason` is set when the agent has failed. */
   | { readonly kind: 'hangup'; readonly reason?: 'error' | undefined }
-  | { readonly kind: 'transfer'; readonly to: string }
+  /**
+   * @property to - The first target.
+   * @property options - As the API names them; checked where the transfer is made.
+   */
+  | {
+      readonly kind: 'transfer';
+      readonly to: string;
+      readonly options?: Readonly<Record<string, unknown>> | undefined;
+    }
+  /** Of a stream that tells a transfer target about the call: it was told, or has answered in words. */
+  | { readonly kind: 'briefing'; readonly outcome: BriefingOutcome }
   | { readonly kind: 'send_dtmf'; readonly digits: string };
 
-/** Progress of a transfer, for the agent. After `failed` the agent has the call again. */
+export type BriefingOutcome = 'told' | 'accepted' | 'refused';
+
+/**
+ * Progress of a transfer, for the agent. While it is `waiting` for long, and once the target has `answered` and is told
+ * about the call, the agent may speak to the caller. After `failed` the agent has the call again.
+ */
 export type TransferStatus =
-  | { readonly status: 'begun'; readonly to: string }
-  | { readonly status: 'failed'; readonly to: string; readonly reason: string };
+  | { readonly status: 'begun' | 'waiting' | 'answered'; readonly to: string }
+  | {
+      readonly status: 'failed';
+      readonly to: string;
+      readonly reason: string;
+      /** `refused`, `busy`, `no_answer` or `failed`. */
+      readonly outcome?: string | undefined;
+    };
 
 /** Both directions of a stream at one tick of the media clock. */
 export interface PlayoutPosition {

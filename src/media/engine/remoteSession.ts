@@ -5,6 +5,7 @@ import type { Participation } from '../conference/participant.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport, MediaSession } from '../mediaSession.ts';
 import { inspectRecording } from '../recording/recordingFile.ts';
+import type { MusicSource } from '../session/holdMusic.ts';
 import type { MediaThread } from './mediaThread.ts';
 import type { MediaThreadEvent, ThreadRequestName, ThreadRequests } from './threadMessages.ts';
 
@@ -78,6 +79,18 @@ export class RemoteSession implements MediaSession {
 
   setParticipation(participation: Participation): Promise<void> {
     return this.#request('setParticipation', participation);
+  }
+
+  startMusic(source: MusicSource): Promise<void> {
+    return this.#request('startMusic', source);
+  }
+
+  stopMusic(): Promise<void> {
+    return this.#request('stopMusic', undefined);
+  }
+
+  async recordAside(other: MediaSession): Promise<void> {
+    await this.#request('recordAside', numberOf(other));
   }
 
   async startRecording({ path }: { readonly path: string }): Promise<void> {

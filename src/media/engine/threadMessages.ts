@@ -5,6 +5,7 @@ import type { Participation } from '../conference/participant.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport } from '../mediaSession.ts';
 import type { CallAudioOptions } from '../session/callAudio.ts';
+import type { MusicSource } from '../session/holdMusic.ts';
 
 /** A media thread's worker data. */
 export interface MediaThreadData {
@@ -25,6 +26,9 @@ export interface ThreadRequests {
   readonly unbridge: [undefined, undefined];
   readonly join: [call: number, undefined];
   readonly setParticipation: [Participation, undefined];
+  readonly startMusic: [MusicSource, undefined];
+  readonly stopMusic: [undefined, undefined];
+  readonly recordAside: [otherSession: number, undefined];
   readonly startRecording: [path: string, undefined];
   readonly sendDtmf: [digits: string, undefined];
   readonly receiveDtmf: [DtmfDigit, undefined];

@@ -97,6 +97,12 @@ export class ThreadServer {
         return audio.join(this.#otherSession(request.argument));
       case 'setParticipation':
         return audio.setParticipation(request.argument);
+      case 'startMusic':
+        return audio.startMusic(request.argument);
+      case 'stopMusic':
+        return audio.stopMusic();
+      case 'recordAside':
+        return audio.recordAside(this.#otherSession(request.argument));
       case 'startRecording':
         return audio.startRecording(request.argument);
       case 'sendDtmf':

@@ -15,6 +15,7 @@ import type { PacketIo } from '../transport/packetIo.ts';
 import type { SocketPair } from '../transport/rtpTransport.ts';
 import type { Latching } from '../transport/sourceLatch.ts';
 import { type BridgedCall, type BridgePeer, bridgeCalls } from './callBridge.ts';
+import { HoldMusic, type MusicSource } from './holdMusic.ts';
 import { Ringback } from './ringback.ts';
 import { RtpSession } from './rtpSession.ts';
 
@@ -67,8 +68,9 @@ export async function openCallAudio(deps: CallAudioDeps, options: CallAudioOptio
  *   SRTP,          DTMF, decoder)  └─▶ recorder, left
  *   RTCP)       ◀─ sender ◀────────┬── agent stream ◀─ WebSocket
  *                 (DTMF, encoder)  │   (playout queue)
+ *                                  ├── hold music, or else
  *                                  ├── bridge peer, while the agent is silent
- *                                  └─▶ recorder, right
+ *                                  └─▶ recorder, right, with the parties that the caller does not hear
  * ```
  *
  * With participants, the agent and the peer hear them beside the caller, and the caller beside the agent.
@@ -81,9 +83,17 @@ export class CallAudio {
   #peer: BridgePeer | undefined;
   /** Of a call with participants. */
   #conference: Conference | undefined;
+  #music: HoldMusic | undefined;
+  /** Parties that are recorded here and not heard. */
+  readonly #aside = new Map<CallAudio, BridgePeer>();
+  /** Where this party is recorded without being heard. */
+  #recordedAt: { readonly audio: CallAudio; readonly peer: BridgePeer } | undefined;
   /** This tick's frames, at the codec's rate. */
   #callerFrame: Int16Array = new Int16Array(0);
   #agentFrame: Int16Array = new Int16Array(0);
+  #mixFrame: Int16Array = new Int16Array(0);
+  /** Whether the agent's frame is hold music. */
+  #isMusic = false;
   #dtmfSource: 'rtp' | 'signalling' | undefined;
   #hasAgentSpoken = false;
   #closed: Promise<MediaReport> | undefined;
@@ -149,6 +159,7 @@ export class CallAudio {
   /** @param other - On the same thread. @throws {CallwayError} `media_not_connected` unless both calls are connected. */
   bridge(other: CallAudio): void {
     const [peer, otherPeer] = bridgeCalls(this.#bridged, other.#bridged);
+    other.#endAside();
     this.#setPeer(peer);
     other.#setPeer(otherPeer);
   }
@@ -167,6 +178,23 @@ export class CallAudio {
 
   setParticipation(participation: Participation): void {
     if (this.#peer instanceof Participant) this.#peer.participation = participation;
+  }
+
+  /** @throws {CallwayError} `media_not_connected`. */
+  startMusic(source: MusicSource): void {
+    this.#music = new HoldMusic(source, this.#requireConnected().sampleRateHz);
+  }
+
+  stopMusic(): void {
+    this.#music = undefined;
+  }
+
+  /** @param other - On the same thread. @throws {CallwayError} `media_not_connected` unless both calls are connected. */
+  recordAside(other: CallAudio): void {
+    const [own, peer] = bridgeCalls(this.#unheard, other.#unheard);
+    other.#endAside();
+    other.#recordedAt = { audio: this, peer };
+    this.#aside.set(other, own);
   }
 
   /** @throws {CallwayError} `recording_failed`, `recording_running`, `media_not_connected`. */
@@ -206,7 +234,8 @@ export class CallAudio {
     this.#peer?.send(heard);
     this.#sendFrame();
     this.#agent.sendAnswers(receiver.buffer.delayMs);
-    this.#recorder.write(this.#callerFrame, this.#agentFrame);
+    this.#recordedAt?.peer.send(this.#mixed(this.#callerFrame, this.#agentFrame));
+    this.#recorder.write(this.#callerFrame, this.#recordedFrame());
     this.#rtp.endTick(deadlineMs + lateMs, deadlineMs);
   }
 
@@ -219,8 +248,9 @@ export class CallAudio {
   /** The agent's audio is pulled only when it is sent, so that its played position is true. */
   #sendFrame(): void {
     this.#agentFrame.fill(0);
+    this.#isMusic = false;
     const takesAudio = this.#rtp.startPacket();
-    const hasSpeech = takesAudio && this.#pullSpeech();
+    const hasSpeech = takesAudio && (this.#agent.pullAgent(this.#agentFrame) || this.#pullPeer());
     this.#conference?.mix(this.#agentFrame);
     if (takesAudio) this.#rtp.transceiver.sender.sendAudio(this.#agentFrame);
     if (!hasSpeech || this.#hasAgentSpoken) return;
@@ -228,8 +258,27 @@ export class CallAudio {
     this.#emit('firstAgentAudio', { atMs: this.#rtp.nowMs });
   }
 
-  #pullSpeech(): boolean {
-    return this.#agent.pullAgent(this.#agentFrame) || this.#peer?.pull(this.#agentFrame) === true;
+  #pullPeer(): boolean {
+    this.#isMusic = this.#music !== undefined;
+    this.#music?.pull(this.#agentFrame);
+    return !this.#isMusic && this.#peer?.pull(this.#agentFrame) === true;
+  }
+
+  /** What the caller hears, and the parties that it does not hear in place of its music. */
+  #recordedFrame(): Int16Array {
+    if (this.#aside.size === 0) return this.#agentFrame;
+    if (this.#isMusic && !this.#conference) this.#agentFrame.fill(0);
+    for (const peer of this.#aside.values()) {
+      if (peer.pull(this.#mixFrame)) this.#mixed(this.#agentFrame, this.#mixFrame, this.#agentFrame);
+    }
+    return this.#agentFrame;
+  }
+
+  #mixed(one: Int16Array, other: Int16Array, into = this.#mixFrame): Int16Array {
+    for (let n = 0; n < into.length; n++) {
+      into[n] = Math.max(-32_768, Math.min(32_767, (one[n] ?? 0) + (other[n] ?? 0)));
+    }
+    return into;
   }
 
   /** The thread stood still: the peer has lost that time, and everything that counts samples gets silence for it. */
@@ -243,15 +292,30 @@ export class CallAudio {
   #changeRate(sampleRateHz: SampleRateHz): void {
     this.#callerFrame = new Int16Array(frameLength(sampleRateHz));
     this.#agentFrame = new Int16Array(frameLength(sampleRateHz));
+    this.#mixFrame = new Int16Array(frameLength(sampleRateHz));
     this.#recorder.changeRate(sampleRateHz);
     this.#peer?.changeRate(sampleRateHz);
     this.#conference?.changeRate(sampleRateHz);
+    this.#music?.changeRate(sampleRateHz);
+    this.#recordedAt?.peer.changeRate(sampleRateHz);
+    for (const peer of this.#aside.values()) peer.changeRate(sampleRateHz);
     this.#agent.changeRate(sampleRateHz);
   }
 
   get #bridged(): BridgedCall {
     const { sampleRateHz } = this.#requireConnected();
     return { sampleRateHz, onDtmf: (digit) => this.#rtp.transceiver.sender.forwardDigit(digit) };
+  }
+
+  get #unheard(): BridgedCall {
+    return { ...this.#bridged, onDtmf: () => undefined };
+  }
+
+  #endAside(): void {
+    const { audio, peer } = this.#recordedAt ?? {};
+    if (audio) audio.#aside.delete(this);
+    peer?.close();
+    this.#recordedAt = undefined;
   }
 
   #setPeer(peer: BridgePeer | undefined): void {
@@ -271,6 +335,7 @@ export class CallAudio {
   async #close(): Promise<MediaReport> {
     if (this.#rtp.isConnected) this.#rtp.transceiver.sender.interruptDigits('the call has ended');
     this.#setPeer(undefined);
+    this.#endAside();
     await this.#agent.close();
     const recording = await this.#recorder.close();
     const report = await this.#rtp.close();
