@@ -24,8 +24,9 @@ export const quotas = z
       'Versions of the pathway that are kept; the oldest are removed, but none that is published or in use.',
     ).min(1),
     documents: quota('Documents in knowledgebases.'),
+    mediaFiles: quota('Audio files for callers who wait.'),
     storedBytes: quota(
-      'Bytes of these documents and of recordings. A recording beyond it is not kept: its status is failed.',
+      'Bytes of these documents and files, and of recordings. A recording beyond it is not kept: its status is failed.',
       MOST_BYTES,
     ),
     sessionsPerDay: quota('New sessions a day, by chat and phone.'),
@@ -50,6 +51,7 @@ export const DEFAULT_QUOTAS: Quotas = {
   numbers: 1000,
   pathwayVersions: 100,
   documents: 10_000,
+  mediaFiles: 100,
   // Some 900 hours of recordings.
   storedBytes: 100 * GIBIBYTE,
   sessionsPerDay: 100_000,

@@ -85,7 +85,11 @@ export function nodeTemplates(node: PathwayNode): TemplateInNode[] {
   const found: TemplateInNode[] = [{ path: ['data', 'prompt'], template: node.data.prompt }];
   if (node.type === 'tool') collectStrings(node.data.arguments, ['data', 'arguments'], found);
   if (node.type === 'knowledge') collectStrings(node.data.query, ['data', 'query'], found);
-  if (node.type === 'transfer') collectStrings(node.data.to, ['data', 'to'], found);
+  if (node.type === 'transfer') {
+    collectStrings(node.data.to, ['data', 'to'], found);
+    collectStrings(node.data.targets, ['data', 'targets'], found);
+    collectStrings(node.data.announce, ['data', 'announce'], found);
+  }
   return found;
 }
 

@@ -3,6 +3,7 @@ import { templateNames } from '../../agents/pathway/namedVariables.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { currentSpeech, switchedLanguage } from '../../agents/speech/language.ts';
+import { pickTransferOptions, targetsOf } from '../../agents/transferOptions.ts';
 import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
@@ -16,7 +17,7 @@ import { sayFiller } from '../turn/filler.ts';
 import type { TurnDone, TurnInput } from '../turn/turn.ts';
 import { currentNode, emit, executionMode, isSpoken, say, type TurnContext } from '../turn/turnContext.ts';
 import { dueBefore, missingVariables, stillToAsk } from './requiredVariables.ts';
-import { triggerOf } from './selectEdge.ts';
+import { edgeOfEvent, failedTransfer, triggerOf } from './selectEdge.ts';
 import { advanceTurn, initialTurn } from './turnMachine.ts';
 import {
   MOVE_STYLES,
@@ -29,7 +30,11 @@ import {
 /** Inputs after which a spoken turn without words has failed; after others the channel may stay silent. */
 const NEEDS_ANSWER: ReadonlySet<TurnInput['kind']> = new Set(['begin', 'user_message', 'dtmf']);
 /** Inputs that the pathway does not answer. */
-const RECORDED_ONLY: ReadonlySet<TurnInput['kind']> = new Set(['channel_error', 'unanswered_message']);
+const RECORDED_ONLY: ReadonlySet<TurnInput['kind']> = new Set([
+  'channel_error',
+  'unanswered_message',
+  'transfer_update',
+]);
 /** Code of the error in the history where a model does not select an edge. */
 const ROUTE_FAILED = 'route_failed';
 /** A verdict is about ten tokens: it comes this soon after the answer's first one, or is not waited for. */
@@ -305,16 +310,28 @@ async function sayPrompt(turn: TurnContext, node: PathwayNode): Promise<Outcome>
 
 async function transfer(turn: TurnContext, node: PathwayNode): Promise<Outcome> {
   if (node.type !== 'transfer') return {};
-  const to = turn.render(node.data.to);
+  const { transferTargets } = turn.release.agent;
+  const targets = (targetsOf(node.data) ?? []).map((template) => ({ template, to: turn.render(template) }));
   // A variable may hold what the model put there.
-  const isFixed = to === node.data.to;
-  if (!isFixed && !isTransferTargetAllowed(turn.release.agent.transferTargets, to)) {
-    const message = `${to} is none of the agent's transferTargets`;
+  const refused = targets.find(
+    ({ template, to }) => to !== template && !isTransferTargetAllowed(transferTargets, to),
+  );
+  if (refused) {
+    const message = `${refused.to} is none of the agent's transferTargets`;
     turn.journal.event('error', { code: 'transfer_target_not_allowed', message, nodeId: node.id });
-    return { speech: 'missing' };
+    const failure = failedTransfer();
+    if (!edgeOfEvent(turn.graph, node, failure)) return { speech: 'missing' };
+    const { ok, tool, transfer: outcome } = failure;
+    return { event: { type: 'tool_ran', ok, tool, transfer: outcome } };
   }
-  turn.journal.event('transfer', { to, nodeId: node.id });
-  await emit(turn, { type: 'action', action: { kind: 'transfer', to } });
+  const [to = '', ...others] = targets.map((target) => target.to);
+  const options = {
+    ...pickTransferOptions(node.data),
+    ...(others.length > 0 ? { targets: [to, ...others] } : {}),
+  };
+  turn.journal.event('transfer', { status: 'requested', to, nodeId: node.id, ...options });
+  const isPlain = Object.keys(options).length === 0;
+  await emit(turn, { type: 'action', action: { kind: 'transfer', to, ...(isPlain ? {} : { options }) } });
   return { speech: 'not_required' };
 }
 

@@ -3,6 +3,7 @@ import { type PathwayGraph, silenceMsOf, waitsForCaller } from '../../agents/pat
 import { isEventCondition, isExpression, type PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
+import type { TransferOutcome } from '../../agents/transferOptions.ts';
 import type { ComputeShare } from '../../base/computeShares.ts';
 import { TRANSFER_TOOL, type TurnInput } from '../turn/turn.ts';
 
@@ -15,7 +16,13 @@ export type TurnTrigger =
   | { readonly kind: 'voicemail' }
   | { readonly kind: 'failure' }
   | { readonly kind: 'passed' }
-  | { readonly kind: 'tool_result'; readonly ok: boolean; readonly tool: string }
+  /** @property transfer - How a transfer ended that did not join its parties. */
+  | {
+      readonly kind: 'tool_result';
+      readonly ok: boolean;
+      readonly tool: string;
+      readonly transfer?: TransferOutcome;
+    }
   /** Results of tools that the client ran for the model. */
   | { readonly kind: 'client_tools'; readonly tools: readonly string[] };
 
@@ -30,12 +37,17 @@ export function triggerOf(input: TurnInput): TurnTrigger | 'begin' {
       return { kind: 'user_message', ...(input.isScreening ? { isScreening: true } : {}) };
     case 'channel_error':
     case 'unanswered_message':
+    case 'transfer_update':
       return { kind: 'passed' };
     case 'transfer_failed':
-      return { kind: 'tool_result', ok: false, tool: TRANSFER_TOOL };
+      return failedTransfer(input.outcome);
     default:
       return input;
   }
+}
+
+export function failedTransfer(transfer: TransferOutcome = 'failed') {
+  return { kind: 'tool_result', ok: false, tool: TRANSFER_TOOL, transfer } as const;
 }
 
 /** The edge out of a node, as far as it can be selected without a model. */
@@ -175,6 +187,12 @@ function hasHappened({ data }: PathwayEdge, node: PathwayNode, trigger: TurnTrig
         trigger.kind === 'tool_result' &&
         (condition.ok ?? trigger.ok) === trigger.ok &&
         (condition.tool ?? trigger.tool) === trigger.tool
+      );
+    case 'transfer':
+      return (
+        trigger.kind === 'tool_result' &&
+        trigger.transfer !== undefined &&
+        (condition.outcome ?? trigger.transfer) === trigger.transfer
       );
     case 'voicemail':
       return trigger.kind === 'voicemail';

@@ -55,7 +55,8 @@ export function advanceTurn(
     case 'spoke':
       return afterSpeaking(state, event, context);
     case 'tool_ran': {
-      const trigger: TurnTrigger = { kind: 'tool_result', ok: event.ok, tool: event.tool };
+      const { ok, tool, transfer } = event;
+      const trigger: TurnTrigger = { kind: 'tool_result', ok, tool, ...(transfer ? { transfer } : {}) };
       const hasAnswered = state.hasAnswered || event.saidAnything === true;
       return route({ ...state, trigger, hasAnswered, hasSpoken: true, held: null }, context);
     }

@@ -3,6 +3,7 @@ import type { PathwayGraph } from '../../agents/pathway/graph.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
+import type { TransferOutcome } from '../../agents/transferOptions.ts';
 import type { ComputeShare } from '../../base/computeShares.ts';
 import type { PendingRoute } from '../session/session.ts';
 import type { VariableConfig } from './requiredVariables.ts';
@@ -59,6 +60,7 @@ export type TurnMachineEvent =
       readonly type: 'tool_ran';
       readonly ok: boolean;
       readonly tool: string;
+      readonly transfer?: TransferOutcome;
       readonly saidAnything?: boolean;
     }
   /** A tool that the model called ended the conversation, or is for the client to run. */

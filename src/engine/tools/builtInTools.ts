@@ -1,5 +1,12 @@
 import { z } from 'zod';
 
+import {
+  TRANSFER_MODES,
+  type TransferRequest,
+  targetsOf,
+  transferObjections,
+  transferRequest,
+} from '../../agents/transferOptions.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 import type { CallbackArguments } from './scheduleCallback.ts';
 import { parseArguments } from './toolRunner.ts';
@@ -10,7 +17,8 @@ const MAX_REASON_LENGTH = 500;
 /** A parsed call of a built-in tool. */
 export type BuiltInCall =
   | { readonly kind: 'end_call' }
-  | { readonly kind: 'transfer'; readonly to: string }
+  /** @property to - The first target. */
+  | { readonly kind: 'transfer'; readonly to: string; readonly options?: TransferRequest }
   | { readonly kind: 'send_dtmf'; readonly digits: string }
   | { readonly kind: 'query_knowledgebase'; readonly query: string }
   | { readonly kind: 'set_variable'; readonly name: string; readonly value: unknown }
@@ -38,7 +46,35 @@ export const BUILT_IN_DEFINITIONS: Readonly<Record<string, ToolDefinition>> = {
   transfer_call: {
     name: 'transfer_call',
     description: 'Connects the person to someone else.',
-    parameters: objectOf({ to: { ...text, description: 'Phone number or SIP address.' } }),
+    parameters: {
+      ...objectOf({
+        to: { ...text, description: 'Phone number or SIP address.' },
+        targets: {
+          type: 'array',
+          items: text,
+          description: 'In place of to: several, called in order, or at once by strategy.',
+        },
+        mode: {
+          ...text,
+          enum: TRANSFER_MODES,
+          description: 'blind (default) connects at once; warm tells them first who is calling and why.',
+        },
+        announce: { ...text, description: 'For warm: what they are told. Default: a summary.' },
+        acceptBy: { ...text, enum: ['answer', 'digit', 'speech'], description: 'For warm.' },
+        acceptDigit: { ...text, description: 'For warm with digit. Default: 1.' },
+        timeoutSeconds: { type: 'integer', description: 'For each of them. Default: 30.' },
+        strategy: { ...text, enum: ['sequential', 'simultaneous'] },
+        holdMusic: {
+          description: 'default, none, or a file of the project.',
+          anyOf: [
+            { ...text, enum: ['default', 'none'] },
+            { type: 'object', properties: { mediaId: text }, required: ['mediaId'] },
+          ],
+        },
+        afterJoin: { ...text, enum: ['leave', 'listen'], description: 'leave (default), or take notes.' },
+      }),
+      required: [],
+    },
   },
   send_dtmf: {
     name: 'send_dtmf',
@@ -71,7 +107,7 @@ export const BUILT_IN_DEFINITIONS: Readonly<Record<string, ToolDefinition>> = {
 };
 
 const schemas = {
-  transfer_call: z.object({ to: z.string().min(1).max(256) }),
+  transfer_call: z.object({ ...transferRequest.shape, to: z.string().min(1).max(256).optional() }),
   send_dtmf: z.object({
     digits: z
       .string()
@@ -94,7 +130,7 @@ export function readBuiltInCall(name: string, argumentsText: string): BuiltInCal
     case 'end_call':
       return { kind: 'end_call' };
     case 'transfer_call':
-      return read(schemas.transfer_call, args, ({ to }) => ({ kind: 'transfer', to }));
+      return read(schemas.transfer_call, args, readTransfer);
     case 'send_dtmf':
       return read(schemas.send_dtmf, args, ({ digits }) => ({ kind: 'send_dtmf', digits }));
     case 'query_knowledgebase':
@@ -114,6 +150,16 @@ export function readBuiltInCall(name: string, argumentsText: string): BuiltInCal
     default:
       return { kind: 'refused', reason: `There is no tool named ${name}` };
   }
+}
+
+function readTransfer({ to, targets, ...options }: z.output<typeof schemas.transfer_call>): BuiltInCall {
+  const [first, ...others] = targetsOf({ to, targets }) ?? [];
+  if (first === undefined) return { kind: 'refused', reason: 'Give either to or targets' };
+  const [objection] = transferObjections(options);
+  if (objection) return { kind: 'refused', reason: objection.message };
+  const request = { ...options, ...(others.length > 0 ? { targets: [first, ...others] } : {}) };
+  const isPlain = Object.keys(request).length === 0;
+  return { kind: 'transfer', to: first, ...(isPlain ? {} : { options: request }) };
 }
 
 function read<Args>(schema: z.ZodType<Args>, value: unknown, make: (args: Args) => BuiltInCall): BuiltInCall {

@@ -5,6 +5,7 @@ import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import { isMcpTool, type Tool } from '../../agents/tool.ts';
+import type { TransferOutcome } from '../../agents/transferOptions.ts';
 import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
@@ -14,7 +15,7 @@ import { questionsFor } from '../prompt/prompts.ts';
 import { toChoice } from '../prompt/questions.ts';
 import { moveTool } from '../prompt/structuredOutput.ts';
 import { withFiller } from '../turn/filler.ts';
-import type { TurnAction } from '../turn/turn.ts';
+import { TRANSFER_TOOL, type TurnAction } from '../turn/turn.ts';
 import { emit, type TurnContext } from '../turn/turnContext.ts';
 import { withSchemaTypes } from './argumentTypes.ts';
 import { BUILT_IN_DEFINITIONS, readBuiltInCall } from './builtInTools.ts';
@@ -30,6 +31,8 @@ export interface ToolResultOf {
   readonly ok: boolean;
   /** Id of the project's tool, or name of a built-in one. */
   readonly tool: string;
+  /** Of a transfer that was refused at once. */
+  readonly transfer?: TransferOutcome;
 }
 
 export interface ToolCallsOutcome {
@@ -147,7 +150,7 @@ export async function runToolOfNode(
   if (tool) await turn.request.delivery?.commitment?.promise;
   const name = tool?.name ?? id;
   const given = node.type === 'tool' ? (node.data.arguments ?? {}) : {};
-  const rendered = renderDeep(given, journal.variables, turn.renderOptions);
+  const rendered = renderArguments(turn, id, given);
   const args = JSON.stringify(tool ? withSchemaTypes(rendered as Variables, tool.parameters) : rendered);
   journal.event('tool_called', { name, arguments: args, by: 'pathway' });
   const running = tool
@@ -157,7 +160,20 @@ export async function runToolOfNode(
   recordToolResult(turn, name, outcome, tool);
   if (outcome.ok && outcome.value !== undefined) journal.setVariable(name, outcome.value, 'tool');
   if (action) await emit(turn, { type: 'action', action });
-  return { ok: outcome.ok, tool: id, halt };
+  const isFailedTransfer = id === TRANSFER_TOOL && !outcome.ok;
+  return { ok: outcome.ok, tool: id, halt, ...(isFailedTransfer ? { transfer: 'failed' } : {}) };
+}
+
+/** The announcement of a transfer is rendered when it is said. */
+function renderArguments(
+  { journal, renderOptions }: TurnContext,
+  tool: string,
+  { announce, ...given }: Readonly<Record<string, unknown>>,
+): unknown {
+  if (announce === undefined) return renderDeep(given, journal.variables, renderOptions);
+  if (tool === TRANSFER_TOOL)
+    return { ...(renderDeep(given, journal.variables, renderOptions) as object), announce };
+  return renderDeep({ ...given, announce }, journal.variables, renderOptions);
 }
 
 /** Notes the result, and sets the variables that the tool maps it to; what the answer does not have stays as it is. */
@@ -216,12 +232,15 @@ async function runBuiltIn(
       if (missing === undefined) return { ...done('The conversation ends now.'), halt: 'ended' };
       return { outcome: { ok: false, text: `Not yet. First ask the person for: ${missing}` } };
     }
-    case 'transfer':
-      if (!isTransferTargetAllowed(turn.release.agent.transferTargets, read.to)) {
-        return { outcome: { ok: false, text: refusedTarget(turn.release.agent.transferTargets) } };
+    case 'transfer': {
+      const { transferTargets } = turn.release.agent;
+      const targets = read.options?.targets ?? [read.to];
+      if (!targets.every((to) => isTransferTargetAllowed(transferTargets, to))) {
+        return { outcome: { ok: false, text: refusedTarget(transferTargets) } };
       }
-      turn.journal.event('transfer', { to: read.to });
+      turn.journal.event('transfer', { status: 'requested', to: read.to, ...read.options });
       return { ...done('Connecting.'), halt: 'transferred', action: read };
+    }
     case 'send_dtmf':
       return { ...done('Pressed.'), action: read };
     case 'set_variable':

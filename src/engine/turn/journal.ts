@@ -125,10 +125,10 @@ export class Journal {
         }
         return;
       case 'transfer_failed': {
-        const { to, reason } = input;
-        this.event('tool_result', { name: TRANSFER_TOOL, ok: false, result: reason, to });
+        const { to, outcome = 'failed', reason } = input;
+        this.event('tool_result', { name: TRANSFER_TOOL, ok: false, result: reason, to, outcome });
         // Without it the model assumes that the customer is gone.
-        const content = `[The transfer to ${to} failed (${reason}); the customer is back.]`;
+        const content = `[The transfer to ${to} ended as ${outcome} (${reason}); the customer is back.]`;
         this.add({ role: 'user', content, internal: true });
         return;
       }
@@ -137,6 +137,7 @@ export class Journal {
         return;
       case 'begin':
       case 'failure':
+      case 'transfer_update':
         return;
     }
   }

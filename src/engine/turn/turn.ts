@@ -1,3 +1,4 @@
+import type { TransferOutcome, TransferRequest } from '../../agents/transferOptions.ts';
 import type { ResponseFormat } from '../../providers/ports/chatModel.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 import type { FunctionCall, MessageSpeech } from '../session/session.ts';
@@ -28,7 +29,14 @@ export type TurnInput =
   /** The model failed in the turn before: takes the pathway's fallback without a model. */
   | { readonly kind: 'failure' }
   /** A transfer failed, and the customer is back. */
-  | { readonly kind: 'transfer_failed'; readonly to: string; readonly reason: string }
+  | {
+      readonly kind: 'transfer_failed';
+      readonly to: string;
+      readonly outcome?: TransferOutcome;
+      readonly reason: string;
+    }
+  /** The customer waits for a transfer: the channel says how far it is. */
+  | { readonly kind: 'transfer_update'; readonly progress: 'waiting' | 'answered' }
   /** The channel says something itself; the history records why. */
   | { readonly kind: 'channel_error'; readonly code: string; readonly message: string }
   /** The customer has left: records their last words without an answer. May be empty where `history` has them. */
@@ -99,7 +107,8 @@ export type TurnOutput =
 
 /** What the channel does beside speaking. */
 export type TurnAction =
-  | { readonly kind: 'transfer'; readonly to: string }
+  /** @property to - The first target. */
+  | { readonly kind: 'transfer'; readonly to: string; readonly options?: TransferRequest }
   | { readonly kind: 'send_dtmf'; readonly digits: string };
 
 export interface TurnDone {

@@ -22,6 +22,7 @@ export type ProblemCode =
   | 'silence_behind_shorter'
   | 'must_hear_line_cut'
   | 'transfer_without_failure_edge'
+  | 'transfer_option_unused'
   | 'wrong_arguments'
   | 'vanished_tool'
   | 'unknown_variable'

@@ -1,4 +1,10 @@
 import { jsonPointer } from '../../../base/validation.ts';
+import {
+  TRANSFER_OUTCOMES,
+  type TransferOutcome,
+  transferFields,
+  unusedOptions,
+} from '../../transferOptions.ts';
 import type { PathwayGraph } from '../graph.ts';
 import { isEventCondition, type PathwayEdge } from '../schema/edgeSchema.ts';
 import type { PathwayNode } from '../schema/nodeSchema.ts';
@@ -9,10 +15,10 @@ import type { Problem } from './problem.ts';
 
 type BuiltInTool = (typeof BUILT_IN_TOOLS)[number];
 
-/** The arguments that a built-in tool needs. */
-const ARGUMENTS: Readonly<Record<BuiltInTool, readonly string[]>> = {
+/** The arguments that a built-in tool needs; of a list, one. */
+const ARGUMENTS: Readonly<Record<BuiltInTool, readonly (string | readonly string[])[]>> = {
   end_call: [],
-  transfer_call: ['to'],
+  transfer_call: [['to', 'targets']],
   send_dtmf: ['digits'],
   query_knowledgebase: ['query'],
   set_variable: ['name', 'value'],
@@ -20,13 +26,15 @@ const ARGUMENTS: Readonly<Record<BuiltInTool, readonly string[]>> = {
 };
 
 const OPTIONAL_ARGUMENTS: Partial<Record<BuiltInTool, readonly string[]>> = {
+  transfer_call: Object.keys(transferFields),
   schedule_callback: ['reason'],
 };
 
-/** Finds transfers without an edge for their failure, and tool nodes whose built-in tool cannot run as it is given. */
+/** Finds transfers without an edge for their failure or with options that have no effect, and tool nodes whose built-in tool cannot run as it is given. */
 export function findToolProblems(graph: PathwayGraph): DeadEndProblem[] {
   return graph.nodes.flatMap((node) => [
     ...unhandledTransfer(node, graph.leaving(node.id)),
+    ...optionsWithoutEffect(node),
     ...wrongArguments(node),
   ]);
 }
@@ -35,8 +43,11 @@ function unhandledTransfer(node: PathwayNode, edges: readonly PathwayEdge[]): De
   const transfers =
     node.type === 'transfer' || (node.type === 'tool' && node.data.tools[0] === 'transfer_call');
   if (!transfers || edges.some(followsFailure)) return [];
+  const missing = TRANSFER_OUTCOMES.filter((outcome) => !edges.some((edge) => followsOutcome(edge, outcome)));
+  if (missing.length === 0) return [];
   const name = JSON.stringify(node.data.title);
-  const message = `${name} has no edge for a transfer that fails, after which the caller is back and the conversation stays there; add an edge with the condition {"event": "tool_result", "ok": false}`;
+  const which = missing.length === TRANSFER_OUTCOMES.length ? 'fails' : `ends as ${missing.join(' or ')}`;
+  const message = `${name} has no edge for a transfer that ${which}, after which the caller is back and the conversation stays there; add an edge with the condition {"event": "transfer"}`;
   return [{ node, severity: 'warning', code: 'transfer_without_failure_edge', message }];
 }
 
@@ -45,17 +56,33 @@ function followsFailure({ data: { condition } }: PathwayEdge): boolean {
   return isEventCondition(condition) && condition.event === 'tool_result' && condition.ok !== true;
 }
 
+function followsOutcome({ data: { condition } }: PathwayEdge, outcome: TransferOutcome): boolean {
+  if (!isEventCondition(condition) || condition.event !== 'transfer') return false;
+  return condition.outcome === undefined || condition.outcome === outcome;
+}
+
+function optionsWithoutEffect(node: PathwayNode): DeadEndProblem[] {
+  if (node.type !== 'transfer') return [];
+  const name = JSON.stringify(node.data.title);
+  return unusedOptions(node.data).map(({ message }) => ({
+    node,
+    severity: 'warning',
+    code: 'transfer_option_unused',
+    message: `${name}: ${message}`,
+  }));
+}
+
 function wrongArguments(node: PathwayNode): DeadEndProblem[] {
   if (node.type !== 'tool') return [];
   const tool = BUILT_IN_TOOLS.find((name) => name === node.data.tools[0]);
   if (!tool) return [];
   const given = Object.keys(node.data.arguments ?? {});
-  const missing = ARGUMENTS[tool].filter((name) => !given.includes(name));
-  const known = [...ARGUMENTS[tool], ...(OPTIONAL_ARGUMENTS[tool] ?? [])];
-  const unknown = given.filter((name) => !known.includes(name));
-  if (missing.length === 0 && unknown.length === 0) return [];
+  const required = ARGUMENTS[tool].map((one) => [one].flat());
+  const known = [...required.flat(), ...(OPTIONAL_ARGUMENTS[tool] ?? [])];
+  const isComplete = required.every((names) => names.some((name) => given.includes(name)));
+  if (isComplete && given.every((name) => known.includes(name))) return [];
   const name = JSON.stringify(node.data.title);
-  const needed = ARGUMENTS[tool].join(' and ') || 'no arguments';
+  const needed = required.map((names) => names.join(' or ')).join(' and ') || 'no arguments';
   const message = `${name} runs ${tool}, which takes ${needed}; correct its arguments`;
   return [{ node, severity: 'warning', code: 'wrong_arguments', message }];
 }

@@ -1,5 +1,6 @@
 import { jsonPointer } from '../../../base/validation.ts';
 import type { AgentConfig } from '../../agentConfig.ts';
+import { ANNOUNCE_VARIABLES } from '../../transferOptions.ts';
 import { expressionVariables } from '../expressions.ts';
 import { canUseTools, nodeTemplates, type PathwayGraph, waitsForCaller } from '../graph.ts';
 import { isNamedAt, namesIn } from '../namedVariables.ts';
@@ -10,6 +11,7 @@ import type { Problem } from './problem.ts';
 
 /** Variables of every session. */
 const SESSION_VARIABLES = ['call', 'channel', 'language'];
+const ANNOUNCED: ReadonlySet<string> = new Set(ANNOUNCE_VARIABLES);
 
 /**
  * Finds variables that templates and conditions read and nothing sets. None are found where the model may set any.
@@ -37,7 +39,10 @@ export function findUnknownVariables(
       );
   const inNodes = pathway.nodes.flatMap((node, index) =>
     nodeTemplates(node).flatMap(({ path, template }) =>
-      unknown(namesIn(template), ['nodes', index, ...path]),
+      unknown(
+        namesIn(template).filter((name) => !(path.at(-1) === 'announce' && ANNOUNCED.has(name))),
+        ['nodes', index, ...path],
+      ),
     ),
   );
   const inEdges = pathway.edges.flatMap((edge, index) => {

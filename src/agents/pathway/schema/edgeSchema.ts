@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TRANSFER_OUTCOMES } from '../../transferOptions.ts';
 import { idSchema, refuseUnstorable, text } from './fields.ts';
 
 const MAX_LABEL_CHARACTERS = 200;
@@ -53,10 +54,20 @@ export const eventConditionSchema = z
     }),
     z.strictObject({ event: z.literal('voicemail') }),
     z.strictObject({ event: z.literal('screening') }),
+    z.strictObject({
+      event: z.literal('transfer'),
+      outcome: z
+        .enum(TRANSFER_OUTCOMES)
+        .optional()
+        .meta({
+          description: 'How a transfer ended that did not join its parties; default: any of them.',
+          examples: ['busy'],
+        }),
+    }),
   ])
   .meta({
     description:
-      'The event that takes the edge: DTMF digits, silence, a tool result, an answering machine, or a call screening service that asks who is calling.',
+      'The event that takes the edge: DTMF digits, silence, a tool result, an answering machine, a call screening service that asks who is calling, or a transfer that has returned the caller.',
     examples: [
       { event: 'dtmf', digits: '1' },
       { event: 'silence', afterMs: 8000 },

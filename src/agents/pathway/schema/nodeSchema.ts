@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { chat } from '../../chat/chatConfig.ts';
 import { speech } from '../../speech/speechConfig.ts';
 import { turnDetection } from '../../speech/turnDetection.ts';
+import { MAX_TRANSFER_TARGETS, transferFields, transferOptionFields } from '../../transferOptions.ts';
 import { ANY_NODE } from './edgeSchema.ts';
 import { idSchema, jsonObjectSchema, text } from './fields.ts';
 
@@ -128,6 +129,14 @@ const transferTarget = text(1, MAX_TRANSFER_TARGET_CHARACTERS)
     description: 'Destination of the transfer: an E.164 or local number, or a SIP URI; a template.',
     examples: ['+886212345678', 'sip:{{ department }}@pbx.example.com'],
   });
+const transferTargetList = z
+  .array(transferTarget)
+  .min(1)
+  .max(MAX_TRANSFER_TARGETS)
+  .meta({
+    description: 'Several destinations, in place of `to`: in order, or at once by `strategy`.',
+    examples: [['+886212345678', 'sip:desk@pbx.example.com']],
+  });
 const position = z
   .strictObject({ x: z.number(), y: z.number() })
   .meta({ description: 'Position of the node on the canvas.', examples: [{ x: 120, y: 80 }] });
@@ -156,7 +165,18 @@ const knowledgeData = z.strictObject({
   topK: topK.optional(),
   scoreThreshold: scoreThreshold.optional(),
 });
-const transferData = z.strictObject({ ...common, ...anyTools, to: transferTarget });
+const transferData = z
+  .strictObject({
+    ...common,
+    ...anyTools,
+    to: transferTarget.optional(),
+    targets: transferTargetList.optional(),
+    ...transferOptionFields,
+  })
+  .refine(({ to, targets }) => (to === undefined) !== (targets === undefined), {
+    path: ['to'],
+    message: 'a transfer node needs either to or targets',
+  });
 
 const nodeId = idSchema.refine((id) => id !== ANY_NODE, '{field} must not be *, which means every node');
 
@@ -193,7 +213,16 @@ export const nodePatchSchema = z
         query: query.nullable(),
         topK: topK.nullable(),
         scoreThreshold: scoreThreshold.nullable(),
-        to: transferTarget,
+        to: transferTarget.nullable(),
+        targets: transferTargetList.nullable(),
+        mode: transferFields.mode.nullable(),
+        announce: transferFields.announce.nullable(),
+        acceptBy: transferFields.acceptBy.nullable(),
+        acceptDigit: transferFields.acceptDigit.nullable(),
+        timeoutSeconds: transferFields.timeoutSeconds.nullable(),
+        strategy: transferFields.strategy.nullable(),
+        holdMusic: transferFields.holdMusic.nullable(),
+        afterJoin: transferFields.afterJoin.nullable(),
       })
       .partial()
       .optional(),
