@@ -1,4 +1,4 @@
-import type { StreamOpening } from '../voice/audioStream.ts';
+import type { StreamOpening, StreamParty } from '../voice/audioStream.ts';
 import type { DialectName } from './dialects/index.ts';
 
 /** What a ticket admits: one audio stream of a session. */
@@ -13,6 +13,7 @@ export interface StreamGrant {
   /** Of the call's span. */
   readonly traceparent?: string;
   readonly opening?: StreamOpening;
+  readonly party?: StreamParty;
 }
 
 /** Single-use tickets for WebSocket connections, shared by all nodes, since any node may get the connection. */

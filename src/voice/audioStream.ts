@@ -44,8 +44,24 @@ export interface StreamInfo {
   /** Of the call's span. */
   readonly traceparent?: string;
   readonly opening?: StreamOpening;
+  /** Absent on a conversation with the caller. */
+  readonly party?: StreamParty;
   readonly customParameters: Readonly<Record<string, string>>;
 }
+
+/** A stream that is no conversation of the agent with the caller. */
+export type StreamParty =
+  /** A transfer target that the agent tells about the call. */
+  | {
+      readonly kind: 'briefing';
+      readonly to: string;
+      /** A template; absent for the agent's own words. */
+      readonly announce?: string;
+      readonly acceptBy: 'answer' | 'digit' | 'speech';
+      readonly acceptDigit: string;
+    }
+  /** One side of a transferred call, whose words the history takes. @property to - The transfer target. */
+  | { readonly kind: 'listener'; readonly speaker: 'caller' | 'target'; readonly to: string };
 
 /** What the first stream of a new session brings along, so that the agent's first words wait for no database. */
 export interface StreamOpening {

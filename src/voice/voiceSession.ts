@@ -1,3 +1,4 @@
+import { TRANSFER_OUTCOMES } from '../agents/transferOptions.ts';
 import { createWatchdog, type Watchdog } from '../base/async/watchdog.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
@@ -38,8 +39,8 @@ const HANGUP_TIMEOUT_MS = 5000;
 const STREAM_TIMEOUT_MS = 30_000;
 /** A peer that reports no transfer status has completed the transfer by then, or will not. */
 const TRANSFER_STATUS_TIMEOUT_MS = 45_000;
-/** Longer than any phone rings; for a final status that got lost. */
-const TRANSFER_TIMEOUT_MS = 180_000;
+/** Longer than a target may take; for a final status that got lost. */
+const TRANSFER_TIMEOUT_MS = 650_000;
 
 const BEGIN: TurnInput = { kind: 'begin' };
 const RESUME: TurnInput = {
@@ -294,9 +295,17 @@ export class VoiceSession {
       this.#outcome = 'transferred';
       if (!isByAgent) this.#agentTurns.keepUnanswered(this.#turns.takeUnansweredText());
       this.#turns.dispatch({ type: 'transfer_started', isByAgent });
-    } else if (this.#transferUntilMs !== undefined) {
+    } else if (this.#transferUntilMs === undefined) {
+      return;
+    } else if (transfer.status === 'failed') {
       const { to, reason } = transfer;
-      this.#endTransfer({ kind: 'transfer_failed', to, reason });
+      const outcome = TRANSFER_OUTCOMES.find((one) => one === transfer.outcome);
+      this.#endTransfer({ kind: 'transfer_failed', to, reason, ...(outcome ? { outcome } : {}) });
+    } else {
+      // A transfer to several targets may take longer than one.
+      this.#transferUntilMs = this.#turns.nowMs + TRANSFER_TIMEOUT_MS;
+      const update: TurnInput = { kind: 'transfer_update', progress: transfer.status };
+      void this.#agentTurns.run(update, this.#turns.timestamps());
     }
   }
 

@@ -16,13 +16,14 @@ import { fillerOf } from '../engine/turn/filler.ts';
 import { type Synthesizer, takesWords } from '../providers/ports/synthesizer.ts';
 import type { TextToSpeech } from '../providers/ports/textToSpeech.ts';
 import type { AnsweredBy } from './answeringMachine/answeringMachineDetector.ts';
-import type { AudioStream, StreamInfo } from './audioStream.ts';
+import type { AudioStream, StreamInfo, StreamParty } from './audioStream.ts';
 import { CallSpeech, type CallSpeechDeps, type SessionSynthesis } from './speech/callSpeech.ts';
 import { type FailoverTexts, sendFailoverPrompts } from './speech/failoverPrompt.ts';
 import { fallbackPhrasesOf } from './speech/fallbackPhrases.ts';
 import { createSpeechCache, type SpeechCache, SpeechSynthesis } from './speech/speechSynthesis.ts';
 import { StreamedSynthesis } from './speech/streamedSynthesis.ts';
 import type { SpeechProviders } from './speechProviders.ts';
+import { servePartyStream } from './transfer/servePartyStream.ts';
 import { DEFAULT_LANGUAGE } from './turnDetection/turnSettings.ts';
 import {
   type VoiceReport,
@@ -72,24 +73,37 @@ export interface VoiceSessionServer {
    * @throws {RangeError} When speech cannot be resampled to the stream's rate.
    */
   serve(stream: AudioStream): Promise<VoiceReport>;
+  /** Serves a stream to a party of a transfer until it is closed. */
+  serveParty(stream: AudioStream, party: StreamParty): Promise<void>;
 }
 
 export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSessionServer {
   const cache = createSpeechCache();
   const { clock, logger } = deps;
+  const open = ({ projectId, sessionId, callId, traceparent, sampleRateHz }: StreamInfo) => {
+    const fields = { projectId, sessionId, ...omitUndefined({ callId }), ...traceLogFields(traceparent) };
+    const onError = (error: unknown, message: string) => logger.warn({ ...fields, err: error }, message);
+    const { synthesis, streamedSynthesis } = openSynthesis(deps, cache, sampleRateHz, onError);
+    const defaults = { synthesis, streamedSynthesis, speechToText: deps.speechToText };
+    const callSpeech = openCallSpeech(deps, { defaults, projectId, sampleRateHz, cache, onError });
+    return { fields, onError, synthesis, streamedSynthesis, callSpeech };
+  };
   return {
+    async serveParty(stream, party) {
+      const { fields, onError, synthesis, streamedSynthesis, callSpeech } = open(stream.info);
+      logger.info({ ...fields, party: party.kind }, 'stream to a party of a transfer started');
+      try {
+        const own = { ...deps, callSpeech, synthesis: { synthesis, streamedSynthesis }, onError };
+        await servePartyStream(own, stream, party);
+      } finally {
+        callSpeech?.close();
+        streamedSynthesis?.close();
+        logger.info({ ...fields, party: party.kind }, 'stream to a party of a transfer ended');
+      }
+    },
     async serve(stream) {
-      const { projectId, sessionId, callId, traceparent, sampleRateHz } = stream.info;
-      const fields = { projectId, sessionId, ...omitUndefined({ callId }), ...traceLogFields(traceparent) };
-      const onError = (error: unknown, message: string) => logger.warn({ ...fields, err: error }, message);
-      const { synthesis, streamedSynthesis } = openSynthesis(deps, cache, sampleRateHz, onError);
-      const callSpeech = openCallSpeech(deps, {
-        defaults: { synthesis, streamedSynthesis, speechToText: deps.speechToText },
-        projectId,
-        sampleRateHz,
-        cache,
-        onError,
-      });
+      const { projectId, sessionId, callId } = stream.info;
+      const { fields, onError, synthesis, streamedSynthesis, callSpeech } = open(stream.info);
       const call = await callOf(deps, stream.info);
       const options = await sessionOptions(deps, stream.info, call, onError);
       const onAnsweredBy = answerRecorder(deps, callId, call, onError);

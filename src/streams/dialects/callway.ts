@@ -24,7 +24,7 @@ const SAMPLE_RATES_HZ: readonly number[] = [8000, 16_000, 24_000];
 /** Our own dialect: the control messages of Twilio Media Streams and some more as text, the audio as binary L16. */
 export const callway: StreamDialect = {
   subprotocol: 'audio.callway.v1',
-  description: `(subprotocol \`audio.callway.v1\`): the control messages of Twilio Media Streams as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000 or 24000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`. \`hold\` \`{isHeld}\` reports that the caller does not hear the agent; audio sent meanwhile waits. The agent can send \`hangup\` (with \`hangup.reason\` \`error\` when it has failed), \`transfer\` \`{to}\` and \`dtmf\` \`{digits}\`. The progress of a transfer is reported as \`transfer_status\`: \`transfer.status\` is \`begun\`, then \`failed\` with a \`reason\` when the agent has the caller again; a transfer that succeeds ends the stream.`,
+  description: `(subprotocol \`audio.callway.v1\`): the control messages of Twilio Media Streams as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000 or 24000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`. \`hold\` \`{isHeld}\` reports that the caller does not hear the agent; audio sent meanwhile waits. The agent can send \`hangup\` (with \`hangup.reason\` \`error\` when it has failed), \`transfer\` \`{to}\`, with the options of a transfer in the API, and \`dtmf\` \`{digits}\`. The progress of a transfer is reported as \`transfer_status\`: \`transfer.status\` is \`begun\`; of a warm one \`waiting\` when it takes long and \`answered\` when the target is told about the call; then \`failed\` with a \`reason\` and an \`outcome\` when the agent has the caller again; a transfer that succeeds ends the stream.`,
   openServer,
   openClient,
 };
@@ -79,7 +79,7 @@ function openClient(connection: DialectConnection, { target, sampleRateHz }: Cli
       if (typeof message !== 'string') return readAudio(message, agent);
       const fields = parseJson(message);
       // A user's agent is never replaced, so that its prompts would never be played.
-      const isRead = target.isInternal && fields?.event === 'standby' && readFailoverPrompts(fields, agent);
+      const isRead = target.isInternal && readInternalMessage(fields, agent);
       if (!isRead && !readAgentMessage(fields, agent)) agent.malformed();
     },
     stop: () => messages.stop(),
@@ -143,9 +143,22 @@ function readMark(mark: Fields | undefined, gateway: GatewayMessageHandler): boo
 function readTransferStatus(transfer: Fields | undefined): TransferStatus | undefined {
   const to = nameOf(transfer?.to);
   if (to === undefined) return undefined;
-  if (transfer?.status === 'begun') return { status: 'begun', to };
+  const { status } = transfer ?? {};
+  if (status === 'begun' || status === 'waiting' || status === 'answered') return { status, to };
   const reason = nameOf(transfer?.reason);
-  return transfer?.status === 'failed' && reason !== undefined ? { status: 'failed', to, reason } : undefined;
+  const outcome = nameOf(transfer?.outcome);
+  if (status !== 'failed' || reason === undefined) return undefined;
+  return { status, to, reason, ...(outcome === undefined ? {} : { outcome }) };
+}
+
+/** What only our own voice nodes send. */
+function readInternalMessage(message: Fields | undefined, agent: AgentReader): boolean {
+  if (message?.event === 'standby') return readFailoverPrompts(message, agent);
+  if (message?.event !== 'briefing') return false;
+  const { outcome } = fieldsOf(message.briefing) ?? {};
+  if (outcome !== 'told' && outcome !== 'accepted' && outcome !== 'refused') return false;
+  agent.command({ kind: 'briefing', outcome });
+  return true;
 }
 
 function readFailoverPrompts(message: Fields, agent: AgentReader): boolean {
@@ -164,7 +177,9 @@ function commandMessage(command: CallCommand): [event: string, fields?: object] 
     case 'hangup':
       return command.reason ? ['hangup', { hangup: { reason: command.reason } }] : ['hangup'];
     case 'transfer':
-      return ['transfer', { transfer: { to: command.to } }];
+      return ['transfer', { transfer: { to: command.to, ...command.options } }];
+    case 'briefing':
+      return ['briefing', { briefing: { outcome: command.outcome } }];
     case 'send_dtmf':
       return ['dtmf', { dtmf: { digits: command.digits } }];
   }

@@ -18,6 +18,10 @@ export interface FallbackPhrases {
   /** The session continues on another stream. */
   readonly sessionResumed: string;
   readonly transferFailed: string;
+  /** A transfer takes long. */
+  readonly transferWaiting: string;
+  /** The transfer target is being told about the call. */
+  readonly transferAnswered: string;
 }
 
 /** @param language - A tag such as `zh-TW`; English for languages without phrases. */
@@ -43,6 +47,8 @@ const PHRASES: Readonly<Record<string, FallbackPhrases>> = {
     apology: 'I am sorry, something is not working on our side. Please call again later. Goodbye.',
     sessionResumed: 'Sorry, I lost you for a moment. Please go on.',
     transferFailed: 'I am sorry, I could not reach anyone there. What else can I do for you?',
+    transferWaiting: 'I am still trying to reach someone for you. Thank you for waiting.',
+    transferAnswered: 'Someone has answered. I am just telling them what it is about.',
   },
   zh: {
     stillThere: '請問您還在嗎？',
@@ -53,6 +59,8 @@ const PHRASES: Readonly<Record<string, FallbackPhrases>> = {
     apology: '很抱歉，系統目前發生問題，請您稍後再撥，再見。',
     sessionResumed: '不好意思，剛剛斷線了一下，請您繼續說。',
     transferFailed: '不好意思，對方目前無法接聽，請問還有什麼可以幫您的嗎？',
+    transferWaiting: '我還在為您聯絡專人，謝謝您的等候。',
+    transferAnswered: '已經有人接聽了，我先跟對方說明一下。',
   },
   es: {
     stillThere: '¿Sigue ahí?',
@@ -63,6 +71,8 @@ const PHRASES: Readonly<Record<string, FallbackPhrases>> = {
     apology: 'Lo siento, algo no funciona en nuestro lado. Por favor, llame más tarde. Hasta luego.',
     sessionResumed: 'Perdone, le he perdido un momento. Continúe, por favor.',
     transferFailed: 'Lo siento, no contesta nadie allí. ¿Qué más puedo hacer por usted?',
+    transferWaiting: 'Sigo intentando comunicarle con alguien. Gracias por esperar.',
+    transferAnswered: 'Ya han contestado. Les explico brevemente de qué se trata.',
   },
   fr: {
     stillThere: 'Êtes-vous toujours là ?',
@@ -73,6 +83,8 @@ const PHRASES: Readonly<Record<string, FallbackPhrases>> = {
     apology: 'Je suis désolé, nous avons un problème technique. Veuillez rappeler plus tard. Au revoir.',
     sessionResumed: 'Pardon, je vous ai perdu un instant. Continuez, s’il vous plaît.',
     transferFailed: 'Je suis désolé, personne ne répond. Que puis-je faire d’autre pour vous ?',
+    transferWaiting: 'J’essaie toujours de joindre quelqu’un. Merci de patienter.',
+    transferAnswered: 'Quelqu’un a répondu. Je lui explique de quoi il s’agit.',
   },
   de: {
     stillThere: 'Sind Sie noch da?',
@@ -84,5 +96,7 @@ const PHRASES: Readonly<Record<string, FallbackPhrases>> = {
     apology: 'Es tut mir leid, bei uns funktioniert etwas nicht. Bitte rufen Sie später an. Auf Wiederhören.',
     sessionResumed: 'Entschuldigung, die Verbindung war kurz weg. Bitte sprechen Sie weiter.',
     transferFailed: 'Es tut mir leid, dort ist niemand zu erreichen. Was kann ich sonst für Sie tun?',
+    transferWaiting: 'Ich versuche noch, jemanden für Sie zu erreichen. Danke, dass Sie warten.',
+    transferAnswered: 'Es hat jemand abgenommen. Ich erkläre kurz, worum es geht.',
   },
 };

@@ -187,6 +187,8 @@ export class TurnSettings {
         return noticePhrase(input.code, phrases);
       case 'transfer_failed':
         return phrases.transferFailed;
+      case 'transfer_update':
+        return input.progress === 'answered' ? phrases.transferAnswered : phrases.transferWaiting;
       case 'silence': {
         const { silencePrompts } = this.#policy;
         const index = Math.min(this.#silencePrompts, silencePrompts.length - 1);

@@ -21,14 +21,15 @@ import type { CallSpeech, SessionSynthesis } from '../speech/callSpeech.ts';
 import { DEFAULT_LANGUAGE, type TurnSettings } from '../turnDetection/turnSettings.ts';
 import { speechEndEpochMs, type TurnLatency, type TurnTimestamps, turnLatency } from './turnLatency.ts';
 
-/** Turns without fillers: an answering machine does not wait, and the other two have their text at once. */
+/** Turns without fillers: an answering machine does not wait, and the others have their text at once. */
 const WITHOUT_FILLER: ReadonlySet<TurnInput['kind']> = new Set([
   'voicemail',
   'channel_error',
   'unanswered_message',
+  'transfer_update',
 ]);
-/** Turns without a latency: neither a silence nor an answering machine waits for an answer. */
-const WITHOUT_LATENCY: ReadonlySet<TurnInput['kind']> = new Set(['silence', 'voicemail']);
+/** Turns without a latency: they answer nobody. */
+const WITHOUT_LATENCY: ReadonlySet<TurnInput['kind']> = new Set(['silence', 'voicemail', 'transfer_update']);
 /** Silence before the first filler, and between two of them. */
 const FILLER_AFTER_MS = 4_000;
 const FILLER_INTERVAL_MS = 8_000;

@@ -48,14 +48,19 @@ function readCommand(message: Fields | undefined): CallCommand | undefined {
     return { kind: 'hangup', ...(isFailure ? { reason: 'error' } : {}) };
   }
   if (message?.event === 'transfer') {
-    const to = nameOf(fieldsOf(message.transfer)?.to);
-    return to === undefined ? undefined : { kind: 'transfer', to };
+    return readTransfer(fieldsOf(message.transfer) ?? {});
   }
   if (message?.event === 'dtmf') {
     const digits = readDigits(message);
     return digits === undefined ? undefined : { kind: 'send_dtmf', digits };
   }
   return undefined;
+}
+
+function readTransfer({ to: given, ...options }: Fields): CallCommand | undefined {
+  const to = nameOf(given ?? (Array.isArray(options.targets) ? options.targets[0] : undefined));
+  if (to === undefined) return undefined;
+  return { kind: 'transfer', to, ...(Object.keys(options).length === 0 ? {} : { options }) };
 }
 
 /** A gateway sends one `digit`, an agent may send several `digits`. */
