@@ -34,6 +34,8 @@ import type { Tracer } from '../base/tracing.ts';
 import type { Call } from '../calls/call.ts';
 import type { CallStore } from '../calls/callStore.ts';
 import type { Customers } from '../calls/customers/customers.ts';
+import type { MediaFileStore } from '../calls/holdMusic/mediaFile.ts';
+import type { MediaFiles } from '../calls/holdMusic/mediaFiles.ts';
 import type { NumberOwnership } from '../calls/numbers/numberClaim.ts';
 import type { NumberClaimStore, PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
 import type { CallRecordings } from '../calls/recording/callRecordings.ts';
@@ -104,6 +106,7 @@ export interface Stores {
   readonly numberClaims: NumberClaimStore;
   readonly calls: CallStore;
   readonly sipTraces: SipTraceStore;
+  readonly mediaFiles: MediaFileStore;
 }
 
 export interface Storage {
@@ -183,6 +186,7 @@ export interface HttpDeps {
   /** Absent when recordings are not stored. */
   readonly recordings?: RecordingAccess;
   readonly calls: CallService;
+  readonly mediaFiles: Pick<MediaFiles, 'receive' | 'discard'>;
   readonly tests: Pick<
     TestRuns,
     'suite' | 'case' | 'replay' | 'release' | 'create' | 'enqueue' | 'find' | 'detail' | 'cancel'

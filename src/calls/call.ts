@@ -1,6 +1,7 @@
 import type { CallFacts } from '../engine/session/session.ts';
 import type { MediaQuality } from '../media/mediaQuality.ts';
 import type { CallMedia } from './numbers/phoneNumber.ts';
+import type { CallTransfer } from './transfer/transferReport.ts';
 
 export const CALL_STATUSES = [
   'scheduled',
@@ -76,6 +77,8 @@ export interface Call {
   readonly nodeId: string | null;
   /** Set by the API; the node that runs the call then hangs up. */
   readonly hangupRequested: boolean;
+  /** The latest one; null before any. */
+  readonly transfer: CallTransfer | null;
 }
 
 export interface CallSettings {
@@ -113,6 +116,7 @@ export type CallChange = Partial<
     | 'mediaQuality'
     | 'recording'
     | 'answeringMachine'
+    | 'transfer'
   >
 >;
 
@@ -177,6 +181,7 @@ export function newCall(fields: NewCall): Call {
     answeringMachine: null,
     nodeId: null,
     hangupRequested: false,
+    transfer: null,
     ...fields,
   };
 }

@@ -13,6 +13,7 @@ import {
 import type { TurnLatency } from './callStore.ts';
 import { callMedia } from './numbers/phoneNumber.ts';
 import type { CallRecordings } from './recording/callRecordings.ts';
+import { callTransfer } from './transfer/transferReport.ts';
 
 const time = z.iso.datetime().nullable();
 
@@ -79,6 +80,7 @@ export const callResource = z
       .object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() })
       .describe('From the caller’s last word to the agent’s first; null before there was a turn.'),
     recording: recordingResource.nullable(),
+    transfer: callTransfer.nullable().describe('The latest one; null before any.'),
   })
   .meta({ id: 'Call' });
 
@@ -118,6 +120,7 @@ export function toCallResource(
     mediaFigures: call.mediaQuality && { ...call.mediaQuality, mos: call.mediaQuality.mos ?? null },
     turnLatencyMs: { p50: latency?.p50 ?? null, p95: latency?.p95 ?? null },
     recording: toRecordingResource(call, recordings),
+    transfer: call.transfer,
   };
 }
 

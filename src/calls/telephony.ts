@@ -71,6 +71,8 @@ export interface InboundCall {
 export interface CallLeg {
   readonly sipCallId: string;
   readonly trunkId: string;
+  /** As its trunk says. */
+  readonly transferMethod: Trunk['transfer'];
   /** Undefined until its port is reserved. */
   readonly media: MediaSession | undefined;
   readonly events: Pick<Emitter<LegEvents>, 'on'>;
@@ -82,10 +84,11 @@ export interface CallLeg {
    * Blind transfer by REFER; on success the peer ends the leg.
    *
    * @param to - A normalized number, or a `sip:` URI.
+   * @param timeoutMs - For the peer to report how it went. Default: two minutes.
    * @throws {CallwayError} `transfer_unsupported` when the peer, or the trunk's setting, does not allow REFER;
-   *   `transfer_failed` with the peer's status. The call continues.
+   *   `transfer_failed` with the peer's status, as `sipStatus` of its `extra` too. The call continues.
    */
-  refer(to: string): Promise<void>;
+  refer(to: string, timeoutMs?: number): Promise<void>;
 }
 
 /** For the Reason header. @see RFC 3326 */

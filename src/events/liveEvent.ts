@@ -111,7 +111,12 @@ export const liveEventData = {
   'transfer.accepted': z.object({ ...transfer, by: z.enum(['answer', 'digit', 'speech']) }),
   'transfer.refused': z.object({ ...transfer, reason: z.string() }),
   'transfer.joined': z.object({ ...transfer, mode: transferMode.optional() }).describe('Both talk.'),
-  'transfer.failed': z.object({ ...transfer, mode: transferMode.optional(), reason: z.string() }),
+  'transfer.failed': z.object({
+    ...transfer,
+    mode: transferMode.optional(),
+    outcome: z.enum(['refused', 'busy', 'no_answer', 'failed']).optional(),
+    reason: z.string(),
+  }),
   'participant.joined': z.object(participant),
   'participant.left': z.object({ ...participant, reason: z.string().optional() }),
   'participant.changed': z.object(participant),

@@ -47,6 +47,8 @@ export const unusedKnowledge: KnowledgeService = {
   retrieval: { search: refuse, prefetch: refuse },
 };
 
+export const unusedMediaFiles: HttpDeps['mediaFiles'] = { receive: refuse, discard: refuse };
+
 export const unusedWebhooks: WebhookAdmin = { deliveries: refuse, secret: refuse, rotate: refuse };
 
 export const unusedSpeechPreview: HttpDeps['speechPreview'] = { say: refuse };

@@ -11,6 +11,7 @@ import { testSuiteRoutes } from './agent/testSuites.ts';
 import { toolRoutes } from './agent/tools.ts';
 import { toolTrialRoutes } from './agent/toolTrials.ts';
 import { callRoutes } from './calls/calls.ts';
+import { mediaFileRoutes } from './calls/mediaFiles.ts';
 import { numberRoutes } from './calls/numbers.ts';
 import { outboundCallRoutes } from './calls/outboundCalls.ts';
 import { phoneNumberRoutes } from './calls/phoneNumbers.ts';
@@ -76,4 +77,5 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   numberRoutes,
   outboundCallRoutes,
   callRoutes,
+  mediaFileRoutes,
 ];

@@ -5,12 +5,13 @@ import type { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { Tracer } from '../../base/tracing.ts';
 import type { CallMetrics } from '../../calls/callMetrics.ts';
+import type { MediaFiles } from '../../calls/holdMusic/mediaFiles.ts';
 import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { CallNode } from '../../calls/runner/callNode.ts';
 import { CallRunner } from '../../calls/runner/callRunner.ts';
-import { streamTargetOf } from '../../calls/runner/streamTarget.ts';
+import { partyStreamOf, streamTargetOf } from '../../calls/runner/streamTarget.ts';
 import { type DialerDeps, dialQueuedCall } from '../../calls/setup/dialer.ts';
 import { handleInboundCall, type InboundCallDeps } from '../../calls/setup/inboundCallHandler.ts';
 import type { Telephony } from '../../calls/telephony.ts';
@@ -18,13 +19,14 @@ import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
-import type { BuiltCalls } from '../services/calls.ts';
+import { type BuiltCalls, transferTargetsOf } from '../services/calls.ts';
 
 export interface CallNodeParts {
   readonly storage: ReturnType<typeof createStorage>;
   readonly calls: BuiltCalls;
   readonly telephony: Telephony;
   readonly recordings: CallRecordings;
+  readonly mediaFiles: Pick<MediaFiles, 'music'>;
   readonly conversations: ConversationEngine;
   readonly mediaStreams: MediaStreams;
   readonly voiceNodes: VoiceNodeSelector;
@@ -75,6 +77,9 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     conversations,
     addEvents: history.addEvents,
     streamTarget: (call, started) => streamTargetOf(targetDeps, call, started),
+    partyStream: (call, party) => partyStreamOf(targetDeps, call, party),
+    transferTargets: (call) => transferTargetsOf(parts, call),
+    holdMusic: (projectId, choice) => parts.mediaFiles.music(projectId, choice),
     recordings: parts.recordings,
     onEnded({ id }) {
       capacity.release(id);

@@ -32,6 +32,7 @@ export async function buildApi(
 ): Promise<App> {
   const { storage, redis, adminToken, clock, lifecycle, metrics, onError } = node;
   const { conversations, mcpServers, knowledge, calls, customers, recordings, webhooks, tests } = services;
+  const { mediaFiles } = services;
   const revocations = redisRevocations(redis, node.connectSubscriber());
   const authenticator = createApiAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
@@ -77,6 +78,7 @@ export async function buildApi(
       forWholeTexts,
     }),
     calls: calls.service,
+    mediaFiles,
     customers,
     tests,
     patterns: node.sandbox,

@@ -27,7 +27,7 @@ export async function buildMediaRole(
 ): Promise<MediaRole | undefined> {
   const { config, media, sipServer, metrics, storage, lifecycle, clock, logger } = node;
   if (!media || !sipServer) return undefined;
-  const { calls, conversations, recordings } = services;
+  const { calls, conversations, recordings, mediaFiles } = services;
   const removeOrphans = () => recordings.calls.removeOrphans(storage.stores.calls.existing);
   lifecycle.onClose(
     repeat(clock, ORPHANED_RECORDINGS_MS, removeOrphans, (error) =>
@@ -62,6 +62,7 @@ export async function buildMediaRole(
         ...streams,
         calls,
         conversations,
+        mediaFiles,
         telephony: telephony.telephony,
         recordings: recordings.calls,
         metrics: metrics.calls,

@@ -6,6 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { Tracer } from '../../base/tracing.ts';
+import type { Call } from '../../calls/call.ts';
 import type { CallMetrics } from '../../calls/callMetrics.ts';
 import { CallLimiter } from '../../calls/limits/callLimiter.ts';
 import { type CallSweeperDeps, startCallSweeper } from '../../calls/nodes/callSweeper.ts';
@@ -24,6 +25,7 @@ import {
   recoverInterruptedTurn,
   type TurnCheckpointStore,
 } from '../../engine/session/interruptedTurn.ts';
+import type { ReleaseStore } from '../../engine/session/releases.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
@@ -113,7 +115,18 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     onError,
   });
   const quality = new LiveQuality({ bus, clock, makeId: parts.makeId, onError });
-  const control = new CallControl({ calls, finisher, queue, limiter, bus, clock, onError });
+  const control = new CallControl({
+    calls,
+    finisher,
+    queue,
+    limiter,
+    transferTargets: (call) => transferTargetsOf(parts, call),
+    hasMedia: async (projectId, mediaId) =>
+      (await storage.stores.mediaFiles.find(projectId, mediaId)) !== undefined,
+    bus,
+    clock,
+    onError,
+  });
   const nodeDeps: CallSweeperDeps & NodeRegistrationDeps & DueCallsDeps = {
     calls,
     limiter,
@@ -146,6 +159,21 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     },
     close: () => lifecycle.close(),
   };
+}
+
+/** Of the release that the call's session runs on. */
+export async function transferTargetsOf(
+  {
+    conversations,
+    storage,
+  }: Pick<CallParts, 'conversations'> & {
+    readonly storage: { stores: { releases: Pick<ReleaseStore, 'find'> } };
+  },
+  { projectId, sessionId }: Call,
+): Promise<readonly string[] | null> {
+  const session = await conversations.find(projectId, sessionId);
+  const release = session && (await storage.stores.releases.find(projectId, session.releaseId));
+  return release?.agent.transferTargets ?? null;
 }
 
 function redisPorts(
@@ -186,7 +214,7 @@ function callService(
   return {
     accept: (order, insertOnce) => acceptCall(acceptDeps, order, insertOnce),
     hangUp: (projectId, callId) => control.hangUp(projectId, callId),
-    transfer: (projectId, callId, to) => control.transfer(projectId, callId, to),
+    transfer: (projectId, callId, request) => control.transfer(projectId, callId, request),
     trunkHealth: (trunkIds) => readTrunkHealth(health, slots, trunkIds),
     trunksChanged: () => notifyTrunksChanged(bus, onError),
     recordings,

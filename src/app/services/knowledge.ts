@@ -29,7 +29,7 @@ export interface KnowledgeParts extends SearchParts {
 /** Upload and search of documents; nodes of the role `worker` also ingest them. */
 export async function buildKnowledge(
   parts: KnowledgeParts,
-): Promise<KnowledgeService & { readonly search: KnowledgeRetriever }> {
+): Promise<KnowledgeService & { readonly search: KnowledgeRetriever; readonly files: DocumentFiles }> {
   const { config, storage, jobs, clock, makeId, lifecycle } = parts;
   const { stores } = storage;
   const logger = parts.logger.child({ part: 'knowledge' });
@@ -73,6 +73,7 @@ export async function buildKnowledge(
     documents,
     retrieval,
     search,
+    files,
   };
 }
 

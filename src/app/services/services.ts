@@ -1,3 +1,4 @@
+import { MediaFiles } from '../../calls/holdMusic/mediaFiles.ts';
 import type { NodeContext } from '../node/node.ts';
 import { buildCalls } from './calls.ts';
 import { buildConversations } from './conversation.ts';
@@ -40,7 +41,23 @@ export async function buildServices(node: NodeContext) {
     onFact: () => webhooks.dispatcher.wake(),
   });
   lifecycle.onClose(() => calls.close());
+  const mediaFiles = new MediaFiles({
+    ...node,
+    store: node.storage.stores.mediaFiles,
+    files: knowledge.files,
+  });
   const customers = buildCustomers({ ...node, recordings: recordings.calls });
   const tests = buildTests({ ...node, models, knowledge: knowledge.search, mcpServers });
-  return { recordings, models, webhooks, knowledge, mcpServers, conversations, calls, customers, tests };
+  return {
+    recordings,
+    models,
+    webhooks,
+    knowledge,
+    mcpServers,
+    conversations,
+    calls,
+    mediaFiles,
+    customers,
+    tests,
+  };
 }

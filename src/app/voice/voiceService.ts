@@ -78,7 +78,8 @@ export async function startVoiceService(
   let isOverloaded = false;
   const live = new ActiveStreams({
     clock,
-    serveVoiceSession: voice.serve,
+    serveVoiceSession: (stream) =>
+      stream.info.party ? voice.serveParty(stream, stream.info.party) : voice.serve(stream),
     onCountChange() {
       onSessions(live.count);
       registration?.update();

@@ -8,7 +8,7 @@ export interface SlotHolders {
   ofProject(projectId: string): Promise<string[]>;
 }
 
-/** The second leg of a call holds a channel of its own. */
-export function transferHolder(callId: string): string {
-  return `${callId}/transfer`;
+/** Each further leg of a call holds a channel of its own. @param index - Among them. */
+export function transferHolder(callId: string, index = 0): string {
+  return index === 0 ? `${callId}/transfer` : `${callId}/transfer/${index}`;
 }

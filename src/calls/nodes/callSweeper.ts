@@ -129,7 +129,13 @@ function lostEnd(call: Call, lastSeenAt: string | null, clock: Clock): CallEnd {
   const endedAt = new Date(Math.max(...starts, lastSeenMs)).toISOString();
   return call.status === 'queued' && call.hangupRequested
     ? { status: 'canceled', endReason: 'api_hangup', endedAt }
-    : { status: 'failed', endReason: 'node_lost', endedAt };
+    : { status: 'failed', endReason: 'node_lost', endedAt, ...lostTransfer(call, endedAt) };
+}
+
+function lostTransfer({ transfer }: Call, endedAt: string): Pick<CallEnd, 'transfer'> {
+  if (transfer === null || transfer.endedAt !== null) return {};
+  const reason = 'the node of the call failed';
+  return { transfer: { ...transfer, status: 'failed', outcome: 'failed', reason, endedAt } };
 }
 
 async function removeRecordings({ removals, recordings }: CallSweeperDeps): Promise<void> {

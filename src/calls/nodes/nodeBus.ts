@@ -11,7 +11,12 @@ export type NodeMessage =
   | { readonly kind: 'trunks' }
   /** Commands of the API to the node that runs the call. */
   | { readonly kind: 'hangup'; readonly callId: string }
-  | { readonly kind: 'transfer'; readonly callId: string; readonly to: string }
+  | {
+      readonly kind: 'transfer';
+      readonly callId: string;
+      readonly to: string;
+      readonly options?: Readonly<Record<string, unknown>> | undefined;
+    }
   /** Asks the node that runs the call; it answers with `quality`. */
   | { readonly kind: 'read_quality'; readonly callId: string; readonly requestId: string }
   | { readonly kind: 'quality'; readonly requestId: string; readonly quality: MediaQuality | null };

@@ -1,11 +1,14 @@
+import type { TransferRequest } from '../../agents/transferOptions.ts';
+import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
-import { CallwayError, notFound } from '../../base/errors.ts';
+import { invalid, notFound } from '../../base/errors.ts';
 import { type Call, isFinal } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { NodeBus } from '../nodes/nodeBus.ts';
 import type { CallQueue } from '../setup/callQueue.ts';
-import { requireTransferTarget } from '../transfer/transferTarget.ts';
+import { notInProgress, notListed, requireSensible } from '../transfer/transferPlan.ts';
+import { requireTransferTargets } from '../transfer/transferTarget.ts';
 import type { CallFinisher } from './callFinisher.ts';
 
 /** Longer than a BYE and its answer take. */
@@ -14,11 +17,18 @@ const HANGUP_TIMEOUT_MS = 5_000;
 const DIALING_TIMEOUT_MS = 2_000;
 const POLL_MS = 50;
 
+/** As the API takes it. */
+export type TransferInput = TransferRequest & { readonly to?: string | undefined };
+
 export interface CallControlDeps {
   readonly calls: Pick<CallStore, 'find' | 'requestHangup'>;
   readonly finisher: Pick<CallFinisher, 'settleCanceled'>;
   readonly queue: Pick<CallQueue, 'remove'>;
   readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
+  /** Of the agent that the call's session runs on; null allows all. */
+  readonly transferTargets: (call: Call) => Promise<readonly string[] | null>;
+  /** Whether the project has this file. */
+  readonly hasMedia: (projectId: string, mediaId: string) => Promise<boolean>;
   readonly bus: Pick<NodeBus, 'publish'>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
@@ -66,20 +76,37 @@ export class CallControl {
   /**
    * Asks the node that runs the call to transfer it.
    *
-   * @param to - A number, or a `sip:` URI.
-   * @throws {CallwayError} 404 `call_not_found`, 400 `invalid_transfer_target`, 422 `destination_not_allowed`,
-   *   409 `call_not_in_progress`
+   * @param request - Its targets are numbers, or `sip:` URIs.
+   * @throws {CallwayError} 404 `call_not_found`, 400 `invalid_transfer_target`, `invalid_transfer`, `unknown_media`,
+   *   422 `destination_not_allowed`, 409 `call_not_in_progress`
    */
-  async transfer(projectId: string, callId: string, to: string): Promise<Call> {
-    const target = requireTransferTarget(to);
+  async transfer(projectId: string, callId: string, request: TransferInput): Promise<Call> {
+    const { to: single, targets: several, ...options } = request;
+    const targets = requireTransferTargets({ to: single, targets: several });
+    requireSensible(options);
     const call = await this.#require(projectId, callId);
-    if (call.status !== 'in_progress') {
-      const message = `The call is ${call.status}; only one in progress can be transferred`;
-      throw new CallwayError('conflict', 'call_not_in_progress', message);
-    }
-    await this.#deps.limiter.requireAllowedDestination(projectId, target);
-    await this.#deps.bus.publish({ kind: 'transfer', callId, to: target });
+    if (call.status !== 'in_progress') throw notInProgress(call.status);
+    await this.#requireMedia(projectId, options.holdMusic);
+    await this.#requireAllowed(call, targets);
+    const [to = ''] = targets;
+    const all = { ...options, ...(targets.length > 1 ? { targets } : {}) };
+    await this.#deps.bus.publish({ kind: 'transfer', callId, to, options: all });
     return call;
+  }
+
+  async #requireAllowed(call: Call, targets: readonly string[]): Promise<void> {
+    const allowed = await this.#deps.transferTargets(call);
+    for (const to of targets) {
+      await this.#deps.limiter.requireAllowedDestination(call.projectId, to);
+      if (!isTransferTargetAllowed(allowed, to)) throw notListed(to);
+    }
+  }
+
+  async #requireMedia(projectId: string, holdMusic: TransferInput['holdMusic']): Promise<void> {
+    if (typeof holdMusic !== 'object') return;
+    if (await this.#deps.hasMedia(projectId, holdMusic.mediaId)) return;
+    const message = `This project has no media file ${holdMusic.mediaId}`;
+    throw invalid('unknown_media', message, [{ path: '/holdMusic/mediaId', message }]);
   }
 
   async #require(projectId: string, callId: string): Promise<Call> {

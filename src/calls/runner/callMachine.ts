@@ -2,6 +2,8 @@ import type { CallCommand } from '../../media/agentStream/streamClient.ts';
 import type { LegEnd } from '../telephony.ts';
 import { type CallResult, callResultOf, type HangupIntent, mayTryNextTrunk } from './callResult.ts';
 
+type TransferCommand = Extract<CallCommand, { kind: 'transfer' }>;
+
 /**
  * ```
  *              ringing                answered             agent stream open
@@ -71,7 +73,12 @@ export type CallEffect =
   | { readonly type: 'start' }
   | { readonly type: 'open_stream'; readonly afterMs: number }
   /** @property mayDial - By a leg that the project pays for, too; never on the peer's request. */
-  | { readonly type: 'transfer'; readonly to: string; readonly mayDial: boolean }
+  | {
+      readonly type: 'transfer';
+      readonly to: string;
+      readonly options?: TransferCommand['options'];
+      readonly mayDial: boolean;
+    }
   | { readonly type: 'close_stream' }
   | { readonly type: 'send_dtmf'; readonly digits: string }
   /** @property withApology - Play an apology first. */
@@ -220,13 +227,22 @@ function runCommand(state: CallState, command: CallCommand): CallStep {
     case 'send_dtmf':
       return { state, effects: [{ type: 'send_dtmf', digits: command.digits }] };
     case 'transfer':
-      return transfer(state, command.to, true);
+      return transfer(state, command.to, true, command.options);
+    case 'briefing':
+      // Of the stream to a transfer target only.
+      return unchanged(state);
   }
 }
 
-function transfer(state: CallState, to: string, mayDial: boolean): CallStep {
+function transfer(
+  state: CallState,
+  to: string,
+  mayDial: boolean,
+  options?: TransferCommand['options'],
+): CallStep {
   if (!isAnswered(state) || state.transfer !== 'none') return unchanged(state);
-  return { state: { ...state, transfer: 'requested' }, effects: [{ type: 'transfer', to, mayDial }] };
+  const effect = { type: 'transfer', to, mayDial, ...(options ? { options } : {}) } as const;
+  return { state: { ...state, transfer: 'requested' }, effects: [effect] };
 }
 
 /** The first reason counts. */

@@ -58,7 +58,7 @@ export class CallNode {
   #onMessage(message: NodeMessage): void {
     const { runner } = this.#deps;
     if (message.kind === 'hangup') runner.hangUp(message.callId, 'api_hangup');
-    else if (message.kind === 'transfer') runner.transfer(message.callId, message.to);
+    else if (message.kind === 'transfer') runner.transfer(message.callId, message.to, message.options);
     else if (message.kind === 'read_quality') this.#sendQuality(message);
   }
 

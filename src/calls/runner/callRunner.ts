@@ -1,3 +1,5 @@
+import type { HoldMusicChoice } from '../../agents/transferOptions.ts';
+import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Tracer, traceLogFields } from '../../base/tracing.ts';
@@ -7,6 +9,8 @@ import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
+import type { MusicSource } from '../../media/session/holdMusic.ts';
+import type { StreamParty } from '../../voice/audioStream.ts';
 import { type Call, expectsRecording, projectNumber } from '../call.ts';
 import type { CallMetrics } from '../callMetrics.ts';
 import type { CallStore } from '../callStore.ts';
@@ -14,7 +18,8 @@ import type { CallLimiter } from '../limits/callLimiter.ts';
 import { transferHolder } from '../limits/slotHolders.ts';
 import type { CallRecordings } from '../recording/callRecordings.ts';
 import type { CallLeg, Telephony } from '../telephony.ts';
-import { dialTransferTarget } from '../transfer/transferLegs.ts';
+import { dialTransferTarget, type TransferLegDeps } from '../transfer/transferLegs.ts';
+import { notListed } from '../transfer/transferPlan.ts';
 import type { Trunk } from '../trunks/trunk.ts';
 import { selectTrunks, type TrunkSelectionDeps } from '../trunks/trunkSelection.ts';
 import { TrunkChannel, type TrunkSlots } from '../trunks/trunkSlots.ts';
@@ -37,12 +42,18 @@ export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps,
     | 'renewSlot'
     | 'recordUsage'
     | 'mayContinue'
+    | 'admitOrder'
     | 'requireAllowedDestination'
     | 'allowedRedirects'
-    | 'hasBudget'
   >;
   /** @see streamTargetOf */
   readonly streamTarget: (call: Call, started: Session | undefined) => Promise<StreamTarget>;
+  /** @see partyStreamOf */
+  readonly partyStream: (call: Call, party: StreamParty) => Promise<StreamTarget>;
+  /** Of the agent that the call's session runs on; null allows all. */
+  readonly transferTargets: (call: Call) => Promise<readonly string[] | null>;
+  /** @returns Undefined for no music. */
+  readonly holdMusic: (projectId: string, choice: HoldMusicChoice) => Promise<MusicSource | undefined>;
   readonly recordings: Pick<CallRecordings, 'workingPath' | 'store'>;
   readonly finisher: Pick<CallFinisher, 'finish' | 'completeRecording'>;
   readonly metrics: CallMetrics;
@@ -86,8 +97,8 @@ export class CallRunner {
   }
 
   /** @returns False when this node does not run the call, or it is not answered. */
-  transfer(callId: string, to: string): boolean {
-    return this.#live.get(callId)?.transfer(to) ?? false;
+  transfer(callId: string, to: string, options?: Readonly<Record<string, unknown>>): boolean {
+    return this.#live.get(callId)?.transfer(to, options) ?? false;
   }
 
   /** So far. @returns Undefined when this node does not run the call. */
@@ -116,7 +127,7 @@ export class CallRunner {
     const onError = (error: unknown, what: string) => this.#deps.onError(error, what, fields);
     const writer = new CallWriter(this.#deps, call, onError);
     const channel = new TrunkChannel({ slots, onError, holder: id, trunkId: call.trunkId });
-    const transferChannel = new TrunkChannel({ slots, onError, holder: transferHolder(id), trunkId: null });
+    const channels = [channel];
     const allowedRedirects = () => limiter.allowedRedirects(projectId);
     const live = new LiveCall(
       call,
@@ -131,18 +142,35 @@ export class CallRunner {
           trunks,
         ),
         streamTarget: this.#deps.streamTarget,
-        requireAllowedDestination: (to) => limiter.requireAllowedDestination(projectId, to),
+        requireAllowedDestination: async (to) => {
+          await this.#requireListed(call, to);
+          await limiter.requireAllowedDestination(projectId, to);
+        },
         recordingPath: this.#deps.recordings.workingPath,
-        dialTransferTarget: (to, bridgeWith) => {
-          const trunks = () => selectTrunks(this.#deps, projectId, projectNumber(call));
-          const hasBudget = () => limiter.hasBudget(projectId);
-          const variables = () => this.#variablesOf(call, onError);
-          return dialTransferTarget(
-            { telephony, trunks, hasBudget, variables, allowedRedirects, channel: transferChannel, clock },
-            call,
-            to,
-            bridgeWith,
-          );
+        partyStream: (party) => this.#deps.partyStream(call, party),
+        holdMusic: (choice) => this.#deps.holdMusic(projectId, choice),
+        dialTarget: (to, options) => {
+          const channel = new TrunkChannel({
+            slots,
+            onError,
+            // Those of an earlier transfer may not be released yet.
+            holder: transferHolder(id, channels.length - 1),
+            trunkId: null,
+          });
+          channels.push(channel);
+          const deps: TransferLegDeps = {
+            telephony,
+            trunks: () => selectTrunks(this.#deps, projectId, projectNumber(call)),
+            admit: async (target) => {
+              await this.#requireListed(call, target);
+              await limiter.admitOrder(projectId, target);
+            },
+            variables: () => this.#variablesOf(call, onError),
+            allowedRedirects,
+            channel,
+            clock,
+          };
+          return dialTransferTarget(deps, call, to, options);
         },
         finish: async (result, media, endedAt) => {
           await leases.stop();
@@ -159,9 +187,15 @@ export class CallRunner {
       },
       session,
     );
-    const leases = new CallLeases(this.#deps, call, [channel, transferChannel], live, onError);
+    const leases = new CallLeases(this.#deps, call, channels, live, onError);
     this.#live.set(id, live);
     return live;
+  }
+
+  /** What the agent and the API ask for was checked there; a customer's own bot may ask for anything. */
+  async #requireListed(call: Call, to: string): Promise<void> {
+    if (!call.settings.media || isTransferTargetAllowed(await this.#deps.transferTargets(call), to)) return;
+    throw notListed(to);
   }
 
   /** The session's variables as they are now, where they can be read. */

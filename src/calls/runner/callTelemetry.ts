@@ -5,7 +5,7 @@ import { type Call, orderedAt } from '../call.ts';
 import { callEvent } from '../callEvents.ts';
 import type { CallMetrics, SetupPhase } from '../callMetrics.ts';
 import { maskNumber } from '../numbers/number.ts';
-import type { TransferOutcome } from '../transfer/transfer.ts';
+import { type TransferReport, transferLiveEvent } from '../transfer/transferReport.ts';
 import type { CallResult } from './callResult.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ export class CallTelemetry {
   #answeredMs = Number.NaN;
   #hasAgentAudio = false;
   /** Of the last transfer. */
-  #transfer: TransferOutcome['status'] | undefined;
+  #transfer: 'done' | 'failed' | undefined;
 
   constructor(deps: CallTelemetryDeps, call: Call) {
     const { id, projectId, sessionId, direction, fromNumber, toNumber, settings } = call;
@@ -106,28 +106,17 @@ export class CallTelemetry {
     this.#publish(isHeld ? 'call.held' : 'call.resumed');
   }
 
-  transferStarted(to: string): void {
+  /** A step of a transfer. @param isOver - No step follows. */
+  transfer(report: TransferReport, isOver: boolean): void {
     const { projectId, sessionId, id: callId } = this.#call;
-    this.#deps.liveEvents?.publish({
-      type: 'transfer.started',
-      projectId,
-      sessionId,
-      callId,
-      data: { to },
-    });
-  }
-
-  transferEnded({ to, status, by, reason }: TransferOutcome): void {
-    this.#transfer = status;
-    const fields = { ...this.#logFields, target: maskNumber(to), by, ...(reason ? { reason } : {}) };
-    this.#deps.log(fields, status === 'done' ? 'call transferred' : 'transfer failed');
-    const { projectId, sessionId, id: callId } = this.#call;
-    const subject = { projectId, sessionId, callId };
-    this.#deps.liveEvents?.publish(
-      status === 'done'
-        ? { type: 'transfer.joined', ...subject, data: { to } }
-        : { type: 'transfer.failed', ...subject, data: { to, reason: reason ?? 'unknown' } },
-    );
+    const event = transferLiveEvent(report);
+    if (event) this.#deps.liveEvents?.publish({ ...event, projectId, sessionId, callId });
+    if (!isOver) return;
+    const { to, status, mode, by, outcome, reason } = report;
+    this.#transfer = status === 'joined' ? 'done' : 'failed';
+    const why = { ...(outcome ? { outcome } : {}), ...(reason ? { reason } : {}) };
+    const fields = { ...this.#logFields, target: maskNumber(to), mode, by, ...why };
+    this.#deps.log(fields, status === 'joined' ? 'call transferred' : 'transfer failed');
   }
 
   /** The first packet with the agent's audio was sent. */

@@ -7,7 +7,7 @@ import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';
 import { type Call, RECORDING_RUNS } from '../call.ts';
 import type { BilledLeg } from '../limits/callLimiter.ts';
 import type { CallLeg, LegEnd } from '../telephony.ts';
-import { startTransfer, type Transfer } from '../transfer/transfer.ts';
+import { CallTransfers, type CallTransfersDeps } from '../transfer/callTransfers.ts';
 import {
   type CallEffect,
   type CallEvent,
@@ -20,19 +20,16 @@ import type { CallTelemetry } from './callTelemetry.ts';
 import type { CallWriter } from './callWriter.ts';
 import type { DialedLeg, OutboundLegs } from './outboundLegs.ts';
 
-export interface LiveCallDeps {
+export interface LiveCallDeps
+  extends Pick<CallTransfersDeps, 'requireAllowedDestination' | 'dialTarget' | 'partyStream' | 'holdMusic'> {
   readonly clock: Clock;
   readonly telemetry: CallTelemetry;
   readonly writer: Pick<CallWriter, 'update' | 'addEvent'>;
   readonly outboundLegs: Pick<OutboundLegs, 'next'>;
   /** Where the call's audio goes; asked for each attempt. */
   readonly streamTarget: (call: Call, started: Session | undefined) => Promise<StreamTarget>;
-  /** @throws {CallwayError} 403 when the project may not call this destination. */
-  readonly requireAllowedDestination: (to: string) => Promise<void>;
   /** A file for the recording; undefined for no recording. */
   readonly recordingPath: (call: Call) => string | undefined;
-  /** @see dialTransferTarget */
-  readonly dialTransferTarget: (to: string, bridgeWith: MediaSession) => AsyncIterable<CallLeg>;
   /** Leg and audio are closed. Never rejects. */
   readonly finish: (result: CallResult, media: MediaReport | undefined, endedAt: string) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
@@ -48,6 +45,7 @@ export class LiveCall {
   readonly ended: Promise<void>;
   readonly #call: Call;
   readonly #deps: LiveCallDeps;
+  readonly #transfers: CallTransfers;
   readonly #timers = new Set<Timer>();
   readonly #resolveEnded: () => void;
   /** Aborted when this node hangs up. */
@@ -59,10 +57,6 @@ export class LiveCall {
   /** When the first INVITE was sent. */
   #startedAt: string | undefined;
   #answeredAtMs: number | undefined;
-  /** The latest one. */
-  #transfer: Transfer | undefined;
-  /** The party that a leg of ours bridged the caller with. */
-  #bridged: { readonly to: string; readonly sinceMs: number } | undefined;
   /** Whether the last target of the agent stream allows another attempt. */
   #canReconnect = true;
   /** For the first stream. */
@@ -79,6 +73,7 @@ export class LiveCall {
     this.#state = initial;
     this.#deps = deps;
     this.#session = session;
+    this.#transfers = new CallTransfers(call, { ...deps, dispatch: (event) => this.#dispatch(event) });
   }
 
   /** Starts an outbound call. */
@@ -103,21 +98,24 @@ export class LiveCall {
     leg.events.on('dtmf', (digit) => {
       leg.media?.receiveDtmf(digit).catch(this.#failed('DTMF digit not passed on'));
     });
-    leg.events.on('held', ({ isHeld }) => this.#deps.telemetry.held(isHeld));
+    leg.events.on('held', ({ isHeld }) => {
+      this.#deps.telemetry.held(isHeld);
+      this.#transfers.setCallerHeld(isHeld);
+    });
     leg.events.on('transferRequested', ({ to }) => this.#dispatch({ type: 'peer_transfer', to }));
     leg.events.on('ended', (end) => {
       if (this.#leg === leg) this.#dispatch({ type: 'leg_ended', end });
     });
   }
 
-  /** Talk time so far of the outbound leg and of the bridged transfer leg. A leg keeps its index. */
+  /** Talk time so far of the outbound leg and of transfer targets. A leg keeps its index. */
   get billedLegs(): readonly BilledLeg[] {
     const { direction, toNumber } = this.#call;
-    const since = (ms: number | undefined) =>
-      ms === undefined ? 0 : Math.max(0, this.#deps.clock.now() - ms);
+    const nowMs = this.#deps.clock.now();
+    const talkTimeMs = Math.max(0, nowMs - (this.#answeredAtMs ?? nowMs));
     return [
-      ...(direction === 'outbound' ? [{ to: toNumber, talkTimeMs: since(this.#answeredAtMs) }] : []),
-      ...(this.#bridged ? [{ to: this.#bridged.to, talkTimeMs: since(this.#bridged.sinceMs) }] : []),
+      ...(direction === 'outbound' ? [{ to: toNumber, talkTimeMs }] : []),
+      ...this.#transfers.billedLegs,
     ];
   }
 
@@ -125,10 +123,10 @@ export class LiveCall {
     this.#dispatch({ type: 'hang_up', intent });
   }
 
-  /** @returns False when the call is not answered. */
-  transfer(to: string): boolean {
+  /** @param options - As the API takes them. @returns False when the call is not answered. */
+  transfer(to: string, options?: Readonly<Record<string, unknown>>): boolean {
     if (!isAnswered(this.#state)) return false;
-    this.#dispatch({ type: 'command', command: { kind: 'transfer', to } });
+    this.#dispatch({ type: 'command', command: { kind: 'transfer', to, options } });
     return true;
   }
 
@@ -159,7 +157,8 @@ export class LiveCall {
         else void this.#openStream();
         break;
       case 'transfer':
-        this.#startTransfer(effect.to, effect.mayDial);
+        // Only answered calls are transferred, and they have both.
+        if (this.#leg?.media) this.#transfers.start(effect, this.#leg, this.#leg.media);
         break;
       case 'close_stream':
         this.#leg?.media?.stopStream().catch(this.#failed('agent stream not closed'));
@@ -170,7 +169,7 @@ export class LiveCall {
       case 'hang_up':
         this.#hungUp.abort();
         void this.#hangUpLeg(effect.withApology);
-        void this.#transfer?.cancel();
+        void this.#transfers.cancel();
         break;
       case 'finish':
         void this.#finish(effect.result);
@@ -209,6 +208,7 @@ export class LiveCall {
     } else {
       this.#deps.telemetry.answered();
       this.#answeredAtMs = Date.parse(at);
+      this.#transfers.onAnswered(this.#answeredAtMs);
       const recording = this.#call.settings.record ? RECORDING_RUNS : null;
       this.#update({ status, answeredAt: at, recording }, event);
     }
@@ -275,33 +275,6 @@ export class LiveCall {
     this.#dispatch({ type: 'stream_closed', how });
   }
 
-  #startTransfer(to: string, mayDial: boolean): void {
-    const leg = this.#leg;
-    const media = leg?.media;
-    // Only answered calls are transferred, and they have both.
-    if (!leg || !media) return;
-    const { requireAllowedDestination, dialTransferTarget, telemetry, onError } = this.#deps;
-    telemetry.transferStarted(to);
-    this.#transfer = startTransfer(
-      {
-        leg,
-        media,
-        requireAllowedDestination,
-        ...(mayDial ? { dialTarget: (target) => dialTransferTarget(target, media) } : {}),
-        dispatch: (event) => {
-          if (event.type === 'transfer_bridged') this.#bridged = { to, sinceMs: this.#deps.clock.now() };
-          this.#dispatch(event);
-        },
-        onOutcome: (outcome) => {
-          telemetry.transferEnded(outcome);
-          this.#addEvent('transfer', outcome);
-        },
-        onError,
-      },
-      to,
-    );
-  }
-
   async #hangUpLeg(withApology: boolean): Promise<void> {
     if (withApology && this.#media) {
       const apology = this.#media.playApology().catch(this.#failed('apology not played'));
@@ -314,7 +287,7 @@ export class LiveCall {
     const endedAt = this.#now();
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
-    await this.#transfer?.cancel();
+    await this.#transfers.cancel();
     const report = await this.#leg?.media?.close().catch((error: unknown) => {
       this.#deps.onError(error, 'media session not closed');
       return undefined;

@@ -3,6 +3,7 @@ import { omitUndefined } from '../../base/omitUndefined.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { CallFacts, Session } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
+import type { StreamParty } from '../../voice/audioStream.ts';
 import { type Call, callFacts, detectsAnsweringMachine } from '../call.ts';
 import type { VoiceNodeSelector } from '../nodes/voiceNodeSelector.ts';
 
@@ -23,11 +24,13 @@ export interface AgentStream {
       readonly noiseSuppression?: boolean | undefined;
     };
   };
+  /** Absent on the conversation with the caller. */
+  readonly party?: StreamParty;
 }
 
 export interface StreamTargetDeps {
   readonly conversations: Pick<ConversationEngine, 'find'>;
-  readonly voiceNodes: Pick<VoiceNodeSelector, 'select'>;
+  readonly voiceNodes: Pick<VoiceNodeSelector, 'select' | 'selectForStream'>;
   /** Issues a ticket for one connection. @returns The URL to connect to, on this node. */
   readonly openStream: (stream: AgentStream, nodeUrl: string) => Promise<string>;
   readonly makeId: MakeId;
@@ -72,6 +75,26 @@ export async function streamTargetOf(
   } as const;
   const url = await deps.openStream(agentStream, nodeUrl);
   return { ...stream, url, dialect, customParameters: {}, canReconnect: true, isInternal: true };
+}
+
+/** A stream to one of our voice nodes for a party of a transfer. Where it breaks, it is not opened again. */
+export async function partyStreamOf(
+  { voiceNodes, openStream, makeId }: StreamTargetDeps,
+  { id: callId, projectId, sessionId, settings }: Call,
+  party: StreamParty,
+): Promise<StreamTarget> {
+  const trace = omitUndefined({ traceparent: settings.traceparent });
+  const stream = { projectId, sessionId, dialect: 'callway', callId, party, ...trace } as const;
+  const url = await openStream(stream, await voiceNodes.selectForStream());
+  return {
+    streamId: makeId(),
+    callId,
+    url,
+    dialect: 'callway',
+    customParameters: {},
+    canReconnect: false,
+    isInternal: true,
+  };
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
 import { normalizeNumber } from '../../base/e164.ts';
-import { CallwayError } from '../../base/errors.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import { type Call, projectNumber } from '../call.ts';
 import type { CallLeg, DialRequest, Telephony } from '../telephony.ts';
@@ -11,8 +10,8 @@ export interface TransferLegDeps {
   readonly telephony: Pick<Telephony, 'dial'>;
   /** The trunks of the call's project number, in the order of trial. */
   readonly trunks: () => Promise<readonly Trunk[]>;
-  /** Whether the project's limits allow another billed leg. */
-  readonly hasBudget: () => Promise<boolean>;
+  /** Counts another call of the project. @throws {CallwayError} When its limits do not allow it. */
+  readonly admit: (to: string) => Promise<void>;
   /** Of the session, for the trunks' headers. */
   readonly variables: () => Promise<Readonly<Record<string, unknown>>>;
   readonly allowedRedirects: () => Promise<DialRequest['mayRedirectTo']>;
@@ -22,31 +21,28 @@ export interface TransferLegDeps {
 
 /** A trunk at its limit of calls per second has room in the next second. */
 const MAX_WAIT_MS = 1000;
-const BUDGET_EXHAUSTED = 'this project has used its call minutes or its call budget of today';
 
 /**
  * Dials a transfer target over the trunks of the call's project number, one after the other, skipping trunks without a
  * free channel. The caller ID is the project number: which others a trunk accepts is unknown.
  *
  * @param to - A number, or a `sip:` or `tel:` URI.
- * @param bridgeWith - The caller's media session.
- * @throws {CallwayError} `call_limit_used_up` when the project has no budget left today.
+ * @param options.bridgeWith - The caller's media session.
+ * @throws {CallwayError} When the project's limits do not allow the call.
  */
 export async function* dialTransferTarget(
   deps: TransferLegDeps,
   call: Call,
   to: string,
-  bridgeWith: MediaSession,
+  options: { readonly bridgeWith: MediaSession; readonly ringTimeoutMs: number },
 ): AsyncGenerator<CallLeg> {
-  if (!(await deps.hasBudget())) {
-    throw new CallwayError('rate_limited', 'call_limit_used_up', BUDGET_EXHAUSTED);
-  }
+  await deps.admit(normalizeNumber(to.replace(/^tel:/i, '')) ?? to);
   const mayRedirectTo = await deps.allowedRedirects();
   const variables = await deps.variables();
   try {
     for (const trunk of await deps.trunks()) {
       if (await hasChannel(deps, trunk))
-        yield deps.telephony.dial({ ...requestOf(call, trunk, to, bridgeWith), variables, mayRedirectTo });
+        yield deps.telephony.dial({ ...requestOf(call, trunk, to), ...options, variables, mayRedirectTo });
     }
   } finally {
     await deps.channel.release();
@@ -64,8 +60,7 @@ function requestOf(
   call: Call,
   trunk: Trunk,
   to: string,
-  bridgeWith: MediaSession,
-): Omit<DialRequest, 'mayRedirectTo'> {
+): Omit<DialRequest, 'mayRedirectTo' | 'ringTimeoutMs'> {
   const { projectId, id: callId, settings } = call;
   const fromNumber = projectNumber(call);
   const number = to.replace(/^tel:/i, '');
@@ -76,8 +71,6 @@ function requestOf(
     fromNumber,
     toNumber: normalizeNumber(number) ?? number,
     asGiven: { fromNumber: settings.asGiven?.fromNumber ?? fromNumber, toNumber: number },
-    ringTimeoutMs: settings.ringTimeoutSeconds * 1000,
-    bridgeWith,
     ...(/^sips?:/i.test(to) ? { targetUri: to } : {}),
   };
 }

@@ -9,6 +9,7 @@ import { testSuiteStore } from './agents/testSuites.ts';
 import { toolStore } from './agents/tools.ts';
 import { callStore } from './calls/calls.ts';
 import { dialogStore } from './calls/dialogs.ts';
+import { mediaFileStore } from './calls/mediaFiles.ts';
 import { numberClaimStore } from './calls/numberClaims.ts';
 import { phoneNumberStore } from './calls/phoneNumbers.ts';
 import { recordingRemovals } from './calls/recordingRemovals.ts';
@@ -88,6 +89,7 @@ function storesOver(database: Queryable, secrets: SecretFields) {
     calls: callStore(database),
     slotHolders: slotHolders(database),
     sipTraces: sipTraceStore(database),
+    mediaFiles: mediaFileStore(database),
     dialogs: dialogStore(database),
     recordingRemovals: recordingRemovals(database),
   };

@@ -149,6 +149,10 @@ export class Leg implements CallLeg {
     return this.#options.trunk.id;
   }
 
+  get transferMethod(): Trunk['transfer'] {
+    return this.#options.trunk.transfer;
+  }
+
   get media(): MediaSession | undefined {
     return this.audio.media;
   }
@@ -164,9 +168,9 @@ export class Leg implements CallLeg {
     await sendDigits(digits, this.#options.trunk, this.audio, this.#dialog);
   }
 
-  async refer(to: string): Promise<void> {
+  async refer(to: string, timeoutMs?: number): Promise<void> {
     try {
-      await this.#refer(to);
+      await this.#refer(to, timeoutMs);
     } catch (error) {
       this.#failReferral();
       throw error;
@@ -267,7 +271,7 @@ export class Leg implements CallLeg {
     this.audio.close();
   }
 
-  async #refer(to: string): Promise<void> {
+  async #refer(to: string, timeoutMs: number | undefined): Promise<void> {
     const { trunk, ownNumber } = this.#options;
     const target = referTarget(trunk, ownNumber, to);
     this.#requireEstablished('A call can be transferred');
@@ -275,7 +279,7 @@ export class Leg implements CallLeg {
     if (!this.#allowsRefer && trunk.transfer === 'auto') {
       throw unsupported('REFER is not among what it allows');
     }
-    await this.#transfers.transfer(target);
+    await this.#transfers.transfer(target, timeoutMs);
   }
 
   /** After a reconnect, asks the SIP server and the peer whether they still know the call. */

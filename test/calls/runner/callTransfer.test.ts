@@ -14,59 +14,48 @@ import {
 
 useRunner();
 
-describe('A transfer', () => {
-  test('runs the agent’s commands', async () => {
-    await answerCall();
-    leg().mediaEvents.emit('command', { kind: 'send_dtmf', digits: '12#' });
-    leg().mediaEvents.emit('command', { kind: 'transfer', to: 'sip:refused' });
-    await settle();
-    expect(t.runner.transfer('call', '+886223456780')).toBe(true);
-    await settle();
-    expect(t.log).toEqual([
-      ['dtmf', '12#'],
-      ['transfer status', { status: 'begun', to: 'sip:refused' }],
-      ['refer', 'sip:refused'],
-      ['unbridge'],
-      ['transfer status', { status: 'failed', to: 'sip:refused', reason: '603' }],
-      ['event', 'transfer', { to: 'sip:refused', status: 'failed', by: 'refer', reason: '603' }],
-      ['transfer status', { status: 'begun', to: '+886223456780' }],
-      ['refer', '+886223456780'],
-      ['hangup', 'a'],
-      ['event', 'transfer', { to: '+886223456780', status: 'done', by: 'refer' }],
-    ]);
-    leg().legEvents.emit('ended', END);
-    await settle();
-    expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'transferred' }]);
+/** Of the transfers, in order: status, target and how the target ended. */
+const steps = () =>
+  t.log.flatMap((entry) => {
+    const [kind, type, data] = entry as [string, string?, Record<string, unknown>?];
+    if (kind !== 'event' || type !== 'transfer' || !data) return [];
+    return [[data.status, data.to, ...(data.outcome ? [data.outcome, data.reason] : [])]];
   });
+const TO = 'sip:second@pbx.example';
+const BUSY: LegEnd = { outcome: 'busy', sip: { code: 486, reason: 'Busy Here' }, q850Cause: 17 };
 
-  test('dials the target over the first trunk with a free channel and bridges both when the peer rejects REFER', async () => {
+/** Without what is only told or stored. */
+const actions = () =>
+  t.log.filter((entry) => !/^(update|event|transfer status|release)/.test(String((entry as string[])[0])));
+
+describe('A blind transfer', () => {
+  test('dials the target over the first trunk with a free channel, bridges both, and never tries REFER', async () => {
     await answerCall();
     t.fullTrunks.add('a');
-    t.runner.transfer('call', 'sip:second@pbx.example');
+    t.runner.transfer('call', TO);
     await settle();
     t.clock.advance(500);
     await settle();
     expect(t.dialed.at(-1)).toMatchObject({
       trunk: { id: 'b' },
       fromNumber: CALL.fromNumber,
-      targetUri: 'sip:second@pbx.example',
-      ringTimeoutMs: 45_000,
+      targetUri: TO,
+      ringTimeoutMs: 30_000,
       bridgeWith: leg().leg.media,
     });
     leg(1).legEvents.emit('ringing', { hasEarlyMedia: false });
     leg(1).legEvents.emit('ringing', { hasEarlyMedia: true });
     leg(1).legEvents.emit('answered', { atMs: 0 });
     await settle();
-    expect(t.log.slice(2)).toEqual([
-      ['dial', 'b', 'sip:second@pbx.example', 45_000],
+    expect(actions()).toEqual([
+      ['dial', 'b', TO, 30_000],
       ['ringback'],
       ['bridge', 1],
       ['bridge', 1],
       ['close stream'],
-      ['event', 'transfer', { to: 'sip:second@pbx.example', status: 'done', by: 'second_leg' }],
     ]);
     // A lost agent stream has no effect.
-    leg().mediaEvents.emit('streamClosed', { how: 'broken', code: 1006, reason: '' });
+    loseStream();
     await settle();
     t.log.length = 0;
     leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
@@ -87,19 +76,21 @@ describe('A transfer', () => {
     t.bridging = new Promise((done) => {
       resolve = done;
     });
-    t.runner.transfer('call', 'sip:second@pbx.example');
+    t.runner.transfer('call', TO);
     await settle();
     leg(1).legEvents.emit('answered', { atMs: 0 });
     leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
     await settle();
     resolve();
     await settle();
-    const to = 'sip:second@pbx.example';
-    const reason = 'remote_hangup: 200 OK';
-    expect(t.log.slice(-3)).toEqual([
-      ['unbridge'],
-      ['transfer status', { status: 'failed', to, reason }],
-      ['event', 'transfer', { to, status: 'failed', by: 'second_leg', reason }],
+    expect(steps()).toEqual([
+      ['started', TO],
+      ['accepted', TO],
+      ['failed', TO, 'failed', 'hung up'],
+    ]);
+    expect(t.log).toContainEqual([
+      'transfer status',
+      { status: 'failed', to: TO, outcome: 'failed', reason: 'hung up' },
     ]);
     // A lost agent stream is opened again.
     t.log.length = 0;
@@ -110,7 +101,7 @@ describe('A transfer', () => {
 
   test('hangs up the target when the caller hangs up', async () => {
     await answerCall();
-    t.runner.transfer('call', 'sip:second@pbx.example');
+    t.runner.transfer('call', TO);
     await settle();
     leg(1).legEvents.emit('answered', { atMs: 0 });
     await settle();
@@ -132,26 +123,26 @@ describe('A transfer', () => {
 
   test('cancels the ringing target when the caller hangs up', async () => {
     await answerCall();
-    t.runner.transfer('call', 'sip:second@pbx.example');
+    t.runner.transfer('call', TO);
     await settle();
     leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
+    await settle();
+    expect(actions()).toContainEqual(['hangup', 'a']);
     leg(1).legEvents.emit('ended', { ...END, outcome: 'canceled', sip: null });
     await settle();
-    const reason = 'the caller hung up';
-    expect(t.log).toContainEqual([
-      'event',
-      'transfer',
-      { to: 'sip:second@pbx.example', status: 'failed', by: 'second_leg', reason },
-    ]);
+    expect(steps().at(-1)).toEqual(['failed', TO, 'failed', 'the caller hung up']);
     expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'caller_hangup' }]);
+    expect(t.clock.pendingTimers()).toBe(0);
   });
 
-  test.each<[string, LegEnd[], number, string]>([
+  test.each<[string, LegEnd[], number, string, string]>([
+    ['is busy', [BUSY], 1, 'busy', 'busy: 486 Busy Here'],
     [
-      'is busy',
-      [{ outcome: 'busy', sip: { code: 486, reason: 'Busy Here' }, q850Cause: 17 }],
+      'declines',
+      [{ outcome: 'declined', sip: { code: 603, reason: 'Decline' }, q850Cause: 21 }],
       1,
-      'busy: 486 Busy Here',
+      'refused',
+      'declined: 603 Decline',
     ],
     [
       'cannot be reached over any trunk',
@@ -160,55 +151,237 @@ describe('A transfer', () => {
         { outcome: 'unreachable', sip: null, q850Cause: null },
       ],
       2,
+      'failed',
       'unreachable',
     ],
-  ])('returns the caller to the agent when the target %s', async (_what, ends, tried, reason) => {
+  ])('returns the caller to the agent when the target %s', async (_what, ends, tried, outcome, reason) => {
     await answerCall();
-    t.runner.transfer('call', 'sip:second@pbx.example');
+    t.runner.transfer('call', TO);
     await settle();
     for (const [index, end] of ends.entries()) {
       leg(index + 1).legEvents.emit('ended', end);
       await settle();
     }
     expect(t.legs.length).toBe(1 + tried);
-    const to = 'sip:second@pbx.example';
-    expect(t.log.slice(-3)).toEqual([
-      ['unbridge'],
-      ['transfer status', { status: 'failed', to, reason }],
-      ['event', 'transfer', { to, status: 'failed', by: 'second_leg', reason }],
-    ]);
+    expect(steps().at(-1)?.slice(1)).toEqual([TO, outcome, reason]);
+    expect(t.log).toContainEqual(['transfer status', { status: 'failed', to: TO, outcome, reason }]);
+    expect(t.stored.transfer).toMatchObject({ mode: 'blind', to: TO, outcome, reason });
     expect(t.runner.active).toBe(1);
     expect(t.runner.transfer('call', '+886223456780')).toBe(true);
   });
 
-  test('does not dial a transfer target when the project has no budget left', async () => {
+  test.each([
+    ['has no budget left', TO, false, 'no minutes are left'],
+    ['may not call the target', 'sip:forbidden', true, 'This project may not call sip:forbidden'],
+  ])('is not dialed when the project %s', async (_what, to, hasBudget, reason) => {
     await answerCall();
-    t.hasBudget = false;
-    t.runner.transfer('call', 'sip:second@pbx.example');
+    t.hasBudget = hasBudget;
+    t.runner.transfer('call', to);
     await settle();
     expect(t.legs).toHaveLength(1);
-    const reason = 'this project has used its call minutes or its call budget of today';
-    const data = { to: 'sip:second@pbx.example', status: 'failed', by: 'second_leg', reason };
-    expect(t.log).toContainEqual(['event', 'transfer', data]);
+    expect(steps().at(-1)).toEqual(['failed', to, 'failed', reason]);
   });
 
-  test('does not dial a target on a peer’s request', async () => {
+  test('of a bot with options that nobody understands fails with a reason', async () => {
     await answerCall();
-    leg().legEvents.emit('transferRequested', { to: 'sip:second@pbx.example' });
+    leg().mediaEvents.emit('command', { kind: 'transfer', to: TO, options: { mode: 'magic' } });
+    await settle();
+    expect(t.legs).toHaveLength(1);
+    expect(steps()).toMatchObject([['failed', TO, 'failed', expect.stringContaining('mode')]]);
+    expect(t.runner.transfer('call', TO)).toBe(true);
+  });
+});
+
+describe('A transfer by REFER', () => {
+  const REFER = { mode: 'refer' };
+
+  test('that the peer refuses leaves the call as it was; one that it makes ends it', async () => {
+    await answerCall();
+    leg().mediaEvents.emit('command', { kind: 'send_dtmf', digits: '12#' });
+    leg().mediaEvents.emit('command', { kind: 'transfer', to: 'sip:refused', options: REFER });
+    await settle();
+    expect(t.runner.transfer('call', '+886223456780', REFER)).toBe(true);
+    await settle();
+    expect(actions()).toEqual([
+      ['dtmf', '12#'],
+      ['refer', 'sip:refused'],
+      ['refer', '+886223456780'],
+      ['hangup', 'a'],
+    ]);
+    expect(steps()).toEqual([
+      ['started', 'sip:refused'],
+      ['failed', 'sip:refused', 'failed', '603'],
+      ['started', '+886223456780'],
+      ['joined', '+886223456780'],
+    ]);
+    leg().legEvents.emit('ended', END);
+    await settle();
+    expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'transferred' }]);
+  });
+
+  test('is made by a leg where the peer takes no REFER', async () => {
+    await answerCall();
+    t.runner.transfer('call', TO, REFER);
+    await settle();
+    expect(actions()).toEqual([
+      ['refer', TO],
+      ['dial', 'a', TO, 30_000],
+    ]);
+  });
+
+  test('is not made by a leg on a peer’s request', async () => {
+    await answerCall();
+    leg().legEvents.emit('transferRequested', { to: TO });
     await settle();
     expect(t.dialed).toHaveLength(1);
-    const data = { to: 'sip:second@pbx.example', status: 'failed', by: 'refer' };
-    expect(t.log).toContainEqual(['event', 'transfer', expect.objectContaining(data)]);
+    expect(steps().at(-1)).toEqual(['failed', TO, 'failed', '405']);
+  });
+});
+
+describe('A warm transfer', () => {
+  const WARM = { mode: 'warm', acceptBy: 'digit' };
+
+  /** The target has answered and is told about the call. */
+  async function brief(options: object = WARM) {
+    await answerCall();
+    t.runner.transfer('call', TO, { ...options });
+    await settle();
+    leg(1).legEvents.emit('answered', { atMs: t.clock.now() });
+    await settle();
+  }
+
+  test('plays music while the agent tells the target, and joins both when it accepts', async () => {
+    await brief();
+    expect(actions()).toEqual([
+      ['music', 'default'],
+      ['dial', 'a', TO, 30_000],
+      ['record aside', 1],
+      ['open stream', 'ws://engine/briefing'],
+    ]);
+    t.clock.advance(5_000);
+    t.log.length = 0;
+    leg(1).mediaEvents.emit('dtmf', { digit: '1', durationMs: 100 });
+    await settle();
+    expect(actions()).toEqual([['close stream'], ['bridge', 1], ['stop music'], ['close stream']]);
+    expect(t.log).toContainEqual([
+      'event',
+      'transfer',
+      {
+        status: 'joined',
+        to: TO,
+        mode: 'warm',
+        by: 'second_leg',
+        recording: { left: [CALL.toNumber], right: [TO], atMs: 5_000 },
+      },
+    ]);
+    expect(t.stored.transfer).toMatchObject({ status: 'joined', outcome: 'joined', mode: 'warm', to: TO });
+    t.clock.advance(30_000);
+    await settle();
+    leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
+    leg().legEvents.emit('ended', END);
+    await settle();
+    // The call was outbound: the caller's leg and the target's are billed.
+    expect(t.billed.at(-1)?.map(([to]) => to)).toEqual([CALL.toNumber, TO]);
+    expect(t.finished).toMatchObject([{ endReason: 'transferred' }]);
+    expect(t.clock.pendingTimers()).toBe(0);
   });
 
-  test('refuses a transfer to a blocked destination and continues the call', async () => {
-    await answerCall();
-    t.runner.transfer('call', 'sip:forbidden');
+  test('returns the caller, without music, when the target refuses', async () => {
+    await brief();
+    t.log.length = 0;
+    leg(1).mediaEvents.emit('dtmf', { digit: '2', durationMs: 100 });
     await settle();
-    const reason = 'This project may not call sip:forbidden';
-    const data = { to: 'sip:forbidden', status: 'failed', by: 'refer', reason };
-    expect(t.log).toContainEqual(['event', 'transfer', data]);
-    expect(t.log).toContainEqual(['transfer status', { status: 'failed', to: 'sip:forbidden', reason }]);
-    expect(t.log.map((entry) => (entry as string[])[0])).not.toContain('refer');
+    expect(actions()).toEqual([['hangup', 'a'], ['stop music'], ['unbridge']]);
+    expect(steps()).toEqual([['refused', TO, 'refused', 'pressed 2']]);
   });
+
+  test('tells the caller how far it is', async () => {
+    await brief();
+    leg(1).legEvents.emit('ended', BUSY);
+    await settle();
+    const told = t.log.filter((entry) => (entry as string[])[0] === 'transfer status');
+    expect(told.map((entry) => (entry as [string, { status: string }])[1].status)).toEqual([
+      'begun',
+      'answered',
+      'failed',
+    ]);
+    t.log.length = 0;
+    t.runner.transfer('call', TO, WARM);
+    await settle();
+    t.clock.advance(20_000);
+    await settle();
+    expect(t.log).toContainEqual(['transfer status', { status: 'waiting', to: TO }]);
+  });
+
+  test('gives up a target that does not accept in time, and dials the next one', async () => {
+    await answerCall();
+    t.runner.transfer('call', TO, { ...WARM, targets: [TO, 'sip:third@pbx.example'], timeoutSeconds: 5 });
+    await settle();
+    leg(1).legEvents.emit('answered', { atMs: t.clock.now() });
+    await settle();
+    t.clock.advance(5_000);
+    await settle();
+    expect(actions().slice(-2)).toEqual([
+      ['hangup', 'a'],
+      ['dial', 'a', 'sip:third@pbx.example', 5_000],
+    ]);
+    expect(steps().at(-2)).toEqual(['failed', TO, 'no_answer', 'not accepted in time']);
+    expect(t.stored.transfer).toMatchObject({ outcome: null, to: 'sip:third@pbx.example' });
+  });
+
+  test('cancels the other targets when one accepts, and has both sides listened to', async () => {
+    await answerCall();
+    const targets = [TO, 'sip:third@pbx.example'];
+    t.runner.transfer('call', TO, {
+      mode: 'warm',
+      targets,
+      strategy: 'simultaneous',
+      holdMusic: 'none',
+      afterJoin: 'listen',
+    });
+    await settle();
+    leg(2).legEvents.emit('answered', { atMs: t.clock.now() });
+    await settle();
+    t.log.length = 0;
+    leg(2).mediaEvents.emit('command', { kind: 'briefing', outcome: 'told' });
+    await settle();
+    expect(actions()).toEqual([
+      ['hangup', 'a'],
+      ['close stream'],
+      ['bridge', 2],
+      ['stop music'],
+      ['close stream'],
+      ['open stream', 'ws://engine/listener'],
+      ['open stream', 'ws://engine/listener'],
+    ]);
+    expect(steps()).toEqual([
+      ['accepted', targets[1]],
+      ['canceled', TO],
+      ['joined', targets[1]],
+    ]);
+  });
+
+  test('joins a target that answers although the agent cannot speak to it', async () => {
+    t.isAgentAway = true;
+    await brief({ mode: 'warm' });
+    expect(steps().at(-1)).toEqual(['joined', TO]);
+  });
+});
+
+test('While one of two joined parties holds, the other one hears music', async () => {
+  await answerCall();
+  t.runner.transfer('call', TO);
+  await settle();
+  leg(1).legEvents.emit('answered', { atMs: 0 });
+  await settle();
+  t.log.length = 0;
+  leg(1).legEvents.emit('held', { isHeld: true });
+  await settle();
+  leg(1).legEvents.emit('held', { isHeld: false });
+  await settle();
+  leg().legEvents.emit('held', { isHeld: true });
+  await settle();
+  leg().legEvents.emit('held', { isHeld: false });
+  await settle();
+  expect(t.log).toEqual([['music', 'default'], ['stop music'], ['music', 'default'], ['stop music']]);
 });

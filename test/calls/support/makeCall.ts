@@ -31,6 +31,7 @@ export function makeCall(change: Partial<Call> = {}): Call {
     answeringMachine: null,
     nodeId: 'node',
     hangupRequested: false,
+    transfer: null,
     ...change,
   };
 }

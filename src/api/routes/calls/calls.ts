@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { MAX_TRANSFER_TARGETS, transferOptions } from '../../../agents/transferOptions.ts';
 import { notFound } from '../../../base/errors.ts';
 import { CALL_STATUSES, type Call } from '../../../calls/call.ts';
 import { type CallResource, callResource, toCallResource } from '../../../calls/callResource.ts';
@@ -24,15 +25,28 @@ const sipTrace = z.object({
   ),
 });
 
-const transferInput = z
-  .strictObject({
-    to: z
-      .string()
-      .max(255)
-      .describe('A number in E.164 or in Taiwan’s local form, or a `sip:` URI.')
-      .meta({ example: '+886223456789' }),
+const target = z
+  .string()
+  .max(255)
+  .describe('A number in E.164 or in Taiwan’s local form, or a `sip:` URI.')
+  .meta({ example: '+886223456789' });
+const transferInput = transferOptions
+  .extend({
+    to: target.optional(),
+    targets: z
+      .array(target)
+      .min(1)
+      .max(MAX_TRANSFER_TARGETS)
+      .optional()
+      .describe('Several, in place of `to`: in this order, or at once by `strategy`.'),
   })
-  .meta({ id: 'CallTransfer' });
+  .meta({
+    id: 'CallTransfer',
+    examples: [
+      { to: '+886223456789' },
+      { to: '+886223456789', mode: 'warm', acceptBy: 'digit', announce: '{{ summary }}' },
+    ],
+  });
 
 export function callRoutes(app: App, deps: HttpDeps): void {
   listRoute(app, deps);
@@ -149,7 +163,7 @@ function transferRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Transfer a call',
-          'Starts a transfer, like the agent’s own: by REFER if the peer supports it, else by a second call over the number’s trunks that shows the number and is bridged with this call (the trunk’s `transfer` chooses). The caller hears ringing meanwhile. The call ends as `transferred` when either side hangs up. If the transfer fails, the agent continues with the caller. The history has the outcome as `transfer` events. 409 unless the call is in progress; 422 if the project may not call the destination.',
+          'Starts a transfer, like the agent’s own. `blind` calls the target over the number’s trunks and joins it with the caller, who hears ringing meanwhile. `warm` tells the target first who is calling and why, and joins them when it accepts; the caller hears music. `refer` has the caller’s side call the target. The call ends as `transferred` when either side hangs up. If no target takes the call, the agent continues with the caller. The call’s `transfer` and the `transfer` events of the history tell how it goes. 409 unless the call is in progress; 422 if the project may not call a destination, or it is none of the agent’s `transferTargets`.',
         ),
         params: callParams,
         body: transferInput,
@@ -158,7 +172,7 @@ function transferRoute(app: App, deps: HttpDeps): void {
     },
     async ({ params, body }, reply) => {
       reply.code(202);
-      return await showFound(deps, await deps.calls.transfer(params.projectId, params.callId, body.to));
+      return await showFound(deps, await deps.calls.transfer(params.projectId, params.callId, body));
     },
   );
 }

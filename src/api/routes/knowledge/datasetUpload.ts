@@ -136,14 +136,15 @@ async function receiveFile(deps: HttpDeps, part: MultipartFile): Promise<Upload>
 }
 
 /** Drops folders, which some clients send, and control characters, which cannot be stored. */
-function cleanFileName(fileName: string | undefined): string {
+export function cleanFileName(fileName: string | undefined, otherwise = 'dataset'): string {
   const [last = ''] = (fileName ?? '').toWellFormed().split(/[/\\]/).slice(-1);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed
   const clean = last.replace(/[\u0000-\u001f\u007f]/g, '').trim();
-  return clean === '' ? 'dataset' : clean.slice(0, MAX_NAME_CHARACTERS).toWellFormed();
+  return clean === '' ? otherwise : clean.slice(0, MAX_NAME_CHARACTERS).toWellFormed();
 }
 
-function toFormError(error: unknown): unknown {
+/** An error of reading a form, as its sender is told. */
+export function toFormError(error: unknown): unknown {
   if (error instanceof CallwayError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'FST_FILES_LIMIT') return invalid('too_many_files', 'Send one file at a time');

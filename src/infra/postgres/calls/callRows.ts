@@ -29,6 +29,7 @@ export interface CallRow {
   answering_machine: Call['answeringMachine'];
   node_id: string | null;
   hangup_requested: boolean;
+  transfer: Call['transfer'];
 }
 
 /** The column of a field and its conversion. */
@@ -78,6 +79,7 @@ export const callColumns: readonly CallColumn[] = [
   plain('answeringMachine', 'answering_machine', 'text'),
   plain('nodeId', 'node_id', 'text'),
   plain('hangupRequested', 'hangup_requested', 'boolean'),
+  json('transfer', 'transfer'),
 ];
 
 export const callSelection = (): string => callColumns.map(({ column }) => column).join(', ');
@@ -112,5 +114,6 @@ export function fromCallRow(row: CallRow): Call {
     answeringMachine: row.answering_machine,
     nodeId: row.node_id,
     hangupRequested: row.hangup_requested,
+    transfer: row.transfer,
   };
 }

@@ -23,7 +23,9 @@ export function slotHolders(database: Queryable): SlotHolders {
       );
       return rows.flatMap(({ id, is_on_trunk, dialogs }) => [
         ...(is_on_trunk ? [id] : []),
-        ...(dialogs > (is_on_trunk ? 1 : 0) ? [transferHolder(id)] : []),
+        ...Array.from({ length: Math.max(0, dialogs - (is_on_trunk ? 1 : 0)) }, (_, index) =>
+          transferHolder(id, index),
+        ),
       ]);
     },
     async ofProject(projectId) {

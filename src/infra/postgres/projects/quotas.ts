@@ -17,9 +17,11 @@ const USED: Readonly<Record<CountedQuota, string>> = {
   numbers: 'SELECT count(*)::integer AS used FROM phone_numbers WHERE project_id = $1',
   documents: `SELECT count(*)::integer AS used FROM ${DOCUMENTS}`,
   scheduledCalls: `SELECT count(*)::integer AS used FROM calls WHERE project_id = $1 AND status = 'scheduled'`,
+  mediaFiles: 'SELECT count(*)::integer AS used FROM media_files WHERE project_id = $1',
   testRuns: `SELECT coalesce(sum(plays), 0)::integer AS used FROM test_runs
     WHERE project_id = $1 AND created_at > now() - interval '1 minute'`,
-  storedBytes: `SELECT (coalesce((SELECT sum(bytes) FROM ${DOCUMENTS}), 0) + coalesce((${RECORDED}), 0))::float8 AS used`,
+  storedBytes: `SELECT (coalesce((SELECT sum(bytes) FROM ${DOCUMENTS}), 0) + coalesce((${RECORDED}), 0)
+    + coalesce((SELECT sum(bytes) FROM media_files WHERE project_id = $1), 0))::float8 AS used`,
 };
 
 export function quotaStore(database: Queryable): QuotaStore {
@@ -48,6 +50,7 @@ export function quotaStore(database: Queryable): QuotaStore {
         pathwayVersions: await usedOf(VERSIONS, projectId),
         documents: await usedOf(USED.documents, projectId),
         scheduledCalls: await usedOf(USED.scheduledCalls, projectId),
+        mediaFiles: await usedOf(USED.mediaFiles, projectId),
         testRuns: await usedOf(USED.testRuns, projectId),
         storedBytes: await usedOf(USED.storedBytes, projectId),
       };

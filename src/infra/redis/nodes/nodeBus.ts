@@ -9,7 +9,12 @@ const CHANNEL = 'callway:nodes:';
 const nodeMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('trunks') }),
   z.object({ kind: z.literal('hangup'), callId: z.string() }),
-  z.object({ kind: z.literal('transfer'), callId: z.string(), to: z.string() }),
+  z.object({
+    kind: z.literal('transfer'),
+    callId: z.string(),
+    to: z.string(),
+    options: z.record(z.string(), z.unknown()).optional(),
+  }),
   z.object({ kind: z.literal('read_quality'), callId: z.string(), requestId: z.string() }),
   z.object({
     kind: z.literal('quality'),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { dialectName } from '../../../streams/dialects/index.ts';
 import type { StreamTickets } from '../../../streams/streamTickets.ts';
-import type { StreamOpening } from '../../../voice/audioStream.ts';
+import type { StreamOpening, StreamParty } from '../../../voice/audioStream.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 const kept = z.object({
@@ -16,6 +16,7 @@ const kept = z.object({
   traceparent: z.string().optional(),
   // Written by another node of ours; as large as a session's variables.
   opening: z.custom<StreamOpening>((value) => typeof value === 'object' && value !== null).optional(),
+  party: z.custom<StreamParty>((value) => typeof value === 'object' && value !== null).optional(),
 });
 
 /** Single-use tickets: a key for each ticket's digest, deleted by the first read. */
@@ -27,8 +28,8 @@ export function redisStreamTickets(redis: RedisConnection): StreamTickets {
     async redeem(ticket) {
       const text = await orUnavailable(redis.client.getdel(keyOf(ticket)));
       if (text === null) return undefined;
-      const { callId, slotId, traceparent, opening, ...rest } = kept.parse(JSON.parse(text));
-      return { ...rest, ...omitUndefined({ callId, slotId, traceparent, opening }) };
+      const { callId, slotId, traceparent, opening, party, ...rest } = kept.parse(JSON.parse(text));
+      return { ...rest, ...omitUndefined({ callId, slotId, traceparent, opening, party }) };
     },
   };
 }

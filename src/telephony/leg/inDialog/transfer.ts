@@ -7,7 +7,7 @@ import type { Dialog } from '../dialog.ts';
 /** Blind transfers of one leg by REFER, one at a time. @see RFC 3515, RFC 5589 section 6 */
 export interface Transfers {
   /** @throws {CallwayError} `transfer_unsupported`, `transfer_failed`, `transfer_in_progress`. */
-  transfer(referTo: string): Promise<void>;
+  transfer(referTo: string, timeoutMs?: number): Promise<void>;
   /** Handles a NOTIFY. @returns Whether it reports on a transfer. */
   onNotify(request: IncomingRequest): boolean;
   /** @param isRemote - Whether the peer hung up, which completes a transfer. */
@@ -18,6 +18,7 @@ export interface Transfers {
 const NOTIFY_TIMEOUT_MS = 120_000;
 /** The peer supports no REFER; 603 declines it for every target. */
 const UNSUPPORTED: ReadonlySet<number> = new Set([405, 501, 603]);
+const REQUEST_TIMEOUT = 408;
 /** A referral that did not end the call within this time has failed. */
 const REFERRAL_TIMEOUT_MS = 60_000;
 
@@ -35,12 +36,12 @@ export function createTransfers(
     try {
       return await dialog.request('REFER', { headers });
     } catch (error) {
-      throw failed('the call is gone', error);
+      throw failed('the call is gone', { cause: error });
     }
   };
 
   return {
-    async transfer(referTo) {
+    async transfer(referTo, timeoutMs = NOTIFY_TIMEOUT_MS) {
       if (settle) {
         throw new CallwayError('conflict', 'transfer_in_progress', 'A transfer of this call is under way');
       }
@@ -50,13 +51,13 @@ export function createTransfers(
       // A NOTIFY may settle it before REFER is answered.
       result.catch(() => undefined);
       const timeout = clock.setTimer(
-        () => settle?.(failed('the peer did not say how it went')),
-        NOTIFY_TIMEOUT_MS,
+        () => settle?.(failed('the peer did not say how it went', { sipStatus: REQUEST_TIMEOUT })),
+        timeoutMs,
       );
       try {
         const { status, reason, headers } = (await refer(referTo)).message;
         if (UNSUPPORTED.has(status) && !isOnlyWay) throw unsupported(`${status} ${reason}`);
-        if (status >= 300) throw failed(`${status} ${reason}`);
+        if (status >= 300) throw failed(`${status} ${reason}`, { sipStatus: status });
         const hasSubscription = !/^\s*false/i.test(headers.get('refer-sub') ?? '');
         if (hasSubscription) await result;
       } finally {
@@ -69,7 +70,7 @@ export function createTransfers(
       const status = Number(/^\s*SIP\/2\.0\s+(\d{3})/i.exec(body)?.[1] ?? 0);
       const reason = /^\s*SIP\/2\.0\s+\d{3}\s*(.*)$/im.exec(body)?.[1]?.trim() ?? '';
       const isLast = /^\s*terminated/i.test(headers.get('subscription-state') ?? '');
-      if (status >= 300) settle?.(failed(`${status} ${reason}`));
+      if (status >= 300) settle?.(failed(`${status} ${reason}`, { sipStatus: status }));
       // A subscription that ends without a final status means that REFER was accepted.
       else if (status >= 200 || isLast) settle?.();
       return true;
@@ -118,6 +119,13 @@ export function unsupported(why: string): CallwayError {
   return new CallwayError('unavailable', 'transfer_unsupported', `The peer takes no transfer: ${why}`);
 }
 
-function failed(why: string, cause?: unknown): CallwayError {
-  return new CallwayError('unavailable', 'transfer_failed', `The transfer failed: ${why}`, { cause });
+function failed(
+  why: string,
+  { cause, sipStatus }: { readonly cause?: unknown; readonly sipStatus?: number } = {},
+): CallwayError {
+  const extra = sipStatus === undefined ? {} : { extra: { sipStatus } };
+  return new CallwayError('unavailable', 'transfer_failed', `The transfer failed: ${why}`, {
+    cause,
+    ...extra,
+  });
 }

@@ -143,6 +143,15 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
     async setParticipation(participation) {
       log.push(['participation', participation]);
     },
+    async startMusic({ kind }) {
+      log.push(['music', kind]);
+    },
+    async stopMusic() {
+      log.push(['stop music']);
+    },
+    async recordAside(other) {
+      log.push(['record aside', t.legs.findIndex(({ leg }) => leg.media === other)]);
+    },
     async startRecording({ path }) {
       log.push(['record', path]);
     },
@@ -159,6 +168,7 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
   const leg: CallLeg = {
     sipCallId: `sip-${request.trunk.id}`,
     trunkId: request.trunk.id,
+    transferMethod: request.trunk.transfer,
     media,
     events: legEvents,
     async hangup() {
@@ -195,12 +205,13 @@ function runnerDeps(): CallRunnerDeps {
       },
     },
     calls: {
-      async update(_id, _node, change) {
+      async update(_id, _node, change, event) {
         if (t.updateFailures > 0) {
           t.updateFailures--;
           throw new Error('the database is away');
         }
-        log.push(['update', change]);
+        if (event?.type === 'transfer') log.push(['event', 'transfer', event.data]);
+        else log.push(['update', change]);
         if (t.onUpdate) return t.onUpdate(change);
         t.stored = { ...t.stored, ...change };
         return t.stored;
@@ -236,7 +247,16 @@ function runnerDeps(): CallRunnerDeps {
       },
       renewSlot: async () => {},
       mayContinue: async () => t.hasBudget,
-      hasBudget: async () => t.hasBudget,
+      async admitOrder(_projectId, to) {
+        if (!t.hasBudget)
+          throw new CallwayError('rate_limited', 'call_minutes_exhausted', 'no minutes are left');
+        if (to === 'sip:forbidden')
+          throw new CallwayError(
+            'unprocessable',
+            'destination_not_allowed',
+            'This project may not call sip:forbidden',
+          );
+      },
       async requireAllowedDestination(_projectId, to) {
         if (to === 'sip:forbidden') throw new Error('This project may not call sip:forbidden');
       },
@@ -252,6 +272,16 @@ function runnerDeps(): CallRunnerDeps {
       customParameters: {},
       canReconnect: t.canReconnect,
     }),
+    partyStream: async (_call, party) => ({
+      url: `ws://engine/${party.kind}`,
+      dialect: 'callway',
+      streamId: 'st',
+      callId: 'call',
+      customParameters: {},
+      canReconnect: false,
+    }),
+    transferTargets: async () => null,
+    holdMusic: async (_projectId, choice) => (choice === 'none' ? undefined : { kind: 'default' }),
     recordings: {
       workingPath: ({ id }) => `/recordings/${id}.wav`,
       store: () => fail(new Error('not used here')),

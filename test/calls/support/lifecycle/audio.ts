@@ -69,6 +69,9 @@ export function createAudio(gates: Gates, fate: AudioFate): FakeAudio {
         if (fate.isAgentAway)
           throw new CallwayError('unavailable', 'engine_unavailable', 'connection refused');
         hasStream = true;
+      }).then(() => {
+        // A transfer target was told about the call; no other stream says so.
+        if (!isClosed) events.emit('command', { kind: 'briefing', outcome: 'told' });
       }),
     playApology: () => ask('apology', () => undefined),
     stopStream: () =>
@@ -92,6 +95,9 @@ export function createAudio(gates: Gates, fate: AudioFate): FakeAudio {
         bridged = call as FakeAudio;
       }),
     setParticipation: () => ask('participation', () => undefined),
+    startMusic: () => ask('music', () => undefined),
+    stopMusic: () => ask('stop music', () => undefined),
+    recordAside: () => ask('record aside', () => undefined),
     startRecording: (request) =>
       ask('record', () => {
         path = request.path;

@@ -93,6 +93,7 @@ export class FakeLeg {
     this.leg = {
       sipCallId,
       trunkId: trunk.id,
+      transferMethod: trunk.transfer,
       get media() {
         return audio();
       },

@@ -130,7 +130,12 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     recordings,
     conversations,
     mediaStreams: { openForCall: async () => 'ws://engine/' },
-    voiceNodes: { select: async () => 'http://engine', forget: nothing },
+    voiceNodes: {
+      select: async () => 'http://engine',
+      selectForStream: async () => 'http://engine',
+      forget: nothing,
+    },
+    mediaFiles: { music: async () => ({ kind: 'default' }) },
     metrics,
     capacity,
     callRefusal: () => (isDraining ? nodeDraining() : undefined),
@@ -162,7 +167,17 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     life,
     phone,
     capacity,
-    control: new CallControl({ calls, finisher, queue, limiter, bus, clock, onError }),
+    control: new CallControl({
+      calls,
+      finisher,
+      queue,
+      limiter,
+      transferTargets: async () => null,
+      hasMedia: async () => true,
+      bus,
+      clock,
+      onError,
+    }),
     accept: (record) =>
       acceptCall({ ...acceptDeps, onError }, { ...ORDER, record }, (insert) =>
         insert({ calls, quotas: NO_QUOTAS }),

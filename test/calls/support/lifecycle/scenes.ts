@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 
+import type { TransferInput } from '../../../../src/calls/runner/callControl.ts';
 import type { PhoneFate } from './fakeLeg.ts';
 
 /** What disturbs a call. */
@@ -34,6 +35,7 @@ export interface Scene {
   readonly record: boolean;
   /** Requested by the API once the call is in progress. */
   readonly isTransferred: boolean;
+  readonly transfer: TransferInput;
   readonly disturbances: readonly { readonly atStep: number; readonly what: Disturbance }[];
 }
 
@@ -52,8 +54,22 @@ export const ORDINARY: Scene = {
   takesRefer: false,
   record: true,
   isTransferred: false,
+  transfer: { to: '+886223456780' },
   disturbances: [],
 };
+
+/** Of every mode; the last one to two targets, of which the first to accept wins. */
+export const TRANSFERS: readonly TransferInput[] = [
+  { to: '+886223456780' },
+  { to: '+886223456780', mode: 'refer' },
+  { to: '+886223456780', mode: 'warm' },
+  {
+    targets: ['+886223456780', '+886223456781'],
+    mode: 'warm',
+    strategy: 'simultaneous',
+    afterJoin: 'listen',
+  },
+];
 
 const fate = fc.oneof(
   { weight: 5, arbitrary: fc.constant(ANSWERS) },
@@ -83,6 +99,7 @@ export const anyScene: fc.Arbitrary<Scene> = fc.record({
   takesRefer: fc.boolean(),
   record: fc.boolean(),
   isTransferred: fc.boolean(),
+  transfer: fc.constantFrom(...TRANSFERS),
   disturbances: fc.tuple(fc.nat(STEPS), cluster).map(([first, all]) => {
     const stepOf = (index: number) => all.slice(0, index + 1).reduce((sum, { after }) => sum + after, first);
     return all.map(({ what }, index) => ({ atStep: stepOf(index), what }));

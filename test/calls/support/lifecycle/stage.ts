@@ -18,7 +18,6 @@ const MAX_SILENCE_MS = 45_000;
 /** Outages of this length may let other nodes end or requeue the calls of a live node. */
 const TAKEN_FOR_DEAD_MS = 20_000;
 const TICK_MS = 1000;
-const THIRD = '+886223456780';
 
 /** Plays a scene to its end. @throws {Error} When a call violates an expectation; with the whole state. */
 export async function play(scheduler: Scheduler, scene: Scene): Promise<void> {
@@ -193,7 +192,7 @@ class Stage {
     this.#request(
       node,
       'a transfer',
-      async () => void (await node.control.transfer(PROJECT, call.id, THIRD)),
+      async () => void (await node.control.transfer(PROJECT, call.id, this.#scene.transfer)),
     );
   }
 

@@ -36,6 +36,7 @@ export function makeCall(
     answeringMachine: null,
     nodeId: null,
     hangupRequested: false,
+    transfer: null,
     ...change,
   };
   const session: Session = {

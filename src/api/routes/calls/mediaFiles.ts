@@ -1,0 +1,193 @@
+import multipart from '@fastify/multipart';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+import { requireQuota } from '../../../agents/accounts/quotas.ts';
+import { CallwayError, invalid, notFound } from '../../../base/errors.ts';
+import { MAX_MEDIA_BYTES, type MediaFile, mediaFile } from '../../../calls/holdMusic/mediaFile.ts';
+import { audit } from '../../audit.ts';
+import { idempotent } from '../../idempotency.ts';
+import { keyOf } from '../../plugins/accessControl.ts';
+import type { App, HttpDeps } from '../../ports.ts';
+import { about, errors, listOf, listResponse, noContent, pageQuery, projectParams } from '../../schemas.ts';
+import { cleanFileName, toFormError } from '../knowledge/datasetUpload.ts';
+
+const PATH = '/v1/projects/:projectId/media';
+const READ = { access: { kind: 'project', scope: 'read' } } as const;
+const WRITE = { access: { kind: 'project', scope: 'write' } } as const;
+const FILE_PART = 'file';
+const WAV_TYPES = ['audio/wav', 'audio/x-wav', 'audio/wave', 'audio/vnd.wave'];
+const PART_LIMITS = { files: 1, fields: 16, parts: 17, fieldSize: 65_536, headerPairs: 32 } as const;
+const fileParams = projectParams.extend({ mediaId: z.string() });
+const form = z.object({ [FILE_PART]: z.any().meta({ type: 'string', format: 'binary' }) });
+
+interface Upload {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+export async function mediaFileRoutes(app: App, deps: HttpDeps): Promise<void> {
+  listRoute(app, deps);
+  fileRoute(app, deps);
+  removeRoute(app, deps);
+  // A scope of its own: only here the body is a file.
+  await app.register(async (scope: App) => {
+    scope.removeAllContentTypeParsers();
+    await scope.register(multipart, {
+      limits: { ...PART_LIMITS, fileSize: MAX_MEDIA_BYTES + 1 },
+      throwFileSizeLimit: false,
+    });
+    const raw = { parseAs: 'buffer', bodyLimit: MAX_MEDIA_BYTES } as const;
+    scope.addContentTypeParser(WAV_TYPES, raw, (_request, body, done) => done(null, body));
+    // After access control: only an authorized client may send slowly.
+    scope.addHook('preHandler', async ({ bodyTimeout }) => bodyTimeout?.allowUpload());
+    uploadRoute(scope, deps);
+  });
+}
+
+function uploadRoute(app: App, deps: HttpDeps): void {
+  app.post(
+    PATH,
+    {
+      config: { ...WRITE, isLong: true },
+      // The file is read as it is; the schemas only serve the OpenAPI document.
+      validatorCompiler: () => (value) => ({ value }),
+      schema: {
+        ...about(
+          'Calls',
+          'Upload a media file',
+          'Music for callers who wait, as `holdMusic: {mediaId}` of transfers: a WAV file of 16-bit PCM, mono or stereo, 8 to 48 kHz, at most 10 MiB; in the part `file` of a form, or as the body with `Content-Type: audio/wav` and its name as `?name=`. It is played at telephone quality, again and again.',
+        ),
+        consumes: ['multipart/form-data', 'audio/wav'],
+        params: projectParams,
+        querystring: z.object({ name: z.string().max(255).optional() }),
+        body: form,
+        response: { 201: mediaFile, ...errors(409, 413, 415) },
+      },
+    },
+    (request, reply) => upload(deps, request, reply),
+  );
+}
+
+async function upload(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): Promise<MediaFile> {
+  const { name, bytes } = await receive(request);
+  const { projectId } = keyOf(request);
+  const { fileKey, durationMs } = await deps.mediaFiles.receive(bytes);
+  // Stands for the body in the fingerprint of the Idempotency-Key.
+  request.body = { name, bytes: bytes.length, sha256: await digestOf(bytes) };
+  const id = deps.makeId();
+  let isStored = false;
+  try {
+    const file = await idempotent(deps, { request, reply, status: 201 }, async (stores) => {
+      await requireQuota(stores, projectId, 'mediaFiles');
+      await requireQuota(stores, projectId, 'storedBytes', bytes.length);
+      const createdAt = new Date(deps.clock.now()).toISOString();
+      const created = { id, name, bytes: bytes.length, durationMs, createdAt };
+      await stores.mediaFiles.insert(projectId, created, fileKey);
+      await audit(deps, stores, request, {
+        action: 'media_file.created',
+        projectId,
+        target: id,
+        details: { name },
+      });
+      return created;
+    });
+    isStored = file.id === id;
+    return file;
+  } finally {
+    if (!isStored) await deps.mediaFiles.discard(fileKey);
+  }
+}
+
+async function digestOf(bytes: Buffer): Promise<string> {
+  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex');
+}
+
+/** @throws {CallwayError} 400 without a file, 413 when it is too large. */
+async function receive(request: FastifyRequest): Promise<Upload> {
+  const { name } = request.query as { readonly name?: string };
+  if (Buffer.isBuffer(request.body)) return { name: cleanFileName(name, 'music.wav'), bytes: request.body };
+  if (!request.isMultipart()) throw invalid('missing_file', 'Send a WAV file as audio/wav, or in a form');
+  let received: Upload | undefined;
+  try {
+    for await (const part of request.parts()) {
+      if (part.type !== 'file') continue;
+      if (part.fieldname !== FILE_PART) part.file.resume();
+      else
+        received = { name: cleanFileName(name ?? part.filename, 'music.wav'), bytes: await part.toBuffer() };
+      if (received && received.bytes.length > MAX_MEDIA_BYTES) throw tooLarge();
+    }
+  } catch (error) {
+    // Many clients read the response only after they have sent the whole body.
+    request.raw.unpipe().resume();
+    throw toFormError(error);
+  }
+  if (!received) throw invalid('missing_file', `The form must have a file in a part named ${FILE_PART}`);
+  return received;
+}
+
+function tooLarge(): CallwayError {
+  return new CallwayError('too_large', 'file_too_large', `The file has more than ${MAX_MEDIA_BYTES} bytes`);
+}
+
+function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
+  app.get(
+    PATH,
+    {
+      config: READ,
+      schema: {
+        ...about('Calls', 'List the media files', 'Oldest first.'),
+        params: projectParams,
+        querystring: pageQuery,
+        response: { 200: listOf(mediaFile), ...errors() },
+      },
+    },
+    async ({ params, query }) => listResponse(await stores.mediaFiles.list(params.projectId, query), query),
+  );
+}
+
+function fileRoute(app: App, { storage: { stores } }: HttpDeps): void {
+  app.get(
+    `${PATH}/:mediaId`,
+    {
+      config: READ,
+      schema: {
+        ...about('Calls', 'Get a media file'),
+        params: fileParams,
+        response: { 200: mediaFile, ...errors() },
+      },
+    },
+    async ({ params }) => {
+      const file = await stores.mediaFiles.find(params.projectId, params.mediaId);
+      if (!file) throw notFound('Media file');
+      const { fileKey: _, ...shown } = file;
+      return shown;
+    },
+  );
+}
+
+function removeRoute(app: App, deps: HttpDeps): void {
+  app.delete(
+    `${PATH}/:mediaId`,
+    {
+      config: WRITE,
+      schema: {
+        ...about(
+          'Calls',
+          'Delete a media file',
+          'Calls that play it go on; transfers that name it later play the built-in music.',
+        ),
+        params: fileParams,
+        response: { 204: noContent, ...errors() },
+      },
+    },
+    async (request, reply) => {
+      const { projectId, mediaId } = request.params;
+      await deps.storage.transaction(async (stores) => {
+        if (!(await stores.mediaFiles.remove(projectId, mediaId))) throw notFound('Media file');
+        await audit(deps, stores, request, { action: 'media_file.deleted', projectId, target: mediaId });
+      });
+      return await reply.code(204).send(null);
+    },
+  );
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+import type { Page, PageOf } from '../../base/page.ts';
+import { milliseconds } from '../../base/validation.ts';
+
+export const MAX_MEDIA_BYTES = 10 * 1024 * 1024;
+
+/** A project's audio file in the API. */
+export const mediaFile = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    bytes: z.int().describe('Of the upload.'),
+    durationMs: milliseconds,
+    createdAt: z.iso.datetime(),
+  })
+  .meta({ id: 'MediaFile' });
+
+export type MediaFile = z.infer<typeof mediaFile>;
+
+export interface MediaFileStore {
+  insert(projectId: string, file: MediaFile, fileKey: string): Promise<void>;
+  find(projectId: string, id: string): Promise<(MediaFile & { readonly fileKey: string }) | undefined>;
+  /** Oldest first. */
+  list(projectId: string, page: Page): Promise<PageOf<MediaFile>>;
+  /** Its file is removed later. @returns Whether there was one. */
+  remove(projectId: string, id: string): Promise<boolean>;
+}

@@ -1,0 +1,151 @@
+import type { HoldMusicChoice } from '../../agents/transferOptions.ts';
+import { CallwayError } from '../../base/errors.ts';
+import type { MediaSession } from '../../media/mediaSession.ts';
+import type { MusicSource } from '../../media/session/holdMusic.ts';
+import { type Call, customerNumber } from '../call.ts';
+import type { BilledLeg } from '../limits/callLimiter.ts';
+import type { CallEvent } from '../runner/callMachine.ts';
+import type { CallTelemetry } from '../runner/callTelemetry.ts';
+import type { CallWriter } from '../runner/callWriter.ts';
+import type { CallLeg } from '../telephony.ts';
+import { HoldMusicPlayer } from './holdMusicPlayer.ts';
+import { startTransfer, type Transfer, type TransferDeps } from './transfer.ts';
+import { planTransfer, type TransferPlan } from './transferPlan.ts';
+import { type CallTransfer, type TransferReport, transferAfter, transferEvent } from './transferReport.ts';
+
+export interface CallTransfersDeps
+  extends Pick<TransferDeps, 'requireAllowedDestination' | 'partyStream' | 'clock' | 'dispatch' | 'onError'> {
+  /** @see dialTransferTarget */
+  readonly dialTarget: (
+    to: string,
+    options: { readonly ringTimeoutMs: number; readonly bridgeWith: MediaSession },
+  ) => AsyncIterable<CallLeg>;
+  /** @returns Undefined for no music. */
+  readonly holdMusic: (choice: HoldMusicChoice) => Promise<MusicSource | undefined>;
+  readonly writer: Pick<CallWriter, 'update' | 'addEvent'>;
+  readonly telemetry: Pick<CallTelemetry, 'transfer'>;
+}
+
+/** What the call machine asks for. */
+export interface TransferOrder {
+  readonly to: string;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  /** By legs that the project pays for, too; never on the peer's request. */
+  readonly mayDial: boolean;
+}
+
+/** The transfers of one call, one at a time: starts them, and keeps what is known of them. */
+export class CallTransfers {
+  readonly #call: Call;
+  readonly #deps: CallTransfersDeps;
+  readonly #legs: { readonly to: string; readonly sinceMs: number; untilMs: number | undefined }[] = [];
+  #latest: Transfer | undefined;
+  #shown: CallTransfer | null = null;
+  #isCallerHeld = false;
+  /** When the call's recording began. */
+  #recordedSinceMs: number | undefined;
+
+  constructor(call: Call, deps: CallTransfersDeps) {
+    this.#call = call;
+    this.#deps = deps;
+  }
+
+  /** Talk time so far, per target that has answered. A leg keeps its index. */
+  get billedLegs(): readonly BilledLeg[] {
+    const nowMs = this.#deps.clock.now();
+    return this.#legs.map(({ to, sinceMs, untilMs = nowMs }) => ({
+      to,
+      talkTimeMs: Math.max(0, untilMs - sinceMs),
+    }));
+  }
+
+  /** The call is answered, and its recording begins where it has one. */
+  onAnswered(atMs: number): void {
+    if (this.#call.settings.record) this.#recordedSinceMs = atMs;
+  }
+
+  setCallerHeld(isHeld: boolean): void {
+    this.#isCallerHeld = isHeld;
+    this.#latest?.setCallerHeld(isHeld);
+  }
+
+  /** @param leg - The caller's. */
+  start({ to, options, mayDial }: TransferOrder, leg: CallLeg, media: MediaSession): void {
+    const plan = this.#plan(to, options, leg, mayDial, media);
+    if (!plan) return;
+    const { dialTarget, holdMusic, onError, ...deps } = this.#deps;
+    this.#latest = startTransfer(
+      {
+        ...deps,
+        leg,
+        media,
+        caller: customerNumber(this.#call),
+        music: new HoldMusicPlayer(() => holdMusic(plan.holdMusic ?? 'default'), onError),
+        ...(mayDial
+          ? {
+              dialTarget: (target, ringTimeoutMs) => dialTarget(target, { ringTimeoutMs, bridgeWith: media }),
+            }
+          : {}),
+        startBilling: (target) => this.#startBilling(target),
+        report: (report) => this.#report(report),
+        onError,
+      },
+      plan,
+      this.#isCallerHeld,
+    );
+  }
+
+  /** The call ends. Resolves when no target is left. Idempotent. */
+  async cancel(): Promise<void> {
+    await this.#latest?.cancel();
+  }
+
+  /** @returns Undefined for an order that cannot be carried out, which has failed then. */
+  #plan(
+    to: string,
+    options: TransferOrder['options'],
+    { transferMethod }: CallLeg,
+    mayDial: boolean,
+    media: MediaSession,
+  ): TransferPlan | undefined {
+    try {
+      // A peer that asks for a transfer calls the target itself.
+      return planTransfer(to, mayDial ? options : { mode: 'refer' }, transferMethod);
+    } catch (error) {
+      const reason = error instanceof CallwayError ? error.message : 'the transfer cannot be read';
+      const failure = { outcome: 'failed', reason } as const;
+      this.#report({ status: 'failed', to, mode: 'blind', by: 'second_leg', ...failure });
+      media
+        .sendTransferStatus({ status: 'begun', to })
+        .then(() => media.sendTransferStatus({ status: 'failed', to, ...failure }))
+        .catch((cause: unknown) => this.#deps.onError(cause, 'transfer: agent not told'));
+      this.#deps.dispatch({ type: 'transfer_failed' } satisfies CallEvent);
+      return undefined;
+    }
+  }
+
+  #startBilling(to: string): () => void {
+    const { clock } = this.#deps;
+    const leg = { to, sinceMs: clock.now(), untilMs: undefined as number | undefined };
+    this.#legs.push(leg);
+    return () => {
+      leg.untilMs ??= clock.now();
+    };
+  }
+
+  #report(report: TransferReport): void {
+    const { clock, writer, telemetry } = this.#deps;
+    const nowMs = clock.now();
+    const at = new Date(nowMs).toISOString();
+    const recordingMs = this.#recordedSinceMs === undefined ? undefined : nowMs - this.#recordedSinceMs;
+    const event = { type: 'transfer', at, data: transferEvent(report, recordingMs) } as const;
+    const transfer = transferAfter(this.#shown, report, at);
+    telemetry.transfer(report, transfer !== undefined && transfer.endedAt !== null);
+    if (!transfer) {
+      writer.addEvent(event);
+      return;
+    }
+    this.#shown = transfer;
+    void writer.update({ transfer }, event);
+  }
+}

@@ -1,0 +1,86 @@
+import {
+  DEFAULT_ACCEPT_DIGIT,
+  DEFAULT_TRANSFER_TIMEOUT_SECONDS,
+  type HoldMusicChoice,
+  type TransferMode,
+  type TransferOptions,
+  type TransferRequest,
+  transferObjections,
+  transferRequest,
+} from '../../agents/transferOptions.ts';
+import { readTransferTarget } from '../../agents/transferTarget.ts';
+import { CallwayError, invalid } from '../../base/errors.ts';
+import type { Trunk } from '../trunks/trunk.ts';
+
+/** A transfer with all its defaults. */
+export interface TransferPlan {
+  /** In the order of trial: numbers as they were given, or `sip:` URIs without headers. */
+  readonly targets: readonly string[];
+  readonly mode: TransferMode;
+  /** A template; undefined for the agent's own words. */
+  readonly announce: string | undefined;
+  readonly acceptBy: NonNullable<TransferOptions['acceptBy']>;
+  readonly acceptDigit: string;
+  /** Per target, from its first INVITE to its acceptance; undefined where a REFER may take as long as the peer wants. */
+  readonly timeoutMs: number;
+  readonly isTimeoutGiven: boolean;
+  readonly strategy: NonNullable<TransferOptions['strategy']>;
+  /** Undefined where nothing was chosen. */
+  readonly holdMusic: HoldMusicChoice | undefined;
+  readonly afterJoin: NonNullable<TransferOptions['afterJoin']>;
+}
+
+/**
+ * Completes a request of the API, the agent or a bot.
+ *
+ * @param method - Of the caller's trunk.
+ * @throws {CallwayError} 400 `invalid_transfer` when the options do not fit.
+ */
+export function planTransfer(to: string, options: unknown, method: Trunk['transfer']): TransferPlan {
+  const parsed = transferRequest.safeParse(options ?? {});
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw invalid(
+      'invalid_transfer',
+      `${issue?.path.join('.') ?? 'transfer'}: ${issue?.message ?? 'invalid'}`,
+    );
+  }
+  const { targets = [to], ...given } = parsed.data;
+  requireSensible(given);
+  return {
+    targets: targets.map(asDialed),
+    mode: given.mode ?? (method === 'refer' ? 'refer' : 'blind'),
+    announce: given.announce,
+    acceptBy: given.acceptBy ?? 'answer',
+    acceptDigit: given.acceptDigit ?? DEFAULT_ACCEPT_DIGIT,
+    timeoutMs: (given.timeoutSeconds ?? DEFAULT_TRANSFER_TIMEOUT_SECONDS) * 1000,
+    isTimeoutGiven: given.timeoutSeconds !== undefined,
+    strategy: given.strategy ?? 'sequential',
+    holdMusic: given.holdMusic,
+    afterJoin: given.afterJoin ?? 'leave',
+  };
+}
+
+/** @throws {CallwayError} 400 `invalid_transfer` for options without effect, or a template that cannot be read. */
+export function requireSensible(options: Omit<TransferRequest, 'targets'>): void {
+  const objections = transferObjections(options);
+  const [first] = objections;
+  if (first) throw invalid('invalid_transfer', first.message, objections);
+}
+
+/** Why the transfer of a call that is not in progress is refused. */
+export function notInProgress(status: string): CallwayError {
+  const message = `The call is ${status}; only one in progress can be transferred`;
+  return new CallwayError('conflict', 'call_not_in_progress', message);
+}
+
+/** The agent's `transferTargets` narrow what the project may call. */
+export function notListed(to: string): CallwayError {
+  const message = `${to} is none of the agent's transferTargets`;
+  return new CallwayError('unprocessable', 'destination_not_allowed', message);
+}
+
+/** A model, a bot or the peer may have chosen it. A number stays as it was given, for trunks that want that. */
+function asDialed(to: string): string {
+  return /^sips?:/i.test(to) ? (readTransferTarget(to) ?? to.replace(/\?.*$/s, '')) : to;
+}

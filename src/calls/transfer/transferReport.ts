@@ -1,0 +1,93 @@
+import { z } from 'zod';
+
+import {
+  TRANSFER_MODES,
+  TRANSFER_OUTCOMES,
+  type TransferMode,
+  type TransferOutcome,
+} from '../../agents/transferOptions.ts';
+import { omitUndefined } from '../../base/omitUndefined.ts';
+
+/** By REFER the peer calls the target itself; with a second leg we call it and bridge both. */
+export type TransferMethod = 'refer' | 'second_leg';
+
+export type AcceptedBy = 'answer' | 'digit' | 'speech';
+
+export const TRANSFER_STATUSES = ['started', 'accepted', 'refused', 'joined', 'failed'] as const;
+
+/** A step of a transfer, as the history tells it; about one target. */
+export interface TransferReport {
+  /** `briefing`: it has answered, and is told about the call. `canceled`: another target was first. */
+  readonly status: (typeof TRANSFER_STATUSES)[number] | 'briefing' | 'canceled';
+  readonly to: string;
+  readonly mode: TransferMode;
+  readonly by: TransferMethod;
+  /** How the target took the call. */
+  readonly acceptedBy?: AcceptedBy;
+  /** Of a target that is not joined. */
+  readonly outcome?: TransferOutcome;
+  readonly reason?: string;
+  /** Targets that are still tried after this one. */
+  readonly targetsLeft?: number;
+  /** Who is heard in the call's recording from now on. */
+  readonly recording?: { readonly left: readonly string[]; readonly right: readonly string[] };
+}
+
+/** The latest transfer of a call, in the API. */
+export const callTransfer = z.object({
+  mode: z.enum(TRANSFER_MODES),
+  to: z.string().describe('The latest target.'),
+  status: z.enum(TRANSFER_STATUSES),
+  outcome: z
+    .enum(['joined', ...TRANSFER_OUTCOMES])
+    .nullable()
+    .describe('How it ended; null while it runs. After any but `joined` the caller is back with the agent.'),
+  reason: z.string().nullable(),
+  startedAt: z.iso.datetime(),
+  endedAt: z.iso.datetime().nullable(),
+});
+
+export type CallTransfer = z.infer<typeof callTransfer>;
+
+/** The call's field after a report. @param before - Null for a transfer that starts. */
+export function transferAfter(
+  before: CallTransfer | null,
+  { status, to, mode, outcome, reason, targetsLeft = 0 }: TransferReport,
+  at: string,
+): CallTransfer | undefined {
+  if (status === 'canceled' || status === 'briefing') return undefined;
+  const isOver = status === 'joined' || (outcome !== undefined && targetsLeft === 0);
+  return {
+    mode,
+    to,
+    status,
+    outcome: isOver ? (outcome ?? 'joined') : null,
+    reason: isOver ? (reason ?? null) : null,
+    startedAt: before && before.endedAt === null ? before.startedAt : at,
+    endedAt: isOver ? at : null,
+  };
+}
+
+/** The data of the history's event. */
+export function transferEvent(report: TransferReport, recordingMs: number | undefined) {
+  const { recording, ...data } = omitUndefined({ ...report });
+  return { ...data, ...(recording ? { recording: omitUndefined({ ...recording, atMs: recordingMs }) } : {}) };
+}
+
+/** The event for those who watch the call; undefined for steps of which only the history tells. */
+export function transferLiveEvent({ status, to, mode, acceptedBy = 'answer', outcome, reason }: TransferReport) {
+  switch (status) {
+    case 'started':
+    case 'joined':
+      return { type: `transfer.${status}`, data: { to, mode } } as const;
+    case 'accepted':
+      return { type: 'transfer.accepted', data: { to, by: acceptedBy } } as const;
+    case 'refused':
+      return { type: 'transfer.refused', data: { to, reason: reason ?? 'unknown' } } as const;
+    case 'failed':
+      return { type: 'transfer.failed', data: { to, mode, outcome, reason: reason ?? 'unknown' } } as const;
+    case 'briefing':
+    case 'canceled':
+      return undefined;
+  }
+}
