@@ -75,7 +75,14 @@ export function transferEvent(report: TransferReport, recordingMs: number | unde
 }
 
 /** The event for those who watch the call; undefined for steps of which only the history tells. */
-export function transferLiveEvent({ status, to, mode, acceptedBy = 'answer', outcome, reason }: TransferReport) {
+export function transferLiveEvent({
+  status,
+  to,
+  mode,
+  acceptedBy = 'answer',
+  outcome,
+  reason,
+}: TransferReport) {
   switch (status) {
     case 'started':
     case 'joined':

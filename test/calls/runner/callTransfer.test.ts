@@ -26,7 +26,9 @@ const BUSY: LegEnd = { outcome: 'busy', sip: { code: 486, reason: 'Busy Here' },
 
 /** Without what is only told or stored. */
 const actions = () =>
-  t.log.filter((entry) => !/^(update|event|transfer status|release)/.test(String((entry as string[])[0])));
+  t.log.filter(
+    (entry) => !/^(update|event|transfer status|release|party)/.test(String((entry as string[])[0])),
+  );
 
 describe('A blind transfer', () => {
   test('dials the target over the first trunk with a free channel, bridges both, and never tries REFER', async () => {
@@ -239,7 +241,7 @@ describe('A transfer by REFER', () => {
 });
 
 describe('A warm transfer', () => {
-  const WARM = { mode: 'warm', acceptBy: 'digit' };
+  const WARM = { mode: 'warm', acceptBy: 'digit', acceptDigit: '5', announce: '{{ summary }}' };
 
   /** The target has answered and is told about the call. */
   async function brief(options: object = WARM) {
@@ -258,9 +260,13 @@ describe('A warm transfer', () => {
       ['record aside', 1],
       ['open stream', 'ws://engine/briefing'],
     ]);
+    expect(t.log).toContainEqual([
+      'party',
+      { kind: 'briefing', to: TO, acceptBy: 'digit', acceptDigit: '5', announce: '{{ summary }}' },
+    ]);
     t.clock.advance(5_000);
     t.log.length = 0;
-    leg(1).mediaEvents.emit('dtmf', { digit: '1', durationMs: 100 });
+    leg(1).mediaEvents.emit('dtmf', { digit: '5', durationMs: 100 });
     await settle();
     expect(actions()).toEqual([['close stream'], ['bridge', 1], ['stop music'], ['close stream']]);
     expect(t.log).toContainEqual([
@@ -278,6 +284,7 @@ describe('A warm transfer', () => {
     t.clock.advance(30_000);
     await settle();
     leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
+    await settle();
     leg().legEvents.emit('ended', END);
     await settle();
     // The call was outbound: the caller's leg and the target's are billed.

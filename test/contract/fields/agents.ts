@@ -156,6 +156,26 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'contract/agentFields.integration.test.ts › type decides whether the model is told of every step',
       'data.expectedAnswers':
         'engine/pathway/executionModes.test.ts › gives the expected answers to the model that selects the edge',
+      'data.targets':
+        'engine/pathway/transferNodes.test.ts › A transfer node passes its targets and options on; the announcement is rendered when it is said',
+      'data.mode':
+        'engine/pathway/transferNodes.test.ts › A transfer node passes its targets and options on; the announcement is rendered when it is said',
+      'data.announce':
+        'engine/pathway/transferNodes.test.ts › A transfer node passes its targets and options on; the announcement is rendered when it is said',
+      'data.acceptBy':
+        'engine/pathway/transferNodes.test.ts › A transfer node passes its targets and options on; the announcement is rendered when it is said',
+      'data.acceptDigit':
+        'engine/pathway/transferNodes.test.ts › A transfer node passes its targets and options on; the announcement is rendered when it is said',
+      'data.timeoutSeconds':
+        'engine/pathway/transferNodes.test.ts › A transfer node passes its targets and options on; the announcement is rendered when it is said',
+      'data.strategy':
+        'engine/pathway/transferNodes.test.ts › A transfer node passes its targets and options on; the announcement is rendered when it is said',
+      'data.holdMusic':
+        'engine/pathway/transferNodes.test.ts › A transfer node passes its targets and options on; the announcement is rendered when it is said',
+      'data.holdMusic.mediaId':
+        'engine/pathway/transferNodes.test.ts › A transfer node passes its targets and options on; the announcement is rendered when it is said',
+      'data.afterJoin':
+        'engine/pathway/transferNodes.test.ts › A transfer node passes its targets and options on; the announcement is rendered when it is said',
       'data.interruption':
         'voice/session/interruption.test.ts › A node may forbid interruptions, or require longer speech',
       'data.interruptAfterMs':
@@ -279,6 +299,8 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
       'data.condition.afterMs': 'voice/session/silence.test.ts › A silence edge is taken at its own time: %s',
       'data.condition.ok':
         'engine/tools/toolNodes.test.ts › A tool node whose %s cannot run with %j follows its edge for failures',
+      'data.condition.outcome':
+        'engine/pathway/transferNodes.test.ts › A transfer that ends as %s takes the edge of that outcome',
       'data.condition.tool':
         'engine/tools/toolNodes.test.ts › A tool node sets a variable to %s, with its type',
       'data.priority':

@@ -106,10 +106,36 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
     },
   },
   {
+    name: 'media file',
+    places: [['/v1/projects/{projectId}/media']],
+    rows: {
+      file: 'api/routes/calls/mediaFiles.integration.test.ts › are uploaded as a form or as they are, listed, read and deleted',
+    },
+  },
+  {
     name: 'transfer',
     places: [['/v1/projects/{projectId}/calls/{callId}/transfer']],
     rows: {
       to: 'e2e/phone/transfer.realtime.test.ts › rings, bridges both parties, records them, and ends for both',
+      mode: 'calls/runner/callTransfer.test.ts › plays music while the agent tells the target, and joins both when it accepts',
+      announce:
+        'calls/runner/callTransfer.test.ts › plays music while the agent tells the target, and joins both when it accepts',
+      acceptBy:
+        'calls/runner/callTransfer.test.ts › plays music while the agent tells the target, and joins both when it accepts',
+      acceptDigit:
+        'calls/runner/callTransfer.test.ts › plays music while the agent tells the target, and joins both when it accepts',
+      timeoutSeconds:
+        'calls/runner/callTransfer.test.ts › gives up a target that does not accept in time, and dials the next one',
+      targets:
+        'calls/runner/callTransfer.test.ts › gives up a target that does not accept in time, and dials the next one',
+      strategy:
+        'calls/runner/callTransfer.test.ts › cancels the other targets when one accepts, and has both sides listened to',
+      holdMusic:
+        'calls/runner/callTransfer.test.ts › cancels the other targets when one accepts, and has both sides listened to',
+      afterJoin:
+        'calls/runner/callTransfer.test.ts › cancels the other targets when one accepts, and has both sides listened to',
+      'holdMusic.mediaId':
+        'calls/holdMusic/mediaFiles.test.ts › is a file of the project by its mediaId, shared by all calls that play it',
     },
   },
 ];

@@ -55,6 +55,8 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
       'quotas.pathwayVersions':
         'api/routes/projects/quotas.integration.test.ts › of pathway versions: the oldest go, but none that is published',
       'quotas.documents': 'api/routes/projects/quotas.integration.test.ts › of documents and their bytes',
+      'quotas.mediaFiles':
+        'api/routes/calls/mediaFiles.integration.test.ts › are limited in number by a quota',
       'quotas.storedBytes': 'api/routes/projects/quotas.integration.test.ts › of documents and their bytes',
       'quotas.scheduledCalls': 'app/calls.integration.test.ts › is refused over the quota of scheduled calls',
       'quotas.testRuns':

@@ -87,7 +87,17 @@ describe('A node', () => {
       node({ tools: ['a', 4] }),
       ['/data/tools/1: tools[1] must be a string, not a number'],
     ],
-    ['a transfer to nowhere', node({}, 'transfer'), ['/data/to: to is required and must be a string']],
+    ['a transfer to nowhere', node({}, 'transfer'), ['/data/to: a transfer node needs either to or targets']],
+    [
+      'a transfer to both',
+      node({ to: '+886212345678', targets: ['+886212345679'] }, 'transfer'),
+      ['/data/to: a transfer node needs either to or targets'],
+    ],
+    [
+      'a transfer in a mode that does not exist',
+      node({ to: '+886212345678', mode: 'hot' }, 'transfer'),
+      ['/data/mode: mode must be "blind", "refer" or "warm"'],
+    ],
     [
       'a transfer to a word',
       node({ to: 'the boss' }, 'transfer'),
@@ -189,7 +199,7 @@ describe('An edge', () => {
     [
       'an unknown event',
       { condition: { event: 'rain' } },
-      '/data/condition/event: event must be "dtmf", "silence", "tool_result", "voicemail" or "screening"',
+      '/data/condition/event: event must be "dtmf", "silence", "tool_result", "voicemail", "screening" or "transfer"',
     ],
     [
       'keys that no telephone has',

@@ -272,14 +272,17 @@ function runnerDeps(): CallRunnerDeps {
       customParameters: {},
       canReconnect: t.canReconnect,
     }),
-    partyStream: async (_call, party) => ({
-      url: `ws://engine/${party.kind}`,
-      dialect: 'callway',
-      streamId: 'st',
-      callId: 'call',
-      customParameters: {},
-      canReconnect: false,
-    }),
+    partyStream: async (_call, party) => {
+      log.push(['party', party]);
+      return {
+        url: `ws://engine/${party.kind}`,
+        dialect: 'callway',
+        streamId: 'st',
+        callId: 'call',
+        customParameters: {},
+        canReconnect: false,
+      };
+    },
     transferTargets: async () => null,
     holdMusic: async (_projectId, choice) => (choice === 'none' ? undefined : { kind: 'default' }),
     recordings: {
