@@ -53,7 +53,9 @@ describe('a transfer', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
     await caller.sendToSource();
     await line.waitForStatus(call, 'in_progress');
     const to = newNumber();
-    expect((await line.api('POST', `/calls/${call.callId}/transfer`, { to })).status).toBe(202);
+    expect((await line.api('POST', `/calls/${call.callId}/transfer`, { to, mode: 'refer' })).status).toBe(
+      202,
+    );
     expect(await session.text('transfer_status')).toMatchObject({ transfer: { status: 'begun' } });
     await other.sendToSource();
     // The bot gets stop when the transfer target answers.
@@ -67,8 +69,16 @@ describe('a transfer', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
     expect(toneMs(caller.heard(), RATE_HZ, OTHER_HZ)).toBeGreaterThan(1000);
 
     expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
+    const step = { to: `+886${to.slice(1)}`, mode: 'refer', by: 'second_leg' };
     expect(await transfersOf(line, call)).toEqual([
-      { to: `+886${to.slice(1)}`, status: 'done', by: 'second_leg' },
+      { ...step, by: 'refer', status: 'started' },
+      { ...step, status: 'started' },
+      { ...step, status: 'accepted', acceptedBy: 'answer' },
+      {
+        ...step,
+        status: 'joined',
+        recording: { left: [expect.any(String)], right: [step.to], atMs: expect.any(Number) },
+      },
     ]);
     const { recording } = await line.readCall(call);
     const wav = parseWav(new Uint8Array(await (await fetch(recording.url)).arrayBuffer()));
@@ -101,7 +111,7 @@ describe('a transfer', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
             id: 'b',
             source: 'desk',
             target: 'sorry',
-            data: { condition: { event: 'tool_result', ok: false } },
+            data: { condition: { event: 'transfer', outcome: 'busy' } },
           },
           { id: 'c', source: 'sorry', target: 'end' },
         ],
@@ -115,9 +125,11 @@ describe('a transfer', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
     expect((await first.ended).exitCode).toBe(0);
     await vi.waitFor(() => expect(soundMs(caller.heard(), RATE_HZ)).toBeGreaterThan(400), SLOW);
     expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
+    const step = { to, mode: 'blind', by: 'second_leg' };
     expect(await transfersOf(line, call)).toEqual([
-      { to, nodeId: 'desk' },
-      { to, status: 'failed', by: 'second_leg', reason: 'busy: 486 Refused' },
+      { status: 'requested', to, nodeId: 'desk' },
+      { ...step, status: 'started' },
+      { ...step, status: 'failed', outcome: 'busy', reason: 'busy: 486 Refused', targetsLeft: 0 },
     ]);
   });
 });
