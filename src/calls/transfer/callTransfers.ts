@@ -9,7 +9,8 @@ import type { CallTelemetry } from '../runner/callTelemetry.ts';
 import type { CallWriter } from '../runner/callWriter.ts';
 import type { CallLeg } from '../telephony.ts';
 import { HoldMusicPlayer } from './holdMusicPlayer.ts';
-import { startTransfer, type Transfer, type TransferDeps } from './transfer.ts';
+import { startTransfer, type Transfer } from './transfer.ts';
+import type { TransferDeps } from './transferDeps.ts';
 import { planTransfer, type TransferPlan } from './transferPlan.ts';
 import { type CallTransfer, type TransferReport, transferAfter, transferEvent } from './transferReport.ts';
 

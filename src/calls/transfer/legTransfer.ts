@@ -3,7 +3,7 @@ import type { Timer } from '../../base/clock.ts';
 import type { CallCommand } from '../../media/agentStream/streamClient.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import { TargetLeg, type TargetListener } from './targetLeg.ts';
-import type { TransferDeps } from './transfer.ts';
+import type { TransferDeps } from './transferDeps.ts';
 import {
   advanceTransfer,
   newTransfer,

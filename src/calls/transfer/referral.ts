@@ -1,6 +1,6 @@
 import type { TransferOutcome } from '../../agents/transferOptions.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { TransferDeps } from './transfer.ts';
+import type { TransferDeps } from './transferDeps.ts';
 import type { TransferPlan } from './transferPlan.ts';
 
 const OUTCOMES: Readonly<Record<number, TransferOutcome>> = {

@@ -1,0 +1,30 @@
+import type { Clock } from '../../base/clock.ts';
+import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
+import type { MediaSession } from '../../media/mediaSession.ts';
+import type { StreamParty } from '../../voice/audioStream.ts';
+import type { CallEvent } from '../runner/callMachine.ts';
+import type { CallLeg } from '../telephony.ts';
+import type { HoldMusicPlayer } from './holdMusicPlayer.ts';
+import type { TransferReport } from './transferReport.ts';
+
+/** What a transfer is made with. */
+export interface TransferDeps {
+  /** The caller's. */
+  readonly leg: Pick<CallLeg, 'refer'>;
+  readonly media: MediaSession;
+  /** The caller's number. */
+  readonly caller: string;
+  readonly music: HoldMusicPlayer;
+  /** @throws {CallwayError} 422 when the project may not call the target. */
+  readonly requireAllowedDestination: (to: string) => Promise<void>;
+  /** Absent where only the peer may call the targets. @see dialTransferTarget */
+  readonly dialTarget?: (to: string, ringTimeoutMs: number) => AsyncIterable<CallLeg>;
+  /** A stream to a voice node for one of the parties. */
+  readonly partyStream: (party: StreamParty) => Promise<StreamTarget>;
+  readonly clock: Clock;
+  readonly dispatch: (event: CallEvent) => void;
+  /** A target has answered. @returns Call it when the target is gone: the time between is billed. */
+  readonly startBilling: (to: string) => () => void;
+  readonly report: (report: TransferReport) => void;
+  readonly onError: (error: unknown, what: string) => void;
+}
