@@ -17,9 +17,15 @@ export function watchMethods(app: App): () => void {
   });
   return () => {
     // A copy, since the routes added below are recorded too.
-    const recorded = new Map([...methodsOf].map(([url, methods]) => [url, new Set(methods)]));
-    for (const [url, known] of recorded) {
-      const allowed = METHODS.filter((name) => known.has(name) || hasWiderPath(name, url, recorded));
+    const recorded = [...methodsOf].map(([url, methods]) => ({
+      url,
+      methods: new Set(methods),
+      segments: url.split('/'),
+    }));
+    for (const path of recorded) {
+      const { url } = path;
+      const matching = recorded.filter((other) => isAsWide(other.segments, path.segments));
+      const allowed = METHODS.filter((name) => matching.some(({ methods }) => methods.has(name)));
       const missing = METHODS.filter((name) => !allowed.includes(name));
       if (missing.length === 0 || url.includes('*')) continue;
       const allow = allowed.join(', ');
@@ -38,20 +44,13 @@ export function watchMethods(app: App): () => void {
   };
 }
 
-/** True when a path with parameters matches too and has the method: `GET …/sessions/:sessionId` for `…/sessions/search`. */
-function hasWiderPath(
-  method: string,
-  url: string,
-  methodsOf: ReadonlyMap<string, ReadonlySet<string>>,
-): boolean {
-  const segments = url.split('/');
-  return [...methodsOf].some(([other, methods]) => {
-    const wider = other.split('/');
-    return (
-      other !== url &&
-      methods.has(method) &&
-      wider.length === segments.length &&
-      wider.every((segment, index) => segment === segments[index] || segment.startsWith(':'))
-    );
-  });
+/**
+ * True for the same path, and for one whose parameters match it too: the `GET` of `…/sessions/:sessionId` is allowed for
+ * `…/sessions/search`.
+ */
+function isAsWide(other: readonly string[], path: readonly string[]): boolean {
+  return (
+    other.length === path.length &&
+    other.every((segment, index) => segment === path[index] || segment.startsWith(':'))
+  );
 }
