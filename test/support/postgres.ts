@@ -26,6 +26,9 @@ const run = promisify(execFile);
 const SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '128MB',
   max_connections: '200',
   listen_addresses: '127.0.0.1',
 };

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -10,9 +10,14 @@ export interface TempDir {
   remove(): void;
 }
 
-/** Creates an empty folder that may outlive one test. */
+const MEMORY = '/dev/shm';
+/** For the databases of a run. */
+const NEEDED_BYTES = 4 * 2 ** 30;
+const parent = hasRoomInMemory() ? MEMORY : tmpdir();
+
+/** Creates an empty folder that may outlive one test; in memory, since databases create and remove thousands of files. */
 export function makeTempDir(): TempDir {
-  const path = mkdtempSync(join(tmpdir(), 'callway-test-'));
+  const path = mkdtempSync(join(parent, 'callway-test-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
@@ -25,4 +30,15 @@ export function tempDir(): string {
   const { path, remove } = makeTempDir();
   onTestFinished(remove);
   return path;
+}
+
+function hasRoomInMemory(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    const mounts = readFileSync('/proc/mounts', 'utf8');
+    const options = new RegExp(`^\\S+ ${MEMORY} tmpfs (\\S+)`, 'm').exec(mounts)?.[1]?.split(',');
+    return options?.includes('rw') === true && !options.includes('noexec') && bavail * bsize >= NEEDED_BYTES;
+  } catch {
+    return false; // no such file system
+  }
 }
