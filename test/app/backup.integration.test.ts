@@ -2,10 +2,11 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { prepareDatabase } from '../infra/postgres/support/databases.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { makeTempDir } from '../support/tempDir.ts';
 
-/** Creating a PGlite database takes seconds on a busy machine, and it is opened twice. */
+/** PGlite is started twice, which takes seconds on a busy machine. */
 const TIMEOUT_MS = 180_000;
 
 test('A copy of the data folder of a stopped service is a complete backup', {
@@ -14,6 +15,7 @@ test('A copy of the data folder of a stopped service is a complete backup', {
   const [home, copy] = [makeTempDir(), makeTempDir()];
   onTestFinished(home.remove);
   onTestFinished(copy.remove);
+  await prepareDatabase(home.path);
   const first = await startTestGateway({ database: 'embedded', dataDir: home.path });
   const project = await first.createProject('Kept');
   const key = project.developerKey;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
 import {
@@ -26,10 +26,18 @@ const count = async (database: Database, table: string) =>
   (await database.query(`SELECT 1 FROM ${table}`)).length;
 
 describe.each(databases)('Migrations on the $name database', { timeout: OPEN_TIMEOUT_MS }, ({ open }) => {
-  test('run once, in order, and later ones later', async () => {
-    const { database, close } = await open();
-    onTestFinished(close);
+  let database: Database;
+  let close: () => Promise<void>;
+  beforeAll(async () => {
+    ({ database, close } = await open());
+  }, OPEN_TIMEOUT_MS);
+  afterAll(() => close());
+  beforeEach(async () => {
+    await database.query('DROP SCHEMA public CASCADE');
+    await database.query('CREATE SCHEMA public');
+  });
 
+  test('run once, in order, and later ones later', async () => {
     expect(await migrate(database, [FIRST])).toEqual(['number_1']);
     expect(await migrate(database, [FIRST])).toEqual([]);
     expect(await migrate(database, [FIRST, SECOND])).toEqual(['number_2']);
@@ -37,8 +45,6 @@ describe.each(databases)('Migrations on the $name database', { timeout: OPEN_TIM
   });
 
   test('that fail change nothing and can be fixed', async () => {
-    const { database, close } = await open();
-    onTestFinished(close);
     const broken = migration(2, 'CREATE TABLE two (id int); SELECT nonsense;');
 
     await expect(migrate(database, [FIRST, broken])).rejects.toThrow('nonsense');
@@ -48,8 +54,6 @@ describe.each(databases)('Migrations on the $name database', { timeout: OPEN_TIM
   });
 
   test('that have changed after they ran are rejected by name', async () => {
-    const { database, close } = await open();
-    onTestFinished(close);
     await migrate(database, [FIRST]);
 
     const changed = migrate(database, [{ ...SECOND, version: 1 }, SECOND]);
@@ -59,8 +63,6 @@ describe.each(databases)('Migrations on the $name database', { timeout: OPEN_TIM
   });
 
   test('of a newer release are left as they are', async () => {
-    const { database, close } = await open();
-    onTestFinished(close);
     await migrate(database, [FIRST, SECOND]);
 
     expect(await migrate(database, [FIRST])).toEqual([]);

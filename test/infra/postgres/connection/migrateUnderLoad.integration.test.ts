@@ -15,6 +15,8 @@ import { MIGRATIONS } from '../support/databases.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const LONGEST_WAIT_MS = 3_000;
+/** Between the visits of a table: some of them begin while a migration waits for it. */
+const VISIT_MS = 200;
 
 async function openServer(options: { readonly statementTimeoutMs?: number } = {}) {
   const { url, drop } = await createTestDatabase();
@@ -44,7 +46,7 @@ function startTraffic(database: Database, tables: readonly string[]) {
       const startMs = performance.now();
       await database.query(sql);
       longestMs = Math.max(longestMs, performance.now() - startMs);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await new Promise((resolve) => setTimeout(resolve, VISIT_MS));
     }
   };
   const running = tables.map((table) =>

@@ -12,7 +12,7 @@ import { lockPath, withLock } from '../../../../scripts/lib/lock.mjs';
 import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
 import { migrate, readMigrations } from '../../../../src/infra/postgres/connection/migrate.ts';
 import { openPostgres } from '../../../../src/infra/postgres/connection/postgres.ts';
-import { openEmbedded } from '../../../../src/infra/postgres/embedded/server.ts';
+import { EmbeddedServer, openEmbedded } from '../../../../src/infra/postgres/embedded/server.ts';
 import { type Contents, createTestDatabase, MIGRATIONS } from '../../../support/postgres.ts';
 import { makeTempDir } from '../../../support/tempDir.ts';
 
@@ -51,10 +51,35 @@ export async function openServerDatabase(contents?: Contents): Promise<OpenDatab
   };
 }
 
+/**
+ * Embedded databases that no test uses, with the newest schema and no rows. A start takes seconds of processor time: a
+ * file that is done leaves its database to the next file of this process.
+ */
+const idle: EmbeddedServer[] = [];
+
 async function openEmbeddedDatabase(contents: Contents = 'empty'): Promise<OpenDatabase> {
-  const snapshot = contents === 'empty' ? await emptySnapshot() : await newestSnapshot();
-  const database = await openEmbedded({ folder: 'memory://', snapshot });
-  return { database, close: () => database.close() };
+  if (contents === 'empty') {
+    const database = await openEmbedded({ folder: 'memory://', snapshot: await emptySnapshot() });
+    return { database, close: () => database.close() };
+  }
+  const server =
+    idle.pop() ?? (await EmbeddedServer.start({ folder: 'memory://', snapshot: await newestSnapshot() }));
+  const database = openPostgres({ url: server.url, sharesSession: true, onIdleError: () => undefined });
+  return {
+    database,
+    async close() {
+      await removeRows(database);
+      await database.close();
+      idle.push(server);
+    },
+  };
+}
+
+async function removeRows(database: Database): Promise<void> {
+  const tables = await database.query<{ name: string }>(
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_migrations'`,
+  );
+  await database.query(`TRUNCATE ${tables.map(({ name }) => name).join()} RESTART IDENTITY`);
 }
 
 /** Puts the newest schema into a data folder, which takes a first start of the service seconds. */
