@@ -12,7 +12,7 @@ import { makeTempDir, tempDir } from '../support/tempDir.ts';
 
 const TIMEOUT = { timeout: 90_000 };
 /** A process that waits for a thread or a socket stays for seconds. */
-const AT_ONCE_MS = 1_000;
+const AT_ONCE_MS = 3_000;
 
 async function occupyTcp(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

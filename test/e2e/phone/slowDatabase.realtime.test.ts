@@ -7,7 +7,9 @@ import { phoneInstallation } from './support/installation.ts';
 import type { Line } from './support/line.ts';
 
 const DISTANCE_MS = 300;
-const CALLS = 2;
+/** Every call waits for a database that delays; the work of the machine delays some. */
+const MOST_CALLS = 5;
+const NEVER: Quickest = { firstMs: Number.POSITIVE_INFINITY, replyMs: Number.POSITIVE_INFINITY };
 const DIGITS = 2;
 /** On a machine with other work; a fifth of what the waits for the database came to. */
 const TOLERANCE_MS = 200;
@@ -41,30 +43,31 @@ function waitsIn(seen: readonly Seen[]): { first: number; replies: number[] } {
   };
 }
 
-/** The quickest of several calls: what the machine does beside them only adds. */
-async function quickest(line: Line) {
-  const first: number[] = [];
-  const replies: number[] = [];
-  for (let n = 0; n < CALLS; n += 1) {
-    const toNumber = people.answering(DIGITS);
-    await line.waitForEnd(await line.call({ toNumber }));
-    const waits = waitsIn(people.seen(toNumber));
-    expect(waits.replies).toHaveLength(DIGITS);
-    first.push(waits.first);
-    replies.push(...waits.replies);
-  }
-  return { firstMs: Math.min(...first), replyMs: Math.min(...replies) };
+interface Quickest {
+  readonly firstMs: number;
+  readonly replyMs: number;
 }
 
-test('A database 300 ms away delays neither the first words nor a reply', { timeout: 180_000 }, async () => {
+/** The shortest waits of one more call: what the machine does beside it only adds. */
+async function callAlso(line: Line, { firstMs, replyMs }: Quickest = NEVER): Promise<Quickest> {
+  const toNumber = people.answering(DIGITS);
+  await line.waitForEnd(await line.call({ toNumber }));
+  const { first, replies } = waitsIn(people.seen(toNumber));
+  expect(replies).toHaveLength(DIGITS);
+  return { firstMs: Math.min(firstMs, first), replyMs: Math.min(replyMs, ...replies) };
+}
+
+test('A database 300 ms away delays neither the first words nor a reply', { timeout: 240_000 }, async () => {
   const line = await installation().makeLine({
     trunks: [{ port: people.carrier.sipPort }],
     pathway: REPLIES_TO_DIGITS,
   });
-  const near = await quickest(line);
+  const near = await callAlso(line, await callAlso(line));
   proxy.delayMs = DISTANCE_MS;
-  const far = await quickest(line);
+  let far = NEVER;
+  const isDelayed = () =>
+    far.firstMs - near.firstMs >= TOLERANCE_MS || far.replyMs - near.replyMs >= TOLERANCE_MS;
+  for (let calls = 0; calls < MOST_CALLS && isDelayed(); calls += 1) far = await callAlso(line, far);
   proxy.delayMs = 0;
-  expect(far.firstMs - near.firstMs).toBeLessThan(TOLERANCE_MS);
-  expect(far.replyMs - near.replyMs).toBeLessThan(TOLERANCE_MS);
+  expect({ near, far, isDelayed: isDelayed() }).toMatchObject({ isDelayed: false });
 });

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { uuidV7 } from '../../../../src/base/ids.ts';
+import { createRandom } from '../../../media/support/signals.ts';
 import {
   makeCompoundFile,
   makeDocx,
@@ -13,6 +13,7 @@ import { useKnowledgeApi } from './support/knowledgeApi.ts';
 
 const rig = useKnowledgeApi();
 const { gateway, legacy, ask } = rig;
+const random = createRandom(3);
 
 describe('An upload', () => {
   test('is accepted without a project in the path, and listed', async () => {
@@ -55,7 +56,7 @@ describe('An upload', () => {
     ['a PDF named like a Word document', 'a.docx', makePdf([['x']]), 'dataset_type_mismatch'],
     ['an encrypted Word document', 'a.docx', makeCompoundFile('EncryptedPackage'), 'dataset_encrypted'],
     ['a Word document cut off', 'a.docx', makeDocx(['x']).subarray(0, 400), 'dataset_truncated'],
-    ['random bytes', 'a.txt', randomBytes(5_000), 'dataset_encoding_unknown'],
+    ['noise', 'a.txt', Uint8Array.from({ length: 5_000 }, () => 256 * random()), 'dataset_encoding_unknown'],
   ])('of %s is 400 with a reason', async (_, name, content, code) => {
     const before = (await ask('GET', `${rig.knowledge.path}/datasets`)).body.length;
     const { status, body } = await rig.knowledge.upload(name, content);
