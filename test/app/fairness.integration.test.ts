@@ -119,7 +119,7 @@ test('No project pays for the compilation of what evaluates its templates and ex
 describe('The event loop is held up by no costly', () => {
   test.each(COSTLY_TURNS)('turn with %s', async (_what, graph, agent) => {
     const tasks: number[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
+    while (tasks.length < ROUNDS && !isShort(tasks)) {
       const { other, session_id } = await createOther(graph, agent);
       tasks.push(await longestTaskMs(() => chat(other, { session_id })));
     }
@@ -129,7 +129,7 @@ describe('The event loop is held up by no costly', () => {
   test.each(COSTLY_REQUESTS)('request with %s', async (_what, method, path, body, allowed) => {
     const tasks: number[] = [];
     const text = JSON.stringify(body);
-    for (let round = 0; round < ROUNDS; round += 1) {
+    while (tasks.length < ROUNDS && !isShort(tasks)) {
       const other = await gateway.createProject();
       let status = 0;
       tasks.push(

@@ -22,7 +22,7 @@ test('ingestion resumes after kill -9 and embeds no stored chunk again', {
 }, async () => {
   const fake = await startFakeEmbeddings();
   onTestFinished(() => fake.close());
-  const [database, redis] = await Promise.all([createTestDatabase(), redisDatabase()]);
+  const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
   onTestFinished(async () => {
     await Promise.all([database.drop(), redis.drop()]);
   });

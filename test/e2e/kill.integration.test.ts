@@ -65,7 +65,7 @@ describe('kill -9', () => {
     const first = await start(dataDir);
     const project = await (await clientOf(first)).createProject();
     const writers = startWriters(first.url, project);
-    await expect.poll(() => writers.acknowledged.length, WAIT).toBeGreaterThan(80);
+    await expect.poll(() => writers.acknowledged.length, WAIT).toBeGreaterThan(50);
     const redisPid = await ownRedis(dataDir);
     expect(redisPid).toBeGreaterThan(0);
 
@@ -98,13 +98,13 @@ describe('a Postgres that crashes and restarts under load', () => {
     const project = await (await clientOf(service)).createProject();
     const writers = startWriters(service.url, project);
     const count = () => writers.acknowledged.length;
-    await expect.poll(count, WAIT).toBeGreaterThan(100);
+    await expect.poll(count, WAIT).toBeGreaterThan(50);
 
     await postgres.stop('immediate');
     await expect.poll(() => writers.refused.length, WAIT).toBeGreaterThan(10);
     await postgres.start();
     const atRestart = count();
-    await expect.poll(count, WAIT).toBeGreaterThan(atRestart + 100);
+    await expect.poll(count, WAIT).toBeGreaterThan(atRestart + 50);
     await writers.stop();
 
     expect(new Set(writers.refused)).toEqual(new Set([503]));
@@ -115,27 +115,26 @@ describe('a Postgres that crashes and restarts under load', () => {
 });
 
 describe('a start', () => {
-  test('with invalid settings reports all of them and exits with 78', async () => {
+  test('with invalid settings reports all of them but no secret, and exits with 78', async () => {
     const env = {
       PORT: 'x',
       DATABASE_URL: 'mysql://x',
+      REDIS_URL: 'redis+sentinel://127.0.0.1:26379',
       ROLES: 'cook',
       LEGACY_SUNSET: 'soon',
       LOG_LEVEL: 'loud',
       PUBLIC_IP: 'here',
       CHAT_PROVIDER: 'me',
+      SECRETS_KEY: 'short-but-secret',
+      CALLWAY_ADMIN_TOKEN: 'word',
     };
     const { code, said } = await failedStart(env);
 
     expect(code).toBe(78);
     for (const name of Object.keys(env)) expect(said).toMatch(new RegExp(`^ +${name}: must `, 'm'));
-  });
-
-  test('with a Sentinel address without a master name exits with 78 and names REDIS_URL', async () => {
-    const { code, said } = await failedStart({ REDIS_URL: 'redis+sentinel://127.0.0.1:26379' });
-
-    expect(code).toBe(78);
     expect(said).toMatch(/REDIS_URL: must end with the name of the master/);
+    expect(said).toMatch(/SECRETS_KEY: must be 32 bytes/);
+    expect(said).not.toContain('short-but-secret');
   });
 
   test('with a Sentinel that does not know the master exits with 78 and names REDIS_URL', async () => {
@@ -155,17 +154,6 @@ describe('a start', () => {
 
     expect(code).toBe(78);
     expect(said).toContain('REDIS_URL: names the master calls, which its Sentinels do not know');
-  });
-
-  test('prints no secret of an invalid setting', async () => {
-    const { code, said } = await failedStart({
-      SECRETS_KEY: 'short-but-secret',
-      CALLWAY_ADMIN_TOKEN: 'word',
-    });
-
-    expect(code).toBe(78);
-    expect(said).toMatch(/SECRETS_KEY: must be 32 bytes/);
-    expect(said).not.toContain('short-but-secret');
   });
 });
 

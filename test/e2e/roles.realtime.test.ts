@@ -28,7 +28,7 @@ async function startRole(role: string, shared: Record<string, string>, more: Rec
 }
 
 beforeAll(async () => {
-  const [database, redisOfTest] = await Promise.all([createTestDatabase(), redisDatabase()]);
+  const [database, redisOfTest] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
   closers.push(database.drop, redisOfTest.drop);
   webhooks = await receiveWebhooks();
   closers.push(() => webhooks.close());

@@ -64,7 +64,7 @@ test('session.finalized is never sent twice, and rarely lost, when the service i
   timeout: TIMEOUT,
 }, async () => {
   const [database, redis, receiver] = await Promise.all([
-    createTestDatabase(),
+    createTestDatabase('newest'),
     redisDatabase(),
     slowReceiver(),
   ]);

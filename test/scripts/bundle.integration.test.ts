@@ -1,17 +1,9 @@
 import { execFile } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 
 import { bundle, ENTRIES } from '../../scripts/lib/bundle.mjs';
 import { createTestDatabase } from '../support/postgres.ts';
@@ -49,24 +41,14 @@ test('a build error is reported with its place', async () => {
 });
 
 describe('the built service', () => {
-  // Below the repository, since it loads some packages from node_modules.
-  const cache = join(root, 'node_modules', '.cache');
-  mkdirSync(cache, { recursive: true });
-  const dist = mkdtempSync(join(cache, 'callway-test-'));
-  afterAll(() => rmSync(dist, { recursive: true, force: true }));
-  beforeAll(async () => {
-    expect(await bundle(dist)).toEqual({ ok: true, output: '' });
-  }, 120_000);
+  // By globalSetup, for all tests.
+  const entry = inject('serviceEntry');
 
   test('serves with its threads, pages and migrations', { timeout: 180_000 }, async () => {
+    expect(entry).toBe(join(root, 'dist', 'src', 'main.js'));
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
-    const entry = join(dist, 'src', 'main.js');
-    const service = await startService({
-      entry,
-      env: { DATABASE_URL: database.url },
-      readyTimeoutMs: 120_000,
-    });
+    const service = await startService({ env: { DATABASE_URL: database.url }, readyTimeoutMs: 120_000 });
     onTestFinished(() => service.close());
 
     expect(service.lines.join('\n')).toContain('SIP server listening');
@@ -78,7 +60,7 @@ describe('the built service', () => {
   });
 
   test('has the command line', { timeout: 60_000 }, async () => {
-    const program = join(dist, 'src', 'cli', 'main.js');
+    const program = join(dirname(entry), 'cli', 'main.js');
     const { stdout } = await promisify(execFile)(process.execPath, [program, '--version']);
     expect(stdout.trim()).toBe(JSON.parse(read('package.json')).version);
   });

@@ -40,7 +40,7 @@ function dataFolder(): string {
 }
 /** The test run's servers, which make a start quick. */
 async function ownStores(): Promise<Record<string, string>> {
-  const [database, redis] = [await createTestDatabase(), await redisDatabase()];
+  const [database, redis] = [await createTestDatabase('newest'), await redisDatabase()];
   closers.push(database.drop, redis.drop);
   return { DATABASE_URL: database.url, REDIS_URL: redis.url };
 }
