@@ -1,4 +1,5 @@
 import { ensureDependencies } from '../lib/dependencies.mjs';
+import { ONLY_UNIT_TESTS } from '../lib/unitTestRun.mjs';
 import { runTests } from './test.mjs';
 
 /**
@@ -8,5 +9,5 @@ import { runTests } from './test.mjs';
  */
 export async function run(args) {
   await ensureDependencies();
-  await runTests(['--project', 'unit', ...args]);
+  await runTests([...ONLY_UNIT_TESTS, ...args]);
 }

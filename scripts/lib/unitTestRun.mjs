@@ -2,6 +2,9 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from './paths.mjs';
 
+/** For vitest. */
+export const ONLY_UNIT_TESTS = ['integration', 'realtime'].map((kind) => `--exclude=**/*.${kind}.test.ts`);
+
 /**
  * Runs unit tests quietly until the first failure, and ends them and their workers when they take too long or
  * this process exits.
@@ -13,7 +16,7 @@ import { root } from './paths.mjs';
  */
 export function runUnitTests(cwd, tests, timeoutMs) {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const args = [vitest, 'run', '--project', 'unit', '--bail=1', '--maxWorkers=1', ...tests];
+  const args = [vitest, 'run', ...ONLY_UNIT_TESTS, '--bail=1', '--maxWorkers=1', ...tests];
   return new Promise((resolve) => {
     // A process group of its own: its workers end with it.
     const child = spawn(process.execPath, args, { cwd, stdio: 'ignore', detached: true });

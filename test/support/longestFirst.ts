@@ -1,12 +1,21 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Folders of the slowest files, which wait for phones, processes and servers; slowest first. */
-const LONG = ['test/e2e/', 'test/sip/', 'test/app/', 'test/media/engine/'];
+/**
+ * What takes longest comes first: calls in real time, then tests that wait for processes and servers. Unit tests fill the
+ * end, where no long file may run alone.
+ */
+const ORDER = [
+  /^test\/e2e\/.*\.realtime\.test\.ts$/,
+  /\.realtime\.test\.ts$/,
+  /^test\/e2e\//,
+  /^test\/app\/.*\.integration\.test\.ts$/,
+  /\.integration\.test\.ts$/,
+];
 
 /**
  * Starts the longest test files first, so that no worker is idle while another runs a long file at the end.
- * Uses the recorded durations of earlier runs; a fresh clone has none and uses the folders.
+ * Uses the recorded durations of earlier runs; a fresh clone has none and uses the kinds of tests.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -16,7 +25,7 @@ export class LongestFirst extends BaseSequencer {
 
   #rank({ moduleId }: TestSpecification): number {
     const path = relative(this.ctx.config.root, moduleId);
-    const rank = LONG.findIndex((folder) => path.startsWith(folder));
-    return rank < 0 ? LONG.length : rank;
+    const rank = ORDER.findIndex((kind) => kind.test(path));
+    return rank < 0 ? ORDER.length : rank;
   }
 }

@@ -13,6 +13,8 @@ declare module 'vitest' {
   }
 }
 
+const NEEDS_SERVERS = /\.(integration|realtime)\.test\.ts$/;
+
 /** A server shared by the whole test run. */
 interface Shared {
   readonly url: string;
@@ -20,10 +22,11 @@ interface Shared {
 }
 
 /**
- * Starts one Postgres and one Redis for the whole run, or uses those of TEST_DATABASE_URL and TEST_REDIS_URL.
- * A watchdog ends the servers when this process is killed.
+ * Starts one Postgres and one Redis for the whole run, or uses those of TEST_DATABASE_URL and TEST_REDIS_URL; none for
+ * unit tests alone. A watchdog ends the servers when this process is killed.
  */
-export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+export default async function setUp(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if (!project.vitest.state.getPaths().some((path) => NEEDS_SERVERS.test(path))) return undefined;
   const [postgres, redis] = await Promise.all([
     borrowed(process.env.TEST_DATABASE_URL) ?? startPostgres(),
     borrowed(process.env.TEST_REDIS_URL) ?? startRedis(),
