@@ -6,6 +6,7 @@ import { parseArguments } from '../../engine/tools/toolRunner.ts';
 import type { Exchange, Observation } from '../play/observation.ts';
 import { languageOf } from './language.ts';
 import type { Verdict } from './verdict.ts';
+import { indexOfWords, wordsIn } from './words.ts';
 
 type Found = Omit<Verdict, 'type'>;
 type Of<Type extends Assertion['type']> = Extract<Assertion, { type: Type }>;
@@ -119,14 +120,13 @@ function absence(
 }
 
 function saidInOrder({ values }: Of<'said_in_order'>, exchanges: readonly Exchange[]): Found {
-  const words = exchanges.flatMap((exchange) => wordsIn(exchange.agent).map((word) => ({ word, exchange })));
+  const owners = exchanges.flatMap((exchange) => wordsIn(exchange.agent).map((word) => ({ word, exchange })));
+  const words = owners.map(({ word }) => word);
   let from = 0;
   let last: Exchange | undefined;
   for (const value of values) {
     const wanted = wordsIn(value);
-    const at = words.findIndex(
-      (_, index) => index >= from && wanted.every((word, offset) => words[index + offset]?.word === word),
-    );
+    const at = indexOfWords(words, wanted, from);
     if (at < 0)
       return {
         passed: false,
@@ -134,7 +134,7 @@ function saidInOrder({ values }: Of<'said_in_order'>, exchanges: readonly Exchan
         ...(last ? placeOf(last) : {}),
         reason: `“${value}” was not said${from > 0 ? ' after the ones before it' : ''}`,
       };
-    last = words[at]?.exchange;
+    last = owners[at]?.exchange;
     from = at + wanted.length;
   }
   return { passed: true, seen: wordsOf(exchanges), ...(last ? placeOf(last) : {}) };
@@ -259,15 +259,5 @@ function folded(text: string): string {
 /** The whole words, without case and punctuation. */
 function says(agent: string, value: string): boolean {
   const wanted = wordsIn(value);
-  const words = wordsIn(agent);
-  return (
-    wanted.length > 0 && words.some((_, at) => wanted.every((word, offset) => words[at + offset] === word))
-  );
-}
-
-/** Words, numbers, and characters of scripts without spaces. */
-const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{M}\p{N}]+/gu;
-
-function wordsIn(text: string): string[] {
-  return text.normalize('NFC').toLowerCase().match(WORD) ?? [];
+  return wanted.length > 0 && indexOfWords(wordsIn(agent), wanted) >= 0;
 }

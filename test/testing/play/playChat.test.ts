@@ -309,6 +309,28 @@ describe('A play', () => {
     expect(verdicts).toMatchObject([{ passed: true, turn: 1 }]);
   });
 
+  test.each([
+    ['b a b a b c d', 'a b a b c', true],
+    ['b a b a b a c', 'a b a b c', false],
+    ['a, A; a! B', 'a a b', true],
+    ['a b', 'a b c', false],
+    ['ab c', 'a b', false],
+    ['訂好了，星期二。', '星期二', true],
+  ])('finds in “%s” the words “%s”: %s', async (said, value, found) => {
+    const { verdicts } = await play(
+      { answer: says(said) },
+      {
+        turns: hello,
+        assertions: [
+          { type: 'said_in_order', values: [value] },
+          { type: 'not_said', value },
+        ],
+      },
+    );
+
+    expect(verdicts.map(({ passed }) => passed)).toEqual([found, !found]);
+  });
+
   test('starts with the variables, and reads them by path', async () => {
     const { verdicts } = await play(
       { answer: says('Hello.') },
