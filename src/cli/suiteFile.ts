@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMap, isSeq, parse, parseDocument, stringify } from 'yaml';
+import { isMap, isScalar, isSeq, parse, parseDocument, type Scalar, stringify } from 'yaml';
 import { z } from 'zod';
 import { testCaseInput } from '../agents/testSuites/testCase.ts';
 import { zodDetails } from '../base/validation.ts';
@@ -77,7 +77,13 @@ export function withIds(
   for (const place of places) {
     if (!isMap(place.map) || place.id === undefined || place.map.get('id') === place.id) continue;
     if (place.map.has('id')) place.map.set('id', place.id);
-    else place.map.items.unshift(document.createPair('id', place.id));
+    else {
+      const first = place.map.items[0]?.key;
+      const added = document.createPair<Scalar, Scalar>('id', place.id);
+      // A comment above the first field stays above all of them.
+      if (isScalar(first)) [added.key.commentBefore, first.commentBefore] = [first.commentBefore ?? null, null];
+      place.map.items.unshift(added);
+    }
   }
   return document.toString({ lineWidth: 0 });
 }

@@ -54,7 +54,10 @@ export async function pushSuites(
   names: readonly string[],
 ): Promise<{ name: string; cases: number }[]> {
   const { api, path } = session;
-  const chosen = choose(await readSuites(folder), ({ suite }) => suite, names);
+  const files = await readSuites(folder);
+  if (files.length === 0)
+    throw new CommandError(EXIT.refused, `There is no test suite (*.yaml) in ${folder}.`);
+  const chosen = choose(files, ({ suite }) => suite, names);
   const stored: Stored = {
     suites: await api.list(`${path}/test-suites`, suiteData),
     cases: await api.list(`${path}/test-cases`, caseData),

@@ -47,7 +47,7 @@ test('Suites are written as files, pushed, changed, run and pulled', async () =>
   expect(pushed).toMatchObject({ code: 0, output: 'Pushed Before each release: 1 cases.\n' });
   const withIds = await readFile(file, 'utf8');
   expect(withIds.match(/id: [0-9a-f-]{36}/g)).toHaveLength(2);
-  expect(withIds).toContain('# A suite of test cases.');
+  expect(withIds).toMatch(/^# A suite of test cases\..*\nid: /);
 
   // As in a fresh checkout, or against another project.
   for (const checkedOut of [written, withIds.replaceAll(/id: [0-9a-f-]{36}/g, `id: ${randomUUID()}`)]) {
@@ -56,7 +56,7 @@ test('Suites are written as files, pushed, changed, run and pulled', async () =>
     expect(await readFile(file, 'utf8')).toBe(withIds);
   }
 
-  const junit = join(dir, 'junit.xml');
+  const junit = join(dir, 'reports', 'junit.xml');
   const html = join(dir, 'report.html');
   const passed = await callway(
     'run',
@@ -67,14 +67,21 @@ test('Suites are written as files, pushed, changed, run and pulled', async () =>
     junit,
     '--html',
     html,
+    '--baseline',
+    'last',
   );
-  expect(passed).toMatchObject({ code: 0, output: expect.stringContaining('passed: 1 passed, 0 failed') });
+  expect(passed).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('passed: 1 passed, 0 failed'),
+    errors: 'The suite has no earlier run to compare with.\n',
+  });
   expect(await readFile(junit, 'utf8')).toContain('tests="2" failures="0"');
   expect(await readFile(html, 'utf8')).toContain('<!doctype html>');
 
   await writeFile(file, withIds.replace('value: as an AI', 'value: hello'));
   expect((await callway('push', '--dir', dir)).code).toBe(0);
-  const failed = await callway('run', 'Before each release', '--baseline', 'last');
+  const failed = await callway('run', 'Before each release', '--baseline', 'last', '--junit', dir);
+  expect(failed.errors).toContain(`The report ${dir} cannot be written`);
   expect(failed).toMatchObject({ code: 1, output: expect.stringContaining('1 newly failing') });
   expect(failed.output).toContain('Greets the caller (1): not_said at turn 0: the agent said “hello”');
 
@@ -87,7 +94,7 @@ test('Suites are written as files, pushed, changed, run and pulled', async () =>
 test.each([
   [['run', 'nothing'], 1, 'There is no test suite "nothing"'],
   [['run', 'x', '--repeat', 'many'], 64, 'It must be a whole number'],
-  [['push', 'nothing', '--dir', '.'], 1, 'There is no test suite "nothing"'],
+  [['push', '--dir', 'nowhere'], 1, 'There is no test suite (*.yaml) in nowhere'],
   [['run', 'x', '--key', 'dk_wrong'], 77, 'refuses this key'],
 ])('%j is refused', async (args, code, message) => {
   const answer = await callway(...args);

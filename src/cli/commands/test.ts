@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { type ListedRun, listedRun, type TestRun, testRun } from '../../testing/runs/testRun.ts';
@@ -10,6 +11,8 @@ import { table } from '../table.ts';
 import { initSuites, pullSuites, pushSuites } from '../testFiles.ts';
 
 const POLL_MS = 500;
+/** How long the service may be away during a run. */
+const PATIENCE_MS = 60_000;
 const BAR_CHARACTERS = 24;
 const DEFAULT_FOLDER = 'callway-tests';
 
@@ -85,15 +88,27 @@ function runCommand(group: Command, context: CliContext, setExitCode: (code: Exi
     .action(async (suite: string, options: RunOptions) => {
       const session = await openProject(context, options);
       const ended = await runSuite(context, session, suite, options);
-      for (const [file, report] of [
-        [options.junit, 'junit'],
-        [options.html, 'report'],
-      ] as const)
-        if (file !== undefined)
-          await writeFile(file, await session.api.text(`${session.path}/test-runs/${ended.id}/${report}`));
       session.show(ended, () => resultTable(ended));
       if (ended.status !== 'passed') setExitCode(EXIT.refused);
+      if (options.junit !== undefined) await writeReport(session, ended.id, 'junit', options.junit);
+      if (options.html !== undefined) await writeReport(session, ended.id, 'report', options.html);
     });
+}
+
+async function writeReport(
+  { api, path }: ProjectSession,
+  runId: string,
+  report: 'junit' | 'report',
+  file: string,
+): Promise<void> {
+  const text = await api.text(`${path}/test-runs/${runId}/${report}`);
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(EXIT.refused, `The report ${file} cannot be written: ${reason}`, { cause: error });
+  }
 }
 
 async function runSuite(
@@ -106,14 +121,24 @@ async function runSuite(
   const suite = await findSuite(session, nameOrId);
   const { repeat, concurrency, seed, draft, baseline } = options;
   const baselineRunId = baseline === 'last' ? (await lastRun(session, suite.id))?.id : baseline;
+  if (baseline !== undefined && baselineRunId === undefined)
+    context.writeError('The suite has no earlier run to compare with.\n');
   const given = { repeat, concurrency, seed, baselineRunId, version: draft ? 'draft' : 'live' };
   const started = await api.request('POST', `${path}/test-suites/${suite.id}/runs`, given);
   let { data: run } = parseResponse(runData, started, connection);
   const progress = progressBar(context, options);
+  let polledMs = performance.now();
   while (run.endedAt === null) {
     progress(run);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    run = parseResponse(runData, await api.request('GET', `${path}/test-runs/${run.id}`), connection).data;
+    try {
+      run = parseResponse(runData, await api.request('GET', `${path}/test-runs/${run.id}`), connection).data;
+      polledMs = performance.now();
+    } catch (error) {
+      // The run goes on while a node of the service is replaced.
+      const isAway = error instanceof CommandError && error.exitCode === EXIT.unavailable;
+      if (!isAway || performance.now() - polledMs > PATIENCE_MS) throw error;
+    }
   }
   progress(run);
   return run;
