@@ -1,3 +1,4 @@
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { PatternMatcher } from '../../agents/schemaChecker.ts';
 import type { Assertion } from '../../agents/testSuites/assertion.ts';
 import { readJsonPath } from '../../agents/testSuites/jsonPath.ts';
@@ -24,6 +25,8 @@ export async function judgeAssertion(
   seen: Observation,
   signal: AbortSignal,
 ): Promise<Verdict> {
+  // What was said may be long, and a case has hundreds of assertions.
+  await eventLoopTurn();
   return { type: assertion.type, ...(await judge(deps, assertion, seen, signal)) };
 }
 

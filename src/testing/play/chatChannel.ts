@@ -1,3 +1,4 @@
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { PathwayGraph } from '../../agents/pathway/graph.ts';
 import { sleep } from '../../base/async/sleep.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -117,6 +118,8 @@ export class ChatChannel implements PlayChannel {
     signal: AbortSignal,
     interruptedAfterMs?: number,
   ): Promise<Exchange> {
+    // A model without a network never waits: other work gets its turn here.
+    await eventLoopTurn();
     const { engine, sessions, session } = this.#deps;
     const mark = sessions.mark();
     const digits: string[] = [];

@@ -1,5 +1,8 @@
 import type { HistoryEvent, SessionMessage } from '../../engine/session/session.ts';
 
+/** Of an answer that is judged: some twenty minutes of speech. */
+const MAX_ANSWER_CHARACTERS = 20_000;
+
 /** A tool that the agent called. */
 export interface CalledTool {
   readonly name: string;
@@ -44,7 +47,10 @@ export function reactionIn(
   const latencies = answers.flatMap(({ latencyMs }) => latencyMs ?? []);
   const of = (type: HistoryEvent['type']) => events.filter((event) => event.type === type);
   return {
-    agent: answers.flatMap(({ content }) => content ?? []).join('\n'),
+    agent: answers
+      .flatMap(({ content }) => content ?? [])
+      .join('\n')
+      .slice(0, MAX_ANSWER_CHARACTERS),
     nodes: of('node_entered').map(({ data }) => String(data.nodeId)),
     tools: of('tool_called').map(({ data }) => ({
       name: String(data.name),
