@@ -81,7 +81,8 @@ export function withIds(
       const first = place.map.items[0]?.key;
       const added = document.createPair<Scalar, Scalar>('id', place.id);
       // A comment above the first field stays above all of them.
-      if (isScalar(first)) [added.key.commentBefore, first.commentBefore] = [first.commentBefore ?? null, null];
+      if (isScalar(first))
+        [added.key.commentBefore, first.commentBefore] = [first.commentBefore ?? null, null];
       place.map.items.unshift(added);
     }
   }
