@@ -151,10 +151,13 @@ export function keyOf(request: FastifyRequest): KeyPrincipal {
 
 /** Whether the key of a running request is still valid. @throws {CallwayError} While the database is away. */
 export async function isStillAuthenticated(
-  authenticator: ApiAuthenticator,
+  { authenticator, consoleSessions }: Pick<AccessControlDeps, 'authenticator' | 'consoleSessions'>,
   request: FastifyRequest,
 ): Promise<boolean> {
-  return (await authenticator.authenticate(bearerToken(request) ?? '')) !== undefined;
+  const sessionId = consoleCookieOf(request);
+  const signedIn = sessionId === undefined ? undefined : await consoleSessions.find(sessionId);
+  const credential = bearerToken(request) ?? signedIn;
+  return credential !== undefined && (await authenticator.authenticate(credential)) !== undefined;
 }
 
 /** The caller, on routes that are not public. */

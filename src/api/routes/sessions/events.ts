@@ -132,14 +132,11 @@ export function eventRoutes(app: App, deps: HttpDeps): void {
 }
 
 /** Ends a stream whose key is revoked. @returns Stops it. */
-function checkKey(
-  { authenticator, clock }: HttpDeps,
-  request: FastifyRequest,
-  stream: LiveStream,
-): () => Promise<void> {
+function checkKey(deps: HttpDeps, request: FastifyRequest, stream: LiveStream): () => Promise<void> {
+  const { clock } = deps;
   let knownAtMs = clock.monotonicMs();
   const check = async () => {
-    const isValid = await isStillAuthenticated(authenticator, request).catch(() => undefined);
+    const isValid = await isStillAuthenticated(deps, request).catch(() => undefined);
     if (isValid) knownAtMs = clock.monotonicMs();
     else if (isValid === false || clock.monotonicMs() - knownAtMs > KEY_TRUSTED_MS) stream.close(REVOKED);
   };
