@@ -45,6 +45,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
   const events = memoryEvents();
   const app = await createServer({
     storage,
+    sealer: { seal: (secret) => secret },
     authenticator,
     revocations,
     consoleSessions: unusedConsoleSessions,

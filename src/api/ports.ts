@@ -30,6 +30,7 @@ import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSui
 import type { Clock } from '../base/clock.ts';
 import type { ComputeShares } from '../base/computeShares.ts';
 import type { MakeId } from '../base/ids.ts';
+import type { Sealer } from '../base/sealer.ts';
 import type { Tracer } from '../base/tracing.ts';
 import type { Call } from '../calls/call.ts';
 import type { CallStore } from '../calls/callStore.ts';
@@ -153,6 +154,8 @@ export interface CallService extends Pick<CallControl, 'hangUp' | 'transfer'> {
 /** Everything the HTTP API needs from the rest of the program. */
 export interface HttpDeps {
   readonly storage: Storage;
+  /** For secrets that a stored object keeps sealed. */
+  readonly sealer: Pick<Sealer, 'seal'>;
   readonly authenticator: ApiAuthenticator;
   readonly revocations: Revocations;
   readonly consoleSessions: ConsoleSessions;

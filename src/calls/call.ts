@@ -1,6 +1,6 @@
 import type { CallFacts } from '../engine/session/session.ts';
 import type { MediaQuality } from '../media/mediaQuality.ts';
-import type { CallMedia } from './numbers/phoneNumber.ts';
+import type { CallMedia } from './numbers/callMedia.ts';
 import type { CallTransfer } from './transfer/transferReport.ts';
 
 export const CALL_STATUSES = [

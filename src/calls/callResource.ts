@@ -11,7 +11,7 @@ import {
   talkTimeMs,
 } from './call.ts';
 import type { TurnLatency } from './callStore.ts';
-import { callMedia } from './numbers/phoneNumber.ts';
+import { callMedia } from './numbers/callMedia.ts';
 import type { CallRecordings } from './recording/callRecordings.ts';
 import { callTransfer } from './transfer/transferReport.ts';
 

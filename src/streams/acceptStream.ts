@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { StreamMessage, StreamStart } from './dialects/dialect.ts';
 import { findDialect } from './dialects/index.ts';
+import { atVoiceRate } from './halfRate.ts';
 import { ServerStream, toConnection } from './serverStream.ts';
 import type { StreamGrant } from './streamTickets.ts';
 import { startHeartbeat } from './transport/heartbeat.ts';
@@ -34,7 +35,8 @@ export function acceptStream(
   { clock, onListenerError }: AcceptStreamDeps,
 ): Promise<ServerStream | undefined> {
   return new Promise((resolve) => {
-    const dialect = findDialect(grant.dialect).openServer(toConnection(socket));
+    const { openServer, hasNoMarks } = findDialect(grant.dialect);
+    const dialect = openServer(toConnection(socket));
     let early: StreamMessage[] | undefined = [];
     let earlyBytes = 0;
     let stream: ServerStream | undefined;
@@ -47,10 +49,16 @@ export function acceptStream(
       socket.close(code, reason);
       resolve(undefined);
     };
-    const start = ({ streamId, sampleRateHz, customParameters }: StreamStart) => {
+    const start = (described: StreamStart) => {
       timer.cancel();
-      const info = { ...grant, streamId, sampleRateHz, customParameters };
-      const started = new ServerStream({ socket, dialect, info, clock, onListenerError });
+      const { sampleRateHz, ...server } = atVoiceRate(dialect, described.sampleRateHz);
+      const info = {
+        ...grant,
+        sampleRateHz,
+        customParameters: described.customParameters,
+        ...(hasNoMarks && { isHeardEstimated: true }),
+      };
+      const started = new ServerStream({ socket, ...server, info, clock, onListenerError });
       stream = started;
       resolve(started);
       // After the listeners of the promise.

@@ -8,8 +8,8 @@ import type {
   StreamRequest,
 } from '../media/agentStream/streamClient.ts';
 import type { SampleRateHz } from '../media/resample/resampler.ts';
-import type { AgentReader, DialectClient, StreamDialect } from './dialects/dialect.ts';
-import { findDialect } from './dialects/index.ts';
+import type { AgentReader, ClientDialect, DialectClient } from './dialects/dialect.ts';
+import { findClientDialect } from './dialects/index.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
 import { startHeartbeat } from './transport/heartbeat.ts';
 import {
@@ -35,8 +35,8 @@ const CLOSE_TIMEOUT_MS = 500;
 /** Connects calls' audio to agents: our own voice nodes and users' bots. */
 export function createConnectStream(deps: ConnectStreamDeps): ConnectStream {
   return async (request, handler) => {
-    const dialect = findDialect(request.target.dialect);
-    const socket = await dialWebSocket(request.target, dialect.subprotocol, deps, request.signal);
+    const dialect = findClientDialect(request.target.dialect);
+    const socket = await dialWebSocket(request.target, dialect.subprotocols?.[0], deps, request.signal);
     return new SocketStreamClient(socket, dialect, request, handler, deps);
   };
 }
@@ -55,7 +55,7 @@ class SocketStreamClient implements StreamClient {
 
   constructor(
     socket: StreamSocket,
-    dialect: StreamDialect,
+    dialect: ClientDialect,
     request: StreamRequest,
     handler: StreamHandler,
     { clock, onMalformed }: ConnectStreamDeps,

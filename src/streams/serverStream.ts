@@ -15,9 +15,11 @@ import type {
 } from './dialects/dialect.ts';
 import { PlayoutEstimate } from './dialects/playoutEstimate.ts';
 import {
+  CLOSE_GOING_AWAY,
   CLOSE_NORMAL,
   CLOSE_POLICY_VIOLATION,
   CLOSE_TRY_AGAIN_LATER,
+  CLOSE_WITHOUT_CODE,
   type StreamSocket,
   sendMessage,
 } from './transport/streamSocket.ts';
@@ -26,6 +28,10 @@ import {
 const MAX_UNSENT_BYTES = 2 * 1024 * 1024;
 /** A peer may send buffered audio at once, as after a pause of its network, but not faster than real time for long. */
 const MAX_LEAD_MS = 60_000;
+/** A dialect need not return the marks that were cleared; those beyond are forgotten. */
+const MAX_PENDING_MARKS = 1000;
+/** Of peers that end a stream in order. */
+const ENDING_CODES: ReadonlySet<number> = new Set([CLOSE_NORMAL, CLOSE_GOING_AWAY, CLOSE_WITHOUT_CODE]);
 const TOO_FAST = 'audio arrives faster than real time';
 
 export interface ServerStreamOptions {
@@ -63,7 +69,10 @@ export class ServerStream implements AudioStream {
     this.#dialect = dialect;
     this.#clock = clock;
     this.#receivedAtMs = clock.monotonicMs();
-    socket.on('close', (code, reason) => this.#end(code, reason.toString('utf8')));
+    socket.on('close', (code, reason) => {
+      if (dialect.endsByClose && ENDING_CODES.has(code) && !this.#isClosed) this.wasStopped = true;
+      this.#end(code, reason.toString('utf8'));
+    });
   }
 
   receive(message: StreamMessage): void {
@@ -79,6 +88,7 @@ export class ServerStream implements AudioStream {
   mark(name: string): void {
     if (this.#isClosed) return;
     this.#pendingMarks.push({ name, isCleared: false });
+    if (this.#pendingMarks.length > MAX_PENDING_MARKS) this.#pendingMarks.shift();
     this.#dialect.mark(name);
   }
 

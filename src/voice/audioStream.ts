@@ -23,9 +23,9 @@ export interface AudioStream {
   mark(name: string): void;
   /** Stops playback within a frame and clears the queue; `cleared` follows, after the cleared marks. */
   clear(): void;
-  /** Twilio peers ignore commands, but for `hangup`, which closes the stream. */
+  /** Peers ignore what their dialect lacks, but for `hangup`, which closes the stream. */
   command(command: CallCommand): void;
-  /** What the caller hears when this process fails. Ignored by Twilio peers. */
+  /** What the caller hears when this process fails. Ignored by other carriers' peers. */
   setFailoverPrompts(prompts: FailoverPrompts): void;
   /** The stream's clock. */
   readonly receivedSamples: number;
@@ -34,9 +34,10 @@ export interface AudioStream {
 }
 
 export interface StreamInfo {
-  readonly streamId: string;
   /** In both directions: 8000, 16000 or 24000. */
   readonly sampleRateHz: number;
+  /** The peer reports nothing of what it has played: what was heard is estimated from the pacing. */
+  readonly isHeardEstimated?: boolean | undefined;
   readonly projectId: string;
   readonly sessionId: string;
   /** Of a call on our own trunks; undefined for streams of other carriers and of test tools. */
@@ -79,7 +80,7 @@ export interface AudioStreamEvents {
   /** The caller's next samples, usually 20 ms; valid during the listener's call only. */
   readonly audio: Int16Array;
   readonly dtmf: { readonly digit: string };
-  /** The peer pauses playback while held. Unknown to Twilio's dialect. */
+  /** The peer pauses playback while held. Unknown to other carriers' dialects. */
   readonly hold: { readonly isHeld: boolean };
   readonly mark: MarkReport;
   readonly cleared: PlayoutPosition;

@@ -415,6 +415,28 @@ describe('Trunks and numbers', () => {
     expect(JSON.stringify(log.body)).not.toContain('the password');
   });
 
+  test('keep the credentials of a bot sealed, and show none of them', async () => {
+    const project = await makeProject();
+    const bot = { url: 'wss://bot.example.com/', dialect: 'vonage', username: 'u' };
+    const secrets = { password: 'bot password', headers: [{ key: 'X-Token', value: 'bot token' }] };
+    const path = `/phone-numbers/${project.numberId}`;
+    const changed = await project.api('PATCH', path, { body: { media: { ...bot, ...secrets } } });
+    expect([changed.status, changed.body.media]).toEqual([200, bot]);
+    const placed = await call(project, { toNumber: '0223456701', media: { ...bot, ...secrets } });
+    const shown = await project.api('GET', `/calls/${placed.body.callId}`);
+    expect(shown.body.media).toEqual(bot);
+    const log = await nodes.first.api('GET', `${project.path}/audit-log`);
+    expect(JSON.stringify([changed.body, shown.body, log.body])).not.toMatch(/bot (password|token)|sealed/);
+    for (const media of [
+      { ...bot, dialect: 'telnyx' },
+      { ...bot, password: 'p', headers: [{ key: 'authorization', value: 'x' }] },
+      { ...bot, ...secrets, headers: [{ key: 'Host', value: 'x' }] },
+      { ...bot, ...secrets, secret: 1 },
+    ]) {
+      expect([media, (await project.api('PATCH', path, { body: { media } })).status]).toEqual([media, 400]);
+    }
+  });
+
   test('are validated before they are stored', async () => {
     const project = await makeProject();
     const trunk = (more: object) =>

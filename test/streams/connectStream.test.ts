@@ -1,10 +1,13 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 import { systemClock } from '../../src/base/clock.ts';
+import { createSealer } from '../../src/base/sealer.ts';
+import { openMediaHeaders, sealMedia } from '../../src/calls/numbers/callMedia.ts';
 import type { StreamHandler, StreamTarget } from '../../src/media/agentStream/streamClient.ts';
 import { acceptStream } from '../../src/streams/acceptStream.ts';
 import { createConnectStream } from '../../src/streams/connectStream.ts';
@@ -245,6 +248,27 @@ describe('Connecting', () => {
       requestOf(targetOf('twilio', fields)),
       recordHandler().handler,
     );
+
+  test('sends the headers and the credentials of a user’s bot', async () => {
+    const request = once(bot, 'connection') as Promise<[WebSocket, IncomingMessage]>;
+    const { seal, open: unseal } = createSealer(Buffer.alloc(32));
+    const media = sealMedia(
+      {
+        url,
+        dialect: 'twilio',
+        username: 'u',
+        password: 'p:q',
+        headers: [{ key: 'X-Token', value: 't' }],
+      },
+      seal,
+    );
+    expect(JSON.stringify(media)).not.toContain('p:q');
+    const headers = openMediaHeaders(media, unseal);
+    const client = await connectStream(requestOf(targetOf('twilio', { headers })), recordHandler().handler);
+    // Base64 of "u:p:q".
+    expect((await request)[1].headers).toMatchObject({ 'x-token': 't', authorization: 'Basic dTpwOnE=' });
+    await client.close(1000, '');
+  });
 
   test('refuses loopback addresses of users, and takes our own', async () => {
     await expect(attempt({})).rejects.toMatchObject({ code: 'target_not_https' });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 
@@ -75,7 +76,6 @@ describe('acceptStream', () => {
   test('describes the stream by its start message and its ticket', async () => {
     const stream = await accept('twilio');
     expect(stream.info).toEqual({
-      streamId: 'MZ1',
       dialect: 'twilio',
       sampleRateHz: 8000,
       projectId: 'p',
@@ -98,6 +98,34 @@ describe('acceptStream', () => {
       ['dtmf', { digit: '7' }],
     ]);
     expect(stream.receivedSamples).toBe(3);
+  });
+
+  test('gives a stream at 48 kHz to the voice session at 24 kHz', async () => {
+    send({ event: 'start', start: { streamSid: 'MZ1', mediaFormat: { sampleRate: 48_000 } } });
+    const stream = await acceptStream(pair.server, grantOf('callway'), deps);
+    if (!stream) throw new Error('no stream');
+    expect(stream.info.sampleRateHz).toBe(24_000);
+    const events = eventsOf(stream);
+    gateway.send(new Uint8Array(2 * 960));
+    const sent = once(gateway, 'message');
+    stream.play(new Int16Array(1000));
+    expect(((await sent)[0] as Buffer).length).toBe(2 * 2000);
+    stream.mark('m');
+    send({ event: 'mark', mark: { name: 'm', position: { playedSamples: 2000, receivedSamples: 960 } } });
+    expect(await events.count(2)).toEqual([
+      ['audio', new Array(480).fill(0)],
+      ['mark', { name: 'm', outcome: 'played', playedSamples: 1000, receivedSamples: 480, bufferDelayMs: 0 }],
+    ]);
+  });
+
+  test('takes the close of a carrier without a stop message as the end of its call', async () => {
+    send({ event: 'websocket:connected', 'content-type': 'audio/l16;rate=16000' });
+    const stream = await acceptStream(pair.server, grantOf('vonage'), deps);
+    if (!stream) throw new Error('no stream');
+    const closed = once(pair.server, 'close');
+    gateway.close(1000);
+    await closed;
+    expect(stream.wasStopped).toBe(true);
   });
 
   test.each([

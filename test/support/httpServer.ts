@@ -110,6 +110,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   };
   const app = await createServer({
     storage: { stores, transaction: (work) => work(stores) },
+    sealer: { seal: (secret) => `sealed ${secret}` },
     authenticator: fakeAuthenticator(revoked),
     revocations: unused('revocations', ['announce']),
     consoleSessions: unusedConsoleSessions,

@@ -3,11 +3,13 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
 import type { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
+import type { Sealer } from '../../base/sealer.ts';
 import type { Tracer } from '../../base/tracing.ts';
 import type { CallMetrics } from '../../calls/callMetrics.ts';
 import type { MediaFiles } from '../../calls/holdMusic/mediaFiles.ts';
 import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
+import { type CallMedia, openMediaHeaders } from '../../calls/numbers/callMedia.ts';
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { CallNode } from '../../calls/runner/callNode.ts';
 import { CallRunner } from '../../calls/runner/callRunner.ts';
@@ -23,6 +25,7 @@ import { type BuiltCalls, transferTargetsOf } from '../services/calls.ts';
 
 export interface CallNodeParts {
   readonly storage: ReturnType<typeof createStorage>;
+  readonly sealer: Pick<Sealer, 'open'>;
   readonly calls: BuiltCalls;
   readonly telephony: Telephony;
   readonly recordings: CallRecordings;
@@ -70,7 +73,13 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     tracer: parts.tracer,
   };
   const { conversations, callRefusal, isOverloaded } = parts;
-  const targetDeps = { conversations, voiceNodes, openStream: parts.mediaStreams.openForCall, makeId };
+  const targetDeps = {
+    conversations,
+    voiceNodes,
+    openStream: parts.mediaStreams.openForCall,
+    mediaHeaders: (media: CallMedia) => openMediaHeaders(media, parts.sealer.open),
+    makeId,
+  };
   const runner = new CallRunner({
     ...shared,
     telephony,

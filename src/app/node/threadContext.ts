@@ -48,6 +48,7 @@ export interface ThreadContext extends ThreadParts {
   /** The projects' shares of the event loop. */
   readonly shares: ComputeShares;
   readonly storage: ReturnType<typeof createStorage>;
+  readonly sealer: Sealer;
   readonly turnCheckpoints: TurnCheckpointStore;
   readonly usage: UsageMeter;
   readonly sessionCounter: SessionCounter;
@@ -75,6 +76,7 @@ export async function createThreadContext(parts: ThreadParts, sealer: Sealer): P
     sandbox: lifecycle.closing(new Sandbox({ clock })),
     shares: new ComputeShares({ clock }),
     storage,
+    sealer,
     turnCheckpoints: redisTurnCheckpoints(redis),
     usage,
     sessionCounter: redisSessionCounter(redis, clock, async (projectId) => {

@@ -2,15 +2,7 @@ import { z } from 'zod';
 
 import { RESERVED_VARIABLES, variableName } from '../../agents/fields.ts';
 import { idSchema, refuseUnstorable } from '../../agents/pathway/schema/fields.ts';
-import { dialectName } from '../../streams/dialects/index.ts';
-
-/** The customer's own bot, which gets a call's audio instead of the agent. */
-export const callMedia = z
-  .strictObject({
-    url: z.string().max(2000).describe('`wss://…` of your own bot.'),
-    dialect: dialectName,
-  })
-  .meta({ id: 'CallMedia' });
+import { type CallMedia, callMedia, callMediaInput } from './callMedia.ts';
 
 const fields = {
   number: z
@@ -32,7 +24,7 @@ const fields = {
     .describe(
       'Whether noise is removed from what the agent’s speech recognition hears; null: as the agent says.',
     ),
-  media: callMedia.nullable(),
+  media: callMediaInput.nullable(),
   startNodeId: idSchema
     .nullable()
     .describe('The node of the pathway where inbound calls to the number begin; by default its start.'),
@@ -63,6 +55,7 @@ export const phoneNumber = z
   .object({
     id: z.uuid(),
     ...fields,
+    media: callMedia.nullable(),
     verified: z
       .boolean()
       .describe(
@@ -73,7 +66,10 @@ export const phoneNumber = z
   })
   .meta({ id: 'PhoneNumber' });
 
-export type CallMedia = z.infer<typeof callMedia>;
-export type PhoneNumberInput = z.output<typeof phoneNumberInput>;
-export type PhoneNumberPatch = z.output<typeof phoneNumberPatch>;
-export type PhoneNumber = z.infer<typeof phoneNumber>;
+type WithMedia<Given extends { media?: unknown }> = Omit<Given, 'media'> & {
+  [Key in keyof Pick<Given, 'media'>]: CallMedia | null;
+};
+/** With sealed secrets, as all that is stored. */
+export type PhoneNumberInput = WithMedia<z.output<typeof phoneNumberInput>>;
+export type PhoneNumberPatch = WithMedia<z.output<typeof phoneNumberPatch>>;
+export type PhoneNumber = WithMedia<z.infer<typeof phoneNumber>>;

@@ -6,6 +6,7 @@ import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { StreamParty } from '../../voice/audioStream.ts';
 import { type Call, callFacts, detectsAnsweringMachine } from '../call.ts';
 import type { VoiceNodeSelector } from '../nodes/voiceNodeSelector.ts';
+import type { CallMedia } from '../numbers/callMedia.ts';
 
 /** The voice session that a stream to one of our voice nodes is for. */
 export interface AgentStream {
@@ -33,6 +34,8 @@ export interface StreamTargetDeps {
   readonly voiceNodes: Pick<VoiceNodeSelector, 'select' | 'selectForStream'>;
   /** Issues a ticket for one connection. @returns The URL to connect to, on this node. */
   readonly openStream: (stream: AgentStream, nodeUrl: string) => Promise<string>;
+  /** The headers with which a bot's WebSocket is opened. */
+  readonly mediaHeaders: (media: CallMedia) => Readonly<Record<string, string>>;
   readonly makeId: MakeId;
 }
 
@@ -53,7 +56,9 @@ export async function streamTargetOf(
     const session = started ?? (await deps.conversations.find(projectId, sessionId));
     const variables = session?.state.variables ?? settings.dynamicVariables ?? {};
     const customParameters = { ...parametersOf(call, variables), ...trace };
-    return { ...stream, ...settings.media, customParameters, canReconnect: false };
+    const { url, dialect } = settings.media;
+    const headers = deps.mediaHeaders(settings.media);
+    return { ...stream, url, dialect, headers, customParameters, canReconnect: false };
   }
   const dialect = 'callway';
   const nodeUrl = await deps.voiceNodes.select(callId);

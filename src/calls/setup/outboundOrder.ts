@@ -4,7 +4,7 @@ import type { QuotaStore } from '../../agents/accounts/quotas.ts';
 import { NUMBER_SYNTAX } from '../../base/e164.ts';
 import { DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
-import { callMedia } from '../numbers/phoneNumber.ts';
+import { type CallMedia, callMediaInput } from '../numbers/callMedia.ts';
 
 /** Carriers give up earlier. @see RFC 3261 section 16.6 item 11 (timer C) */
 const MAX_RING_TIMEOUT_SECONDS = 300;
@@ -32,7 +32,7 @@ export const outboundCallFields = {
     .boolean()
     .nullish()
     .describe('Default: as the number says, else the agent’s `recording.outbound`.'),
-  media: callMedia.nullish().describe('Sends the audio to your own bot instead of to the agent.'),
+  media: callMediaInput.nullish().describe('Sends the audio to your own bot instead of to the agent.'),
   detectAnsweringMachine: z
     .boolean()
     .default(true)
@@ -52,8 +52,11 @@ export const outboundCallFields = {
 
 const orderSchema = z.object(outboundCallFields);
 
-export interface OutboundOrder extends z.output<typeof orderSchema> {
+export type OutboundOrderInput = z.output<typeof orderSchema>;
+
+export interface OutboundOrder extends Omit<OutboundOrderInput, 'media'> {
   readonly projectId: string;
+  readonly media?: CallMedia | null | undefined;
   /** Use the agent's draft instead of its current release. */
   readonly draft: boolean;
   /** @see CallSettings.isCallback */

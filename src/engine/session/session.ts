@@ -38,6 +38,8 @@ export interface SessionMessage {
   /** Absent on what was written. */
   readonly speech?: MessageSpeech;
   readonly interrupted?: boolean;
+  /** How much was heard is estimated from the pacing, since the peer does not report what it plays. */
+  readonly heard?: 'estimated';
   /** Everything that the model wrote, where the customer heard less. */
   readonly generatedText?: string;
   /** Calls of the pathway’s own tools and their results: for the model’s context, not for the transcript. */

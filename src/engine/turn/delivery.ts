@@ -74,6 +74,8 @@ export interface Delivered {
   readonly generatedText?: string;
   /** Whether the customer interrupted the answer. */
   readonly interrupted: boolean;
+  /** Set where `text` is what should have been heard by now. */
+  readonly heard?: 'estimated';
   readonly latencyMs?: number;
   readonly latencyParts?: LatencyParts;
   /** Absent where nothing was spoken. */

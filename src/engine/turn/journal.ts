@@ -241,6 +241,7 @@ export class Journal {
         ...(nodeId === null ? {} : { nodeId }),
         ...latencyOf(delivered, this.#firstWordMs),
         ...(delivered?.speech ? { speech: delivered.speech } : {}),
+        ...(delivered?.heard ? { heard: delivered.heard } : {}),
         ...(interrupted && whole.trim() !== content.trim() ? { generatedText: whole } : {}),
         ...(calls.length > 0 ? { tool_calls: calls } : {}),
         ...(interrupted ? { interrupted } : {}),

@@ -9,6 +9,8 @@ export interface StreamTarget {
   readonly callId: string;
   /** Sent to the agent in the start message. */
   readonly customParameters: Readonly<Record<string, string>>;
+  /** Of the connection's opening request: a user's own, and their credentials. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** When the connection breaks, the call asks for a new target; otherwise the break ends the call. */
   readonly canReconnect: boolean;
   /** Set for our own voice nodes. Any other address is a user's and is checked against the egress policy. */

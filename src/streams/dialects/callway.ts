@@ -5,26 +5,26 @@ import type {
   TransferStatus,
 } from '../../media/agentStream/streamClient.ts';
 import { readPcm16, writePcm16 } from '../../media/pcm16.ts';
+import { isSampleRate, SAMPLE_RATES_HZ } from '../../media/resample/resampler.ts';
 import type {
   AgentReader,
+  ClientDialect,
   ClientRequest,
   DialectClient,
   DialectConnection,
   DialectServer,
   GatewayMessageHandler,
-  StreamDialect,
 } from './dialect.ts';
 import { type Fields, fieldsOf, nameOf, parseJson, positionOf, toBase64 } from './wire/json.ts';
 import { GatewayMessages, readAgentMessage, readDigits, readStart } from './wire/mediaStreams.ts';
 
 /** Little-endian, as WebSocket clients expect it; L16 in RTP is big-endian. */
 const ENCODING = 'audio/l16;endianness=little';
-const SAMPLE_RATES_HZ: readonly number[] = [8000, 16_000, 24_000];
 
 /** Our own dialect: the control messages of Twilio Media Streams and some more as text, the audio as binary L16. */
-export const callway: StreamDialect = {
-  subprotocol: 'audio.callway.v1',
-  description: `(subprotocol \`audio.callway.v1\`): the control messages of Twilio Media Streams as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000 or 24000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`. \`hold\` \`{isHeld}\` reports that the caller does not hear the agent; audio sent meanwhile waits. The agent can send \`hangup\` (with \`hangup.reason\` \`error\` when it has failed), \`transfer\` \`{to}\`, with the options of a transfer in the API, and \`dtmf\` \`{digits}\`. The progress of a transfer is reported as \`transfer_status\`: \`transfer.status\` is \`begun\`; of a warm one \`waiting\` when it takes long and \`answered\` when the target is told about the call; then \`failed\` with a \`reason\` and an \`outcome\` when the agent has the caller again; a transfer that succeeds ends the stream.`,
+export const callway: ClientDialect = {
+  subprotocols: ['audio.callway.v1'],
+  description: `(subprotocol \`audio.callway.v1\`): the control messages of Twilio Media Streams as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000, 24000 or 48000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`. \`hold\` \`{isHeld}\` reports that the caller does not hear the agent; audio sent meanwhile waits. The agent can send \`hangup\` (with \`hangup.reason\` \`error\` when it has failed), \`transfer\` \`{to}\`, with the options of a transfer in the API, and \`dtmf\` \`{digits}\`. The progress of a transfer is reported as \`transfer_status\`: \`transfer.status\` is \`begun\`; of a warm one \`waiting\` when it takes long and \`answered\` when the target is told about the call; then \`failed\` with a \`reason\` and an \`outcome\` when the agent has the caller again; a transfer that succeeds ends the stream.`,
   openServer,
   openClient,
 };
@@ -36,9 +36,9 @@ function openServer(connection: DialectConnection): DialectServer {
   return {
     confirmsClear: true,
     readStart(message) {
-      const start = readStart(message);
+      const start = readStart(parseJson(message));
       if (start === undefined) return undefined;
-      if (!SAMPLE_RATES_HZ.includes(start.sampleRateHz)) {
+      if (!isSampleRate(start.sampleRateHz)) {
         return `the sample rate must be one of ${SAMPLE_RATES_HZ.join(', ')}`;
       }
       streamSid = start.streamId;
@@ -60,16 +60,18 @@ function openServer(connection: DialectConnection): DialectServer {
 }
 
 function openClient(connection: DialectConnection, { target, sampleRateHz }: ClientRequest): DialectClient {
-  const messages = new GatewayMessages(target, (text) => connection.send(text));
-  messages.start({ encoding: ENCODING, sampleRateHz });
+  const messages = new GatewayMessages(target);
+  const send = (message: object) => connection.send(JSON.stringify(message));
+  const write = (event: string, fields: object) => send(messages.message(event, fields));
+  for (const message of messages.opening({ encoding: ENCODING, sampleRateHz })) send(message);
   const toAgent: AgentMessages = {
     // The frame is the caller's; the message is the connection's.
     audio: (samples) => connection.send(writePcm16(samples.slice())),
-    dtmf: (digit) => messages.dtmf(digit),
-    mark: ({ name, outcome, ...position }) => messages.write('mark', { mark: { name, outcome, position } }),
-    cleared: (position) => messages.write('cleared', { position }),
-    hold: (isHeld) => messages.write('hold', { hold: { isHeld } }),
-    transferStatus: (status) => messages.write('transfer_status', { transfer: status }),
+    dtmf: (digit) => send(messages.dtmf(digit)),
+    mark: ({ name, outcome, ...position }) => write('mark', { mark: { name, outcome, position } }),
+    cleared: (position) => write('cleared', { position }),
+    hold: (isHeld) => write('hold', { hold: { isHeld } }),
+    transferStatus: (status) => write('transfer_status', { transfer: status }),
   };
   return {
     ...toAgent,
@@ -82,7 +84,7 @@ function openClient(connection: DialectConnection, { target, sampleRateHz }: Cli
       const isRead = target.isInternal && readInternalMessage(fields, agent);
       if (!isRead && !readAgentMessage(fields, agent)) agent.malformed();
     },
-    stop: () => messages.stop(),
+    stop: () => send(messages.stop()),
   };
 }
 

@@ -14,9 +14,9 @@ import type { SampleRateHz } from '../../media/resample/resampler.ts';
 export type StreamMessage = string | Uint8Array;
 
 /**
- * A wire protocol for one call's audio between a media gateway, which has the caller, and an agent. A dialect serves
- * both ends: `openServer` where a carrier's gateway connects to our agent, `openClient` where our gateway connects to a
- * user's agent. Each is opened once per connection and may keep state.
+ * A wire protocol for one call's audio between a media gateway, which has the caller, and an agent. A dialect is one file
+ * and has two ends: `openServer` where a carrier's gateway connects to our agent, `openClient` where our gateway connects
+ * to a user's agent. Each is opened once per connection and may keep state.
  *
  * A dialect knows messages only. Connecting, tickets, heartbeats, back pressure and close codes belong to the transport
  * and are the same for all dialects.
@@ -24,10 +24,18 @@ export type StreamMessage = string | Uint8Array;
 export interface StreamDialect {
   /** For the API documentation, in Markdown: what the dialect carries and how it differs from others. */
   readonly description: string;
-  /** WebSocket subprotocol that is offered and accepted. Absent where the protocol has none. */
-  readonly subprotocol?: string;
+  /** WebSocket subprotocols: all are accepted, the first is offered. Absent where the protocol has none. */
+  readonly subprotocols?: readonly string[];
+  /** Set where the gateway reports nothing of what it has played: what was heard is then estimated from the pacing. */
+  readonly hasNoMarks?: true;
   openServer(connection: DialectConnection): DialectServer;
-  openClient(connection: DialectConnection, request: ClientRequest): DialectClient;
+  /** Absent where nobody but a carrier or a PBX starts such a stream. */
+  openClient?(connection: DialectConnection, request: ClientRequest): DialectClient;
+}
+
+/** A dialect that calls can be connected to bots with. */
+export interface ClientDialect extends StreamDialect {
+  readonly openClient: NonNullable<StreamDialect['openClient']>;
 }
 
 /** The open connection, as a dialect uses it. */
@@ -42,6 +50,8 @@ export interface DialectConnection {
 export interface DialectServer {
   /** Whether the peer answers `clear` with a position; otherwise the position is estimated at once. */
   readonly confirmsClear: boolean;
+  /** The carrier says no more than a normal close when its call ends; otherwise a close alone may be followed by a new stream. */
+  readonly endsByClose?: boolean;
   /**
    * Looks for the description of the stream. Called with each message until it returns a start; all messages, this one
    * included, are then given to `read`.
@@ -60,7 +70,6 @@ export interface DialectServer {
 }
 
 export interface StreamStart {
-  readonly streamId: string;
   readonly sampleRateHz: number;
   readonly customParameters: Readonly<Record<string, string>>;
 }

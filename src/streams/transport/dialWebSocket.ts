@@ -28,6 +28,7 @@ export async function dialWebSocket(
 ): Promise<WebSocket> {
   const options = {
     subprotocol,
+    headers: target.headers,
     guard: target.isInternal ? undefined : deps,
     ca: deps.ca,
     timeoutMs: CONNECT_TIMEOUT_MS,

@@ -26,6 +26,7 @@ export const CLOSING = 2;
 
 /** Close codes. @see RFC 6455 section 7.4.1 and the IANA WebSocket close code registry */
 export const CLOSE_NORMAL = 1000;
+export const CLOSE_GOING_AWAY = 1001;
 export const CLOSE_PROTOCOL_ERROR = 1002;
 /** Reported for a close without a code, as many WebSocket libraries send it. Never sent. */
 export const CLOSE_WITHOUT_CODE = 1005;

@@ -283,7 +283,12 @@ export class AgentTurn {
     const text = this.speech.heardText();
     const own = this.#hasOwnWords ? { generatedText: this.#written.trim() } : {};
     const { provider } = this.speech;
-    const spoken = { text, ...(provider === undefined ? {} : { speech: { synthesis: provider } }), ...own };
+    const spoken = {
+      text,
+      ...(provider === undefined ? {} : { speech: { synthesis: provider } }),
+      ...(this.#deps.stream.info.isHeardEstimated ? { heard: 'estimated' as const } : {}),
+      ...own,
+    };
     if (this.#stopped !== 'interrupted') return { ...spoken, interrupted: false, events: [] };
     const { stopMs } = this.speech.playout;
     const bargeIn = {

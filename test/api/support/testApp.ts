@@ -43,7 +43,8 @@ export async function createTestApp(
   rateLimiter: RateLimiter = { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
 ): Promise<TestApp> {
   const opened = await migrated(openServerDatabase);
-  const storage = createStorage(opened.database, createSealer(Buffer.alloc(32)));
+  const sealer = createSealer(Buffer.alloc(32));
+  const storage = createStorage(opened.database, sealer);
   const clock = createSimulatedClock(Date.UTC(2026, 5, 1));
   const revocations = {
     isConnected: () => true,
@@ -62,6 +63,7 @@ export async function createTestApp(
   });
   const app = await createServer({
     storage,
+    sealer,
     authenticator,
     revocations,
     consoleSessions: unusedConsoleSessions,

@@ -24,6 +24,7 @@ const makeTrunk = (id: string, change: Partial<Trunk> = {}): Trunk => ({
 });
 const makeNumber = (change: Partial<PhoneNumber> = {}): PhoneNumber => ({
   ...phoneNumberInput.parse({ number: FROM }),
+  media: null,
   id: 'n',
   verified: true,
   createdAt: AT,

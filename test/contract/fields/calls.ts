@@ -64,6 +64,14 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
         'calls/setup/acceptCall.test.ts › has the noise suppression of its number, which may leave it to the agent',
       'media.url': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
       'media.dialect': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
+      'media.username':
+        'streams/connectStream.test.ts › sends the headers and the credentials of a user’s bot',
+      'media.password':
+        'streams/connectStream.test.ts › sends the headers and the credentials of a user’s bot',
+      'media.headers[].key':
+        'streams/connectStream.test.ts › sends the headers and the credentials of a user’s bot',
+      'media.headers[].value':
+        'streams/connectStream.test.ts › sends the headers and the credentials of a user’s bot',
       startNodeId:
         'calls/setup/inboundCallHandler.test.ts › An inbound call that the agent rejects is rejected while it rings, with that status',
       variables:
@@ -97,6 +105,14 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
       'media.url': 'calls/setup/acceptCall.test.ts › takes the media target of the order, else of the number',
       'media.dialect':
         'calls/setup/acceptCall.test.ts › takes the media target of the order, else of the number',
+      'media.username':
+        'app/calls.integration.test.ts › keep the credentials of a bot sealed, and show none of them',
+      'media.password':
+        'app/calls.integration.test.ts › keep the credentials of a bot sealed, and show none of them',
+      'media.headers[].key':
+        'app/calls.integration.test.ts › keep the credentials of a bot sealed, and show none of them',
+      'media.headers[].value':
+        'app/calls.integration.test.ts › keep the credentials of a bot sealed, and show none of them',
       detectAnsweringMachine:
         'e2e/phone/whoIsCalling.realtime.test.ts › is detected where detectAnsweringMachine is %s: %s',
       metadata:

@@ -41,6 +41,8 @@ export const WEBHOOKS_FIELDS: readonly FieldTable[] = [
         'voice/session/interruption.test.ts › An interruption stops the agent within a frame, and the history keeps what was heard',
       'messages[].interrupted':
         'voice/session/interruption.test.ts › An interruption stops the agent within a frame, and the history keeps what was heard',
+      'messages[].heard':
+        'voice/session/interruption.test.ts › A message says that what was heard is estimated where the peer reports nothing',
       'messages[].content':
         'voice/session/interruption.test.ts › An interruption stops the agent within a frame, and the history keeps what was heard',
       'messages[].latencyMs':

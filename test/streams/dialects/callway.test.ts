@@ -13,13 +13,13 @@ const start = (sampleRate: number) => ({
 const server = () => openServer(callway, start(16_000));
 
 describe('Callway server', () => {
-  test.each([8000, 16_000, 24_000])('takes a stream at %i Hz', (sampleRateHz) => {
+  test.each([8000, 16_000, 24_000, 48_000])('takes a stream at %i Hz', (sampleRateHz) => {
     const message = JSON.stringify(start(sampleRateHz));
     expect(server().server.readStart(message)).toMatchObject({ streamId: 'MZ1', sampleRateHz });
   });
 
   test('refuses a stream at any other rate', () => {
-    const reason = 'the sample rate must be one of 8000, 16000, 24000';
+    const reason = 'the sample rate must be one of 8000, 16000, 24000, 48000';
     expect(server().server.readStart(JSON.stringify(start(44_100)))).toBe(reason);
   });
 

@@ -44,6 +44,16 @@ test('An interruption stops the agent within a frame, and the history keeps what
   expect(await call.report).toMatchObject({ interruptions: 1, falseInterruptions: 0 });
 });
 
+test('A message says that what was heard is estimated where the peer reports nothing', async () => {
+  const call = simulatedCall({ answer: () => LONG, stream: { isMute: true, isHeardEstimated: true } });
+  await call.agentSpeaks();
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.memory.records.flatMap(({ messages }) => messages)).toMatchObject([
+    { role: 'assistant', heard: 'estimated' },
+  ]);
+});
+
 test('An interruption aborts the model request', async () => {
   const call = simulatedCall({
     answer: (index) => (index === 0 ? { text: `${LONG.text} `, hang: true } : { text: 'Of course.' }),

@@ -21,6 +21,7 @@ export interface SimulatedStreamOptions {
   readonly receivedBefore?: number;
   /** A peer that reports neither marks nor clears. */
   readonly isMute?: boolean;
+  readonly isHeardEstimated?: boolean;
   readonly callId?: string;
 }
 
@@ -74,13 +75,19 @@ class SimulatedPeer implements SimulatedStream {
   readonly failoverPrompts: FailoverPrompts[] = [];
 
   constructor(options: SimulatedStreamOptions) {
-    const { sampleRateHz = 8000, bufferDelayMs = 40, receivedBefore = 0, callId } = options;
+    const { sampleRateHz = 8000, bufferDelayMs = 40, receivedBefore = 0, callId, isHeardEstimated } = options;
     this.#options = options;
     this.#frameSamples = (sampleRateHz * FRAME_MS) / 1000;
     this.#bufferDelayMs = bufferDelayMs;
     this.receivedSamples = receivedBefore;
-    const ids = { streamId: 'stream-1', projectId: 'project-1', sessionId: 's' };
-    this.info = { ...ids, sampleRateHz, customParameters: {}, ...(callId === undefined ? {} : { callId }) };
+    const ids = { projectId: 'project-1', sessionId: 's' };
+    this.info = {
+      ...ids,
+      sampleRateHz,
+      customParameters: {},
+      isHeardEstimated,
+      ...(callId === undefined ? {} : { callId }),
+    };
     this.#queue = new PlayoutQueue({
       sampleRateHz,
       onMark: ({ name, outcome }) => this.#marks.push({ name, outcome }),

@@ -1,16 +1,29 @@
 import { invalid } from '../../../base/errors.ts';
-import type { CallMedia } from '../../../calls/numbers/phoneNumber.ts';
+import type { Sealer } from '../../../base/sealer.ts';
+import { type CallMedia, type CallMediaInput, sealMedia } from '../../../calls/numbers/callMedia.ts';
 import { checkSocketTarget } from '../../../infra/httpClient/socketTarget.ts';
 import type { TargetPolicy } from '../../../infra/httpClient/target.ts';
 
+export interface MediaTargetDeps {
+  readonly targetPolicy: TargetPolicy;
+  readonly sealer: Pick<Sealer, 'seal'>;
+}
+
 /**
- * Checks the WebSocket address of a caller's own bot: like a webhook, it must not reach internal hosts.
+ * Checks the address of a caller's own bot: like a webhook, it must not reach internal hosts.
  *
+ * @returns The target with its secrets sealed.
  * @throws {CallwayError} 400 `invalid_target`
  */
-export function requireAllowedTarget(media: CallMedia | null | undefined, policy: TargetPolicy): void {
-  const problem = media && checkSocketTarget(media.url, policy);
-  if (!problem) return;
-  const details = [{ path: '/media/url', message: problem.message }];
-  throw invalid('invalid_target', `media.url: ${problem.message}`, details);
+export function acceptMedia<Missing extends null | undefined>(
+  { targetPolicy, sealer }: MediaTargetDeps,
+  media: CallMediaInput | Missing,
+): CallMedia | Missing {
+  if (media === null || media === undefined) return media;
+  const problem = checkSocketTarget(media.url, targetPolicy);
+  if (problem) {
+    const details = [{ path: '/media/url', message: problem.message }];
+    throw invalid('invalid_target', `media.url: ${problem.message}`, details);
+  }
+  return sealMedia(media, sealer.seal);
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import {
   type AcceptedCall,
   acceptedCall,
-  type OutboundOrder,
+  type OutboundOrderInput,
   outboundCallFields,
 } from '../../../calls/setup/outboundOrder.ts';
 import { idempotentAround } from '../../idempotency.ts';
@@ -12,7 +12,7 @@ import { requireProject } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { agentVersionHeaders, traceparentOf, wantsDraft } from '../../requestHeaders.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
-import { requireAllowedTarget } from './mediaTarget.ts';
+import { acceptMedia } from './mediaTarget.ts';
 
 const V1 = '/v1/calls/outbound';
 const LEGACY = '/project/:projectId/integration/phone/call/outbound';
@@ -82,10 +82,15 @@ function accept(
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,
-  order: Omit<OutboundOrder, 'draft'>,
+  input: OutboundOrderInput & { readonly projectId: string },
 ) {
-  requireAllowedTarget(order.media, deps.targetPolicy);
+  const order = {
+    ...input,
+    media: acceptMedia(deps, input.media),
+    draft: wantsDraft(request),
+    traceparent: traceparentOf(request),
+  };
   return idempotentAround<AcceptedCall>(deps, { request, reply, status }, (store) =>
-    deps.calls.accept({ ...order, draft: wantsDraft(request), traceparent: traceparentOf(request) }, store),
+    deps.calls.accept(order, store),
   );
 }

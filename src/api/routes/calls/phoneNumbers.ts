@@ -5,7 +5,7 @@ import { phoneNumber, phoneNumberInput, phoneNumberPatch } from '../../../calls/
 import { type CrudContext, crudRoutes } from '../../crud.ts';
 import { principalOf } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
-import { requireAllowedTarget } from './mediaTarget.ts';
+import { acceptMedia } from './mediaTarget.ts';
 
 const ONE_OF_MANY = { limit: 1, offset: 0 };
 const CLAIM =
@@ -36,10 +36,10 @@ export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
       async run(context, input) {
         const { stores, projectId, id, now } = context;
         const number = requireNumber(input.number, 'number');
-        requireAllowedTarget(input.media, deps.targetPolicy);
+        const media = acceptMedia(deps, input.media);
         await requireNode(context, input.startNodeId);
         const verified = await isVerified(context);
-        return await stores.phoneNumbers.insert(projectId, id, { ...input, number, verified }, now);
+        return await stores.phoneNumbers.insert(projectId, id, { ...input, media, number, verified }, now);
       },
       auditDetails: ({ number, verified }) => ({ number, verified }),
     },
@@ -49,9 +49,10 @@ export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
       description: `Only the supplied fields change. ${CLAIM}`,
       errors: [409],
       body: phoneNumberPatch.meta({ id: 'PhoneNumberPatch', examples: [{ outboundStatus: 'inactive' }] }),
-      async run(context, patch) {
+      async run(context, input) {
         const { stores, projectId, id, now } = context;
-        requireAllowedTarget(patch.media, deps.targetPolicy);
+        const { media: given, ...rest } = input;
+        const patch = given === undefined ? rest : { ...rest, media: acceptMedia(deps, given) };
         await requireNode(context, patch.startNodeId);
         const before = await stores.phoneNumbers.find(projectId, id);
         const number = patch.number === undefined ? before?.number : requireNumber(patch.number, 'number');

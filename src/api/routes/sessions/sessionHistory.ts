@@ -99,6 +99,12 @@ const message = z
         'The providers of a spoken message: `recognition` of the caller’s words, `synthesis` of the agent’s. `local` is the offline recognizer, which mishears more than the others.',
       ),
     interrupted: z.boolean().optional(),
+    heard: z
+      .literal('estimated')
+      .optional()
+      .describe(
+        'Set where the words that were heard are estimated from the pacing, since the stream’s dialect does not report what was played.',
+      ),
     generatedText: z.string().optional().describe('The whole text of the model, if less was delivered.'),
   })
   .meta({ id: 'HistoryMessage' });

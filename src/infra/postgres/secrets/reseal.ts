@@ -2,6 +2,9 @@ import type { McpServer } from '../../../agents/mcp/mcpServer.ts';
 import type { AgentRecord, AgentRelease } from '../../../agents/release.ts';
 import type { HttpTool } from '../../../agents/tool.ts';
 import type { Sealer } from '../../../base/sealer.ts';
+import type { Call } from '../../../calls/call.ts';
+import type { CallMedia } from '../../../calls/numbers/callMedia.ts';
+import { FINAL_STATUS_LIST } from '../calls/callRecovery.ts';
 import type { Database, Parameter, Queryable } from '../connection/database.ts';
 import { noteSealer } from './sealerFingerprint.ts';
 import { createSecretFields, type SecretFields } from './secretFields.ts';
@@ -21,6 +24,8 @@ interface SealedTable {
   readonly key: readonly string[];
   /** Columns with secrets and their types. */
   readonly columns: readonly (readonly [name: string, type: 'text' | 'json' | 'jsonb'])[];
+  /** The rows that have secrets, where most have none. */
+  readonly where?: string;
   readonly resealRowValues: (secrets: SecretFields, row: never) => Readonly<Record<string, unknown>>;
 }
 
@@ -31,6 +36,25 @@ const TABLES: readonly SealedTable[] = [
     columns: [['password', 'text']],
     resealRowValues: (secrets, { password }: { password: string | null }) => ({
       password: textAgain(secrets, password),
+    }),
+  },
+  {
+    name: 'phone_numbers',
+    key: ['id'],
+    columns: [['media', 'jsonb']],
+    where: `media->>'sealed' IS NOT NULL`,
+    resealRowValues: (secrets, { media }: { media: CallMedia | null }) => ({
+      media: mediaAgain(secrets, media),
+    }),
+  },
+  {
+    name: 'calls',
+    key: ['id'],
+    columns: [['settings', 'json']],
+    // Of calls that have ended nothing is opened any more.
+    where: `status NOT IN (${FINAL_STATUS_LIST}) AND settings->'media'->>'sealed' IS NOT NULL`,
+    resealRowValues: (secrets, { settings }: Pick<Call, 'settings'>) => ({
+      settings: { ...settings, media: mediaAgain(secrets, settings.media) },
     }),
   },
   {
@@ -97,7 +121,7 @@ export async function resealSecrets(database: Database, sealer: Sealer): Promise
   let rows = 0;
   for (const table of TABLES) {
     const keys = await database.query<Record<string, string>>(
-      `SELECT ${table.key.join(', ')} FROM ${table.name} ORDER BY ${table.key.join(', ')}`,
+      `SELECT ${table.key.join(', ')} FROM ${table.name} WHERE ${table.where ?? 'true'} ORDER BY ${table.key.join(', ')}`,
     );
     for (const key of keys) {
       const values = table.key.map((column) => key[column] ?? '');
@@ -139,6 +163,10 @@ function attempt<Result>({ name }: SealedTable, key: readonly string[], work: ()
 
 function textAgain(secrets: SecretFields, sealed: string | null): string | null {
   return sealed === null ? null : secrets.seal(secrets.open(sealed));
+}
+
+function mediaAgain(secrets: SecretFields, media: CallMedia | null): CallMedia | null {
+  return media?.sealed === undefined ? media : { ...media, sealed: secrets.seal(secrets.open(media.sealed)) };
 }
 
 function toParameter(value: unknown): Parameter {

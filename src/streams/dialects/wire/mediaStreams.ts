@@ -1,6 +1,6 @@
 import type { CallCommand, StreamTarget } from '../../../media/agentStream/streamClient.ts';
-import type { AgentReader, StreamMessage, StreamStart } from '../dialect.ts';
-import { digitsOf, type Fields, fieldsOf, nameOf, numberOf, parseJson, textsOf } from './json.ts';
+import type { AgentReader, StreamStart } from '../dialect.ts';
+import { digitsOf, type Fields, fieldsOf, nameOf, numberOf, textsOf } from './json.ts';
 
 /** Reported where Twilio names its customer's account. */
 const ACCOUNT = 'callway';
@@ -11,8 +11,9 @@ export interface MediaFormat {
 }
 
 /** The start message of a dialect of Twilio's family, in camel or snake case. @returns Undefined for another message. */
-export function readStart(message: StreamMessage): (StreamStart & MediaFormat) | undefined {
-  const fields = parseJson(message);
+export function readStart(
+  fields: Fields | undefined,
+): (StreamStart & MediaFormat & { readonly streamId: string }) | undefined {
   const start = fieldsOf(fields?.start);
   if (fields?.event !== 'start' || start === undefined) return undefined;
   const streamId = nameOf(start.streamSid ?? start.stream_sid ?? fields.streamSid ?? fields.stream_id);
@@ -70,46 +71,42 @@ export function readDigits(message: Fields): string | undefined {
 }
 
 /**
- * Writes a gateway's control messages, numbered from `start` on.
+ * A gateway's control messages, numbered from `start` on.
  *
  * @see https://www.twilio.com/docs/voice/media-streams/websocket-messages
  */
 export class GatewayMessages {
   readonly #target: StreamTarget;
-  readonly #send: (text: string) => void;
   #sequenceNumber = 0;
 
-  constructor(target: StreamTarget, send: (text: string) => void) {
+  constructor(target: StreamTarget) {
     this.#target = target;
-    this.#send = send;
   }
 
-  start({ encoding, sampleRateHz }: MediaFormat): void {
+  opening({ encoding, sampleRateHz }: MediaFormat): readonly object[] {
     const { streamId, callId, customParameters } = this.#target;
-    this.#send(JSON.stringify({ event: 'connected', protocol: 'Call', version: '1.0.0' }));
-    this.write('start', {
-      start: {
-        streamSid: streamId,
-        accountSid: ACCOUNT,
-        callSid: callId,
-        tracks: ['inbound'],
-        customParameters,
-        mediaFormat: { encoding, sampleRate: sampleRateHz, channels: 1 },
-      },
-    });
+    const start = {
+      streamSid: streamId,
+      accountSid: ACCOUNT,
+      callSid: callId,
+      tracks: ['inbound'],
+      customParameters,
+      mediaFormat: { encoding, sampleRate: sampleRateHz, channels: 1 },
+    };
+    return [{ event: 'connected', protocol: 'Call', version: '1.0.0' }, this.message('start', { start })];
   }
 
-  dtmf(digit: string): void {
-    this.write('dtmf', { dtmf: { track: 'inbound_track', digit } });
+  dtmf(digit: string): object {
+    return this.message('dtmf', { dtmf: { track: 'inbound_track', digit } });
   }
 
-  stop(): void {
-    this.write('stop', { stop: { accountSid: ACCOUNT, callSid: this.#target.callId } });
+  stop(): object {
+    return this.message('stop', { stop: { accountSid: ACCOUNT, callSid: this.#target.callId } });
   }
 
-  write(event: string, fields: object): void {
+  message(event: string, fields: object): object {
     const sequenceNumber = this.nextSequenceNumber();
-    this.#send(JSON.stringify({ event, sequenceNumber, streamSid: this.#target.streamId, ...fields }));
+    return { event, sequenceNumber, streamSid: this.#target.streamId, ...fields };
   }
 
   nextSequenceNumber(): string {

@@ -31,7 +31,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
       at,
     );
   const addNumber = (change: Partial<PhoneNumberInput> = {}, at = BEGIN, { projectId, stores } = mine) => {
-    const input = { ...phoneNumberInput.parse({ number: HOME }), verified: true, ...change };
+    const input = { ...phoneNumberInput.parse({ number: HOME }), media: null, verified: true, ...change };
     return stores.phoneNumbers.insert(projectId, uuidV7(), input, at);
   };
 
@@ -112,7 +112,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
         stores.phoneNumbers.insert(
           mine.projectId,
           uuidV7(),
-          { ...phoneNumberInput.parse({ number: HOME, trunkIds: [trunk.id] }), verified: true },
+          { ...phoneNumberInput.parse({ number: HOME, trunkIds: [trunk.id] }), media: null, verified: true },
           BEGIN,
         ),
       );

@@ -5,6 +5,7 @@ import { NOT_LISTED } from '../../../../src/agents/mcp/mcpServer.ts';
 import { starterPathway } from '../../../../src/agents/pathway/schema/starterPathway.ts';
 import { uuidV7 } from '../../../../src/base/ids.ts';
 import { createSealer } from '../../../../src/base/sealer.ts';
+import { phoneNumberInput } from '../../../../src/calls/numbers/phoneNumber.ts';
 import { trunkInput } from '../../../../src/calls/trunks/trunk.ts';
 import { resealSecrets, UnreadableSecretError } from '../../../../src/infra/postgres/secrets/reseal.ts';
 import {
@@ -68,6 +69,10 @@ describe.each(databases)('Stored secrets on the $name database', ({ open }) => {
     await written.webhookSecrets.rotate(projectId, 'whsec_two', AT);
     const credentials = { name: 'openai', apiKey: 'provider word', baseUrl: null, updatedAt: AT } as const;
     await written.providerCredentials.put(projectId, credentials);
+    const { seal } = createSealer(OLD);
+    const media = { url: 'wss://bot.example/', dialect: 'vonage', sealed: seal('bot word') } as const;
+    const number = { ...phoneNumberInput.parse({ number: '+886223456789' }), media, verified: true };
+    await written.phoneNumbers.insert(projectId, uuidV7(), number, AT);
     const agent = { ...newAgentConfig('A'), postSessionWebhook };
     const release = {
       agent,
@@ -81,8 +86,8 @@ describe.each(databases)('Stored secrets on the $name database', ({ open }) => {
 
     const turning = createSealer(NEW, [OLD]);
     await requireSameSealer(database, turning);
-    expect(await resealSecrets(database, turning)).toBe(9);
-    expect(await resealSecrets(database, turning)).toBe(9);
+    expect(await resealSecrets(database, turning)).toBe(10);
+    expect(await resealSecrets(database, turning)).toBe(10);
 
     await expect(requireSameSealer(database, createSealer(OLD))).rejects.toBeInstanceOf(WrongSecretsKeyError);
     await requireSameSealer(database, createSealer(NEW));
@@ -98,6 +103,10 @@ describe.each(databases)('Stored secrets on the $name database', ({ open }) => {
       previous: 'whsec_one',
     });
     expect(await read.providerCredentials.all(projectId)).toEqual([credentials]);
+    const [{ media: resealed } = { media: null }] = (
+      await read.phoneNumbers.list(projectId, { limit: 1, offset: 0 })
+    ).items;
+    expect(createSealer(NEW).open(resealed?.sealed ?? '')).toBe('bot word');
     const kept = await read.agents.find(projectId);
     expect(kept?.config.postSessionWebhook).toEqual(postSessionWebhook);
     expect(kept?.frozen?.agent.postSessionWebhook).toEqual(postSessionWebhook);

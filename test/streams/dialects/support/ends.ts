@@ -4,6 +4,7 @@ import type { StreamTarget } from '../../../../src/media/agentStream/streamClien
 import type { SampleRateHz } from '../../../../src/media/resample/resampler.ts';
 import type {
   AgentReader,
+  ClientDialect,
   DialectConnection,
   GatewayMessageHandler,
   StreamDialect,
@@ -68,7 +69,10 @@ export function openClient(
   target: Partial<StreamTarget> = {},
 ) {
   const { connection, sent } = recordConnection();
-  const client = dialect.openClient(connection, { target: { ...TARGET, ...target }, sampleRateHz });
+  const client = (dialect as ClientDialect).openClient(connection, {
+    target: { ...TARGET, ...target },
+    sampleRateHz,
+  });
   const calls: unknown[] = [];
   const agent: AgentReader = {
     audio: (samples) => calls.push(['audio', ...samples]),

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+
+import { headerList } from '../../agents/fields.ts';
+import { type ClientDialectName, clientDialectName } from '../../streams/dialects/index.ts';
+
+const MAX_CREDENTIAL_LENGTH = 256;
+const isAuthorization = ({ key }: { readonly key: string }) => key.toLowerCase() === 'authorization';
+
+/** The customer's own bot, which gets a call's audio instead of the agent. */
+export const callMediaInput = z
+  .strictObject({
+    url: z.string().max(2000).describe('`wss://…` of your own bot.'),
+    dialect: clientDialectName.describe('The protocol that the bot speaks.'),
+    headers: headerList
+      .optional()
+      .describe('Headers of the request that opens the WebSocket. Stored encrypted and never shown.'),
+    username: z
+      .string()
+      .min(1)
+      .max(MAX_CREDENTIAL_LENGTH)
+      .optional()
+      .describe('For HTTP basic authentication.'),
+    password: z.string().max(MAX_CREDENTIAL_LENGTH).optional().describe('Stored encrypted and never shown.'),
+  })
+  .refine(({ username, password }) => (username === undefined) === (password === undefined), {
+    message: 'needs username and password together',
+    path: ['username'],
+  })
+  .refine(({ username, headers = [] }) => username === undefined || !headers.some(isAuthorization), {
+    message: 'must not have the header Authorization beside username',
+    path: ['headers'],
+  })
+  .refine(({ username }) => !username?.includes(':'), {
+    message: 'must not have a colon',
+    path: ['username'],
+  })
+  .meta({ id: 'NewCallMedia' });
+
+/** Without secrets. */
+export const callMedia = z
+  .object({ url: z.string(), dialect: clientDialectName, username: z.string().optional() })
+  .meta({ id: 'CallMedia' });
+
+export type CallMediaInput = z.output<typeof callMediaInput>;
+
+/** As it is stored. */
+export interface CallMedia {
+  readonly url: string;
+  readonly dialect: ClientDialectName;
+  readonly username?: string;
+  /** The password and the headers. */
+  readonly sealed?: string;
+}
+
+type Secrets = Pick<CallMediaInput, 'headers' | 'password'>;
+
+export function sealMedia(
+  { url, dialect, username, password, headers }: CallMediaInput,
+  seal: (secret: string) => string,
+): CallMedia {
+  const secrets: Secrets = { headers, password };
+  const hasSecrets = headers !== undefined || password !== undefined;
+  return {
+    url,
+    dialect,
+    ...(username === undefined ? {} : { username }),
+    ...(hasSecrets ? { sealed: seal(JSON.stringify(secrets)) } : {}),
+  };
+}
+
+/** @returns The headers of the request that opens the bot's WebSocket. */
+export function openMediaHeaders(
+  { username, sealed }: CallMedia,
+  open: (sealed: string) => string,
+): Record<string, string> {
+  if (sealed === undefined) return {};
+  const { headers = [], password } = JSON.parse(open(sealed)) as Secrets;
+  const own = Object.fromEntries(headers.map(({ key, value }) => [key, value]));
+  if (username === undefined) return own;
+  const credentials = Buffer.from(`${username}:${password ?? ''}`, 'utf8').toString('base64');
+  return { ...own, Authorization: `Basic ${credentials}` };
+}
