@@ -88,12 +88,9 @@ export const webhookMessageSchema = z.strictObject({
     .optional()
     .meta({ description: 'The providers that recognized the caller’s words, or spoke the agent’s' }),
   interrupted: z.boolean().optional(),
-  heard: z
-    .literal('estimated')
-    .optional()
-    .meta({
-      description: 'Set where what was heard is estimated, since the stream’s dialect does not report it',
-    }),
+  heard: z.literal('estimated').optional().meta({
+    description: 'Set where what was heard is estimated, since the stream’s dialect does not report it',
+  }),
   generatedText: z
     .string()
     .optional()
