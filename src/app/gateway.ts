@@ -67,6 +67,7 @@ async function start(node: NodeContext, startup: StartupServer): Promise<Gateway
   if (callNode) {
     await services.calls.registerNode();
     await callNode.start();
+    media?.startPhoneTests();
   }
   overload.start();
   return gatewayOf(node, app);

@@ -79,6 +79,8 @@ export interface Call {
   readonly hangupRequested: boolean;
   /** The latest one; null before any. */
   readonly transfer: CallTransfer | null;
+  /** Of a simulated caller: it came over no trunk, and counts in no limit. */
+  readonly isTest: boolean;
 }
 
 export interface CallSettings {
@@ -182,6 +184,7 @@ export function newCall(fields: NewCall): Call {
     nodeId: null,
     hangupRequested: false,
     transfer: null,
+    isTest: false,
     ...fields,
   };
 }

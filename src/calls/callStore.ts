@@ -6,6 +6,8 @@ export interface CallFilter {
   readonly direction?: CallDirection;
   readonly status?: CallStatus;
   readonly sessionId?: string;
+  /** Whether calls of tests are listed too. Default: no. */
+  readonly includeTests?: boolean;
 }
 
 export interface CallStore {

@@ -1,6 +1,7 @@
 import type { Emitter } from '../base/emitter.ts';
 import type { DtmfDigit, MediaSession } from '../media/mediaSession.ts';
 import type { PhoneNumber } from './numbers/phoneNumber.ts';
+import type { TestCall } from './setup/testCall.ts';
 import type { Trunk } from './trunks/trunk.ts';
 
 export interface Telephony {
@@ -45,6 +46,8 @@ export interface InboundCall {
   readonly toNumber: string;
   /** From the headers that the trunk names. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Absent but in calls of simulated callers. */
+  readonly test?: TestCall | undefined;
   /** The called number; undefined when no project holds it that is reached over the trunk. */
   readonly number: PhoneNumber | undefined;
   /** Sends 180. */

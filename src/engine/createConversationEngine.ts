@@ -24,7 +24,7 @@ import {
   type NewSession,
   type Session,
 } from './session/session.ts';
-import { endingOf, type SessionCall } from './session/sessionEnding.ts';
+import { endingOf, type SessionCall, withoutWebhooks } from './session/sessionEnding.ts';
 import { sessionEnded, sessionStarted } from './session/sessionEvents.ts';
 import type { SessionLock } from './session/sessionLock.ts';
 import type { SessionStore } from './session/sessionStore.ts';
@@ -231,7 +231,8 @@ class Engine implements ConversationEngine {
     }
   }
 
-  #countTurn({ session: { projectId }, request, usage, journal }: TurnContext): void {
+  #countTurn({ session: { projectId, state }, request, usage, journal }: TurnContext): void {
+    if (state.test) return;
     const characters = request.delivery ? journal.said().length : 0;
     this.#deps.usage.add(projectId, { tokens: usage.total.totalTokens, characters });
   }
@@ -303,7 +304,8 @@ class Engine implements ConversationEngine {
   /** Counts a new session. @returns The release that it runs on. */
   async #admit(wanted: NewSession): Promise<CurrentRelease> {
     const { usage } = this.#deps;
-    const { projectId, channel } = wanted;
+    const { projectId, channel, test } = wanted;
+    if (test) return { release: await this.#release(projectId, test.releaseId), releaseId: test.releaseId };
     const [current] = await Promise.all([this.#currentRelease(wanted), usage.admit(projectId)]);
     if (channel !== 'phone') usage.add(projectId, { chats: 1 });
     return current;
@@ -338,10 +340,10 @@ class Engine implements ConversationEngine {
       if (!isMeant(session)) return undefined;
       const { agent } = await this.#releaseOf(session);
       const call = session.callId === null ? undefined : await callOf?.(projectId, session.callId);
-      const { variables } = session.state;
+      const { variables, test } = session.state;
       const ending = endingOf(agent, variables, reason, call, clock.now(), finalizeTimeoutSeconds);
       missingVariables = ending.missingVariables;
-      return ending;
+      return test ? withoutWebhooks(ending) : ending;
     });
     if (!ended) return false;
     liveEvents?.publish(sessionEnded(ended, reason, missingVariables));
@@ -349,9 +351,13 @@ class Engine implements ConversationEngine {
     return true;
   }
 
-  async #releaseOf({ projectId, releaseId, instanceId }: Session): Promise<AgentRelease> {
+  #releaseOf({ projectId, releaseId }: Session): Promise<AgentRelease> {
+    return this.#release(projectId, releaseId);
+  }
+
+  async #release(projectId: string, releaseId: string): Promise<AgentRelease> {
     const release = await this.#deps.releases.find(projectId, releaseId);
-    if (!release) throw new Error(`release ${releaseId} of session ${instanceId} does not exist`);
+    if (!release) throw new Error(`release ${releaseId} does not exist`);
     return release;
   }
 

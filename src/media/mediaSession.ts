@@ -4,6 +4,7 @@ import type { Participation } from './conference/participant.ts';
 import type { MediaQuality } from './mediaQuality.ts';
 import type { MusicSource } from './session/holdMusic.ts';
 import type { CryptoAttribute } from './srtp/cryptoAttribute.ts';
+import type { Impairment } from './transport/packetIo.ts';
 import type { Latching } from './transport/sourceLatch.ts';
 
 /** The audio of this node's calls, processed in media threads. */
@@ -28,6 +29,8 @@ export interface OpenMedia {
   readonly latching?: Latching | undefined;
   /** A call that this one may be bridged with. */
   readonly sameThreadAs?: MediaSession;
+  /** Of the RTP that is sent, where the thread's sockets simulate a network. */
+  readonly impairment?: Impairment | undefined;
 }
 
 /** One call's audio, from the reservation of its ports to its last packet. */

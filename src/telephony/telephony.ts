@@ -3,13 +3,16 @@ import type { InboundCall, Telephony } from '../calls/telephony.ts';
 import type { IncomingRequest } from './control/incoming.ts';
 import { offerCall } from './leg/inbound.ts';
 import { dial, type OutboundDeps } from './leg/outbound.ts';
-import { tokensOf } from './sip/headerValues.ts';
+import { tokensOf, userOf } from './sip/headerValues.ts';
 import { sessionBody, UNSUPPORTED_BODY } from './sip/sessionBody.ts';
 import type { TrunkDirectory } from './trunks/directory.ts';
 import { type InboundRouteDeps, routeInvite } from './trunks/inboundRoute.ts';
+import type { TestCalls } from './trunks/testCalls.ts';
 
 export interface TelephonyDeps extends OutboundDeps, InboundRouteDeps {
   readonly directory: Pick<TrunkDirectory, 'bySource'>;
+  /** Absent where no simulated callers call. */
+  readonly testCalls?: Pick<TestCalls, 'take'>;
 }
 
 /** Extensions that the SIP server implements, or that need no action. */
@@ -23,8 +26,9 @@ export function createTelephony(deps: TelephonyDeps): Telephony {
 
   const receive = async (invite: IncomingRequest): Promise<unknown> => {
     const { address, port, transport } = invite.source;
+    const test = deps.testCalls?.take(userOf(invite.message.uri), address);
     const [best, ...others] = deps.directory.bySource(address, port);
-    if (!best) return await invite.respond(403);
+    if (!test && !best) return await invite.respond(403);
     const rejection = validateInvite(invite.message);
     if (rejection) return await invite.respond(rejection.status, rejection);
     if (!handler) return await invite.respond(503, RETRY_AFTER);
@@ -36,8 +40,8 @@ export function createTelephony(deps: TelephonyDeps): Telephony {
       isCanceled = true;
     });
     try {
-      const called = await routeInvite(deps, [best, ...others], invite.message);
-      if (isCanceled) trace.end();
+      const called = test ?? (best && (await routeInvite(deps, [best, ...others], invite.message)));
+      if (isCanceled || !called) trace.end();
       else handler(offerCall(deps, called, invite, trace));
       return undefined;
     } catch (error) {

@@ -14,13 +14,14 @@ import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { MediaEngine } from '../../media/mediaSession.ts';
 import { connectControl, type SipControl, untilConnected } from '../../telephony/control/control.ts';
 import { publicTargetsOnly } from '../../telephony/control/publicTargets.ts';
-import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
+import type { KnownPeer, SipServerAccess } from '../../telephony/control/sipServer.ts';
 import { DialogRecords } from '../../telephony/leg/dialogRecord.ts';
 import { endLostDialogs } from '../../telephony/leg/lostDialogs.ts';
 import { createTelephony } from '../../telephony/telephony.ts';
 import { type TraceSink, traceCall, traceFromControl } from '../../telephony/trace.ts';
 import { resolveSipHost, TrunkDirectory } from '../../telephony/trunks/directory.ts';
 import { TrunkMonitors } from '../../telephony/trunks/monitors.ts';
+import type { TestCalls } from '../../telephony/trunks/testCalls.ts';
 import type { Config } from '../settings/config.ts';
 
 /** A database that is away must not hold up the stop; the dialogs it keeps are ended already. */
@@ -40,6 +41,8 @@ export interface TelephonyParts {
   /** Absent in the simulator. */
   readonly liveEvents?: LiveEvents;
   readonly bus: Pick<NodeBus, 'subscribe'>;
+  /** Absent where no simulated callers call. */
+  readonly testCalls?: TestCalls | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -51,6 +54,8 @@ export interface BuiltTelephony {
   readonly sipPort: number | undefined;
   /** Resolves once the SIP server is connected. */
   untilConnected(): Promise<void>;
+  /** Peers beside the trunks; replaces earlier ones. */
+  know(peers: readonly KnownPeer[]): void;
   /** For `/readyz`. */
   readonly dependency: Dependency;
   /** Unregisters the trunks, disconnects, and stops the embedded SIP server. To be called after the last call. Idempotent. */
@@ -67,8 +72,10 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
   const { trunks: store, bus } = parts;
   const directory = new TrunkDirectory({ ...common, store, bus, resolve: resolveSipHost });
   await directory.start();
-  server.know(directory.peers);
-  directory.onChange(() => server.know(directory.peers));
+  let others: readonly KnownPeer[] = [];
+  const tellPeers = () => server.know([...directory.peers, ...others]);
+  tellPeers();
+  directory.onChange(tellPeers);
   const connected = connectControl({
     ...common,
     target: server.target,
@@ -94,6 +101,7 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     traceCall: (sipCallId) => traceCall(tracing, sipCallId),
     mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
     showsTrying: server.showsTrying,
+    ...(parts.testCalls ? { testCalls: parts.testCalls } : {}),
   });
   const { leases, board, liveEvents } = parts;
   const trunkMonitors = new TrunkMonitors({
@@ -134,6 +142,10 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     trunkMonitors,
     sipPort: server.port,
     untilConnected: () => untilConnected(control),
+    know(peers) {
+      others = peers;
+      tellPeers();
+    },
     dependency: sipDependency(control),
     close() {
       closing ??= close();

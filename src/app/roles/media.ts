@@ -6,6 +6,7 @@ import type { CallNode } from '../../calls/runner/callNode.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
 import { buildCallNode } from '../media/callNode.ts';
 import { maxCalls, mediaLoad } from '../media/media.ts';
+import { buildTestCalls, startPhoneTests } from '../media/phoneTests.ts';
 import { buildTelephony } from '../media/telephony.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { Services } from '../services/services.ts';
@@ -17,6 +18,8 @@ export interface MediaRole {
   readonly dependency: Dependency;
   /** Builds what runs calls, and takes inbound ones from then on. */
   buildCallNode(): CallNode;
+  /** Plays the phone cases of test runs. Once the node runs calls. */
+  startPhoneTests(): void;
 }
 
 /** SIP and RTP. @returns Undefined without the role `media`. */
@@ -35,6 +38,7 @@ export async function buildMediaRole(
     ),
   );
   const capacity = new NodeCapacity(maxCalls(config));
+  const testCalls = buildTestCalls(config, sipServer.port, clock);
   const telephony = await buildTelephony({
     config,
     server: sipServer,
@@ -49,6 +53,7 @@ export async function buildMediaRole(
     board: metrics.trunks(calls.health, clock.monotonicMs),
     liveEvents: node.liveEvents,
     bus: calls.bus,
+    testCalls,
   });
   lifecycle.onClose(() => telephony.close());
   metrics.watchCalls(mediaLoad(config, media, capacity));
@@ -69,5 +74,7 @@ export async function buildMediaRole(
         capacity,
         drainMs: config.DRAIN_SECONDS * 1000,
       }),
+    startPhoneTests: () =>
+      startPhoneTests({ ...node, models: services.models, testCalls, know: telephony.know, capacity }),
   };
 }

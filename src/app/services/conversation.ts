@@ -31,6 +31,7 @@ import type { McpClientDeps } from '../../infra/mcp/mcpClient.ts';
 import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
 import { redisSessionLock } from '../../infra/redis/locks/sessionLock.ts';
+import { mockedBeforeStart, withMocksOfTests } from '../../testing/play/mockedTools.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { ThreadContext } from '../node/threadContext.ts';
 import type { Config } from '../settings/config.ts';
@@ -130,14 +131,18 @@ function engineDeps({
     releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
     turn: {
       models,
-      tools: createToolRunner({
-        client,
-        mcpServers: parts.mcpServers,
-        templates,
-        schemas: sandbox,
-        shares,
+      tools: withMocksOfTests({
+        real: createToolRunner({
+          client,
+          mcpServers: parts.mcpServers,
+          templates,
+          schemas: sandbox,
+          shares,
+          clock,
+          tracing: tracer,
+        }),
         clock,
-        tracing: tracer,
+        shares,
       }),
       templates,
       shares,
@@ -152,6 +157,8 @@ function engineDeps({
     },
     beforeStart: createBeforeStart({
       client,
+      clientOfTest: ({ toolMocks: mocks, allowRealTools }) =>
+        mockedBeforeStart({ mocks, real: allowRealTools ? client : undefined, clock }),
       memory: stores.memory,
       tracing: tracer,
       clock,

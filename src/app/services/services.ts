@@ -47,7 +47,8 @@ export async function buildServices(node: NodeContext) {
     files: knowledge.files,
   });
   const customers = buildCustomers({ ...node, recordings: recordings.calls });
-  const tests = buildTests({ ...node, models, knowledge: knowledge.search, mcpServers });
+  const recordingUrl = (key: string) => recordings.calls.url(key);
+  const tests = buildTests({ ...node, models, knowledge: knowledge.search, mcpServers, recordingUrl });
   return {
     recordings,
     models,

@@ -34,6 +34,8 @@ export interface TestParts {
   readonly client: ToolRunnerDeps['client'];
   readonly sandbox: ToolRunnerDeps['schemas'] & PatternMatcher;
   readonly shares: ComputeShares;
+  /** Signs a URL of a recording. */
+  readonly recordingUrl: (key: string) => string;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly liveEvents: LiveEvents;
@@ -59,7 +61,7 @@ export function buildTests(parts: TestParts): TestRuns {
     const deps = { testRuns, liveEvents, releases: cacheReleases(releases), clock, makeId, onEnded, onError };
     const play = (...wanted: Parameters<typeof playChat> extends [unknown, ...infer Rest] ? Rest : never) =>
       playChat(player, ...wanted);
-    startTestWorker(jobs, (lane, signal) => runLane({ ...deps, play }, lane, signal), CHATS_AT_ONCE);
+    startTestWorker(jobs, 'chat', (lane, signal) => runLane({ ...deps, play }, lane, signal), CHATS_AT_ONCE);
     lifecycle.onClose(startRunSweeps({ testRuns, queue, clock, onEnded, onError }));
   }
   return new TestRuns({
@@ -69,6 +71,7 @@ export function buildTests(parts: TestParts): TestRuns {
     releaseFor: (projectId, draft) => releaseFor(storage.stores, projectId, draft),
     queue,
     liveEvents,
+    recordingUrl: parts.recordingUrl,
     clock,
     makeId,
     onError,

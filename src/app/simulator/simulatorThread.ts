@@ -2,9 +2,10 @@ import { workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
 import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
+import type { Impairment } from '../../media/transport/packetIo.ts';
 import { udpPacketIo } from '../../media/transport/udpSocket.ts';
 import { createConnectStream } from '../../streams/connectStream.ts';
-import { type Impairment, impairedPacketIo } from '../../testing/simulator/impairment.ts';
+import { impairedPacketIo } from '../../testing/simulator/impairment.ts';
 import { runMediaThread } from '../media/runMediaThread.ts';
 
 /** Worker data of the simulator's media thread. */
@@ -20,5 +21,5 @@ runMediaThread(
     policy: { allowInsecureLoopback: false },
     lookup: createDnsLookup(),
   }),
-  impairment ? impairedPacketIo(udpPacketIo, impairment, systemClock) : udpPacketIo,
+  impairedPacketIo(udpPacketIo, impairment, systemClock),
 );

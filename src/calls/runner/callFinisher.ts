@@ -73,8 +73,10 @@ export class CallFinisher {
   async finish(call: CallKey, nodeId: string | null, end: CallEnd): Promise<Call | undefined> {
     const ended = await this.#deps.calls.update(call.id, nodeId, end, statusEvent(end));
     if (!ended) return await this.#settleIfEnded(call);
-    this.#deps.usage.add(ended.projectId, { calls: 1, callMs: talkTimeMs(ended) });
-    this.#deps.liveEvents?.publish(callEnded(ended));
+    if (!ended.isTest) {
+      this.#deps.usage.add(ended.projectId, { calls: 1, callMs: talkTimeMs(ended) });
+      this.#deps.liveEvents?.publish(callEnded(ended));
+    }
     await this.settle(ended);
     return ended;
   }

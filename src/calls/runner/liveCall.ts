@@ -238,7 +238,8 @@ export class LiveCall {
     const session = this.#session;
     this.#session = undefined;
     try {
-      const target = await this.#deps.streamTarget({ ...this.#call, trunkId }, session);
+      const call = this.#call.isTest ? this.#call : { ...this.#call, trunkId };
+      const target = await this.#deps.streamTarget(call, session);
       this.#canReconnect = target.canReconnect;
       await media.startStream(target);
       this.#dispatch({ type: 'stream_open' });

@@ -19,11 +19,11 @@ import type { CallMetrics } from '../callMetrics.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { NodeCapacity } from '../limits/nodeCapacity.ts';
-import type { PhoneNumber } from '../numbers/phoneNumber.ts';
 import type { CallEnd, CallFinisher } from '../runner/callFinisher.ts';
 import type { CallRunner } from '../runner/callRunner.ts';
 import type { InboundCall } from '../telephony.ts';
 import type { TrunkSlots } from '../trunks/trunkSlots.ts';
+import { type CalledLine, TEST_CALL_SECONDS, type TestCall, testLine } from './testCall.ts';
 
 export interface InboundCallDeps {
   readonly nodeId: string;
@@ -59,7 +59,7 @@ const RETRY_SOON = { retryAfterSeconds: 5 };
  */
 export async function handleInboundCall(deps: InboundCallDeps, inbound: InboundCall): Promise<void> {
   try {
-    const callId = deps.makeId();
+    const callId = inbound.test?.callId ?? deps.makeId();
     if (deps.callRefusal() || !deps.capacity.acquire(callId)) {
       deps.metrics.callRefused('node');
       inbound.reject(SERVICE_UNAVAILABLE, RETRY_SOON);
@@ -79,11 +79,12 @@ export async function handleInboundCall(deps: InboundCallDeps, inbound: InboundC
 
 /** Takes the project's slot and the trunk's channel. @returns Whether the runner has the call now. */
 async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string): Promise<boolean> {
-  const { projectId, number, trunk, toNumber } = inbound;
+  const { projectId, number, trunk, toNumber, test } = inbound;
   const refuse = (...answer: Parameters<InboundCall['reject']>) => {
     inbound.reject(...answer);
     return false;
   };
+  if (test) return await admitTest(deps, inbound, test);
   if (!number?.inboundEnabled) return refuse(NOT_FOUND);
   const slot = { id: callId, projectId, direction: 'inbound', toNumber } as const;
   if ((await deps.limiter.startCall(slot)) !== 'started') return refuse(SERVICE_UNAVAILABLE, RETRY_SOON);
@@ -110,15 +111,36 @@ async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string
   }
 }
 
+/** It counts in no limit of the project, and comes over no trunk. */
+async function admitTest(
+  deps: InboundCallDeps,
+  inbound: InboundCall,
+  { projectId, sessionId, callId, draft, test, ...call }: TestCall,
+): Promise<boolean> {
+  const { variables } = call;
+  const channel = 'phone';
+  const preparing = deps.conversations.prepare({
+    projectId,
+    sessionId,
+    channel,
+    callId,
+    draft,
+    test,
+    variables,
+  });
+  preparing.catch(() => undefined);
+  return await storeAndAnswer(deps, inbound, testLine(variables), callId, preparing);
+}
+
 /** A header says more of this call than its number does. */
-function variablesOf({ variables }: InboundCall, number: PhoneNumber): Readonly<Record<string, unknown>> {
+function variablesOf({ variables }: InboundCall, number: CalledLine): Readonly<Record<string, unknown>> {
   return { ...number.variables, ...variables };
 }
 
 async function storeAndAnswer(
   deps: InboundCallDeps,
   inbound: InboundCall,
-  number: PhoneNumber,
+  number: CalledLine,
   callId: string,
   preparing: Promise<PreparedSession>,
 ): Promise<boolean> {
@@ -169,12 +191,12 @@ async function storeAndAnswer(
 function inboundCallOf(
   { nodeId, clock }: InboundCallDeps,
   inbound: InboundCall,
-  number: PhoneNumber,
+  number: CalledLine,
   callId: string,
   { session, recording }: PreparedSession,
   traceparent: string | undefined,
 ): Call {
-  const { projectId, fromNumber, trunk, sipCallId } = inbound;
+  const { projectId, fromNumber, trunk, sipCallId, test } = inbound;
   const now = new Date(clock.now()).toISOString();
   return newCall({
     id: callId,
@@ -185,11 +207,11 @@ function inboundCallOf(
     status: 'ringing',
     fromNumber,
     toNumber: number.number,
-    trunkId: trunk.id,
+    trunkId: test ? null : trunk.id,
     sipCallId,
     settings: {
       ringTimeoutSeconds: DEFAULT_RING_TIMEOUT_SECONDS,
-      maxDurationSeconds: DEFAULT_MAX_DURATION_SECONDS,
+      maxDurationSeconds: test ? TEST_CALL_SECONDS : DEFAULT_MAX_DURATION_SECONDS,
       record: number.record ?? recording.inbound,
       media: number.media,
       ...(number.noiseSuppression === null ? {} : { noiseSuppression: number.noiseSuppression }),
@@ -199,6 +221,7 @@ function inboundCallOf(
     createdAt: now,
     startedAt: now,
     nodeId,
+    isTest: test !== undefined,
   });
 }
 

@@ -74,6 +74,10 @@ export class CallTransfers {
   start({ to, options, mayDial }: TransferOrder, leg: CallLeg, media: MediaSession): void {
     const plan = this.#plan(to, options, leg, mayDial, media);
     if (!plan) return;
+    if (this.#call.isTest) {
+      this.#noteOnly(plan);
+      return;
+    }
     const { dialTarget, holdMusic, onError, ...deps } = this.#deps;
     this.#latest = startTransfer(
       {
@@ -99,6 +103,13 @@ export class CallTransfers {
   /** The call ends. Resolves when no target is left. Idempotent. */
   async cancel(): Promise<void> {
     await this.#latest?.cancel();
+  }
+
+  /** A test calls nobody: its call ends as if the parties were joined without us. */
+  #noteOnly({ targets, mode }: TransferPlan): void {
+    const [to = ''] = targets;
+    this.#report({ status: 'joined', to, mode, by: 'refer' });
+    this.#deps.dispatch({ type: 'transfer_done' });
   }
 
   /** @returns Undefined for an order that cannot be carried out, which has failed then. */

@@ -5,11 +5,13 @@ import { noopTracer, type Tracer, withSpan } from '../../base/tracing.ts';
 import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
 import { customerOf, type MemoryStore } from '../memory/customerMemory.ts';
 import { askBeforeStart, type BeforeStartAnswer } from './beforeStartRequest.ts';
-import type { HistoryEvent, Session, SessionState } from './session.ts';
+import type { HistoryEvent, Session, SessionState, SessionTest } from './session.ts';
 import { customerNumberOf } from './sessionFacts.ts';
 
 export interface BeforeStartDeps {
   readonly client: Pick<GuardedHttpClient, 'request'>;
+  /** Answers in sessions of tests. Default: the client. */
+  readonly clientOfTest?: (test: SessionTest) => Pick<GuardedHttpClient, 'request'>;
   readonly memory: MemoryStore;
   readonly clock: Clock;
   /** Default: no tracing. */
@@ -50,16 +52,17 @@ export function createBeforeStart(deps: BeforeStartDeps): BeforeStart {
       return {};
     });
     const state = startingAt(release, withAnswer(session.state, answer, note), note);
-    const customer = release.agent.memoryEnabled
-      ? customerOf(state.variables, state.call && customerNumberOf(state.call))
-      : undefined;
+    const customer =
+      release.agent.memoryEnabled && !state.test
+        ? customerOf(state.variables, state.call && customerNumberOf(state.call))
+        : undefined;
     const memory = customer === undefined ? undefined : await deps.memory.find(session.projectId, customer);
     return { state: { ...state, memory: memory ?? null }, events };
   };
 }
 
 async function ask(
-  { client, tracing = noopTracer }: BeforeStartDeps,
+  { client, clientOfTest, tracing = noopTracer }: BeforeStartDeps,
   session: Session,
   { agent }: AgentRelease,
   signal: AbortSignal,
@@ -68,7 +71,9 @@ async function ask(
   const config = agent.beforeStartConfig;
   if (!config) return {};
   const span = tracing.startSpan('before start', { kind: 'client', parent });
-  return await withSpan(span, () => askBeforeStart(client, config, session, signal, span.traceparent));
+  const { test } = session.state;
+  const asked = (test && clientOfTest?.(test)) ?? client;
+  return await withSpan(span, () => askBeforeStart(asked, config, session, signal, span.traceparent));
 }
 
 /** Variables that the session was created with go before those of the answer. */

@@ -1,4 +1,5 @@
 import type { ExecutionMode } from '../../agents/agentConfig.ts';
+import type { ToolMock } from '../../agents/testSuites/testCase.ts';
 
 /** How the customer is connected. */
 export type Channel = 'chat' | 'phone' | 'web';
@@ -155,6 +156,17 @@ export interface SessionState {
   readonly greeting?: string;
   /** The SIP status that the call is rejected with. */
   readonly rejectedWith?: number;
+  /** Absent but in sessions of tests. */
+  readonly test?: SessionTest;
+}
+
+/** What a test says of its session, which sends no webhook, remembers no customer and counts in no limit. */
+export interface SessionTest {
+  /** That the session runs on, whatever is current. */
+  readonly releaseId: string;
+  readonly toolMocks: readonly ToolMock[];
+  /** Whether tools without a mock are called. */
+  readonly allowRealTools: boolean;
 }
 
 /** The settings of a session that may not exist yet. */
@@ -175,6 +187,7 @@ export interface NewSession {
   readonly executionMode?: ExecutionMode;
   /** The parent of the turn's span. */
   readonly traceparent?: string;
+  readonly test?: SessionTest;
 }
 
 /** A live session. */
@@ -231,6 +244,7 @@ export function draftSession(wanted: NewSession, at: string): Session {
     state: {
       ...newSessionState(wanted.variables ?? {}),
       ...(wanted.startNodeId === undefined ? {} : { startNodeId: wanted.startNodeId }),
+      ...(wanted.test ? { test: wanted.test } : {}),
     },
   };
 }

@@ -36,6 +36,11 @@ export function endingOf(
   };
 }
 
+/** The same for a session that nobody is told of, nor asks to evaluate. */
+export function withoutWebhooks(ending: SessionEnding): SessionEnding {
+  return { ...ending, expected: [], subscribed: [], evaluating: false };
+}
+
 /** The webhook events of an ended session in sending order. Only a recorded, answered call has `recording.ready`. */
 export function expectedEvents(session: {
   readonly call?: Pick<SessionCall, 'answered' | 'record'>;

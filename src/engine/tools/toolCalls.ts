@@ -212,7 +212,8 @@ async function runProjectTool(
   argumentsText: string,
   by: ToolCaller['by'],
 ): Promise<CallResult> {
-  const caller = { projectId: session.projectId, by, traceparent: trace.traceparent };
+  const { projectId, state } = session;
+  const caller = { projectId, by, traceparent: trace.traceparent, test: state.test };
   return { tool, outcome: await deps.tools.run(tool, argumentsText, journal.variables, signal, caller) };
 }
 

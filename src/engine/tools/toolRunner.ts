@@ -8,6 +8,7 @@ import { CallwayError } from '../../base/errors.ts';
 import { noopTracer, type Tracer } from '../../base/tracing.ts';
 import { type GuardedHttpClient, responseText } from '../../infra/httpClient/client.ts';
 import { withTraceparent } from '../../infra/httpClient/headers.ts';
+import type { SessionTest } from '../session/session.ts';
 import { withSchemaTypes } from './argumentTypes.ts';
 import { type ToolValues, toolRequest } from './toolRequest.ts';
 
@@ -47,6 +48,8 @@ export interface ToolCaller {
   readonly traceparent?: string | undefined;
   /** The request of an HTTP tool is about to be sent. */
   readonly onRequest?: (request: SentRequest) => void;
+  /** In a session of a test. */
+  readonly test?: SessionTest | undefined;
 }
 
 /** Runs the project's own tools. A failure is an outcome that the model is told; only an abort throws. */

@@ -9,6 +9,8 @@ const USAGE_DAYS = 400;
 const MEMORY_DAYS = 365;
 
 /** Null for ever. */
+const TEST_DAYS = `CASE WHEN retention_days ? 'tests' THEN ${daysOf('tests')} ELSE ${DEFAULT_RETENTION_DAYS} END`;
+/** Null for ever. */
 const SESSION_DAYS = `CASE WHEN retention_days ? 'sessions' THEN NULL ELSE history_retention_days END`;
 
 /**
@@ -33,7 +35,7 @@ export const EXPIRED = {
     orderBy: 'at',
   }),
   recordings: `
-    UPDATE calls SET recording = NULL, recording_bytes = NULL WHERE id IN (${endedCalls('recordings', `recording->>'key' IS NOT NULL`)})
+    UPDATE calls SET recording = NULL, recording_bytes = NULL WHERE id IN (${endedCalls('recordings', `recording->>'key' IS NOT NULL AND NOT is_test`)})
     RETURNING 1`,
   traces: `
     WITH untraced AS (
@@ -45,10 +47,13 @@ export const EXPIRED = {
     SELECT 1 FROM untraced`,
   // With their sessions.
   tests: deleteFrom('test_runs', 'id', {
-    where: `created_at <= ${daysAgo(
-      `CASE WHEN retention_days ? 'tests' THEN ${daysOf('tests')} ELSE ${DEFAULT_RETENTION_DAYS} END`,
-    )}`,
+    where: `created_at <= ${daysAgo(TEST_DAYS)}`,
     orderBy: 'created_at',
+  }),
+  // Of plays that were begun again after their node had failed.
+  testSessions: deleteFrom('session_history', 'instance_id', {
+    where: `is_test AND ended_at <= ${daysAgo(TEST_DAYS)}`,
+    orderBy: 'ended_at',
   }),
   usage: deleteFrom('project_usage', 'project_id, day, kind', {
     where: `day <= ${daysAgo(String(USAGE_DAYS))}`,

@@ -99,13 +99,13 @@ class WorkerMediaEngine implements ThreadedMediaEngine {
   async #openOn(
     thread: MediaThread,
     session: number,
-    { timeoutMs, latching }: Omit<OpenMedia, 'sameThreadAs'>,
+    { timeoutMs, latching, impairment }: Omit<OpenMedia, 'sameThreadAs'>,
   ): Promise<MediaSession> {
     for (let tried = 0; tried < this.#ports.size; tried++) {
       const rtpPort = this.#ports.take();
       if (rtpPort === undefined) break;
       try {
-        await thread.request(session, 'open', { rtpPort, timeoutMs, latching });
+        await thread.request(session, 'open', { rtpPort, timeoutMs, latching, impairment });
         return this.#register(thread, session, rtpPort);
       } catch (error) {
         this.#ports.free(rtpPort);

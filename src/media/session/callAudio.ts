@@ -11,7 +11,7 @@ import { CallRecorder } from '../recording/callRecorder.ts';
 import { frameLength } from '../resample/frameResampler.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
 import type { Tick } from '../ticker/tickSchedule.ts';
-import type { PacketIo } from '../transport/packetIo.ts';
+import type { Impairment, PacketIo } from '../transport/packetIo.ts';
 import type { SocketPair } from '../transport/rtpTransport.ts';
 import type { Latching } from '../transport/sourceLatch.ts';
 import { type BridgedCall, type BridgePeer, bridgeCalls } from './callBridge.ts';
@@ -35,6 +35,7 @@ export interface CallAudioOptions {
   readonly rtpPort: number;
   readonly timeoutMs: number;
   readonly latching?: Latching | undefined;
+  readonly impairment?: Impairment | undefined;
   readonly emit: EmitMediaEvent;
 }
 
@@ -49,9 +50,10 @@ const MAX_SKIPPED_FRAMES = 500;
  * @throws {Error} With the system's `code` when one of them is taken.
  */
 export async function openCallAudio(deps: CallAudioDeps, options: CallAudioOptions): Promise<CallAudio> {
-  const rtp = await deps.packetIo.bind({ address: options.address, port: options.rtpPort });
+  const { address, rtpPort, impairment } = options;
+  const rtp = await deps.packetIo.bind({ address, port: rtpPort, impairment });
   try {
-    const rtcp = await deps.packetIo.bind({ address: options.address, port: options.rtpPort + 1 });
+    const rtcp = await deps.packetIo.bind({ address, port: rtpPort + 1 });
     return new CallAudio(deps, options, { rtp, rtcp });
   } catch (error) {
     await rtp.close();

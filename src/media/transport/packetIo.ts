@@ -7,7 +7,23 @@ export interface PacketIo {
    *   the socket takes packets of all sources again.
    * @throws {Error} With the system's `code`, such as `EADDRINUSE`.
    */
-  bind(request: { readonly address: string; readonly port: number }): Promise<PacketSocket>;
+  bind(request: SocketRequest): Promise<PacketSocket>;
+}
+
+export interface SocketRequest {
+  readonly address: string;
+  readonly port: number;
+  /** Of the packets that are sent. Node's sockets ignore it. */
+  readonly impairment?: Impairment | undefined;
+}
+
+/** What a network does to packets; the same seed does the same. */
+export interface Impairment {
+  /** Packet loss, 0 to 1. */
+  readonly lossRatio: number;
+  /** Maximum random delay of a packet; packets stay in order. */
+  readonly jitterMs: number;
+  readonly seed: number;
 }
 
 /** @param bytes - Owned by the listener, which may change and keep them. */

@@ -5,7 +5,7 @@ import type { TextToSpeech } from '../ports/textToSpeech.ts';
 
 export { FLITE_SAMPLE_RATE_HZ };
 
-const VOICES: ReadonlySet<string> = new Set(['rms', 'slt']);
+const VOICES: ReadonlySet<string> = new Set(['rms', 'slt', 'kal16']);
 
 /** Offline speech synthesis for English. */
 export function createLocalTextToSpeech(options: Omit<FliteOptions, 'startThread'> = {}): TextToSpeech {

@@ -4,6 +4,7 @@ import { reasonPhrase } from '../../../sip/message/reasonPhrases.ts';
 import { parseCarrierNumber } from '../../base/e164.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { PhoneNumber } from '../../calls/numbers/phoneNumber.ts';
+import { TEST_NUMBER, type TestCall } from '../../calls/setup/testCall.ts';
 import type { CallLeg, InboundCall } from '../../calls/telephony.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import { asLine, variablesFromHeaders } from '../../calls/trunks/trunkHeaders.ts';
@@ -42,6 +43,8 @@ class InboundCallOffer implements InboundCall {
   readonly toNumber: string;
   readonly number: PhoneNumber | undefined;
   readonly variables: Readonly<Record<string, string>>;
+  readonly test: TestCall | undefined;
+  readonly #mediaAddress: string | undefined;
   readonly #deps: OutboundDeps;
   readonly #invite: IncomingRequest;
   readonly #trace: CallTrace;
@@ -50,7 +53,7 @@ class InboundCallOffer implements InboundCall {
   #opening: Promise<MediaSession> | undefined;
 
   constructor(deps: OutboundDeps, called: CalledParty, invite: IncomingRequest, trace: CallTrace) {
-    const { trunk, number, toNumber } = called;
+    const { trunk, number, toNumber, test } = called;
     this.#deps = deps;
     this.#invite = invite;
     this.#trace = trace;
@@ -58,7 +61,9 @@ class InboundCallOffer implements InboundCall {
     this.projectId = trunk.projectId;
     this.trunk = trunk;
     this.number = number;
-    this.fromNumber = callerOf(invite.message);
+    this.test = test?.call;
+    this.#mediaAddress = test?.mediaAddress;
+    this.fromNumber = test ? TEST_NUMBER : callerOf(invite.message);
     const { headers } = invite.message;
     this.variables = variablesFromHeaders(trunk.headersToVariables, (name) => headers.all(name)[0]);
     this.toNumber = toNumber;
@@ -121,7 +126,13 @@ class InboundCallOffer implements InboundCall {
   async #accept(callId: string, session: MediaSession): Promise<CallLeg> {
     const { address, rtpPort } = session;
     const { codecs, srtp } = this.trunk;
-    const sdp = createSdpSession({ address, rtpPort, codecs, srtp, randomBytes });
+    const sdp = createSdpSession({
+      address: this.#mediaAddress ?? address,
+      rtpPort,
+      codecs,
+      srtp,
+      randomBytes,
+    });
     let answer: (Agreement & { readonly body: string }) | undefined;
     try {
       const offer = descriptionOf(this.#invite.message);
@@ -148,7 +159,8 @@ class InboundCallOffer implements InboundCall {
       const body = answer?.body ?? sdp.offer();
       const sent = await this.#invite.respond(200, { headers: { Allow: ALLOW }, body });
       leg.startSessionRefresh(sent, 'uas');
-      leg.recordDialog((owner) => dialogOfInbound(owner, this.#invite.message, sent));
+      // The caller of a test goes with this node.
+      if (!this.test) leg.recordDialog((owner) => dialogOfInbound(owner, this.#invite.message, sent));
     } catch (error) {
       leg.dispatch({ kind: 'failed' });
       const message = 'The call could not be answered; the caller may have hung up';

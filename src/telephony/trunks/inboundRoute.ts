@@ -1,6 +1,7 @@
 import type { SipRequest } from '../../../sip/message/message.ts';
 import { parseCarrierNumber } from '../../base/e164.ts';
 import type { HeldNumber, PhoneNumberStore } from '../../calls/numbers/phoneNumberStore.ts';
+import type { TestCall } from '../../calls/setup/testCall.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import { isReachedOver } from '../../calls/trunks/trunkSelection.ts';
 import { addressesOf, userOf } from '../sip/headerValues.ts';
@@ -18,6 +19,8 @@ export interface CalledParty {
   readonly number: HeldNumber | undefined;
   /** Normalized if it is a number. */
   readonly toNumber: string;
+  /** Of a simulated caller, with the address for its audio. */
+  readonly test?: { readonly call: TestCall; readonly mediaAddress: string };
 }
 
 /** A user part of the INVITE that may be the called number, and the trunks that may read it as such. */

@@ -94,7 +94,7 @@ function decide(
       return slowest(exchanges, ({ latencyMs }) => latencyMs, assertion.value, 'the agent said nothing');
     case 'interrupted_within_ms':
       return slowest(
-        exchanges,
+        exchanges.map((exchange) => ({ ...exchange, ...atInterruption(exchange) })),
         ({ stoppedWithinMs }) => stoppedWithinMs,
         assertion.value,
         'the agent was not interrupted',
@@ -248,6 +248,10 @@ function own(values: Readonly<Record<string, unknown>>, name: string): unknown {
 
 function placeOf({ turn, atMs }: Exchange): Pick<Verdict, 'turn' | 'atMs'> {
   return { turn, ...(atMs === undefined ? {} : { atMs }) };
+}
+
+function atInterruption({ interruptedAtMs }: Exchange): Pick<Exchange, 'atMs'> {
+  return interruptedAtMs === undefined ? {} : { atMs: interruptedAtMs };
 }
 
 function wordsOf(exchanges: readonly Exchange[]): string {

@@ -2,19 +2,33 @@ import type { Exchange, Observation } from './observation.ts';
 
 /** What the caller does. */
 export type CallerAction =
-  | { readonly kind: 'say'; readonly text: string; readonly interruptedAfterMs?: number | undefined }
+  | { readonly kind: 'say'; readonly text: string }
   | { readonly kind: 'interrupt'; readonly text: string }
   | { readonly kind: 'dtmf'; readonly digits: string; readonly interruptedAfterMs?: number | undefined }
   | { readonly kind: 'wait'; readonly durationMs: number }
   | { readonly kind: 'silence'; readonly durationMs: number }
   | { readonly kind: 'hangup' };
 
+/** The caller's next words, which cut the agent's answer. */
+export interface Interruption {
+  /** From the answer's beginning. */
+  readonly afterMs: number;
+  readonly say: string;
+  /** Place in the case's turns. */
+  readonly turn: number;
+}
+
 /** A conversation with the agent under test. */
 export interface PlayChannel {
   /** The agent's words before the caller's first, where it speaks first. */
-  begin(signal: AbortSignal): Promise<Exchange | undefined>;
-  /** Does it and waits for the agent's reaction. */
-  act(action: CallerAction, turn: number, signal: AbortSignal): Promise<Exchange>;
+  begin(signal: AbortSignal, interruption?: Interruption): Promise<Exchange | undefined>;
+  /** Does it and waits for the agent's reaction, or for the time to interrupt it. */
+  act(
+    action: CallerAction,
+    turn: number,
+    signal: AbortSignal,
+    interruption?: Interruption,
+  ): Promise<Exchange>;
   /** Without its exchanges. */
   state(): Pick<Observation, 'variables' | 'endedBy'>;
 }

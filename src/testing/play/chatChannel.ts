@@ -7,7 +7,7 @@ import type { NewSession } from '../../engine/session/session.ts';
 import { digitsLeaving, type SpokenDelivery } from '../../engine/turn/delivery.ts';
 import type { TurnInput, TurnOutput } from '../../engine/turn/turn.ts';
 import { type DtmfEntry, enterDigit } from '../../voice/turnDetection/dtmf.ts';
-import type { CallerAction, PlayChannel } from './channel.ts';
+import type { CallerAction, Interruption, PlayChannel } from './channel.ts';
 import { type Exchange, type Observation, reactionIn } from './observation.ts';
 import type { TestSessions } from './testSessions.ts';
 
@@ -37,23 +37,35 @@ export class ChatChannel implements PlayChannel {
     return undefined;
   }
 
-  async act(action: CallerAction, turn: number, signal: AbortSignal): Promise<Exchange> {
+  async act(
+    action: CallerAction,
+    turn: number,
+    signal: AbortSignal,
+    interruption?: Interruption,
+  ): Promise<Exchange> {
+    const interruptedAfterMs = interruption?.afterMs;
     const nothing = { turn, agent: '', nodes: [], tools: [], digits: [], transfers: [] };
     switch (action.kind) {
       case 'say':
-        return await this.#run(turn, action.text, sayingOf(action.text), signal, action.interruptedAfterMs);
+        return await this.#run(turn, action.text, sayingOf(action.text), signal, interruptedAfterMs);
       case 'interrupt': {
         const stopped = this.#wentOnMs === undefined ? {} : { stoppedWithinMs: this.#wentOnMs };
         this.#wentOnMs = undefined;
         return { ...(await this.#run(turn, action.text, sayingOf(action.text), signal)), ...stopped };
       }
       case 'dtmf': {
-        const exchanges = await this.#press(turn, action, signal);
+        const exchanges = await this.#press(turn, action.digits, signal, interruptedAfterMs);
         return { ...joined(exchanges), turn, caller: `[keys ${action.digits}]` };
       }
       case 'silence': {
         const { durationMs } = action;
-        return await this.#run(turn, `[silence ${durationMs} ms]`, { kind: 'silence', durationMs }, signal);
+        return await this.#run(
+          turn,
+          `[silence ${durationMs} ms]`,
+          { kind: 'silence', durationMs },
+          signal,
+          interruptedAfterMs,
+        );
       }
       case 'wait':
         await sleep(this.#deps.clock, action.durationMs, signal);
@@ -75,8 +87,9 @@ export class ChatChannel implements PlayChannel {
   /** Enters digits as on the phone, where each complete entry is a turn. */
   async #press(
     turn: number,
-    { digits, interruptedAfterMs }: Extract<CallerAction, { kind: 'dtmf' }>,
+    digits: string,
     signal: AbortSignal,
+    interruptedAfterMs: number | undefined,
   ): Promise<Exchange[]> {
     const exchanges: Exchange[] = [];
     const run = async (entered: string) => {

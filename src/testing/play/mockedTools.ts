@@ -39,6 +39,23 @@ export function createMockedTools({ mocks, real, clock, shares }: MockedToolsDep
   };
 }
 
+/** Tools that answer in a test's session as its case says, and in any other as they are. */
+export function withMocksOfTests({
+  real,
+  clock,
+  shares,
+}: Pick<MockedToolsDeps, 'clock' | 'shares'> & { readonly real: ToolRunner }): ToolRunner {
+  return {
+    run(...call) {
+      const [, , , , { test }] = call;
+      if (!test) return real.run(...call);
+      const { toolMocks: mocks, allowRealTools } = test;
+      const tools = createMockedTools({ mocks, real: allowRealTools ? real : undefined, clock, shares });
+      return tools.run(...call);
+    },
+  };
+}
+
 /** The client by which a test asks the agent's `beforeStartConfig`. */
 export function mockedBeforeStart({
   mocks,

@@ -26,6 +26,8 @@ export interface Exchange {
   readonly latencyMs?: number;
   /** From the caller's interruption to the agent's silence. */
   readonly stoppedWithinMs?: number;
+  /** Of that interruption, in the call's recording. */
+  readonly interruptedAtMs?: number;
   /** Of the agent's words, in the call's recording. */
   readonly atMs?: number;
 }

@@ -2,14 +2,14 @@ import type { Assertion } from '../../agents/testSuites/assertion.ts';
 import type { TestCase, TestTurn } from '../../agents/testSuites/testCase.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Verdict } from '../assertions/verdict.ts';
-import type { CallerAction, PlayChannel } from './channel.ts';
+import type { CallerAction, Interruption, PlayChannel } from './channel.ts';
 import type { Exchange, Observation } from './observation.ts';
 import { DEFAULT_PERSONA_SECONDS, DEFAULT_PERSONA_TURNS, nextWords, type PersonaModel } from './persona.ts';
 
 /** Judges an assertion over what was seen. */
 export type Judge = (assertion: Assertion, seen: Observation, signal: AbortSignal) => Promise<Verdict>;
 
-export interface PlayDeps {
+export interface CaseDeps {
   readonly channel: PlayChannel;
   readonly judge: Judge;
   readonly persona: PersonaModel;
@@ -25,14 +25,14 @@ type PlayedCase = Pick<TestCase, 'turns' | 'persona' | 'assertions'>;
 
 /** Plays a case's caller, and judges the assertions between its turns and at its end. */
 export async function playCase(
-  deps: PlayDeps,
+  deps: CaseDeps,
   testCase: PlayedCase,
   signal: AbortSignal,
 ): Promise<PlayOutcome> {
   const { channel } = deps;
   const exchanges: Exchange[] = [];
   const verdicts: Verdict[] = [];
-  const began = await channel.begin(signal);
+  const began = await channel.begin(signal, interruptionAfter(testCase.turns ?? [], -1));
   if (began) exchanges.push(began);
   if (testCase.turns) verdicts.push(...(await playTurns(deps, testCase.turns, exchanges, signal)));
   else if (testCase.persona) await playPersona(deps, testCase.persona, exchanges, signal);
@@ -48,7 +48,7 @@ export async function playCase(
 
 /** What a caller does after the conversation's end is left out; what is expected is judged all the same. */
 async function playTurns(
-  { channel, judge }: PlayDeps,
+  { channel, judge }: CaseDeps,
   turns: readonly TestTurn[],
   exchanges: Exchange[],
   signal: AbortSignal,
@@ -60,8 +60,7 @@ async function playTurns(
       const observation = { exchanges: exchanges.slice(-1), ...channel.state() };
       verdicts.push({ ...(await judge(what.expect, observation, signal)), turn });
     } else if (channel.state().endedBy === null) {
-      const following = turns.slice(turn + 1).find((next) => !('expect' in next));
-      const exchange = await channel.act(actionOf(what, following), turn, signal);
+      const exchange = await channel.act(actionOf(what), turn, signal, interruptionAfter(turns, turn));
       // A pause is no answer: what is expected after it is of the words before it.
       if (exchange.caller !== undefined || exchange.agent !== '') exchanges.push(exchange);
     }
@@ -70,7 +69,7 @@ async function playTurns(
 }
 
 async function playPersona(
-  { channel, persona: model, clock }: PlayDeps,
+  { channel, persona: model, clock }: CaseDeps,
   persona: NonNullable<TestCase['persona']>,
   exchanges: Exchange[],
   signal: AbortSignal,
@@ -85,14 +84,16 @@ async function playPersona(
   }
 }
 
-/** @param following - The caller's next turn, which may cut the answer to this one. */
-function actionOf(
-  turn: Exclude<TestTurn, { expect: unknown }>,
-  following: TestTurn | undefined,
-): CallerAction {
-  const interruptedAfterMs = following && 'interrupt' in following ? following.interrupt.afterMs : undefined;
-  if ('say' in turn) return { kind: 'say', text: turn.say, interruptedAfterMs };
-  if ('dtmf' in turn) return { kind: 'dtmf', digits: turn.dtmf, interruptedAfterMs };
+/** The caller's next turn, where it cuts the answer to this one. */
+function interruptionAfter(turns: readonly TestTurn[], turn: number): Interruption | undefined {
+  const at = turns.findIndex((next, index) => index > turn && !('expect' in next));
+  const next = turns[at];
+  return next && 'interrupt' in next ? { ...next.interrupt, turn: at } : undefined;
+}
+
+function actionOf(turn: Exclude<TestTurn, { expect: unknown }>): CallerAction {
+  if ('say' in turn) return { kind: 'say', text: turn.say };
+  if ('dtmf' in turn) return { kind: 'dtmf', digits: turn.dtmf };
   if ('waitMs' in turn) return { kind: 'wait', durationMs: turn.waitMs };
   if ('silenceMs' in turn) return { kind: 'silence', durationMs: turn.silenceMs };
   if ('interrupt' in turn) return { kind: 'interrupt', text: turn.interrupt.say };

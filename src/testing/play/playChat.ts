@@ -1,10 +1,8 @@
 import { createGraph } from '../../agents/pathway/graph.ts';
 import type { TemplateCache } from '../../agents/pathway/templates.ts';
-import type { AgentRelease } from '../../agents/release.ts';
 import type { PatternMatcher } from '../../agents/schemaChecker.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ComputeShares } from '../../base/computeShares.ts';
-import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { createConversationEngine } from '../../engine/createConversationEngine.ts';
 import { type BeforeStartDeps, createBeforeStart } from '../../engine/session/beforeStart.ts';
@@ -12,14 +10,11 @@ import type { SessionLock } from '../../engine/session/sessionLock.ts';
 import { WriteBehind } from '../../engine/session/writeBehind.ts';
 import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
 import type { ToolRunner } from '../../engine/tools/toolRunner.ts';
-import { executionMode, type ModelChoice } from '../../engine/turn/turnContext.ts';
-import { judgeAssertion } from '../assertions/assertions.ts';
-import { askJudge } from '../assertions/judge.ts';
-import type { PlayedDefinition } from '../runs/testRunStore.ts';
+import type { ModelChoice } from '../../engine/turn/turnContext.ts';
 import { ChatChannel } from './chatChannel.ts';
 import { createMockedTools, mockedBeforeStart } from './mockedTools.ts';
-import { type PlayOutcome, playCase } from './playCase.ts';
-import { type PlayedSession, TestSessions } from './testSessions.ts';
+import { type Played, playOn, type WantedPlay } from './playOn.ts';
+import { TestSessions } from './testSessions.ts';
 
 export interface PlayerDeps {
   readonly models: ModelChoice;
@@ -34,30 +29,12 @@ export interface PlayerDeps {
   readonly makeId: MakeId;
 }
 
-/** One play of a case. */
-export interface WantedPlay {
-  readonly projectId: string;
-  readonly sessionId: string;
-  readonly release: AgentRelease;
-  readonly releaseId: string;
-  readonly draft: boolean;
-  readonly seed: number;
-  readonly definition: PlayedDefinition;
-}
-
-export interface Played extends PlayOutcome {
-  /** Absent where the caller did nothing. */
-  readonly session: PlayedSession | undefined;
-}
-
 /**
  * Plays a case as a chat on an engine of its own: its session is in memory, its tools are the case's. So no webhook is
  * sent, no customer remembered and nothing counted.
  */
 export async function playChat(deps: PlayerDeps, play: WantedPlay, signal: AbortSignal): Promise<Played> {
-  const { projectId, sessionId, definition, release, seed } = play;
-  if (definition.channel === 'phone')
-    throw new CallwayError('unprocessable', 'phone_not_played', 'Only cases of the channel chat are played');
+  const { projectId, sessionId, definition } = play;
   const sessions = new TestSessions();
   const channel = new ChatChannel({
     engine: testEngine(deps, play, sessions),
@@ -72,23 +49,7 @@ export async function playChat(deps: PlayerDeps, play: WantedPlay, signal: Abort
     graph: createGraph(release.pathway),
     clock: deps.clock,
   });
-  const model = { chat: deps.models.chat, modelName: deps.models[executionMode(release.agent)], seed };
-  const assertionDeps = {
-    projectId,
-    patterns: deps.patterns,
-    judge: (...asked: Parameters<typeof askJudge> extends [unknown, ...infer Rest] ? Rest : never) =>
-      askJudge(model, ...asked),
-  };
-  const outcome = await playCase(
-    {
-      channel,
-      judge: (assertion, seen, judgeSignal) => judgeAssertion(assertionDeps, assertion, seen, judgeSignal),
-      persona: model,
-      clock: deps.clock,
-    },
-    definition,
-    signal,
-  );
+  const outcome = await playOn(deps, play, channel, signal);
   return { ...outcome, session: sessions.played(new Date(deps.clock.now()).toISOString()) };
 }
 

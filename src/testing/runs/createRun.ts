@@ -42,8 +42,9 @@ export interface WantedRun {
  *   `quota_exceeded`.
  */
 export async function createRun(stores: CreateRunStores, wanted: WantedRun): Promise<RunDetail> {
-  const { projectId, runId, cases, input, release, now } = wanted;
-  const { repeat, concurrency, version, baselineRunId, seed = randomInt(SEEDS) } = input;
+  const { projectId, runId, input, release, now } = wanted;
+  const { repeat, concurrency, version, channel, baselineRunId, seed = randomInt(SEEDS) } = input;
+  const cases = channel ? wanted.cases.map((one) => over(channel, one)) : wanted.cases;
   if (cases.length === 0) throw invalid('no_test_cases', 'The test suite has no test cases to run');
   const checks = cases.reduce((sum, { definition }) => sum + checksOf(definition), 0) * repeat;
   if (checks > MAX_CHECKS)
@@ -90,6 +91,10 @@ export function runCaseOf({ id, name, ...testCase }: TestCase): RunCase {
   const { channel, persona, variables, turns, toolMocks, allowRealTools, phone, assertions } = testCase;
   const definition = { channel, persona, variables, turns, toolMocks, allowRealTools, phone, assertions };
   return { testCaseId: id, name, definition };
+}
+
+function over(channel: RunCase['definition']['channel'], one: RunCase): RunCase {
+  return { ...one, definition: { ...one.definition, channel } };
 }
 
 async function requireRun(

@@ -6,12 +6,13 @@ import type { MakeId } from '../../base/ids.ts';
 import type { Channel } from '../../engine/session/session.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { Verdict } from '../assertions/verdict.ts';
-import type { Played, WantedPlay } from '../play/playChat.ts';
-import type { PlayStatus, RunStatus } from './testRun.ts';
+import { LineRefusedError } from '../phone/line.ts';
+import type { Played, WantedPlay } from '../play/playOn.ts';
+import { MAX_CONCURRENCY, type PlayStatus, type RunStatus } from './testRun.ts';
 import type { ClaimedPlay, PlayedDefinition, PlayResult, TestRunStore } from './testRunStore.ts';
 
 /** Plays of a project at once, over all nodes. */
-const MAX_RUNNING_PLAYS = 16;
+const MAX_RUNNING_PLAYS = MAX_CONCURRENCY;
 const WAIT_FOR_OTHERS_MS = 500;
 /** After this long a lane goes to the end of the queue, so that projects take turns. */
 const TIME_SLICE_MS = 1_000;
@@ -124,19 +125,29 @@ async function attemptPlay(
     if (!release) throw new Error(`release ${releaseId} does not exist`);
     const draft = run.version === 'draft';
     const wanted = { projectId, sessionId, release, releaseId, draft, seed, definition };
-    const { session, ...outcome } = await deps.play(wanted, signal);
+    const { session, recordingKey, ...outcome } = await deps.play(wanted, signal);
     if (session) await testRuns.keepSession(session);
     const result = resultOf(definition, outcome);
     return {
       status: outcome.verdicts.every(({ passed }) => passed) ? 'passed' : 'failed',
-      result: { ...(session ? { sessionId } : {}), ...result },
+      result: {
+        ...(session || definition.channel === 'phone' ? { sessionId } : {}),
+        ...(recordingKey === undefined ? {} : { recordingKey }),
+        ...result,
+      },
     };
   } catch (error) {
     if (!signal.aborted && !(error instanceof CallwayError)) onError(error, 'test case not played');
     const reason = signal.aborted ? signal.reason : error;
     return {
       status: 'error',
-      result: { error: messageOf(reason), verdicts: [], latenciesMs: [], transcript: [] },
+      result: {
+        ...(definition.channel === 'phone' && !(error instanceof LineRefusedError) ? { sessionId } : {}),
+        error: messageOf(reason),
+        verdicts: [],
+        latenciesMs: [],
+        transcript: [],
+      },
     };
   }
 }
@@ -150,7 +161,7 @@ class PlayTimeoutError extends CallwayError {
 /** What is kept of an outcome: long texts are cut, the more the more there are. */
 function resultOf(
   { answers }: PlayedDefinition,
-  { observation: { exchanges }, verdicts }: Omit<Played, 'session'>,
+  { observation: { exchanges }, verdicts }: Omit<Played, 'session' | 'recordingKey'>,
 ): PlayResult {
   const said = verdicts.every(({ passed }) => passed) ? [] : exchanges.slice(0, MAX_TRANSCRIPT_TURNS);
   const mostSaid = shareOf(MAX_SEEN_CHARACTERS, said.length * 2);

@@ -6,12 +6,22 @@ import type { RunDetail, StoredPlay } from './testRunStore.ts';
 const SLOWER_FACTOR = 1.2;
 const SLOWER_MS = 50;
 
-/** A run as the API shows it. @param baseline - The run that it is compared with. */
-export function showRun({ run, cases, plays }: RunDetail, baseline?: RunDetail): TestRun {
+export interface ShowRunOptions {
+  /** The run that it is compared with. */
+  readonly baseline?: RunDetail | undefined;
+  /** Signs a URL of a recording. */
+  readonly recordingUrl?: (key: string) => string;
+}
+
+/** A run as the API shows it. */
+export function showRun(
+  { run, cases, plays }: RunDetail,
+  { baseline, recordingUrl }: ShowRunOptions = {},
+): TestRun {
   const byCase = cases.map((): StoredPlay[] => []);
   for (const play of plays) byCase[play.position]?.push(play);
   const shown = cases.map(({ testCaseId, name }, position) =>
-    showCase(testCaseId, name, byCase[position] ?? []),
+    showCase(testCaseId, name, byCase[position] ?? [], recordingUrl),
   );
   const { baselineRunId: _baseline, releaseId: _release, replaysSessionId: _replayed, ...fields } = run;
   const isComparable = run.endedAt !== null && baseline?.run.endedAt;
@@ -39,7 +49,12 @@ export function caseStatusOf(statuses: readonly PlayStatus[]): CaseStatus {
   return has('failed') ? 'failed' : 'passed';
 }
 
-function showCase(testCaseId: string | null, name: string, plays: readonly StoredPlay[]): PlayedCase {
+function showCase(
+  testCaseId: string | null,
+  name: string,
+  plays: readonly StoredPlay[],
+  recordingUrl: ShowRunOptions['recordingUrl'],
+): PlayedCase {
   const statuses = plays.map(({ status }) => status);
   const passed = statuses.filter((status) => status === 'passed').length;
   const failed = statuses.filter((status) => status === 'failed').length;
@@ -52,17 +67,21 @@ function showCase(testCaseId: string | null, name: string, plays: readonly Store
     failed,
     passRate: passed + failed === 0 ? null : wilson(passed, passed + failed),
     latencyMs: { p50: percentile(latencies, 0.5), p95: percentile(latencies, 0.95) },
-    runs: plays.map(showPlay),
+    runs: plays.map((play) => showPlay(play, recordingUrl)),
   };
 }
 
-function showPlay({ index, seed, status, result }: StoredPlay): Play {
-  const { sessionId, error, verdicts = [], replay } = result ?? {};
+function showPlay(
+  { index, seed, status, result }: StoredPlay,
+  recordingUrl: ShowRunOptions['recordingUrl'],
+): Play {
+  const { sessionId, recordingKey, error, verdicts = [], replay } = result ?? {};
   return {
     index,
     seed,
     status,
     ...(sessionId === undefined ? {} : { sessionId }),
+    ...(recordingKey === undefined || !recordingUrl ? {} : { recordingUrl: recordingUrl(recordingKey) }),
     ...(error === undefined ? {} : { error }),
     assertions: verdicts.map((verdict) => ({
       ...verdict,

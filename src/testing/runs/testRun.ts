@@ -4,12 +4,16 @@ import { milliseconds } from '../../base/validation.ts';
 
 export const MAX_REPEAT = 20;
 export const DEFAULT_CONCURRENCY = 4;
-export const MAX_CONCURRENCY = 16;
+export const MAX_CONCURRENCY = 20;
 
 export const runInput = z.strictObject({
   repeat: z.int().min(1).max(MAX_REPEAT).default(1).describe('How often each case is played.'),
   concurrency: z.int().min(1).max(MAX_CONCURRENCY).default(DEFAULT_CONCURRENCY),
   version: z.enum(['live', 'draft']).default('live'),
+  channel: z
+    .enum(['chat', 'phone'])
+    .optional()
+    .describe('Plays all cases over this one. Default: each over its own.'),
   baselineRunId: z.string().min(1).max(128).optional().describe('The run to compare with.'),
   seed: z
     .int()
@@ -44,7 +48,10 @@ const play = z.object({
   seed: z.int(),
   status: playStatus,
   sessionId: z.string().optional(),
-  recordingUrl: z.string().optional(),
+  recordingUrl: z
+    .string()
+    .optional()
+    .describe('Of a call: a WAV file, for an hour without a key. A new URL each time.'),
   error: z.string().optional().describe('Why it could not be played.'),
   assertions: z.array(verdict),
   replay: z.array(replayedTurn).optional().describe('Of a replayed session.'),

@@ -8,6 +8,8 @@ import type { ListedRun, PlayStatus, ReplayedTurn, RunStatus } from './testRun.t
 /** What a play came to. */
 export interface PlayResult {
   readonly sessionId?: string;
+  /** Of a call, where its recording is. */
+  readonly recordingKey?: string;
   /** Why it could not be played. */
   readonly error?: string;
   readonly verdicts: readonly Verdict[];

@@ -21,6 +21,8 @@ export interface TestRunsDeps {
   readonly queue: TestQueue;
   /** Absent where nobody is told. */
   readonly liveEvents?: LiveEvents | undefined;
+  /** Signs a URL of a recording. */
+  readonly recordingUrl: (key: string) => string;
   readonly clock: { now(): number };
   readonly makeId: MakeId;
   readonly onError: (error: unknown, what: string) => void;
@@ -83,9 +85,13 @@ export class TestRuns {
   }
 
   /** Queues a stored run. Never rejects: the sweep queues what could not be queued. */
-  async enqueue({ id, projectId, concurrency, status }: TestRun, { cases }: RunSubject): Promise<void> {
+  async enqueue(
+    { id, projectId, concurrency, status }: TestRun,
+    { cases }: RunSubject,
+    { channel }: RunInput,
+  ): Promise<void> {
     this.#tell(projectId, id, status);
-    const channels = [...new Set(cases.map(({ definition }) => definition.channel))];
+    const channels = channel ? [channel] : [...new Set(cases.map(({ definition }) => definition.channel))];
     await this.#deps.queue
       .add({ runId: id, projectId, concurrency, channels })
       .catch((error: unknown) => this.#deps.onError(error, 'test run not queued, retrying'));
@@ -97,7 +103,7 @@ export class TestRuns {
     const { baselineRunId } = detail.run;
     const baseline =
       baselineRunId === null ? undefined : await this.#deps.testRuns.find(projectId, baselineRunId);
-    return showRun(detail, baseline);
+    return showRun(detail, { baseline, recordingUrl: this.#deps.recordingUrl });
   }
 
   /** With what its plays said. @throws {CallwayError} 404 `test_run_not_found` */

@@ -1,45 +1,48 @@
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { PacketIo, PacketSocket } from '../../media/transport/packetIo.ts';
+import type { Impairment, PacketIo, PacketSocket } from '../../media/transport/packetIo.ts';
 import { createRandom } from './random.ts';
 
-/** Impairment of a network path in each direction; the same seed gives the same result. */
-export interface Impairment {
-  /** Packet loss, 0 to 1. */
-  readonly lossRatio: number;
-  /** Maximum random delay of a packet; packets stay in order. */
-  readonly jitterMs: number;
-  readonly seed: number;
-}
-
 /**
- * Impairs the packets between sockets and the network.
+ * Impairs the packets between sockets and the network: both directions as `impairment` says, or what a socket sends as
+ * its own request says.
  *
  * @throws {RangeError} When a value is out of range.
  */
-export function impairedPacketIo(inner: PacketIo, impairment: Impairment, clock: Clock): PacketIo {
-  const { lossRatio, jitterMs, seed } = impairment;
-  if (!(lossRatio >= 0 && lossRatio <= 1)) throw new RangeError(`lossRatio must be 0 to 1, not ${lossRatio}`);
-  if (!(jitterMs >= 0 && jitterMs < Number.POSITIVE_INFINITY)) {
-    throw new RangeError(`jitterMs must be a duration, not ${jitterMs}`);
-  }
+export function impairedPacketIo(
+  inner: PacketIo,
+  impairment: Impairment | undefined,
+  clock: Clock,
+): PacketIo {
+  if (impairment) requireRange(impairment);
   let sockets = 0;
   return {
     async bind(request) {
+      const { impairment: own } = request;
+      if (own) requireRange(own);
       const socket = await inner.bind(request);
+      if (own) return impair(socket, { outwards: createLine(own, own.seed, clock) });
+      if (!impairment) return socket;
       sockets += 1;
-      return impair(socket, impairment, createRandom(seed + sockets), clock);
+      const seed = impairment.seed + 2 * sockets;
+      const outwards = createLine(impairment, seed, clock);
+      return impair(socket, { outwards, inwards: createLine(impairment, seed + 1, clock) });
     },
   };
 }
 
+function requireRange({ lossRatio, jitterMs }: Impairment): void {
+  if (!(lossRatio >= 0 && lossRatio <= 1)) throw new RangeError(`lossRatio must be 0 to 1, not ${lossRatio}`);
+  if (!(jitterMs >= 0 && jitterMs < Number.POSITIVE_INFINITY)) {
+    throw new RangeError(`jitterMs must be a duration, not ${jitterMs}`);
+  }
+}
+
+type Line = ReturnType<typeof createLine>;
+
 function impair(
   inner: PacketSocket,
-  impairment: Impairment,
-  random: () => number,
-  clock: Clock,
+  { outwards, inwards }: { readonly outwards: Line; readonly inwards?: Line },
 ): PacketSocket {
-  const outwards = createLine(impairment, random, clock);
-  const inwards = createLine(impairment, random, clock);
   return {
     get port() {
       return inner.port;
@@ -48,7 +51,9 @@ function impair(
       return inner.failures;
     },
     listen: (listener) =>
-      inner.listen((bytes, address, port) => inwards.pass(() => listener(bytes, address, port))),
+      inner.listen(
+        inwards ? (bytes, address, port) => inwards.pass(() => listener(bytes, address, port)) : listener,
+      ),
     send(bytes, to) {
       // The sender reuses its buffer for the next packet.
       const copy = bytes.slice();
@@ -56,7 +61,7 @@ function impair(
     },
     only: (source) => inner.only(source),
     close() {
-      inwards.close();
+      inwards?.close();
       outwards.close();
       return inner.close();
     },
@@ -64,14 +69,17 @@ function impair(
 }
 
 /** One direction: drops or delays packets, in order. */
-function createLine({ lossRatio, jitterMs }: Impairment, random: () => number, clock: Clock) {
+function createLine({ lossRatio, jitterMs }: Impairment, seed: number, clock: Clock) {
+  const random = createRandom(seed);
   const timers = new Set<Timer>();
   let lastDueMs = 0;
   return {
     pass(deliver: () => void): void {
-      if (random() < lossRatio) return;
+      const isLost = random() < lossRatio;
+      const delayMs = random() * jitterMs;
+      if (isLost) return;
       const nowMs = clock.monotonicMs();
-      lastDueMs = Math.max(lastDueMs, nowMs + random() * jitterMs);
+      lastDueMs = Math.max(lastDueMs, nowMs + delayMs);
       if (lastDueMs <= nowMs) {
         deliver();
         return;

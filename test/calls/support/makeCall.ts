@@ -32,6 +32,7 @@ export function makeCall(change: Partial<Call> = {}): Call {
     nodeId: 'node',
     hangupRequested: false,
     transfer: null,
+    isTest: false,
     ...change,
   };
 }

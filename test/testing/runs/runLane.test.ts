@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Played } from '../../../src/testing/play/playChat.ts';
+import type { Played } from '../../../src/testing/play/playOn.ts';
 import { type LaneDeps, runLane } from '../../../src/testing/runs/runLane.ts';
 import type { ClaimedPlay, PlayResult, TestRunStore } from '../../../src/testing/runs/testRunStore.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';

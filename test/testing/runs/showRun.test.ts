@@ -87,7 +87,7 @@ describe('A run', () => {
       [['passed', 180]],
     ]);
 
-    expect(showRun(after, before)).toMatchObject({
+    expect(showRun(after, { baseline: before })).toMatchObject({
       summary: { passed: 2, failed: 0, flaky: 1, errors: 0 },
       comparison: { newlyFailing: ['a'], newlyPassing: ['b'], slower: ['c'] },
     });
@@ -96,6 +96,7 @@ describe('A run', () => {
   test('is not compared before its end', () => {
     const { run, ...rest } = detail([[['queued', 1]]]);
 
-    expect(showRun({ run: { ...run, endedAt: null }, ...rest }, detail([]))).not.toHaveProperty('comparison');
+    const unfinished = { run: { ...run, endedAt: null }, ...rest };
+    expect(showRun(unfinished, { baseline: detail([]) })).not.toHaveProperty('comparison');
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { PacketIo, PacketListener } from '../../../src/media/transport/packetIo.ts';
-import { type Impairment, impairedPacketIo } from '../../../src/testing/simulator/impairment.ts';
+import type { Impairment, PacketIo, PacketListener } from '../../../src/media/transport/packetIo.ts';
+import { impairedPacketIo } from '../../../src/testing/simulator/impairment.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const TO = { address: '127.0.0.1', port: 4000 };

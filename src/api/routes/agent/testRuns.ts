@@ -117,7 +117,7 @@ async function startRun(
   const started = await idempotent(deps, { request, reply, status: 202 }, async (stores) => ({
     data: await deps.tests.create(stores, projectId, { ...subject, input, release }),
   }));
-  await deps.tests.enqueue(started.data, subject);
+  await deps.tests.enqueue(started.data, subject, input);
   return started;
 }
 

@@ -77,16 +77,22 @@ function listRoute(app: App, deps: HttpDeps): void {
           direction: z.enum(['outbound', 'inbound']).optional(),
           status: z.enum(CALL_STATUSES).optional(),
           sessionId: sessionIdField.optional(),
+          includeTests: z
+            .enum(['true', 'false'])
+            .transform((text) => text === 'true')
+            .optional()
+            .describe('Whether the calls of test runs are among them.'),
         }),
         response: { 200: listOf(callResource), ...errors() },
       },
     },
     async ({ params, query }) => {
-      const { direction, status, sessionId } = query;
+      const { direction, status, sessionId, includeTests } = query;
       const filter = {
         ...(direction ? { direction } : {}),
         ...(status ? { status } : {}),
         ...(sessionId === undefined ? {} : { sessionId }),
+        ...(includeTests === undefined ? {} : { includeTests }),
       };
       const page = await deps.storage.stores.calls.list(params.projectId, filter, query);
       return listResponse({ ...page, items: await showCalls(deps, page.items) }, query);

@@ -30,6 +30,7 @@ export interface CallRow {
   node_id: string | null;
   hangup_requested: boolean;
   transfer: Call['transfer'];
+  is_test: boolean;
 }
 
 /** The column of a field and its conversion. */
@@ -80,6 +81,7 @@ export const callColumns: readonly CallColumn[] = [
   plain('nodeId', 'node_id', 'text'),
   plain('hangupRequested', 'hangup_requested', 'boolean'),
   json('transfer', 'transfer'),
+  plain('isTest', 'is_test', 'boolean'),
 ];
 
 export const callSelection = (): string => callColumns.map(({ column }) => column).join(', ');
@@ -115,5 +117,6 @@ export function fromCallRow(row: CallRow): Call {
     nodeId: row.node_id,
     hangupRequested: row.hangup_requested,
     transfer: row.transfer,
+    isTest: row.is_test,
   };
 }

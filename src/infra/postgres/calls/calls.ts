@@ -193,11 +193,11 @@ const LATENCIES = `
 
 function conditions(
   projectId: string,
-  { direction, status, sessionId }: CallFilter,
+  { direction, status, sessionId, includeTests = false }: CallFilter,
 ): { sql: string; parameters: Parameter[] } {
   const parameters = [projectId, direction ?? null, status ?? null, sessionId ?? null];
   const sql = `project_id = $1 AND ($2::text IS NULL OR direction = $2) AND ($3::text IS NULL OR status = $3)
-    AND ($4::text IS NULL OR session_id = $4)`;
+    AND ($4::text IS NULL OR session_id = $4)${includeTests ? '' : ' AND NOT is_test'}`;
   return { sql, parameters };
 }
 

@@ -1,8 +1,8 @@
 import { type SlotHolders, transferHolder } from '../../../calls/limits/slotHolders.ts';
 import type { Queryable } from '../connection/database.ts';
 
-/** As in the index `calls_live`. A queued call holds nothing until its node dials it. */
-const IS_LIVE = `status IN ('dialing', 'ringing', 'in_progress')`;
+/** As in the index `calls_live`. A queued call holds nothing until its node dials it, and one of a test nothing ever. */
+const IS_LIVE = `status IN ('dialing', 'ringing', 'in_progress') AND NOT is_test`;
 
 interface Row {
   id: string;

@@ -126,7 +126,7 @@ const CHANGED = `
     SELECT live.instance_id, live.session_id, coalesce(updated_at, last_activity_at) AS updated_at,
       live_session_text(live.instance_id) AS data
     FROM session_history AS history JOIN sessions AS live USING (instance_id)
-    WHERE history.project_id = $1 AND index_after IS NOT NULL
+    WHERE history.project_id = $1 AND index_after IS NOT NULL AND NOT is_test
   ) AS changed`;
 
 async function findChanged(database: Queryable, projectId: string, needles: Needles): Promise<Changed> {

@@ -55,7 +55,7 @@ const REFRESH_LIVE = `
   INSERT INTO session_texts (instance_id, project_id, session_id, data, created_at, updated_at)
   SELECT instance_id, project_id, session_id, live_session_text(instance_id), started_at,
     coalesce(updated_at, last_activity_at)
-  FROM sessions WHERE instance_id = $1 FOR KEY SHARE
+  FROM sessions WHERE instance_id = $1 AND state->'test' IS NULL FOR KEY SHARE
   ON CONFLICT (instance_id) DO UPDATE SET data = excluded.data, updated_at = excluded.updated_at
   WHERE session_texts.updated_at <= excluded.updated_at`;
 

@@ -131,8 +131,9 @@ export const INSERT_SESSION = `
     ON CONFLICT (project_id, session_id) DO NOTHING RETURNING *
   ), history AS (
     INSERT INTO session_history
-      (instance_id, project_id, session_id, channel, provider, call_id, status, started_at, index_after)
-    SELECT instance_id, project_id, session_id, channel, provider, call_id, 'active', started_at, ${WHEN_QUIET}
+      (instance_id, project_id, session_id, channel, provider, call_id, status, started_at, index_after, is_test)
+    SELECT instance_id, project_id, session_id, channel, provider, call_id, 'active', started_at, ${WHEN_QUIET},
+      state->'test' IS NOT NULL
     FROM session
   ), event AS (
     INSERT INTO session_events (instance_id, type, at, data)
@@ -211,7 +212,7 @@ const END = `
     INSERT INTO webhook_outbox
       (instance_id, project_id, release_id, finalize_by, evaluating, afterwards_at, next_at)
     SELECT instance_id, project_id, release_id, $6, $7, $4::timestamptz, $4::timestamptz FROM ended
-    RETURNING instance_id
+    WHERE cardinality($8::text[]) > 0 RETURNING instance_id
   ), events AS (
     INSERT INTO webhook_events (instance_id, position, event, subscribed, status, attempt)
     SELECT instance_id, position, event, event = ANY ($9::text[]), 'waiting', 0

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Lane } from '../../../testing/runs/runLane.ts';
 import type { TestQueue } from '../../../testing/runs/testRunStore.ts';
-import type { JobQueues, JobRetry, QueueDefinition } from './jobQueues.ts';
+import type { JobQueues, JobRetry, JobWorker, QueueDefinition } from './jobQueues.ts';
 
 const payload = z.object({
   runId: z.string(),
@@ -9,22 +9,30 @@ const payload = z.object({
   channel: z.enum(['chat', 'phone', 'web']),
 });
 
-/** One job for each lane of a run. */
-const KIND: QueueDefinition<Lane> = {
-  name: 'test-runs',
+type PlayedChannel = 'chat' | 'phone';
+
+/** One job for each lane of a run; calls wait for nodes that can place them. */
+const QUEUES = { chat: 'test-runs', phone: 'test-calls' } as const;
+
+const kindOf = (channel: PlayedChannel): QueueDefinition<Lane> => ({
+  name: QUEUES[channel],
   schema: payload,
   // The run's rows keep the outcome. A failed job is added again by the sweep as long as its run has not ended.
   options: { attempts: 1, removeOnComplete: true, removeOnFail: true },
-};
+});
 
 export function redisTestQueue(jobs: JobQueues): TestQueue {
-  const queue = jobs.queue(KIND);
+  const queues = { chat: jobs.queue(kindOf('chat')), phone: jobs.queue(kindOf('phone')) };
   return {
     async add({ runId, concurrency, channels }) {
       for (const channel of channels) {
         for (let number = 0; number < concurrency; number += 1) {
           const lane = `${channel}-${number}`;
-          await queue.add(`${runId}-${lane}`, { runId, lane, channel });
+          await queues[channel === 'phone' ? 'phone' : 'chat'].add(`${runId}-${lane}`, {
+            runId,
+            lane,
+            channel,
+          });
         }
       }
     },
@@ -34,12 +42,15 @@ export function redisTestQueue(jobs: JobQueues): TestQueue {
 /** @param work - Returns when the lane goes on, at the end of the queue; undefined where it is done. */
 export function startTestWorker(
   jobs: JobQueues,
+  channel: PlayedChannel,
   work: (lane: Lane, signal: AbortSignal) => Promise<Pick<JobRetry, 'afterMs'> | undefined>,
   concurrency: number,
-): void {
-  jobs.work(
-    KIND,
+): JobWorker {
+  return jobs.work(
+    kindOf(channel),
     async (lane, { signal }) => {
+      // An earlier release queued all lanes here; the sweep adds it where it belongs.
+      if (lane.channel !== channel) return undefined;
       const next = await work(lane, signal);
       return next && { again: true, ...next };
     },

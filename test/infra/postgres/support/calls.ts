@@ -37,6 +37,7 @@ export function makeCall(
     nodeId: null,
     hangupRequested: false,
     transfer: null,
+    isTest: false,
     ...change,
   };
   const session: Session = {

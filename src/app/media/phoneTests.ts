@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { PatternMatcher } from '../../agents/schemaChecker.ts';
+import type { Clock } from '../../base/clock.ts';
+import { CallwayError } from '../../base/errors.ts';
+import type { MakeId } from '../../base/ids.ts';
+import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
+import { cacheReleases } from '../../engine/session/releases.ts';
+import type { ModelChoice } from '../../engine/turn/turnContext.ts';
+import type { createStorage } from '../../infra/postgres/storage.ts';
+import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
+import { startTestWorker } from '../../infra/redis/queues/testQueue.ts';
+import type { KnownPeer } from '../../telephony/control/sipServer.ts';
+import { TestCalls } from '../../telephony/trunks/testCalls.ts';
+import { playPhone } from '../../testing/phone/playPhone.ts';
+import type { WantedPlay } from '../../testing/play/playOn.ts';
+import { type Lane, runLane } from '../../testing/runs/runLane.ts';
+import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Config } from '../settings/config.ts';
+import { LOOPBACK } from '../simulator/carrier.ts';
+import { TestCallers } from '../simulator/testCallers.ts';
+
+/** The rest of the node's calls are for callers who are no test. */
+const SHARE_OF_TESTS = 0.75;
+const BUSY_RETRY_MS = 500;
+const HAND_OVER_MS = 100;
+const SECRET_BYTES = 24;
+
+export interface PhoneTestParts {
+  readonly storage: ReturnType<typeof createStorage>;
+  readonly jobs: JobQueues;
+  readonly models: ModelChoice;
+  readonly sandbox: PatternMatcher;
+  readonly testCalls: TestCalls | undefined;
+  readonly know: (peers: readonly KnownPeer[]) => void;
+  readonly capacity: Pick<NodeCapacity, 'inUse' | 'limit'>;
+  readonly callRefusal: () => CallwayError | undefined;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+}
+
+/** @returns Undefined where a drachtio-server takes the calls. */
+export function buildTestCalls(
+  { SIP_HOST }: Pick<Config, 'SIP_HOST'>,
+  sipPort: number | undefined,
+  clock: Clock,
+): TestCalls | undefined {
+  if (sipPort === undefined) return undefined;
+  const address = ['0.0.0.0', '::'].includes(SIP_HOST) ? LOOPBACK : SIP_HOST;
+  const makeSecret = () => `test-${randomBytes(SECRET_BYTES).toString('hex')}`;
+  return new TestCalls({ address, sipPort, clock, makeSecret });
+}
+
+/** Takes lanes with phone cases, while live calls leave room for them. */
+export function startPhoneTests(parts: PhoneTestParts): void {
+  const { storage, jobs, testCalls, capacity, callRefusal, clock, makeId, lifecycle } = parts;
+  const { testRuns, releases, calls, history } = storage.stores;
+  const logger = parts.logger.child({ part: 'tests' });
+  const callers = testCalls && new TestCallers({ testCalls, know: parts.know, clock, logger });
+  const playerDeps = { ...parts, patterns: parts.sandbox, calls, history };
+  const deps = {
+    testRuns,
+    releases: cacheReleases(releases),
+    play: async (play: WantedPlay, signal: AbortSignal) => {
+      if (!callers) throw noCallers();
+      return await playPhone({ ...playerDeps, callers }, play, signal);
+    },
+    clock,
+    makeId,
+    onEnded: (runId: string, projectId: string, status: string) =>
+      logger.info({ runId, projectId, status }, 'test run ended'),
+    onError: (error: unknown, what: string) => logger.warn({ err: error }, what),
+  };
+  const stopping = new AbortController();
+  let playing = 0;
+  const isBusy = () => Math.max(playing, capacity.inUse) >= capacity.limit * SHARE_OF_TESTS;
+  const work = async (lane: Lane, signal: AbortSignal) => {
+    if (isBusy() || callRefusal()) return { afterMs: BUSY_RETRY_MS };
+    playing += 1;
+    try {
+      return await runLane(deps, lane, AbortSignal.any([signal, stopping.signal]));
+    } catch (error) {
+      if (!stopping.signal.aborted) throw error;
+      return { afterMs: HAND_OVER_MS };
+    } finally {
+      playing -= 1;
+    }
+  };
+  const worker = startTestWorker(jobs, 'phone', work, MAX_CONCURRENCY);
+  // Before the node's calls are waited for.
+  lifecycle.onClose(async () => {
+    stopping.abort(new Error('the service is stopping'));
+    await worker.close();
+    await callers?.close();
+  });
+}
+
+function noCallers(): CallwayError {
+  return new CallwayError(
+    'unprocessable',
+    'phone_tests_unavailable',
+    'Phone cases need the embedded SIP server; this installation uses a drachtio-server',
+  );
+}

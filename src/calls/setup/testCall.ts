@@ -1,0 +1,54 @@
+import type { SessionTest } from '../../engine/session/session.ts';
+import type { PhoneNumber } from '../numbers/phoneNumber.ts';
+import type { TRUNK_CODECS } from '../trunks/trunk.ts';
+
+/** A call of a simulated caller to a project's agent, over no trunk and to no number. */
+export interface TestCall {
+  readonly projectId: string;
+  readonly callId: string;
+  readonly sessionId: string;
+  readonly codec: (typeof TRUNK_CODECS)[number];
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Of its session. */
+  readonly test: SessionTest;
+  /** Whether that is the working copy, for the session's history. */
+  readonly draft: boolean;
+}
+
+/** Test calls that are about to come. */
+export interface ExpectedTestCalls {
+  /** Takes this one call, for a short time and from this machine only. */
+  expect(call: TestCall): ExpectedTestCall;
+}
+
+export interface ExpectedTestCall {
+  /** What to call. */
+  readonly user: string;
+  readonly host: string;
+  readonly port: number;
+  /** Takes it no more. Idempotent. */
+  cancel(): void;
+}
+
+/** In place of both numbers. */
+export const TEST_NUMBER = 'test';
+/** Longer than any play. */
+export const TEST_CALL_SECONDS = 660;
+
+/** What a call takes from the number that it came to. */
+export type CalledLine = Pick<
+  PhoneNumber,
+  'number' | 'record' | 'media' | 'noiseSuppression' | 'startNodeId' | 'variables'
+>;
+
+/** The line of a test call, which is always recorded. */
+export function testLine(variables: TestCall['variables']): CalledLine {
+  return {
+    number: TEST_NUMBER,
+    record: true,
+    media: null,
+    noiseSuppression: null,
+    startNodeId: null,
+    variables: { ...variables },
+  };
+}

@@ -1,0 +1,60 @@
+import type { AgentRelease } from '../../agents/release.ts';
+import type { PatternMatcher } from '../../agents/schemaChecker.ts';
+import type { Clock } from '../../base/clock.ts';
+import { executionMode, type ModelChoice } from '../../engine/turn/turnContext.ts';
+import { judgeAssertion } from '../assertions/assertions.ts';
+import { askJudge } from '../assertions/judge.ts';
+import type { PlayedDefinition } from '../runs/testRunStore.ts';
+import type { PlayChannel } from './channel.ts';
+import { type PlayOutcome, playCase } from './playCase.ts';
+import type { PlayedSession } from './testSessions.ts';
+
+/** One play of a case. */
+export interface WantedPlay {
+  readonly projectId: string;
+  readonly sessionId: string;
+  readonly release: AgentRelease;
+  readonly releaseId: string;
+  readonly draft: boolean;
+  readonly seed: number;
+  readonly definition: PlayedDefinition;
+}
+
+export interface Played extends PlayOutcome {
+  /** To be stored; absent where the caller did nothing, and of a call, whose session is stored as any other. */
+  readonly session?: PlayedSession | undefined;
+  /** Of a call, where its recording is. */
+  readonly recordingKey?: string | undefined;
+}
+
+export interface PlayDeps {
+  readonly models: ModelChoice;
+  readonly patterns: PatternMatcher;
+  readonly clock: Clock;
+}
+
+/** Plays a case's caller on a channel; a model of the agent's mode plays its persona and judges. */
+export function playOn(
+  { models, patterns, clock }: PlayDeps,
+  { projectId, definition, release, seed }: WantedPlay,
+  channel: PlayChannel,
+  signal: AbortSignal,
+): Promise<PlayOutcome> {
+  const model = { chat: models.chat, modelName: models[executionMode(release.agent)], seed };
+  const assertionDeps = {
+    projectId,
+    patterns,
+    judge: (...asked: Parameters<typeof askJudge> extends [unknown, ...infer Rest] ? Rest : never) =>
+      askJudge(model, ...asked),
+  };
+  return playCase(
+    {
+      channel,
+      judge: (assertion, seen, judgeSignal) => judgeAssertion(assertionDeps, assertion, seen, judgeSignal),
+      persona: model,
+      clock,
+    },
+    definition,
+    signal,
+  );
+}

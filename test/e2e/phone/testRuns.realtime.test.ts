@@ -1,0 +1,166 @@
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { parseWav, pickChannel } from '../../../src/media/wav.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { type Line, SLOW } from './support/line.ts';
+import { soundSegments } from './support/tones.ts';
+
+const TIMEOUT = 90_000;
+const installation = await phoneInstallation({ LOG_LEVEL: 'info', STT_PROVIDER: 'local', TTS_PROVIDER: 'local' });
+const PERSON = '+886223456789';
+const WORDS = 'yes please';
+
+const node = (id: string, type: string, data: object = {}) => ({ id, type, data: { title: id, ...data } });
+const edge = (source: string, target: string, condition: unknown = null) => ({
+  id: `${source}-${target}`,
+  source,
+  target,
+  data: { condition },
+});
+
+const expected = (type: string, value: unknown) => ({ type, value });
+const CASES = {
+  interrupted: {
+    turns: [
+      { interrupt: { afterMs: 700, say: WORDS } },
+      { expect: expected('interrupted_within_ms', 1500) },
+      { expect: expected('contains', 'What is the matter') },
+    ],
+    phone: { codec: 'PCMA', noise: 'office', snrDb: 25, voice: 'slt' },
+    assertions: [expected('max_latency_ms', 20_000), expected('ended_by', 'caller')],
+  },
+  keys: {
+    variables: { name: 'Amy' },
+    turns: [{ dtmf: '1' }],
+    phone: { codec: 'G722', lossPercent: 3, jitterMs: 20, noise: 'street' },
+    toolMocks: [
+      { name: 'find_slot', result: { day: 'Monday' } },
+      { name: 'beforeStartConfig', result: { variables: { clinic: 'North' } } },
+    ],
+    assertions: [
+      { type: 'said_in_order', values: ['clinic', 'Monday'] },
+      { type: 'variable_equals', name: 'name', value: 'Amy' },
+      { type: 'variable_equals', name: 'clinic', value: 'North' },
+      { type: 'tool_called', name: 'find_slot' },
+      { type: 'dtmf_sent', digits: '42' },
+      { type: 'json_path', path: '$.find_slot.day', value: 'Monday' },
+      expected('ended_by', 'agent'),
+    ],
+  },
+  transferred: {
+    turns: [{ dtmf: '2' }],
+    assertions: [{ type: 'transferred_to', to: PERSON }, expected('ended_by', 'agent')],
+  },
+  persona: {
+    persona: { prompt: `Say "${WORDS}"`, maxTurns: 1 },
+    phone: { codec: 'opus' },
+    assertions: [expected('contains', 'What is the matter'), expected('not_contains', 'Monday')],
+  },
+  silent: {
+    turns: [{ silenceMs: 500 }, { waitMs: 100 }, { hangup: true }],
+    phone: { noise: 'babble', voice: 'kal16' },
+    assertions: [expected('contains', 'clinic'), expected('not_contains', 'matter')],
+  },
+} as const;
+
+type Name = keyof typeof CASES;
+// biome-ignore lint/suspicious/noExplicitAny: the OpenAPI document vouches for the shape
+type Answer = any;
+
+let line: Line;
+let run: Answer;
+
+beforeAll(async () => {
+  const { webhooks, gateway } = installation();
+  line = await installation().makeLine({
+    trunks: [{ port: 5999 }],
+    agent: { memoryEnabled: true, beforeStartConfig: { url: webhooks.url } },
+  });
+  const limited = { callLimits: { maxConcurrentCalls: 1, maxCallsPerMinute: 1 } };
+  const { status } = await gateway.api('PATCH', line.path, { body: limited });
+  expect(status).toBe(200);
+  const { id } = await make('POST', '/tools', {
+    name: 'find_slot',
+    description: 'Finds a free slot.',
+    http: { method: 'GET', url: webhooks.url },
+  });
+  await make('PUT', '/pathway', {
+    nodes: [
+      node('start', 'start', {
+        prompt: 'Say "Hello, this is the clinic. Would you like to see a doctor?"',
+        expectedAnswers: [WORDS, 'no thank you', 'speak to a human'],
+      }),
+      node('matter', 'conversation', { prompt: 'Say "What is the matter?"' }),
+      node('slot', 'tool', { tools: [id] }),
+      node('offer', 'say', { prompt: 'There is one on Monday.' }),
+      node('press', 'tool', { tools: ['send_dtmf'], arguments: { digits: '42' } }),
+      node('person', 'transfer', { to: PERSON }),
+      node('end', 'end'),
+    ],
+    edges: [
+      edge('start', 'slot', { event: 'dtmf', digits: '1' }),
+      edge('start', 'person', { event: 'dtmf', digits: '2' }),
+      edge('start', 'matter', `The caller says "${WORDS}"`),
+      edge('slot', 'offer'),
+      edge('offer', 'press'),
+      edge('press', 'end'),
+    ],
+  });
+  const testCaseIds: string[] = [];
+  for (const [name, testCase] of Object.entries(CASES))
+    testCaseIds.push((await make('POST', '/test-cases', { name, channel: 'phone', ...testCase })).id);
+  const suite = await make('POST', '/test-suites', { name: 'Phone', testCaseIds });
+  const started = await make('POST', `/test-suites/${suite.data.id}/runs`, {
+    version: 'draft',
+    concurrency: 20,
+    seed: 7,
+  });
+  await vi.waitFor(async () => {
+    run = await shown(started.data.id);
+    expect(run.endedAt).not.toBeNull();
+  }, SLOW);
+}, TIMEOUT);
+
+async function make(method: string, path: string, body: object): Promise<Answer> {
+  const answer = await line.api(method, path, body);
+  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+  return answer.body;
+}
+
+const shown = async (id: string) => (await line.api('GET', `/test-runs/${id}`)).body.data;
+const played = (name: Name) => run.cases.find((one: Answer) => one.name === name).runs[0];
+
+describe('A test run over the phone', () => {
+  test.each(Object.keys(CASES) as Name[])('passes the case of a caller who is %s', (name) => {
+    expect(played(name), JSON.stringify(played(name))).toMatchObject({ status: 'passed' });
+  });
+
+  test('has a recording, in which a result is found at its time', async () => {
+    const { recordingUrl, assertions } = played('keys');
+    const again = (await shown(run.id)).cases[1].runs[0].recordingUrl;
+    const wav = parseWav(Buffer.from(await (await fetch(again)).arrayBuffer()));
+    const words = soundSegments(pickChannel(wav, 1), wav.sampleRateHz, 300);
+    const starts = words.map(({ from }) => (from * 1000) / wav.sampleRateHz);
+    const { atMs } = assertions.find(({ type }: Answer) => type === 'tool_called');
+
+    expect(new URL(recordingUrl).pathname).toContain('/v1/recordings/');
+    expect(wav.channels).toBe(2);
+    expect(Math.min(...starts.map((start) => Math.abs(start - atMs)))).toBeLessThan(250);
+    const report = await line.api('GET', `/test-runs/${run.id}/report`);
+    expect(report.body).toContain('<audio controls');
+  });
+
+  test('places no call, calls no address, and counts in no limit', async () => {
+    const { webhooks } = installation();
+    const { sessionId } = played('transferred');
+    const { body } = await line.api('GET', `/session-history/${sessionId}`);
+
+    expect(body).toMatchObject({ test: true, channel: 'phone', status: 'ended' });
+    expect(webhooks.forSession(sessionId)).toEqual([]);
+    expect(webhooks.forSession(played('keys').sessionId)).toEqual([]);
+    expect((await line.api('GET', '/calls')).body.data).toEqual([]);
+    expect((await line.api('GET', '/calls?includeTests=true')).body.data).toHaveLength(5);
+    expect((await line.api('GET', '/session-history')).body.results).toEqual([]);
+    const [today] = (await line.api('GET', '/usage')).body.data?.days ?? [];
+    expect(today).toMatchObject({ calls: 0, minutes: 0, chats: 0, tokens: 0, characters: 0 });
+  });
+});
