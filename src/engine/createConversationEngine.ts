@@ -206,11 +206,11 @@ class Engine implements ConversationEngine {
     { sessions, session, release, request, sink, signal: outerSignal, lost }: LockedTurn,
     wanted: NewSession,
   ): Promise<void> {
-    const { onError, liveEvents } = this.#deps;
+    const { onError } = this.#deps;
     const signal = AbortSignal.any([outerSignal, lost]);
     const trace = new TurnTrace(this.#deps, wanted, request);
     try {
-      const events = new TurnEvents(liveEvents, session, request.delivery?.commitment);
+      const events = new TurnEvents(this.#eventsOf(session), session, request.delivery?.commitment);
       const { started, journal } = await this.#prepareTurn({ session, release, events }, signal, trace);
       const start = { session: started, release, request, journal, events, trace, sink, signal };
       const turn = createTurnContext(this.#turnDeps, start);
@@ -297,7 +297,7 @@ class Engine implements ConversationEngine {
       if (attemptsLeft === 0) throw error;
       return await this.#openNew(sessions, wanted, buildRequest, attemptsLeft - 1);
     }
-    this.#deps.liveEvents?.publish(sessionStarted(session, started));
+    this.#eventsOf(session)?.publish(sessionStarted(session, started));
     return { session, release: current.release, request };
   }
 
@@ -333,7 +333,7 @@ class Engine implements ConversationEngine {
     reason: EndReason,
     isMeant: (session: Session) => boolean,
   ): Promise<boolean> {
-    const { clock, callOf, finalizeTimeoutSeconds, onEnded, liveEvents } = this.#deps;
+    const { clock, callOf, finalizeTimeoutSeconds, onEnded } = this.#deps;
     const { sessions } = this.#attached.access(projectId, sessionId);
     let missingVariables: readonly string[] = [];
     const ended = await sessions.end(projectId, sessionId, async (session) => {
@@ -346,7 +346,7 @@ class Engine implements ConversationEngine {
       return test ? withoutWebhooks(ending) : ending;
     });
     if (!ended) return false;
-    liveEvents?.publish(sessionEnded(ended, reason, missingVariables));
+    this.#eventsOf(ended)?.publish(sessionEnded(ended, reason, missingVariables));
     onEnded();
     return true;
   }
@@ -359,6 +359,11 @@ class Engine implements ConversationEngine {
     const release = await this.#deps.releases.find(projectId, releaseId);
     if (!release) throw new Error(`release ${releaseId} does not exist`);
     return release;
+  }
+
+  /** Nobody watches a test's session. */
+  #eventsOf({ state }: Session): LiveEvents | undefined {
+    return state.test ? undefined : this.#deps.liveEvents;
   }
 
   #now(): string {

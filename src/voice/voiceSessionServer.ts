@@ -105,7 +105,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
       const { projectId, sessionId, callId } = stream.info;
       const { fields, onError, synthesis, streamedSynthesis, callSpeech } = open(stream.info);
       const call = await callOf(deps, stream.info);
-      const options = await sessionOptions(deps, stream.info, call, onError);
+      const { isTest, ...options } = await sessionOptions(deps, stream.info, call, onError);
       const onAnsweredBy = answerRecorder(deps, callId, call, onError);
       // Other peers do not reconnect to another node.
       const cancelPrompts =
@@ -123,6 +123,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
       try {
         const sessionDeps = {
           ...deps,
+          liveEvents: isTest ? undefined : deps.liveEvents,
           stream,
           synthesis,
           streamedSynthesis,
@@ -191,7 +192,7 @@ async function sessionOptions(
   { projectId, sessionId, callId, traceparent, opening }: StreamInfo,
   call: AnsweredCall | undefined,
   onError: (error: unknown, message: string) => void,
-): Promise<VoiceSessionOptions> {
+): Promise<VoiceSessionOptions & { readonly isTest: boolean }> {
   // The session may have been on a node that failed.
   if (!opening)
     await recoverInterruptedTurn({ sessions, checkpoints, clock }, projectId, sessionId).catch(
@@ -204,6 +205,7 @@ async function sessionOptions(
     detectAnsweringMachine: call?.detectsAnsweringMachine ?? false,
     noiseSuppression: call?.noiseSuppression,
     isResumed: session?.channel === channel && hasAgentSpoken(session),
+    isTest: session?.state.test !== undefined,
   };
 }
 

@@ -91,7 +91,7 @@ export class CallFinisher {
   async completeRecording(call: CallKey, recording: RecordingResult): Promise<void> {
     const { calls, liveEvents, recordingUrl } = this.#deps;
     const completed = await calls.completeRecording(call.id, recording);
-    if (completed) {
+    if (completed && !completed.isTest) {
       const url = recording.key === null ? undefined : recordingUrl?.(recording.key);
       liveEvents?.publish(recordingReady(completed, recording, url));
     }

@@ -120,7 +120,8 @@ export class CallRunner {
 
   #start(accepted: Call, trunks: readonly Trunk[], initial: CallState, session?: Session): LiveCall {
     const { clock, telephony, conversations, limiter, slots } = this.#deps;
-    const telemetry = new CallTelemetry({ ...this.#deps, now: clock.now }, accepted);
+    const liveEvents = accepted.isTest ? undefined : this.#deps.liveEvents;
+    const telemetry = new CallTelemetry({ ...this.#deps, liveEvents, now: clock.now }, accepted);
     const call = withTraceparent(accepted, telemetry.traceparent);
     const { id, projectId } = call;
     const fields = { callId: id, projectId, ...traceLogFields(call.settings.traceparent) };

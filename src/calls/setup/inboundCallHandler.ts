@@ -153,8 +153,9 @@ async function storeAndAnswer(
     try {
       await withSpan(span, () => deps.calls.insert(call, prepared.session, prepared.started));
       inbound.ring();
-      deps.liveEvents?.publish(callEvent('call.ringing', call));
-      deps.liveEvents?.publish(sessionStarted(prepared.session, prepared.started));
+      const liveEvents = call.isTest ? undefined : deps.liveEvents;
+      liveEvents?.publish(callEvent('call.ringing', call));
+      liveEvents?.publish(sessionStarted(prepared.session, prepared.started));
       const session = await startWhileRinging(deps, inbound, call);
       inbound.canceled.throwIfAborted();
       const rejectedWith = session?.state.rejectedWith;

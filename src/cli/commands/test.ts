@@ -29,6 +29,7 @@ interface RunOptions extends ProjectOptions {
   readonly concurrency?: number;
   readonly seed?: number;
   readonly draft?: boolean;
+  readonly phone?: boolean;
   readonly junit?: string;
   readonly html?: string;
   readonly baseline?: string;
@@ -79,9 +80,10 @@ function runCommand(group: Command, context: CliContext, setExitCode: (code: Exi
     .description('run a test suite; the exit code is 1 unless all of its cases pass')
     .argument('<suite>', 'id or name of the suite')
     .option('--repeat <times>', 'how often each case is played, 1 to 20', wholeNumber)
-    .option('--concurrency <plays>', 'plays at once, 1 to 16', wholeNumber)
+    .option('--concurrency <plays>', 'plays at once, 1 to 20', wholeNumber)
     .option('--seed <number>', 'seed of everything random', wholeNumber)
     .option('--draft', 'against the working copy instead of the live version')
+    .option('--phone', 'play all cases over the phone, by simulated callers')
     .option('--junit <file>', 'write JUnit XML')
     .option('--html <file>', 'write an HTML report')
     .option('--baseline <run>', 'compare with the run of this id, or with the "last" one of the suite')
@@ -119,11 +121,13 @@ async function runSuite(
 ): Promise<TestRun> {
   const { api, path, connection } = session;
   const suite = await findSuite(session, nameOrId);
-  const { repeat, concurrency, seed, draft, baseline } = options;
+  const { repeat, concurrency, seed, draft, phone, baseline } = options;
   const baselineRunId = baseline === 'last' ? (await lastRun(session, suite.id))?.id : baseline;
   if (baseline !== undefined && baselineRunId === undefined)
     context.writeError('The suite has no earlier run to compare with.\n');
-  const given = { repeat, concurrency, seed, baselineRunId, version: draft ? 'draft' : 'live' };
+  const version = draft ? 'draft' : 'live';
+  const channel = phone ? 'phone' : undefined;
+  const given = { repeat, concurrency, seed, baselineRunId, version, channel };
   const started = await api.request('POST', `${path}/test-suites/${suite.id}/runs`, given);
   let { data: run } = parseResponse(runData, started, connection);
   const progress = progressBar(context, options);

@@ -104,7 +104,9 @@ export class PhoneChannel implements PlayChannel {
       ...(caller === undefined ? {} : { caller }),
       ...reaction,
       digits: digits === '' ? [] : [digits],
-      transfers: events.flatMap(({ type, data }) => (type === 'transfer' ? String(data.to) : [])),
+      transfers: [
+        ...new Set(events.flatMap(({ type, data }) => (type === 'transfer' ? String(data.to) : []))),
+      ],
       ...(endMs !== undefined && firstAtMs !== undefined
         ? { latencyMs: Math.max(0, Math.round(firstAtMs - endMs)) }
         : {}),

@@ -4,7 +4,7 @@ import type { Exchange, Observation } from './observation.ts';
 export type CallerAction =
   | { readonly kind: 'say'; readonly text: string }
   | { readonly kind: 'interrupt'; readonly text: string }
-  | { readonly kind: 'dtmf'; readonly digits: string; readonly interruptedAfterMs?: number | undefined }
+  | { readonly kind: 'dtmf'; readonly digits: string }
   | { readonly kind: 'wait'; readonly durationMs: number }
   | { readonly kind: 'silence'; readonly durationMs: number }
   | { readonly kind: 'hangup' };

@@ -46,7 +46,7 @@ export async function playChat(deps: PlayerDeps, play: WantedPlay, signal: Abort
       draft: play.draft,
       ...(definition.variables ? { variables: definition.variables } : {}),
     },
-    graph: createGraph(release.pathway),
+    graph: createGraph(play.release.pathway),
     clock: deps.clock,
   });
   const outcome = await playOn(deps, play, channel, signal);

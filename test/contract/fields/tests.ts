@@ -53,12 +53,13 @@ export const TESTS_FIELDS: readonly FieldTable[] = [
       'toolMocks[].error': 'testing/play/playChat.test.ts › mocks a tool by its arguments, also as a failure',
       'toolMocks[].delayMs': 'testing/play/playChat.test.ts › takes as long as %s says',
       allowRealTools: 'testing/play/playChat.test.ts › calls real tools only where that is allowed: %s',
-      'phone.codec': 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'phone.lossPercent': 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'phone.jitterMs': 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'phone.noise': 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'phone.snrDb': 'api/routes/agent/testSuites.integration.test.ts › store every field',
-      'phone.voice': 'api/routes/agent/testSuites.integration.test.ts › store every field',
+      'phone.codec': 'e2e/phone/testRuns.realtime.test.ts › passes the case of a caller who is %s',
+      'phone.lossPercent': 'e2e/phone/testRuns.realtime.test.ts › passes the case of a caller who is %s',
+      'phone.jitterMs': 'e2e/phone/testRuns.realtime.test.ts › passes the case of a caller who is %s',
+      'phone.noise':
+        'testing/simulator/callerVoice.test.ts › has the same bytes for the same seed, whenever the words are said',
+      'phone.snrDb': 'testing/simulator/callerVoice.test.ts › is %i dB below the words',
+      'phone.voice': 'e2e/phone/testRuns.realtime.test.ts › passes the case of a caller who is %s',
       'assertions[].type': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
       'assertions[].value': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
       'assertions[].values': 'testing/play/playChat.test.ts › %s fails its test, and its good twin passes',
@@ -100,6 +101,8 @@ export const TESTS_FIELDS: readonly FieldTable[] = [
       concurrency:
         'api/routes/agent/testRuns.integration.test.ts › plays each case as often as asked for, and shows what was seen',
       version: 'api/routes/agent/testRuns.integration.test.ts › plays the version that is asked for',
+      channel:
+        'api/routes/agent/testRuns.integration.test.ts › over the phone waits for a node that places calls, also of chat cases',
       baselineRunId:
         'api/routes/agent/testRuns.integration.test.ts › compares with a baseline, of the same seed with the same seeds',
       seed: 'api/routes/agent/testRuns.integration.test.ts › compares with a baseline, of the same seed with the same seeds',

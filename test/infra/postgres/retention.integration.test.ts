@@ -156,6 +156,22 @@ describe.each(databases)('Retention on the $name database', ({ open }) => {
     expect(await expire('recordings', 4 * DAY_MS)).toBe(0);
   });
 
+  test('of a test’s call is that of test runs, for its recording too', async () => {
+    const retentionDays = { recordings: 1, tests: 5 };
+    const world = await sessionWorld(opened.database, { historyRetentionDays: 1, retentionDays });
+    const { id } = await recordedCall(world);
+    await opened.database.query('UPDATE calls SET is_test = true');
+    const over = `is_test = true, status = 'ended', ended_at = '${BEGIN}'`;
+    await opened.database.query(`UPDATE session_history SET ${over}`);
+    expect(await expire('recordings', 4 * DAY_MS)).toBe(0);
+    expect(await expire('sessions', 4 * DAY_MS)).toBe(0);
+    expect(await expire('testSessions', 5 * DAY_MS - 1)).toBe(0);
+    expect(await expire('testSessions', 5 * DAY_MS)).toBe(1);
+    expect(await world.stores.calls.find(world.projectId, id)).toBeUndefined();
+    expect(await world.stores.recordingRemovals.due(10)).toEqual(['one.wav']);
+    await world.stores.recordingRemovals.done('one.wav');
+  });
+
   test('of traces leaves the call', async () => {
     const world = await sessionWorld(opened.database, { retentionDays: { traces: 2 } });
     const { id } = await recordedCall(world);

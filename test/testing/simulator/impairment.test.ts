@@ -6,7 +6,7 @@ import { createSimulatedClock } from '../../support/simulatedClock.ts';
 const TO = { address: '127.0.0.1', port: 4000 };
 
 /** A socket with an in-memory network: what it sent, and what its listener received. */
-async function line(impairment: Partial<Impairment>) {
+async function line(impairment: Partial<Impairment>, own?: Impairment) {
   const clock = createSimulatedClock();
   const sent: { atMs: number; byte: number | undefined }[] = [];
   const got: { atMs: number; byte: number | undefined }[] = [];
@@ -23,8 +23,9 @@ async function line(impairment: Partial<Impairment>) {
       close: async () => undefined,
     }),
   };
-  const io = impairedPacketIo(inner, { lossRatio: 0, jitterMs: 0, seed: 1, ...impairment }, clock);
-  const socket = await io.bind({ address: '127.0.0.1', port: 30_000 });
+  const all = own ? undefined : { lossRatio: 0, jitterMs: 0, seed: 1, ...impairment };
+  const io = impairedPacketIo(inner, all, clock);
+  const socket = await io.bind({ address: '127.0.0.1', port: 30_000, impairment: own });
   socket.listen((bytes) => void got.push({ atMs: clock.monotonicMs(), byte: bytes[0] }));
   return {
     clock,
@@ -68,6 +69,19 @@ test('Packets are lost in each direction, the same ones for the same seed', asyn
     expect(side.length).toBeLessThan(180);
   }
   expect(one[0]).not.toEqual(one[1]);
+});
+
+test('What one socket sends is lost and delayed as its own seed says', async () => {
+  const impaired = async (seed: number) => {
+    const { sent, got, exchange } = await line({}, { lossRatio: 0.1, jitterMs: 30, seed });
+    await exchange(200);
+    expect(got.map(({ byte }) => byte)).toEqual(Array.from({ length: 200 }, (_, n) => n));
+    return sent.map(({ atMs, byte }) => [Math.round(atMs - (sent[0]?.atMs ?? 0)), byte]);
+  };
+  const one = await impaired(5);
+  expect(one.length).toBeLessThan(195);
+  expect(await impaired(5)).toEqual(one);
+  expect(await impaired(6)).not.toEqual(one);
 });
 
 test('Delayed packets keep their order and their bytes', async () => {

@@ -245,12 +245,15 @@ describe('A test run', () => {
       });
   });
 
-  test('of a phone case says that it is not played', async () => {
-    const phone = await call('POST', '/test-cases', { name: 'p', channel: 'phone', turns: [{ say: 'Hi' }] });
+  test('over the phone waits for a node that places calls, also of chat cases', async () => {
+    const started = await call('POST', `/test-cases/${cases.good}/runs`, { channel: 'phone' });
+    const path = `/test-runs/${started.body.data.id}`;
 
-    expect(await run(`/test-cases/${phone.body.id}`)).toMatchObject({
-      status: 'error',
-      cases: [{ status: 'error', runs: [{ error: 'Only cases of the channel chat are played' }] }],
+    await untilEnded((await run(`/test-cases/${cases.good}`, { channel: 'chat' })).id);
+    expect((await call('GET', path)).body.data).toMatchObject({ status: 'queued', endedAt: null });
+    expect((await call('POST', `${path}/cancel`)).body.data).toMatchObject({
+      status: 'canceled',
+      cases: [{ runs: [{ status: 'canceled' }] }],
     });
   });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uuidV7 } from '../../../../src/base/ids.ts';
 import type { Call } from '../../../../src/calls/call.ts';
 import { removeExpired } from '../../../../src/infra/postgres/retention.ts';
+import { refreshTexts } from '../../../../src/infra/postgres/sessions/sessionTexts.ts';
 import { makeCall } from '../support/calls.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
 import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
@@ -37,6 +38,28 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
       type,
       data,
     ]);
+
+  test('of tests are listed and found only where they are asked for, and hold no slot', async () => {
+    const { call, session, started } = makeCall(world, { status: 'in_progress', isTest: true });
+    const test = { releaseId: world.releaseId, toolMocks: [], allowRealTools: false };
+    const state = { ...session.state, test };
+    await world.stores.calls.insert(call, { ...session, state }, started);
+    const listed = (includeTests?: boolean) =>
+      world.stores.calls.list(world.projectId, { ...(includeTests ? { includeTests } : {}) }, PAGE);
+    expect((await listed()).items).toEqual([]);
+    expect((await listed(true)).items).toEqual([call]);
+    expect(await find(call)).toEqual(call);
+    expect((await world.stores.sessions.search(world.projectId, 'Ada', PAGE)).items).toEqual([]);
+    await refreshTexts(opened.database.query, { quietMs: -1000 });
+    expect((await world.stores.sessions.search(world.projectId, 'Ada', PAGE)).items).toEqual([]);
+    expect(await world.stores.slotHolders.ofProject(world.projectId)).toEqual([]);
+    expect((await world.stores.history.list(world.projectId, {}, PAGE)).items).toEqual([]);
+    expect(
+      (await world.stores.history.list(world.projectId, { includeTests: true }, PAGE)).items,
+    ).toMatchObject([{ test: true }]);
+    await world.end({ ...session, state }, { expected: [], subscribed: [] });
+    expect(await opened.database.query('SELECT FROM webhook_outbox')).toEqual([]);
+  });
 
   test('are stored completely, together with their sessions', async () => {
     const { call, session, started } = makeCall(world, {
