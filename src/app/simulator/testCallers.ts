@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { limitConcurrency } from '../../base/async/limitConcurrency.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { ExpectedTestCalls, TestCall } from '../../calls/setup/testCall.ts';
 import type { Impairment } from '../../media/transport/packetIo.ts';
@@ -13,6 +14,9 @@ import { type Carrier, LOOPBACK, startCarrier } from './carrier.ts';
 /** Its threads are stopped after this time without a call. */
 const IDLE_MS = 60_000;
 const PEER_NAME = 'simulated callers';
+/** Many at once would all be late. */
+const CALLS_IN_SETUP = 4;
+const MAX_WAITING = 1_000;
 /** What people in the background say. */
 const SMALL_TALK: readonly (readonly [voice: string, text: string])[] = [
   ['slt', 'I told him that the meeting was on Thursday, but he never writes anything down.'],
@@ -38,6 +42,11 @@ interface Opened {
 export class TestCallers implements SimulatedCallers {
   readonly textToSpeech: TextToSpeech = createLocalTextToSpeech({ threads: 1 });
   readonly #deps: TestCallersDeps;
+  readonly #inTurn = limitConcurrency({
+    running: CALLS_IN_SETUP,
+    waiting: MAX_WAITING,
+    full: () => new Error('too many simulated calls wait'),
+  });
   readonly #impairments = new Map<string, Impairment>();
   #opened: Promise<Opened> | undefined;
   #idle: Timer | undefined;
@@ -55,7 +64,7 @@ export class TestCallers implements SimulatedCallers {
       const { carrier } = await this.#open();
       const { telephony, connectAudio } = carrier;
       const deps = { telephony, connectAudio, testCalls, now: clock.now };
-      const line = await openLine(deps, call, signal);
+      const line = await this.#inTurn(() => openLine(deps, call, signal));
       void line.ended.then(() => this.#release(call));
       return line;
     } catch (error) {

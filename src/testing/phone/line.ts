@@ -6,6 +6,8 @@ import type { MediaSession } from '../../media/mediaSession.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
 
 const RING_TIMEOUT_MS = 30_000;
+/** A busy machine may not open a connection in time. */
+const AUDIO_ATTEMPTS = 3;
 
 export interface LineDeps {
   /** Of the simulated callers. */
@@ -31,7 +33,7 @@ export interface Line {
 /** Calls the agent over SIP and RTP. @throws {LineRefusedError} @throws The signal's reason. */
 export async function openLine(deps: LineDeps, call: TestCall, signal: AbortSignal): Promise<Line> {
   signal.throwIfAborted();
-  const { telephony, testCalls, connectAudio, now } = deps;
+  const { telephony, testCalls, now } = deps;
   const { projectId, callId, codec } = call;
   const { user, host, port, cancel } = testCalls.expect(call);
   const leg = telephony.dial({
@@ -52,7 +54,7 @@ export async function openLine(deps: LineDeps, call: TestCall, signal: AbortSign
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     const media = await answered(leg, ended);
-    const stream = await connectAudio(media, leg.sipCallId);
+    const stream = await connectedAudio(deps, media, leg.sipCallId);
     return { stream, startedAtMs: now(), ended, sendDtmf: (digits) => leg.sendDtmf(digits), hangUp };
   } catch (error) {
     await hangUp();
@@ -88,6 +90,21 @@ function answered(leg: CallLeg, ended: Promise<LegEnd>): Promise<MediaSession> {
     });
     void ended.then((end) => reject(new LineRefusedError(end)));
   });
+}
+
+async function connectedAudio(
+  { connectAudio }: Pick<LineDeps, 'connectAudio'>,
+  media: MediaSession,
+  sipCallId: string,
+  attemptsLeft = AUDIO_ATTEMPTS,
+): Promise<AudioStream> {
+  try {
+    return await connectAudio(media, sipCallId);
+  } catch (error) {
+    const isLate = error instanceof CallwayError && error.category === 'unavailable';
+    if (!isLate || attemptsLeft <= 1) throw error;
+    return await connectedAudio({ connectAudio }, media, sipCallId, attemptsLeft - 1);
+  }
 }
 
 function trunkOf(

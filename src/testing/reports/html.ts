@@ -37,6 +37,7 @@ ${latencyPlot(latencies)}
 ${unsuccessful.length > 0 ? '<h2>What did not pass</h2>' : ''}
 ${unsuccessful.slice(0, MAX_SHOWN_PLAYS).map(playSection).join('\n')}
 ${unsuccessful.length > MAX_SHOWN_PLAYS ? `<p>${unsuccessful.length - MAX_SHOWN_PLAYS} more did not pass.</p>` : ''}
+${recordingsOf(run)}
 </body></html>
 `;
 }
@@ -73,10 +74,28 @@ function playSection({
   return `<section><h3>${reportText(one.name)} (${play.index + 1} of ${one.runs.length}, seed ${play.seed})</h3>
 ${play.error === undefined ? '' : `<p class="error">${reportText(play.error)}</p>`}
 <ul>${failures.map(failureItem).join('')}</ul>
-${play.recordingUrl === undefined ? '' : `<audio controls src="${reportText(play.recordingUrl)}"></audio>`}
+${play.recordingUrl === undefined ? '' : player(play.recordingUrl)}
 ${(play.replay ?? []).map(({ said, before, after }) => `<p class="caller">${reportText(said)}</p><table><tr><th>Before</th><th>Now</th></tr><tr><td>${reportText(before)}</td><td>${reportText(after)}</td></tr></table>`).join('')}
 ${(result?.transcript ?? []).map(({ caller, agent }) => `${caller === undefined ? '' : `<p class="caller">${reportText(caller)}</p>`}${agent === '' ? '' : `<p class="agent">${reportText(agent)}</p>`}`).join('')}
 </section>`;
+}
+
+/** Of the calls that passed; the others have theirs above. */
+function recordingsOf({ cases }: TestRun): string {
+  const items = cases.flatMap(({ name, runs }) =>
+    runs.flatMap(({ index, status, recordingUrl }) =>
+      recordingUrl === undefined || status !== 'passed'
+        ? []
+        : `<p>${reportText(name)} (${index + 1} of ${runs.length})<br>${player(recordingUrl)}</p>`,
+    ),
+  );
+  return items.length === 0
+    ? ''
+    : `<h2>Calls that passed</h2>\n${items.slice(0, MAX_SHOWN_PLAYS).join('\n')}`;
+}
+
+function player(url: string): string {
+  return `<audio controls preload="none" src="${reportText(url)}"></audio>`;
 }
 
 function failureItem({ type, seen, turn, atMs, reason }: Play['assertions'][number]): string {
