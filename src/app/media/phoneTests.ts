@@ -7,6 +7,7 @@ import type { MakeId } from '../../base/ids.ts';
 import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 import { cacheReleases } from '../../engine/session/releases.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import { startTestWorker } from '../../infra/redis/queues/testQueue.ts';
@@ -17,6 +18,7 @@ import type { WantedPlay } from '../../testing/play/playOn.ts';
 import { type Lane, runLane } from '../../testing/runs/runLane.ts';
 import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
 import type { Lifecycle } from '../lifecycle.ts';
+import { runEnded } from '../services/tests.ts';
 import type { Config } from '../settings/config.ts';
 import { LOOPBACK } from '../simulator/carrier.ts';
 import { TestCallers } from '../simulator/testCallers.ts';
@@ -36,6 +38,7 @@ export interface PhoneTestParts {
   readonly know: (peers: readonly KnownPeer[]) => void;
   readonly capacity: Pick<NodeCapacity, 'inUse' | 'limit'>;
   readonly callRefusal: () => CallwayError | undefined;
+  readonly liveEvents: LiveEvents;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
@@ -56,7 +59,7 @@ export function buildTestCalls(
 
 /** Takes lanes with phone cases, while live calls leave room for them. */
 export function startPhoneTests(parts: PhoneTestParts): void {
-  const { storage, jobs, testCalls, capacity, callRefusal, clock, makeId, lifecycle } = parts;
+  const { storage, jobs, testCalls, capacity, callRefusal, liveEvents, clock, makeId, lifecycle } = parts;
   const { testRuns, releases, calls, history } = storage.stores;
   const logger = parts.logger.child({ part: 'tests' });
   const callers = testCalls && new TestCallers({ testCalls, know: parts.know, clock, logger });
@@ -70,8 +73,8 @@ export function startPhoneTests(parts: PhoneTestParts): void {
     },
     clock,
     makeId,
-    onEnded: (runId: string, projectId: string, status: string) =>
-      logger.info({ runId, projectId, status }, 'test run ended'),
+    liveEvents,
+    onEnded: runEnded({ logger, liveEvents }),
     onError: (error: unknown, what: string) => logger.warn({ err: error }, what),
   };
   const stopping = new AbortController();

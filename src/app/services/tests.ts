@@ -14,9 +14,8 @@ import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import { redisTestQueue, startTestWorker } from '../../infra/redis/queues/testQueue.ts';
 import { playChat } from '../../testing/play/playChat.ts';
-import { runLane } from '../../testing/runs/runLane.ts';
+import { type LaneDeps, runLane } from '../../testing/runs/runLane.ts';
 import { startRunSweeps } from '../../testing/runs/runSweeps.ts';
-import type { RunStatus } from '../../testing/runs/testRun.ts';
 import { TestRuns } from '../../testing/runs/testRuns.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
@@ -54,10 +53,7 @@ export function buildTests(parts: TestParts): TestRuns {
     const templates = createTemplateCache();
     const tools = createToolRunner({ ...parts, templates, schemas: sandbox });
     const player = { ...parts, tools, templates, patterns: sandbox };
-    const onEnded = (runId: string, projectId: string, status: RunStatus) => {
-      logger.info({ runId, projectId, status }, 'test run ended');
-      liveEvents.publish({ type: 'test.updated', projectId, data: { testRunId: runId, status } });
-    };
+    const onEnded = runEnded({ logger, liveEvents });
     const deps = { testRuns, liveEvents, releases: cacheReleases(releases), clock, makeId, onEnded, onError };
     const play = (...wanted: Parameters<typeof playChat> extends [unknown, ...infer Rest] ? Rest : never) =>
       playChat(player, ...wanted);
@@ -76,4 +72,15 @@ export function buildTests(parts: TestParts): TestRuns {
     makeId,
     onError,
   });
+}
+
+/** Tells the log and those who watch that a run has ended. */
+export function runEnded({
+  logger,
+  liveEvents,
+}: Pick<TestParts, 'logger' | 'liveEvents'>): LaneDeps['onEnded'] {
+  return (runId, projectId, status) => {
+    logger.info({ runId, projectId, status }, 'test run ended');
+    liveEvents.publish({ type: 'test.updated', projectId, data: { testRunId: runId, status } });
+  };
 }
