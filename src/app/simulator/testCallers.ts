@@ -15,7 +15,7 @@ import { type Carrier, LOOPBACK, startCarrier } from './carrier.ts';
 const IDLE_MS = 60_000;
 const PEER_NAME = 'simulated callers';
 /** Many at once would all be late. */
-const CALLS_IN_SETUP = 4;
+const CALLS_IN_SETUP = 2;
 const MAX_WAITING = 1_000;
 /** What people in the background say. */
 const SMALL_TALK: readonly (readonly [voice: string, text: string])[] = [
