@@ -9,9 +9,8 @@ export type Client = Awaited<ReturnType<typeof createClient>>;
 
 /** Generous: only a stuck call reaches it. */
 const SLOW_MS = 40_000;
-/** Between two reads of a call, which grow: each read costs the node that carries the calls. */
+/** Between the first two reads of a call; the pauses grow, since each read costs the node that carries the calls. */
 const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 600;
 export const SLOW = { timeout: SLOW_MS, interval: 200 };
 
 export interface PlacedCall {
@@ -120,9 +119,13 @@ export async function makeLine(
       ...request,
     });
   const readCall: Line['readCall'] = async ({ callId }) => (await api('GET', `/calls/${callId}`)).body;
-  const pollStatus = async (call: PlacedCall, statuses: readonly string[], timeoutMs = SLOW_MS) => {
+  const pollStatus = async (
+    call: PlacedCall,
+    statuses: readonly string[],
+    { longestPauseMs, timeoutMs = SLOW_MS }: { longestPauseMs: number; timeoutMs?: number | undefined },
+  ) => {
     const giveUpAtMs = performance.now() + timeoutMs;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, 1.5 * pauseMs)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(longestPauseMs, 1.5 * pauseMs)) {
       const seen = await readCall(call);
       if (statuses.includes(seen.status)) return seen;
       if (performance.now() > giveUpAtMs) expect(statuses).toContain(seen.status);
@@ -142,8 +145,10 @@ export async function makeLine(
       return body;
     },
     readCall,
-    waitForStatus: (call, ...statuses) => pollStatus(call, statuses),
-    waitForEnd: (call, timeoutMs) => pollStatus(call, FINAL_STATUSES, timeoutMs),
+    waitForStatus: (call, ...statuses) => pollStatus(call, statuses, { longestPauseMs: SLOW.interval }),
+    // A final status stays.
+    waitForEnd: (call, timeoutMs) =>
+      pollStatus(call, FINAL_STATUSES, { longestPauseMs: 3 * SLOW.interval, timeoutMs }),
     trace: ({ callId }, pattern) =>
       vi.waitFor(async () => {
         const messages: TraceLine[] = (await api('GET', `/calls/${callId}/sip-trace`)).body.messages;
