@@ -23,7 +23,7 @@ export const ALL: readonly WebhookEventName[] = [
 ];
 export const CHAT: readonly WebhookEventName[] = ['session.ended', 'session.finalized'];
 /** Reached on a busy machine only. */
-export const PATIENCE = { timeout: 30_000, interval: 5 };
+export const PATIENCE = { timeout: 50_000, interval: 5 };
 export const ENDED_AT_MS = Date.parse(ENDING.at);
 export const CALL: CallReport = {
   call: {
@@ -144,7 +144,7 @@ export function useDispatchers(open: (typeof databases)[number]['open']) {
     (await opened.database.query('SELECT 1 FROM webhook_outbox WHERE instance_id = $1', [session.instanceId]))
       .length === 0;
   const untilFinished = (session: Session) =>
-    vi.waitFor(async () => expect(await isFinished(session)).toBe(true), PATIENCE);
+    vi.waitFor(async () => expect(await isFinished(session)).toBe(true), { ...PATIENCE, interval: 20 });
   /** Advances the clock by seconds while no node is busy. */
   const untilFinishedOverTime = (session: Session, { clock, isBusy }: Scene) =>
     vi.waitFor(async () => {
