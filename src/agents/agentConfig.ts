@@ -105,7 +105,7 @@ const fields = {
   transferTargets: transferTargets
     .nullable()
     .describe(
-      'The only targets that the model may choose for a transfer; null allows all that the project may call. A fixed target of a transfer node is always allowed.',
+      'The only targets of transfers by the model, variables, the API and bots; null allows all that the project may call. A fixed target of a transfer node is always allowed.',
     ),
   speech: speech.nullable(),
   turnDetection: turnDetection.nullable(),

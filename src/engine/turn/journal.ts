@@ -128,7 +128,7 @@ export class Journal {
         const { to, outcome = 'failed', reason } = input;
         this.event('tool_result', { name: TRANSFER_TOOL, ok: false, result: reason, to, outcome });
         // Without it the model assumes that the customer is gone.
-        const content = `[The transfer to ${to} ended as ${outcome} (${reason}); the customer is back.]`;
+        const content = `[The transfer to ${to} failed (${outcome}: ${reason}); the customer is back.]`;
         this.add({ role: 'user', content, internal: true });
         return;
       }

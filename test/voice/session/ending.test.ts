@@ -69,7 +69,8 @@ test('A failed transfer returns the call to the agent, who says so', async () =>
   // Phones may ring for long.
   await call.stream.advance(60_000);
   expect(call.isAgentSpeaking()).toBe(false);
-  call.stream.reportTransfer({ status: 'failed', to: '+886212345678', reason: 'busy: 486 Busy Here' });
+  const reason = 'busy: 486 Busy Here';
+  call.stream.reportTransfer({ status: 'failed', to: '+886212345678', outcome: 'busy', reason });
   await call.agentSpeaks();
   await call.agentFallsSilent();
   expect(call.voice.texts.join(' ')).toContain('could not reach anyone');
@@ -82,6 +83,7 @@ test('A failed transfer returns the call to the agent, who says so', async () =>
     ok: false,
     result: 'busy: 486 Busy Here',
     to: '+886212345678',
+    outcome: 'busy',
   });
   await call.stream.hangUp();
   expect((await call.report).outcome).toBe('closed');
@@ -117,6 +119,25 @@ test('A failed transfer of a transfer node follows its failure edge', async () =
   expect(call.stream.commands.at(-1)).toEqual({ kind: 'hangup' });
   await call.stream.hangUp();
   await call.report;
+});
+
+test('A caller who waits for a transfer hears how far it is, and the agent takes no turn', async () => {
+  const call = simulatedCall({ answer: () => GREETING });
+  await greeted(call);
+  const to = '+886212345678';
+  call.stream.reportTransfer({ status: 'begun', to });
+  call.stream.reportTransfer({ status: 'waiting', to });
+  await call.agentSpeaks();
+  await call.agentFallsSilent();
+  call.stream.reportTransfer({ status: 'answered', to });
+  await call.agentSpeaks();
+  await call.agentFallsSilent();
+  expect(call.voice.texts.join(' ')).toMatch(/still trying.*has answered/);
+  await call.say('Hello? Who is there?', 1000);
+  await call.stream.advance(5000);
+  expect([call.isAgentSpeaking(), call.model.requests.length]).toEqual([false, 1]);
+  await call.stream.hangUp();
+  expect((await call.report).outcome).toBe('transferred');
 });
 
 test('A transfer over the API stops the agent within a word', async () => {
