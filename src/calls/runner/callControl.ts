@@ -1,7 +1,7 @@
 import type { TransferRequest } from '../../agents/transferOptions.ts';
 import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
-import { invalid, notFound } from '../../base/errors.ts';
+import { CallwayError, invalid, notFound } from '../../base/errors.ts';
 import { type Call, isFinal } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
@@ -78,7 +78,7 @@ export class CallControl {
    *
    * @param request - Its targets are numbers, or `sip:` URIs.
    * @throws {CallwayError} 404 `call_not_found`, 400 `invalid_transfer_target`, `invalid_transfer`, `unknown_media`,
-   *   422 `destination_not_allowed`, 409 `call_not_in_progress`
+   *   422 `destination_not_allowed`, 409 `call_not_in_progress`, `transfer_in_progress`
    */
   async transfer(projectId: string, callId: string, request: TransferInput): Promise<Call> {
     const { to: single, targets: several, ...options } = request;
@@ -86,6 +86,7 @@ export class CallControl {
     requireSensible(options);
     const call = await this.#require(projectId, callId);
     if (call.status !== 'in_progress') throw notInProgress(call.status);
+    requireNoTransfer(call);
     await this.#requireMedia(projectId, options.holdMusic);
     await this.#requireAllowed(call, targets);
     const [to = ''] = targets;
@@ -126,4 +127,11 @@ export class CallControl {
     }
     return current;
   }
+}
+
+function requireNoTransfer({ transfer }: Call): void {
+  if (!transfer || (transfer.endedAt !== null && transfer.outcome !== 'joined')) return;
+  const message =
+    transfer.endedAt === null ? 'A transfer of this call is under way' : 'The call is transferred';
+  throw new CallwayError('conflict', 'transfer_in_progress', message);
 }

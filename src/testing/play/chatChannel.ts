@@ -140,7 +140,10 @@ export class ChatChannel implements PlayChannel {
     let said = '';
     const sink = (output: TurnOutput) => {
       if (output.type === 'text' || output.type === 'placeholder') said += output.text;
-      if (output.type === 'action' && output.action.kind === 'transfer') transfers.push(output.action.to);
+      if (output.type === 'action' && output.action.kind === 'transfer') {
+        const { to, options } = output.action;
+        transfers.push(...(options?.targets ?? [to]));
+      }
       if (output.type === 'action' && output.action.kind === 'send_dtmf') digits.push(output.action.digits);
       if (output.type === 'done' && output.ended) this.#endedBy = 'agent';
       return undefined;

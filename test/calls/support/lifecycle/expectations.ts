@@ -20,7 +20,15 @@ export function violation({ database, wire, answers, accepted }: Outcome): strin
   if (database.sessions.size > 0) return 'a session has not ended';
   for (const { call } of database.rows.values()) {
     const own = wire.filter(({ callId }) => callId === call.id);
-    for (const check of [wrongEnds, wrongFacts, wrongTimes, wrongStatus, openPhone, dialedTwice]) {
+    for (const check of [
+      wrongEnds,
+      wrongFacts,
+      wrongTimes,
+      wrongStatus,
+      wrongTransfer,
+      openPhone,
+      dialedTwice,
+    ]) {
       const wrong = check(call, own, database);
       if (wrong !== undefined) return `${call.status}, ${call.endReason}: ${wrong}`;
     }
@@ -64,6 +72,12 @@ function wrongStatus(call: Call, wire: readonly WireCall[]): string | undefined 
   if (call.status !== 'completed' && call.endReason !== 'trunk_error' && wasAnswered)
     return 'it was answered';
   return call.status === 'busy' && !says('486') ? 'no peer was busy' : undefined;
+}
+
+function wrongTransfer({ transfer, endReason }: Call): string | undefined {
+  if (transfer && transfer.endedAt === null) return 'its transfer has not ended';
+  const isJoined = transfer?.outcome === 'joined';
+  return endReason === 'transferred' && !isJoined ? 'no transfer target was joined' : undefined;
 }
 
 function openPhone(_call: Call, wire: readonly WireCall[]): string | undefined {
