@@ -73,7 +73,7 @@ describe('A new project', () => {
       SIP_PORT,
     );
     await carrier.next(/^ACK /);
-    const transfer = (to: string) => api('POST', `/calls/${body.callId}/transfer`, { to });
+    const transfer = (to: string) => api('POST', `/calls/${body.callId}/transfer`, { to, mode: 'refer' });
     await vi.waitFor(async () => {
       const refused = await transfer('+886204123456');
       expect([refused.status, refused.body.code]).toEqual([422, 'destination_not_allowed']);

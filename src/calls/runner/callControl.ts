@@ -15,6 +15,8 @@ import type { CallFinisher } from './callFinisher.ts';
 const HANGUP_TIMEOUT_MS = 5_000;
 /** Longer than a node holds a claimed call before it dials or requeues it. */
 const DIALING_TIMEOUT_MS = 2_000;
+/** A transfer's end is told before it is stored. */
+const STORING_TIMEOUT_MS = 1_000;
 const POLL_MS = 50;
 
 /** As the API takes it. */
@@ -86,13 +88,24 @@ export class CallControl {
     requireSensible(options);
     const call = await this.#require(projectId, callId);
     if (call.status !== 'in_progress') throw notInProgress(call.status);
-    requireNoTransfer(call);
+    await this.#requireNoTransfer(call);
     await this.#requireMedia(projectId, options.holdMusic);
     await this.#requireAllowed(call, targets);
     const [to = ''] = targets;
     const all = { ...options, ...(targets.length > 1 ? { targets } : {}) };
     await this.#deps.bus.publish({ kind: 'transfer', callId, to, options: all });
     return call;
+  }
+
+  /** One that has just ended may not be stored yet. */
+  async #requireNoTransfer(call: Call): Promise<void> {
+    const current = await this.#until(call, STORING_TIMEOUT_MS, (one) => !hasTransfer(one));
+    if (!hasTransfer(current ?? call)) return;
+    throw new CallwayError(
+      'conflict',
+      'transfer_in_progress',
+      'The call is being transferred, or is transferred',
+    );
   }
 
   async #requireAllowed(call: Call, targets: readonly string[]): Promise<void> {
@@ -129,9 +142,6 @@ export class CallControl {
   }
 }
 
-function requireNoTransfer({ transfer }: Call): void {
-  if (!transfer || (transfer.endedAt !== null && transfer.outcome !== 'joined')) return;
-  const message =
-    transfer.endedAt === null ? 'A transfer of this call is under way' : 'The call is transferred';
-  throw new CallwayError('conflict', 'transfer_in_progress', message);
+function hasTransfer({ transfer }: Call): boolean {
+  return transfer !== null && (transfer.endedAt === null || transfer.outcome === 'joined');
 }
