@@ -22,7 +22,7 @@ import { median } from './support/statistics.ts';
 const FILL_TIMEOUT_MS = 900_000;
 const OTHERS = 100;
 const PAGE = { limit: 50, offset: 0 };
-const CAPACITY = { sessions: 100, perProject: 10, running: new Map<string, number>() };
+const CAPACITY = { running: 100, perProject: 10, runningByProject: new Map<string, number>() };
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
 
 const { values: options } = parseArgs({

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+
+import { INTERIM, LIVE_EVENT_TYPES, liveEventType } from '../events/liveEvent.ts';
 import { LONGEST_SESSION_IDLE_MINUTES } from './accounts/project.ts';
 import { chat } from './chat/chatConfig.ts';
 import { headerList, languageTag, RESERVED_VARIABLES, targetUrl, variableName } from './fields.ts';
@@ -35,6 +37,20 @@ const postSessionWebhook = z.strictObject({
     .optional()
     .describe('Default: session.ended.'),
 });
+
+const eventWebhook = z
+  .strictObject({
+    url: targetUrl.describe('HTTPS endpoint that accepts POST with JSON.'),
+    headers: headerList.optional(),
+    events: z
+      .array(liveEventType.exclude([INTERIM]))
+      .min(1)
+      .max(LIVE_EVENT_TYPES.length)
+      .describe(`Types of live events; \`${INTERIM}\` is for streams only.`),
+  })
+  .describe(
+    'Gets live events as they happen, each as the body of a POST: at least once, those of a session in order, repeated for up to an hour. The webhook of the agent that callers get counts, as it is now.',
+  );
 
 const beforeStartConfig = z
   .strictObject({
@@ -100,6 +116,7 @@ const fields = {
   memoryEnabled: z.boolean().describe('Remember facts about a customer for later sessions.'),
   beforeStartConfig: beforeStartConfig.nullable(),
   postSessionWebhook: postSessionWebhook.nullable(),
+  eventWebhook: eventWebhook.nullable(),
   postEvaluationConfig: postEvaluationConfig.nullable(),
   placeholderMessages: placeholderMessages.nullable(),
   transferTargets: transferTargets
@@ -176,6 +193,7 @@ export function newAgentConfig(name: string): AgentConfig {
     memoryEnabled: false,
     beforeStartConfig: null,
     postSessionWebhook: null,
+    eventWebhook: null,
     postEvaluationConfig: null,
     placeholderMessages: null,
     transferTargets: null,

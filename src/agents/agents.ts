@@ -105,7 +105,7 @@ function requireValidTemplates(patch: AgentConfigPatch): void {
 
 function requireAllowedTargets(patch: AgentConfigPatch, policy: TargetPolicy): void {
   const details: ErrorDetail[] = [];
-  for (const field of ['postSessionWebhook', 'beforeStartConfig'] as const) {
+  for (const field of ['postSessionWebhook', 'eventWebhook', 'beforeStartConfig'] as const) {
     const url = patch[field]?.url;
     const problem = url === undefined ? undefined : checkTarget(url, policy);
     if (problem) details.push({ path: `/${field}/url`, message: problem.message });

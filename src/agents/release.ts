@@ -18,6 +18,11 @@ export interface AgentRecord {
   readonly frozen: AgentRelease | null;
 }
 
+/** The configuration that callers get. */
+export function liveAgent({ config, frozen }: AgentRecord): AgentConfig {
+  return frozen ? frozen.agent : config;
+}
+
 /**
  * Applies a configuration change. A change from `published` to `draft` freezes the live release; publishing drops it.
  *

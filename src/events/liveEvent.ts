@@ -161,7 +161,7 @@ export const LIVE_EVENT_TYPES = Object.keys(liveEventData) as [LiveEventType, ..
 export const liveEventType = z.enum(LIVE_EVENT_TYPES);
 
 /** Not kept: a stream that asks for it gets it while it is connected. */
-export const INTERIM: LiveEventType = 'transcript.interim';
+export const INTERIM = 'transcript.interim' satisfies LiveEventType;
 
 /** Whose an event is. */
 export interface EventSubject {
@@ -197,5 +197,5 @@ export const liveEvent = z
       z.object({ ...common, type: z.literal(type), data: liveEventData[type] as z.ZodObject }),
     ),
   )
-  .meta({ id: 'LiveEvent' });
+  .meta({ id: 'LiveEvent', description: 'Something that has happened; sent to the agent’s `eventWebhook`.' });
 export type LiveEvent = z.infer<typeof liveEvent>;

@@ -1,28 +1,48 @@
-import type { WebhookEventName } from '../agents/agentConfig.ts';
+import { z } from 'zod';
+
+import { webhookEventName } from '../agents/agentConfig.ts';
 import type { Page, PageOf } from '../base/page.ts';
+import { LIVE_EVENT_TYPES } from '../events/liveEvent.ts';
+
+/** The field of the agent that a delivery is for. */
+export const webhookKind = z.enum(['postSessionWebhook', 'eventWebhook']);
+export type WebhookKind = z.infer<typeof webhookKind>;
+
+/** The events of both kinds of webhooks, some of which have the same name. */
+export const deliveredEvent = z.enum([...new Set([...webhookEventName.options, ...LIVE_EVENT_TYPES])]);
+export type DeliveredEvent = z.infer<typeof deliveredEvent>;
 
 /** One attempt to send one event, as logged. */
 export interface WebhookDelivery {
   /** The header `webhook-id`. */
   readonly id: string;
-  /** From 1; an event whose sender was lost is sent again under the same id. */
+  /** From 1; an event that is sent again keeps its id. */
   readonly attempt: number;
-  readonly event: WebhookEventName;
+  readonly event: DeliveredEvent;
   readonly url: string;
   /** The receiver's HTTP status; null without an answer. */
   readonly status: number | null;
   readonly durationMs: number;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly at: string;
-  /** The body that was sent, possibly truncated. */
+  /** The body that was sent; null where the project keeps no history. */
   readonly body: string | null;
+}
+
+/** A logged attempt, in its place. */
+export interface LoggedDelivery extends WebhookDelivery {
+  readonly webhook: WebhookKind;
+  /** Null for an event that belongs to no session. */
+  readonly sessionId: string | null;
+}
+
+export interface DeliveryFilter {
+  readonly sessionId?: string;
+  readonly event?: DeliveredEvent;
+  readonly webhook?: WebhookKind;
 }
 
 export interface WebhookDeliveryStore {
   /** Newest first. */
-  list(
-    projectId: string,
-    filter: { readonly sessionId?: string; readonly event?: WebhookEventName },
-    page: Page,
-  ): Promise<PageOf<WebhookDelivery & { readonly sessionId: string }>>;
+  list(projectId: string, filter: DeliveryFilter, page: Page): Promise<PageOf<LoggedDelivery>>;
 }

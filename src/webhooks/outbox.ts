@@ -3,12 +3,11 @@ import type { MakeId } from '../base/ids.ts';
 import { DELIVERY_TIMEOUT_MS } from './delivery.ts';
 import { awaitsTimeout, dueRow, type GateEvent, isGateDone, transitionGate } from './deliveryGate.ts';
 import type { WebhookDelivery } from './deliveryStore.ts';
+import { CLAIM_LEASE_MS } from './fairWorker.ts';
 import type { Outbox, OutboxEvent, OutboxStep } from './outboxStore.ts';
 
 /** A sender without a result for this long is lost: longer than any delivery, with time to store its result. */
 export const SENDER_LEASE_MS = 3 * DELIVERY_TIMEOUT_MS;
-/** Another node takes over a due event whose node has not claimed it by then. */
-export const DUE_LEASE_MS = 30_000;
 /** Post-session tasks that are not done by then were lost with their node, and are restarted. */
 export const TASKS_LEASE_MS = 90_000;
 const MAX_TASK_ATTEMPTS = 3;
@@ -126,7 +125,7 @@ function nextAtMs({ events, tasksAtMs, finalizeByMs }: Outbox, nowMs: number): n
   if (isGateDone(events) && tasksAtMs === null) return null;
   const times = [nowMs + LOOK_AGAIN_MS];
   if (awaitsTimeout(events)) times.push(finalizeByMs);
-  if (dueRow(events)) times.push(nowMs + DUE_LEASE_MS);
+  if (dueRow(events)) times.push(nowMs + CLAIM_LEASE_MS);
   for (const { status, leaseUntilMs } of events) if (status === 'sending') times.push(leaseUntilMs ?? nowMs);
   if (tasksAtMs !== null) times.push(tasksAtMs);
   return Math.min(...times);

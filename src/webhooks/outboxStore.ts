@@ -2,6 +2,7 @@ import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { Channel, SessionMessage } from '../engine/session/session.ts';
 import type { GateRow } from './deliveryGate.ts';
 import type { WebhookDelivery } from './deliveryStore.ts';
+import type { ClaimCapacity, ClaimedWork } from './fairWorker.ts';
 
 export interface OutboxEvent extends GateRow {
   /** The same for every attempt; set once the event is next in order. */
@@ -53,20 +54,6 @@ export interface OutboxSession {
   readonly factsAt: Partial<Readonly<Record<WebhookEventName, string>>>;
 }
 
-/** How many sessions a node can take on. */
-export interface DispatchCapacity {
-  readonly sessions: number;
-  /** Per project, including running ones. */
-  readonly perProject: number;
-  /** Running sessions by project. */
-  readonly running: ReadonlyMap<string, number>;
-}
-
-export interface ClaimedSession {
-  readonly instanceId: string;
-  readonly projectId: string;
-}
-
 /** The outboxes of ended sessions; any node may work on any of them. */
 export interface OutboxStore {
   /**
@@ -74,7 +61,7 @@ export interface OutboxStore {
    *
    * @returns The longest overdue first, within the capacity.
    */
-  claimDue(now: Date, until: Date, capacity: DispatchCapacity): Promise<ClaimedSession[]>;
+  claimDue(now: Date, until: Date, capacity: ClaimCapacity): Promise<ClaimedWork[]>;
   /**
    * Locks one outbox, runs `step`, and stores its result, in one transaction.
    *

@@ -1,25 +1,31 @@
-import type { WebhookEventName } from '../agents/agentConfig.ts';
+import type { Clock } from '../base/clock.ts';
+import { CallwayError, notFound } from '../base/errors.ts';
+import { isUuid } from '../base/ids.ts';
 import { mapPage, type Page, type PageOf } from '../base/page.ts';
-import type { WebhookDelivery, WebhookDeliveryStore } from './deliveryStore.ts';
+import type { DeliveryFilter, LoggedDelivery, WebhookDeliveryStore } from './deliveryStore.ts';
+import type { EventQueueStore } from './eventQueue.ts';
 import type { SigningSecret, SigningSecrets, WebhookSecretStore } from './signingSecrets.ts';
 
 export interface DeliverySummary
-  extends Pick<WebhookDelivery, 'event' | 'url' | 'at' | 'status' | 'durationMs' | 'error'> {
+  extends Pick<
+    LoggedDelivery,
+    'attempt' | 'event' | 'webhook' | 'sessionId' | 'url' | 'at' | 'status' | 'durationMs' | 'error'
+  > {
   readonly deliveryId: string;
-  readonly sessionId: string;
   /** Whether the receiver answered 2xx. */
   readonly ok: boolean;
-}
-
-export interface DeliveryFilter {
-  readonly sessionId?: string;
-  readonly event?: WebhookEventName;
 }
 
 /** The delivery log and the signing secret, for a project's operator. */
 export interface WebhookAdmin {
   /** Newest first. */
   deliveries(projectId: string, filter: DeliveryFilter, page: Page): Promise<PageOf<DeliverySummary>>;
+  /**
+   * Sends a delivery once more, under its id.
+   *
+   * @throws {CallwayError} 404 `webhook_delivery_not_found`, 409 `delivery_body_not_kept`
+   */
+  redeliver(projectId: string, deliveryId: string): Promise<void>;
   secret(projectId: string): Promise<SigningSecret>;
   /** @param store - Of the enclosing transaction. */
   rotate(projectId: string, store: Pick<WebhookSecretStore, 'rotate'>): Promise<SigningSecret>;
@@ -27,18 +33,36 @@ export interface WebhookAdmin {
 
 export function createWebhookAdmin({
   deliveries,
+  queue,
+  clock,
+  onQueued,
   secrets,
 }: {
   readonly deliveries: Pick<WebhookDeliveryStore, 'list'>;
+  readonly queue: Pick<EventQueueStore, 'repeat'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** A delivery is due. */
+  readonly onQueued: () => void;
   readonly secrets: Pick<SigningSecrets, 'current' | 'rotate'>;
 }): WebhookAdmin {
   return {
     async deliveries(projectId, filter, page) {
       const found = await deliveries.list(projectId, filter, page);
-      return mapPage(found, ({ id, event, sessionId, url, at, status, durationMs, error }) => {
-        const ok = status !== null && error === null;
-        return { deliveryId: id, event, sessionId, url, at, ok, status, durationMs, error };
+      return mapPage(found, ({ id, body: _body, ...delivery }) => {
+        const ok = delivery.status !== null && delivery.error === null;
+        return { deliveryId: id, ...delivery, ok };
       });
+    },
+    async redeliver(projectId, deliveryId) {
+      const found = isUuid(deliveryId)
+        ? await queue.repeat(projectId, deliveryId, new Date(clock.now()))
+        : undefined;
+      if (!found) throw notFound('Webhook delivery');
+      if (found === 'without_body') {
+        const message = 'The body of this delivery was not kept, so that it cannot be sent again';
+        throw new CallwayError('conflict', 'delivery_body_not_kept', message);
+      }
+      onQueued();
     },
     secret: (projectId) => secrets.current(projectId),
     rotate: (projectId, store) => secrets.rotate(projectId, store),

@@ -79,3 +79,81 @@ test('The end of a chat sends two signed webhooks, from one of two nodes, which 
   const types = history.body.events.map(({ type }: { type: string }) => type);
   expect(types.slice(-3)).toEqual(['session_ended', 'webhook_sent', 'webhook_sent']);
 });
+
+test('A chat on one node is streamed by another as it happens, and sent to the eventWebhook, again on request', async () => {
+  const { first, second } = nodes;
+  const project = await first.createProject();
+  const key = project.developerKey;
+  const url = `http://127.0.0.1:${receiver.port}/events`;
+  const events = ['session.started', 'turn.user', 'turn.agent', 'session.finalized'];
+  const put = await first.api('PUT', `${project.path}/agent`, {
+    key,
+    body: { status: 'published', eventWebhook: { url, events, headers: [{ key: 'x-own', value: 'v' }] } },
+  });
+  expect(put.body.eventWebhook).toMatchObject({ url, events });
+  received.length = 0;
+
+  const leave = new AbortController();
+  const stream = await fetch(`${second.url}${project.path}/events?sessionId=live`, {
+    headers: { authorization: `Bearer ${key}` },
+    signal: leave.signal,
+  });
+  let streamed = '';
+  const reading = (async () => {
+    for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) streamed += chunk;
+  })().catch(() => undefined);
+  const body = { session_id: 'live', messages: [{ role: 'user', content: 'Good morning' }] };
+  await first.api('POST', `${project.path}/chat/completions`, { key, body });
+  await first.api('DELETE', `${project.path}/sessions`, { key, body: { session_id: 'live' } });
+  await vi.waitFor(() => expect(streamed).toContain('event: session.finalized'), { timeout: 10_000 });
+  leave.abort();
+  await reading;
+  const seen = [...streamed.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data));
+  expect(seen.map(({ type }) => type)).toEqual([
+    'session.started',
+    'turn.started',
+    'turn.user',
+    ...seen.flatMap(({ type }) => (/^(node|variable|tool)\./.test(type) ? [type] : [])),
+    'turn.agent',
+    'session.ended',
+    'session.finalized',
+  ]);
+
+  await vi.waitFor(() => expect(received).toHaveLength(events.length), { timeout: 10_000 });
+  const { secret } = (await first.api('GET', `${project.path}/webhook-secret`)).body;
+  const sent = received.map(({ text, headers }) => new Webhook(secret).verify(text, headers));
+  expect(sent).toEqual(seen.filter(({ type }) => events.includes(type)));
+  expect(received[0]?.headers['x-own']).toBe('v');
+
+  const id = received[1]?.headers['webhook-id'] ?? '';
+  const again = await vi.waitFor(
+    async () => {
+      const answer = await second.api('POST', `${project.path}/webhook-deliveries/${id}/redeliver`, { key });
+      expect(answer.status).toBe(202);
+      return answer;
+    },
+    { timeout: 10_000 },
+  );
+  expect(again.body).toEqual({ deliveryId: id });
+  await vi.waitFor(() => expect(received).toHaveLength(events.length + 1), { timeout: 10_000 });
+  expect(received.at(-1)?.headers['webhook-id']).toBe(id);
+  expect(received.at(-1)?.text).toBe(received[1]?.text);
+  const log = await first.api('GET', `/v1/projects/${project.id}/audit-log`, { key: first.adminToken });
+  expect(log.body.data[0]).toMatchObject({ action: 'webhook_delivery.redelivered', target: id });
+  const none = await first.api('POST', `${project.path}/webhook-deliveries/none/redeliver`, { key });
+  expect([none.status, none.body.code]).toEqual([404, 'webhook_delivery_not_found']);
+});
+
+test.each([
+  [{ url: 'https://example.com', events: ['transcript.interim'] }, 'invalid_request'],
+  [{ url: 'https://example.com', events: [] }, 'invalid_request'],
+  [{ url: 'https://example.com' }, 'invalid_request'],
+  [{ url: 'http://10.0.0.1/', events: ['call.ended'] }, 'invalid_target'],
+])('An eventWebhook %j is refused', async (eventWebhook, code) => {
+  const project = await nodes.first.createProject();
+  const answer = await nodes.first.api('PATCH', `${project.path}/agent`, {
+    key: project.developerKey,
+    body: { eventWebhook },
+  });
+  expect([answer.status, answer.body.code]).toEqual([400, code]);
+});

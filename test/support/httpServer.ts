@@ -137,7 +137,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     conversations,
     knowledge: unusedKnowledge,
     webhookAdmin: {
-      ...unused<WebhookAdmin>('webhooks', ['deliveries', 'secret', 'rotate']),
+      ...unused<WebhookAdmin>('webhooks', ['deliveries', 'redeliver', 'secret', 'rotate']),
       ...options.webhookAdmin,
     },
     voices: { has: async () => undefined },

@@ -49,7 +49,12 @@ export const unusedKnowledge: KnowledgeService = {
 
 export const unusedMediaFiles: HttpDeps['mediaFiles'] = { receive: refuse, discard: refuse };
 
-export const unusedWebhooks: WebhookAdmin = { deliveries: refuse, secret: refuse, rotate: refuse };
+export const unusedWebhooks: WebhookAdmin = {
+  deliveries: refuse,
+  redeliver: refuse,
+  secret: refuse,
+  rotate: refuse,
+};
 
 export const unusedSpeechPreview: HttpDeps['speechPreview'] = { say: refuse };
 

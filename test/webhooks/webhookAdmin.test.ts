@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 
-import type { WebhookDelivery } from '../../src/webhooks/deliveryStore.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { LoggedDelivery } from '../../src/webhooks/deliveryStore.ts';
 import { createWebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
 
 const PAGE = { limit: 5, offset: 0 };
-const delivery: WebhookDelivery & { sessionId: string } = {
+const delivery: LoggedDelivery = {
+  webhook: 'postSessionWebhook',
   id: 'd',
   attempt: 1,
   sessionId: 's',
@@ -28,9 +30,12 @@ test.each([
 ])('WebhookAdmin summarizes a delivery with %s', async (_what, change, ok) => {
   const admin = createWebhookAdmin({
     deliveries: { list: async () => ({ items: [{ ...delivery, ...change }], total: 7, nextCursor: 'next' }) },
+    queue: { repeat: unused },
+    clock: systemClock,
+    onQueued: () => undefined,
     secrets: { current: unused, rotate: unused },
   });
-  const { id: _id, attempt: _attempt, body: _body, ...shown } = { ...delivery, ...change };
+  const { id: _id, body: _body, ...shown } = { ...delivery, ...change };
   expect(await admin.deliveries('p', {}, PAGE)).toEqual({
     items: [{ ...shown, deliveryId: 'd', ok }],
     total: 7,

@@ -61,7 +61,7 @@ const TAGS = [
   ['Trunks', 'SIP trunks and phone numbers.'],
   ['Media streams', 'Voice conversations with the agent over a WebSocket.'],
   ['Events', 'What happens now.'],
-  ['Webhooks', 'Requests sent at the end of a session, and their signature.'],
+  ['Webhooks', 'Requests sent at the end of a session and as events happen, and their signature.'],
   ['Tests', 'Test cases, and suites of them.'],
   ['Operations', 'Health, readiness and metrics.'],
 ] as const;

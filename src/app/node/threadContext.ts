@@ -9,7 +9,7 @@ import { type MakeId, uuidV7 } from '../../base/ids.ts';
 import type { Sealer } from '../../base/sealer.ts';
 import type { Tracer } from '../../base/tracing.ts';
 import type { TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
-import type { LiveEvents } from '../../events/liveEvents.ts';
+import type { LiveEvents, PublishedEvent } from '../../events/liveEvents.ts';
 import { createGuardedHttpClient, type GuardedHttpClient } from '../../infra/httpClient/client.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { Database } from '../../infra/postgres/connection/database.ts';
@@ -20,6 +20,7 @@ import { LiveEventPublisher } from '../../infra/redis/events/publisher.ts';
 import { redisSessionCounter } from '../../infra/redis/limits/sessionCounter.ts';
 import { redisTurnCheckpoints } from '../../infra/redis/nodes/turnCheckpoints.ts';
 import { Sandbox } from '../../infra/sandbox/sandbox.ts';
+import { EventForwarder } from '../../webhooks/eventForwarder.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
 import { buildTracing } from './tracing.ts';
@@ -65,6 +66,17 @@ export async function createThreadContext(parts: ThreadParts, sealer: Sealer): P
   const targetPolicy = targetPolicyOf(config);
   const tracer = await buildTracing(config, nodeId, logger, lifecycle);
   const storage = createStorage(database, sealer);
+  const eventForwarder = lifecycle.closing(
+    new EventForwarder({
+      queue: storage.eventQueue,
+      clock,
+      makeId: uuidV7,
+      onRefused: (refused) => logger.warn(refused, 'events not queued: too many wait for the receiver'),
+      onError,
+    }),
+  );
+  const log = redisEventLog(redis);
+  const onPublished = (event: PublishedEvent) => eventForwarder.add(event);
   const usage = lifecycle.closing(new UsageMeter({ store: storage.stores.usage, clock, onError }));
   return {
     ...parts,
@@ -84,7 +96,7 @@ export async function createThreadContext(parts: ThreadParts, sealer: Sealer): P
       return sessions;
     }),
     tracer,
-    liveEvents: lifecycle.closing(new LiveEventPublisher({ log: redisEventLog(redis), clock, onError })),
+    liveEvents: lifecycle.closing(new LiveEventPublisher({ log, clock, onPublished, onError })),
     onError,
   };
 }

@@ -24,5 +24,6 @@ export function startWorker(
   );
   lifecycle.onClose(customers.startResuming());
   webhooks.dispatcher.start();
+  webhooks.eventDispatcher.start();
   if (config.ROLES.includes('worker')) calls.startSweeper();
 }

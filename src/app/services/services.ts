@@ -22,6 +22,7 @@ export async function buildServices(node: NodeContext) {
     recordings: recordings.calls,
     metrics: metrics.sessions,
   });
+  lifecycle.onClose(() => webhooks.eventDispatcher.close());
   lifecycle.onClose(() => webhooks.dispatcher.close());
   const knowledge = await buildKnowledge({ ...node, metrics: metrics.sessions });
   const { mcpServers, conversations } = buildConversations(node, {

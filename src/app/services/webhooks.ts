@@ -1,16 +1,19 @@
 import type { Logger } from 'pino';
-
+import { liveAgent } from '../../agents/release.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { Tracer } from '../../base/tracing.ts';
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { createPostSessionTasks } from '../../engine/memory/postSessionTasks.ts';
 import type { ModelChoice } from '../../engine/turn/turnContext.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
 import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { callReport } from '../../webhooks/callReport.ts';
+import type { WebhookDelivery } from '../../webhooks/deliveryStore.ts';
 import { WebhookDispatcher } from '../../webhooks/dispatcher.ts';
+import { EventDispatcher } from '../../webhooks/eventDispatcher.ts';
 import { createSigningSecrets } from '../../webhooks/signingSecrets.ts';
 import { createWebhookAdmin, type WebhookAdmin } from '../../webhooks/webhookAdmin.ts';
 
@@ -21,6 +24,7 @@ export interface WebhookParts {
   readonly recordings: CallRecordings;
   readonly metrics: Pick<SessionMetrics, 'webhookSent'>;
   readonly tracer: Tracer;
+  readonly liveEvents: LiveEvents;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
@@ -32,9 +36,10 @@ const FINISH_MS = 5_000;
 /** Webhooks, and the tasks after a session: evaluation and customer memory. */
 export function buildWebhooks(parts: WebhookParts): {
   readonly dispatcher: WebhookDispatcher;
+  readonly eventDispatcher: EventDispatcher;
   readonly webhookAdmin: WebhookAdmin;
 } {
-  const { storage, models, client, recordings, clock, makeId, logger } = parts;
+  const { storage, models, client, recordings, liveEvents, clock, makeId, logger } = parts;
   const { stores } = storage;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const secrets = createSigningSecrets({ store: stores.webhookSecrets, clock });
@@ -43,13 +48,9 @@ export function buildWebhooks(parts: WebhookParts): {
     outbox: storage.outbox,
     releases: stores.releases,
     secrets,
-    onSettled({ id, event, attempt, url, status, durationMs, error }, { projectId, sessionId }) {
-      parts.metrics.webhookSent(event, error === null);
-      if (error === null) return;
-      // Of the URL only the host: the rest may hold a secret.
-      const host = URL.canParse(url) ? new URL(url).host : null;
-      const fields = { projectId, sessionId, event, deliveryId: id, attempt, host, status, durationMs };
-      logger.warn({ ...fields, code: error.code, reason: error.message }, 'webhook failed');
+    onSettled(delivery, { projectId, sessionId }) {
+      parts.metrics.webhookSent(delivery.event, delivery.error === null);
+      if (delivery.error) logFailure(logger, { projectId, sessionId }, delivery);
     },
     tracer: parts.tracer,
     client,
@@ -64,5 +65,49 @@ export function buildWebhooks(parts: WebhookParts): {
     remember: postSession.remember,
     onError,
   });
-  return { dispatcher, webhookAdmin: createWebhookAdmin({ deliveries: stores.webhookDeliveries, secrets }) };
+  storage.outbox.events.on('finalized', ({ projectId, sessionId, callId, endReason, ...data }) =>
+    liveEvents.publish({
+      type: 'session.finalized',
+      projectId,
+      sessionId,
+      callId,
+      data: { ...data, reason: endReason },
+    }),
+  );
+  const eventDispatcher = new EventDispatcher({
+    queue: storage.eventQueue,
+    async targetOf(projectId, webhook) {
+      const agent = await stores.agents.find(projectId);
+      const target = agent && liveAgent(agent)[webhook];
+      return target ? { url: target.url, headers: target.headers ?? [] } : undefined;
+    },
+    secrets,
+    client,
+    clock,
+    finishMs: FINISH_MS,
+    onAttempt(projectId, delivery, isGivenUp) {
+      parts.metrics.webhookSent(delivery.event, delivery.error === null);
+      if (isGivenUp) logFailure(logger, { projectId }, delivery);
+    },
+    onError,
+  });
+  const webhookAdmin = createWebhookAdmin({
+    deliveries: stores.webhookDeliveries,
+    queue: storage.eventQueue,
+    clock,
+    onQueued: () => eventDispatcher.wake(),
+    secrets,
+  });
+  return { dispatcher, eventDispatcher, webhookAdmin };
+}
+
+function logFailure(
+  logger: Logger,
+  subject: { readonly projectId: string; readonly sessionId?: string },
+  { id, event, attempt, url, status, durationMs, error }: WebhookDelivery,
+): void {
+  // Of the URL only the host: the rest may hold a secret.
+  const host = URL.canParse(url) ? new URL(url).host : null;
+  const fields = { ...subject, event, deliveryId: id, attempt, host, status, durationMs };
+  logger.warn({ ...fields, code: error?.code, reason: error?.message }, 'webhook failed');
 }

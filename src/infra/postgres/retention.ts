@@ -5,6 +5,7 @@ import type { Queryable } from './connection/database.ts';
 const BATCH = 100;
 /** What the API shows of usage is a month; a year can be compared with the one before. */
 const USAGE_DAYS = 400;
+const EVENT_DELIVERY_DAYS = 3;
 /** After the customer's last session. */
 const MEMORY_DAYS = 365;
 
@@ -32,6 +33,11 @@ export const EXPIRED = {
       WHEN retention_days ? 'deliveries' THEN ${daysOf('deliveries')}
       WHEN history_retention_days = 0 THEN ${DEFAULT_RETENTION_DAYS}
       ELSE ${SESSION_DAYS} END`)}`,
+    orderBy: 'at',
+  }),
+  // As many as the events of all sessions.
+  eventDeliveries: deleteFrom('webhook_deliveries', 'id, attempt', {
+    where: `webhook = 'eventWebhook' AND at <= ${daysAgo(String(EVENT_DELIVERY_DAYS))}`,
     orderBy: 'at',
   }),
   recordings: `

@@ -35,6 +35,7 @@ import { historyStore } from './sessions/history.ts';
 import { memoryStore } from './sessions/memories.ts';
 import { sessionStore } from './sessions/sessions.ts';
 import { testRunStore } from './testing/testRuns.ts';
+import { eventQueueStore } from './webhooks/eventQueues.ts';
 import { webhookDeliveryStore } from './webhooks/webhookDeliveries.ts';
 import { webhookOutbox } from './webhooks/webhookOutbox.ts';
 import { webhookSecretStore } from './webhooks/webhookSecrets.ts';
@@ -46,6 +47,8 @@ export function createStorage(database: Database, sealer: Sealer) {
     stores: storesOver(database, secrets),
     /** Starts transactions of its own. */
     outbox: webhookOutbox(database),
+    /** Starts transactions of its own. */
+    eventQueue: eventQueueStore(database),
     /** Starts transactions of its own. */
     chunkSearch: chunkSearch(database),
     /** Starts transactions of its own. */

@@ -116,6 +116,14 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'contract/agentFields.integration.test.ts › postSessionWebhook gets its events at its url, with its headers',
       'postSessionWebhook.events':
         'contract/agentFields.integration.test.ts › postSessionWebhook gets its events at its url, with its headers',
+      'eventWebhook.url':
+        'app/webhooks.integration.test.ts › A chat on one node is streamed by another as it happens, and sent to the eventWebhook, again on request',
+      'eventWebhook.headers[].key':
+        'app/webhooks.integration.test.ts › A chat on one node is streamed by another as it happens, and sent to the eventWebhook, again on request',
+      'eventWebhook.headers[].value':
+        'app/webhooks.integration.test.ts › A chat on one node is streamed by another as it happens, and sent to the eventWebhook, again on request',
+      'eventWebhook.events':
+        'app/webhooks.integration.test.ts › A chat on one node is streamed by another as it happens, and sent to the eventWebhook, again on request',
       'postEvaluationConfig.criteria[].name':
         'contract/agentFields.integration.test.ts › postEvaluationConfig judges a session by its criteria, each with name and description',
       'postEvaluationConfig.criteria[].description':

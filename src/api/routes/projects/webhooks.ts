@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { webhookEventName } from '../../../agents/agentConfig.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { milliseconds } from '../../../base/validation.ts';
+import { deliveredEvent, webhookKind } from '../../../webhooks/deliveryStore.ts';
 import { audit } from '../../audit.ts';
 import { idempotent } from '../../idempotency.ts';
 import type { Access } from '../../plugins/accessControl.ts';
@@ -16,9 +16,11 @@ const MANAGE: Access = { kind: 'manage' };
 
 const delivery = z
   .object({
-    deliveryId: z.string().describe('Also in the header `webhook-id` and in the body.'),
-    event: webhookEventName,
-    sessionId: z.string(),
+    deliveryId: z.string().describe('As in the header `webhook-id`.'),
+    attempt: z.int().describe('From 1; each attempt is listed.'),
+    webhook: webhookKind.describe('The field of the agent.'),
+    event: deliveredEvent,
+    sessionId: z.string().nullable().describe('Null for an event that belongs to no session.'),
     url: z.string(),
     at: z.iso.datetime(),
     ok: z.boolean().describe('True when the receiver answered 2xx.'),
@@ -43,6 +45,7 @@ type RotatedSecret = z.infer<typeof rotatedSecret>;
 
 export function webhookRoutes(app: App, deps: HttpDeps): void {
   deliveriesRoute(app, deps);
+  redeliverRoute(app, deps);
   secretRoute(app, deps);
   rotateRoute(app, deps);
 }
@@ -57,7 +60,8 @@ function deliveriesRoute(app: App, { webhookAdmin }: HttpDeps): void {
         params: projectParams,
         querystring: pageQuery.extend({
           sessionId: sessionIdField.optional(),
-          event: webhookEventName.optional(),
+          event: deliveredEvent.optional(),
+          webhook: webhookKind.optional(),
         }),
         response: { 200: listOf(delivery), ...errors() },
       },
@@ -67,6 +71,32 @@ function deliveriesRoute(app: App, { webhookAdmin }: HttpDeps): void {
       const page = { limit, offset, cursor };
       const found = await webhookAdmin.deliveries(params.projectId, omitUndefined(filter), page);
       return listResponse(found, page);
+    },
+  );
+}
+
+function redeliverRoute(app: App, deps: HttpDeps): void {
+  const { webhookAdmin, storage } = deps;
+  app.post(
+    `${PATH}/webhook-deliveries/:deliveryId/redeliver`,
+    {
+      config: { access: { kind: 'project', scope: 'write' } },
+      schema: {
+        ...about(
+          'Webhooks',
+          'Send a delivery again',
+          'The same body under the same `webhook-id`, to the address and with the headers that the agent has now. A live event is repeated as any other until it is received; an event of a session’s end is sent once more. 409 `delivery_body_not_kept` in a project that keeps no history.',
+        ),
+        params: projectParams.extend({ deliveryId: z.string() }),
+        response: { 202: z.object({ deliveryId: z.string() }), ...errors(409) },
+      },
+    },
+    async (request, reply) => {
+      const { projectId, deliveryId } = request.params;
+      await webhookAdmin.redeliver(projectId, deliveryId);
+      const change = { action: 'webhook_delivery.redelivered', projectId, target: deliveryId };
+      await audit(deps, storage.stores, request, change);
+      return await reply.code(202).send({ deliveryId });
     },
   );
 }

@@ -75,7 +75,7 @@ export function eventRoutes(app: App, deps: HttpDeps): void {
         headers,
         response: {
           200: {
-            description: 'The stream. The data of each type is under `webhooks`.',
+            description: 'The stream; `data` is one of these.',
             content: { 'text/event-stream': { schema: liveEvent } },
           },
           ...errors(),

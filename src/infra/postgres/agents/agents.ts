@@ -1,5 +1,5 @@
 import type { AgentStore } from '../../../agents/agentStores.ts';
-import type { AgentRecord } from '../../../agents/release.ts';
+import { type AgentRecord, liveAgent } from '../../../agents/release.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 
@@ -15,16 +15,26 @@ export function agentStore(database: Queryable, secrets: SecretFields): AgentSto
     async insert(projectId, record) {
       const { config, frozen } = secrets.sealAgent(record);
       await database.query(
-        'INSERT INTO agents (project_id, config, frozen, updated_at) VALUES ($1, $2, $3, now())',
-        [projectId, JSON.stringify(config), frozen && JSON.stringify(frozen)],
+        'INSERT INTO agents (project_id, config, frozen, event_types, updated_at) VALUES ($1, $2, $3, $4, now())',
+        [projectId, JSON.stringify(config), frozen && JSON.stringify(frozen), eventTypesOf(record)],
       );
     },
     async save(projectId, record, updatedAt) {
       const { config, frozen } = secrets.sealAgent(record);
       await database.query(
-        'UPDATE agents SET config = $2, frozen = $3, updated_at = $4 WHERE project_id = $1',
-        [projectId, JSON.stringify(config), frozen && JSON.stringify(frozen), updatedAt],
+        'UPDATE agents SET config = $2, frozen = $3, updated_at = $4, event_types = $5 WHERE project_id = $1',
+        [
+          projectId,
+          JSON.stringify(config),
+          frozen && JSON.stringify(frozen),
+          updatedAt,
+          eventTypesOf(record),
+        ],
       );
     },
   };
+}
+
+function eventTypesOf(record: AgentRecord): string[] | null {
+  return liveAgent(record).eventWebhook?.events ?? null;
 }

@@ -149,6 +149,10 @@ async function eraseNext(
     'DELETE FROM webhook_deliveries WHERE project_id = $1 AND session_id = ANY ($2::text[])',
     [projectId, rows.map(({ session_id }) => session_id)],
   );
+  await transaction.query(
+    'DELETE FROM queued_events WHERE project_id = $1 AND session_id = ANY ($2::text[])',
+    [projectId, rows.map(({ session_id }) => session_id)],
+  );
   // The memory that the sessions were added to: of a call that of its number.
   const ofNumbers = rows.flatMap(({ number }) => (number === null ? [] : `phone:${number}`));
   await transaction.query(`DELETE FROM customer_memories WHERE ${MEMORIES}`, [

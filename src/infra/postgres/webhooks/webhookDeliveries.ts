@@ -1,6 +1,10 @@
-import type { WebhookEventName } from '../../../agents/agentConfig.ts';
 import { mapPage } from '../../../base/page.ts';
-import type { WebhookDelivery, WebhookDeliveryStore } from '../../../webhooks/deliveryStore.ts';
+import type {
+  DeliveredEvent,
+  LoggedDelivery,
+  WebhookDeliveryStore,
+  WebhookKind,
+} from '../../../webhooks/deliveryStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { isoTime } from '../sql/rows.ts';
@@ -8,25 +12,27 @@ import { isoTime } from '../sql/rows.ts';
 interface Row {
   id: string;
   attempt: number;
-  session_id: string;
-  event: WebhookEventName;
+  session_id: string | null;
+  webhook: WebhookKind;
+  event: DeliveredEvent;
   url: string;
   status: number | null;
   duration_ms: number;
-  error: WebhookDelivery['error'];
+  error: LoggedDelivery['error'];
   at: Date;
   body: string | null;
 }
 
 export function webhookDeliveryStore(database: Queryable): WebhookDeliveryStore {
   return {
-    async list(projectId, { sessionId, event }, page) {
+    async list(projectId, { sessionId, event, webhook }, page) {
       const list: List = {
         name: 'webhook_deliveries',
-        columns: 'id, attempt, session_id, event, url, status, duration_ms, error, at, body',
+        columns: 'id, attempt, session_id, webhook, event, url, status, duration_ms, error, at, body',
         from: 'webhook_deliveries',
-        where: `project_id = $1 AND ($2::text IS NULL OR session_id = $2) AND ($3::text IS NULL OR event = $3)`,
-        parameters: [projectId, sessionId ?? null, event ?? null],
+        where: `project_id = $1 AND ($2::text IS NULL OR session_id = $2) AND ($3::text IS NULL OR event = $3)
+          AND ($4::text IS NULL OR webhook = $4)`,
+        parameters: [projectId, sessionId ?? null, event ?? null, webhook ?? null],
         order: [
           { column: 'at', type: 'time' },
           { column: 'id', type: 'uuid' },

@@ -1,4 +1,5 @@
 import type { WebhookEventName } from '../../../agents/agentConfig.ts';
+import { createEmitter, type Emitter } from '../../../base/emitter.ts';
 import type { Channel, SessionMessage } from '../../../engine/session/session.ts';
 import type { GateOutcome, GateStatus } from '../../../webhooks/deliveryGate.ts';
 import type { WebhookDelivery } from '../../../webhooks/deliveryStore.ts';
@@ -6,7 +7,7 @@ import type { Outbox, OutboxEvent, OutboxSession, OutboxStore } from '../../../w
 import type { Database, Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
-import { claimer } from './outboxClaims.ts';
+import { claimer } from './workClaims.ts';
 
 interface Row {
   finalize_by: Date;
@@ -42,22 +43,42 @@ interface SessionRow {
   facts: Partial<Record<WebhookEventName, string>> | null;
 }
 
-/** Longer bodies are truncated. */
-const KEPT_BODY_CHARACTERS = 65_536;
+/** A session of which nothing is left to do. */
+export interface FinalizedSession {
+  readonly projectId: string;
+  readonly sessionId: string;
+  readonly callId: string | null;
+  readonly channel: Channel;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly endReason: string;
+  readonly evaluation: unknown;
+}
 
-export function webhookOutbox(database: Database): OutboxStore {
+export interface WebhookOutbox extends OutboxStore {
+  /** `finalized` once for each session, after it was stored. */
+  readonly events: Pick<Emitter<{ readonly finalized: FinalizedSession }>, 'on'>;
+}
+
+export function webhookOutbox(database: Database): WebhookOutbox {
+  const events = createEmitter<{ readonly finalized: FinalizedSession }>(() => undefined);
   return {
-    claimDue: claimer(database),
+    events,
+    claimDue: claimer(database, { name: 'webhook_outbox', key: 'instance_id' }),
     async advance(instanceId, step) {
-      return await database.transaction(async (transaction) => {
+      let finalized: FinalizedSession | undefined;
+      const done = await database.transaction(async (transaction) => {
+        finalized = undefined;
         const before = await load(transaction, instanceId);
         if (!before) return undefined;
         const { outbox, nextAtMs, delivery, result } = step(before);
         if (delivery) await keepDelivery(transaction, instanceId, delivery);
-        if (nextAtMs === null) await remove(transaction, instanceId);
+        if (nextAtMs === null) finalized = await remove(transaction, instanceId);
         else await save(transaction, instanceId, before, outbox, nextAtMs);
         return result;
       });
+      if (finalized) events.emit('finalized', finalized);
+      return done;
     },
     async release(instanceId, now) {
       const sql = 'UPDATE webhook_outbox SET next_at = least(next_at, $2) WHERE instance_id = $1';
@@ -102,6 +123,23 @@ const KEEP_EVALUATION = `
   WITH history AS (
     UPDATE session_history SET evaluation = coalesce($4::json, evaluation) WHERE instance_id = $1
   ), ${TELL_FACT}`;
+
+type FinalizedRow = Pick<
+  SessionRow,
+  | 'project_id'
+  | 'session_id'
+  | 'call_id'
+  | 'channel'
+  | 'started_at'
+  | 'ended_at'
+  | 'end_reason'
+  | 'evaluation'
+>;
+
+const FINALIZE = `
+  DELETE FROM webhook_outbox AS outbox USING session_history AS history
+  WHERE outbox.instance_id = $1 AND history.instance_id = outbox.instance_id
+  RETURNING history.project_id, session_id, call_id, channel, started_at, ended_at, end_reason, evaluation`;
 
 async function load(transaction: Queryable, instanceId: string): Promise<Outbox | undefined> {
   const [row] = await transaction.query<Omit<Row, 'facts'>>(
@@ -156,13 +194,24 @@ async function saveEvent(transaction: Queryable, instanceId: string, event: Outb
 }
 
 /** No event is pending. The rows of a project without history retention are removed now. */
-async function remove(transaction: Queryable, instanceId: string): Promise<void> {
-  await transaction.query('DELETE FROM webhook_outbox WHERE instance_id = $1', [instanceId]);
+async function remove(transaction: Queryable, instanceId: string): Promise<FinalizedSession | undefined> {
+  const [row] = await transaction.query<FinalizedRow>(FINALIZE, [instanceId]);
   await transaction.query(
     `DELETE FROM session_history USING projects
      WHERE instance_id = $1 AND projects.id = project_id AND history_retention_days = 0`,
     [instanceId],
   );
+  if (!row) return undefined;
+  return {
+    projectId: row.project_id,
+    sessionId: row.session_id,
+    callId: row.call_id,
+    channel: row.channel,
+    startedAt: isoTime(row.started_at),
+    endedAt: isoTime(row.ended_at),
+    endReason: row.end_reason,
+    evaluation: row.evaluation ?? undefined,
+  };
 }
 
 async function keepDelivery(
@@ -177,18 +226,7 @@ async function keepDelivery(
      SELECT $2, $3, project_id, session_id, $4, $5, $6, $7, $8::json, $9,
        CASE WHEN history_retention_days > 0 THEN $10 END
      FROM session_history JOIN projects ON projects.id = project_id WHERE instance_id = $1`,
-    [
-      instanceId,
-      id,
-      attempt,
-      event,
-      url,
-      status,
-      durationMs,
-      error && storableJson(error),
-      at,
-      body?.slice(0, KEPT_BODY_CHARACTERS) ?? null,
-    ],
+    [instanceId, id, attempt, event, url, status, durationMs, error && storableJson(error), at, body],
   );
   const data = { event, deliveryId: id, status, durationMs, ...(error ? { error } : {}) };
   await transaction.query(

@@ -16,6 +16,8 @@ const BASE = `/v1/projects/${PROJECT_ID}`;
 const UNTIL = '2026-01-02T00:00:00.000Z';
 const DELIVERY: DeliverySummary = {
   deliveryId: 'd-1',
+  attempt: 1,
+  webhook: 'postSessionWebhook',
   event: 'session.ended',
   sessionId: 's',
   url: 'https://example.com/hook',

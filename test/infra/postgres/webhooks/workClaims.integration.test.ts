@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { claimer } from '../../../../src/infra/postgres/webhooks/outboxClaims.ts';
+import { claimer } from '../../../../src/infra/postgres/webhooks/workClaims.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
 import { countRowsRead } from '../support/rowsRead.ts';
 import { type SessionWorld, sessionWorld } from '../support/sessions.ts';
 
 const NOW = new Date('2026-01-02T00:00:00Z');
 const UNTIL = new Date(NOW.getTime() + 30_000);
-const CAPACITY = { sessions: 100, perProject: 10, running: new Map<string, number>() };
+const OUTBOX = { name: 'webhook_outbox', key: 'instance_id' } as const;
+const CAPACITY = { running: 100, perProject: 10, runningByProject: new Map<string, number>() };
 const HOUR_MS = 3_600_000;
 
 describe.each(databases)('Claims on the $name database', ({ name, open }) => {
@@ -56,25 +57,25 @@ describe.each(databases)('Claims on the $name database', ({ name, open }) => {
     const [first, second] = [await world(), await world()];
     await addSessions(first, 30, 2 * HOUR_MS);
     await addSessions(second, 4, HOUR_MS);
-    const claim = claimer(opened.database);
-    const running = new Map([[first.projectId, 3]]);
-    const claimed = await claim(NOW, UNTIL, { ...CAPACITY, running });
+    const claim = claimer(opened.database, OUTBOX);
+    const runningByProject = new Map([[first.projectId, 3]]);
+    const claimed = await claim(NOW, UNTIL, { ...CAPACITY, runningByProject });
     expect(claimed.map(({ projectId }) => projectId)).toEqual([
       ...Array(7).fill(first.projectId),
       ...Array(4).fill(second.projectId),
     ]);
-    const again = await claim(NOW, UNTIL, { ...CAPACITY, sessions: 5 });
+    const again = await claim(NOW, UNTIL, { ...CAPACITY, running: 5 });
     expect(countsOf(again)).toEqual(new Map([[first.projectId, 5]]));
-    const ids = [...claimed, ...again].map(({ instanceId }) => instanceId);
+    const ids = [...claimed, ...again].map(({ id }) => id);
     expect(new Set(ids).size).toBe(16);
     const full = new Map([[first.projectId, 10]]);
-    expect(await claim(NOW, UNTIL, { ...CAPACITY, running: full })).toEqual([]);
-    expect(await claim(UNTIL, UNTIL, { ...CAPACITY, running: full })).toHaveLength(4);
+    expect(await claim(NOW, UNTIL, { ...CAPACITY, runningByProject: full })).toEqual([]);
+    expect(await claim(UNTIL, UNTIL, { ...CAPACITY, runningByProject: full })).toHaveLength(4);
   });
 
   test('reach projects behind the backlog of another', async () => {
     const { due } = await addBacklog(1_200);
-    expect(countsOf(await claimer(opened.database)(NOW, NOW, CAPACITY))).toEqual(due);
+    expect(countsOf(await claimer(opened.database, OUTBOX)(NOW, NOW, CAPACITY))).toEqual(due);
   });
 
   // A server's planner goes by the sizes of tables, and reads small ones whole.
@@ -86,7 +87,7 @@ describe.each(databases)('Claims on the $name database', ({ name, open }) => {
         await addSessions(hog, more, 24 * HOUR_MS);
         await opened.database.query('ANALYZE webhook_outbox');
         const counting = countRowsRead(opened.database);
-        expect(countsOf(await claimer(counting)(NOW, NOW, CAPACITY))).toEqual(due);
+        expect(countsOf(await claimer(counting, OUTBOX)(NOW, NOW, CAPACITY))).toEqual(due);
         reads.push(counting.rowsRead);
       }
       expect(Math.max(...reads)).toBeLessThan(3_000);
@@ -115,8 +116,8 @@ describe.each(databases)('Claims on the $name database', ({ name, open }) => {
     );
     const last = await world();
     await addSessions(last, 1, HOUR_MS);
-    const claim = claimer(opened.database);
-    const full = { ...CAPACITY, running: new Map([[hog.projectId, 10]]) };
+    const claim = claimer(opened.database, OUTBOX);
+    const full = { ...CAPACITY, runningByProject: new Map([[hog.projectId, 10]]) };
     const found = [await claim(NOW, UNTIL, full), await claim(NOW, UNTIL, full)].flat();
     expect(found.map(({ projectId }) => projectId)).toEqual([last.projectId]);
   });

@@ -1,0 +1,116 @@
+import { LRUCache } from 'lru-cache';
+
+import type { Clock } from '../base/clock.ts';
+import { type DeliveryDeps, type DeliveryResult, type DeliveryTarget, deliver } from './delivery.ts';
+import type { WebhookDelivery } from './deliveryStore.ts';
+import { type EventQueueStore, type QueuedEvent, retryAtMs } from './eventQueue.ts';
+import { CLAIM_LEASE_MS, type ClaimedWork, FairWorker } from './fairWorker.ts';
+import type { SigningSecrets } from './signingSecrets.ts';
+
+/** A changed address counts this soon. */
+const TARGET_CACHE_MS = 2_000;
+const MAX_TARGETS = 1_000;
+const NO_TARGET = { code: 'webhook_target_missing', message: 'the agent has no such webhook' };
+
+export interface EventDispatcherDeps extends DeliveryDeps {
+  readonly queue: EventQueueStore;
+  /** Where the agent that callers get wants this kind of webhook; undefined where it has none. */
+  readonly targetOf: (
+    projectId: string,
+    webhook: QueuedEvent['webhook'],
+  ) => Promise<DeliveryTarget | undefined>;
+  readonly secrets: Pick<SigningSecrets, 'signing'>;
+  readonly clock: Clock;
+  readonly finishMs: number;
+  /** Called for each attempt. @param isGivenUp - It has failed and is not repeated. */
+  readonly onAttempt: (projectId: string, delivery: WebhookDelivery, isGivenUp: boolean) => void;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/** Sends queued events: those of a session one after the other, each until it is received or given up. */
+export class EventDispatcher {
+  readonly #deps: EventDispatcherDeps;
+  readonly #worker: FairWorker;
+  readonly #targets = new LRUCache<string, { target: DeliveryTarget | undefined; atMs: number }>({
+    max: MAX_TARGETS,
+  });
+
+  constructor(deps: EventDispatcherDeps) {
+    this.#deps = deps;
+    this.#worker = new FairWorker({
+      ...deps,
+      name: 'events for webhooks',
+      claimDue: deps.queue.claimDue,
+      run: (work, signal) => this.#run(work, signal),
+    });
+  }
+
+  /** Claims due queues now, every second, and when woken. */
+  start(): void {
+    this.#worker.start();
+  }
+
+  /** A delivery is to be repeated. */
+  wake(): void {
+    this.#worker.wake();
+  }
+
+  /** Sends what is due within `finishMs`, waits for deliveries in progress, and releases the rest. Idempotent. */
+  close(): Promise<void> {
+    return this.#worker.close();
+  }
+
+  async #run({ id, projectId }: ClaimedWork, signal: AbortSignal): Promise<void> {
+    const { queue, clock, onAttempt } = this.#deps;
+    while (!signal.aborted) {
+      const now = clock.now();
+      const event = await queue.next(id, new Date(now), new Date(now + CLAIM_LEASE_MS));
+      if (!event) return;
+      const delivery = await this.#attempt(projectId, event);
+      const nowMs = clock.now();
+      const retryMs =
+        delivery.error && event.webhook === 'eventWebhook'
+          ? retryAtMs(delivery.attempt, event.queuedAtMs, nowMs)
+          : undefined;
+      const retryAt = retryMs === undefined ? null : new Date(retryMs);
+      if (!(await queue.settle(id, delivery, retryAt))) return;
+      onAttempt(projectId, delivery, delivery.error !== null && retryAt === null);
+      if (retryAt) return;
+    }
+    await queue.release(id, new Date(clock.now()));
+  }
+
+  async #attempt(projectId: string, event: QueuedEvent): Promise<WebhookDelivery> {
+    const { clock, secrets } = this.#deps;
+    const { deliveryId, type, body, attempt, webhook } = event;
+    const target = await this.#targetOf(projectId, webhook);
+    const at = new Date(clock.now()).toISOString();
+    const signing = await secrets.signing(projectId);
+    const request = { deliveryId, body, secrets: signing, beforeLastByte: async () => undefined };
+    const result: DeliveryResult = target
+      ? await deliver({ ...request, target }, this.#deps)
+      : { ok: false, durationMs: 0, error: NO_TARGET };
+    const { status = null, durationMs, error } = result;
+    return {
+      id: deliveryId,
+      attempt: attempt + 1,
+      event: type,
+      url: target?.url ?? '',
+      status,
+      durationMs,
+      error: error ? { code: error.code, message: error.message } : null,
+      at,
+      body,
+    };
+  }
+
+  async #targetOf(projectId: string, webhook: QueuedEvent['webhook']): Promise<DeliveryTarget | undefined> {
+    const key = `${projectId} ${webhook}`;
+    const nowMs = this.#deps.clock.monotonicMs();
+    const known = this.#targets.get(key);
+    if (known && nowMs - known.atMs < TARGET_CACHE_MS) return known.target;
+    const target = await this.#deps.targetOf(projectId, webhook);
+    this.#targets.set(key, { target, atMs: nowMs });
+    return target;
+  }
+}
