@@ -13,6 +13,7 @@ import { startVoiceRole, type VoiceRole } from './roles/voice.ts';
 import { startWorker } from './roles/worker.ts';
 import { buildServices } from './services/services.ts';
 import type { Config } from './settings/config.ts';
+import { startAudioSockets } from './voice/audioSockets.ts';
 import { buildMediaStreams } from './voice/streams.ts';
 import { addressOf, buildVoiceNodeSelector, voiceDependency } from './voice/voiceNodes.ts';
 
@@ -61,6 +62,7 @@ async function start(node: NodeContext, startup: StartupServer): Promise<Gateway
   startWorker(node, services);
   await startup.close();
   await app.listen({ port: startup.port, host: config.HOST });
+  await startAudioSockets(node, mediaStreams);
   const callNode = media?.buildCallNode();
   node.lifecycle.onClose(() => drain(node, voice, callNode));
   await voice?.threads.register();

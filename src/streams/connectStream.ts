@@ -10,6 +10,7 @@ import type {
 import type { SampleRateHz } from '../media/resample/resampler.ts';
 import type { AgentReader, ClientDialect, DialectClient } from './dialects/dialect.ts';
 import { findClientDialect } from './dialects/index.ts';
+import { dialTcp } from './transport/dialTcp.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
 import { startHeartbeat } from './transport/heartbeat.ts';
 import {
@@ -36,7 +37,9 @@ const CLOSE_TIMEOUT_MS = 500;
 export function createConnectStream(deps: ConnectStreamDeps): ConnectStream {
   return async (request, handler) => {
     const dialect = findClientDialect(request.target.dialect);
-    const socket = await dialWebSocket(request.target, dialect.subprotocols?.[0], deps, request.signal);
+    const socket = dialect.isTcp
+      ? await dialTcp(request.target, deps, request.signal)
+      : await dialWebSocket(request.target, dialect.subprotocols?.[0], deps, request.signal);
     return new SocketStreamClient(socket, dialect, request, handler, deps);
   };
 }

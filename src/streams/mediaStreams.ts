@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Clock } from '../base/clock.ts';
-import { type CallwayError, invalid } from '../base/errors.ts';
+import { CallwayError, invalid } from '../base/errors.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
-import type { DialectName } from './dialects/index.ts';
+import { type DialectName, findDialect } from './dialects/index.ts';
 import type { StreamGrant, StreamTickets } from './streamTickets.ts';
 
 export interface OpenStream {
@@ -27,7 +27,7 @@ export interface MediaStreams {
    * Issues a ticket for one connection, and creates the session unless it exists.
    *
    * @throws {CallwayError} 400 `session_id_in_use` when variables are given for an existing session; 503 `node_draining`,
-   *   `node_overloaded` for a new session; 429 `call_limit_exceeded` beyond the project's concurrent calls.
+   *   `node_overloaded` for a new session; 409 `audiosocket_disabled` without its port; 429 `call_limit_exceeded` beyond the project's concurrent calls.
    */
   open(projectId: string, request: OpenStream): Promise<OpenedStream>;
   /** Issues a ticket for a call's own stream. @param baseUrl - Of the voice node. @returns The URL to connect to. */
@@ -60,6 +60,8 @@ export interface MediaStreamsDeps {
   readonly makeId: () => string;
   /** Of the HTTP API, as peers reach it. */
   readonly publicUrl: () => string;
+  /** `tcp://host:port`, as peers reach it; undefined without a listener. */
+  readonly audioSocketUrl: () => string | undefined;
 }
 
 /** Time for a carrier to receive the URL and to connect. */
@@ -74,9 +76,16 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
     await tickets.issue(ticket, grant, TICKET_LIFETIME_MS);
     return `${baseUrl.replace(/^http/, 'ws')}${STREAM_PATH}/${ticket}`;
   };
+  /** @param tcpUrl - AudioSocket has no room for a ticket but its UUID. */
+  const issueOpened = async (grant: StreamGrant, streamId: string, tcpUrl: string | undefined) => {
+    if (tcpUrl === undefined) return await issue(grant, deps.publicUrl());
+    await tickets.issue(streamId, grant, TICKET_LIFETIME_MS);
+    return tcpUrl;
+  };
   return {
     async open(projectId, { dialect, sessionId = deps.makeId(), variables, draft = false }) {
       const streamId = deps.makeId();
+      const tcpUrl = findDialect(dialect).isTcp ? requireAudioSocket(deps) : undefined;
       const isNew = (await conversations.find(projectId, sessionId)) === undefined;
       const refusal = isNew ? deps.callRefusal() : undefined;
       if (refusal) throw refusal;
@@ -90,7 +99,7 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
         const opening = isNew ? { session: await conversations.create(wanted) } : undefined;
         const expiresAt = new Date(clock.now() + TICKET_LIFETIME_MS).toISOString();
         const grant = { projectId, sessionId, dialect, slotId: streamId, ...(opening ? { opening } : {}) };
-        const url = await issue(grant, deps.publicUrl());
+        const url = await issueOpened(grant, streamId, tcpUrl);
         return { streamId, sessionId, url, expiresAt };
       } catch (error) {
         await slots.release(projectId, streamId);
@@ -103,4 +112,11 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       return grant && (await issue(grant, await deps.selectVoiceNode()));
     },
   };
+}
+
+function requireAudioSocket({ audioSocketUrl }: Pick<MediaStreamsDeps, 'audioSocketUrl'>): string {
+  const url = audioSocketUrl();
+  if (url !== undefined) return url;
+  const message = 'the dialect audiosocket needs the setting AUDIOSOCKET_PORT, which this installation lacks';
+  throw new CallwayError('conflict', 'audiosocket_disabled', message);
 }

@@ -238,6 +238,11 @@ export const settings = z.object({
   DRAIN_SECONDS: integer(0, 86_400)
     .default(300)
     .describe('How long a shutdown waits for running calls and requests.'),
+  AUDIOSOCKET_PORT: integer(1, 65_535)
+    .optional()
+    .describe(
+      'TCP port for the `audiosocket` dialect of Asterisk, on nodes with the role `api` or `voice`; by default none. Its audio is not encrypted.',
+    ),
   METRICS_PORT: integer(1, 65_535)
     .optional()
     .describe('Port of `/metrics` alone, which carriers and clients need not reach; default on `PORT`.'),

@@ -7,6 +7,8 @@ import type { RedisConnection } from '../../infra/redis/connection/connection.ts
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
 import { createMediaStreams, type MediaStreams } from '../../streams/mediaStreams.ts';
 import type { BuiltCalls } from '../services/calls.ts';
+import type { Config } from '../settings/config.ts';
+import { audioSocketUrl } from './audioSockets.ts';
 
 export interface StreamParts {
   readonly redis: RedisConnection;
@@ -15,6 +17,7 @@ export interface StreamParts {
   readonly voiceNodes: Pick<VoiceNodeSelector, 'selectForStream'>;
   readonly callRefusal: () => CallwayError | undefined;
   readonly publicUrl: () => string;
+  readonly config: Pick<Config, 'AUDIOSOCKET_PORT'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
 }
@@ -29,6 +32,7 @@ export function buildMediaStreams(parts: StreamParts): MediaStreams {
       acquire: (projectId, slotId) => limiter.startStream(projectId, slotId),
       release: (projectId, slotId) => usage.releaseSlot(projectId, slotId),
     },
+    audioSocketUrl: () => audioSocketUrl(parts.config.AUDIOSOCKET_PORT, parts.publicUrl()),
     selectVoiceNode: () => parts.voiceNodes.selectForStream(),
   });
 }

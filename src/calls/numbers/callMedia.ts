@@ -9,7 +9,7 @@ const isAuthorization = ({ key }: { readonly key: string }) => key.toLowerCase()
 /** The customer's own bot, which gets a call's audio instead of the agent. */
 export const callMediaInput = z
   .strictObject({
-    url: z.string().max(2000).describe('`wss://…` of your own bot.'),
+    url: z.string().max(2000).describe('`wss://…` of your own bot; for `audiosocket`, `tcp://host:port`.'),
     dialect: clientDialectName.describe('The protocol that the bot speaks.'),
     headers: headerList
       .optional()
@@ -34,6 +34,13 @@ export const callMediaInput = z
     message: 'must not have a colon',
     path: ['username'],
   })
+  .refine(
+    ({ dialect, headers, username }) => dialect !== 'audiosocket' || (headers ?? username) === undefined,
+    {
+      message: 'must be without headers and credentials for audiosocket',
+      path: ['dialect'],
+    },
+  )
   .meta({ id: 'NewCallMedia' });
 
 /** Without secrets. */

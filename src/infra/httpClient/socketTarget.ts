@@ -15,6 +15,26 @@ export function checkSocketTarget(text: string, policy: TargetPolicy): HttpClien
   return problem?.code === 'target_not_https' ? notSecure(policy) : problem;
 }
 
+const TCP_URL = /^tcp:\/\/(\[[0-9a-f:.]+\]|[^/:?#@[\]]+):\d{1,5}$/i;
+
+/**
+ * Checks a URL `tcp://host:port`, by the same rules. There is no TLS: the host is public, or loopback where the policy
+ * allows it.
+ *
+ * @returns The problem, if any.
+ */
+export function checkTcpTarget(text: string, policy: TargetPolicy): HttpClientError | undefined {
+  if (!TCP_URL.test(text))
+    return new HttpClientError('target_invalid_url', 'the URL must be tcp://host:port');
+  return checkTarget(guardedTcpUrl(text, policy).href, policy);
+}
+
+/** The URL for the checks that are the same for all protocols. */
+export function guardedTcpUrl(text: string, policy: TargetPolicy): URL {
+  const plain = text.replace(/^tcp:/i, 'http:');
+  return new URL(checkTarget(plain, policy) === undefined ? plain : text.replace(/^tcp:/i, 'https:'));
+}
+
 function notSecure({ allowInsecureLoopback }: TargetPolicy): HttpClientError {
   return new HttpClientError(
     'target_not_https',

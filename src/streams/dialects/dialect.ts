@@ -26,6 +26,8 @@ export interface StreamDialect {
   readonly description: string;
   /** WebSocket subprotocols: all are accepted, the first is offered. Absent where the protocol has none. */
   readonly subprotocols?: readonly string[];
+  /** Over TCP instead of a WebSocket: {@link DialectConnection} then carries whole messages of AudioSocket. */
+  readonly isTcp?: true;
   /** Set where the gateway reports nothing of what it has played: what was heard is then estimated from the pacing. */
   readonly hasNoMarks?: true;
   openServer(connection: DialectConnection): DialectServer;

@@ -1,18 +1,30 @@
 import { z } from 'zod';
 
+import { asteriskWebSocket } from './asteriskWebSocket.ts';
+import { audiosocket } from './audiosocket.ts';
 import { callway } from './callway.ts';
 import type { ClientDialect, StreamDialect } from './dialect.ts';
 import { exotel } from './exotel.ts';
+import { freeswitch } from './freeswitch.ts';
+import { jambonz } from './jambonz.ts';
 import { plivo } from './plivo.ts';
 import { telnyx } from './telnyx.ts';
 import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
 
 /** Every dialect, by the name that the API knows it by. A new one is registered here. */
-export const dialects = { callway, twilio, telnyx, plivo, vonage, exotel } as const satisfies Record<
-  string,
-  StreamDialect
->;
+export const dialects = {
+  callway,
+  twilio,
+  telnyx,
+  plivo,
+  vonage,
+  exotel,
+  jambonz,
+  'asterisk-websocket': asteriskWebSocket,
+  audiosocket,
+  freeswitch,
+} as const satisfies Record<string, StreamDialect>;
 
 export type DialectName = keyof typeof dialects;
 /** Of the dialects that calls can be connected to bots with. */

@@ -1,17 +1,20 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 
-import { chooseSubprotocol } from '../dialects/index.ts';
+import { chooseSubprotocol, findDialect } from '../dialects/index.ts';
 import { STREAM_PATH } from '../mediaStreams.ts';
 import type { StreamGrant } from '../streamTickets.ts';
 import type { StreamSocket } from './streamSocket.ts';
+import { TcpSocket } from './tcpSocket.ts';
 
 /** Audio arrives in messages of some kilobytes; this is five seconds of it at 24 kHz. */
 const MAX_MESSAGE_BYTES = 256 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
+/** The protocol by which a relayed AudioSocket is announced. */
+export const AUDIOSOCKET_UPGRADE = 'audiosocket';
 
 export interface StreamListenerDeps {
   readonly redeem: (ticket: string) => Promise<StreamGrant | undefined>;
@@ -42,7 +45,12 @@ export async function listenForStreams(host: string, deps: StreamListenerDeps): 
   const admit = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const [, ticket] = request.url?.split(`${STREAM_PATH}/`) ?? [];
     const grant = ticket === undefined ? undefined : await deps.redeem(ticket);
-    if (grant === undefined) return refuse(socket, '401 Unauthorized');
+    const isTcp = request.headers.upgrade === AUDIOSOCKET_UPGRADE;
+    if (grant === undefined || isTcp !== (findDialect(grant.dialect).isTcp === true)) {
+      return refuse(socket, '401 Unauthorized');
+    }
+    // The peer speaks no HTTP: it is answered in its own dialect.
+    if (isTcp) return void deps.serve(grant, new TcpSocket(socket as Socket, head, () => performance.now()));
     webSockets.handleUpgrade(request, socket, head, (webSocket) => void deps.serve(grant, webSocket));
   };
   server.on('upgrade', (request, socket, head) => {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { openPostgres } from '../../../src/infra/postgres/connection/postgres.ts';
@@ -15,12 +17,14 @@ let database: ReturnType<typeof openPostgres>;
 let gateway: TestGateway;
 let project: TestProject;
 let metricsPort: number;
+let audioSocketPort: number;
 let silentReceiver: LoopbackServer;
 
 beforeAll(async () => {
   server = await createTestDatabase('newest');
   database = openPostgres({ url: server.url, onIdleError: () => undefined });
   metricsPort = await reservePort();
+  audioSocketPort = await reservePort();
   silentReceiver = await serveOnLoopback(() => undefined);
   gateway = await startTestGateway({
     env: {
@@ -32,6 +36,7 @@ beforeAll(async () => {
       LEGACY_SUNSET: '2026-02-01',
       NUMBER_OWNERSHIP: 'verified',
       METRICS_PORT: String(metricsPort),
+      AUDIOSOCKET_PORT: String(audioSocketPort),
       FINALIZE_TIMEOUT_SECONDS: String(FINALIZE_SECONDS),
       ALLOW_INSECURE_WEBHOOKS: 'true',
       OPENAI_API_KEY: 'unused',
@@ -88,6 +93,21 @@ test('METRICS_PORT has the metrics, and the API has them no longer', async () =>
   const text = await (await fetch(`http://127.0.0.2:${metricsPort}/metrics`)).text();
   expect(text).toContain('callway_http_request_duration_seconds');
   expect((await fetch(`${gateway.url}/metrics`)).status).toBe(404);
+});
+
+test('AUDIOSOCKET_PORT lets Asterisk talk with the agent, by the UUID of an opened stream', async () => {
+  const { status, body } = await api('POST', '/media-streams', { dialect: 'audiosocket' });
+  expect([status, body.url]).toEqual([201, `tcp://calls.example.com:${audioSocketPort}`]);
+  const asterisk = connect({ host: '127.0.0.2', port: audioSocketPort });
+  const closed = once(asterisk.resume(), 'close');
+  // The UUID, 20 ms of silence, and a hangup: kind, length in network byte order, payload.
+  asterisk.write(Buffer.from([0x01, 0, 16]));
+  asterisk.write(Buffer.from(body.streamId.replaceAll('-', ''), 'hex'));
+  asterisk.write(Buffer.concat([Buffer.from([0x10, 1, 64]), Buffer.alloc(320)]));
+  asterisk.write(Buffer.from([0x00, 0, 0]));
+  await closed;
+  const history = await api('GET', `/session-history/${body.sessionId}`);
+  expect([history.status, history.body.status]).toEqual([200, 'ended']);
 });
 
 test('FINALIZE_TIMEOUT_SECONDS is what session.finalized waits at most', async () => {

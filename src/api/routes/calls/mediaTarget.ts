@@ -1,8 +1,9 @@
 import { invalid } from '../../../base/errors.ts';
 import type { Sealer } from '../../../base/sealer.ts';
 import { type CallMedia, type CallMediaInput, sealMedia } from '../../../calls/numbers/callMedia.ts';
-import { checkSocketTarget } from '../../../infra/httpClient/socketTarget.ts';
+import { checkSocketTarget, checkTcpTarget } from '../../../infra/httpClient/socketTarget.ts';
 import type { TargetPolicy } from '../../../infra/httpClient/target.ts';
+import { findDialect } from '../../../streams/dialects/index.ts';
 
 export interface MediaTargetDeps {
   readonly targetPolicy: TargetPolicy;
@@ -20,7 +21,10 @@ export function acceptMedia<Missing extends null | undefined>(
   media: CallMediaInput | Missing,
 ): CallMedia | Missing {
   if (media === null || media === undefined) return media;
-  const problem = checkSocketTarget(media.url, targetPolicy);
+  const isTcp = findDialect(media.dialect).isTcp;
+  const problem = isTcp
+    ? checkTcpTarget(media.url, targetPolicy)
+    : checkSocketTarget(media.url, targetPolicy);
   if (problem) {
     const details = [{ path: '/media/url', message: problem.message }];
     throw invalid('invalid_target', `media.url: ${problem.message}`, details);

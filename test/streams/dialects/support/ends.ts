@@ -11,12 +11,14 @@ import type {
   StreamMessage,
 } from '../../../../src/streams/dialects/dialect.ts';
 
-/** What a dialect sends: text parsed, bytes as numbers. */
+const parsed = (text: string): unknown => (text.startsWith('{') ? JSON.parse(text) : text);
+
+/** What a dialect sends: JSON parsed, bytes as numbers. */
 function recordConnection() {
   const sent: unknown[] = [];
   const closes: string[] = [];
   const connection: DialectConnection = {
-    send: (message) => sent.push(typeof message === 'string' ? JSON.parse(message) : [...message]),
+    send: (message) => sent.push(typeof message === 'string' ? parsed(message) : [...message]),
     close: (reason) => closes.push(reason),
   };
   return { connection, sent, closes };

@@ -1,0 +1,89 @@
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+
+import { messageLength } from '../dialects/audiosocket.ts';
+import type { StreamMessage } from '../dialects/dialect.ts';
+import { CLOSE_NORMAL, CLOSING, OPEN, type StreamSocket } from './streamSocket.ts';
+
+const CLOSED = 3;
+/** @see RFC 6455 section 7.1.5 */
+const CLOSE_ABNORMAL = 1006;
+/** With the heartbeat's own patience, a peer that has gone is dropped within 90 s. */
+const MAX_SILENCE_MS = 60_000;
+/** For the peer to close its half. */
+const CLOSE_TIMEOUT_MS = 2000;
+
+/**
+ * A TCP connection as a {@link StreamSocket}: its bytes are cut into the messages of AudioSocket. TCP has no ping: a peer
+ * is taken to be there for a minute after its last byte.
+ */
+export class TcpSocket extends EventEmitter implements StreamSocket {
+  readonly #socket: Socket;
+  readonly #monotonicMs: () => number;
+  #pending: Buffer;
+  #receivedAtMs: number;
+  #hasError = false;
+  readyState = OPEN;
+
+  /** @param head - What was read of the connection already. */
+  constructor(socket: Socket, head: Buffer, monotonicMs: () => number) {
+    super();
+    this.#socket = socket;
+    this.#pending = head;
+    this.#monotonicMs = monotonicMs;
+    this.#receivedAtMs = monotonicMs();
+    socket.setNoDelay(true);
+    // After the listeners of this turn.
+    setImmediate(() => this.#cut());
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('end', () => socket.end());
+    socket.on('error', (error) => {
+      this.#hasError = true;
+      if (this.listenerCount('error') > 0) this.emit('error', error);
+    });
+    socket.on('close', () => {
+      this.readyState = CLOSED;
+      this.emit('close', this.#hasError ? CLOSE_ABNORMAL : CLOSE_NORMAL, Buffer.alloc(0));
+    });
+  }
+
+  get bufferedAmount(): number {
+    return this.#socket.writableLength;
+  }
+
+  send(data: StreamMessage): void {
+    this.#socket.write(data);
+  }
+
+  close(): void {
+    if (this.readyState !== OPEN) return;
+    this.readyState = CLOSING;
+    this.#socket.end();
+    this.#socket.setTimeout(CLOSE_TIMEOUT_MS, () => this.#socket.destroy());
+  }
+
+  terminate(): void {
+    this.#hasError = true;
+    this.#socket.destroy();
+  }
+
+  ping(): void {
+    if (this.#monotonicMs() - this.#receivedAtMs < MAX_SILENCE_MS) this.emit('pong');
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#receivedAtMs = this.#monotonicMs();
+    this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
+    this.#cut();
+  }
+
+  #cut(): void {
+    for (;;) {
+      const length = messageLength(this.#pending);
+      if (length === undefined || this.#pending.length < length) return;
+      const message = this.#pending.subarray(0, length);
+      this.#pending = this.#pending.subarray(length);
+      this.emit('message', message, true);
+    }
+  }
+}
