@@ -48,7 +48,7 @@ export const SETTINGS_ROWS: FieldTable['rows'] = {
   TRUST_PROXY: `${WHOLE} › TRUST_PROXY counts failures by the address that the proxy names`,
   LEGACY_SUNSET: `${WHOLE} › LEGACY_SUNSET ends the legacy routes`,
   NUMBER_OWNERSHIP: `${WHOLE} › NUMBER_OWNERSHIP verified makes each claim pending, on an installation of one project too`,
-  AUDIOSOCKET_PORT: `${WHOLE} › AUDIOSOCKET_PORT lets Asterisk talk with the agent, by the UUID of an opened stream`,
+  AUDIOSOCKET_PORT: `${WHOLE} › AUDIOSOCKET_PORT takes the streams of Asterisk, and closes one without a known UUID`,
   METRICS_PORT: `${WHOLE} › METRICS_PORT has the metrics, and the API has them no longer`,
   FINALIZE_TIMEOUT_SECONDS: `${WHOLE} › FINALIZE_TIMEOUT_SECONDS is what session.finalized waits at most`,
   EMBEDDING_PROVIDER: `${WHOLE} › EMBEDDING_PROVIDER local embeds documents here, although an endpoint is configured`,
