@@ -98,6 +98,10 @@ describe('a warm transfer', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
     const wav = parseWav(new Uint8Array(await (await fetch(recording.url)).arrayBuffer()));
     const [left, right] = [pickChannel(wav, 0), pickChannel(wav, 1)];
     expect(toneMs(left, RATE_HZ, TARGET_HZ)).toBe(0);
+    const toldMs =
+      soundMs(right, RATE_HZ) - toneMs(right, RATE_HZ, TARGET_HZ) - toneMs(right, RATE_HZ, MUSIC_HZ);
+    // The target's tone sounds beside the announcement.
+    expect(toldMs).toBeGreaterThan(100);
     expect(toneMs(right, RATE_HZ, TARGET_HZ)).toBeGreaterThan(800);
     await expectNothingLeft(line);
   });
