@@ -7,7 +7,7 @@ import type { AudioStream } from '../../voice/audioStream.ts';
 
 const RING_TIMEOUT_MS = 30_000;
 /** A busy machine may not open a connection in time. */
-const AUDIO_ATTEMPTS = 3;
+const AUDIO_ATTEMPTS = 6;
 
 export interface LineDeps {
   /** Of the simulated callers. */
