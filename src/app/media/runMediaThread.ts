@@ -14,9 +14,15 @@ import { udpPacketIo } from '../../media/transport/udpSocket.ts';
 /**
  * Runs a media thread. Its entry file calls this once.
  *
+ * @param priority - Of the thread, one of `os.constants.priority`.
+ *
  * @throws {Error} When it is called outside a worker thread.
  */
-export function runMediaThread(connectStream: ConnectStream, packetIo: PacketIo = udpPacketIo): void {
+export function runMediaThread(
+  connectStream: ConnectStream,
+  packetIo: PacketIo = udpPacketIo,
+  priority: number = constants.priority.PRIORITY_HIGH,
+): void {
   if (parentPort === null) throw new Error('a media thread runs in a worker thread only');
   const random = new Uint32Array(1);
   const deps = {
@@ -27,7 +33,7 @@ export function runMediaThread(connectStream: ConnectStream, packetIo: PacketIo 
     codecs: createCodecRegistry(),
     connectStream,
     randomUint32: () => randomFillSync(random)[0] ?? 0,
-    hasPriority: setThreadPriority(constants.priority.PRIORITY_HIGH),
+    hasPriority: setThreadPriority(priority),
   };
   new ThreadServer(deps, workerData as MediaThreadData).start();
 }

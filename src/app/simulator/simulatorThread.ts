@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
 import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
@@ -22,4 +23,6 @@ runMediaThread(
     lookup: createDnsLookup(),
   }),
   impairedPacketIo(udpPacketIo, impairment, systemClock),
+  // After a gateway on this machine: live calls come first.
+  constants.priority.PRIORITY_ABOVE_NORMAL,
 );
