@@ -93,7 +93,12 @@ export async function makeLine(
     if (status >= 300) throw new Error(`request failed: ${status} ${JSON.stringify(body)}`);
     return body;
   };
-  const before = await api('GET', '/pathway');
+  // Refused for a moment where the machine is too busy for the health checks.
+  const before = await vi.waitFor(async () => {
+    const answer = await api('GET', '/pathway');
+    expect([answer.status, answer.body]).toEqual([200, expect.anything()]);
+    return answer;
+  }, SLOW);
   await expectSuccess(
     api('PUT', '/pathway', options.pathway ?? GREETING, {
       headers: { 'if-match': before.headers.get('etag') ?? '' },
