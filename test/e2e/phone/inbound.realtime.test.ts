@@ -74,6 +74,19 @@ describe('an inbound call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
     expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
     const [first] = installation().webhooks.forSession(call.sessionId);
     expect(first).toMatchObject({ channel: 'phone', call: { direction: 'inbound' } });
+    const happened = await line.liveEvents(call);
+    // How much of the greeting was heard before the hang-up may differ.
+    expect(happened.filter((type) => type !== 'turn.agent')).toEqual([
+      'call.ringing',
+      'session.started',
+      'call.answered',
+      'turn.started',
+      'node.entered',
+      'call.ended',
+      'session.ended',
+      'recording.ready',
+      'session.finalized',
+    ]);
   });
 
   test.each([

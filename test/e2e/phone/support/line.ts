@@ -38,6 +38,8 @@ export interface Line extends TestProject {
   trace(call: PlacedCall, pattern: RegExp): Promise<TraceLine[]>;
   /** Waits for the last event; returns the names of all events in order. */
   waitForFinalized(call: PlacedCall): Promise<string[]>;
+  /** The types of the call's live events in order, until its session is finalized. */
+  liveEvents(call: PlacedCall): Promise<string[]>;
 }
 
 export interface TraceLine {
@@ -164,6 +166,18 @@ export async function makeLine(
       const events = () => webhooks.forSession(sessionId).map(({ event }): string => event);
       await vi.waitFor(() => expect(events()).toContain('session.finalized'), SLOW);
       return events();
+    },
+    async liveEvents({ callId }) {
+      const stream = await fetch(`${client.url}${project.path}/events?callId=${callId}`, {
+        headers: { authorization: `Bearer ${project.developerKey}`, 'last-event-id': '0-0' },
+      });
+      let text = '';
+      for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        text += chunk;
+        // Leaving the loop closes the stream.
+        if (text.includes('event: session.finalized')) break;
+      }
+      return [...text.matchAll(/^event: (.*)$/gm)].map(([, type = '']) => type);
     },
   };
 }
