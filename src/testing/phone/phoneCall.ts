@@ -127,15 +127,18 @@ export class PhoneCall {
       if (words && isInterrupted()) return await this.#interrupt(words, interruption.turn);
       await record.read();
       if (record.hasEnded) return await this.#untilEnded();
-      const { lastAtMs, nowMs } = heard;
-      if (nowMs >= (lastAtMs ?? sinceMs) + patienceMs) return;
-      if (record.newest === 'answer' && lastAtMs !== undefined) {
-        answeredAtMs ??= nowMs;
-        if (nowMs >= answeredAtMs + SETTLE_MS) return;
-      } else if (record.newest !== 'nothing' && lastAtMs === undefined) {
-        if (nowMs >= sinceMs + WORDLESS_MS) return;
-      }
+      if (record.newest === 'answer' && heard.lastAtMs !== undefined) answeredAtMs ??= heard.nowMs;
+      if (this.#hasReacted({ sinceMs, patienceMs }, answeredAtMs)) return;
     }
+  }
+
+  /** @param answeredAtMs - When a whole answer was heard and stored; undefined before. */
+  #hasReacted({ sinceMs, patienceMs }: Listening, answeredAtMs: number | undefined): boolean {
+    const { heard, record } = this.#parts;
+    const { lastAtMs, nowMs } = heard;
+    if (nowMs >= (lastAtMs ?? sinceMs) + patienceMs) return true;
+    if (answeredAtMs !== undefined) return record.newest === 'answer' && nowMs >= answeredAtMs + SETTLE_MS;
+    return lastAtMs === undefined && record.newest !== 'nothing' && nowMs >= sinceMs + WORDLESS_MS;
   }
 
   /** What was heard since the caller's part ended. */
