@@ -1,9 +1,20 @@
 import type { Emitter } from '../base/emitter.ts';
-import type { CallCommand, StreamEnd, StreamTarget, TransferStatus } from './agentStream/streamClient.ts';
+import type {
+  AgentControl,
+  CallCommand,
+  StreamEnd,
+  StreamTarget,
+  TransferStatus,
+} from './agentStream/streamClient.ts';
 import type { Participation } from './conference/participant.ts';
 import type { MediaQuality } from './mediaQuality.ts';
 import type { MusicSource } from './session/holdMusic.ts';
 import type { CryptoAttribute } from './srtp/cryptoAttribute.ts';
+import type {
+  SupervisorAddress,
+  SupervisorChange,
+  SupervisorRequest,
+} from './supervision/supervisorStream.ts';
 import type { Impairment } from './transport/packetIo.ts';
 import type { Latching } from './transport/sourceLatch.ts';
 
@@ -58,6 +69,18 @@ export interface MediaSession {
   stopStream(): Promise<void>;
   /** Tells the agent about a transfer of the call. */
   sendTransferStatus(status: TransferStatus): Promise<void>;
+  /**
+   * Passes on what a supervisor asks of the agent.
+   *
+   * @throws {CallwayError} 503 `engine_unavailable` for words while no agent is connected.
+   */
+  controlAgent(control: AgentControl): Promise<void>;
+  /**
+   * Lets a supervisor connect within half a minute. `supervisor` events tell when they do, and when they leave.
+   *
+   * @throws {CallwayError} 409 `call_taken_over`, `too_many_supervisors`; 503 `supervision_unavailable`.
+   */
+  admitSupervisor(request: SupervisorRequest): Promise<SupervisorAddress>;
   /** Plays ringback tone while the agent is silent. */
   startRingback(): Promise<void>;
   /**
@@ -91,6 +114,8 @@ export interface MediaSession {
   recordAside(other: MediaSession): Promise<void>;
   /** Records both directions to a file. @throws {CallwayError} `recording_failed`, `recording_running`. */
   startRecording(request: { readonly path: string }): Promise<void>;
+  /** While paused, the file gets silence. Without effect on a call that is not recorded. */
+  pauseRecording(isPaused: boolean): Promise<void>;
   /** Sends digits of `0-9*#A-D` as RFC 4733 events, after those that are still queued. Resolves when all are sent. */
   sendDtmf(digits: string): Promise<void>;
   /** A digit that came by signalling. Of a peer that sends digits both ways, the first way counts. */
@@ -147,6 +172,7 @@ export interface MediaEvents {
   readonly streamClosed: StreamEnd;
   /** Emitted once; the call continues unrecorded. */
   readonly recordingFailed: { readonly reason: string };
+  readonly supervisor: SupervisorChange;
   /** The media thread has died. The call has no audio from now on, and no further events. */
   readonly lost: { readonly reason: string };
 }

@@ -25,6 +25,14 @@ export function writePcm16(samples: Int16Array): Uint8Array {
   return copy;
 }
 
+/** Adds samples to as many others, or takes them out with a gain of -1; what is out of range is clipped. */
+export function mixInto(samples: Int16Array, added: Int16Array, gain: 1 | -1 = 1): void {
+  for (let n = 0; n < samples.length; n++) {
+    const sum = (samples[n] ?? 0) + gain * (added[n] ?? 0);
+    samples[n] = Math.max(-32_768, Math.min(32_767, sum));
+  }
+}
+
 function swap(bytes: Uint8Array): void {
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).swap16();
 }

@@ -50,6 +50,7 @@ export class AgentConnection {
   #answers: Answer[] = [];
   #isClosed = false;
   #isHeld = false;
+  #isMuted = false;
   /** The resampler still holds the end of the agent's speech. */
   #wasSounding = false;
 
@@ -136,6 +137,14 @@ export class AgentConnection {
     this.toAgent?.hold?.(isHeld);
   }
 
+  /** While muted, the agent's audio is dropped and its marks come back at once; what was queued is cleared. */
+  setMuted(isMuted: boolean): void {
+    if (isMuted === this.#isMuted) return;
+    this.#isMuted = isMuted;
+    this.#stream?.queue.clear();
+    this.underruns.ended();
+  }
+
   /**
    * Fills the frame with the agent's next audio, or silence. Queued audio of a closed connection is still played.
    *
@@ -177,13 +186,14 @@ export class AgentConnection {
   }
 
   #enqueue(queue: PlayoutQueue, samples: Int16Array): void {
+    if (this.#isMuted) return;
     if (samples.length > 0) this.underruns.received();
     this.overflowedSamples += samples.length - queue.enqueue(samples);
   }
 
-  /** A mark above the queue's limit is answered as well, so that the agent does not wait for it. */
+  /** A mark above the queue's limit, or while muted, is answered as well, so that the agent does not wait for it. */
   #setMark(queue: PlayoutQueue, name: string): void {
-    if (queue.mark(name)) return;
+    if (!this.#isMuted && queue.mark(name)) return;
     this.#answers.push({ kind: 'mark', name, outcome: 'cleared', playedSamples: queue.playedPosition });
   }
 

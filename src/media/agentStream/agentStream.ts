@@ -1,9 +1,17 @@
 import { CallwayError, unavailable } from '../../base/errors.ts';
 import type { EmitMediaEvent, MediaCounters } from '../mediaSession.ts';
+import { frameLength } from '../resample/frameResampler.ts';
 import { type SampleRateHz, speechRateHz } from '../resample/resampler.ts';
 import { AgentConnection } from './agentConnection.ts';
 import { FailoverPlayer } from './failoverPlayer.ts';
-import type { AgentMessages, ConnectStream, StreamClient, StreamTarget } from './streamClient.ts';
+import type {
+  AgentControl,
+  AgentMessages,
+  ConnectStream,
+  StreamClient,
+  StreamTarget,
+  TransferStatus,
+} from './streamClient.ts';
 
 export interface AgentStreamOptions {
   readonly codecRateHz: SampleRateHz;
@@ -25,6 +33,12 @@ export class AgentStream {
   readonly #callEnd = new AbortController();
   #codecRateHz: SampleRateHz;
   #isHeld = false;
+  #isPaused = false;
+  #isTakenOver = false;
+  /** For an agent that is not to hear the caller. */
+  #silence: Int16Array;
+  /** Whether the connection is to one of our voice sessions, which obeys a pause by itself. */
+  #isInternal = false;
   #connection: AgentConnection | undefined;
   #earlierCounts: Counts = { callerFramesDropped: 0, agentSamplesDropped: 0, playoutUnderruns: 0 };
 
@@ -32,6 +46,7 @@ export class AgentStream {
     this.#options = options;
     this.#codecRateHz = options.codecRateHz;
     this.#failover = new FailoverPlayer(options.codecRateHz);
+    this.#silence = new Int16Array(frameLength(options.codecRateHz));
   }
 
   /**
@@ -62,6 +77,9 @@ export class AgentStream {
     connection.open(client);
     connection.changeRate(this.#codecRateHz);
     this.#connection = connection;
+    this.#isInternal = target.isInternal === true;
+    if (this.#isPaused) this.#sendControl({ kind: 'pause', isPaused: true });
+    if (this.#isTakenOver) this.#sendControl({ kind: 'takeover', isTakenOver: true });
     if (connection.isOpen) this.#failover.stop();
   }
 
@@ -72,14 +90,31 @@ export class AgentStream {
     this.#failover.stop();
   }
 
-  /** Where messages other than audio go; undefined while no agent is connected. */
-  get toAgent(): AgentMessages | undefined {
-    return this.#connection?.toAgent;
+  /** A digit of the caller. */
+  dtmf(digit: string, durationMs: number): void {
+    if (!this.#isTakenOver) this.#toAgent?.dtmf(digit, durationMs);
+  }
+
+  transferStatus(status: TransferStatus): void {
+    this.#toAgent?.transferStatus?.(status);
+  }
+
+  /**
+   * Passes on what a supervisor asks. Each agent that replaces this one is told of a pause and a takeover too.
+   *
+   * @throws {CallwayError} 503 `engine_unavailable` for words while no agent is connected.
+   */
+  control(control: AgentControl): void {
+    if (control.kind === 'pause') this.#isPaused = control.isPaused;
+    else if (control.kind === 'takeover') this.#isTakenOver = control.isTakenOver;
+    else if (this.#toAgent?.control === undefined) throw unavailable('engine');
+    this.#sendControl(control);
   }
 
   /** The call has another codec from now on. */
   changeRate(codecRateHz: SampleRateHz): void {
     this.#codecRateHz = codecRateHz;
+    this.#silence = new Int16Array(frameLength(codecRateHz));
     this.#connection?.changeRate(codecRateHz);
     this.#failover.changeRate(codecRateHz);
   }
@@ -92,7 +127,7 @@ export class AgentStream {
 
   /** @param frame - The caller's next 20 ms at the codec's rate. */
   sendCaller(frame: Int16Array): void {
-    this.#connection?.sendCaller(frame);
+    this.#connection?.sendCaller(this.#isTakenOver ? this.#silence : frame);
   }
 
   /**
@@ -106,7 +141,7 @@ export class AgentStream {
       this.#failover.interrupt();
       return true;
     }
-    this.#failover.pull(frame, this.#options.nowMs());
+    if (!this.#isTakenOver && !this.#isPaused) this.#failover.pull(frame, this.#options.nowMs());
     return false;
   }
 
@@ -136,6 +171,15 @@ export class AgentStream {
     this.#callEnd.abort(new CallwayError('conflict', 'call_ended', 'the call has ended'));
     this.#failover.close();
     await this.#connection?.close(NORMAL_CLOSURE, 'the call has ended');
+  }
+
+  get #toAgent(): AgentMessages | undefined {
+    return this.#connection?.toAgent;
+  }
+
+  #sendControl(control: AgentControl): void {
+    this.#connection?.setMuted(this.#isTakenOver || (this.#isPaused && !this.#isInternal));
+    this.#toAgent?.control?.(control);
   }
 
   async #connect(target: StreamTarget, connection: AgentConnection): Promise<StreamClient> {

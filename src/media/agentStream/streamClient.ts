@@ -50,6 +50,17 @@ export type TransferStatus =
       readonly outcome?: string | undefined;
     };
 
+/** What supervisors ask of the agent. */
+export type AgentControl =
+  /** To be said as it is. */
+  | { readonly kind: 'say'; readonly text: string }
+  /** For the agent's next turns; not said. */
+  | { readonly kind: 'instruct'; readonly text: string }
+  /** While paused the agent listens, and neither speaks nor answers. */
+  | { readonly kind: 'pause'; readonly isPaused: boolean }
+  /** While a supervisor speaks in its place, the agent hears silence and is not heard. */
+  | { readonly kind: 'takeover'; readonly isTakenOver: boolean };
+
 /** Both directions of a stream at one tick of the media clock. */
 export interface PlayoutPosition {
   /** The agent's samples that were sent to the caller, since the stream's start. */
@@ -127,6 +138,7 @@ export interface AgentMessages {
   /** While the call is held the caller hears nothing, and the agent's audio waits. */
   hold?(isHeld: boolean): void;
   transferStatus?(status: TransferStatus): void;
+  control?(control: AgentControl): void;
 }
 
 /** Messages of the agent. None throws. */

@@ -1,11 +1,12 @@
 import { createEmitter } from '../../base/emitter.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
+import type { AgentControl, StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
 import type { Participation } from '../conference/participant.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport, MediaSession } from '../mediaSession.ts';
 import { inspectRecording } from '../recording/recordingFile.ts';
 import type { MusicSource } from '../session/holdMusic.ts';
+import type { SupervisorAddress, SupervisorRequest } from '../supervision/supervisorStream.ts';
 import type { MediaThread } from './mediaThread.ts';
 import type { MediaThreadEvent, ThreadRequestName, ThreadRequests } from './threadMessages.ts';
 
@@ -61,6 +62,14 @@ export class RemoteSession implements MediaSession {
     return this.#request('sendTransferStatus', status);
   }
 
+  controlAgent(control: AgentControl): Promise<void> {
+    return this.#request('controlAgent', control);
+  }
+
+  admitSupervisor(request: SupervisorRequest): Promise<SupervisorAddress> {
+    return this.#request('admitSupervisor', request);
+  }
+
   startRingback(): Promise<void> {
     return this.#request('startRingback', undefined);
   }
@@ -96,6 +105,10 @@ export class RemoteSession implements MediaSession {
   async startRecording({ path }: { readonly path: string }): Promise<void> {
     await this.#request('startRecording', path);
     this.#recordingPath = path;
+  }
+
+  pauseRecording(isPaused: boolean): Promise<void> {
+    return this.#request('pauseRecording', isPaused);
   }
 
   sendDtmf(digits: string): Promise<void> {

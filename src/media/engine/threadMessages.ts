@@ -1,11 +1,12 @@
 import type { ErrorCategory } from '../../base/errors.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
+import type { AgentControl, StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
 import type { Participation } from '../conference/participant.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport } from '../mediaSession.ts';
 import type { CallAudioOptions } from '../session/callAudio.ts';
 import type { MusicSource } from '../session/holdMusic.ts';
+import type { SupervisorAddress, SupervisorRequest } from '../supervision/supervisorStream.ts';
 
 /** A media thread's worker data. */
 export interface MediaThreadData {
@@ -21,6 +22,8 @@ export interface ThreadRequests {
   readonly playApology: [undefined, undefined];
   readonly stopStream: [undefined, undefined];
   readonly sendTransferStatus: [TransferStatus, undefined];
+  readonly controlAgent: [AgentControl, undefined];
+  readonly admitSupervisor: [SupervisorRequest, SupervisorAddress];
   readonly startRingback: [undefined, undefined];
   readonly bridge: [otherSession: number, undefined];
   readonly unbridge: [undefined, undefined];
@@ -30,6 +33,7 @@ export interface ThreadRequests {
   readonly stopMusic: [undefined, undefined];
   readonly recordAside: [otherSession: number, undefined];
   readonly startRecording: [path: string, undefined];
+  readonly pauseRecording: [isPaused: boolean, undefined];
   readonly sendDtmf: [digits: string, undefined];
   readonly receiveDtmf: [DtmfDigit, undefined];
   readonly quality: [undefined, MediaQuality];

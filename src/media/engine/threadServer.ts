@@ -87,6 +87,10 @@ export class ThreadServer {
         return audio.stopStream();
       case 'sendTransferStatus':
         return audio.sendTransferStatus(request.argument);
+      case 'controlAgent':
+        return audio.controlAgent(request.argument);
+      case 'admitSupervisor':
+        return audio.admitSupervisor(request.argument);
       case 'startRingback':
         return audio.startRingback();
       case 'bridge':
@@ -105,6 +109,8 @@ export class ThreadServer {
         return audio.recordAside(this.#otherSession(request.argument));
       case 'startRecording':
         return audio.startRecording(request.argument);
+      case 'pauseRecording':
+        return audio.pauseRecording(request.argument);
       case 'sendDtmf':
         return audio.sendDtmf(request.argument);
       case 'receiveDtmf':
@@ -145,6 +151,7 @@ export class ThreadServer {
 
   async #end(): Promise<void> {
     await Promise.all([...this.#sessions].map(([session, audio]) => this.#close(session, audio)));
+    await this.#deps.supervisorGate?.close();
     this.#deps.port.close();
   }
 

@@ -12,6 +12,8 @@ interface Resamplers {
 
 /** The recording of one call. Does nothing before `start`. */
 export class CallRecorder {
+  /** While paused, silence is recorded. */
+  isPaused = false;
   readonly #onFailure: (reason: string) => void;
   /** Awaited by `close`, so that the file of a call that ends meanwhile is closed. */
   #starting: Promise<StereoRecorder> | undefined;
@@ -52,6 +54,10 @@ export class CallRecorder {
   /** @param caller - 20 ms at the codec's rate, as is the agent's. Both are copied. */
   write(caller: Int16Array, agent: Int16Array): void {
     if (this.#recorder === undefined || this.#resamplers === undefined) return;
+    if (this.isPaused) {
+      this.#recorder.writeSilence(1);
+      return;
+    }
     const { left, right } = this.#resamplers;
     this.#recorder.write(left.process(caller), right.process(agent));
   }

@@ -1,7 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
-import { CallwayError } from '../../base/errors.ts';
+import { CallwayError, unavailable } from '../../base/errors.ts';
 import { AgentStream } from '../agentStream/agentStream.ts';
-import type { ConnectStream, StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
+import type {
+  AgentControl,
+  ConnectStream,
+  StreamTarget,
+  TransferStatus,
+} from '../agentStream/streamClient.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
 import { Conference } from '../conference/conference.ts';
 import { Participant, type Participation } from '../conference/participant.ts';
@@ -10,6 +15,12 @@ import type { DtmfDigit, EmitMediaEvent, MediaParameters, MediaReport } from '..
 import { CallRecorder } from '../recording/callRecorder.ts';
 import { frameLength } from '../resample/frameResampler.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
+import { CallSupervisors } from '../supervision/callSupervisors.ts';
+import type {
+  SupervisorAddress,
+  SupervisorGate,
+  SupervisorRequest,
+} from '../supervision/supervisorStream.ts';
 import type { Tick } from '../ticker/tickSchedule.ts';
 import type { Impairment, PacketIo } from '../transport/packetIo.ts';
 import type { SocketPair } from '../transport/rtpTransport.ts';
@@ -24,6 +35,8 @@ export interface CallAudioDeps {
   readonly packetIo: PacketIo;
   readonly codecs: CodecRegistry;
   readonly connectStream: ConnectStream;
+  /** Absent where calls are not supervised. */
+  readonly supervisorGate?: SupervisorGate | undefined;
   /** 0..2^32-1, unpredictable. */
   readonly randomUint32: () => number;
 }
@@ -76,12 +89,15 @@ export async function openCallAudio(deps: CallAudioDeps, options: CallAudioOptio
  * ```
  *
  * With participants, the agent and the peer hear them beside the caller, and the caller beside the agent.
+ * Supervisors, where there are any, hear what the recorder gets. Their voices go to the bridge peer or the sender.
  */
 export class CallAudio {
   readonly #emit: EmitMediaEvent;
   readonly #rtp: RtpSession;
   readonly #agent: AgentStream;
   readonly #recorder: CallRecorder;
+  readonly #gate: SupervisorGate | undefined;
+  #supervisors: CallSupervisors | undefined;
   #peer: BridgePeer | undefined;
   /** Of a call with participants. */
   #conference: Conference | undefined;
@@ -103,6 +119,7 @@ export class CallAudio {
   constructor(deps: CallAudioDeps, { emit, latching, timeoutMs }: CallAudioOptions, sockets: SocketPair) {
     const { clock, codecs, connectStream, randomUint32 } = deps;
     this.#emit = emit;
+    this.#gate = deps.supervisorGate;
     this.#recorder = new CallRecorder((reason) => emit('recordingFailed', { reason }));
     this.#agent = new AgentStream({
       codecRateHz: INITIAL_RATE_HZ,
@@ -145,11 +162,31 @@ export class CallAudio {
   /** @see MediaSession.stopStream */
   stopStream(): void {
     this.#agent.stop();
+    this.#supervisors?.endTakeover('the caller was connected to another person');
   }
 
   /** @see MediaSession.sendTransferStatus */
   sendTransferStatus(status: TransferStatus): void {
-    this.#agent.toAgent?.transferStatus?.(status);
+    this.#agent.transferStatus(status);
+  }
+
+  /** @see MediaSession.controlAgent */
+  controlAgent(control: AgentControl): void {
+    this.#requireConnected();
+    this.#agent.control(control);
+  }
+
+  /** @see MediaSession.admitSupervisor */
+  async admitSupervisor(request: SupervisorRequest): Promise<SupervisorAddress> {
+    const { sampleRateHz } = this.#requireConnected();
+    if (!this.#gate) throw unavailable('supervision');
+    this.#supervisors ??= new CallSupervisors({
+      gate: this.#gate,
+      codecRateHz: sampleRateHz,
+      onChange: (change) => this.#emit('supervisor', change),
+      onTakeover: (isTakenOver) => this.#agent.control({ kind: 'takeover', isTakenOver }),
+    });
+    return await this.#supervisors.admit(request);
   }
 
   /** @throws {CallwayError} `media_not_connected`. */
@@ -205,6 +242,11 @@ export class CallAudio {
     await this.#recorder.start(path, sampleRateHz);
   }
 
+  /** @see MediaSession.pauseRecording */
+  pauseRecording(isPaused: boolean): void {
+    this.#recorder.isPaused = isPaused;
+  }
+
   /** @throws {CallwayError} `media_not_connected`, or as `RtpSender.sendDigits`. */
   sendDtmf(digits: string): Promise<void> {
     return this.#requireConnected().sender.sendDigits(digits);
@@ -215,7 +257,7 @@ export class CallAudio {
     this.#dtmfSource ??= source;
     if (source !== this.#dtmfSource) return;
     this.#emit('dtmf', digit);
-    this.#agent.toAgent?.dtmf(digit.digit, digit.durationMs);
+    this.#agent.dtmf(digit.digit, digit.durationMs);
     this.#peer?.sendDtmf(digit.digit);
   }
 
@@ -231,13 +273,16 @@ export class CallAudio {
     const { receiver } = this.#rtp.transceiver;
     if (skippedTicks > 0) this.#skip(Math.min(skippedTicks, MAX_SKIPPED_FRAMES));
     receiver.pull(deadlineMs, this.#callerFrame);
+    const supervisors = this.#supervisors?.isEmpty === false ? this.#supervisors : undefined;
+    supervisors?.pullVoices();
     const heard = this.#conference?.gather(this.#callerFrame) ?? this.#callerFrame;
     this.#agent.sendCaller(heard);
-    this.#peer?.send(heard);
-    this.#sendFrame();
+    this.#peer?.send(supervisors?.toPeer(heard) ?? heard);
+    this.#sendFrame(supervisors);
     this.#agent.sendAnswers(receiver.buffer.delayMs);
     this.#recordedAt?.peer.send(this.#mixed(this.#callerFrame, this.#agentFrame));
     this.#recorder.write(this.#callerFrame, this.#recordedFrame());
+    supervisors?.hear(this.#callerFrame, this.#agentFrame);
     this.#rtp.endTick(deadlineMs + lateMs, deadlineMs);
   }
 
@@ -248,11 +293,12 @@ export class CallAudio {
   }
 
   /** The agent's audio is pulled only when it is sent, so that its played position is true. */
-  #sendFrame(): void {
+  #sendFrame(supervisors: CallSupervisors | undefined): void {
     this.#agentFrame.fill(0);
     this.#isMusic = false;
     const takesAudio = this.#rtp.startPacket();
     const hasSpeech = takesAudio && (this.#agent.pullAgent(this.#agentFrame) || this.#pullPeer());
+    if (takesAudio) supervisors?.toCaller(this.#agentFrame);
     this.#conference?.mix(this.#agentFrame);
     if (takesAudio) this.#rtp.transceiver.sender.sendAudio(this.#agentFrame);
     if (!hasSpeech || this.#hasAgentSpoken) return;
@@ -302,6 +348,7 @@ export class CallAudio {
     this.#recordedAt?.peer.changeRate(sampleRateHz);
     for (const peer of this.#aside.values()) peer.changeRate(sampleRateHz);
     this.#agent.changeRate(sampleRateHz);
+    this.#supervisors?.changeRate(sampleRateHz);
   }
 
   get #bridged(): BridgedCall {
@@ -338,6 +385,7 @@ export class CallAudio {
     if (this.#rtp.isConnected) this.#rtp.transceiver.sender.interruptDigits('the call has ended');
     this.#setPeer(undefined);
     this.#endAside();
+    this.#supervisors?.close('the call has ended');
     await this.#agent.close();
     const recording = await this.#recorder.close();
     const report = await this.#rtp.close();

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type {
+  AgentControl,
   AgentMessages,
   ConnectStream,
   MarkReport,
@@ -15,6 +16,7 @@ import type { MediaParameters, NegotiatedCodec } from '../../../src/media/mediaS
 import type { SampleRateHz } from '../../../src/media/resample/resampler.ts';
 import { RtpPacketView, writeRtpHeader } from '../../../src/media/rtp/packet.ts';
 import { type CallAudio, openCallAudio } from '../../../src/media/session/callAudio.ts';
+import type { SupervisorGate } from '../../../src/media/supervision/supervisorStream.ts';
 import type { PacketIo, PacketListener, PacketSocket } from '../../../src/media/transport/packetIo.ts';
 import type { MediaAddress } from '../../../src/media/transport/sourceLatch.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
@@ -83,6 +85,7 @@ export class FakeStreamClient implements StreamClient {
     | { readonly isHeld: boolean }
     | { readonly digit: string; readonly durationMs: number }
     | { readonly transfer: TransferStatus }
+    | { readonly control: AgentControl }
   )[] = [];
 
   constructor(sampleRateHz: SampleRateHz, handler: StreamHandler) {
@@ -97,6 +100,7 @@ export class FakeStreamClient implements StreamClient {
     dtmf: (digit, durationMs) => this.messages.push({ digit, durationMs }),
     hold: (isHeld) => this.messages.push({ isHeld }),
     transferStatus: (transfer) => this.messages.push({ transfer }),
+    control: (control) => this.messages.push({ control }),
     mark: (mark) => this.messages.push({ mark }),
     cleared: (cleared) => this.messages.push({ cleared }),
   };
@@ -182,7 +186,7 @@ export interface CallHarness {
 
 /** Call audio with simulated sockets, agent and clock. */
 export async function openCall(
-  options: { timeoutMs?: number; connectStream?: ConnectStream } = {},
+  options: { timeoutMs?: number; connectStream?: ConnectStream; supervisorGate?: SupervisorGate } = {},
 ): Promise<CallHarness> {
   const clock = createSimulatedClock();
   clock.advance(1000);
@@ -208,6 +212,7 @@ export async function openCall(
       packetIo,
       codecs,
       connectStream: options.connectStream ?? connectStream,
+      supervisorGate: options.supervisorGate,
       randomUint32: () => (++randoms * 2_654_435_761) % 2 ** 32,
     },
     {

@@ -1,0 +1,53 @@
+import type { StreamClient, StreamHandler, StreamRequest } from '../agentStream/streamClient.ts';
+
+export const SUPERVISION_MODES = ['listen', 'whisper', 'takeover'] as const;
+
+/**
+ * What a supervisor does. All hear the caller left, and right what the caller hears of others.
+ *
+ * `listen` sends nothing; `whisper` speaks to the person whom the caller was transferred to, unheard by the caller;
+ * `takeover` speaks to the caller in place of the agent.
+ */
+export type SupervisionMode = (typeof SUPERVISION_MODES)[number];
+
+/** The channels of the audio that a supervisor gets; a supervisor sends one. */
+export const SUPERVISOR_CHANNELS = 2;
+
+/** A supervisor who wants to join a call. */
+export interface SupervisorRequest {
+  readonly supervisorId: string;
+  readonly callId: string;
+  readonly mode: SupervisionMode;
+}
+
+/** Lets supervisors' WebSockets into a media thread; implemented by `streams/`. */
+export interface SupervisorGate {
+  /**
+   * Lets one connection in, within half a minute.
+   *
+   * @param request - Aborting its signal withdraws the admission.
+   * @param handler - Called from the connection on; what it hears beside audio and the end is to be ignored.
+   */
+  admit(request: StreamRequest, handler: StreamHandler): Promise<AdmittedSupervisor>;
+  /** Terminates the connections that are left. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Where a supervisor connects, on this machine. */
+export interface SupervisorAddress {
+  readonly port: number;
+  /** Contains the ticket. */
+  readonly path: string;
+}
+
+export interface AdmittedSupervisor extends SupervisorAddress {
+  /** Its `audio` takes interleaved samples. Resolves to undefined when no connection came in time. Never rejects. */
+  readonly connected: Promise<StreamClient | undefined>;
+}
+
+/** A supervisor has connected, or will not be heard of again. */
+export interface SupervisorChange {
+  readonly supervisorId: string;
+  readonly mode: SupervisionMode;
+  readonly status: 'joined' | 'left';
+}
