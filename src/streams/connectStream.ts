@@ -44,7 +44,8 @@ export function createConnectStream(deps: ConnectStreamDeps): ConnectStream {
   };
 }
 
-class SocketStreamClient implements StreamClient {
+/** A call's end of an open connection. */
+export class SocketStreamClient implements StreamClient {
   readonly sampleRateHz: SampleRateHz;
   readonly toAgent: AgentMessages;
   readonly #socket: StreamSocket;
@@ -61,7 +62,7 @@ class SocketStreamClient implements StreamClient {
     dialect: ClientDialect,
     request: StreamRequest,
     handler: StreamHandler,
-    { clock, onMalformed }: ConnectStreamDeps,
+    { clock, onMalformed }: Pick<ConnectStreamDeps, 'clock' | 'onMalformed'>,
   ) {
     const { target } = request;
     this.#socket = socket;

@@ -1,10 +1,15 @@
-import { randomBytes } from 'node:crypto';
-
 import type { Clock } from '../base/clock.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import { type DialectName, findDialect } from './dialects/index.ts';
-import type { StreamGrant, StreamTickets } from './streamTickets.ts';
+import {
+  makeTicket,
+  type RelayGrant,
+  STREAM_PATH,
+  type StreamGrant,
+  type StreamTickets,
+  TICKET_LIFETIME_MS,
+} from './streamTickets.ts';
 
 export interface OpenStream {
   readonly dialect: DialectName;
@@ -33,7 +38,14 @@ export interface MediaStreams {
   /** Issues a ticket for a call's own stream. @param baseUrl - Of the voice node. @returns The URL to connect to. */
   openForCall(grant: StreamGrant, baseUrl: string): Promise<string>;
   /**
-   * Uses up the ticket of a connection and issues one for the voice thread that will serve it.
+   * Issues a ticket for one connection that is passed on to another address of ours.
+   *
+   * @param baseUrl - Of the node that gets the connection. Default: the HTTP API's.
+   */
+  openRelay(address: string, baseUrl?: string): Promise<Pick<OpenedStream, 'url' | 'expiresAt'>>;
+  /**
+   * Uses up the ticket of a connection and issues one for the voice thread that will serve it, unless it names another
+   * address.
    *
    * @returns The URL to connect to; undefined when the ticket is unknown, expired or used.
    * @throws {CallwayError} 503 `voice_unavailable`
@@ -64,18 +76,14 @@ export interface MediaStreamsDeps {
   readonly audioSocketUrl: () => string | undefined;
 }
 
-/** Time for a carrier to receive the URL and to connect. */
-export const TICKET_LIFETIME_MS = 30_000;
-const TICKET_BYTES = 24;
-export const STREAM_PATH = '/v1/media-streams';
-
 export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
   const { tickets, slots, conversations, clock } = deps;
-  const issue = async (grant: StreamGrant, baseUrl: string): Promise<string> => {
-    const ticket = randomBytes(TICKET_BYTES).toString('base64url');
+  const issue = async (grant: StreamGrant | RelayGrant, baseUrl: string): Promise<string> => {
+    const ticket = makeTicket();
     await tickets.issue(ticket, grant, TICKET_LIFETIME_MS);
     return `${baseUrl.replace(/^http/, 'ws')}${STREAM_PATH}/${ticket}`;
   };
+  const expiry = () => new Date(clock.now() + TICKET_LIFETIME_MS).toISOString();
   /** @param tcpUrl - AudioSocket has no room for a ticket but its UUID. */
   const issueOpened = async (grant: StreamGrant, streamId: string, tcpUrl: string | undefined) => {
     if (tcpUrl === undefined) return await issue(grant, deps.publicUrl());
@@ -97,7 +105,7 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       try {
         const wanted = { projectId, sessionId, channel: 'web', variables: variables ?? {}, draft } as const;
         const opening = isNew ? { session: await conversations.create(wanted) } : undefined;
-        const expiresAt = new Date(clock.now() + TICKET_LIFETIME_MS).toISOString();
+        const expiresAt = expiry();
         const grant = { projectId, sessionId, dialect, slotId: streamId, ...(opening ? { opening } : {}) };
         const url = await issueOpened(grant, streamId, tcpUrl);
         return { streamId, sessionId, url, expiresAt };
@@ -107,9 +115,14 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       }
     },
     openForCall: issue,
+    async openRelay(address, baseUrl = deps.publicUrl()) {
+      const expiresAt = expiry();
+      return { url: await issue({ relayTo: address }, baseUrl), expiresAt };
+    },
     async forward(ticket) {
       const grant = await tickets.redeem(ticket);
-      return grant && (await issue(grant, await deps.selectVoiceNode()));
+      if (!grant) return undefined;
+      return 'relayTo' in grant ? grant.relayTo : await issue(grant, await deps.selectVoiceNode());
     },
   };
 }

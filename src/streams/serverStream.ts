@@ -47,6 +47,8 @@ export class ServerStream implements AudioStream {
   readonly info: StreamInfo;
   readonly events: Emitter<AudioStreamEvents>;
   receivedSamples = 0;
+  isAgentPaused = false;
+  isTakenOver = false;
   /** Messages that could not be read. */
   malformed = 0;
   /** Whether the carrier ended its call, rather than only the connection. */
@@ -135,6 +137,11 @@ export class ServerStream implements AudioStream {
     cleared: (position) => this.#emitCleared(position),
     hold: (isHeld) => this.events.emit('hold', { isHeld }),
     transferStatus: (status: TransferStatus) => this.events.emit('transfer', status),
+    control: (control) => {
+      if (control.kind === 'pause') this.isAgentPaused = control.isPaused;
+      if (control.kind === 'takeover') this.isTakenOver = control.isTakenOver;
+      this.events.emit('control', control);
+    },
     stopped: () => {
       // The socket stays open until the session has ended, so that the gateway knows when it has.
       this.wasStopped = true;

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import type { StreamOpening, StreamParty } from '../voice/audioStream.ts';
 import type { DialectName } from './dialects/index.ts';
 
@@ -16,9 +18,24 @@ export interface StreamGrant {
   readonly party?: StreamParty;
 }
 
+/** What a ticket of a supervisor admits: a connection that is passed on. */
+export interface RelayGrant {
+  /** `ws:` or `wss:`, with a ticket of the node there. */
+  readonly relayTo: string;
+}
+
+/** Time for a client to receive the URL and to connect. */
+export const TICKET_LIFETIME_MS = 30_000;
+export const STREAM_PATH = '/v1/media-streams';
+const TICKET_BYTES = 24;
+
+export function makeTicket(): string {
+  return randomBytes(TICKET_BYTES).toString('base64url');
+}
+
 /** Single-use tickets for WebSocket connections, shared by all nodes, since any node may get the connection. */
 export interface StreamTickets {
-  issue(ticket: string, grant: StreamGrant, lifetimeMs: number): Promise<void>;
+  issue(ticket: string, grant: StreamGrant | RelayGrant, lifetimeMs: number): Promise<void>;
   /** Uses the ticket up. @returns Undefined when it is unknown, expired or used. */
-  redeem(ticket: string): Promise<StreamGrant | undefined>;
+  redeem(ticket: string): Promise<StreamGrant | RelayGrant | undefined>;
 }

@@ -1,6 +1,7 @@
 import type { Emitter } from '../base/emitter.ts';
 import type { CallFacts, Session } from '../engine/session/session.ts';
 import type {
+  AgentControl,
   CallCommand,
   FailoverPrompts,
   MarkReport,
@@ -29,6 +30,9 @@ export interface AudioStream {
   setFailoverPrompts(prompts: FailoverPrompts): void;
   /** The stream's clock. */
   readonly receivedSamples: number;
+  /** As last told by `control`. */
+  readonly isAgentPaused: boolean;
+  readonly isTakenOver: boolean;
   /** Idempotent. */
   close(code?: number, reason?: string): void;
 }
@@ -86,6 +90,8 @@ export interface AudioStreamEvents {
   readonly cleared: PlayoutPosition;
   /** Of a transfer that the agent or the API requested. */
   readonly transfer: TransferStatus;
+  /** What supervisors ask of the agent. */
+  readonly control: AgentControl;
   /** The last event. */
   readonly closed: { readonly code: number; readonly reason: string };
 }

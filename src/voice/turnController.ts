@@ -25,6 +25,8 @@ import type { AgentTurnQueue } from './turns/agentTurnQueue.ts';
 import { createRetrievalPrefetch, type RetrievalPrefetch } from './turns/retrievalPrefetch.ts';
 import type { TurnTimestamps } from './turns/turnLatency.ts';
 
+/** What a caller expects an answer to. */
+const ANSWERED: ReadonlySet<TurnInput['kind']> = new Set(['user_message', 'dtmf']);
 /** The transcript of the last utterance is waited for this long once the call is over. */
 const LAST_TRANSCRIPT_TIMEOUT_MS = 5000;
 
@@ -54,6 +56,9 @@ export class TurnController {
   #dtmfEntry: DtmfEntry | undefined;
   /** The peer plays nothing of the agent. */
   isOnHold = false;
+  #isPaused = false;
+  /** The caller spoke last, while the agent was paused. */
+  hasUnansweredWords = false;
   /** Of the ended turn of the caller, while its transcript is pending. */
   #timestamps: TurnTimestamps | undefined;
   falseInterruptions = 0;
@@ -118,6 +123,12 @@ export class TurnController {
     this.#onDtmfEntry(enterDigit(this.#dtmfEntry, digit, this.#nowMs, node?.digits ?? []));
   }
 
+  /** While paused, what the caller says is stored and gets no answer. */
+  setPaused(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    if (isPaused) this.dispatch({ type: 'agent_paused' });
+  }
+
   /** Starts a turn of the agent without an event of the caller. */
   startTurn(input: TurnInput): void {
     this.dispatch({ type: 'agent_turn_started' });
@@ -176,9 +187,9 @@ export class TurnController {
       policy: settings.policyWhile(agentTurns.speech?.interruptionPolicy),
       endpointingDelayMs: (turn) => settings.endpointingDelayMs(turn),
       requestAfterMs: settings.requestAfterMs,
-      preemptAfterMs: (turn) => settings.preemptAfterMs(turn),
+      preemptAfterMs: (turn) => (this.#isPaused ? undefined : settings.preemptAfterMs(turn)),
       answering: agentTurns.answering,
-      isOnHold: this.isOnHold,
+      isOnHold: this.isOnHold || this.#isPaused,
     };
   }
 
@@ -235,7 +246,10 @@ export class TurnController {
       case 'start_turn': {
         const timestamps = this.#timestampsOf(effect.input);
         this.#timestamps = undefined;
-        void agentTurns.run(this.#spokenInput(effect.input), timestamps, effect);
+        if (!this.#isPaused) this.hasUnansweredWords = false;
+        else if (ANSWERED.has(effect.input.kind)) this.hasUnansweredWords = true;
+        if (this.#isPaused) agentTurns.store(this.#spokenInput(effect.input), effect.unansweredText);
+        else void agentTurns.run(this.#spokenInput(effect.input), timestamps, effect);
       }
     }
   }

@@ -26,6 +26,7 @@ import { SpeechRecognition } from './recognition/speechRecognition.ts';
 import type { CallSpeech, SessionSynthesis } from './speech/callSpeech.ts';
 import { STREAM_RESUMED } from './speech/fallbackPhrases.ts';
 import type { ProviderFallback } from './speechProviders.ts';
+import { SupervisedAgent } from './supervisedAgent.ts';
 import { TurnController } from './turnController.ts';
 import { TurnSettings } from './turnDetection/turnSettings.ts';
 import { AgentTurnQueue, SESSION_ENDED, type SessionOutcome } from './turns/agentTurnQueue.ts';
@@ -100,6 +101,7 @@ export class VoiceSession {
   readonly #recognition: SpeechRecognition;
   readonly #agentTurns: AgentTurnQueue;
   readonly #turns: TurnController;
+  readonly #supervised: SupervisedAgent;
   readonly #machineDetector: AnsweringMachineDetector | undefined;
   #reportedAnsweredBy: AnsweredBy | undefined;
   /** The last one that was published. */
@@ -140,6 +142,7 @@ export class VoiceSession {
       isScreening: (text) => this.#machineDetector?.isScreening(text) ?? false,
       isCallerStored: () => this.#instanceId !== '' && this.#machineDetector?.answeredBy !== 'machine',
     });
+    this.#supervised = new SupervisedAgent({ stream, turns: this.#turns, agentTurns: this.#agentTurns });
   }
 
   /** Runs until the stream is closed. Never rejects. */
@@ -157,11 +160,12 @@ export class VoiceSession {
       events.on('mark', (mark) => this.#agentTurns.speech?.playout.onMark(mark)),
       events.on('cleared', (position) => this.#agentTurns.speech?.playout.onCleared(position)),
       events.on('transfer', (status) => this.#onTransferStatus(status)),
+      events.on('control', (control) => this.#supervised.onControl(control)),
       events.on('closed', () => this.#onClosed()),
     );
     this.#streamWatchdog.start();
     this.#reportAnsweredBy();
-    void this.#agentTurns.run(this.#firstInput, this.#turns.timestamps());
+    this.#supervised.start(this.#firstInput);
     await closed;
     this.#streamWatchdog.close();
     await this.#agentTurns.settled;
@@ -245,6 +249,7 @@ export class VoiceSession {
     if (this.#transferUntilMs !== undefined && atMs >= this.#transferUntilMs)
       this.#endTransfer({ kind: 'failure' });
     this.#turns.onFrame();
+    this.#supervised.onFrame();
   }
 
   #onTranscript(transcript: Transcript): void {
@@ -313,7 +318,7 @@ export class VoiceSession {
   #endTransfer(input: TurnInput): void {
     this.#transferUntilMs = undefined;
     this.#outcome = 'closed';
-    this.#turns.startTurn(input);
+    this.#supervised.startTurn(input);
   }
 
   #detectMachine(frame: Int16Array): void {
@@ -323,6 +328,7 @@ export class VoiceSession {
     this.#onMachineDetected(detector.onFrame(frame, this.#recognition.utterance, nowMs));
     this.#reportAnsweredBy();
     if (this.#turns.phase !== 'suspended' || this.#transferUntilMs !== undefined) return;
+    if (this.#supervised.isTakenOver) return;
     const evidence = detector.recordingEvidence(nowMs, lastVoicedMs);
     if (evidence !== undefined) this.#turns.dispatch({ type: 'machine_recording', evidence });
   }

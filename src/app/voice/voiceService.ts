@@ -10,6 +10,7 @@ import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
 import { redisVoiceNodes } from '../../infra/redis/nodes/voiceNodes.ts';
 import { ActiveStreams } from '../../streams/activeStreams.ts';
 import { serveStream } from '../../streams/serveStream.ts';
+import type { StreamGrant } from '../../streams/streamTickets.ts';
 import { listenForStreams } from '../../streams/transport/streamListener.ts';
 import { Lifecycle } from '../lifecycle.ts';
 import { connectDatabase, type DatabaseServer, redisConnector } from '../node/connections.ts';
@@ -94,8 +95,12 @@ export async function startVoiceService(
     clock,
     onError: (err: unknown, what: string, fields: object) => streamLogger.warn({ err, ...fields }, what),
   };
-  const listener = await listenForStreams(config.HOST, {
-    redeem: redisStreamTickets(redis).redeem,
+  const tickets = redisStreamTickets(redis);
+  const listener = await listenForStreams<StreamGrant>(config.HOST, {
+    async redeem(ticket) {
+      const grant = await tickets.redeem(ticket);
+      return grant && 'relayTo' in grant ? undefined : grant;
+    },
     serve: (grant, socket) => serveStream(serving, grant, socket),
     onError,
   });

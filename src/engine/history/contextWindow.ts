@@ -58,7 +58,7 @@ function completed(messages: readonly SessionMessage[]): SessionMessage[] {
   const answered = new Set(messages.map(({ tool_call_id }) => tool_call_id));
   const called = new Set<string>();
   return messages.flatMap((message) => {
-    if (message.role === 'user') return message;
+    if (message.role === 'user' || message.role === 'system') return message;
     if (message.role === 'tool') return called.has(message.tool_call_id ?? '') ? [message] : [];
     const calls = (message.tool_calls ?? []).filter(({ id }) => answered.has(id));
     for (const { id } of calls) called.add(id);
@@ -78,7 +78,8 @@ function toChatMessage(message: SessionMessage): ChatMessage {
   if (message.role === 'tool') {
     return { role: 'tool', toolCallId: message.tool_call_id ?? '', content: message.content ?? '' };
   }
-  if (message.role === 'user') return { role: 'user', content: message.content ?? '' };
+  if (message.role === 'user' || message.role === 'system')
+    return { role: message.role, content: message.content ?? '' };
   const toolCalls = message.tool_calls?.map(({ id, function: called }) => ({ id, ...called }));
   return { role: 'assistant', content: message.content, ...(toolCalls ? { toolCalls } : {}) };
 }

@@ -28,12 +28,13 @@ import {
 } from './turnMachineState.ts';
 
 /** Inputs after which a spoken turn without words has failed; after others the channel may stay silent. */
-const NEEDS_ANSWER: ReadonlySet<TurnInput['kind']> = new Set(['begin', 'user_message', 'dtmf']);
+const NEEDS_ANSWER: ReadonlySet<TurnInput['kind']> = new Set(['begin', 'user_message', 'dtmf', 'given_back']);
 /** Inputs that the pathway does not answer. */
 const RECORDED_ONLY: ReadonlySet<TurnInput['kind']> = new Set([
   'channel_error',
   'unanswered_message',
   'transfer_update',
+  'say',
 ]);
 /** Code of the error in the history where a model does not select an edge. */
 const ROUTE_FAILED = 'route_failed';
@@ -54,6 +55,7 @@ export async function runPathway(started: TurnContext): Promise<PathwayResult> {
   if (RECORDED_ONLY.has(request.input.kind)) {
     // The channel may have lost the node, with the stream before this one.
     if (node) await announce(started, node);
+    if (request.input.kind === 'say') await say(started, 'text', request.input.text);
     return { hasSpoken: session.state.hasSpoken, ended: null };
   }
   switchLanguage(started, node);

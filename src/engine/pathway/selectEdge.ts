@@ -35,9 +35,12 @@ export function triggerOf(input: TurnInput): TurnTrigger | 'begin' {
       return { kind: 'client_tools', tools: input.results.map(({ name = '' }) => name) };
     case 'user_message':
       return { kind: 'user_message', ...(input.isScreening ? { isScreening: true } : {}) };
+    case 'given_back':
+      return input.answersCustomer ? { kind: 'user_message' } : 'begin';
     case 'channel_error':
     case 'unanswered_message':
     case 'transfer_update':
+    case 'say':
       return { kind: 'passed' };
     case 'transfer_failed':
       return failedTransfer(input.outcome);

@@ -1,5 +1,6 @@
 import type { Situation } from '../../../offline/chat/request.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
+import { omitUndefined } from '../../base/omitUndefined.ts';
 import type { ChatRequest } from '../../providers/ports/chatModel.ts';
 import type { TurnContext } from '../turn/turnContext.ts';
 import { MOVE_TOOL } from './structuredOutput.ts';
@@ -12,15 +13,21 @@ export function rehearsalOptions(situation: Situation): Pick<ChatRequest, 'provi
 }
 
 export function situationOf(turn: TurnContext, node: PathwayNode | undefined): Situation {
-  const { input } = turn.request;
   const { id, type, data } = node ?? {};
   return {
     variables: turn.journal.variables,
     today: turn.today,
-    ...(input.kind === 'user_message' ? { lastUserText: input.text } : {}),
+    ...omitUndefined({ lastUserText: lastUserText(turn) }),
     ...(id !== undefined && type !== undefined && data
       ? { node: { id, title: data.title, type, prompt: turn.render(data.prompt) } }
       : {}),
     ...(data?.expectedAnswers ? { expectedAnswers: data.expectedAnswers } : {}),
   };
+}
+
+/** What the turn answers. */
+function lastUserText({ request: { input }, journal }: TurnContext): string | undefined {
+  if (input.kind === 'user_message') return input.text;
+  if (input.kind !== 'given_back' || !input.answersCustomer) return undefined;
+  return journal.messages().findLast(({ role }) => role === 'user')?.content ?? undefined;
 }

@@ -24,7 +24,8 @@ export interface FunctionCall {
 
 /** One stored message of a session. */
 export interface SessionMessage {
-  readonly role: 'user' | 'assistant' | 'tool';
+  /** `system` for what supervisors tell the agent; always internal. */
+  readonly role: 'user' | 'assistant' | 'tool' | 'system';
   /** What was delivered; null on an assistant's message that only calls tools. */
   readonly content: string | null;
   /** ISO 8601. */
@@ -43,8 +44,15 @@ export interface SessionMessage {
   readonly heard?: 'estimated';
   /** Everything that the model wrote, where the customer heard less. */
   readonly generatedText?: string;
-  /** Calls of the pathway’s own tools and their results: for the model’s context, not for the transcript. */
+  /** Calls of the pathway’s own tools with their results, and instructions: for the model’s context, not for the transcript. */
   readonly internal?: true;
+}
+
+/** A message of the transcript. */
+export type ShownMessage = SessionMessage & { readonly role: Exclude<SessionMessage['role'], 'system'> };
+
+export function isShown(message: SessionMessage): message is ShownMessage {
+  return !message.internal && message.role !== 'system';
 }
 
 /** The providers that a spoken message went through, by the names of the settings, such as `openai` or `local`. */
@@ -90,6 +98,8 @@ export type HistoryEventType =
   | 'call_status'
   | 'answering_machine'
   | 'transfer'
+  | 'supervision'
+  | 'recording'
   | 'provider_fallback'
   | 'webhook_sent'
   | 'error'
@@ -285,7 +295,7 @@ export const ALWAYS_SHOWN: readonly string[] = [
 export function sessionData(session: Session) {
   return {
     variables: session.state.variables,
-    messages: session.state.messages.filter(({ internal }) => !internal).map(shownMessage),
+    messages: session.state.messages.filter(isShown).map(shownMessage),
     pathwayId: session.pathwayId,
     currentNodeId: session.state.currentNodeId,
     channel: session.channel,
@@ -297,7 +307,7 @@ export function sessionData(session: Session) {
   };
 }
 
-function shownMessage({ role, content, tool_calls, tool_call_id, name }: SessionMessage) {
+function shownMessage({ role, content, tool_calls, tool_call_id, name }: ShownMessage) {
   return {
     role,
     content,

@@ -97,7 +97,8 @@ export class Journal {
   /** Records what the turn answers, in the conversation and in the history. */
   recordInput(request: TurnRequest): void {
     const { input } = request;
-    for (const message of request.history ?? []) this.add(message);
+    for (const message of request.history ?? [])
+      this.add(message.role === 'system' ? { ...message, internal: true } : message);
     switch (input.kind) {
       case 'user_message':
         this.#addSpoken(input);
@@ -138,6 +139,8 @@ export class Journal {
       case 'begin':
       case 'failure':
       case 'transfer_update':
+      case 'say':
+      case 'given_back':
         return;
     }
   }

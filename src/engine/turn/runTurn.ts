@@ -95,7 +95,7 @@ async function storeUnanswered({ sessions, onError }: StoreTurnDeps, turn: TurnC
   const delivered = request.delivery?.heardSoFar() ?? { text: '', interrupted: false };
   const { hasSpoken } = session.state;
   const { history: whole } = journal.close({ hasSpoken, interrupted: false, delivered });
-  const said = isSpoken ? whole.messages.filter(({ role }) => role === 'user') : [];
+  const said = isSpoken ? whole.messages.filter(({ role }) => role === 'user' || role === 'system') : [];
   const fillers = delivered.text === '' ? [] : whole.messages.slice(-1);
   const messages = [...said, ...fillers];
   turn.events.answered(fillers, delivered);

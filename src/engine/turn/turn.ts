@@ -1,7 +1,7 @@
 import type { TransferOutcome, TransferRequest } from '../../agents/transferOptions.ts';
 import type { ResponseFormat } from '../../providers/ports/chatModel.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
-import type { FunctionCall, MessageSpeech } from '../session/session.ts';
+import type { FunctionCall, MessageSpeech, SessionMessage } from '../session/session.ts';
 import type { SpokenDelivery } from './delivery.ts';
 
 /** The tool name of a transfer's outcome, whether a model called the tool or a node transferred. */
@@ -37,6 +37,14 @@ export type TurnInput =
     }
   /** The customer waits for a transfer: the channel says how far it is. */
   | { readonly kind: 'transfer_update'; readonly progress: 'waiting' | 'answered' }
+  /** A supervisor's words, said as the agent's. */
+  | { readonly kind: 'say'; readonly text: string }
+  /**
+   * A supervisor has given the conversation back to the agent.
+   *
+   * @property answersCustomer - The customer has spoken last; otherwise the agent goes on at its node.
+   */
+  | { readonly kind: 'given_back'; readonly answersCustomer: boolean }
   /** The channel says something itself; the history records why. */
   | { readonly kind: 'channel_error'; readonly code: string; readonly message: string }
   /** The customer has left: records their last words without an answer. May be empty where `history` has them. */
@@ -77,9 +85,12 @@ export interface TurnRequest {
   readonly delivery?: SpokenDelivery;
 }
 
-/** A message of a conversation that the client keeps; the results of its tool calls follow it. */
+/**
+ * A message of a conversation that the client keeps; the results of its tool calls follow it. A supervisor's instruction
+ * has the role `system`, and is for the model alone.
+ */
 export interface ExternalMessage {
-  readonly role: 'user' | 'assistant' | 'tool';
+  readonly role: SessionMessage['role'];
   readonly content: string | null;
   readonly tool_calls?: readonly FunctionCall[];
   readonly tool_call_id?: string;

@@ -1,4 +1,5 @@
 import type {
+  AgentControl,
   AgentMessages,
   CallCommand,
   MarkReport,
@@ -24,7 +25,7 @@ const ENCODING = 'audio/l16;endianness=little';
 /** Our own dialect: the control messages of Twilio Media Streams and some more as text, the audio as binary L16. */
 export const callway: ClientDialect = {
   subprotocols: ['audio.callway.v1'],
-  description: `(subprotocol \`audio.callway.v1\`): the control messages of Twilio Media Streams as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000, 24000 or 48000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`. \`hold\` \`{isHeld}\` reports that the caller does not hear the agent; audio sent meanwhile waits. The agent can send \`hangup\` (with \`hangup.reason\` \`error\` when it has failed), \`transfer\` \`{to}\`, with the options of a transfer in the API, and \`dtmf\` \`{digits}\`. The progress of a transfer is reported as \`transfer_status\`: \`transfer.status\` is \`begun\`; of a warm one \`waiting\` when it takes long and \`answered\` when the target is told about the call; then \`failed\` with a \`reason\` and an \`outcome\` when the agent has the caller again; a transfer that succeeds ends the stream.`,
+  description: `(subprotocol \`audio.callway.v1\`): the control messages of Twilio Media Streams as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000, 24000 or 48000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`. \`hold\` \`{isHeld}\` reports that the caller does not hear the agent; audio sent meanwhile waits. The agent can send \`hangup\` (with \`hangup.reason\` \`error\` when it has failed), \`transfer\` \`{to}\`, with the options of a transfer in the API, and \`dtmf\` \`{digits}\`. The progress of a transfer is reported as \`transfer_status\`: \`transfer.status\` is \`begun\`; of a warm one \`waiting\` when it takes long and \`answered\` when the target is told about the call; then \`failed\` with a \`reason\` and an \`outcome\` when the agent has the caller again; a transfer that succeeds ends the stream. \`control\` reports what supervisors do: \`control.kind\` is \`pause\` with \`isPaused\`, or \`takeover\` with \`isTakenOver\`; what the agent says meanwhile is not heard, and during a takeover it hears silence.`,
   openServer,
   openClient,
 };
@@ -59,11 +60,14 @@ function openServer(connection: DialectConnection): DialectServer {
   };
 }
 
-function openClient(connection: DialectConnection, { target, sampleRateHz }: ClientRequest): DialectClient {
+function openClient(
+  connection: DialectConnection,
+  { target, sampleRateHz, channels }: ClientRequest,
+): DialectClient {
   const messages = new GatewayMessages(target);
   const send = (message: object) => connection.send(JSON.stringify(message));
   const write = (event: string, fields: object) => send(messages.message(event, fields));
-  for (const message of messages.opening({ encoding: ENCODING, sampleRateHz })) send(message);
+  for (const message of messages.opening({ encoding: ENCODING, sampleRateHz, channels })) send(message);
   const toAgent: AgentMessages = {
     // The frame is the caller's; the message is the connection's.
     audio: (samples) => connection.send(writePcm16(samples.slice())),
@@ -72,6 +76,7 @@ function openClient(connection: DialectConnection, { target, sampleRateHz }: Cli
     cleared: (position) => write('cleared', { position }),
     hold: (isHeld) => write('hold', { hold: { isHeld } }),
     transferStatus: (status) => write('transfer_status', { transfer: status }),
+    control: (control) => write('control', { control }),
   };
   return {
     ...toAgent,
@@ -127,6 +132,11 @@ function readKnownMessage(message: Fields, gateway: GatewayMessageHandler): bool
       if (status !== undefined) gateway.transferStatus(status);
       return status !== undefined;
     }
+    case 'control': {
+      const control = readControl(fieldsOf(message.control));
+      if (control !== undefined) gateway.control(control);
+      return control !== undefined;
+    }
     default:
       return false;
   }
@@ -161,6 +171,14 @@ function readInternalMessage(message: Fields | undefined, agent: AgentReader): b
   if (outcome !== 'told' && outcome !== 'accepted' && outcome !== 'refused') return false;
   agent.command({ kind: 'briefing', outcome });
   return true;
+}
+
+function readControl(control: Fields | undefined): AgentControl | undefined {
+  const { kind, text, isPaused, isTakenOver } = control ?? {};
+  if ((kind === 'say' || kind === 'instruct') && typeof text === 'string') return { kind, text };
+  if (kind === 'pause' && typeof isPaused === 'boolean') return { kind, isPaused };
+  if (kind === 'takeover' && typeof isTakenOver === 'boolean') return { kind, isTakenOver };
+  return undefined;
 }
 
 function readFailoverPrompts(message: Fields, agent: AgentReader): boolean {

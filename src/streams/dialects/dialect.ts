@@ -1,4 +1,5 @@
 import type {
+  AgentControl,
   AgentMessageHandler,
   AgentMessages,
   CallCommand,
@@ -89,13 +90,17 @@ export interface GatewayMessageHandler {
   cleared(position: PlayoutPosition): void;
   hold(isHeld: boolean): void;
   transferStatus(status: TransferStatus): void;
+  control(control: AgentControl): void;
   /** The carrier's call has ended. */
   stopped(): void;
   /** Counts a message that cannot be read. */
   malformed(): void;
 }
 
-export type ClientRequest = Pick<StreamRequest, 'target' | 'sampleRateHz'>;
+export interface ClientRequest extends Pick<StreamRequest, 'target' | 'sampleRateHz'> {
+  /** Of the audio that the gateway sends, interleaved. Default: 1. */
+  readonly channels?: number;
+}
 
 /** Our gateway's end of a stream to an agent. Opening it sends what comes before the audio. */
 export interface DialectClient extends AgentMessages {

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 
 import { chooseSubprotocol, findDialect } from '../dialects/index.ts';
-import { STREAM_PATH } from '../mediaStreams.ts';
+import { STREAM_PATH } from '../streamTickets.ts';
 import type { StreamGrant } from '../streamTickets.ts';
 import type { StreamSocket } from './streamSocket.ts';
 import { TcpSocket } from './tcpSocket.ts';
@@ -16,14 +16,14 @@ const HEADERS_TIMEOUT_MS = 10_000;
 /** The protocol by which a relayed AudioSocket is announced. */
 export const AUDIOSOCKET_UPGRADE = 'audiosocket';
 
-export interface StreamListenerDeps {
-  readonly redeem: (ticket: string) => Promise<StreamGrant | undefined>;
+export interface StreamListenerDeps<Grant> {
+  readonly redeem: (ticket: string) => Promise<Grant | undefined>;
   /** Serves a connection whose ticket was redeemed; never rejects. */
-  readonly serve: (grant: StreamGrant, socket: StreamSocket) => Promise<void>;
+  readonly serve: (grant: Grant, socket: StreamSocket) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** The HTTP server of a voice thread: nothing but audio WebSockets with a ticket in their path. */
+/** The HTTP server of a voice or media thread: nothing but audio WebSockets with a ticket in their path. */
 export interface StreamListener {
   readonly port: number;
   /** Terminates the connections that are left. Idempotent. */
@@ -31,7 +31,10 @@ export interface StreamListener {
 }
 
 /** @param host - The address to listen on, at a free port. */
-export async function listenForStreams(host: string, deps: StreamListenerDeps): Promise<StreamListener> {
+export async function listenForStreams<Grant extends Pick<StreamGrant, 'dialect'>>(
+  host: string,
+  deps: StreamListenerDeps<Grant>,
+): Promise<StreamListener> {
   // Compression is off, since audio does not compress.
   const webSockets = new WebSocketServer({
     noServer: true,

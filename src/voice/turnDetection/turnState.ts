@@ -15,7 +15,7 @@ export type TurnPhase =
   | 'speaking'
   /** The agent's speech is paused until it is clear whether the caller interrupts. */
   | 'paused'
-  /** The call is being transferred, or an answering machine has answered. */
+  /** The call is being transferred or taken over, or an answering machine has answered. */
   | 'suspended'
   | 'ended';
 
@@ -75,6 +75,10 @@ export type TurnEvent =
   /** The answering machine records. */
   | { readonly type: 'machine_recording'; readonly evidence: string }
   | { readonly type: 'transfer_started'; readonly isByAgent: boolean }
+  /** A supervisor speaks in the agent's place. */
+  | { readonly type: 'taken_over' }
+  /** A supervisor has paused the agent. */
+  | { readonly type: 'agent_paused' }
   | { readonly type: 'session_ending' };
 
 export type TurnEffect =

@@ -27,6 +27,8 @@ const EARLY_ANSWER_MS = 1000;
  *
  *   answering machine: any ──▶ suspended ──it records──▶ thinking     end: any ──▶ ended
  *   transfer:          any ──▶ suspended ──it fails────▶ thinking
+ *   takeover:          any ──▶ suspended ──it ends─────▶ thinking
+ *   pause:             thinking, speaking, paused ──▶ listening or idle; what the caller says is stored
  *
  *   within listening, a preemptive turn, of which nothing is played and nothing kept:
  *
@@ -63,10 +65,12 @@ function step(state: TurnState, event: TurnEvent, context: TurnContext): TurnSte
     case 'agent_turn_started':
       return withoutEffects(enterPhase({ ...state, silentSinceMs: undefined }, 'thinking', context));
     case 'transfer_started':
-      return {
-        state: enterPhase(withoutTranscript(state), 'suspended', context),
-        effects: event.isByAgent ? [] : [{ type: 'stop_agent' }, { type: 'discard_utterance' }],
-      };
+      if (!event.isByAgent) return suspend(state, context);
+      return withoutEffects(enterPhase(withoutTranscript(state), 'suspended', context));
+    case 'taken_over':
+      return suspend(state, context);
+    case 'agent_paused':
+      return pauseAgent(state, context);
     case 'machine_detected':
       return {
         state: enterPhase(withoutTranscript(state), 'suspended', context),
@@ -95,6 +99,23 @@ function onAgentTurnEnded(state: TurnState, context: TurnContext): TurnStep {
   if (earlyAnswer && context.atMs - earlyAnswer.endMs <= EARLY_ANSWER_MS)
     return startTurn({ ...next, silences: 0 }, { kind: 'user_message', text: earlyAnswer.text }, context);
   return withoutEffects(enterPhase(next, 'idle', context));
+}
+
+/** The agent loses the call in the middle of what it does. */
+function suspend(state: TurnState, context: TurnContext): TurnStep {
+  return {
+    state: enterPhase(withoutTranscript(state), 'suspended', context),
+    effects: [{ type: 'stop_agent' }, { type: 'discard_utterance' }],
+  };
+}
+
+/** The agent falls silent; the caller is still listened to. */
+function pauseAgent(state: TurnState, context: TurnContext): TurnStep {
+  if (state.phase === 'listening' || state.phase === 'idle')
+    return { state: { ...state, preemptiveText: undefined }, effects: [{ type: 'cancel_preemptive_turn' }] };
+  if (state.phase === 'suspended') return withoutEffects(state);
+  const { state: next, effects } = onAgentTurnEnded({ ...state, phase: 'speaking' }, context);
+  return { state: next, effects: [{ type: 'stop_agent' }, ...effects] };
 }
 
 function stopAgentIn({ phase }: TurnState): readonly TurnEffect[] {

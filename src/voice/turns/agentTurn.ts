@@ -27,9 +27,16 @@ const WITHOUT_FILLER: ReadonlySet<TurnInput['kind']> = new Set([
   'channel_error',
   'unanswered_message',
   'transfer_update',
+  'say',
 ]);
-/** Turns without a latency: they answer nobody. */
-const WITHOUT_LATENCY: ReadonlySet<TurnInput['kind']> = new Set(['silence', 'voicemail', 'transfer_update']);
+/** Turns without a latency: nobody waits for an answer. */
+const WITHOUT_LATENCY: ReadonlySet<TurnInput['kind']> = new Set([
+  'silence',
+  'voicemail',
+  'transfer_update',
+  'say',
+  'given_back',
+]);
 /** Silence before the first filler, and between two of them. */
 const FILLER_AFTER_MS = 4_000;
 const FILLER_INTERVAL_MS = 8_000;

@@ -15,6 +15,9 @@ import { callerMessages, UnansweredMessages } from './unansweredMessages.ts';
 /** Code of the error when the session was ended, over the API for example, while the call continued. */
 export const SESSION_ENDED = 'session_ended';
 
+/** Runs a turn that only stores what was said before. */
+export const NOTHING_SAID: TurnInput = { kind: 'unanswered_message', text: '' };
+
 /** How a voice session ended: by the agent, by a transfer, by the caller, or after an apology because turns failed. */
 export type SessionOutcome = 'hung_up' | 'transferred' | 'closed' | 'failed';
 
@@ -185,6 +188,19 @@ export class AgentTurnQueue {
   /** Stores what the caller said and no turn answers with the next turn. @param text - Never rejects. */
   keepUnanswered(text: Promise<string>): void {
     this.#unanswered.addWhenTranscribed(text);
+  }
+
+  /** Stores what the caller says in this input and nobody answers. */
+  store(input: TurnInput, unansweredText = ''): void {
+    this.#unanswered.add(unansweredText);
+    this.#unanswered.addInput(input);
+    const at = this.#deps.clock.monotonicMs();
+    void this.run(NOTHING_SAID, { lastVoicedMs: 0, endpointStreamMs: 0, endpointAtMs: at });
+  }
+
+  /** Tells the model with the next turn, and from then on. */
+  addInstruction(text: string): void {
+    this.#unanswered.addInstruction(text);
   }
 
   /** Call with each frame of the caller. @param isOnHold - The peer plays nothing. */

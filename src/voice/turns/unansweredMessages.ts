@@ -25,6 +25,11 @@ export class UnansweredMessages {
     if (text !== '') this.#messages.push({ role: 'user', content: text, speech: this.#speech() });
   }
 
+  /** Adds what a supervisor tells the agent. */
+  addInstruction(text: string): void {
+    this.#messages.push({ role: 'system', content: text });
+  }
+
   /** Adds what the caller said in an input that gets no turn. */
   addInput(input: TurnInput): void {
     this.#messages.push(...callerMessages(input));

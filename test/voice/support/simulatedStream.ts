@@ -1,6 +1,7 @@
 import { createEmitter } from '../../../src/base/emitter.ts';
 import { PlayoutQueue } from '../../../src/media/agentStream/playoutQueue.ts';
 import type {
+  AgentControl,
   CallCommand,
   FailoverPrompts,
   TransferStatus,
@@ -23,6 +24,7 @@ export interface SimulatedStreamOptions {
   readonly isMute?: boolean;
   readonly isHeardEstimated?: boolean;
   readonly callId?: string;
+  readonly isAgentPaused?: boolean;
 }
 
 /** A call's audio on a simulated clock: plays the agent's samples to the sample, and delivers the caller's. */
@@ -39,6 +41,7 @@ export interface SimulatedStream extends AudioStream {
   /** While on hold, queued audio of the agent waits. */
   putOnHold(isHeld: boolean): void;
   reportTransfer(status: TransferStatus): void;
+  control(control: AgentControl): void;
   /** Advances time frame by frame. */
   advance(ms: number): Promise<void>;
   /** Advances time until the condition holds. @throws {Error} When it does not within `timeoutMs`. */
@@ -71,6 +74,8 @@ class SimulatedPeer implements SimulatedStream {
   #isHeld = false;
   readonly info;
   receivedSamples: number;
+  isAgentPaused = false;
+  isTakenOver = false;
   readonly commands: CallCommand[] = [];
   readonly failoverPrompts: FailoverPrompts[] = [];
 
@@ -80,6 +85,7 @@ class SimulatedPeer implements SimulatedStream {
     this.#frameSamples = (sampleRateHz * FRAME_MS) / 1000;
     this.#bufferDelayMs = bufferDelayMs;
     this.receivedSamples = receivedBefore;
+    this.isAgentPaused = options.isAgentPaused ?? false;
     const ids = { projectId: 'project-1', sessionId: 's' };
     this.info = {
       ...ids,
@@ -152,6 +158,12 @@ class SimulatedPeer implements SimulatedStream {
   putOnHold(isHeld: boolean): void {
     this.#isHeld = isHeld;
     this.#emitter.emit('hold', { isHeld });
+  }
+
+  control(control: AgentControl): void {
+    if (control.kind === 'pause') this.isAgentPaused = control.isPaused;
+    if (control.kind === 'takeover') this.isTakenOver = control.isTakenOver;
+    this.#emitter.emit('control', control);
   }
 
   reportTransfer(status: TransferStatus): void {

@@ -7,7 +7,8 @@ import type { StreamTickets } from '../../../streams/streamTickets.ts';
 import type { StreamOpening, StreamParty } from '../../../voice/audioStream.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
-const kept = z.object({
+const relayed = z.object({ relayTo: z.string() });
+const served = z.object({
   projectId: z.string(),
   sessionId: z.string(),
   dialect: dialectName,
@@ -28,7 +29,9 @@ export function redisStreamTickets(redis: RedisConnection): StreamTickets {
     async redeem(ticket) {
       const text = await orUnavailable(redis.client.getdel(keyOf(ticket)));
       if (text === null) return undefined;
-      const { callId, slotId, traceparent, opening, party, ...rest } = kept.parse(JSON.parse(text));
+      const grant = z.union([relayed, served]).parse(JSON.parse(text));
+      if ('relayTo' in grant) return grant;
+      const { callId, slotId, traceparent, opening, party, ...rest } = grant;
       return { ...rest, ...omitUndefined({ callId, slotId, traceparent, opening, party }) };
     },
   };

@@ -8,6 +8,8 @@ const ACCOUNT = 'callway';
 export interface MediaFormat {
   readonly encoding: string;
   readonly sampleRateHz: number;
+  /** Default: 1, the caller's. The second is what the caller hears. */
+  readonly channels?: number | undefined;
 }
 
 /** The start message of a dialect of Twilio's family, in camel or snake case. @returns Undefined for another message. */
@@ -83,15 +85,15 @@ export class GatewayMessages {
     this.#target = target;
   }
 
-  opening({ encoding, sampleRateHz }: MediaFormat): readonly object[] {
+  opening({ encoding, sampleRateHz, channels = 1 }: MediaFormat): readonly object[] {
     const { streamId, callId, customParameters } = this.#target;
     const start = {
       streamSid: streamId,
       accountSid: ACCOUNT,
       callSid: callId,
-      tracks: ['inbound'],
+      tracks: channels === 1 ? ['inbound'] : ['inbound', 'outbound'],
       customParameters,
-      mediaFormat: { encoding, sampleRate: sampleRateHz, channels: 1 },
+      mediaFormat: { encoding, sampleRate: sampleRateHz, channels },
     };
     return [{ event: 'connected', protocol: 'Call', version: '1.0.0' }, this.message('start', { start })];
   }

@@ -39,6 +39,7 @@ export function openServer(dialect: StreamDialect, start: object) {
     cleared: (position) => calls.push(['cleared', position]),
     hold: (isHeld) => calls.push(['hold', isHeld]),
     transferStatus: (status) => calls.push(['transferStatus', status]),
+    control: (control) => calls.push(['control', control]),
     stopped: () => calls.push(['stopped']),
     malformed: () => calls.push(['malformed']),
   };

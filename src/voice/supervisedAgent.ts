@@ -1,0 +1,121 @@
+import type { TurnInput } from '../engine/turn/turn.ts';
+import type { AgentControl } from '../media/agentStream/streamClient.ts';
+import type { AudioStream } from './audioStream.ts';
+import type { TurnController } from './turnController.ts';
+import { type AgentTurnQueue, NOTHING_SAID } from './turns/agentTurnQueue.ts';
+
+export interface SupervisedAgentDeps {
+  readonly stream: Pick<AudioStream, 'isAgentPaused' | 'isTakenOver'>;
+  readonly turns: TurnController;
+  readonly agentTurns: Pick<AgentTurnQueue, 'run' | 'keepUnanswered' | 'addInstruction'>;
+}
+
+/** Texts of supervisors that wait for their turn; more are a mistake, and the oldest are dropped. */
+const MAX_WAITING_TEXTS = 20;
+
+const ANSWER: TurnInput = { kind: 'given_back', answersCustomer: true };
+
+/** Does with the agent what supervisors ask: it says their words, takes instructions, and is silent when it has to be. */
+export class SupervisedAgent {
+  readonly #deps: SupervisedAgentDeps;
+  #texts: string[] = [];
+  #isPaused = false;
+  #isTakenOver = false;
+  /** On the stream's clock. */
+  #takenOverAtMs = 0;
+  /** The turn that is due when the agent may speak again. */
+  #due: TurnInput | undefined;
+
+  constructor(deps: SupervisedAgentDeps) {
+    this.#deps = deps;
+  }
+
+  get isTakenOver(): boolean {
+    return this.#isTakenOver;
+  }
+
+  /** Starts the session's first turn, unless the agent is to be silent: the stream may follow one that was lost. */
+  start(first: TurnInput): void {
+    const { stream, turns, agentTurns } = this.#deps;
+    const { isAgentPaused, isTakenOver } = stream;
+    this.#pause(isAgentPaused);
+    this.#takeOver(isTakenOver);
+    const isSilent = isAgentPaused || isTakenOver;
+    // Of a session that goes on, the caller has heard a greeting.
+    if (isSilent && first.kind === 'begin') this.#due = first;
+    void agentTurns.run(isSilent ? NOTHING_SAID : first, turns.timestamps());
+  }
+
+  /** Starts a turn without an event of the caller, at once or when the agent may speak again. */
+  startTurn(input: TurnInput): void {
+    if (this.#isPaused || this.#isTakenOver) this.#due = input;
+    // In its place, what suspended the agent ends.
+    if (!this.#isTakenOver) this.#deps.turns.startTurn(this.#isPaused ? NOTHING_SAID : input);
+  }
+
+  onControl(control: AgentControl): void {
+    switch (control.kind) {
+      case 'say':
+        this.#texts = [...this.#texts, control.text].slice(-MAX_WAITING_TEXTS);
+        break;
+      case 'instruct':
+        this.#deps.agentTurns.addInstruction(`Instruction from a supervisor of this call: ${control.text}`);
+        break;
+      case 'pause':
+        this.#pause(control.isPaused);
+        break;
+      case 'takeover':
+        this.#takeOver(control.isTakenOver);
+    }
+  }
+
+  /** Call with each frame of the caller: what waits is said when nobody speaks. */
+  onFrame(): void {
+    const { turns } = this.#deps;
+    if (turns.phase !== 'idle' || this.#isTakenOver) return;
+    const text = this.#texts.shift();
+    if (text !== undefined) turns.startTurn({ kind: 'say', text });
+    else if (!this.#isPaused) this.#startDueTurn();
+  }
+
+  #startDueTurn(): void {
+    const { turns } = this.#deps;
+    const due = turns.hasUnansweredWords ? ANSWER : this.#due;
+    turns.hasUnansweredWords = false;
+    this.#due = undefined;
+    if (due) turns.startTurn(due);
+  }
+
+  #pause(isPaused: boolean): void {
+    if (isPaused === this.#isPaused) return;
+    this.#isPaused = isPaused;
+    this.#deps.turns.setPaused(isPaused);
+  }
+
+  #takeOver(isTakenOver: boolean): void {
+    if (isTakenOver === this.#isTakenOver) return;
+    this.#isTakenOver = isTakenOver;
+    if (isTakenOver) this.#loseCall();
+    else this.#getCallBack();
+  }
+
+  #loseCall(): void {
+    const { turns, agentTurns } = this.#deps;
+    this.#texts = [];
+    this.#takenOverAtMs = turns.nowMs;
+    agentTurns.keepUnanswered(turns.takeUnansweredText());
+    turns.dispatch({ type: 'taken_over' });
+  }
+
+  #getCallBack(): void {
+    const { turns, agentTurns } = this.#deps;
+    const seconds = Math.round((turns.nowMs - this.#takenOverAtMs) / 1000);
+    agentTurns.addInstruction(
+      `A colleague took over the call and spoke with the person for ${seconds} s, which you did not hear. You have the call again: go on with your step, and do not greet the person again.`,
+    );
+    turns.hasUnansweredWords = false;
+    const due = this.#due ?? { kind: 'given_back', answersCustomer: false };
+    this.#due = undefined;
+    this.startTurn(due);
+  }
+}

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { GREETING, greeted, simulatedCall } from '../support/simulatedCall.ts';
+
+const ANSWER = { text: 'We are open until nine.' };
+const agent = () => simulatedCall({ answer: (index) => (index === 0 ? GREETING : ANSWER) });
+
+/** What the model was told in its last request. */
+const toldTo = ({ model }: ReturnType<typeof agent>) => JSON.stringify(model.requests.at(-1)?.messages);
+
+test('A supervisor’s text is said as it is once the agent is silent, and is the agent’s in the history', async () => {
+  const call = agent();
+  await call.agentSpeaks();
+  call.stream.control({ kind: 'say', text: 'A colleague {{ name }} is on the way.' });
+  await greeted(call);
+  await greeted(call);
+  expect(call.voice.texts.at(-1)).toBe('A colleague {{ name }} is on the way.');
+  expect(call.model.requests).toHaveLength(1);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript()).toEqual([
+    `assistant: ${GREETING.text}`,
+    'assistant: A colleague {{ name }} is on the way.',
+  ]);
+});
+
+test('A supervisor’s instruction reaches the model from the next turn on, and is not said', async () => {
+  const call = agent();
+  await greeted(call);
+  call.stream.control({ kind: 'instruct', text: 'Offer {{ ten }} percent.' });
+  await call.stream.advance(500);
+  expect(call.isAgentSpeaking()).toBe(false);
+  for (const words of ['What does it cost?', 'And for two?']) {
+    await call.say(words, 600);
+    await greeted(call);
+    expect(toldTo(call)).toContain('Offer {{ ten }} percent.');
+  }
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript().join()).not.toContain('percent');
+});
+
+test('A paused agent stops at once and keeps what the caller says; resumed, it answers', async () => {
+  const call = agent();
+  await call.agentSpeaks();
+  call.stream.control({ kind: 'pause', isPaused: true });
+  await call.stream.advance(60);
+  expect(call.isAgentSpeaking()).toBe(false);
+  await call.say('Until when are you open?', 900);
+  await call.stream.advance(20_000);
+  expect([call.isAgentSpeaking(), call.model.requests.length]).toEqual([false, 1]);
+  expect(call.transcript().at(-1)).toBe('user: Until when are you open?');
+
+  call.stream.control({ kind: 'say', text: 'One moment.' });
+  await greeted(call);
+  expect(call.voice.texts.at(-1)).toBe('One moment.');
+
+  call.stream.control({ kind: 'pause', isPaused: false });
+  await greeted(call);
+  expect(call.voice.texts.at(-1)).toBe(ANSWER.text);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript().filter((message) => message.startsWith('user'))).toHaveLength(1);
+});
+
+test('An agent that was paused before its first word greets when it is resumed', async () => {
+  const call = simulatedCall({ answer: () => GREETING, stream: { isAgentPaused: true } });
+  await call.say('Hello?', 600);
+  await call.stream.advance(3000);
+  expect(call.model.requests).toHaveLength(0);
+  expect(call.transcript()).toEqual(['user: Hello?']);
+  call.stream.control({ kind: 'pause', isPaused: false });
+  await greeted(call);
+  expect(call.voice.texts.join(' ')).toBe(GREETING.text);
+  await call.stream.hangUp();
+  await call.report;
+});
+
+test('A takeover stops the agent at once; given the call back, it knows and goes on', async () => {
+  const call = agent();
+  await call.agentSpeaks();
+  call.stream.control({ kind: 'takeover', isTakenOver: true });
+  await call.stream.advance(60);
+  expect(call.isAgentSpeaking()).toBe(false);
+  await call.stream.advance(35_000);
+  expect([call.isAgentSpeaking(), call.model.requests.length]).toEqual([false, 1]);
+  call.stream.control({ kind: 'takeover', isTakenOver: false });
+  await greeted(call);
+  expect(call.voice.texts.at(-1)).toBe(ANSWER.text);
+  expect(toldTo(call)).toContain('spoke with the person for 35 s');
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript().join()).not.toContain('colleague');
+});
+
+test('A transfer that fails during a takeover is told when the agent has the call back', async () => {
+  const call = agent();
+  await greeted(call);
+  call.stream.reportTransfer({ status: 'begun', to: '+886212345678' });
+  call.stream.control({ kind: 'takeover', isTakenOver: true });
+  call.stream.reportTransfer({ status: 'failed', to: '+886212345678', reason: 'busy' });
+  await call.stream.advance(3000);
+  expect([call.isAgentSpeaking(), call.model.requests.length]).toEqual([false, 1]);
+  call.stream.control({ kind: 'takeover', isTakenOver: false });
+  await greeted(call);
+  expect(call.voice.texts.join(' ')).toContain('could not reach anyone');
+  await call.stream.hangUp();
+  await call.report;
+});
