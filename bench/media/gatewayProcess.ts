@@ -29,7 +29,8 @@ const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 const engine = await startMediaEngine({
   clock: systemClock,
   startThread: (data) => {
-    const workerData: GatewayThreadData = { ...data, targetPolicy: { allowInsecureLoopback: true } };
+    const targetPolicy = { allowInsecureLoopback: true };
+    const workerData: GatewayThreadData = { ...data, targetPolicy, httpHost: '127.0.0.1' };
     return startThread(new URL('./mediaThread.ts', import.meta.url), { workerData });
   },
   threads: 1,

@@ -32,7 +32,6 @@ import type { ComputeShares } from '../base/computeShares.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Sealer } from '../base/sealer.ts';
 import type { Tracer } from '../base/tracing.ts';
-import type { Call } from '../calls/call.ts';
 import type { CallStore } from '../calls/callStore.ts';
 import type { Customers } from '../calls/customers/customers.ts';
 import type { MediaFileStore } from '../calls/holdMusic/mediaFile.ts';
@@ -59,7 +58,6 @@ import type { TargetPolicy } from '../infra/httpClient/target.ts';
 import type { Documents } from '../knowledge/intake/documents.ts';
 import type { Retrieval } from '../knowledge/search/retrieval.ts';
 import type { ChunkStore, DatasetStore, KnowledgebaseStore } from '../knowledge/stores.ts';
-import type { MediaQuality } from '../media/mediaQuality.ts';
 import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../providers/ports/embedder.ts';
 import type { MediaStreams } from '../streams/mediaStreams.ts';
 import type { TestRunStore } from '../testing/runs/testRunStore.ts';
@@ -139,11 +137,9 @@ export interface RecordingAccess {
 }
 
 /** Live calls; stored calls are in {@link Stores}. */
-export interface CallService extends Pick<CallControl, 'hangUp' | 'transfer'> {
+export interface CallService extends Pick<CallControl, 'hangUp' | 'transfer' | 'supervise' | 'quality'> {
   /** @see acceptCall */
   accept(order: OutboundOrder, keep: InsertOnce): Promise<AcceptedCall>;
-  /** The call's media quality, so far while it is in progress. */
-  quality(call: Call): Promise<MediaQuality | null>;
   /** Health of each trunk, as last reported. */
   trunkHealth(trunkIds: readonly string[]): Promise<Map<string, TrunkHealth>>;
   /** Notifies all nodes that a trunk or a phone number changed. */

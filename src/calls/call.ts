@@ -73,6 +73,8 @@ export interface Call {
   readonly recording: RecordingResult | null;
   /** Who answered an outbound call; null while it is not known, and where it is not detected. */
   readonly answeringMachine: AnsweringMachine | null;
+  /** What supervisors do; null before the first. */
+  readonly supervision: Supervision | null;
   /** The node that runs it; null while it is queued. */
   readonly nodeId: string | null;
   /** Set by the API; the node that runs the call then hangs up. */
@@ -82,6 +84,16 @@ export interface Call {
   /** Of a simulated caller: it came over no trunk, and counts in no limit. */
   readonly isTest: boolean;
 }
+
+/** What supervisors do with a call in progress. */
+export interface Supervision {
+  readonly agentPaused: boolean;
+  readonly recordingPaused: boolean;
+  /** Who is connected. */
+  readonly supervisors: number;
+}
+
+export const UNSUPERVISED: Supervision = { agentPaused: false, recordingPaused: false, supervisors: 0 };
 
 export interface CallSettings {
   readonly ringTimeoutSeconds: number;
@@ -119,6 +131,7 @@ export type CallChange = Partial<
     | 'recording'
     | 'answeringMachine'
     | 'transfer'
+    | 'supervision'
   >
 >;
 
@@ -181,6 +194,7 @@ export function newCall(fields: NewCall): Call {
     mediaQuality: null,
     recording: null,
     answeringMachine: null,
+    supervision: null,
     nodeId: null,
     hangupRequested: false,
     transfer: null,

@@ -9,6 +9,7 @@ import {
   detectsAnsweringMachine,
   isRecordingFinal,
   talkTimeMs,
+  UNSUPERVISED,
 } from './call.ts';
 import type { TurnLatency } from './callStore.ts';
 import { callMedia } from './numbers/callMedia.ts';
@@ -69,6 +70,9 @@ export const callResource = z
       .enum(ANSWERING_MACHINE)
       .nullable()
       .describe('Who answered an outbound call; null before that, and where it is not detected.'),
+    agentPaused: z.boolean().describe('Whether a supervisor has paused the agent of this call in progress.'),
+    recordingPaused: z.boolean().describe('Whether the recording of this call in progress gets silence.'),
+    supervisors: z.int().describe('Supervisors who are connected to this call in progress.'),
     metadata: z.record(z.string(), z.unknown()),
     dynamicVariables: z
       .record(z.string(), z.unknown())
@@ -115,6 +119,7 @@ export function toCallResource(
     media,
     detectAnsweringMachine: detectsAnsweringMachine(call),
     answeringMachine: call.answeringMachine,
+    ...(call.status === 'in_progress' ? (call.supervision ?? UNSUPERVISED) : UNSUPERVISED),
     metadata: { ...call.metadata },
     dynamicVariables: { ...dynamicVariables },
     mediaFigures: call.mediaQuality && { ...call.mediaQuality, mos: call.mediaQuality.mos ?? null },

@@ -256,6 +256,37 @@ describe('A queued call', () => {
     expect((await project.api('GET', '/calls/rubbish')).status).toBe(404);
   });
 
+  test('cannot be supervised, and bad bodies of supervisors are refused before that', async () => {
+    const project = await makeProject();
+    const { callId } = (await call(project)).body;
+    const { key } = await nodes.first.createKey(project, { scopes: ['supervise'] });
+    const ask = async (what: string, body?: object, id = callId) => {
+      const answer = await nodes.second.api('POST', `${project.path}/calls/${id}/${what}`, { key, body });
+      return [answer.status, answer.body.code];
+    };
+    const bodies: [string, object | undefined, ...object[]][] = [
+      ['supervise', { mode: 'listen' }, { mode: 'shout' }, {}],
+      [
+        'say',
+        { text: 'Hello.' },
+        { text: '' },
+        { text: '  ' },
+        { text: 'x'.repeat(2001) },
+        { text: 'a\u0007' },
+      ],
+      ['instruct', { text: 'Be brief.' }, { text: 1 }, { text: 'Be brief.', mode: 'listen' }],
+      ['recording', { action: 'pause' }, { action: 'stop' }],
+      ['pause-agent', undefined],
+      ['resume-agent', undefined],
+    ];
+    for (const [what, good, ...bad] of bodies) {
+      expect([what, await ask(what, good)]).toEqual([what, [409, 'call_not_in_progress']]);
+      expect([what, await ask(what, good, UNKNOWN_ID)]).toEqual([what, [404, 'call_not_found']]);
+      for (const body of bad) expect([body, await ask(what, body)]).toEqual([body, [400, 'invalid_request']]);
+    }
+    await project.api('POST', `/calls/${callId}/hangup`);
+  });
+
   test('is hidden from other projects', async () => {
     const [project, other] = [await makeProject(), await makeProject()];
     const { body } = await call(project);

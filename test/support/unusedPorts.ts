@@ -77,6 +77,7 @@ export const unusedCalls: CallService = {
   hangUp: refuse,
   transfer: refuse,
   quality: refuse,
+  supervise: refuse,
   trunkHealth: refuse,
   trunksChanged: refuse,
   recordings: { url: refuse },

@@ -57,7 +57,7 @@ const TAGS = [
   ['Sessions', 'Live sessions, and the history of all sessions.'],
   ['Customers', 'What is kept of one person, and its erasure.'],
   ['Knowledge', 'Documents that the agent answers from.'],
-  ['Calls', 'Phone calls: placing, control and recordings.'],
+  ['Calls', 'Phone calls: placing, control, supervision and recordings.'],
   ['Trunks', 'SIP trunks and phone numbers.'],
   ['Media streams', 'Voice conversations with the agent over a WebSocket.'],
   ['Events', 'What happens now.'],

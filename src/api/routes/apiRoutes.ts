@@ -16,6 +16,7 @@ import { numberRoutes } from './calls/numbers.ts';
 import { outboundCallRoutes } from './calls/outboundCalls.ts';
 import { phoneNumberRoutes } from './calls/phoneNumbers.ts';
 import { recordingRoutes } from './calls/recordings.ts';
+import { supervisionRoutes } from './calls/supervision.ts';
 import { trunkRoutes } from './calls/trunks.ts';
 import { consoleSessionRoutes } from './consoleSession.ts';
 import { chunkRoutes } from './knowledge/chunks.ts';
@@ -78,4 +79,5 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   outboundCallRoutes,
   callRoutes,
   mediaFileRoutes,
+  supervisionRoutes,
 ];

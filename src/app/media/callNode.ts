@@ -12,7 +12,7 @@ import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
 import { type CallMedia, openMediaHeaders } from '../../calls/numbers/callMedia.ts';
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { CallNode } from '../../calls/runner/callNode.ts';
-import { CallRunner } from '../../calls/runner/callRunner.ts';
+import { CallRunner, type CallRunnerDeps } from '../../calls/runner/callRunner.ts';
 import { partyStreamOf, streamTargetOf } from '../../calls/runner/streamTarget.ts';
 import { type DialerDeps, dialQueuedCall } from '../../calls/setup/dialer.ts';
 import { handleInboundCall, type InboundCallDeps } from '../../calls/setup/inboundCallHandler.ts';
@@ -35,6 +35,7 @@ export interface CallNodeParts {
   readonly voiceNodes: VoiceNodeSelector;
   readonly metrics: CallMetrics;
   readonly liveEvents: LiveEvents;
+  readonly supervisorUrl: CallRunnerDeps['supervisorUrl'];
   readonly capacity: NodeCapacity;
   readonly callRefusal: () => CallwayError | undefined;
   readonly isOverloaded: () => boolean;
@@ -89,6 +90,7 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     partyStream: (call, party) => partyStreamOf(targetDeps, call, party),
     transferTargets: (call) => transferTargetsOf(parts, call),
     holdMusic: (projectId, choice) => parts.mediaFiles.music(projectId, choice),
+    supervisorUrl: parts.supervisorUrl,
     recordings: parts.recordings,
     onEnded({ id }) {
       capacity.release(id);

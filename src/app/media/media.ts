@@ -43,7 +43,7 @@ export async function buildMedia(
   const engine = await startMediaEngine({
     clock: systemClock,
     startThread: (data) => {
-      const workerData: GatewayThreadData = { ...data, targetPolicy };
+      const workerData: GatewayThreadData = { ...data, targetPolicy, httpHost: config.HOST };
       return startThread(new URL('./mediaThread.ts', import.meta.url), { workerData, name: 'media' });
     },
     threads: threadCount(config),

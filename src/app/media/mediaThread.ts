@@ -3,14 +3,23 @@ import { systemClock } from '../../base/clock.ts';
 import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
+import { udpPacketIo } from '../../media/transport/udpSocket.ts';
 import { createConnectStream } from '../../streams/connectStream.ts';
+import { createSupervisorGate } from '../../streams/supervisorGate.ts';
 import { runMediaThread } from './runMediaThread.ts';
 
 /** Worker data of the gateway's media threads. */
 export interface GatewayThreadData extends MediaThreadData {
   readonly targetPolicy: TargetPolicy;
+  /** The address to listen on for supervisors' WebSockets. */
+  readonly httpHost: string;
 }
 
-// The entry of a media thread: audio on one side, WebSockets to agents on the other.
-const { targetPolicy } = workerData as GatewayThreadData;
-runMediaThread(createConnectStream({ clock: systemClock, policy: targetPolicy, lookup: createDnsLookup() }));
+// The entry of a media thread: audio on one side, WebSockets to agents and of supervisors on the other.
+const { targetPolicy, httpHost } = workerData as GatewayThreadData;
+runMediaThread(
+  createConnectStream({ clock: systemClock, policy: targetPolicy, lookup: createDnsLookup() }),
+  udpPacketIo,
+  undefined,
+  createSupervisorGate({ host: httpHost, clock: systemClock }),
+);

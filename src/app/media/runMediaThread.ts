@@ -7,6 +7,7 @@ import { createCodecRegistry } from '../../media/codecs/registry.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
 import { setThreadPriority } from '../../media/engine/threadPriority.ts';
 import { ThreadServer } from '../../media/engine/threadServer.ts';
+import type { SupervisorGate } from '../../media/supervision/supervisorStream.ts';
 import { createThreadSleep } from '../../media/ticker/ticker.ts';
 import type { PacketIo } from '../../media/transport/packetIo.ts';
 import { udpPacketIo } from '../../media/transport/udpSocket.ts';
@@ -22,6 +23,7 @@ export function runMediaThread(
   connectStream: ConnectStream,
   packetIo: PacketIo = udpPacketIo,
   priority: number = constants.priority.PRIORITY_HIGH,
+  supervisorGate?: SupervisorGate,
 ): void {
   if (parentPort === null) throw new Error('a media thread runs in a worker thread only');
   const random = new Uint32Array(1);
@@ -32,6 +34,7 @@ export function runMediaThread(
     packetIo,
     codecs: createCodecRegistry(),
     connectStream,
+    supervisorGate,
     randomUint32: () => randomFillSync(random)[0] ?? 0,
     hasPriority: setThreadPriority(priority),
   };

@@ -118,8 +118,8 @@ function httpSettings(
   };
 }
 
-/** A node with the API but without voice relays the audio WebSockets to a voice node. */
+/** A node with the API but without voice relays the audio WebSockets to a voice node; one with media, those of supervisors. */
 function servedRoutes(roles: NodeContext['config']['ROLES']): HttpSettings['serves'] {
   if (roles.includes('api')) return ['api', 'audioStreams'];
-  return roles.includes('voice') ? ['audioStreams'] : [];
+  return roles.includes('voice') || roles.includes('media') ? ['audioStreams'] : [];
 }

@@ -1,8 +1,10 @@
 import type { Dependency } from '../../api/ports.ts';
 import { repeat } from '../../base/async/repeat.ts';
 import { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
+import { advertisedAddress, httpUrl, localAddress } from '../../calls/nodes/nodeAddress.ts';
 import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
 import type { CallNode } from '../../calls/runner/callNode.ts';
+import type { SupervisorAddress } from '../../media/supervision/supervisorStream.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
 import { buildCallNode } from '../media/callNode.ts';
 import { maxCalls, mediaLoad } from '../media/media.ts';
@@ -71,10 +73,22 @@ export async function buildMediaRole(
         telephony: telephony.telephony,
         recordings: recordings.calls,
         metrics: metrics.calls,
+        supervisorUrl: (address) => supervisorUrl(config, streams.mediaStreams, address),
         capacity,
         drainMs: config.DRAIN_SECONDS * 1000,
       }),
     startPhoneTests: () =>
       startPhoneTests({ ...node, models: services.models, testCalls, know: telephony.know, capacity }),
   };
+}
+
+/** Other nodes reach the media thread directly, or by this node's HTTP server where it has an address for them. */
+async function supervisorUrl(
+  { HOST, NODE_URL }: NodeContext['config'],
+  mediaStreams: MediaStreams,
+  { port, path }: SupervisorAddress,
+): Promise<string> {
+  const at = (host: string) => `${httpUrl(host, port).replace(/^http/, 'ws')}${path}`;
+  if (NODE_URL === undefined) return at(advertisedAddress(HOST));
+  return (await mediaStreams.openRelay(at(localAddress(HOST)), NODE_URL)).url;
 }

@@ -9,13 +9,13 @@ import type { Tracer } from '../../base/tracing.ts';
 import type { Call } from '../../calls/call.ts';
 import type { CallMetrics } from '../../calls/callMetrics.ts';
 import { CallLimiter } from '../../calls/limits/callLimiter.ts';
+import { CallRequests } from '../../calls/nodes/callRequests.ts';
 import { type CallSweeperDeps, startCallSweeper } from '../../calls/nodes/callSweeper.ts';
 import { notifyTrunksChanged } from '../../calls/nodes/nodeBus.ts';
 import { type NodeRegistrationDeps, registerNode } from '../../calls/nodes/nodeRegistration.ts';
 import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
 import { CallControl } from '../../calls/runner/callControl.ts';
 import { CallFinisher } from '../../calls/runner/callFinisher.ts';
-import { LiveQuality } from '../../calls/runner/liveQuality.ts';
 import { acceptCall } from '../../calls/setup/acceptCall.ts';
 import { type DueCallsDeps, startDueCalls } from '../../calls/setup/dueCalls.ts';
 import { readTrunkHealth } from '../../calls/trunks/trunkHealth.ts';
@@ -114,7 +114,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     now: clock.now,
     onError,
   });
-  const quality = new LiveQuality({ bus, clock, makeId: parts.makeId, onError });
+  const requests = new CallRequests({ bus, clock, makeId: parts.makeId });
   const control = new CallControl({
     calls,
     finisher,
@@ -124,6 +124,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     hasMedia: async (projectId, mediaId) =>
       (await storage.stores.mediaFiles.find(projectId, mediaId)) !== undefined,
     bus,
+    requests,
     clock,
     onError,
   });
@@ -142,14 +143,14 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     onError,
   };
   const lifecycle = new Lifecycle((error) => onError(error, 'close failed'));
-  lifecycle.onClose(async () => quality.close());
+  lifecycle.onClose(async () => requests.close());
   return {
     ...ports,
     limiter,
     finisher,
     control,
     nodeId,
-    service: { ...callService(parts, ports, limiter, control, onError), quality: (call) => quality.of(call) },
+    service: callService(parts, ports, limiter, control, onError),
     startSweeper() {
       lifecycle.onClose(startCallSweeper(nodeDeps));
       lifecycle.onClose(startDueCalls(nodeDeps));
@@ -197,7 +198,7 @@ function callService(
   limiter: CallLimiter,
   control: CallControl,
   onError: (error: unknown, what: string) => void,
-): Omit<CallService, 'quality'> {
+): CallService {
   const { phoneNumbers, trunks } = storage.stores;
   const ports = {
     phoneNumbers,
@@ -215,6 +216,8 @@ function callService(
     accept: (order, insertOnce) => acceptCall(acceptDeps, order, insertOnce),
     hangUp: (projectId, callId) => control.hangUp(projectId, callId),
     transfer: (projectId, callId, request) => control.transfer(projectId, callId, request),
+    supervise: (projectId, callId, name, argument) => control.supervise(projectId, callId, name, argument),
+    quality: (call) => control.quality(call),
     trunkHealth: (trunkIds) => readTrunkHealth(health, slots, trunkIds),
     trunksChanged: () => notifyTrunksChanged(bus, onError),
     recordings,

@@ -1,4 +1,4 @@
-import type { MediaQuality } from '../../media/mediaQuality.ts';
+import type { CallRequest, CallResponse } from './callRequests.ts';
 
 /** Short messages between nodes. They may be lost; what must not be lost is in the database as well. */
 export interface NodeBus {
@@ -17,9 +17,14 @@ export type NodeMessage =
       readonly to: string;
       readonly options?: Readonly<Record<string, unknown>> | undefined;
     }
-  /** Asks the node that runs the call; it answers with `quality`. */
-  | { readonly kind: 'read_quality'; readonly callId: string; readonly requestId: string }
-  | { readonly kind: 'quality'; readonly requestId: string; readonly quality: MediaQuality | null };
+  /** Asks the node that runs the call; it answers with `call_response`. */
+  | {
+      readonly kind: 'call_request';
+      readonly callId: string;
+      readonly requestId: string;
+      readonly request: CallRequest;
+    }
+  | { readonly kind: 'call_response'; readonly requestId: string; readonly response: CallResponse };
 
 /** Never rejects: nodes also read the trunks regularly. */
 export async function notifyTrunksChanged(

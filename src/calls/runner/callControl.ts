@@ -1,15 +1,18 @@
 import type { TransferRequest } from '../../agents/transferOptions.ts';
 import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
-import { CallwayError, invalid, notFound } from '../../base/errors.ts';
+import { CallwayError, invalid, isUnavailable, notFound } from '../../base/errors.ts';
+import type { MediaQuality } from '../../media/mediaQuality.ts';
 import { type Call, isFinal } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
+import type { CallRequests, CallRequestTypes } from '../nodes/callRequests.ts';
 import type { NodeBus } from '../nodes/nodeBus.ts';
 import type { CallQueue } from '../setup/callQueue.ts';
-import { notInProgress, notListed, requireSensible } from '../transfer/transferPlan.ts';
+import { notListed, requireSensible } from '../transfer/transferPlan.ts';
 import { requireTransferTargets } from '../transfer/transferTarget.ts';
 import type { CallFinisher } from './callFinisher.ts';
+import type { SupervisionRequest } from './supervisedCall.ts';
 
 /** Longer than a BYE and its answer take. */
 const HANGUP_TIMEOUT_MS = 5_000;
@@ -32,6 +35,7 @@ export interface CallControlDeps {
   /** Whether the project has this file. */
   readonly hasMedia: (projectId: string, mediaId: string) => Promise<boolean>;
   readonly bus: Pick<NodeBus, 'publish'>;
+  readonly requests: Pick<CallRequests, 'ask'>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -86,8 +90,7 @@ export class CallControl {
     const { to: single, targets: several, ...options } = request;
     const targets = requireTransferTargets({ to: single, targets: several });
     requireSensible(options);
-    const call = await this.#require(projectId, callId);
-    if (call.status !== 'in_progress') throw notInProgress(call.status);
+    const call = await this.#requireInProgress(projectId, callId);
     await this.#requireNoTransfer(call);
     await this.#requireMedia(projectId, options.holdMusic);
     await this.#requireAllowed(call, targets);
@@ -95,6 +98,36 @@ export class CallControl {
     const all = { ...options, ...(targets.length > 1 ? { targets } : {}) };
     await this.#deps.bus.publish({ kind: 'transfer', callId, to, options: all });
     return call;
+  }
+
+  /**
+   * Passes a supervisor's request on to the node that runs the call.
+   *
+   * @throws {CallwayError} 404 `call_not_found`, 503 `call_unavailable`, or as {@link SupervisedCall.perform}
+   */
+  async supervise<Name extends SupervisionRequest['name']>(
+    projectId: string,
+    callId: string,
+    name: Name,
+    argument: CallRequestTypes[Name][0],
+  ): Promise<CallRequestTypes[Name][1]> {
+    await this.#requireInProgress(projectId, callId);
+    try {
+      return await this.#deps.requests.ask(callId, name, argument);
+    } catch (error) {
+      // It may have ended meanwhile, so that no node runs it.
+      if (isUnavailable(error)) await this.#requireInProgress(projectId, callId);
+      throw error;
+    }
+  }
+
+  /** The call's media quality, so far while it is in progress; null where its node does not answer. */
+  async quality({ id, status, mediaQuality }: Call): Promise<MediaQuality | null> {
+    if (status !== 'in_progress') return mediaQuality;
+    return await this.#deps.requests.ask(id, 'read_quality', undefined).catch((error: unknown) => {
+      this.#deps.onError(error, 'media quality of a call not read');
+      return null;
+    });
   }
 
   /** One that has just ended may not be stored yet. */
@@ -121,6 +154,14 @@ export class CallControl {
     if (await this.#deps.hasMedia(projectId, holdMusic.mediaId)) return;
     const message = `This project has no media file ${holdMusic.mediaId}`;
     throw invalid('unknown_media', message, [{ path: '/holdMusic/mediaId', message }]);
+  }
+
+  /** @throws {CallwayError} 404 `call_not_found`, 409 `call_not_in_progress` */
+  async #requireInProgress(projectId: string, callId: string): Promise<Call> {
+    const call = await this.#require(projectId, callId);
+    if (call.status === 'in_progress') return call;
+    const message = `The call is ${call.status}; this needs one in progress`;
+    throw new CallwayError('conflict', 'call_not_in_progress', message);
   }
 
   async #require(projectId: string, callId: string): Promise<Call> {

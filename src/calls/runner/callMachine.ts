@@ -41,7 +41,9 @@ export interface CallState {
   /** Attempts to open the agent stream since it was last open. */
   readonly streamAttempts: number;
   readonly transfer: TransferPhase;
-  /** The agent stopped its stream during a transfer; if the transfer fails, the call ends. */
+  /** A supervisor speaks in the agent's place. */
+  readonly isTakenOver: boolean;
+  /** The agent left during a transfer or a takeover; when it would have the call again, the call ends. */
   readonly hasAgentLeft: boolean;
 }
 
@@ -64,6 +66,8 @@ export type CallEvent =
   /** The peer has called the target, or the bridged target has hung up. */
   | { readonly type: 'transfer_done' }
   | { readonly type: 'transfer_failed' }
+  /** A supervisor speaks in the agent's place from now on, or no longer. */
+  | { readonly type: 'takeover'; readonly isTakenOver: boolean }
   | { readonly type: 'hang_up'; readonly intent: HangupIntent };
 
 export type CallEffect =
@@ -102,6 +106,7 @@ export const outboundCall = (trunks: number): CallState => ({
   trunksLeft: trunks - 1,
   streamAttempts: 0,
   transfer: 'none',
+  isTakenOver: false,
   hasAgentLeft: false,
 });
 
@@ -141,6 +146,8 @@ export function transitionCall(state: CallState, event: CallEvent): CallStep {
       return hangUp({ ...state, transfer: 'none' }, 'transferred');
     case 'transfer_failed':
       return transferFailed(state);
+    case 'takeover':
+      return takeover(state, event.isTakenOver);
     case 'hang_up':
       return hangUp(state, event.intent);
   }
@@ -188,8 +195,17 @@ function bridged(state: CallState): CallStep {
 }
 
 function transferFailed(state: CallState): CallStep {
-  const back: CallState = { ...state, transfer: 'none' };
-  return state.hasAgentLeft ? hangUp(back, 'agent_hangup') : unchanged(back);
+  return withAgent({ ...state, transfer: 'none' });
+}
+
+function takeover(state: CallState, isTakenOver: boolean): CallStep {
+  return withAgent({ ...state, isTakenOver });
+}
+
+/** The agent may have the call again; where it has left meanwhile, the call ends. */
+function withAgent(state: CallState): CallStep {
+  const isBack = state.transfer === 'none' && !state.isTakenOver;
+  return isBack && state.hasAgentLeft ? hangUp(state, 'agent_hangup') : unchanged(state);
 }
 
 function streamOpen(state: CallState): CallStep {
@@ -203,13 +219,14 @@ function streamOpen(state: CallState): CallStep {
 function streamClosed(state: CallState, how: 'stopped' | 'broken'): CallStep {
   if (how === 'broken') return retryStream(state, true);
   if (state.transfer === 'bridged') return unchanged(state);
-  if (state.transfer !== 'none') return unchanged({ ...state, hasAgentLeft: true });
+  if (state.transfer !== 'none' || state.isTakenOver) return unchanged({ ...state, hasAgentLeft: true });
   return hangUp(state, 'agent_hangup');
 }
 
 function retryStream(state: CallState, isInternal: boolean): CallStep {
   if (!isAnswered(state) || state.transfer === 'bridged') return unchanged(state);
   const afterMs = (isInternal ? INTERNAL_STREAM_RETRY_MS : STREAM_RETRY_MS)[state.streamAttempts];
+  if (afterMs === undefined && state.isTakenOver) return unchanged({ ...state, hasAgentLeft: true });
   if (afterMs === undefined) {
     return isInternal ? hangUp(state, 'node_lost', true) : hangUp(state, 'agent_hangup');
   }
@@ -223,6 +240,7 @@ function runCommand(state: CallState, command: CallCommand): CallStep {
   if (!isAnswered(state)) return unchanged(state);
   switch (command.kind) {
     case 'hangup':
+      if (state.isTakenOver) return unchanged({ ...state, hasAgentLeft: true });
       return hangUp(state, command.reason === 'error' ? 'agent_error' : 'agent_hangup');
     case 'send_dtmf':
       return { state, effects: [{ type: 'send_dtmf', digits: command.digits }] };

@@ -1,6 +1,8 @@
 import { createPendingTasks } from '../../base/async/pendingTasks.ts';
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
+import { CallwayError } from '../../base/errors.ts';
+import { toFailure } from '../../media/engine/threadMessages.ts';
 import type { NodeBus, NodeMessage } from '../nodes/nodeBus.ts';
 import type { CallQueue, JobResult, QueueWorker } from '../setup/callQueue.ts';
 import type { InboundCall, Telephony } from '../telephony.ts';
@@ -13,7 +15,7 @@ export interface CallNodeDeps {
   readonly queue: Pick<CallQueue, 'process'>;
   readonly telephony: Pick<Telephony, 'onInboundCall'>;
   readonly bus: NodeBus;
-  readonly runner: Pick<CallRunner, 'hangUp' | 'transfer' | 'quality' | 'drain' | 'active'>;
+  readonly runner: Pick<CallRunner, 'hangUp' | 'transfer' | 'perform' | 'drain' | 'active'>;
   /** @see dialQueuedCall */
   readonly dial: (callId: string) => Promise<JobResult>;
   /** @see handleInboundCall */
@@ -59,15 +61,31 @@ export class CallNode {
     const { runner } = this.#deps;
     if (message.kind === 'hangup') runner.hangUp(message.callId, 'api_hangup');
     else if (message.kind === 'transfer') runner.transfer(message.callId, message.to, message.options);
-    else if (message.kind === 'read_quality') this.#sendQuality(message);
+    else if (message.kind === 'call_request') void this.#answer(message);
   }
 
-  #sendQuality({ callId, requestId }: Extract<NodeMessage, { kind: 'read_quality' }>): void {
+  async #answer({
+    callId,
+    requestId,
+    request,
+  }: Extract<NodeMessage, { kind: 'call_request' }>): Promise<void> {
     const { runner, bus, onError } = this.#deps;
-    runner
-      .quality(callId)
-      ?.then((quality) => bus.publish({ kind: 'quality', requestId, quality: quality ?? null }))
-      .catch((error: unknown) => onError(error, 'media quality of a call not sent'));
+    const performing = runner.perform(callId, request);
+    if (!performing) return;
+    const response = await performing.then(
+      (answer) => ({ answer }),
+      (error: unknown) => ({ failure: toFailure(this.#expected(error)) }),
+    );
+    await bus
+      .publish({ kind: 'call_response', requestId, response })
+      .catch((error: unknown) => onError(error, 'answer to a request for a call not sent'));
+  }
+
+  /** Of a defect the user gets no details. */
+  #expected(error: unknown): CallwayError {
+    if (error instanceof CallwayError && error.category !== 'internal') return error;
+    this.#deps.onError(error, 'request for a call failed');
+    return new CallwayError('internal', 'internal_error', 'Internal server error');
   }
 
   async #close(): Promise<void> {

@@ -2,20 +2,22 @@ import type { HoldMusicChoice } from '../../agents/transferOptions.ts';
 import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, traceLogFields } from '../../base/tracing.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { Session } from '../../engine/session/session.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
-import type { MediaQuality } from '../../media/mediaQuality.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 import type { MusicSource } from '../../media/session/holdMusic.ts';
+import type { SupervisorAddress } from '../../media/supervision/supervisorStream.ts';
 import type { StreamParty } from '../../voice/audioStream.ts';
 import { type Call, expectsRecording, projectNumber } from '../call.ts';
 import type { CallMetrics } from '../callMetrics.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import { transferHolder } from '../limits/slotHolders.ts';
+import type { CallAnswer, CallRequest } from '../nodes/callRequests.ts';
 import type { CallRecordings } from '../recording/callRecordings.ts';
 import type { CallLeg, Telephony } from '../telephony.ts';
 import { dialTransferTarget, type TransferLegDeps } from '../transfer/transferLegs.ts';
@@ -54,12 +56,15 @@ export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps,
   readonly transferTargets: (call: Call) => Promise<readonly string[] | null>;
   /** @returns Undefined for no music. */
   readonly holdMusic: (projectId: string, choice: HoldMusicChoice) => Promise<MusicSource | undefined>;
+  /** @see SupervisedCallDeps.supervisorUrl */
+  readonly supervisorUrl: (address: SupervisorAddress) => Promise<string>;
   readonly recordings: Pick<CallRecordings, 'workingPath' | 'store'>;
   readonly finisher: Pick<CallFinisher, 'finish' | 'completeRecording'>;
   readonly metrics: CallMetrics;
   readonly liveEvents?: LiveEvents | undefined;
   /** A call has ended and is stored. */
   readonly onEnded: (call: Call) => void;
+  readonly makeId: MakeId;
   readonly clock: Clock;
   readonly tracer: Tracer;
   readonly log: (fields: LogFields, message: string) => void;
@@ -101,9 +106,9 @@ export class CallRunner {
     return this.#live.get(callId)?.transfer(to, options) ?? false;
   }
 
-  /** So far. @returns Undefined when this node does not run the call. */
-  quality(callId: string): Promise<MediaQuality | undefined> | undefined {
-    return this.#live.get(callId)?.quality();
+  /** @returns Undefined when this node does not run the call. @see LiveCall.perform */
+  perform(callId: string, request: CallRequest): Promise<CallAnswer> | undefined {
+    return this.#live.get(callId)?.perform(request);
   }
 
   get active(): number {
@@ -143,6 +148,8 @@ export class CallRunner {
           trunks,
         ),
         streamTarget: this.#deps.streamTarget,
+        supervisorUrl: this.#deps.supervisorUrl,
+        makeId: this.#deps.makeId,
         requireAllowedDestination: async (to) => {
           await this.#requireListed(call, to);
           await limiter.requireAllowedDestination(projectId, to);

@@ -1,11 +1,11 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Timer } from '../../base/clock.ts';
 import type { HistoryEvent, Session } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
-import type { MediaQuality } from '../../media/mediaQuality.ts';
 import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';
 import { type Call, RECORDING_RUNS } from '../call.ts';
 import type { BilledLeg } from '../limits/callLimiter.ts';
+import type { CallAnswer, CallRequest } from '../nodes/callRequests.ts';
 import type { CallLeg, LegEnd } from '../telephony.ts';
 import { CallTransfers, type CallTransfersDeps } from '../transfer/callTransfers.ts';
 import {
@@ -19,10 +19,11 @@ import type { CallResult, HangupIntent } from './callResult.ts';
 import type { CallTelemetry } from './callTelemetry.ts';
 import type { CallWriter } from './callWriter.ts';
 import type { DialedLeg, OutboundLegs } from './outboundLegs.ts';
+import { SupervisedCall, type SupervisedCallDeps } from './supervisedCall.ts';
 
 export interface LiveCallDeps
-  extends Pick<CallTransfersDeps, 'requireAllowedDestination' | 'dialTarget' | 'partyStream' | 'holdMusic'> {
-  readonly clock: Clock;
+  extends Pick<CallTransfersDeps, 'requireAllowedDestination' | 'dialTarget' | 'partyStream' | 'holdMusic'>,
+    Pick<SupervisedCallDeps, 'clock' | 'supervisorUrl' | 'makeId'> {
   readonly telemetry: CallTelemetry;
   readonly writer: Pick<CallWriter, 'update' | 'addEvent'>;
   readonly outboundLegs: Pick<OutboundLegs, 'next'>;
@@ -48,6 +49,7 @@ export class LiveCall {
   readonly #transfers: CallTransfers;
   readonly #timers = new Set<Timer>();
   readonly #resolveEnded: () => void;
+  readonly #supervised: SupervisedCall;
   /** Aborted when this node hangs up. */
   readonly #hungUp = new AbortController();
   #state: CallState;
@@ -74,6 +76,14 @@ export class LiveCall {
     this.#deps = deps;
     this.#session = session;
     this.#transfers = new CallTransfers(call, { ...deps, dispatch: (event) => this.#dispatch(event) });
+    this.#supervised = new SupervisedCall({
+      ...deps,
+      call,
+      media: () => (isAnswered(this.#state) ? this.#media : undefined),
+      isBridged: () => this.#state.transfer === 'bridged',
+      store: (change, event) => deps.writer.update(change, event),
+      onTakeover: (isTakenOver) => this.#dispatch({ type: 'takeover', isTakenOver }),
+    });
   }
 
   /** Starts an outbound call. */
@@ -130,9 +140,11 @@ export class LiveCall {
     return true;
   }
 
-  /** So far; undefined while there is no audio. */
-  async quality(): Promise<MediaQuality | undefined> {
-    return isAnswered(this.#state) ? await this.#media?.quality() : undefined;
+  /** @throws {CallwayError} As {@link SupervisedCall.perform}. */
+  async perform(request: CallRequest): Promise<CallAnswer> {
+    if (request.name !== 'read_quality') return await this.#supervised.perform(request);
+    // Without audio there are no figures yet.
+    return (isAnswered(this.#state) && (await this.#media?.quality())) || null;
   }
 
   #dispatch(event: CallEvent): void {
@@ -258,6 +270,7 @@ export class LiveCall {
     media.events.on('command', (command) => this.#dispatch({ type: 'command', command }));
     media.events.on('streamClosed', ({ how }) => this.#onStreamClosed(this.#canReconnect ? how : 'stopped'));
     media.events.on('firstAgentAudio', () => this.#deps.telemetry.agentAudio());
+    media.events.on('supervisor', (change) => this.#supervised.onSupervisor(change));
     media.events.on('mediaTimeout', () => this.hangUp('media_timeout'));
     media.events.on('lost', ({ reason }) => {
       this.#addEvent('error', { code: 'media_lost', message: reason });

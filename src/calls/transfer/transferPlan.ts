@@ -68,12 +68,6 @@ export function requireSensible(options: Omit<TransferRequest, 'targets'>): void
   if (first) throw invalid('invalid_transfer', first.message, objections);
 }
 
-/** Why the transfer of a call that is not in progress is refused. */
-export function notInProgress(status: string): CallwayError {
-  const message = `The call is ${status}; only one in progress can be transferred`;
-  return new CallwayError('conflict', 'call_not_in_progress', message);
-}
-
 /** The agent's `transferTargets` narrow what the project may call. */
 export function notListed(to: string): CallwayError {
   const message = `${to} is none of the agent's transferTargets`;

@@ -21,6 +21,7 @@ const WELCOME: Record<string, Partial<Record<Holder, Verdict>>> = {
   legacy: { admin: 401, secret: 'in', reader: 401, writer: 401, caller: 401, keeper: 401 },
   write: { admin: 401, secret: 'in', reader: 403, writer: 'in', caller: 403, keeper: 403 },
   calls: { admin: 401, secret: 'in', reader: 403, writer: 403, caller: 'in', keeper: 403 },
+  supervise: { admin: 401, secret: 403, reader: 403, writer: 403, caller: 403, keeper: 403 },
 };
 const PUBLIC = [
   ...['/healthz', '/readyz', '/metrics', '/openapi.json', '/console/session'],
@@ -47,6 +48,7 @@ function accessOf(method: string, path: string): string {
   if (path.startsWith('/project/') || namesNoProject(path)) return 'legacy';
   if (path.endsWith('/sessions/search')) return 'read';
   if (path === OUTBOUND || /\/(hangup|transfer|media-streams)$/.test(path)) return 'calls';
+  if (/\/(supervise|say|instruct|pause-agent|resume-agent|recording)$/.test(path)) return 'supervise';
   return method === 'GET' || path.endsWith('/validate') ? 'read' : 'write';
 }
 

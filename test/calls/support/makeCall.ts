@@ -29,6 +29,7 @@ export function makeCall(change: Partial<Call> = {}): Call {
     mediaQuality: null,
     recording: null,
     answeringMachine: null,
+    supervision: null,
     nodeId: 'node',
     hangupRequested: false,
     transfer: null,

@@ -154,4 +154,32 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
         'calls/holdMusic/mediaFiles.test.ts › is a file of the project by its mediaId, shared by all calls that play it',
     },
   },
+  {
+    name: 'supervision',
+    places: [['/v1/projects/{projectId}/calls/{callId}/supervise']],
+    rows: {
+      mode: 'e2e/phone/supervision.realtime.test.ts › takes over from the agent and gives the call back, while another listens',
+    },
+  },
+  {
+    name: 'words of a supervisor',
+    places: [['/v1/projects/{projectId}/calls/{callId}/say']],
+    rows: {
+      text: 'calls/runner/supervisedCall.test.ts › tells the agent, and its history, what a supervisor says and asks',
+    },
+  },
+  {
+    name: 'instruction of a supervisor',
+    places: [['/v1/projects/{projectId}/calls/{callId}/instruct']],
+    rows: {
+      text: 'voice/session/supervision.test.ts › A supervisor’s instruction reaches the model from the next turn on, and is not said',
+    },
+  },
+  {
+    name: 'recording of a call in progress',
+    places: [['/v1/projects/{projectId}/calls/{callId}/recording']],
+    rows: {
+      action: 'calls/runner/supervisedCall.test.ts › does nothing twice',
+    },
+  },
 ];

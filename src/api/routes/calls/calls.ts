@@ -9,7 +9,8 @@ import { sessionIdField } from '../../requestHeaders.ts';
 import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
 
 const PATH = '/v1/projects/:projectId/calls';
-const callParams = projectParams.extend({ callId: z.string() });
+export const CALL_PATH = `${PATH}/:callId`;
+export const callParams = projectParams.extend({ callId: z.string() });
 const READ = { access: { kind: 'project', scope: 'read' } } as const;
 const CONTROL = { access: { kind: 'project', scope: 'calls' } } as const;
 
@@ -102,7 +103,7 @@ function listRoute(app: App, deps: HttpDeps): void {
 
 function callRoute(app: App, deps: HttpDeps): void {
   app.get(
-    `${PATH}/:callId`,
+    CALL_PATH,
     {
       config: READ,
       schema: {
@@ -113,14 +114,14 @@ function callRoute(app: App, deps: HttpDeps): void {
     },
     async ({ params }) => {
       const call = await deps.storage.stores.calls.find(params.projectId, params.callId);
-      return await showFound(deps, call && { ...call, mediaQuality: await deps.calls.quality(call) });
+      return await showCall(deps, call && { ...call, mediaQuality: await deps.calls.quality(call) });
     },
   );
 }
 
 function sipTraceRoute(app: App, { storage: { stores } }: HttpDeps): void {
   app.get(
-    `${PATH}/:callId/sip-trace`,
+    `${CALL_PATH}/sip-trace`,
     {
       config: READ,
       schema: {
@@ -143,7 +144,7 @@ function sipTraceRoute(app: App, { storage: { stores } }: HttpDeps): void {
 
 function hangUpRoute(app: App, deps: HttpDeps): void {
   app.post(
-    `${PATH}/:callId/hangup`,
+    `${CALL_PATH}/hangup`,
     {
       config: CONTROL,
       schema: {
@@ -156,13 +157,13 @@ function hangUpRoute(app: App, deps: HttpDeps): void {
         response: { 200: callResource, ...errors('body') },
       },
     },
-    async ({ params }) => await showFound(deps, await deps.calls.hangUp(params.projectId, params.callId)),
+    async ({ params }) => await showCall(deps, await deps.calls.hangUp(params.projectId, params.callId)),
   );
 }
 
 function transferRoute(app: App, deps: HttpDeps): void {
   app.post(
-    `${PATH}/:callId/transfer`,
+    `${CALL_PATH}/transfer`,
     {
       config: CONTROL,
       schema: {
@@ -178,12 +179,13 @@ function transferRoute(app: App, deps: HttpDeps): void {
     },
     async ({ params, body }, reply) => {
       reply.code(202);
-      return await showFound(deps, await deps.calls.transfer(params.projectId, params.callId, body));
+      return await showCall(deps, await deps.calls.transfer(params.projectId, params.callId, body));
     },
   );
 }
 
-async function showFound(deps: HttpDeps, call: Call | undefined): Promise<CallResource> {
+/** @throws {CallwayError} 404 `call_not_found` */
+export async function showCall(deps: HttpDeps, call: Call | undefined): Promise<CallResource> {
   const [one] = call ? await showCalls(deps, [call]) : [];
   if (!one) throw notFound('Call');
   return one;

@@ -4,6 +4,7 @@ import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { milliseconds } from '../../../base/validation.ts';
 import { callResource } from '../../../calls/callResource.ts';
 import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
+import { isShown } from '../../../engine/session/session.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';
 import { about, errors, pageQuery, pagination, paginationOf, projectParams } from '../../schemas.ts';
@@ -242,7 +243,7 @@ function toTranscript({ messages, events, missingVariables, ...rest }: HistoryDe
     ...rest,
     ...(missingVariables ? { missingVariables: [...missingVariables] } : {}),
     messages: messages
-      .filter(({ internal }) => !internal)
+      .filter(isShown)
       .map(({ tool_calls, ...one }) => ({ ...one, ...(tool_calls ? { tool_calls: [...tool_calls] } : {}) })),
     events: [...events],
   };

@@ -27,6 +27,7 @@ export interface CallRow {
   figures: Call['mediaQuality'];
   recording: Call['recording'];
   answering_machine: Call['answeringMachine'];
+  supervision: Call['supervision'];
   node_id: string | null;
   hangup_requested: boolean;
   transfer: Call['transfer'];
@@ -78,6 +79,7 @@ export const callColumns: readonly CallColumn[] = [
   json('mediaQuality', 'figures'),
   json('recording', 'recording'),
   plain('answeringMachine', 'answering_machine', 'text'),
+  json('supervision', 'supervision'),
   plain('nodeId', 'node_id', 'text'),
   plain('hangupRequested', 'hangup_requested', 'boolean'),
   json('transfer', 'transfer'),
@@ -114,6 +116,7 @@ export function fromCallRow(row: CallRow): Call {
     mediaQuality: row.figures,
     recording: row.recording,
     answeringMachine: row.answering_machine,
+    supervision: row.supervision,
     nodeId: row.node_id,
     hangupRequested: row.hangup_requested,
     transfer: row.transfer,

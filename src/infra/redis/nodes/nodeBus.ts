@@ -1,10 +1,12 @@
 import { z } from 'zod';
 
+import type { CallRequest, CallResponse } from '../../../calls/nodes/callRequests.ts';
 import type { NodeBus, NodeMessage } from '../../../calls/nodes/nodeBus.ts';
-import type { CodecName } from '../../../media/codecs/codec.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 const CHANNEL = 'callway:nodes:';
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null;
 
 const nodeMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('trunks') }),
@@ -15,20 +17,17 @@ const nodeMessage = z.discriminatedUnion('kind', [
     to: z.string(),
     options: z.record(z.string(), z.unknown()).optional(),
   }),
-  z.object({ kind: z.literal('read_quality'), callId: z.string(), requestId: z.string() }),
   z.object({
-    kind: z.literal('quality'),
+    kind: z.literal('call_request'),
+    callId: z.string(),
     requestId: z.string(),
-    quality: z
-      .object({
-        codec: z.custom<CodecName>((name) => typeof name === 'string'),
-        packetsReceived: z.number(),
-        packetsLost: z.number(),
-        jitterMs: z.number(),
-        mos: z.number().optional(),
-      })
-      .transform(({ mos, ...quality }) => ({ ...quality, mos }))
-      .nullable(),
+    // Written by another node of ours, as are the answers.
+    request: z.custom<CallRequest>(isObject),
+  }),
+  z.object({
+    kind: z.literal('call_response'),
+    requestId: z.string(),
+    response: z.custom<CallResponse>(isObject),
   }),
 ]) satisfies z.ZodType<NodeMessage>;
 

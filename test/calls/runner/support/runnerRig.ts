@@ -8,6 +8,7 @@ import { CallRunner, type CallRunnerDeps } from '../../../../src/calls/runner/ca
 import type { CallLeg, DialRequest, LegEnd, LegEvents } from '../../../../src/calls/telephony.ts';
 import { type Trunk, trunkInput } from '../../../../src/calls/trunks/trunk.ts';
 import type { ConversationEngine } from '../../../../src/engine/conversationEngine.ts';
+import type { HistoryEvent } from '../../../../src/engine/session/session.ts';
 import type { MediaEvents, MediaSession } from '../../../../src/media/mediaSession.ts';
 import { type RecordedTraces, recordTraces } from '../../../support/recordedTraces.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../../support/simulatedClock.ts';
@@ -54,6 +55,8 @@ interface RunnerRig {
   /** Trunks without a free channel. */
   fullTrunks: Set<string>;
   stored: Call;
+  /** What came with changes of the call, but for its status. */
+  changeEvents: HistoryEvent[];
   updateFailures: number;
   onUpdate: ((change: object) => Call | undefined) | undefined;
   /** The session's start before the first INVITE. */
@@ -88,6 +91,7 @@ export function useRunner(): void {
       billed: [],
       fullTrunks: new Set(),
       stored: CALL,
+      changeEvents: [],
       updateFailures: 0,
       onUpdate: undefined,
       start: async () => undefined,
@@ -126,6 +130,16 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
     },
     async sendTransferStatus(progress) {
       log.push(['transfer status', progress]);
+    },
+    async controlAgent(control) {
+      log.push(['control', control]);
+    },
+    async admitSupervisor({ mode }) {
+      log.push(['admit', mode]);
+      return { port: 4100, path: '/ticket' };
+    },
+    async pauseRecording(isPaused) {
+      log.push(['pause recording', isPaused]);
     },
     async startRingback() {
       log.push(['ringback']);
@@ -191,6 +205,8 @@ function runnerDeps(): CallRunnerDeps {
   return {
     nodeId: 'node',
     clock,
+    makeId: () => 'id',
+    supervisorUrl: async ({ port, path }) => `ws://node:${port}${path}`,
     conversations: {
       start: (session, signal) => t.start(session, signal),
       find: async () => undefined,
@@ -212,6 +228,7 @@ function runnerDeps(): CallRunnerDeps {
         }
         if (event?.type === 'transfer') log.push(['event', 'transfer', event.data]);
         else log.push(['update', change]);
+        if (event && event.type !== 'call_status') t.changeEvents.push(event);
         if (t.onUpdate) return t.onUpdate(change);
         t.stored = { ...t.stored, ...change };
         return t.stored;

@@ -79,6 +79,9 @@ export function createAudio(gates: Gates, fate: AudioFate): FakeAudio {
         hasStream = false;
       }),
     sendTransferStatus: () => ask('transfer status', () => undefined),
+    controlAgent: () => ask('control agent', () => undefined),
+    admitSupervisor: () => ask('admit supervisor', () => ({ port: 1, path: '/' })),
+    pauseRecording: () => ask('pause recording', () => undefined),
     startRingback: () => ask('ringback', () => undefined),
     bridge: (other) =>
       ask('bridge', () => {

@@ -175,6 +175,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
       transferTargets: async () => null,
       hasMedia: async () => true,
       bus,
+      requests: NO_REQUESTS,
       clock,
       onError,
     }),
@@ -197,6 +198,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
 const nothing = () => undefined;
 const notUsed = () => Promise.reject(new Error('not used here'));
 const NO_QUOTAS = { lockAndRead: notUsed, readAll: notUsed };
+const NO_REQUESTS = { ask: notUsed };
 const NO_REMOVALS = { due: async () => [], done: async () => undefined };
 const ORDER = {
   projectId: PROJECT,

@@ -34,6 +34,7 @@ export function makeCall(
     mediaQuality: null,
     recording: null,
     answeringMachine: null,
+    supervision: null,
     nodeId: null,
     hangupRequested: false,
     transfer: null,

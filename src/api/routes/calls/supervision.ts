@@ -1,0 +1,223 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+import { text } from '../../../agents/pathway/schema/fields.ts';
+import { unavailable } from '../../../base/errors.ts';
+import { callResource } from '../../../calls/callResource.ts';
+import type { CallRequestTypes } from '../../../calls/nodes/callRequests.ts';
+import type { SupervisionRequest } from '../../../calls/runner/supervisedCall.ts';
+import { SUPERVISION_MODES } from '../../../media/supervision/supervisorStream.ts';
+import { audit } from '../../audit.ts';
+import { idempotentAround } from '../../idempotency.ts';
+import type { App, HttpDeps } from '../../ports.ts';
+import { about, errors } from '../../schemas.ts';
+import { CALL_PATH, callParams, showCall } from './calls.ts';
+
+const SUPERVISE = { access: { kind: 'project', scope: 'supervise' } } as const;
+
+const superviseInput = z
+  .strictObject({
+    mode: z
+      .enum(SUPERVISION_MODES)
+      .describe(
+        '`listen` hears both sides. `whisper` also speaks, to the person whom the caller was transferred to, unheard by the caller. `takeover` speaks to the caller in place of the agent, which neither speaks nor listens until the WebSocket closes.',
+      ),
+  })
+  .meta({ id: 'Supervise' });
+
+const superviseTicket = z
+  .object({
+    url: z
+      .string()
+      .nullable()
+      .describe('Of a WebSocket, for one connection within 30 s. Null in a repeated response.'),
+    expiresAt: z.iso.datetime(),
+  })
+  .meta({ id: 'SuperviseTicket' });
+
+/** Longer than anything that is said in one breath, shorter than a speech. */
+const MAX_TEXT_CHARACTERS = 2000;
+
+const spoken = text(1, MAX_TEXT_CHARACTERS).refine((value) => /\S/.test(value), '{field} must not be blank');
+
+const sayInput = z
+  .strictObject({ text: spoken.describe('Said as it is, in the agent’s voice. Templates are not filled.') })
+  .meta({ id: 'CallSay' });
+
+const instructInput = z
+  .strictObject({
+    text: spoken.describe('For the model from its next turn on; not said. Templates are not filled.'),
+  })
+  .meta({ id: 'CallInstruct' });
+
+const recordingInput = z
+  .strictObject({ action: z.enum(['pause', 'resume']) })
+  .meta({ id: 'CallRecordingControl' });
+
+const NOT_IN_PROGRESS = '409 `call_not_in_progress` unless the call is in progress.';
+
+/** Supervisors of calls in progress: their WebSockets, and what they ask of the agent and the recording. */
+export function supervisionRoutes(app: App, deps: HttpDeps): void {
+  superviseRoute(app, deps);
+  sayRoute(app, deps);
+  instructRoute(app, deps);
+  pauseAgentRoutes(app, deps);
+  recordingRoute(app, deps);
+}
+
+function superviseRoute(app: App, deps: HttpDeps): void {
+  app.post(
+    `${CALL_PATH}/supervise`,
+    {
+      config: SUPERVISE,
+      schema: {
+        ...about(
+          'Calls',
+          'Supervise a call',
+          `Returns the address at which one WebSocket takes part in the call. It speaks the subprotocol \`audio.callway.v1\`: the service sends \`start\` with \`mediaFormat\`, then the call's audio as binary frames in stereo, the caller left and what the caller hears right, until \`stop\`. A supervisor who speaks sends binary frames in mono at the same rate. At most five listen or whisper at a time, 409 \`too_many_supervisors\`; one takes over, 409 \`call_taken_over\`. Closing the WebSocket of a takeover gives the call back to the agent. 409 \`no_human_party\` where there is nobody to whisper to, \`agent_not_in_call\` where there is no agent to replace. ${NOT_IN_PROGRESS}`,
+        ),
+        params: callParams,
+        body: superviseInput,
+        response: { 201: superviseTicket, ...errors('body', 409) },
+      },
+    },
+    (request, reply) => {
+      type Ticket = z.infer<typeof superviseTicket>;
+      const withoutSecrets = (ticket: Ticket): Ticket => ({ ...ticket, url: null });
+      const { mediaStreams } = deps;
+      if (!mediaStreams) throw unavailable('voice');
+      const { projectId, callId } = request.params;
+      const { mode } = request.body;
+      return idempotentAround<Ticket>(
+        deps,
+        { request, reply, status: 201, withoutSecrets },
+        async (store) => {
+          const address = await deps.calls.supervise(projectId, callId, 'supervise', { mode });
+          const ticket = await mediaStreams.openRelay(address);
+          return await store(async (stores) => {
+            await audit(deps, stores, request, {
+              action: 'call.supervised',
+              projectId,
+              target: callId,
+              details: { mode },
+            });
+            return ticket;
+          });
+        },
+      );
+    },
+  );
+}
+
+function sayRoute(app: App, deps: HttpDeps): void {
+  app.post(
+    `${CALL_PATH}/say`,
+    {
+      config: SUPERVISE,
+      schema: {
+        ...about(
+          'Calls',
+          'Let the agent say something',
+          `The agent says the text once nobody speaks, also while it is paused; the history has it among the agent's words. 409 \`agent_not_in_call\` for a call whose agent has left, or that a bot of yours answers. ${NOT_IN_PROGRESS}`,
+        ),
+        params: callParams,
+        body: sayInput,
+        response: { 202: callResource, ...errors('body', 409) },
+      },
+    },
+    async (request, reply) => {
+      reply.code(202);
+      return await perform(deps, request, 'say', request.body, 'call.said');
+    },
+  );
+}
+
+function instructRoute(app: App, deps: HttpDeps): void {
+  app.post(
+    `${CALL_PATH}/instruct`,
+    {
+      config: SUPERVISE,
+      schema: {
+        ...about(
+          'Calls',
+          'Instruct the agent',
+          `The agent's model is told the text from its next turn on. 409 \`agent_not_in_call\` for a call whose agent has left, or that a bot of yours answers. ${NOT_IN_PROGRESS}`,
+        ),
+        params: callParams,
+        body: instructInput,
+        response: { 202: callResource, ...errors('body', 409) },
+      },
+    },
+    async (request, reply) => {
+      reply.code(202);
+      return await perform(deps, request, 'instruct', request.body, 'call.instructed');
+    },
+  );
+}
+
+function pauseAgentRoutes(app: App, deps: HttpDeps): void {
+  for (const isPaused of [true, false]) {
+    const [verb, summary, description] = isPaused
+      ? [
+          'pause',
+          'Pause the agent',
+          'It stops at once, and neither speaks nor answers; what the caller says is kept in the history.',
+        ]
+      : ['resume', 'Resume the agent', 'It answers what the caller said last, or waits for the caller.'];
+    app.post(
+      `${CALL_PATH}/${verb}-agent`,
+      {
+        config: SUPERVISE,
+        schema: {
+          ...about(
+            'Calls',
+            summary,
+            `${description} Nothing changes where it is so already. ${NOT_IN_PROGRESS}`,
+          ),
+          params: callParams,
+          response: { 200: callResource, ...errors('body', 409) },
+        },
+      },
+      (request) => perform(deps, request, 'pause_agent', { isPaused }, `call.agent_${verb}d`),
+    );
+  }
+}
+
+function recordingRoute(app: App, deps: HttpDeps): void {
+  app.post(
+    `${CALL_PATH}/recording`,
+    {
+      config: SUPERVISE,
+      schema: {
+        ...about(
+          'Calls',
+          'Pause or resume the recording',
+          `While paused the recording gets silence, so that it keeps the length of the call. 409 \`call_not_recorded\` for a call without a recording. ${NOT_IN_PROGRESS}`,
+        ),
+        params: callParams,
+        body: recordingInput,
+        response: { 200: callResource, ...errors('body', 409) },
+      },
+    },
+    (request) => {
+      const { action } = request.body;
+      const isPaused = action === 'pause';
+      return perform(deps, request, 'pause_recording', { isPaused }, `call.recording_${action}d`);
+    },
+  );
+}
+
+/** @returns The call after it. */
+async function perform<Name extends Exclude<SupervisionRequest['name'], 'supervise'>>(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  name: Name,
+  argument: CallRequestTypes[Name][0],
+  action: string,
+) {
+  const { projectId, callId } = callParams.parse(request.params);
+  const supervision = await deps.calls.supervise(projectId, callId, name, argument);
+  await audit(deps, deps.storage.stores, request, { action, projectId, target: callId });
+  const call = await deps.storage.stores.calls.find(projectId, callId);
+  return await showCall(deps, call && { ...call, supervision });
+}
