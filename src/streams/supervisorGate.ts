@@ -3,7 +3,7 @@ import type { StreamClient } from '../media/agentStream/streamClient.ts';
 import { SUPERVISOR_CHANNELS, type SupervisorGate } from '../media/supervision/supervisorStream.ts';
 import { SocketStreamClient } from './connectStream.ts';
 import { callway } from './dialects/callway.ts';
-import type { StreamDialect } from './dialects/dialect.ts';
+import type { ClientDialect } from './dialects/dialect.ts';
 import { makeTicket, STREAM_PATH, TICKET_LIFETIME_MS } from './streamTickets.ts';
 import { listenForStreams, type StreamListener } from './transport/streamListener.ts';
 import type { StreamSocket } from './transport/streamSocket.ts';
@@ -21,7 +21,7 @@ interface Place {
 }
 
 /** Our own dialect, with both sides of the call, and closed without waiting for the supervisor. */
-const DIALECT: StreamDialect = {
+const DIALECT: ClientDialect = {
   ...callway,
   openClient(connection, request) {
     const client = callway.openClient(connection, { ...request, channels: SUPERVISOR_CHANNELS });
