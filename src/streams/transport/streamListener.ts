@@ -5,8 +5,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 
 import { chooseSubprotocol, findDialect } from '../dialects/index.ts';
-import { STREAM_PATH } from '../streamTickets.ts';
-import type { StreamGrant } from '../streamTickets.ts';
+import { STREAM_PATH, type StreamGrant } from '../streamTickets.ts';
 import type { StreamSocket } from './streamSocket.ts';
 import { TcpSocket } from './tcpSocket.ts';
 
