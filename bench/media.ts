@@ -5,7 +5,8 @@
  *
  * Ours is the full path: RTP in and out, jitter buffer, codec, recording, the audio WebSocket and its other end with voice
  * activity detection, in one process with one media thread. rtpengine relays the same calls in both directions. CPU is the
- * process's, of all its threads; the phones run here. Deviation is how much later than due a frame was sent, on the
+ * process's, of all its threads; the phones run here. A call with six participants, all of whom talk, is compared with a
+ * call without. Deviation is how much later than due a frame was sent, on the
  * thread's own clock; anything later than 100 ms counts as 100 ms.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +20,10 @@ import { startPhones } from './media/phones.ts';
 import { startRtpengine } from './media/rtpengine.ts';
 import { compileProgram } from './support/compile.ts';
 
-const WANTED = { timesOfRtpengine: 4, callsPerCore: 200, p99Ms: 2, busyP99Ms: 8 };
+const WANTED = { timesOfRtpengine: 4, callsPerCore: 200, p99Ms: 2, busyP99Ms: 8, timesOfCall: 3 };
+const PARTICIPANTS = 6;
+/** Each has a WebSocket and a recording, so that a call's own cost is steady. */
+const CONFERENCES = 20;
 const BUSY_SHARE = 0.3;
 /** Time until the hot code is compiled and the sockets are warm. */
 const WARM_UP_MS = 8000;
@@ -46,6 +50,10 @@ console.log(
 );
 const head = ['calls', 'main thread', '% of a core a call', 'rtpengine', 'times', 'calls a core'];
 console.log(table([[...head, 'late p50 ms', 'p99', 'max', 'sent', 'MB a call'], ...rows]));
+const [callUs, conferenceUs] = [await measureCallUs(0), await measureCallUs(PARTICIPANTS)];
+console.log(
+  `A call with ${PARTICIPANTS} participants takes ${(conferenceUs / 1e4).toFixed(3)} % of a core, ${(conferenceUs / callUs).toFixed(2)} times a call without (${(callUs / 1e4).toFixed(3)} %; aim: at most ${WANTED.timesOfCall}).`,
+);
 console.log('Segmental SNR of voiced speech around its losses, dB (8 kHz, random, seeded).');
 console.log(
   table([
@@ -115,6 +123,24 @@ async function measureOurs(calls: number, busyShare: number, relayUs: number | u
       `${((100 * sent) / (sent + skipped)).toFixed(2)} %`,
       ((after.residentBytes - idle.residentBytes) / calls / 1e6).toFixed(2),
     ];
+  } finally {
+    await phones.close();
+  }
+}
+
+/** @returns CPU time per call and second, µs. */
+async function measureCallUs(participants: number): Promise<number> {
+  const gateway = await startGatewayProcess(program);
+  const phones = await startPhones(CONFERENCES * (1 + participants));
+  try {
+    phones.talkTo(await gateway.open(phones.ports, participants));
+    await sleep(WARM_UP_MS);
+    const [before, startMs] = [await gateway.figures(), performance.now()];
+    await sleep(seconds * 1000);
+    const { cpuUs } = await gateway.figures();
+    const elapsed = (performance.now() - startMs) / 1000;
+    await gateway.close();
+    return (cpuUs - before.cpuUs) / CONFERENCES / elapsed;
   } finally {
     await phones.close();
   }

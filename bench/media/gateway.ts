@@ -4,8 +4,8 @@ import type { FromGateway, GatewayFigures, ToGateway } from './messages.ts';
 
 /** The measured process, from outside. */
 export interface GatewayProcess {
-  /** @returns Where each phone sends its audio. */
-  open(phonePorts: readonly number[]): Promise<readonly number[]>;
+  /** @param participants - Of each call. @returns Where each phone sends its audio. */
+  open(phonePorts: readonly number[], participants?: number): Promise<readonly number[]>;
   beBusy(share: number): void;
   figures(): Promise<GatewayFigures>;
   close(): Promise<void>;
@@ -26,8 +26,8 @@ export async function startGatewayProcess(program: string): Promise<GatewayProce
   gone.catch(() => {});
   await next('ready');
   return {
-    async open(phonePorts) {
-      tell({ kind: 'open', phonePorts });
+    async open(phonePorts, participants = 0) {
+      tell({ kind: 'open', phonePorts, participants });
       return (await next('opened')).ports;
     },
     beBusy: (share) => tell({ kind: 'busy', share }),

@@ -49,7 +49,10 @@ say({ kind: 'ready' });
 async function obey(message: ToGateway): Promise<void> {
   switch (message.kind) {
     case 'open':
-      for (const port of message.phonePorts) sessions.push(await open(port));
+      for (const [n, port] of message.phonePorts.entries()) {
+        const nth = n % (1 + message.participants);
+        sessions.push(nth === 0 ? await open(port) : await openParticipant(port, sessions[n - nth]));
+      }
       return say({ kind: 'opened', ports: sessions.map(({ rtpPort }) => rtpPort) });
     case 'busy':
       return beBusy(message.share);
@@ -60,9 +63,8 @@ async function obey(message: ToGateway): Promise<void> {
   }
 }
 
-async function open(phonePort: number): Promise<MediaSession> {
-  const callId = `call-${phonePort}`;
-  const session = await engine.open({ callId, timeoutMs: 0 });
+async function connect(phonePort: number): Promise<MediaSession> {
+  const session = await engine.open({ callId: `call-${phonePort}`, timeoutMs: 0 });
   await session.connect({
     remote: { address: '127.0.0.1', port: phonePort, rtcpPort: phonePort + 1 },
     codec: { encodingName: 'PCMU', rtpClockRateHz: 8000, channels: 1, payloadType: 0 },
@@ -70,6 +72,19 @@ async function open(phonePort: number): Promise<MediaSession> {
     packetDurationMs: 20,
     direction: 'sendrecv',
   });
+  return session;
+}
+
+async function openParticipant(phonePort: number, call: MediaSession | undefined): Promise<MediaSession> {
+  if (call === undefined) throw new Error('a participant has no call');
+  const session = await connect(phonePort);
+  await session.join(call);
+  return session;
+}
+
+async function open(phonePort: number): Promise<MediaSession> {
+  const callId = `call-${phonePort}`;
+  const session = await connect(phonePort);
   await session.startStream({
     url,
     dialect: 'callway',

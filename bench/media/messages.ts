@@ -1,7 +1,7 @@
 /** Messages to the measured process. */
 export type ToGateway =
-  /** Opens a call for each phone. */
-  | { readonly kind: 'open'; readonly phonePorts: readonly number[] }
+  /** Opens a call for each phone, or for each so many of them, with the others as participants. */
+  | { readonly kind: 'open'; readonly phonePorts: readonly number[]; readonly participants: number }
   /** From now on the main thread works so much of its time, and makes garbage; 0 to 1. */
   | { readonly kind: 'busy'; readonly share: number }
   | { readonly kind: 'figures' }

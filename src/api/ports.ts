@@ -137,7 +137,8 @@ export interface RecordingAccess {
 }
 
 /** Live calls; stored calls are in {@link Stores}. */
-export interface CallService extends Pick<CallControl, 'hangUp' | 'transfer' | 'supervise' | 'quality'> {
+export interface CallService
+  extends Pick<CallControl, 'hangUp' | 'transfer' | 'ask' | 'addParticipant' | 'quality'> {
   /** @see acceptCall */
   accept(order: OutboundOrder, keep: InsertOnce): Promise<AcceptedCall>;
   /** Health of each trunk, as last reported. */

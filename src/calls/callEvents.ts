@@ -1,5 +1,6 @@
 import type { NewLiveEvent } from '../events/liveEvent.ts';
 import { type Call, type RecordingResult, talkTimeMs } from './call.ts';
+import type { Participant } from './participants/participant.ts';
 
 /** Something that the data of a call says all of. */
 export function callEvent(
@@ -29,6 +30,17 @@ export function recordingReady(
     ...(error === null ? {} : { error }),
   };
   return { type: 'recording.ready', ...subjectOf(call), data };
+}
+
+/** @param reason - Why they left. */
+export function participantEvent(
+  what: 'joined' | 'left' | 'changed',
+  call: Call,
+  { id: participantId, to, muted, held }: Participant,
+  reason: string | undefined,
+): NewLiveEvent {
+  const data = { participantId, to, muted, held, ...(reason === undefined ? {} : { reason }) };
+  return { type: `participant.${what}`, ...subjectOf(call), data };
 }
 
 function subjectOf({ projectId, sessionId, id }: Call) {

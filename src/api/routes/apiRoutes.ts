@@ -14,6 +14,7 @@ import { callRoutes } from './calls/calls.ts';
 import { mediaFileRoutes } from './calls/mediaFiles.ts';
 import { numberRoutes } from './calls/numbers.ts';
 import { outboundCallRoutes } from './calls/outboundCalls.ts';
+import { participantRoutes } from './calls/participants.ts';
 import { phoneNumberRoutes } from './calls/phoneNumbers.ts';
 import { recordingRoutes } from './calls/recordings.ts';
 import { supervisionRoutes } from './calls/supervision.ts';
@@ -78,6 +79,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   numberRoutes,
   outboundCallRoutes,
   callRoutes,
+  participantRoutes,
   mediaFileRoutes,
   supervisionRoutes,
 ];

@@ -1,33 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
-import { fromFailure, type ThreadFailure } from '../../media/engine/threadMessages.ts';
-import type { MediaQuality } from '../../media/mediaQuality.ts';
-import type { SupervisionMode } from '../../media/supervision/supervisorStream.ts';
-import type { Supervision } from '../call.ts';
+import { fromFailure } from '../../media/engine/threadMessages.ts';
+import type { CallRequest, CallRequestName, CallRequestTypes, CallResponse } from './callRequest.ts';
 import type { NodeBus } from './nodeBus.ts';
-
-/** Requests to the node that runs a call, by name: argument and answer. */
-export interface CallRequestTypes {
-  readonly read_quality: [undefined, MediaQuality | null];
-  /** Answered by the address that the supervisor's WebSocket is passed on to. */
-  readonly supervise: [{ readonly mode: SupervisionMode }, string];
-  readonly say: [{ readonly text: string }, Supervision];
-  readonly instruct: [{ readonly text: string }, Supervision];
-  readonly pause_agent: [{ readonly isPaused: boolean }, Supervision];
-  readonly pause_recording: [{ readonly isPaused: boolean }, Supervision];
-}
-
-export type CallRequestName = keyof CallRequestTypes;
-
-export type CallRequest = {
-  [Name in CallRequestName]: { readonly name: Name; readonly argument: CallRequestTypes[Name][0] };
-}[CallRequestName];
-
-export type CallAnswer = CallRequestTypes[CallRequestName][1];
-
-/** An answer, or why there is none. Errors cross nodes as they cross threads. */
-export type CallResponse = { readonly answer: unknown } | { readonly failure: ThreadFailure };
 
 /** A node answers within milliseconds, unless it has failed or its database is slow. */
 const ANSWER_TIMEOUT_MS = 3000;

@@ -1,4 +1,4 @@
-import type { CallRequest, CallResponse } from './callRequests.ts';
+import type { CallRequest, CallResponse } from './callRequest.ts';
 
 /** Short messages between nodes. They may be lost; what must not be lost is in the database as well. */
 export interface NodeBus {

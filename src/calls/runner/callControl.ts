@@ -6,13 +6,14 @@ import type { MediaQuality } from '../../media/mediaQuality.ts';
 import { type Call, isFinal } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
-import type { CallRequests, CallRequestTypes } from '../nodes/callRequests.ts';
+import type { CallRequestName, CallRequestTypes } from '../nodes/callRequest.ts';
+import type { CallRequests } from '../nodes/callRequests.ts';
 import type { NodeBus } from '../nodes/nodeBus.ts';
+import type { Participant } from '../participants/participant.ts';
 import type { CallQueue } from '../setup/callQueue.ts';
 import { notListed, requireSensible } from '../transfer/transferPlan.ts';
 import { requireTransferTargets } from '../transfer/transferTarget.ts';
 import type { CallFinisher } from './callFinisher.ts';
-import type { SupervisionRequest } from './supervisedCall.ts';
 
 /** Longer than a BYE and its answer take. */
 const HANGUP_TIMEOUT_MS = 5_000;
@@ -101,11 +102,25 @@ export class CallControl {
   }
 
   /**
-   * Passes a supervisor's request on to the node that runs the call.
+   * Adds a person to a call.
    *
-   * @throws {CallwayError} 404 `call_not_found`, 503 `call_unavailable`, or as {@link SupervisedCall.perform}
+   * @param to - A number, or a `sip:` URI.
+   * @throws {CallwayError} 400 `invalid_transfer_target`, 422 `destination_not_allowed`, or as {@link CallControl.ask}
    */
-  async supervise<Name extends SupervisionRequest['name']>(
+  async addParticipant(projectId: string, callId: string, to: string): Promise<Participant> {
+    const targets = requireTransferTargets({ to });
+    await this.#requireAllowed(await this.#requireInProgress(projectId, callId), targets);
+    const [target = to] = targets;
+    return await this.ask(projectId, callId, 'add_participant', { to: target });
+  }
+
+  /**
+   * Passes a request on to the node that runs the call.
+   *
+   * @throws {CallwayError} 404 `call_not_found`, 503 `call_unavailable`, or as {@link SupervisedCall.perform} and
+   *   {@link CallParticipants.perform}
+   */
+  async ask<Name extends Exclude<CallRequestName, 'read_quality'>>(
     projectId: string,
     callId: string,
     name: Name,

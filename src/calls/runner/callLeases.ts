@@ -19,8 +19,8 @@ export interface CallLeasesDeps {
 
 /** The call whose leases are renewed. */
 export interface LeasedCall {
-  /** Talk time so far, per leg that the project pays for. A leg keeps its index. */
-  readonly billedLegs: readonly BilledLeg[];
+  /** Talk time so far, per leg that the project pays for. A leg keeps its index in its list. */
+  readonly billedLegs: Readonly<Record<string, readonly BilledLeg[]>>;
   hangUp(intent: HangupIntent): void;
 }
 
@@ -36,7 +36,7 @@ export class CallLeases {
   readonly #live: LeasedCall;
   readonly #onError: (error: unknown, what: string) => void;
   #timer: Timer;
-  #recorded: readonly BilledLeg[] = [];
+  #recorded: LeasedCall['billedLegs'] = {};
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -77,7 +77,9 @@ export class CallLeases {
     await this.#renewLeases().catch(this.#failed);
     await this.#readRequests().catch(this.#failed);
     await this.#recordUsage();
-    const isBilled = this.#recorded.some(({ talkTimeMs }) => talkTimeMs > 0);
+    const isBilled = Object.values(this.#recorded)
+      .flat()
+      .some(({ talkTimeMs }) => talkTimeMs > 0);
     if (isBilled && !(await this.#deps.limiter.mayContinue(this.#call.projectId)))
       this.#live.hangUp('max_duration');
   }
@@ -101,10 +103,12 @@ export class CallLeases {
 
   async #recordUsage(): Promise<void> {
     const legs = this.#live.billedLegs;
-    const added = legs.map(({ to, talkTimeMs }, index) => ({
-      to,
-      talkTimeMs: talkTimeMs - (this.#recorded[index]?.talkTimeMs ?? 0),
-    }));
+    const added = Object.entries(legs).flatMap(([list, all]) =>
+      all.map(({ to, talkTimeMs }, index) => ({
+        to,
+        talkTimeMs: talkTimeMs - (this.#recorded[list]?.[index]?.talkTimeMs ?? 0),
+      })),
+    );
     await this.#deps.limiter.recordUsage(this.#call.projectId, added);
     this.#recorded = legs;
   }

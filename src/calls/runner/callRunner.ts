@@ -17,7 +17,7 @@ import type { CallMetrics } from '../callMetrics.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import { transferHolder } from '../limits/slotHolders.ts';
-import type { CallAnswer, CallRequest } from '../nodes/callRequests.ts';
+import type { CallAnswer, CallRequest } from '../nodes/callRequest.ts';
 import type { CallRecordings } from '../recording/callRecordings.ts';
 import type { CallLeg, Telephony } from '../telephony.ts';
 import { dialTransferTarget, type TransferLegDeps } from '../transfer/transferLegs.ts';
@@ -157,11 +157,12 @@ export class CallRunner {
         recordingPath: this.#deps.recordings.workingPath,
         partyStream: (party) => this.#deps.partyStream(call, party),
         holdMusic: (choice) => this.#deps.holdMusic(projectId, choice),
+        liveEvents: this.#deps.liveEvents,
         dialTarget: (to, options) => {
           const channel = new TrunkChannel({
             slots,
             onError,
-            // Those of an earlier transfer may not be released yet.
+            // Those of earlier legs may not be released yet.
             holder: transferHolder(id, channels.length - 1),
             trunkId: null,
           });

@@ -4,10 +4,11 @@ import type { HistoryEvent, Session } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';
 import { type Call, RECORDING_RUNS } from '../call.ts';
-import type { BilledLeg } from '../limits/callLimiter.ts';
-import type { CallAnswer, CallRequest } from '../nodes/callRequests.ts';
+import type { CallAnswer, CallRequest } from '../nodes/callRequest.ts';
+import { CallParticipants, type CallParticipantsDeps } from '../participants/callParticipants.ts';
 import type { CallLeg, LegEnd } from '../telephony.ts';
 import { CallTransfers, type CallTransfersDeps } from '../transfer/callTransfers.ts';
+import type { LeasedCall } from './callLeases.ts';
 import {
   type CallEffect,
   type CallEvent,
@@ -23,7 +24,8 @@ import { SupervisedCall, type SupervisedCallDeps } from './supervisedCall.ts';
 
 export interface LiveCallDeps
   extends Pick<CallTransfersDeps, 'requireAllowedDestination' | 'dialTarget' | 'partyStream' | 'holdMusic'>,
-    Pick<SupervisedCallDeps, 'clock' | 'supervisorUrl' | 'makeId'> {
+    Pick<SupervisedCallDeps, 'clock' | 'supervisorUrl' | 'makeId'>,
+    Pick<CallParticipantsDeps, 'liveEvents'> {
   readonly telemetry: CallTelemetry;
   readonly writer: Pick<CallWriter, 'update' | 'addEvent'>;
   readonly outboundLegs: Pick<OutboundLegs, 'next'>;
@@ -50,6 +52,7 @@ export class LiveCall {
   readonly #timers = new Set<Timer>();
   readonly #resolveEnded: () => void;
   readonly #supervised: SupervisedCall;
+  readonly #participants: CallParticipants;
   /** Aborted when this node hangs up. */
   readonly #hungUp = new AbortController();
   #state: CallState;
@@ -76,6 +79,12 @@ export class LiveCall {
     this.#deps = deps;
     this.#session = session;
     this.#transfers = new CallTransfers(call, { ...deps, dispatch: (event) => this.#dispatch(event) });
+    this.#participants = new CallParticipants({
+      ...deps,
+      call,
+      media: () => (isAnswered(this.#state) ? this.#media : undefined),
+      addEvent: (event) => deps.writer.addEvent(event),
+    });
     this.#supervised = new SupervisedCall({
       ...deps,
       call,
@@ -118,15 +127,16 @@ export class LiveCall {
     });
   }
 
-  /** Talk time so far of the outbound leg and of transfer targets. A leg keeps its index. */
-  get billedLegs(): readonly BilledLeg[] {
+  /** Talk time so far of the outbound leg, of transfer targets and of participants. */
+  get billedLegs(): LeasedCall['billedLegs'] {
     const { direction, toNumber } = this.#call;
     const nowMs = this.#deps.clock.now();
     const talkTimeMs = Math.max(0, nowMs - (this.#answeredAtMs ?? nowMs));
-    return [
-      ...(direction === 'outbound' ? [{ to: toNumber, talkTimeMs }] : []),
-      ...this.#transfers.billedLegs,
-    ];
+    return {
+      call: direction === 'outbound' ? [{ to: toNumber, talkTimeMs }] : [],
+      transfers: this.#transfers.billedLegs,
+      participants: this.#participants.billedLegs,
+    };
   }
 
   hangUp(intent: HangupIntent): void {
@@ -140,11 +150,20 @@ export class LiveCall {
     return true;
   }
 
-  /** @throws {CallwayError} As {@link SupervisedCall.perform}. */
+  /** @throws {CallwayError} As {@link SupervisedCall.perform} and {@link CallParticipants.perform}. */
   async perform(request: CallRequest): Promise<CallAnswer> {
-    if (request.name !== 'read_quality') return await this.#supervised.perform(request);
-    // Without audio there are no figures yet.
-    return (isAnswered(this.#state) && (await this.#media?.quality())) || null;
+    switch (request.name) {
+      case 'read_quality':
+        // Without audio there are no figures yet.
+        return (isAnswered(this.#state) && (await this.#media?.quality())) || null;
+      case 'add_participant':
+      case 'list_participants':
+      case 'change_participant':
+      case 'remove_participant':
+        return await this.#participants.perform(request);
+      default:
+        return await this.#supervised.perform(request);
+    }
   }
 
   #dispatch(event: CallEvent): void {
@@ -182,6 +201,7 @@ export class LiveCall {
         this.#hungUp.abort();
         void this.#hangUpLeg(effect.withApology);
         void this.#transfers.cancel();
+        void this.#participants.close();
         break;
       case 'finish':
         void this.#finish(effect.result);
@@ -301,7 +321,7 @@ export class LiveCall {
     const endedAt = this.#now();
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
-    await this.#transfers.cancel();
+    await Promise.all([this.#transfers.cancel(), this.#participants.close()]);
     const report = await this.#leg?.media?.close().catch((error: unknown) => {
       this.#deps.onError(error, 'media session not closed');
       return undefined;

@@ -99,6 +99,7 @@ export type HistoryEventType =
   | 'answering_machine'
   | 'transfer'
   | 'supervision'
+  | 'participant'
   | 'recording'
   | 'provider_fallback'
   | 'webhook_sent'

@@ -48,7 +48,12 @@ function accessOf(method: string, path: string): string {
   if (path.startsWith('/project/') || namesNoProject(path)) return 'legacy';
   if (path.endsWith('/sessions/search')) return 'read';
   if (path === OUTBOUND || /\/(hangup|transfer|media-streams)$/.test(path)) return 'calls';
-  if (/\/(supervise|say|instruct|pause-agent|resume-agent|recording)$/.test(path)) return 'supervise';
+  if (
+    /\/(supervise|say|instruct|pause-agent|resume-agent|recording|participants(\/\{participantId\})?)$/.test(
+      path,
+    )
+  )
+    return 'supervise';
   return method === 'GET' || path.endsWith('/validate') ? 'read' : 'write';
 }
 

@@ -129,6 +129,19 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
     },
   },
   {
+    name: 'participant',
+    places: [
+      ['/v1/projects/{projectId}/calls/{callId}/participants'],
+      ['/v1/projects/{projectId}/calls/{callId}/participants/{participantId}'],
+    ],
+    rows: {
+      to: 'calls/runner/participants.test.ts › is dialed over the trunks of the call’s number, and joins the call on the answer',
+      muted:
+        'e2e/phone/participants.realtime.test.ts › hears caller and agent, is heard by both, muted, held, recorded, and leaves with the caller',
+      held: 'e2e/phone/participants.realtime.test.ts › hears caller and agent, is heard by both, muted, held, recorded, and leaves with the caller',
+    },
+  },
+  {
     name: 'transfer',
     places: [['/v1/projects/{projectId}/calls/{callId}/transfer']],
     rows: {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { text } from '../../../agents/pathway/schema/fields.ts';
 import { unavailable } from '../../../base/errors.ts';
 import { callResource } from '../../../calls/callResource.ts';
-import type { CallRequestTypes } from '../../../calls/nodes/callRequests.ts';
+import type { CallRequestTypes } from '../../../calls/nodes/callRequest.ts';
 import type { SupervisionRequest } from '../../../calls/runner/supervisedCall.ts';
 import { SUPERVISION_MODES } from '../../../media/supervision/supervisorStream.ts';
 import { audit } from '../../audit.ts';
@@ -92,7 +92,7 @@ function superviseRoute(app: App, deps: HttpDeps): void {
         deps,
         { request, reply, status: 201, withoutSecrets },
         async (store) => {
-          const address = await deps.calls.supervise(projectId, callId, 'supervise', { mode });
+          const address = await deps.calls.ask(projectId, callId, 'supervise', { mode });
           const ticket = await mediaStreams.openRelay(address);
           return await store(async (stores) => {
             await audit(deps, stores, request, {
@@ -216,7 +216,7 @@ async function perform<Name extends Exclude<SupervisionRequest['name'], 'supervi
   action: string,
 ) {
   const { projectId, callId } = callParams.parse(request.params);
-  const supervision = await deps.calls.supervise(projectId, callId, name, argument);
+  const supervision = await deps.calls.ask(projectId, callId, name, argument);
   await audit(deps, deps.storage.stores, request, { action, projectId, target: callId });
   const call = await deps.storage.stores.calls.find(projectId, callId);
   return await showCall(deps, call && { ...call, supervision });

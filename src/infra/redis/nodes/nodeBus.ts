@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { CallRequest, CallResponse } from '../../../calls/nodes/callRequests.ts';
+import type { CallRequest, CallResponse } from '../../../calls/nodes/callRequest.ts';
 import type { NodeBus, NodeMessage } from '../../../calls/nodes/nodeBus.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 

@@ -53,6 +53,8 @@ interface RunnerRig {
   /** Recorded usage, one entry per recording: destination and talk time per leg. */
   billed: (readonly [string, number])[][];
   /** Trunks without a free channel. */
+  /** How many were made. */
+  ids: number;
   fullTrunks: Set<string>;
   stored: Call;
   /** What came with changes of the call, but for its status. */
@@ -81,6 +83,7 @@ export function useRunner(): void {
     Object.assign(t, {
       clock,
       log: [],
+      ids: 0,
       legs: [],
       dialed: [],
       finished: [],
@@ -151,8 +154,8 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
     async unbridge() {
       log.push(['unbridge']);
     },
-    async join() {
-      log.push(['join']);
+    async join(call) {
+      log.push(['join', t.legs.findIndex(({ leg }) => leg.media === call)]);
     },
     async setParticipation(participation) {
       log.push(['participation', participation]);
@@ -205,7 +208,7 @@ function runnerDeps(): CallRunnerDeps {
   return {
     nodeId: 'node',
     clock,
-    makeId: () => 'id',
+    makeId: () => `id-${++t.ids}`,
     supervisorUrl: async ({ port, path }) => `ws://node:${port}${path}`,
     conversations: {
       start: (session, signal) => t.start(session, signal),
@@ -349,10 +352,11 @@ export function leg(index = 0): ReturnType<typeof fakeLeg> {
 }
 
 /** Dials a call over the trunks a and b; it is answered over a. The log starts empty after that. */
-export async function answerCall(): Promise<void> {
+export async function answerCall(beforeAnswer = async () => {}): Promise<void> {
   t.runner.dial(CALL, [trunk('a'), trunk('b')]);
   await settle();
   leg().legEvents.emit('ringing', { hasEarlyMedia: false });
+  await beforeAnswer();
   leg().legEvents.emit('answered', { atMs: t.clock.now() });
   await settle();
   t.log.length = 0;

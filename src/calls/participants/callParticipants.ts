@@ -1,0 +1,134 @@
+import type { Clock } from '../../base/clock.ts';
+import { CallwayError, notFound } from '../../base/errors.ts';
+import type { MakeId } from '../../base/ids.ts';
+import type { HistoryEvent } from '../../engine/session/session.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
+import type { MediaSession } from '../../media/mediaSession.ts';
+import type { Call } from '../call.ts';
+import { participantEvent } from '../callEvents.ts';
+import type { BilledLeg } from '../limits/callLimiter.ts';
+import type { CallAnswer, CallRequest } from '../nodes/callRequest.ts';
+import type { CallTransfersDeps } from '../transfer/callTransfers.ts';
+import { HoldMusicPlayer } from '../transfer/holdMusicPlayer.ts';
+import { MAX_PARTICIPANTS, type Participant, type ParticipantChange } from './participant.ts';
+import { ParticipantLeg } from './participantLeg.ts';
+
+export interface CallParticipantsDeps extends Pick<CallTransfersDeps, 'dialTarget' | 'holdMusic'> {
+  readonly call: Call;
+  /** Of the answered call. */
+  readonly media: () => MediaSession | undefined;
+  readonly addEvent: (event: HistoryEvent) => void;
+  readonly liveEvents?: LiveEvents | undefined;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+export type ParticipantRequest = Extract<
+  CallRequest,
+  { name: 'add_participant' | 'list_participants' | 'change_participant' | 'remove_participant' }
+>;
+
+/** The people who were added to a call that this node runs. They leave with the caller at the latest. */
+export class CallParticipants {
+  readonly #deps: CallParticipantsDeps;
+  readonly #legs = new Map<string, ParticipantLeg>();
+  /** All that were ever added, for the bill. */
+  readonly #dialed: ParticipantLeg[] = [];
+  readonly #running = new Set<Promise<void>>();
+  readonly #music: HoldMusicPlayer;
+  #isClosed = false;
+
+  constructor(deps: CallParticipantsDeps) {
+    this.#deps = deps;
+    this.#music = new HoldMusicPlayer(() => deps.holdMusic('default'), deps.onError);
+  }
+
+  /** Talk time so far. A leg keeps its index. */
+  get billedLegs(): readonly BilledLeg[] {
+    return this.#dialed.map(({ to, talkTimeMs }) => ({ to, talkTimeMs }));
+  }
+
+  /** @throws {CallwayError} 409 `call_not_in_progress`, `too_many_participants`; 404 `participant_not_found`. */
+  async perform({ name, argument }: ParticipantRequest): Promise<CallAnswer> {
+    const media = this.#deps.media();
+    if (!media || this.#isClosed)
+      throw new CallwayError('conflict', 'call_not_in_progress', 'The call is not in progress');
+    switch (name) {
+      case 'list_participants':
+        return [...this.#legs.values()].map(({ state }) => state);
+      case 'add_participant':
+        return this.#add(argument.to, media);
+      case 'change_participant':
+        return await this.#change(this.#require(argument.id), argument);
+      case 'remove_participant':
+        this.#require(argument.id).remove('removed');
+        return null;
+    }
+  }
+
+  /** Hangs up all of them. Resolves when they have left. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const leg of this.#legs.values()) leg.remove('call_ended');
+    await Promise.all(this.#running);
+  }
+
+  #add(to: string, media: MediaSession): Participant {
+    if (this.#legs.size >= MAX_PARTICIPANTS) {
+      const message = `The call has ${MAX_PARTICIPANTS} participants, which is the most`;
+      throw new CallwayError('conflict', 'too_many_participants', message);
+    }
+    const { call, dialTarget, clock, makeId, onError } = this.#deps;
+    const ringTimeoutMs = call.settings.ringTimeoutSeconds * 1000;
+    const leg: ParticipantLeg = new ParticipantLeg(
+      {
+        media,
+        dial: (target) => dialTarget(target, { bridgeWith: media, ringTimeoutMs }),
+        onJoined: () => this.#report('joined', leg.state),
+        music: this.#music,
+        clock,
+        onError,
+      },
+      makeId(),
+      to,
+    );
+    this.#legs.set(leg.id, leg);
+    this.#dialed.push(leg);
+    this.#note('dialing', leg.state);
+    const running = this.#run(leg).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    return leg.state;
+  }
+
+  async #run(leg: ParticipantLeg): Promise<void> {
+    const reason = await leg.run();
+    this.#legs.delete(leg.id);
+    this.#report('left', leg.state, reason);
+  }
+
+  async #change(leg: ParticipantLeg, change: ParticipantChange): Promise<Participant> {
+    const { muted, held } = leg.state;
+    await leg.change(change);
+    const { state } = leg;
+    if (state.muted !== muted || state.held !== held) this.#report('changed', state);
+    return state;
+  }
+
+  #require(id: string): ParticipantLeg {
+    const leg = this.#legs.get(id);
+    if (!leg) throw notFound('Participant');
+    return leg;
+  }
+
+  /** For the history, and for those who watch. */
+  #report(what: 'joined' | 'left' | 'changed', participant: Participant, reason?: string): void {
+    this.#note(what, participant, reason);
+    this.#deps.liveEvents?.publish(participantEvent(what, this.#deps.call, participant, reason));
+  }
+
+  #note(action: string, { id, to, muted, held }: Participant, reason?: string): void {
+    const data = { action, participantId: id, to, muted, held, ...(reason === undefined ? {} : { reason }) };
+    this.#deps.addEvent({ type: 'participant', at: new Date(this.#deps.clock.now()).toISOString(), data });
+  }
+}

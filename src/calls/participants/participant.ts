@@ -1,0 +1,23 @@
+import { z } from 'zod';
+
+/** Beside the caller and the agent. */
+export const MAX_PARTICIPANTS = 6;
+
+/** A person who was added to a call in progress, in the API and between nodes. */
+export const participantResource = z
+  .object({
+    id: z.uuid(),
+    to: z.string().describe('A number, or a SIP URI.').meta({ example: '+886223456789' }),
+    status: z.enum(['dialing', 'ringing', 'joined']),
+    muted: z.boolean().describe('Nobody hears them.'),
+    held: z.boolean().describe('They hear music, and nobody hears them.'),
+    joinedAt: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'Participant' });
+
+export type Participant = z.infer<typeof participantResource>;
+
+export interface ParticipantChange {
+  readonly muted?: boolean | undefined;
+  readonly held?: boolean | undefined;
+}
