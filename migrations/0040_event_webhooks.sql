@@ -31,6 +31,5 @@ CREATE TABLE queued_events (
 CREATE INDEX queued_events_in_order ON queued_events (queue_id, at_ms, number);
 CREATE INDEX queued_events_of_session ON queued_events (project_id, session_id);
 
+-- Its session_id is empty where an event belongs to no session: nodes of the previous version show it as a text.
 ALTER TABLE webhook_deliveries ADD COLUMN webhook text NOT NULL DEFAULT 'postSessionWebhook';
--- An event may belong to no session.
-ALTER TABLE webhook_deliveries ALTER COLUMN session_id DROP NOT NULL;

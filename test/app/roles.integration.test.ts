@@ -71,7 +71,7 @@ test.each([
   ['worker', [200, 200, 200, 404, 404, 404], ['database', 'redis']],
   ['voice', [200, 200, 200, 404, 404, 400], ['database', 'redis']],
   // It depends on a voice node, and there is none.
-  ['media', [200, 503, 200, 404, 404, 404], ['database', 'redis', 'sip', 'voice']],
+  ['media', [200, 503, 200, 404, 404, 400], ['database', 'redis', 'sip', 'voice']],
 ])('a node with the role %s serves only its own routes', async (role, statuses, dependencies) => {
   const { url, stop } = await start({ ROLES: role });
   try {

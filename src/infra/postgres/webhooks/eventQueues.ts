@@ -151,7 +151,7 @@ async function settle(
 const LOG = `
   INSERT INTO webhook_deliveries
     (id, attempt, project_id, session_id, webhook, event, url, status, duration_ms, error, at, body)
-  SELECT $1, $2, id, $4, $5, $6, $7, $8, $9, $10::json, $11, CASE WHEN history_retention_days > 0 THEN $12 END
+  SELECT $1, $2, id, coalesce($4, ''), $5, $6, $7, $8, $9, $10::json, $11, CASE WHEN history_retention_days > 0 THEN $12 END
   FROM projects WHERE id = $3`;
 
 async function repeatDelivery(
@@ -198,7 +198,7 @@ const REPEAT = `
   )
   INSERT INTO queued_events
     (delivery_id, queue_id, project_id, session_id, at_ms, number, event, webhook, body, attempt, queued_at)
-  SELECT logged.id, queue.id, project_id, session_id, 0, 0, event, webhook, body, attempt, $3
+  SELECT logged.id, queue.id, project_id, nullif(session_id, ''), 0, 0, event, webhook, body, attempt, $3
   FROM logged, queue ON CONFLICT (delivery_id) DO NOTHING`;
 
 function toQueued(row: QueuedRow): QueuedEvent {
