@@ -122,8 +122,9 @@ export async function endOrphan(deps: OrphanDeps, { call, lastSeenAt }: Orphaned
 
 /** The call ended at its node's last heartbeat, as far as is known. */
 function lostEnd(call: Call, lastSeenAt: string | null, clock: Clock): CallEnd {
-  const starts = [call.createdAt, call.startedAt, call.answeredAt].map((at) =>
-    Date.parse(at ?? call.createdAt),
+  const { createdAt, startedAt, answeredAt, transfer } = call;
+  const starts = [createdAt, startedAt, answeredAt, transfer?.startedAt].map((at) =>
+    Date.parse(at ?? createdAt),
   );
   const lastSeenMs = lastSeenAt === null ? clock.now() : Date.parse(lastSeenAt);
   const endedAt = new Date(Math.max(...starts, lastSeenMs)).toISOString();

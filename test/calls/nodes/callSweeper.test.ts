@@ -22,6 +22,15 @@ const note = async (what: string) => {
   if (failing !== undefined && what.includes(failing)) throw new Error(`${what} failed`);
   done.push(what);
 };
+const transferring = (startedAt: string): Call['transfer'] => ({
+  mode: 'warm',
+  to: '+886223456789',
+  status: 'started',
+  outcome: null,
+  reason: null,
+  startedAt,
+  endedAt: null,
+});
 const RECOVERED = { status: 'ready', key: 'saved', durationMs: 7, error: null } as const;
 
 const deps = (): CallSweeperDeps => ({
@@ -124,6 +133,7 @@ describe('sweepCalls', () => {
 
   test.each([
     ['not before its answer', { answeredAt: later(80) }, later(60), later(80)],
+    ['not before its transfer', { transfer: transferring(later(90)) }, later(60), later(90)],
     ['now without a heartbeat', {}, null, later(100)],
   ])('ends an orphaned call %s', async (_what, change, lastSeenAt, endedAt) => {
     orphans = [{ call: makeCall({ id: 'lost', ...change }), lastSeenAt }];
