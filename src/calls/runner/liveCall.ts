@@ -40,6 +40,8 @@ export interface LiveCallDeps
 
 /** Longer than any apology. */
 const APOLOGY_TIMEOUT_MS = 12_000;
+/** Longer than the digits of a menu, an extension or a card. */
+const DIGITS_TIMEOUT_MS = 10_000;
 const NO_TRUNK: LegEnd = { outcome: 'trunk_error', sip: null, q850Cause: null };
 
 /** A call that this node runs: passes events of its leg and its agent stream to the call machine, and runs the effects. */
@@ -62,6 +64,8 @@ export class LiveCall {
   /** When the first INVITE was sent. */
   #startedAt: string | undefined;
   #answeredAtMs: number | undefined;
+  /** Settles when the agent's last digits were sent. */
+  #digitsSent: Promise<void> | undefined;
   /** Whether the last target of the agent stream allows another attempt. */
   #canReconnect = true;
   /** For the first stream. */
@@ -195,7 +199,7 @@ export class LiveCall {
         this.#leg?.media?.stopStream().catch(this.#failed('agent stream not closed'));
         break;
       case 'send_dtmf':
-        this.#leg?.sendDtmf(effect.digits).catch(this.#failed('DTMF digits not sent'));
+        this.#digitsSent = this.#leg?.sendDtmf(effect.digits).catch(this.#failed('DTMF digits not sent'));
         break;
       case 'hang_up':
         this.#hungUp.abort();
@@ -310,6 +314,9 @@ export class LiveCall {
   }
 
   async #hangUpLeg(withApology: boolean): Promise<void> {
+    // Digits are among an agent's last words.
+    if (this.#state.intent === 'agent_hangup' && this.#digitsSent)
+      await withTimeout(this.#deps.clock, this.#digitsSent, DIGITS_TIMEOUT_MS);
     if (withApology && this.#media) {
       const apology = this.#media.playApology().catch(this.#failed('apology not played'));
       await withTimeout(this.#deps.clock, apology, APOLOGY_TIMEOUT_MS);

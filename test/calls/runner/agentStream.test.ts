@@ -31,6 +31,24 @@ describe('The agent stream of a call', () => {
     expect(t.log).toEqual([['receive dtmf', '7']]);
   });
 
+  test('is not hung up by its agent before the agent’s digits were sent', async () => {
+    await answerCall();
+    let resolve = () => {};
+    t.dtmfSent = new Promise((done) => {
+      resolve = done;
+    });
+    leg().mediaEvents.emit('command', { kind: 'send_dtmf', digits: '4711#' });
+    leg().mediaEvents.emit('command', { kind: 'hangup' });
+    await settle();
+    expect(t.log).toEqual([['dtmf', '4711#']]);
+    resolve();
+    await settle();
+    expect(t.log).toEqual([
+      ['dtmf', '4711#'],
+      ['hangup', 'a'],
+    ]);
+  });
+
   test('opens a new agent stream when a voice node is lost, and records it in the history', async () => {
     await answerCall();
     loseStream();

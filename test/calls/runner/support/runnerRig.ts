@@ -54,6 +54,8 @@ interface RunnerRig {
   billed: (readonly [string, number])[][];
   /** Trunks without a free channel. */
   /** How many were made. */
+  /** Settles when digits were sent. */
+  dtmfSent: Promise<void>;
   ids: number;
   fullTrunks: Set<string>;
   stored: Call;
@@ -83,6 +85,7 @@ export function useRunner(): void {
     Object.assign(t, {
       clock,
       log: [],
+      dtmfSent: Promise.resolve(),
       ids: 0,
       legs: [],
       dialed: [],
@@ -193,6 +196,7 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
     },
     async sendDtmf(digits) {
       log.push(['dtmf', digits]);
+      await t.dtmfSent;
     },
     async refer(to) {
       log.push(['refer', to]);
