@@ -26,6 +26,8 @@ export interface CustomersDeps {
   readonly store: CustomerStore;
   readonly checkpoints: Pick<TurnCheckpointStore, 'drop'>;
   readonly spool: Pick<TurnSpool, 'drop'>;
+  /** Removes the project's live events: single ones cannot be removed from their pages. */
+  readonly forgetEvents: (projectId: string) => Promise<void>;
   readonly recordings: Pick<CallRecordings, 'remove' | 'removeWorkingFile'>;
   readonly removals: Pick<RecordingRemovals, 'done'>;
   /** A keyed digest: the audit log must not name the person. */
@@ -40,7 +42,7 @@ export interface CustomersDeps {
  *
  * An erasure is stored before it begins and proceeds in batches, so that any node finishes what another has begun. A batch
  * removes the rows first; the copies outside of the database go next: recordings are on the list of files to remove from
- * then on, checkpoints expire, and a spooled turn without a session is dropped by its node.
+ * then on, checkpoints and live events expire, and a spooled turn without a session is dropped by its node.
  */
 export class Customers {
   readonly #deps: CustomersDeps;
@@ -91,15 +93,16 @@ export class Customers {
   async #finish(name: CustomerName): Promise<void> {
     for (;;) {
       const batch = await this.#deps.store.eraseNext(name);
-      if (batch) await this.#eraseCopies(batch);
+      if (batch) await this.#eraseCopies(name.projectId, batch);
       if (!batch || batch.isLast) return;
     }
   }
 
   /** What fails here is retried by the call sweeper, or expires. */
-  async #eraseCopies({ instanceIds, callIds, recordingKeys }: ErasedBatch): Promise<void> {
-    const { checkpoints, spool, recordings, removals, onError } = this.#deps;
+  async #eraseCopies(projectId: string, { instanceIds, callIds, recordingKeys }: ErasedBatch): Promise<void> {
+    const { checkpoints, spool, forgetEvents, recordings, removals, onError } = this.#deps;
     const outcomes = await Promise.allSettled([
+      forgetEvents(projectId),
       ...instanceIds.flatMap((id) => [checkpoints.drop(id), spool.drop(id)]),
       ...callIds.map((id) => recordings.removeWorkingFile({ id })),
       ...recordingKeys.map(async (key) => {

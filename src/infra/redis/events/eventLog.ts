@@ -48,6 +48,8 @@ export interface EventLog extends Pick<EventFeed, 'after' | 'has' | 'newest'> {
   append(projectId: string, text: string): Promise<string>;
   /** Publishes an event without keeping it. @throws {CallwayError} `redis_unavailable` */
   announce(projectId: string, text: string): Promise<void>;
+  /** Removes all events of a project: a client that resumes is told that some are lost. */
+  forget(projectId: string): Promise<void>;
 }
 
 export function redisEventLog(redis: RedisConnection): EventLog {
@@ -66,6 +68,9 @@ export function redisEventLog(redis: RedisConnection): EventLog {
     async announce(projectId, text) {
       requireReady();
       await ANNOUNCE(redis, [keyOf(projectId)], [text, channelOf(redis, projectId, 'interim')]);
+    },
+    async forget(projectId) {
+      await orUnavailable(client.del(keyOf(projectId)));
     },
     async after(projectId, id, limit) {
       const entries = await orUnavailable(client.xrange(keyOf(projectId), `(${id}`, '+', 'COUNT', limit));

@@ -38,6 +38,7 @@ describe.each(databases)('Customers on the $name database', ({ open }) => {
       store,
       checkpoints: { drop: remove },
       spool: { drop: async () => undefined },
+      forgetEvents: async () => undefined,
       recordings: { remove, removeWorkingFile: async () => undefined },
       removals: world.stores.recordingRemovals,
       digest: (text) => `digest of ${text.length}`,
