@@ -97,7 +97,13 @@ async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING, settin
     afterMs: 0,
     script: [{ do: 'listen', quietMs: 800 }, { do: 'play', file }, listens],
   });
-  const data = { title: 'Talk', prompt: `Mode: ${mode}.`, expectedAnswers: [mode] };
+  const data = {
+    title: 'Talk',
+    prompt: `Mode: ${mode}.`,
+    expectedAnswers: [mode],
+    // A slow machine hears the caller late, and would ask whether they are there.
+    silence: { afterMs: 60_000 },
+  };
   const line = await installation().makeLine({
     trunks: [{ port: carrier.sipPort }],
     pathway: { nodes: [{ id: 'start', type: 'start', data }], edges: [] },
