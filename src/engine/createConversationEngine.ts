@@ -50,7 +50,7 @@ export interface ConversationEngineDeps {
   readonly usage: SessionUsage;
   /** Default: no tracing. */
   readonly tracing?: Tracer;
-  /** Absent where nobody is told, as in a test. */
+  /** Absent where no events are published, as in a test. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -361,7 +361,7 @@ class Engine implements ConversationEngine {
     return release;
   }
 
-  /** Nobody watches a test's session. */
+  /** Sessions of tests publish no events. */
   #eventsOf({ state }: Session): LiveEvents | undefined {
     return state.test ? undefined : this.#deps.liveEvents;
   }

@@ -69,7 +69,7 @@ export class SupervisedAgent {
     }
   }
 
-  /** Call with each frame of the caller: what waits is said when nobody speaks. */
+  /** Call with each frame of the caller: what waits is said once neither party speaks. */
   onFrame(): void {
     const { turns } = this.#deps;
     if (turns.phase !== 'idle' || this.#isTakenOver) return;

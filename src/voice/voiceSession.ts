@@ -66,7 +66,7 @@ export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   readonly onAnsweredBy?: ((answeredBy: AnsweredBy) => void) | undefined;
   /** A turn in which the agent was heard has ended. */
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
-  /** Absent where nobody is told. */
+  /** Absent where no events are published. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly onError: (error: unknown, message: string) => void;
 }

@@ -38,7 +38,7 @@ export interface CallFinisherDeps {
   readonly slots: Pick<TrunkSlots, 'release'>;
   readonly limiter: Pick<CallLimiter, 'endCall'>;
   readonly usage: Pick<UsageMeter, 'add'>;
-  /** Absent where nobody is told. */
+  /** Absent where no events are published. */
   readonly liveEvents?: LiveEvents | undefined;
   /** A signed link. Default: none. @param key - Of the stored recording. */
   readonly recordingUrl?: (key: string) => string;

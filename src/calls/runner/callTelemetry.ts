@@ -13,7 +13,7 @@ export type LogFields = Readonly<Record<string, unknown>>;
 export interface CallTelemetryDeps {
   readonly tracer: Tracer;
   readonly metrics: Pick<CallMetrics, 'callStarted' | 'setupPhase' | 'callEnded'>;
-  /** Absent where nobody is told. */
+  /** Absent where no events are published. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly now: () => number;
   readonly log: (fields: LogFields, message: string) => void;

@@ -86,7 +86,7 @@ export class SupervisedCall {
     const { call, isBridged, supervisorUrl, makeId } = this.#deps;
     if (mode === 'takeover') this.#requireAgent(false);
     if (mode === 'whisper' && !isBridged()) {
-      const message = 'Nobody has joined the call by transfer; only a person can be whispered to';
+      const message = 'Only a person can be whispered to, and none has joined the call by transfer';
       throw new CallwayError('conflict', 'no_human_party', message);
     }
     return await supervisorUrl(

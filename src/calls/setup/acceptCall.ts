@@ -26,7 +26,7 @@ export interface OrderDeps {
   readonly trunks: Pick<TrunkStore, 'activeOf'>;
   readonly conversations: Pick<ConversationEngine, 'prepare'>;
   readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
-  /** Absent where nobody is told. */
+  /** Absent where no events are published. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly clock: Pick<Clock, 'now'>;
   readonly makeId: MakeId;

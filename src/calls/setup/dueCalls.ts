@@ -21,7 +21,7 @@ export interface DueCallsDeps extends PlacementDeps {
   readonly calls: Pick<CallStore, 'takeDue' | 'queueScheduled'>;
   readonly limiter: Pick<CallLimiter, 'admitOrder'>;
   readonly finisher: Pick<CallFinisher, 'finish'>;
-  /** Absent where nobody is told. */
+  /** Absent where no events are published. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly clock: Clock;
 }

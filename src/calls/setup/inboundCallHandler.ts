@@ -35,7 +35,7 @@ export interface InboundCallDeps {
   readonly metrics: Pick<CallMetrics, 'callRefused'>;
   readonly runner: Pick<CallRunner, 'accept'>;
   readonly finisher: Pick<CallFinisher, 'finish'>;
-  /** Absent where nobody is told. */
+  /** Absent where no events are published. */
   readonly liveEvents?: LiveEvents | undefined;
   /** Why this node takes no calls at the moment: it shuts down, or is overloaded. */
   readonly callRefusal: () => CallwayError | undefined;

@@ -105,7 +105,7 @@ export class CallTransfers {
     await this.#latest?.cancel();
   }
 
-  /** A test calls nobody: its call ends as if the parties were joined without us. */
+  /** A test places no calls: its call ends as if the parties were joined without us. */
   #noteOnly({ targets, mode }: TransferPlan): void {
     const [to = ''] = targets;
     this.#report({ status: 'joined', to, mode, by: 'refer' });

@@ -22,7 +22,7 @@ interface Target {
   stopBilling: () => void;
 }
 
-/** While nobody has taken the call, the caller hears at this interval that it goes on. */
+/** How often the caller hears that the transfer goes on, until a target has accepted. */
 const UPDATE_INTERVAL_MS = 20_000;
 /** Longer than an announcement is spoken; for one whose end is not reported. */
 const ANNOUNCEMENT_TIMEOUT_MS = 120_000;
@@ -67,7 +67,7 @@ export class LegTransfer {
     this.#playWhileHeld();
   }
 
-  /** While nobody is joined. */
+  /** Until a target has joined. */
   get #hasMusic(): boolean {
     const { mode, holdMusic } = this.#plan;
     return mode === 'warm' || holdMusic !== undefined;

@@ -36,7 +36,7 @@ export function endingOf(
   };
 }
 
-/** The same for a session that nobody is told of, nor asks to evaluate. */
+/** The same for a session without webhooks and evaluation. */
 export function withoutWebhooks(ending: SessionEnding): SessionEnding {
   return { ...ending, expected: [], subscribed: [], evaluating: false };
 }

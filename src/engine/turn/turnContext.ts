@@ -110,7 +110,7 @@ export interface TurnDeps {
   readonly tools: ToolRunner;
   readonly templates: TemplateCache;
   readonly knowledge?: KnowledgeRetriever;
-  /** Absent where nobody can be called. */
+  /** Absent where no calls can be placed. */
   readonly scheduleCallback?: ScheduleCallback;
   readonly clock: Clock;
   readonly shares: ComputeShares;

@@ -6,9 +6,9 @@ import { type GainRamp, isSilent, writeMix } from './mix.ts';
 
 /** How a participant takes part. */
 export interface Participation {
-  /** Nobody hears them. */
+  /** Not heard by the others. */
   readonly isMuted: boolean;
-  /** Nobody hears them, and they hear nobody. */
+  /** Neither heard by the others nor hearing them. */
   readonly isHeld: boolean;
 }
 

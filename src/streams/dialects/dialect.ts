@@ -32,7 +32,7 @@ export interface StreamDialect {
   /** Set where the gateway reports nothing of what it has played: what was heard is then estimated from the pacing. */
   readonly hasNoMarks?: true;
   openServer(connection: DialectConnection): DialectServer;
-  /** Absent where nobody but a carrier or a PBX starts such a stream. */
+  /** Absent where only a carrier or a PBX starts such a stream. */
   openClient?(connection: DialectConnection, request: ClientRequest): DialectClient;
 }
 

@@ -21,7 +21,7 @@ export interface TestCallsOptions {
   readonly makeSecret: () => string;
 }
 
-/** Admits calls of this node's simulated callers, each by a user part that is told to nobody else and used once. */
+/** Admits calls of this node's simulated callers, each by a secret user part that is used once. */
 export class TestCalls implements ExpectedTestCalls {
   readonly #options: TestCallsOptions;
   readonly #expected = new Map<string, { readonly call: TestCall; readonly timer: Timer }>();

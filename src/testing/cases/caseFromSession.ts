@@ -18,7 +18,7 @@ const SHORTEST_PAUSE_MS = 1_500;
 const LONGEST_PAUSE_MS = 10_000;
 /** How fast a voice speaks. */
 const CHARACTERS_PER_SECOND = 15;
-/** Nobody listens longer before interrupting. */
+/** The longest time that a caller listens before interrupting. */
 const LATEST_INTERRUPTION_MS = 60_000;
 /** Of all turns, and of all results; what is beyond is left out. */
 const MAX_CASE_CHARACTERS = 200_000;

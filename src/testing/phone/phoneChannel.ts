@@ -4,7 +4,7 @@ import { LineRefusedError } from './line.ts';
 import type { PhoneCall, SpokenSince } from './phoneCall.ts';
 import type { SessionRecord } from './sessionRecord.ts';
 
-/** Whoever does not speak first within this time waits for the caller. */
+/** An agent that does not speak first within this time waits for the caller. */
 const GREETING_MS = 6_000;
 const ANSWER_MS = 30_000;
 /** Keys may ask for more keys. */

@@ -34,7 +34,7 @@ export interface LaneDeps {
   readonly play: (play: WantedPlay, signal: AbortSignal) => Promise<Played>;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  /** Absent where nobody is told. */
+  /** Absent where no events are published. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly onEnded: (runId: string, projectId: string, status: RunStatus) => void;
   readonly onError: (error: unknown, what: string) => void;

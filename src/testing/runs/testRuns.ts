@@ -19,7 +19,7 @@ export interface TestRunsDeps {
   readonly history: Pick<HistoryStore, 'find'>;
   readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
   readonly queue: TestQueue;
-  /** Absent where nobody is told. */
+  /** Absent where no events are published. */
   readonly liveEvents?: LiveEvents | undefined;
   /** Signs a URL of a recording. */
   readonly recordingUrl: (key: string) => string;

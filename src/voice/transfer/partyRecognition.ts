@@ -24,7 +24,7 @@ export interface PartyRecognitionDeps {
   readonly onError: (error: unknown, message: string) => void;
 }
 
-/** Nobody waits for an answer here: a pause that ends most sentences. */
+/** A pause that ends most sentences; no answer is due. */
 const END_OF_UTTERANCE_MS = 700;
 
 /** Recognizes what one party says, utterance by utterance, without a conversation. */

@@ -29,7 +29,7 @@ const WITHOUT_FILLER: ReadonlySet<TurnInput['kind']> = new Set([
   'transfer_update',
   'say',
 ]);
-/** Turns without a latency: nobody waits for an answer. */
+/** Turns that answer no caller, and have no latency. */
 const WITHOUT_LATENCY: ReadonlySet<TurnInput['kind']> = new Set([
   'silence',
   'voicemail',

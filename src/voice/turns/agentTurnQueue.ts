@@ -190,7 +190,7 @@ export class AgentTurnQueue {
     this.#unanswered.addWhenTranscribed(text);
   }
 
-  /** Stores what the caller says in this input and nobody answers. */
+  /** Stores what the caller says in this input without an answer. */
   store(input: TurnInput, unansweredText = ''): void {
     this.#unanswered.add(unansweredText);
     this.#unanswered.addInput(input);

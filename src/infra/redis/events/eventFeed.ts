@@ -9,7 +9,7 @@ export interface EventFeedDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** One subscription for all streams of a node: it hears the projects that somebody here listens to. */
+/** One subscription for all streams of a node: it hears the projects that have streams here. */
 export class RedisEventFeed implements EventFeed {
   readonly after: EventFeed['after'];
   readonly has: EventFeed['has'];
