@@ -28,10 +28,12 @@ const tonesIn = (samples: Int16Array) =>
 /** Whether anything else sounds, such as music. */
 const hasSound = (samples: Int16Array) => rootMeanSquare(samples) > 300;
 
-/** Heard in any half second. */
+/** A participant may be heard for less than a second before they are muted. */
+const PART = RATE_HZ / 10;
+/** Heard in any tenth of a second. */
 const tonesAnywhereIn = (samples: Int16Array) => {
-  const parts = Array.from({ length: Math.floor(samples.length / LATEST) }, (_, n) =>
-    tonesIn(samples.slice(n * LATEST, (n + 1) * LATEST)),
+  const parts = Array.from({ length: Math.floor(samples.length / PART) }, (_, n) =>
+    tonesIn(samples.slice(n * PART, (n + 1) * PART)),
   );
   return ALL_HZ.filter((hz) => parts.some((tones) => tones.includes(hz)));
 };

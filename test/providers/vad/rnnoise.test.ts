@@ -65,8 +65,11 @@ test('The detector reports what the first one learns as noise; a frame of anothe
 });
 
 test('A thousand streams in sequence take no more memory than a few', () => {
-  for (let n = 0; n < 1000; n++) verdicts(neural, speech.subarray(0, 480), 8000);
-  const before = process.memoryUsage().external;
-  for (let n = 0; n < 1000; n++) verdicts(neural, speech.subarray(0, 480), 8000);
-  expect(process.memoryUsage().external - before).toBeLessThan(8 * 1_048_576);
+  // Of the process, in which other work may take memory in one of the rounds.
+  const growths = Array.from({ length: 4 }, () => {
+    const before = process.memoryUsage().external;
+    for (let n = 0; n < 1000; n++) verdicts(neural, speech.subarray(0, 480), 8000);
+    return process.memoryUsage().external - before;
+  });
+  expect(Math.min(...growths)).toBeLessThan(8 * 1_048_576);
 });
