@@ -9,8 +9,8 @@ export const participantResource = z
     id: z.uuid(),
     to: z.string().describe('A number, or a SIP URI.').meta({ example: '+886223456789' }),
     status: z.enum(['dialing', 'ringing', 'joined']),
-    muted: z.boolean().describe('Nobody hears them.'),
-    held: z.boolean().describe('They hear music, and nobody hears them.'),
+    muted: z.boolean().describe('They are not heard.'),
+    held: z.boolean().describe('They hear music, and are not heard.'),
     joinedAt: z.iso.datetime().nullable(),
   })
   .meta({ id: 'Participant' });

@@ -27,8 +27,8 @@ const newParticipant = z
 
 const participantPatch = z
   .strictObject({
-    muted: z.boolean().optional().describe('Nobody hears them.'),
-    held: z.boolean().optional().describe('They hear music, and nobody hears them.'),
+    muted: z.boolean().optional().describe('They are not heard.'),
+    held: z.boolean().optional().describe('They hear music, and are not heard.'),
   })
   .meta({ id: 'ParticipantPatch' });
 

@@ -74,7 +74,7 @@ function superviseRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Supervise a call',
-          `Returns the address at which one WebSocket takes part in the call. It speaks the subprotocol \`audio.callway.v1\`: the service sends \`start\` with \`mediaFormat\`, then the call's audio as binary frames in stereo, the caller left and what the caller hears right, until \`stop\`. A supervisor who speaks sends binary frames in mono at the same rate. At most five listen or whisper at a time, 409 \`too_many_supervisors\`; one takes over, 409 \`call_taken_over\`. Closing the WebSocket of a takeover gives the call back to the agent. 409 \`no_human_party\` where there is nobody to whisper to, \`agent_not_in_call\` where there is no agent to replace. ${NOT_IN_PROGRESS}`,
+          `Returns the address at which one WebSocket takes part in the call. It speaks the subprotocol \`audio.callway.v1\`: the service sends \`start\` with \`mediaFormat\`, then the call's audio as binary frames in stereo, the caller left and what the caller hears right, until \`stop\`. A supervisor who speaks sends binary frames in mono at the same rate. At most five listen or whisper at a time, 409 \`too_many_supervisors\`; one takes over, 409 \`call_taken_over\`. Closing the WebSocket of a takeover gives the call back to the agent. 409 \`no_human_party\` before a person has joined the call, \`agent_not_in_call\` where there is no agent to replace. ${NOT_IN_PROGRESS}`,
         ),
         params: callParams,
         body: superviseInput,
@@ -118,7 +118,7 @@ function sayRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Let the agent say something',
-          `The agent says the text once nobody speaks, also while it is paused; the history has it among the agent's words. 409 \`agent_not_in_call\` for a call whose agent has left, or that a bot of yours answers. ${NOT_IN_PROGRESS}`,
+          `The agent says the text at the next pause of the conversation, also while it is paused itself; the history has it among the agent's words. 409 \`agent_not_in_call\` for a call whose agent has left, or that a bot of yours answers. ${NOT_IN_PROGRESS}`,
         ),
         params: callParams,
         body: sayInput,
