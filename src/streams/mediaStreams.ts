@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import { type DialectName, findDialect } from './dialects/index.ts';
+import { isSignedByTwilio, SIGNATURE_HEADER, type SignedRequest } from './dialects/twilioSignature.ts';
 import {
   makeTicket,
   type RelayGrant,
@@ -47,10 +48,11 @@ export interface MediaStreams {
    * Uses up the ticket of a connection and issues one for the voice thread that will serve it, unless it names another
    * address.
    *
+   * @param request - Of the WebSocket; absent for other connections.
    * @returns The URL to connect to; undefined when the ticket is unknown, expired or used.
-   * @throws {CallwayError} 503 `voice_unavailable`
+   * @throws {CallwayError} 401 `invalid_signature`, 503 `voice_unavailable`
    */
-  forward(ticket: string): Promise<string | undefined>;
+  forward(ticket: string, request?: SignedRequest): Promise<string | undefined>;
 }
 
 /** The concurrent calls of projects, which streams without a call count as. Unrenewed slots expire within a minute. */
@@ -64,6 +66,8 @@ export interface MediaStreamsDeps {
   readonly slots: StreamSlots;
   readonly tickets: StreamTickets;
   readonly conversations: Pick<ConversationEngine, 'create' | 'find'>;
+  /** The project's own token; undefined where it has stored none. */
+  readonly twilioToken: (projectId: string) => Promise<string | undefined>;
   /** @returns The base URL of a voice thread. @throws {CallwayError} 503 `voice_unavailable` */
   readonly selectVoiceNode: () => Promise<string>;
   /** Why this node takes no new sessions at the moment: it shuts down, or is overloaded. */
@@ -119,12 +123,29 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       const expiresAt = expiry();
       return { url: await issue({ relayTo: address }, baseUrl), expiresAt };
     },
-    async forward(ticket) {
+    async forward(ticket, request) {
       const grant = await tickets.redeem(ticket);
       if (!grant) return undefined;
-      return 'relayTo' in grant ? grant.relayTo : await issue(grant, await deps.selectVoiceNode());
+      if ('relayTo' in grant) return grant.relayTo;
+      if (findDialect(grant.dialect).isSignedByTwilio) await requireSignature(deps, grant, request);
+      return await issue({ ...grant, isAdmitted: true }, await deps.selectVoiceNode());
     },
   };
+}
+
+/** Without a token of the project there is nothing to check with. */
+async function requireSignature(
+  { twilioToken, publicUrl }: Pick<MediaStreamsDeps, 'twilioToken' | 'publicUrl'>,
+  { projectId }: StreamGrant,
+  request: SignedRequest | undefined,
+): Promise<void> {
+  const token = await twilioToken(projectId);
+  if (token === undefined || (request && isSignedByTwilio(token, request, publicUrl()))) return;
+  const problem =
+    request?.signature === undefined
+      ? `The header ${SIGNATURE_HEADER} is missing`
+      : `${SIGNATURE_HEADER} is not of this address with the project’s Twilio token; PUBLIC_URL must be the address that Twilio is given`;
+  throw new CallwayError('unauthenticated', 'invalid_signature', problem);
 }
 
 function requireAudioSocket({ audioSocketUrl }: Pick<MediaStreamsDeps, 'audioSocketUrl'>): string {

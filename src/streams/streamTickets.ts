@@ -12,6 +12,8 @@ export interface StreamGrant {
   readonly callId?: string;
   /** The slot of the project's concurrent calls that a stream without a call holds. */
   readonly slotId?: string;
+  /** The connection's signature was checked, where its dialect has one. */
+  readonly isAdmitted?: true;
   /** Of the call's span. */
   readonly traceparent?: string;
   readonly opening?: StreamOpening;

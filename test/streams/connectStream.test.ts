@@ -12,6 +12,7 @@ import type { StreamHandler, StreamTarget } from '../../src/media/agentStream/st
 import { acceptStream } from '../../src/streams/acceptStream.ts';
 import { createConnectStream } from '../../src/streams/connectStream.ts';
 import { chooseSubprotocol, type DialectName } from '../../src/streams/dialects/index.ts';
+import { twilioSignature } from '../../src/streams/dialects/twilioSignature.ts';
 import { detectLeaks } from '../support/leaks.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { record } from './support/socketPair.ts';
@@ -249,7 +250,7 @@ describe('Connecting', () => {
       recordHandler().handler,
     );
 
-  test('sends the headers and the credentials of a user’s bot', async () => {
+  test('sends the headers, the credentials and Twilio’s signature to a user’s bot', async () => {
     const request = once(bot, 'connection') as Promise<[WebSocket, IncomingMessage]>;
     const { seal, open: unseal } = createSealer(Buffer.alloc(32));
     const media = sealMedia(
@@ -263,10 +264,18 @@ describe('Connecting', () => {
       seal,
     );
     expect(JSON.stringify(media)).not.toContain('p:q');
-    const headers = openMediaHeaders(media, unseal);
+    const twilioToken = async (projectId: string) => (projectId === 'p' ? 'token' : undefined);
+    const headers = await openMediaHeaders('p', media, { open: unseal, twilioToken });
     const client = await connectStream(requestOf(targetOf('twilio', { headers })), recordHandler().handler);
-    // Base64 of "u:p:q".
-    expect((await request)[1].headers).toMatchObject({ 'x-token': 't', authorization: 'Basic dTpwOnE=' });
+    expect((await request)[1].headers).toMatchObject({
+      'x-token': 't',
+      // Base64 of "u:p:q".
+      authorization: 'Basic dTpwOnE=',
+      'x-twilio-signature': twilioSignature('token', url),
+    });
+    expect(await openMediaHeaders('p', { url, dialect: 'vonage' }, { open: unseal, twilioToken })).toEqual(
+      {},
+    );
     await client.close(1000, '');
   });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { invalid } from '../../base/errors.ts';
 import type { Page, PageOf } from '../../base/page.ts';
 import { checkTarget, type TargetPolicy } from '../../infra/httpClient/target.ts';
-import { CREDENTIAL_NAMES, type CredentialName } from '../../providers/ports/providerNames.ts';
+import { CREDENTIAL_NAMES, type CredentialName, TWILIO } from '../../providers/ports/providerNames.ts';
 import { targetUrl } from '../fields.ts';
 
 const MAX_KEY_CHARACTERS = 1000;
@@ -18,7 +18,7 @@ export const providerCredentialsInput = z.strictObject({
     .min(1)
     .max(MAX_KEY_CHARACTERS)
     .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
-    .describe('Stored encrypted and never shown.'),
+    .describe('Of `twilio`, the auth token. Stored encrypted and never shown.'),
   baseUrl: targetUrl
     .optional()
     .describe(
@@ -67,7 +67,8 @@ export function shownCredentials({
 }
 
 /** @returns The origin. @throws {CallwayError} 400 `invalid_provider` */
-export function requireProviderAddress(baseUrl: string, policy: TargetPolicy): string {
+export function requireProviderAddress(name: CredentialName, baseUrl: string, policy: TargetPolicy): string {
+  if (name === TWILIO) throw refused('twilio has none: its token only signs audio streams');
   const problem = checkTarget(baseUrl, policy);
   if (problem) throw refused(problem.message);
   const { origin, pathname, search, hash } = new URL(baseUrl);

@@ -22,6 +22,7 @@ import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
 import { type BuiltCalls, transferTargetsOf } from '../services/calls.ts';
+import { twilioTokens } from '../voice/streams.ts';
 
 export interface CallNodeParts {
   readonly storage: ReturnType<typeof createStorage>;
@@ -74,11 +75,12 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     tracer: parts.tracer,
   };
   const { conversations, callRefusal, isOverloaded } = parts;
+  const headerDeps = { open: parts.sealer.open, twilioToken: twilioTokens(parts.storage) };
   const targetDeps = {
     conversations,
     voiceNodes,
     openStream: parts.mediaStreams.openForCall,
-    mediaHeaders: (media: CallMedia) => openMediaHeaders(media, parts.sealer.open),
+    mediaHeaders: (projectId: string, media: CallMedia) => openMediaHeaders(projectId, media, headerDeps),
     makeId,
   };
   const runner = new CallRunner({

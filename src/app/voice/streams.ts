@@ -1,3 +1,4 @@
+import type { ProviderCredentialStore } from '../../agents/speech/providerCredentials.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
@@ -5,6 +6,7 @@ import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
+import { TWILIO } from '../../providers/ports/providerNames.ts';
 import { createMediaStreams, type MediaStreams } from '../../streams/mediaStreams.ts';
 import type { BuiltCalls } from '../services/calls.ts';
 import type { Config } from '../settings/config.ts';
@@ -17,9 +19,18 @@ export interface StreamParts {
   readonly voiceNodes: Pick<VoiceNodeSelector, 'selectForStream'>;
   readonly callRefusal: () => CallwayError | undefined;
   readonly publicUrl: () => string;
+  readonly storage: {
+    readonly stores: { readonly providerCredentials: Pick<ProviderCredentialStore, 'find'> };
+  };
   readonly config: Pick<Config, 'AUDIOSOCKET_PORT'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
+}
+
+/** Reads a project's Twilio token. */
+export function twilioTokens({ stores }: StreamParts['storage']) {
+  return async (projectId: string): Promise<string | undefined> =>
+    (await stores.providerCredentials.find(projectId, TWILIO))?.apiKey;
 }
 
 /** Admits audio WebSockets, which voice threads serve. */
@@ -27,6 +38,7 @@ export function buildMediaStreams(parts: StreamParts): MediaStreams {
   const { limiter, usage } = parts.calls;
   return createMediaStreams({
     ...parts,
+    twilioToken: twilioTokens(parts.storage),
     tickets: redisStreamTickets(parts.redis),
     slots: {
       acquire: (projectId, slotId) => limiter.startStream(projectId, slotId),

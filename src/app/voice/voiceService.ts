@@ -9,6 +9,7 @@ import { redisProjectCalls } from '../../infra/redis/limits/projectCalls.ts';
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
 import { redisVoiceNodes } from '../../infra/redis/nodes/voiceNodes.ts';
 import { ActiveStreams } from '../../streams/activeStreams.ts';
+import { findDialect } from '../../streams/dialects/index.ts';
 import { serveStream } from '../../streams/serveStream.ts';
 import type { StreamGrant } from '../../streams/streamTickets.ts';
 import { listenForStreams } from '../../streams/transport/streamListener.ts';
@@ -99,7 +100,9 @@ export async function startVoiceService(
   const listener = await listenForStreams<StreamGrant>(config.HOST, {
     async redeem(ticket) {
       const grant = await tickets.redeem(ticket);
-      return grant && 'relayTo' in grant ? undefined : grant;
+      if (!grant || 'relayTo' in grant) return undefined;
+      // A peer that reaches this port does not get around the check of the API.
+      return findDialect(grant.dialect).isSignedByTwilio && !grant.isAdmitted ? undefined : grant;
     },
     serve: (grant, socket) => serveStream(serving, grant, socket),
     onError,

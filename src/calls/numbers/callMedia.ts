@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 import { headerList } from '../../agents/fields.ts';
-import { type ClientDialectName, clientDialectName } from '../../streams/dialects/index.ts';
+import { type ClientDialectName, clientDialectName, findDialect } from '../../streams/dialects/index.ts';
+import { SIGNATURE_HEADER, twilioSignature } from '../../streams/dialects/twilioSignature.ts';
 
 const MAX_CREDENTIAL_LENGTH = 256;
 const isAuthorization = ({ key }: { readonly key: string }) => key.toLowerCase() === 'authorization';
@@ -75,11 +76,24 @@ export function sealMedia(
   };
 }
 
+export interface MediaHeaderDeps {
+  readonly open: (sealed: string) => string;
+  /** The project's own token; undefined where it has stored none. */
+  readonly twilioToken: (projectId: string) => Promise<string | undefined>;
+}
+
 /** @returns The headers of the request that opens the bot's WebSocket. */
-export function openMediaHeaders(
-  { username, sealed }: CallMedia,
-  open: (sealed: string) => string,
-): Record<string, string> {
+export async function openMediaHeaders(
+  projectId: string,
+  media: CallMedia,
+  { open, twilioToken }: MediaHeaderDeps,
+): Promise<Record<string, string>> {
+  const token = findDialect(media.dialect).isSignedByTwilio ? await twilioToken(projectId) : undefined;
+  const signed = token === undefined ? {} : { [SIGNATURE_HEADER]: twilioSignature(token, media.url) };
+  return { ...signed, ...ownHeaders(media, open) };
+}
+
+function ownHeaders({ username, sealed }: CallMedia, open: MediaHeaderDeps['open']): Record<string, string> {
   if (sealed === undefined) return {};
   const { headers = [], password } = JSON.parse(open(sealed)) as Secrets;
   const own = Object.fromEntries(headers.map(({ key, value }) => [key, value]));

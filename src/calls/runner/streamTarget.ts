@@ -35,7 +35,7 @@ export interface StreamTargetDeps {
   /** Issues a ticket for one connection. @returns The URL to connect to, on this node. */
   readonly openStream: (stream: AgentStream, nodeUrl: string) => Promise<string>;
   /** The headers with which a bot's WebSocket is opened. */
-  readonly mediaHeaders: (media: CallMedia) => Readonly<Record<string, string>>;
+  readonly mediaHeaders: (projectId: string, media: CallMedia) => Promise<Readonly<Record<string, string>>>;
   readonly makeId: MakeId;
 }
 
@@ -57,7 +57,7 @@ export async function streamTargetOf(
     const variables = session?.state.variables ?? settings.dynamicVariables ?? {};
     const customParameters = { ...parametersOf(call, variables), ...trace };
     const { url, dialect } = settings.media;
-    const headers = deps.mediaHeaders(settings.media);
+    const headers = await deps.mediaHeaders(projectId, settings.media);
     return { ...stream, url, dialect, headers, customParameters, canReconnect: false };
   }
   const dialect = 'callway';

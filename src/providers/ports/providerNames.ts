@@ -23,6 +23,9 @@ export type RecognitionProvider = (typeof RECOGNITION_PROVIDERS)[number];
 export type SynthesisProvider = (typeof SYNTHESIS_PROVIDERS)[number];
 export type ChatEndpoint = (typeof CHAT_ENDPOINTS)[number];
 
+/** A carrier, whose token signs audio streams. */
+export const TWILIO = 'twilio';
+
 /** Where neither the agent nor the settings name one; those of the settings are of `openai`. */
 export const DEFAULT_CHAT_MODELS: Partial<Record<ChatEndpoint, string>> = {
   anthropic: 'claude-haiku-4-5',
@@ -32,14 +35,15 @@ export const DEFAULT_CHAT_MODELS: Partial<Record<ChatEndpoint, string>> = {
 type Vendor = Exclude<RecognitionProvider | SynthesisProvider | ChatEndpoint, 'local' | 'custom'>;
 
 /** A vendor's credentials have its name; servers of one's own differ by what they do. */
-export type CredentialName = Vendor | 'custom_stt' | 'custom_tts';
+export type CredentialName = Vendor | 'custom_stt' | 'custom_tts' | typeof TWILIO;
 
 /** Everything that takes a key. */
 export const CREDENTIAL_NAMES: readonly CredentialName[] = [
-  ...new Set([
+  ...new Set<CredentialName | undefined>([
     ...RECOGNITION_PROVIDERS.map((name) => credentialName('stt', name)),
     ...SYNTHESIS_PROVIDERS.map((name) => credentialName('tts', name)),
     ...CHAT_ENDPOINTS.map((name) => credentialName('chat', name)),
+    TWILIO,
   ]),
 ].filter((name) => name !== undefined);
 

@@ -29,6 +29,8 @@ export interface StreamDialect {
   readonly subprotocols?: readonly string[];
   /** Over TCP instead of a WebSocket: {@link DialectConnection} then carries whole messages of AudioSocket. */
   readonly isTcp?: true;
+  /** The gateway signs its connections with the customer's token. @see twilioSignature */
+  readonly isSignedByTwilio?: true;
   /** Set where the gateway reports nothing of what it has played: what was heard is then estimated from the pacing. */
   readonly hasNoMarks?: true;
   openServer(connection: DialectConnection): DialectServer;

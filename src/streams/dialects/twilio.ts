@@ -18,6 +18,7 @@ const MU_LAW = /mulaw|mu-law|pcmu|ulaw/i;
  */
 export const twilio: ClientDialect = {
   description: ': the messages of Twilio Media Streams, audio as µ-law in base64.',
+  isSignedByTwilio: true,
   openServer: (connection) => new JsonServer(connection, SERVER_MESSAGES),
   openClient,
 };

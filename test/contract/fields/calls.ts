@@ -65,13 +65,13 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
       'media.url': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
       'media.dialect': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
       'media.username':
-        'streams/connectStream.test.ts › sends the headers and the credentials of a user’s bot',
+        'streams/connectStream.test.ts › sends the headers, the credentials and Twilio’s signature to a user’s bot',
       'media.password':
-        'streams/connectStream.test.ts › sends the headers and the credentials of a user’s bot',
+        'streams/connectStream.test.ts › sends the headers, the credentials and Twilio’s signature to a user’s bot',
       'media.headers[].key':
-        'streams/connectStream.test.ts › sends the headers and the credentials of a user’s bot',
+        'streams/connectStream.test.ts › sends the headers, the credentials and Twilio’s signature to a user’s bot',
       'media.headers[].value':
-        'streams/connectStream.test.ts › sends the headers and the credentials of a user’s bot',
+        'streams/connectStream.test.ts › sends the headers, the credentials and Twilio’s signature to a user’s bot',
       startNodeId:
         'calls/setup/inboundCallHandler.test.ts › An inbound call that the agent rejects is rejected while it rings, with that status',
       variables:

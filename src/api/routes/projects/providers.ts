@@ -18,7 +18,7 @@ const TAG = 'Speech';
 const MANAGE: Access = { kind: 'manage' };
 const params = projectParams.extend({ name: providerName });
 
-/** A project's own keys for providers of speech and chat. */
+/** A project's own keys for providers of speech and chat, and its token of Twilio. */
 export function providerRoutes(app: App, deps: HttpDeps): void {
   readRoutes(app, deps);
   putRoute(app, deps);
@@ -80,7 +80,7 @@ function putRoute(app: App, deps: HttpDeps): void {
     async (request) => {
       const { projectId, name } = request.params;
       const { apiKey, baseUrl } = request.body;
-      const address = baseUrl === undefined ? null : requireProviderAddress(baseUrl, deps.targetPolicy);
+      const address = baseUrl === undefined ? null : requireProviderAddress(name, baseUrl, deps.targetPolicy);
       const updatedAt = new Date(deps.clock.now()).toISOString();
       const credentials = { name, apiKey, baseUrl: address, updatedAt };
       const shown = shownCredentials(credentials);

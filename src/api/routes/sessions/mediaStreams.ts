@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { CallwayError } from '../../../base/errors.ts';
 import { dialectName, dialects } from '../../../streams/dialects/index.ts';
+import { SIGNATURE_HEADER } from '../../../streams/dialects/twilioSignature.ts';
 import { idempotentAround } from '../../idempotency.ts';
 import type { WebSockets } from '../../plugins/webSockets.ts';
 import type { App, HttpDeps } from '../../ports.ts';
@@ -79,7 +80,11 @@ export function audioStreamRoutes(app: App, { mediaStreams }: HttpDeps, sockets:
   const forward = async (request: FastifyRequest, reply: FastifyReply, ticket: string | undefined) => {
     if (ticket === undefined) throw invalidTicket();
     if (!sockets.isUpgrade(request)) throw upgradeRequired();
-    const url = await mediaStreams.forward(ticket);
+    const url = await mediaStreams.forward(ticket, {
+      signature: headerOf(request, SIGNATURE_HEADER),
+      path: request.raw.url ?? '',
+      host: request.host,
+    });
     if (url === undefined) throw invalidTicket();
     await sockets.relay(request, reply, url);
   };
@@ -99,6 +104,11 @@ export function audioStreamRoutes(app: App, { mediaStreams }: HttpDeps, sockets:
     { schema: { ...schema, params: z.object({ ticket: z.string().max(200) }) } },
     (request, reply) => forward(request, reply, request.params.ticket),
   );
+}
+
+function headerOf({ headers }: FastifyRequest, name: string): string | undefined {
+  const value = headers[name.toLowerCase()];
+  return typeof value === 'string' ? value : undefined;
 }
 
 function upgradeRequired(): CallwayError {

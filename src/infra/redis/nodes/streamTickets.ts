@@ -14,6 +14,7 @@ const served = z.object({
   dialect: dialectName,
   callId: z.string().optional(),
   slotId: z.string().optional(),
+  isAdmitted: z.literal(true).optional(),
   traceparent: z.string().optional(),
   // Written by another node of ours; as large as a session's variables.
   opening: z.custom<StreamOpening>((value) => typeof value === 'object' && value !== null).optional(),
@@ -31,8 +32,8 @@ export function redisStreamTickets(redis: RedisConnection): StreamTickets {
       if (text === null) return undefined;
       const grant = z.union([relayed, served]).parse(JSON.parse(text));
       if ('relayTo' in grant) return grant;
-      const { callId, slotId, traceparent, opening, party, ...rest } = grant;
-      return { ...rest, ...omitUndefined({ callId, slotId, traceparent, opening, party }) };
+      const { callId, slotId, isAdmitted, traceparent, opening, party, ...rest } = grant;
+      return { ...rest, ...omitUndefined({ callId, slotId, isAdmitted, traceparent, opening, party }) };
     },
   };
 }

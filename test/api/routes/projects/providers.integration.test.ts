@@ -68,6 +68,7 @@ test.each([
   ['openai', { apiKey: 'k', baseUrl: 'http://example.com' }, '/baseUrl'],
   ['openai', { apiKey: 'k', baseUrl: 'https://169.254.169.254' }, '/baseUrl'],
   ['custom_stt', { apiKey: 'k', baseUrl: 'https://[::1]:9000' }, '/baseUrl'],
+  ['twilio', { apiKey: 'k', baseUrl: 'https://api.twilio.com' }, '/baseUrl'],
   ['local', { apiKey: 'k' }, undefined],
 ])('Provider credentials of %s cannot be %j', async (name, body, path) => {
   const project = await gateway().createProject();
