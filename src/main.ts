@@ -36,7 +36,14 @@ async function main(): Promise<number> {
   try {
     const began = performance.now();
     const gateway = await startGateway(config, logger);
-    logger.info({ url: gateway.url, startMs: Math.round(performance.now() - began) }, 'ready');
+    logger.info(
+      {
+        url: gateway.url,
+        ...(gateway.consoleUrl !== undefined && { console: gateway.consoleUrl }),
+        startMs: Math.round(performance.now() - began),
+      },
+      'ready',
+    );
     // Launchers wait for this line.
     logger.flush();
     const signal = await stopRequested;

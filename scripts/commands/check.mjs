@@ -1,15 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCaptured } from '../lib/child.mjs';
+import { ensureConsoleDependencies } from '../lib/consoleBuild.mjs';
 import { ensureDependencies } from '../lib/dependencies.mjs';
 import { dependencyProgram, root } from '../lib/paths.mjs';
+import { writeConsoleTypes } from './consoleTypes.mjs';
 
 /** Runs all checks, even after a failure. */
 export async function run() {
-  await ensureDependencies();
+  await Promise.all([ensureDependencies(), ensureConsoleDependencies()]);
+  await writeConsoleTypes();
   const folders = ['src', 'sip', 'offline'].filter((name) => existsSync(join(root, name)));
   const checks = [
     { title: 'types', program: 'tsc', args: ['-p', '.', '--pretty', 'false'] },
+    { title: 'types of the console', program: 'tsc', args: ['-p', 'console', '--pretty', 'false'] },
     { title: 'lint and format', program: 'biome', args: ['check', '.'] },
     {
       title: 'import rules',

@@ -2,9 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { endAs, runAttached } from '../lib/child.mjs';
+import { ensureConsoleDependencies, freshConsole } from '../lib/consoleBuild.mjs';
 import { ensureDependencies } from '../lib/dependencies.mjs';
 import { root } from '../lib/paths.mjs';
 import { freshBuild } from '../lib/serviceBuild.mjs';
+import { Stop } from '../lib/stop.mjs';
 import { ensureSystemParts, wantSystemParts } from '../lib/systemParts.mjs';
 
 /**
@@ -19,7 +21,7 @@ export async function run(args) {
   const isBuilt = settings.NODE_ENV === 'production' && existsSync(built);
 
   // A production installation must not be modified.
-  if (!isBuilt) await ensureDependencies();
+  if (!isBuilt) await Promise.all([ensureDependencies(), hasConsole(settings) && wantConsole()]);
   if (!settings.REDIS_URL?.trim()) {
     await ensureSystemParts(['redis'], {
       purpose: 'Callway uses Redis for its queue; this machine',
@@ -34,6 +36,23 @@ export async function run(args) {
   const compiled = isBuilt ? built : await freshBuild();
   const program = compiled ? [compiled] : ['--import', 'tsx', join(root, 'src', 'main.ts')];
   endAs(await runAttached(process.execPath, [...program, ...args]));
+}
+
+/** @param {Record<string, string | undefined>} settings */
+export function hasConsole({ CONSOLE }) {
+  return CONSOLE?.trim() !== 'false';
+}
+
+/** Builds the console; the service starts without it when that fails. */
+export async function wantConsole() {
+  try {
+    await ensureConsoleDependencies();
+    if (await freshConsole()) return;
+    console.error('The console could not be built: npm run build prints why. The service starts without it.');
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error;
+    console.error(`${error.message} The service starts without its console.`);
+  }
 }
 
 /**

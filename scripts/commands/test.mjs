@@ -2,9 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runAttached } from '../lib/child.mjs';
+import { ensureConsoleDependencies } from '../lib/consoleBuild.mjs';
 import { ensureDependencies } from '../lib/dependencies.mjs';
 import { root } from '../lib/paths.mjs';
-import { ensureSystemParts, SIP_PEERS } from '../lib/systemParts.mjs';
+import { ensureSystemParts, SIP_PEERS, wantSystemParts } from '../lib/systemParts.mjs';
 
 /**
  * Test counts. A failure outside of a test counts as one failed test; `skipReasons` counts skipped tests by reason.
@@ -18,12 +19,13 @@ import { ensureSystemParts, SIP_PEERS } from '../lib/systemParts.mjs';
  * @param {string[]} args - For vitest: files, `-t NAME` and so on.
  */
 export async function run(args) {
-  await ensureDependencies();
+  await Promise.all([ensureDependencies(), ensureConsoleDependencies()]);
   await ensureSystemParts(neededParts(process.env), {
     purpose: 'The tests run against real servers; this machine',
     instead:
       'Or set servers for the tests: TEST_DATABASE_URL (a role that may create databases, with pgvector available) and TEST_REDIS_URL; TEST_WITHOUT_SIP_PEERS=1 skips the tests against SIPp, Kamailio and baresip.',
   });
+  await wantSystemParts(['chromium'], { without: 'Until then the tests of the console are skipped.' });
   await runTests(args);
 }
 

@@ -15,13 +15,15 @@ const STAMP_FILE = '.callway-stamp';
  * @param {{ folder?: string, install?: () => Promise<void> }} [options]
  * @throws {Stop} When node_modules is a symbolic link: `npm ci` would empty the folder that it points to.
  */
-export async function ensureDependencies({ folder = root, install = npmCi } = {}) {
+export async function ensureDependencies({ folder = root, install = () => npmCi(folder) } = {}) {
   if (!whyInstall(folder)) return;
   await withLock(lockPath(folder), async () => {
     const reason = whyInstall(folder);
     if (!reason) return;
     refuseLink(join(folder, 'node_modules'));
-    console.error(`Installing dependencies with npm ci: ${reason}.`);
+    console.error(
+      `Installing dependencies with npm ci: ${folder === root ? reason : `${folder}: ${reason}`}.`,
+    );
     await install();
     writeStamp(folder);
   });
@@ -89,12 +91,12 @@ function readPackages(path) {
   return JSON.parse(readFileSync(path, 'utf8')).packages ?? {};
 }
 
-/** Includes development packages with any NODE_ENV: tests and checks need them. */
-async function npmCi() {
+/** Includes development packages with any NODE_ENV: tests and checks need them. @param {string} folder */
+async function npmCi(folder) {
   const npm = process.env.npm_execpath;
   const args = ['ci', '--include=dev', '--no-progress'];
   const { code } = npm?.endsWith('.js')
-    ? await runAttached(process.execPath, [npm, ...args])
-    : await runAttached('npm', args);
+    ? await runAttached(process.execPath, [npm, ...args], { cwd: folder })
+    : await runAttached('npm', args, { cwd: folder });
   if (code !== 0) throw new Stop('npm ci failed; see the lines above.');
 }

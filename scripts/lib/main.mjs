@@ -48,6 +48,10 @@ const commands = {
     does: "writes .env.example and docs/settings.md from the settings' schema",
     load: () => import('../commands/settings.mjs'),
   },
+  'console:types': {
+    does: "writes the types of the console's API client from the OpenAPI document",
+    load: () => import('../commands/consoleTypes.mjs'),
+  },
   install: {
     does: "the system packages that the tests need, with apt's help and as root",
     load: () => import('../commands/install.mjs'),

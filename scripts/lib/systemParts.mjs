@@ -10,7 +10,7 @@ import { Stop } from './stop.mjs';
 /**
  * System programs that npm cannot install.
  *
- * @typedef {'redis' | 'postgres' | 'pgvector' | 'pocketsphinx' | 'sipp' | 'kamailio' | 'baresip' | 'promtool'} Part
+ * @typedef {'redis' | 'postgres' | 'pgvector' | 'pocketsphinx' | 'sipp' | 'kamailio' | 'baresip' | 'promtool' | 'chromium'} Part
  */
 
 /** @type {Record<Part, string>} */
@@ -23,6 +23,7 @@ const TITLES = {
   kamailio: 'Kamailio',
   baresip: 'baresip',
   promtool: 'promtool',
+  chromium: 'Chromium',
 };
 
 /** SIP programs that the tests run against. @type {Part[]} */
@@ -30,6 +31,8 @@ export const SIP_PEERS = ['sipp', 'kamailio', 'baresip'];
 
 /** Names in older and newer releases. */
 const PROGRAMS_OF_POCKETSPHINX = ['pocketsphinx_continuous', 'pocketsphinx'];
+/** By distribution. */
+export const PROGRAMS_OF_CHROMIUM = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /**
  * Commands for package managers that Callway does not run itself. A part without a package must be installed by hand.
@@ -48,6 +51,7 @@ const BY_HAND = {
       kamailio: 'kamailio',
       baresip: 'baresip',
       promtool: 'golang-github-prometheus',
+      chromium: 'chromium',
     },
   },
   apk: {
@@ -61,6 +65,7 @@ const BY_HAND = {
       kamailio: 'kamailio',
       baresip: 'baresip',
       promtool: 'prometheus',
+      chromium: 'chromium',
     },
   },
   brew: {
@@ -73,6 +78,7 @@ const BY_HAND = {
       sipp: 'sipp',
       baresip: 'baresip',
       promtool: 'prometheus',
+      chromium: '--cask chromium',
     },
   },
 };
@@ -157,6 +163,7 @@ export function aptPackages(missing, major) {
     kamailio: 'kamailio',
     baresip: 'baresip-core',
     promtool: 'prometheus',
+    chromium: 'chromium',
   };
   return missing.flatMap((part) => names[part].split(' '));
 }
@@ -174,6 +181,7 @@ function missingOf(parts) {
     kamailio: () => findProgram('kamailio', ['/usr/sbin']) !== undefined,
     baresip: () => findProgram('baresip') !== undefined,
     promtool: () => findProgram('promtool') !== undefined,
+    chromium: () => PROGRAMS_OF_CHROMIUM.some((name) => findProgram(name) !== undefined),
   };
   return parts.filter((part) => !isPresent[part]());
 }

@@ -204,6 +204,8 @@ export interface HttpSettings {
   /** The installation's. */
   readonly knownProviders: KnownProviders;
   readonly publicUrl: () => string;
+  /** The built console; absent where it is left out. */
+  readonly consoleFolder?: string;
   /** False, a number of proxies, or the addresses of the proxies (CIDRs); the client's is the first other one from the right. */
   readonly trustProxy: false | number | string[];
   readonly corsOrigins: readonly string[];

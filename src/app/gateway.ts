@@ -20,6 +20,8 @@ import { addressOf, buildVoiceNodeSelector, voiceDependency } from './voice/voic
 export interface Gateway {
   /** URL of the HTTP server. */
   readonly url: string;
+  /** Absent without a console. */
+  readonly consoleUrl?: string;
   /**
    * Takes the node out of service: `/readyz` reports it, and clients are told to close their keep-alive connections. To be
    * called before {@link Gateway.stop}, so that no request is lost. Idempotent.
@@ -89,6 +91,9 @@ function gatewayOf({ config, state, clock, lifecycle }: NodeContext, app: App): 
   let retiring: Promise<void> | undefined;
   return {
     url: addressOf(app, config.HOST),
+    ...(app.hasRoute({ method: 'GET', url: '/console' }) && {
+      consoleUrl: `${addressOf(app, config.HOST)}/console`,
+    }),
     retire() {
       state.draining.abort();
       retiring ??= drainConnections(app.server, clock);

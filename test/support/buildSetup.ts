@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node';
+import { freshConsole } from '../../scripts/lib/consoleBuild.mjs';
 import { freshBuild } from '../../scripts/lib/serviceBuild.mjs';
 
 declare module 'vitest' {
@@ -8,7 +9,8 @@ declare module 'vitest' {
   }
 }
 
-/** Builds the service for the tests that start it, or threads of it. */
+/** Builds the service and the console for the tests that start it, or threads of it. */
 export default async function setUp(project: TestProject): Promise<void> {
-  project.provide('serviceEntry', (await freshBuild()) ?? 'src/main.ts');
+  const [entry] = await Promise.all([freshBuild(), freshConsole()]);
+  project.provide('serviceEntry', entry ?? 'src/main.ts');
 }

@@ -19,6 +19,7 @@ import { phoneNumberRoutes } from './calls/phoneNumbers.ts';
 import { recordingRoutes } from './calls/recordings.ts';
 import { supervisionRoutes } from './calls/supervision.ts';
 import { trunkRoutes } from './calls/trunks.ts';
+import { consolePages } from './console.ts';
 import { consoleSessionRoutes } from './consoleSession.ts';
 import { chunkRoutes } from './knowledge/chunks.ts';
 import { datasetRoutes } from './knowledge/datasets.ts';
@@ -44,6 +45,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   documentRoutes,
   settingRoutes,
   consoleSessionRoutes,
+  consolePages,
   projectRoutes,
   apiKeyRoutes,
   providerRoutes,

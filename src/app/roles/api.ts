@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { createApiAuthenticator } from '../../agents/accounts/apiAuthenticator.ts';
 import { createTemplateCache } from '../../agents/pathway/templates.ts';
 import { createHttpMetrics } from '../../api/metrics.ts';
 import type { App, Dependency, HttpSettings } from '../../api/ports.ts';
 import { createServer } from '../../api/server.ts';
+import { packagePath } from '../../base/packagePath.ts';
 import { createToolRunner } from '../../engine/tools/toolRunner.ts';
 import { RedisEventFeed } from '../../infra/redis/events/eventFeed.ts';
 import { redisEventLog } from '../../infra/redis/events/eventLog.ts';
@@ -19,6 +23,9 @@ import { measureSurroundings } from '../node/surroundings.ts';
 import { buildSpeechProviders, buildVoiceCatalog, knownProviders } from '../services/providers.ts';
 import type { Services } from '../services/services.ts';
 import { shownSettings } from '../settings/describe.ts';
+
+/** As `npm run build` leaves it. */
+const CONSOLE_FOLDER = packagePath(join('console', 'dist'));
 
 /**
  * The HTTP server of a node: operations routes on all nodes, audio WebSockets with the role `voice`, and the public API
@@ -100,6 +107,8 @@ function httpSettings(
     modelNames: [...new Set([models.smart, models.balance, models.turbo])],
     knownProviders: knownProviders(config),
     publicUrl,
+    ...(config.CONSOLE &&
+      existsSync(join(CONSOLE_FOLDER, 'index.html')) && { consoleFolder: CONSOLE_FOLDER }),
     trustProxy: config.TRUST_PROXY,
     corsOrigins: config.CORS_ORIGINS,
     legacySunset: config.LEGACY_SUNSET,

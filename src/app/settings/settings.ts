@@ -35,6 +35,9 @@ export const settings = z.object({
   CORS_ORIGINS: list(z.string().regex(/^https?:\/\/[^/\s]+$/, 'must be origins like https://app.example.com'))
     .default([])
     .describe('Origins whose pages may call the API, comma-separated; none by default.'),
+  CONSOLE: flag()
+    .default(true)
+    .describe('Serve the web console at `/console`, on nodes with the role `api`.'),
   DATA_DIR: z.string().default('./data').describe('Data folder of this machine.'),
   ROLES: list(oneOf(['api', 'worker', 'voice', 'media']))
     .refine((roles) => roles.length > 0, 'must name at least one role')

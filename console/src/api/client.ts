@@ -1,0 +1,67 @@
+import createClient, { type Middleware } from 'openapi-fetch';
+
+import type { paths } from './schema.d.ts';
+
+/** The API of the service that serves this page, typed by its OpenAPI document. */
+export type Api = ReturnType<typeof createApi>;
+
+/** An error response, with the message that the API gives. */
+export class ApiError extends Error {
+  readonly status: number;
+  /** For example `not_found`. */
+  readonly code: string;
+  /** What is wrong with which field of the request. */
+  readonly details: readonly { readonly path?: string; readonly message: string }[];
+
+  constructor(status: number, { message, code, details }: ErrorBody) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = code;
+    this.details = details ?? [];
+  }
+}
+
+interface ErrorBody {
+  readonly message: string;
+  readonly code: string;
+  readonly details?: ApiError['details'];
+}
+
+/**
+ * @param projectId - Where the operator works, on routes whose path names no project.
+ */
+export function createApi(projectId?: string) {
+  const api = createClient<paths>({ baseUrl: '/', headers: consoleHeaders(projectId) });
+  api.use(throwErrors);
+  return api;
+}
+
+/** For requests that the typed client does not make, such as uploads with progress. */
+export function consoleHeaders(projectId?: string): Record<string, string> {
+  return { 'X-Callway-Console': '1', ...(projectId !== undefined && { 'X-Callway-Project': projectId }) };
+}
+
+/**
+ * The body of a successful response.
+ *
+ * @throws {ApiError}
+ */
+export async function bodyOf<T>(response: Promise<{ data?: T }>): Promise<NonNullable<T>> {
+  const { data } = await response;
+  return data as NonNullable<T>;
+}
+
+const throwErrors: Middleware = {
+  async onResponse({ response }) {
+    if (!response.ok) throw await errorFrom(response);
+  },
+};
+
+/** The error that a response tells: some routes have its fields in an object `error`. A proxy's pages have none of ours. */
+export async function errorFrom(response: Response): Promise<ApiError> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const { error, ...rest } = (body ?? {}) as { error?: string | ErrorBody } & Omit<ErrorBody, 'message'>;
+  const known = typeof error === 'string' ? { ...rest, message: error } : error;
+  return new ApiError(response.status, known ?? { code: 'unknown', message: `HTTP ${response.status}` });
+}

@@ -1,0 +1,26 @@
+import { locale } from './texts.ts';
+
+const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
+const shortTime = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
+const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
+
+/** @param at - ISO 8601. */
+export const formatDateTime = (at: string): string => dateTime.format(new Date(at));
+
+/** @param at - ISO 8601. */
+export const formatTime = (at: string): string => shortTime.format(new Date(at));
+
+export const formatNumber = (value: number): string => numbers.format(value);
+
+/** `1:05`, or `1:01:05` from an hour on. */
+export function formatDuration(durationMs: number): string {
+  const seconds = Math.max(0, Math.floor(durationMs / 1000));
+  const parts = [Math.floor(seconds / 60) % 60, seconds % 60].map((part) => String(part).padStart(2, '0'));
+  const hours = Math.floor(seconds / 3600);
+  return hours > 0 ? `${hours}:${parts.join(':')}` : `${Math.floor(seconds / 60)}:${parts[1]}`;
+}
+
+/** `840 ms`, or `1.2 s`. */
+export function formatLatency(latencyMs: number): string {
+  return latencyMs < 1000 ? `${Math.round(latencyMs)} ms` : `${formatNumber(latencyMs / 1000)} s`;
+}

@@ -1,0 +1,127 @@
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Group,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { ExitIcon, MoonIcon, SunIcon } from '@radix-ui/react-icons';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useParams, useRouterState } from '@tanstack/react-router';
+import { type ReactNode, useEffect } from 'react';
+
+import { signOut, useSession } from '../session/session.ts';
+import { textsIn } from '../texts.ts';
+import { MenuLink, PageLink } from './links.tsx';
+import { projectMenu } from './pages.ts';
+
+const texts = textsIn({
+  en: {
+    menu: 'Menu',
+    pages: 'Pages',
+    projects: 'Projects',
+    dark: 'Dark',
+    light: 'Light',
+    signOut: 'Sign out',
+  },
+  'zh-TW': {
+    menu: '選單',
+    pages: '頁面',
+    projects: '專案',
+    dark: '深色',
+    light: '淺色',
+    signOut: '登出',
+  },
+});
+
+export function Layout({ children }: { children: ReactNode }) {
+  const [isOpen, menu] = useDisclosure();
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a chosen page closes the menu of a small screen.
+  useEffect(() => menu.close(), [path]);
+  return (
+    <AppShell
+      header={{ height: 52 }}
+      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding="md"
+    >
+      <AppShell.Header px="md">
+        <Group h="100%" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger
+              opened={isOpen}
+              onClick={menu.toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={texts.menu}
+              aria-expanded={isOpen}
+            />
+            <PageLink to="/" underline="never" c="inherit" fw={700}>
+              Callway
+            </PageLink>
+          </Group>
+          <HeaderActions />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label={texts.pages}>
+        <Menu />
+      </AppShell.Navbar>
+      <AppShell.Main>{children}</AppShell.Main>
+    </AppShell>
+  );
+}
+
+function HeaderActions() {
+  const { setColorScheme } = useMantineColorScheme();
+  const scheme = useComputedColorScheme('light');
+  const queries = useQueryClient();
+  const { mutate: leave, isPending } = useMutation({
+    mutationFn: signOut,
+    // Nothing of the session stays in memory.
+    onSuccess: () => location.assign('/console/'),
+    onSettled: () => queries.clear(),
+  });
+  const isDark = scheme === 'dark';
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <ActionIcon
+        variant="default"
+        onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
+        aria-label={isDark ? texts.light : texts.dark}
+      >
+        {isDark ? <SunIcon /> : <MoonIcon />}
+      </ActionIcon>
+      <ActionIcon variant="default" onClick={() => leave()} loading={isPending} aria-label={texts.signOut}>
+        <ExitIcon />
+      </ActionIcon>
+    </Group>
+  );
+}
+
+function Menu() {
+  const { kind, scopes } = useSession();
+  const { projectId } = useParams({ strict: false });
+  const isShown = (scope: (typeof projectMenu)[number]['scope']) =>
+    scope === undefined || kind === 'operator' || (scopes ?? []).includes(scope);
+  return (
+    <>
+      {kind === 'operator' && (
+        <MenuLink to="/projects" label={texts.projects} activeOptions={{ exact: true }} />
+      )}
+      {projectId !== undefined &&
+        projectMenu
+          .filter(({ scope }) => isShown(scope))
+          .map(({ to, label }) => (
+            <MenuLink
+              key={to}
+              to={to}
+              params={{ projectId }}
+              label={label}
+              activeOptions={{ exact: to === '/projects/$projectId' }}
+            />
+          ))}
+    </>
+  );
+}

@@ -1,0 +1,17 @@
+import type { Session } from '../session/session.ts';
+import { textsIn } from '../texts.ts';
+
+const texts = textsIn({
+  en: { home: 'Start' },
+  'zh-TW': { home: '開始' },
+});
+
+/** The pages of a project, in the order of the menu. */
+export const projectMenu = [
+  { to: '/projects/$projectId', label: texts.home, scope: undefined },
+] as const satisfies readonly {
+  to: string;
+  label: string;
+  /** Shown to sessions with it. */
+  scope: NonNullable<Session['scopes']>[number] | undefined;
+}[];

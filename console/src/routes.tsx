@@ -1,0 +1,76 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+  Outlet,
+} from '@tanstack/react-router';
+
+import { ErrorPage } from './layout/ErrorPage.tsx';
+import { Layout } from './layout/Layout.tsx';
+import { NotFoundPage } from './layout/NotFoundPage.tsx';
+import { ProjectLayout } from './layout/ProjectLayout.tsx';
+import { SignedIn } from './session/SignedIn.tsx';
+import { useSession } from './session/session.ts';
+
+const root = createRootRoute({
+  component: () => (
+    <SignedIn>
+      <Layout>
+        <Outlet />
+      </Layout>
+    </SignedIn>
+  ),
+  notFoundComponent: NotFoundPage,
+});
+
+const start = createRoute({ getParentRoute: () => root, path: '/', component: StartPage });
+
+const projects = createRoute({
+  getParentRoute: () => root,
+  path: '/projects',
+  component: lazyRouteComponent(() => import('./pages/projects/ProjectsPage.tsx'), 'ProjectsPage'),
+});
+
+/** The parent of all pages of a project. */
+export const projectRoute = createRoute({
+  getParentRoute: () => root,
+  path: '/projects/$projectId',
+  component: ProjectLayout,
+});
+
+/** A page of a project is a line here, and one in `layout/pages.ts` for the menu. */
+const projectPages = [
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/',
+    component: lazyRouteComponent(() => import('./pages/home/HomePage.tsx'), 'HomePage'),
+  }),
+];
+
+export function createConsoleRouter() {
+  return createRouter({
+    routeTree: root.addChildren([start, projects, projectRoute.addChildren(projectPages)]),
+    basepath: '/console',
+    defaultPreload: 'intent',
+    defaultErrorComponent: ErrorPage,
+    scrollRestoration: true,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>;
+  }
+}
+
+/** A key opens its project; the operator chooses one. */
+function StartPage() {
+  const { projectId } = useSession();
+  return projectId === undefined ? (
+    <Navigate to="/projects" />
+  ) : (
+    <Navigate to="/projects/$projectId" params={{ projectId }} />
+  );
+}

@@ -1,0 +1,21 @@
+import { Center, Loader } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+
+import { ErrorPage } from '../layout/ErrorPage.tsx';
+import { SignInPage } from './SignInPage.tsx';
+import { sessionQuery } from './session.ts';
+
+/** Shows the sign-in at the address that was asked for, and that page afterwards. */
+export function SignedIn({ children }: { children: ReactNode }) {
+  const { data: session, error } = useQuery(sessionQuery);
+  if (error) return <ErrorPage error={error} />;
+  if (!session) {
+    return (
+      <Center mih="100dvh">
+        <Loader aria-label="Callway" />
+      </Center>
+    );
+  }
+  return session.kind === 'none' ? <SignInPage /> : children;
+}

@@ -1,0 +1,58 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+import { findProgram } from '../../../scripts/lib/machine.mjs';
+import { PROGRAMS_OF_CHROMIUM } from '../../../scripts/lib/systemParts.mjs';
+import { requires } from '../../support/skips.ts';
+
+const executablePath = PROGRAMS_OF_CHROMIUM.map((name) => findProgram(name)).find(
+  (path) => path !== undefined,
+);
+/** WCAG 2.2 AA, with all versions before it. */
+const WCAG_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+/** Of one step: a click, an element that appears. */
+const STEP_TIMEOUT_MS = 15_000;
+
+/** For tests that drive the console. */
+export const requiresChromium = requires(executablePath !== undefined, 'Chromium is not installed');
+
+/** @param args - Of Chromium, beside those that a test machine needs. */
+export async function startChromium(args: readonly string[] = []): Promise<Browser> {
+  if (executablePath === undefined) throw new Error('Chromium is not installed');
+  return await chromium.launch({
+    executablePath,
+    // As root it has no sandbox, and containers have a small /dev/shm.
+    args: ['--no-sandbox', '--disable-dev-shm-usage', ...args],
+  });
+}
+
+/** A page whose errors and failed requests are kept. */
+export interface WatchedPage {
+  readonly page: Page;
+  /** Errors of the console, exceptions, violations of the policy, and responses from 400 on; grows. */
+  readonly problems: readonly string[];
+}
+
+export async function watchPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.setDefaultTimeout(STEP_TIMEOUT_MS);
+  const problems: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('response', (response) => {
+    if (response.status() >= 400) problems.push(`${response.status()} ${response.url()}`);
+  });
+  return { page, problems };
+}
+
+/** No violation of WCAG 2.2 AA on the page as it is shown now. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).withTags(WCAG_TAGS).analyze();
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+  expect(found).toEqual([]);
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+
+import { type ServiceOptions, type ServiceProcess, startService } from '../../support/processes.ts';
+import { startChromium, type WatchedPage, watchPage } from './chromium.ts';
+
+/** The service with its console, and a browser. */
+export interface ConsoleService {
+  readonly service: ServiceProcess;
+  readonly browser: Browser;
+  readonly adminToken: string;
+  /** Sends a request as the operator. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into responses of every shape
+  send(method: string, path: string, body?: unknown): Promise<any>;
+  /** A page of its own browser profile, signed in with the token. @param path - Below `/console`. */
+  open(path: string, options?: OpenOptions): Promise<WatchedPage>;
+  close(): Promise<void>;
+}
+
+export interface OpenOptions extends BrowserContextOptions {
+  /** Default: the operator's. Null: nobody is signed in. */
+  readonly token?: string | null;
+}
+
+/** @param options - Of the service, and Chromium's arguments. */
+export async function startConsole({
+  browserArgs = [],
+  ...options
+}: ServiceOptions & { browserArgs?: readonly string[] } = {}): Promise<ConsoleService> {
+  const [service, browser] = await Promise.all([startService(options), startChromium(browserArgs)]);
+  const adminToken = readFileSync(join(service.dataDir, 'admin-token'), 'utf8').trim();
+  return {
+    service,
+    browser,
+    adminToken,
+    async send(method, path, body) {
+      const response = await fetch(`${service.url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      return response.status === 204 ? undefined : await response.json();
+    },
+    async open(path, { token = adminToken, ...contextOptions } = {}) {
+      const watched = await watchPage(browser, { locale: 'en-US', ...contextOptions });
+      const { page } = watched;
+      if (token !== null) {
+        await page.request.post(`${service.url}/console/session`, { data: { token } });
+      }
+      await page.goto(`${service.url}/console${path}`);
+      return watched;
+    },
+    async close() {
+      await browser.close();
+      await service.close();
+    },
+  };
+}
