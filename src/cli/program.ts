@@ -10,6 +10,7 @@ import { keyCommands } from './commands/key.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { projectCommands } from './commands/project.ts';
 import { secretsCommands } from './commands/secrets.ts';
+import { streamCheckCommand } from './commands/streamCheck.ts';
 import { testCommands } from './commands/test.ts';
 
 const PACKAGE = packagePath('package.json');
@@ -37,6 +38,9 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     exitCode = code;
   });
   testCommands(program, context, (code) => {
+    exitCode = code;
+  });
+  streamCheckCommand(program, context, (code) => {
     exitCode = code;
   });
   withLeadingAdminOptions(program);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 
 import { reservePort } from '../support/ports.ts';
 import { tempDir } from '../support/tempDir.ts';
@@ -17,6 +18,11 @@ describe('callway', () => {
       says: '"rule" is not a scope',
     },
     { args: ['nonsense'], says: 'nonsense' },
+    { args: ['stream-check', 'ws://127.0.0.1:1'], says: '--dialect' },
+    { args: ['stream-check', '--dialect', 'morse', 'ws://127.0.0.1:1'], says: 'asterisk-websocket' },
+    { args: ['stream-check', '--dialect', 'twilio'], says: 'ws://host/path' },
+    { args: ['stream-check', '--dialect', 'audiosocket', 'ws://127.0.0.1:1'], says: 'tcp://host:port' },
+    { args: ['stream-check', '--dialect', 'twilio', '--param', 'x'], says: 'name=value' },
     { args: ['project', 'list', '--url', 'localhost:3000'], says: '--url must be an address' },
   ])('$args exits with 64 and prints $says', async ({ args, says }) => {
     const { code, err, out } = await cli(args, KNOWN);
@@ -106,4 +112,33 @@ it('Invalid settings are listed when they are needed', async () => {
   expect(code).toBe(78);
   expect(err).toContain('PORT: must be a whole number from 0 to 65535');
   expect(err).toContain('LOG_LEVEL: ');
+});
+
+describe('callway stream-check', () => {
+  it.each([
+    ['twilio', 'ws'],
+    ['audiosocket', 'tcp'],
+  ])('exits with 1 when no bot listens, in %s', async (dialect, scheme) => {
+    const url = `${scheme}://127.0.0.1:${await reservePort()}`;
+    const { code, out } = await cli(['stream-check', '--dialect', dialect, url]);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^FAIL {2}connect {2}.*ECONNREFUSED.*\n$/);
+  });
+
+  it('says where it listens, and exits with 1 unless the gateway sends a start', async () => {
+    let connect = (_address: string) => undefined as unknown;
+    const running = cli(['stream-check', '--dialect', 'twilio', '--listen', '--json'], {}, fetch, (text) =>
+      connect(text),
+    );
+    const socket = await new Promise<WebSocket>((resolve) => {
+      connect = (text) => resolve(new WebSocket(text.replace('listening on ', '').trim()));
+    });
+    socket.on('open', () => socket.close());
+    const { code, out } = await running;
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toEqual([
+      { check: 'connect', status: 'pass', detail: 'without a subprotocol' },
+      expect.objectContaining({ check: 'start', status: 'fail' }),
+    ]);
+  });
 });

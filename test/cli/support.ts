@@ -11,6 +11,7 @@ export async function cli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   fetchImpl: typeof fetch = fetch,
+  onError: (text: string) => void = () => undefined,
 ): Promise<CliRun> {
   let out = '';
   let err = '';
@@ -22,6 +23,7 @@ export async function cli(
     },
     writeError: (text) => {
       err += text;
+      onError(text);
     },
   });
   return { code, out, err };
