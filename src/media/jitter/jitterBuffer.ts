@@ -132,6 +132,7 @@ export class JitterBuffer {
   /**
    * @param sequenceNumber - 0..65535. @param timestamp - 0..2^32-1.
    * @param payload - Owned by the buffer until it is played.
+   * @param hasWaited - On this machine, for an unknown time that tells nothing about the network.
    */
   insert(
     sequenceNumber: number,
@@ -139,6 +140,7 @@ export class JitterBuffer {
     payload: Uint8Array,
     nowMs: number,
     kind: PacketKind = 'speech',
+    hasWaited = false,
   ): PutResult {
     const sequence = this.#sequences.unwrap(sequenceNumber);
     const ticks = this.#timestamps.unwrap(timestamp);
@@ -146,7 +148,7 @@ export class JitterBuffer {
     if (result === 'duplicate') this.#statistics.duplicates++;
     if (result === 'late') this.#statistics.late++;
     // A DTMF event keeps the timestamp of its start, which tells nothing about the network.
-    if (result !== 'duplicate' && kind !== 'other')
+    if (result !== 'duplicate' && kind !== 'other' && !hasWaited)
       this.#transit.observe(nowMs - ticks / this.#ticksPerMs, nowMs);
     return result;
   }

@@ -62,11 +62,6 @@ export class CallRecorder {
     this.#recorder.write(left.process(caller), right.process(agent));
   }
 
-  /** For frames without audio. */
-  writeSilence(frames: number): void {
-    this.#recorder?.writeSilence(frames);
-  }
-
   /** Idempotent. @returns Undefined when nothing was recorded. */
   async close(): Promise<RecordingReport | undefined> {
     const recorder = await this.#starting?.catch(() => undefined);

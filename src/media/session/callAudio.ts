@@ -7,6 +7,7 @@ import type {
   StreamTarget,
   TransferStatus,
 } from '../agentStream/streamClient.ts';
+import { FRAME_DURATION_MS } from '../codecs/codec.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
 import { Conference } from '../conference/conference.ts';
 import { Participant, type Participation } from '../conference/participant.ts';
@@ -54,7 +55,7 @@ export interface CallAudioOptions {
 
 /** Until the first codec is known. */
 const INITIAL_RATE_HZ = 8000;
-/** Time that a stalled thread lost is made up with silence, up to ten seconds. */
+/** Time that a stalled thread lost is made up, up to ten seconds. */
 const MAX_SKIPPED_FRAMES = 500;
 
 /**
@@ -271,7 +272,7 @@ export class CallAudio {
   tick({ deadlineMs, lateMs, skippedTicks }: Tick): void {
     if (!this.#rtp.isConnected) return;
     const { receiver } = this.#rtp.transceiver;
-    if (skippedTicks > 0) this.#skip(Math.min(skippedTicks, MAX_SKIPPED_FRAMES));
+    if (skippedTicks > 0) this.#skip(Math.min(skippedTicks, MAX_SKIPPED_FRAMES), deadlineMs);
     receiver.pull(deadlineMs, this.#callerFrame);
     const supervisors = this.#supervisors?.isEmpty === false ? this.#supervisors : undefined;
     supervisors?.pullVoices();
@@ -329,12 +330,15 @@ export class CallAudio {
     return into;
   }
 
-  /** The thread stood still: the peer has lost that time, and everything that counts samples gets silence for it. */
-  #skip(frames: number): void {
+  /** The thread stood still: the peer has lost that time. Agent and recording get what the caller said meanwhile. */
+  #skip(frames: number, nextDueMs: number): void {
     this.#rtp.skip(frames);
-    this.#callerFrame.fill(0);
-    for (let n = 0; n < frames; n++) this.#agent.sendCaller(this.#callerFrame);
-    this.#recorder.writeSilence(frames);
+    this.#agentFrame.fill(0);
+    for (let left = frames; left > 0; left--) {
+      this.#rtp.transceiver.receiver.pull(nextDueMs - left * FRAME_DURATION_MS, this.#callerFrame);
+      this.#agent.sendCaller(this.#callerFrame);
+      this.#recorder.write(this.#callerFrame, this.#agentFrame);
+    }
   }
 
   #changeRate(sampleRateHz: SampleRateHz): void {

@@ -31,8 +31,11 @@ export class RtpReceiver {
     this.#dtmf = new DtmfReceiver(rtpClockRateHz, onDigit);
   }
 
-  /** @param packet - Accepted by the packet filter; its bytes are the receiver's until they are played. */
-  receive(packet: RtpPacketView, nowMs: number): void {
+  /**
+   * @param packet - Accepted by the packet filter; its bytes are the receiver's until they are played.
+   * @param hasWaited - @see JitterBuffer.insert
+   */
+  receive(packet: RtpPacketView, nowMs: number, hasWaited: boolean): void {
     const { ssrc, sequenceNumber, timestamp, payloadType } = packet;
     const verdict = this.reception.receive(ssrc, sequenceNumber, timestamp, nowMs);
     if (verdict === 'probation' || verdict === 'jumped') return;
@@ -40,7 +43,7 @@ export class RtpReceiver {
     const payload = packet.payload();
     const kind = this.#kindOf(payloadType);
     if (kind === 'other') this.#dtmf.receive(payload, timestamp, nowMs);
-    this.buffer.insert(sequenceNumber, timestamp, payload, nowMs, kind);
+    this.buffer.insert(sequenceNumber, timestamp, payload, nowMs, kind, hasWaited);
   }
 
   /** @param dueMs - When the frame is due. @see JitterBuffer.pull */

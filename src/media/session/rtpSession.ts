@@ -6,6 +6,7 @@ import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, EmitMediaEvent, MediaCounters, MediaParameters } from '../mediaSession.ts';
 import { RtcpSession } from '../rtcp/rtcpSession.ts';
 import { type SrtpContexts, srtpContextsFor } from '../srtp/srtpContexts.ts';
+import { TICK_INTERVAL_MS } from '../ticker/tickSchedule.ts';
 import { RtpTransport, type SocketPair } from '../transport/rtpTransport.ts';
 import type { Latching } from '../transport/sourceLatch.ts';
 import { MediaTimeout } from './mediaTimeout.ts';
@@ -52,6 +53,8 @@ export class RtpSession {
   #transceiver: RtpTransceiver | undefined;
   #earlierTraffic = NO_TRAFFIC;
   #packetsDue = 0;
+  /** Undefined before the first tick. */
+  #nextTickMs: number | undefined;
 
   constructor(options: RtpSessionOptions) {
     const { clock, emit, latching, randomUint32, sockets, timeoutMs } = options;
@@ -75,7 +78,7 @@ export class RtpSession {
       latching,
       nowMs: () => clock.monotonicMs(),
       onRtp: (packet, atMs) => {
-        this.#transceiver?.receiver.receive(packet, atMs);
+        this.#transceiver?.receiver.receive(packet, atMs, this.#isOverdue(atMs));
         this.#timeout.received(atMs);
       },
       onRtcp: (bytes, atMs) => {
@@ -158,6 +161,7 @@ export class RtpSession {
     sender.settleDigits();
     this.#rtcp.tick(reported, nowMs, frameStartMs);
     this.#timeout.tick(nowMs);
+    this.#nextTickMs = frameStartMs + TICK_INTERVAL_MS;
   }
 
   quality(): MediaQuality {
@@ -191,6 +195,11 @@ export class RtpSession {
     this.#transceiver = undefined;
     transceiver.codec.close();
     return report;
+  }
+
+  /** Whether the thread stands still: what arrives has waited in the socket, for a time that nobody knows. */
+  #isOverdue(nowMs: number): boolean {
+    return this.#nextTickMs !== undefined && nowMs > this.#nextTickMs + TICK_INTERVAL_MS;
   }
 
   #transceiverFor(format: CodecFormat): RtpTransceiver {

@@ -24,6 +24,8 @@ export interface TickerOptions<Member> {
  * Longer than the distance of two phases, so that a thread full of calls wakes once for each phase.
  */
 const MAX_SLEEP_MS = 2.5;
+/** A thread that sleeps longer than this beyond its tick had no processor. */
+const MAX_OVERSLEPT_MS = 10;
 
 /**
  * A thread's one timer. Timers are exact to a millisecond or two at best, so that the thread sleeps through the rest
@@ -87,7 +89,9 @@ export class Ticker<Member> {
     if (waitMs > MAX_SLEEP_MS) return this.#setTimer(Math.floor(waitMs - 1));
     return sleep.afterEvents(() => {
       sleep.sleep(dueMs - this.#clock.monotonicMs());
-      this.#run();
+      // Packets that came during a sleep that was too long belong to this tick.
+      if (this.#clock.monotonicMs() - dueMs < MAX_OVERSLEPT_MS) this.#run();
+      else this.#timer = sleep.afterEvents(() => this.#run());
     });
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CODECS, openCall, PEER, Phone, read } from '../support/callHarness.ts';
-import { rootMeanSquare, tone, toneShare } from '../support/signals.ts';
+import { createRandom, rootMeanSquare, tone, toneShare } from '../support/signals.ts';
 
 describe('Call audio', () => {
   it.each([
@@ -55,6 +55,29 @@ describe('Call audio', () => {
     call.ticks(5);
     expect(link.positions).toEqual([0, 160, 320, 480, 640]);
     expect(link.audio).toEqual(new Array(800).fill(0));
+  });
+
+  it('gives the agent every word of the caller that arrived while the thread stood still', async () => {
+    const call = await openCall();
+    call.connect();
+    const link = await call.startStream();
+    const random = createRandom(3);
+    const words = Int16Array.from({ length: 2 * 8000 }, () => (random() - 0.5) * 20_000);
+    const phone = new Phone(CODECS.PCMU, words);
+    call.ticks(50, () => call.rtp.deliver(phone.next()));
+    const missed = 15;
+    call.clock.advance(20 * missed);
+    for (let n = 0; n < missed; n++) call.rtp.deliver(phone.next());
+    call.audio.tick({ deadlineMs: call.clock.monotonicMs(), lateMs: 0, skippedTicks: missed - 1 });
+    call.ticks(35, () => call.rtp.deliver(phone.next()));
+    /** Words that are heard this late, to the loss of the codec. */
+    const isHeard = (from: number, to: number, delay: number) =>
+      link.audio.slice(from, to).every((heard, n) => Math.abs(heard - (words[from + n - delay] ?? 0)) < 600);
+    const delay = Array.from({ length: 800 }, (_, samples) => samples).find((samples) =>
+      isHeard(7000, 8000, samples),
+    );
+    expect(link.audio.length).toBe(2 * 8000);
+    expect(isHeard(8000, 2 * 8000, delay ?? 0)).toBe(true);
   });
 
   it('reports the first packet of each direction once', async () => {

@@ -69,6 +69,7 @@ it('Ticker with a thread of its own sleeps through the last milliseconds, after 
   const visits: number[] = [];
   const sleptMs: number[] = [];
   let waiting: (() => void) | undefined;
+  let oversleptMs = 0;
   const sleep: ThreadSleep = {
     afterEvents(callback) {
       waiting = callback;
@@ -76,7 +77,7 @@ it('Ticker with a thread of its own sleeps through the last milliseconds, after 
     },
     sleep(ms) {
       sleptMs.push(ms);
-      clock.advance(Math.max(0, ms));
+      clock.advance(Math.max(0, ms) + oversleptMs);
     },
   };
   const ticker = new Ticker<string>({
@@ -111,6 +112,13 @@ it('Ticker with a thread of its own sleeps through the last milliseconds, after 
   events(11);
   expect(visits.slice(2)).toEqual([22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42]);
   expect(sleptMs.slice(2)).toEqual(new Array(11).fill(2));
+  // The thread gets no processor while it sleeps: packets that came meanwhile are received before the tick.
+  oversleptMs = 200;
+  events(1);
+  expect(visits.at(-1)).toBe(42);
+  oversleptMs = 0;
+  events(1);
+  expect(visits.at(-1)).toBe(244);
   ticker.remove('first');
   for (let n = 1; n < 10; n++) ticker.remove(`${n}`);
   expect([waiting, clock.pendingTimers()]).toEqual([undefined, 0]);
