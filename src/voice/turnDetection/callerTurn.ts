@@ -2,8 +2,10 @@ import { NOT_UNDERSTOOD, TRANSCRIPTION_FAILED } from '../speech/fallbackPhrases.
 import { becomeIdle, startTurn, type TurnStep } from './steps.ts';
 import type { TurnContext, TurnState } from './turnState.ts';
 
-/** Voice without words that is long enough to ask the caller to repeat. */
+/** Speech without words that is long enough to ask the caller to repeat, pauses included; a cough is shorter. */
 const REPROMPT_AFTER_MS = 700;
+/** The voice in it: a short sentence has many stops and hisses, and a poor line loses more. */
+const REPROMPT_VOICED_MS = 400;
 const MAX_REPROMPTS = 2;
 
 /** What the caller has said so far that no turn answers. */
@@ -28,8 +30,14 @@ export function endCallerTurn(state: TurnState, context: TurnContext): TurnStep 
     const answeredSpeechEndMs = context.utterance?.lastVoicedMs;
     return { ...step, state: { ...step.state, carriedText: text, answeredSpeechEndMs } };
   }
-  if ((context.utterance?.voicedMs ?? 0) < REPROMPT_AFTER_MS) return becomeIdle(state, context);
+  if (!isSpeech(context)) return becomeIdle(state, context);
   return reprompt(state, NOT_UNDERSTOOD, 'No words were recognized in what the caller said', context);
+}
+
+function isSpeech({ utterance }: TurnContext): boolean {
+  if (!utterance) return false;
+  const { startMs, lastVoicedMs, voicedMs } = utterance;
+  return lastVoicedMs - startMs >= REPROMPT_AFTER_MS && voicedMs >= REPROMPT_VOICED_MS;
 }
 
 /** Ends the caller's turn without a transcript. */
@@ -38,9 +46,10 @@ export function endWithoutTranscript(state: TurnState, message: string, context:
   return reprompt(state, TRANSCRIPTION_FAILED, message, context);
 }
 
+/** Who speaks is not silent, whatever they say. */
 function reprompt(state: TurnState, code: string, message: string, context: TurnContext): TurnStep {
   if (state.reprompts >= MAX_REPROMPTS) return becomeIdle(state, context);
-  const next = { ...state, reprompts: state.reprompts + 1 };
+  const next = { ...state, reprompts: state.reprompts + 1, silences: 0 };
   return startTurn(next, { kind: 'channel_error', code, message }, context);
 }
 

@@ -113,9 +113,14 @@ test('Speech without words is reprompted, a cough is not', async () => {
   await call.say('', 300);
   await call.stream.advance(2000);
   expect(call.transcript().length).toBe(1);
-  await call.say('', 1000);
+  // A second of speech with two gaps, as of a short sentence on a poor line.
+  for (const pauseMs of [180, 180, 0]) {
+    await call.say('', 200);
+    await call.stream.advance(pauseMs);
+  }
   await greeted(call);
   expect(lastMessage(call)?.content).toContain('I did not catch that');
+  expect(eventsOf(call, 'silence')).toEqual([]);
   await call.stream.hangUp();
   await call.report;
 });

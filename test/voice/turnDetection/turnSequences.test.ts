@@ -54,18 +54,20 @@ describe('Turn detection over several steps', () => {
     expect(turnTransition(paused, frame, given).effects).toEqual(expected);
   });
 
-  test('The fourth silence in a row is the last, and speech resets the count', () => {
+  test('The fourth silence in a row is the last, and speech resets the count, also without words', () => {
     const silence = (state: TurnState) =>
       turnTransition({ ...state, phase: 'idle', sinceMs: 0 }, frame, context(8000));
     const third = silence(silence(silence(at('idle')).state).state);
     const fourth = silence(third.state);
     expect(third.effects).not.toContainEqual(expect.objectContaining({ isLast: true }));
     expect(fourth.effects).toContainEqual(expect.objectContaining({ isLast: true }));
-    const heard = turnTransition(
-      { ...third.state, phase: 'listening', requestedToMs: 500, transcript: 'yes' },
-      frame,
-      during(1200, 0, 500),
-    );
-    expect(heard.state.silences).toBe(0);
+    for (const transcript of ['yes', '']) {
+      const heard = turnTransition(
+        { ...third.state, phase: 'listening', requestedToMs: 800, transcript },
+        frame,
+        during(1500, 0, 800),
+      );
+      expect([heard.state.phase, heard.state.silences]).toEqual(['thinking', 0]);
+    }
   });
 });
