@@ -36,6 +36,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
   };
   const authenticator = createApiAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
+    findWidgetToken: storage.stores.widgetTokens.findByDigest,
     markUsed: storage.stores.apiKeys.markUsed,
     revocations,
     adminToken: 'admin-token-of-the-benchmarks',

@@ -19,6 +19,7 @@ import type { ConsoleSessions } from '../agents/accounts/consoleSessions.ts';
 import type { QuotaStore, SessionCounter } from '../agents/accounts/quotas.ts';
 import type { RateLimiter } from '../agents/accounts/rateLimiter.ts';
 import type { UsageStore } from '../agents/accounts/usage.ts';
+import type { WidgetTokenStore } from '../agents/accounts/widgetToken.ts';
 import type { AgentStore, McpServerStore, PathwayStore, ToolStore } from '../agents/agentStores.ts';
 import type { McpServers } from '../agents/mcp/mcpServers.ts';
 import type { PathwayChecker } from '../agents/pathway/pathwayChecker.ts';
@@ -81,6 +82,7 @@ export interface Stores {
   readonly quotas: QuotaStore;
   readonly usage: UsageStore;
   readonly apiKeys: ApiKeyStore;
+  readonly widgetTokens: WidgetTokenStore;
   readonly audit: AuditStore;
   readonly agents: AgentStore;
   readonly pathways: PathwayStore;

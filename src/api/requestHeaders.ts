@@ -25,7 +25,8 @@ export const agentVersionHeaders = z.object({
 
 /** True when the request asks that a new session runs on the working copy. */
 export function wantsDraft(request: FastifyRequest): boolean {
-  return request.headers[AGENT_VERSION_HEADER] === 'draft' && keyOf(request).kind !== 'secret';
+  const { kind } = keyOf(request);
+  return request.headers[AGENT_VERSION_HEADER] === 'draft' && (kind === 'developer' || kind === 'operator');
 }
 
 /** The `traceparent` header, unless it is malformed. @see https://www.w3.org/TR/trace-context/ */

@@ -22,6 +22,7 @@ import { watchMethods } from './plugins/methodNotAllowed.ts';
 import { openApi } from './plugins/openapi.ts';
 import { requestLifecycle } from './plugins/requestLifecycle.ts';
 import { webSockets } from './plugins/webSockets.ts';
+import { answerWidgetPreflights } from './plugins/widgetAccess.ts';
 import type { App, HttpDeps } from './ports.ts';
 import { API_ROUTES } from './routes/apiRoutes.ts';
 import { operationsRoutes } from './routes/operations.ts';
@@ -66,6 +67,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
   });
 
   const lifecycle = requestLifecycle(app, deps);
+  answerWidgetPreflights(app, deps);
   await allowOrigins(app, deps.settings.corsOrigins);
   app.addHook('onRequest', ({ url }, _reply, done) => {
     if (url.includes('%00')) done(invalid('invalid_url', 'The path contains the character U+0000'));

@@ -11,6 +11,7 @@ import {
   type StreamSocket,
   toMessage,
 } from './transport/streamSocket.ts';
+import { forVisitor } from './visitorDialect.ts';
 
 export interface AcceptStreamDeps {
   readonly clock: Clock;
@@ -36,7 +37,8 @@ export function acceptStream(
 ): Promise<ServerStream | undefined> {
   return new Promise((resolve) => {
     const { openServer, hasNoMarks } = findDialect(grant.dialect);
-    const dialect = openServer(toConnection(socket));
+    const opened = openServer(toConnection(socket));
+    const dialect = grant.visitor ? forVisitor(opened) : opened;
     let early: StreamMessage[] | undefined = [];
     let earlyBytes = 0;
     let stream: ServerStream | undefined;

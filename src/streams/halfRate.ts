@@ -31,6 +31,7 @@ function halfRate(dialect: DialectServer): DialectServer {
     mark: (name) => dialect.mark(name),
     clear: () => dialect.clear(),
     command: (command) => dialect.command(command),
+    caption: (caption) => dialect.caption?.(caption),
     setFailoverPrompts: ({ waiting, apology }) =>
       dialect.setFailoverPrompts?.({
         waiting: atRate(waiting, VOICE_RATE_HZ, WIRE_RATE_HZ),

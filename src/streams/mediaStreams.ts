@@ -1,5 +1,7 @@
+import { requireOrigin } from '../agents/accounts/widgetToken.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
+import { omitUndefined } from '../base/omitUndefined.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import { type DialectName, findDialect } from './dialects/index.ts';
 import { isSignedByTwilio, SIGNATURE_HEADER, type SignedRequest } from './dialects/twilioSignature.ts';
@@ -9,6 +11,7 @@ import {
   STREAM_PATH,
   type StreamGrant,
   type StreamTickets,
+  type StreamVisitor,
   TICKET_LIFETIME_MS,
 } from './streamTickets.ts';
 
@@ -17,6 +20,10 @@ export interface OpenStream {
   readonly sessionId?: string | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
   readonly draft?: boolean;
+  readonly captions?: boolean | undefined;
+  /** Of a new session. */
+  readonly provider?: string | undefined;
+  readonly visitor?: StreamVisitor | undefined;
 }
 
 export interface OpenedStream {
@@ -50,9 +57,15 @@ export interface MediaStreams {
    *
    * @param request - Of the WebSocket; absent for other connections.
    * @returns The URL to connect to; undefined when the ticket is unknown, expired or used.
-   * @throws {CallwayError} 401 `invalid_signature`, 503 `voice_unavailable`
+   * @throws {CallwayError} 401 `invalid_signature`, 503 `voice_unavailable`; 403 `origin_not_allowed` for a visitor of
+   *   another page.
    */
-  forward(ticket: string, request?: SignedRequest): Promise<string | undefined>;
+  forward(ticket: string, request?: UpgradeRequest): Promise<string | undefined>;
+}
+
+/** @property origin - Of the page that connects, if it is one. */
+export interface UpgradeRequest extends SignedRequest {
+  readonly origin?: string | undefined;
 }
 
 /** The concurrent calls of projects, which streams without a call count as. Unrenewed slots expire within a minute. */
@@ -95,7 +108,7 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
     return tcpUrl;
   };
   return {
-    async open(projectId, { dialect, sessionId = deps.makeId(), variables, draft = false }) {
+    async open(projectId, { dialect, sessionId = deps.makeId(), variables, draft = false, ...request }) {
       const streamId = deps.makeId();
       const tcpUrl = findDialect(dialect).isTcp ? requireAudioSocket(deps) : undefined;
       const isNew = (await conversations.find(projectId, sessionId)) === undefined;
@@ -107,10 +120,25 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       }
       await slots.acquire(projectId, streamId);
       try {
-        const wanted = { projectId, sessionId, channel: 'web', variables: variables ?? {}, draft } as const;
+        const { captions, provider, visitor } = request;
+        const described = omitUndefined({ provider });
+        const wanted = {
+          projectId,
+          sessionId,
+          channel: 'web',
+          variables: variables ?? {},
+          draft,
+          ...described,
+        } as const;
         const opening = isNew ? { session: await conversations.create(wanted) } : undefined;
         const expiresAt = expiry();
-        const grant = { projectId, sessionId, dialect, slotId: streamId, ...(opening ? { opening } : {}) };
+        const grant: StreamGrant = {
+          projectId,
+          sessionId,
+          dialect,
+          slotId: streamId,
+          ...omitUndefined({ opening, captions, visitor }),
+        };
         const url = await issueOpened(grant, streamId, tcpUrl);
         return { streamId, sessionId, url, expiresAt };
       } catch (error) {
@@ -127,6 +155,7 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       const grant = await tickets.redeem(ticket);
       if (!grant) return undefined;
       if ('relayTo' in grant) return grant.relayTo;
+      if (grant.visitor) requireOrigin(request?.origin, grant.visitor.allowedOrigins);
       if (findDialect(grant.dialect).isSignedByTwilio) await requireSignature(deps, grant, request);
       return await issue({ ...grant, isAdmitted: true }, await deps.selectVoiceNode());
     },

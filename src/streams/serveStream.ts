@@ -1,3 +1,4 @@
+import type { WidgetMinutes } from '../agents/accounts/widgetToken.ts';
 import { repeat } from '../base/async/repeat.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
@@ -5,12 +6,15 @@ import type { AudioStream } from '../voice/audioStream.ts';
 import { acceptStream } from './acceptStream.ts';
 import type { StreamSlots } from './mediaStreams.ts';
 import type { StreamGrant } from './streamTickets.ts';
-import { CLOSE_NORMAL, type StreamSocket } from './transport/streamSocket.ts';
+import { CLOSE_NORMAL, CLOSE_POLICY_VIOLATION, type StreamSocket } from './transport/streamSocket.ts';
+import { VisitorMinutes } from './visitorMinutes.ts';
 
 export interface ServeStreamDeps {
   readonly slots: Pick<StreamSlots, 'release'> & {
     renew(projectId: string, slotId: string): Promise<void>;
   };
+  /** Of visitors of web pages. */
+  readonly minutes: WidgetMinutes;
   readonly conversations: Pick<ConversationEngine, 'end'>;
   /** Runs a voice session on the stream; resolves when it has ended. */
   readonly serveVoiceSession: (stream: AudioStream) => Promise<unknown>;
@@ -32,6 +36,7 @@ export async function serveStream(
   const onListenerError = (error: unknown, event: string) =>
     deps.onError(error, `audio stream: a listener of ${event} failed`, fields);
   const freeSlot = holdSlot(deps, grant);
+  const used = useMinutes(deps, grant, socket);
   try {
     const stream = await acceptStream(socket, grant, { clock: deps.clock, onListenerError });
     if (!stream) return;
@@ -50,8 +55,25 @@ export async function serveStream(
     deps.onError(error, 'audio stream failed', fields);
     socket.terminate();
   } finally {
+    await used?.close();
     await freeSlot();
   }
+}
+
+function useMinutes(
+  { minutes, clock, onError }: ServeStreamDeps,
+  { projectId, sessionId, visitor }: StreamGrant,
+  socket: StreamSocket,
+): VisitorMinutes | undefined {
+  if (!visitor) return undefined;
+  const fields = { projectId, sessionId, widgetTokenId: visitor.tokenId };
+  return new VisitorMinutes(visitor, {
+    minutes,
+    clock,
+    onUsedUp: () =>
+      socket.close(CLOSE_POLICY_VIOLATION, 'the widget has no minutes left, or was switched off'),
+    onError: (error) => onError(error, 'minutes of a widget not counted, retrying', fields),
+  });
 }
 
 /** Renews the slot of a stream until the returned function is called, which never rejects. */

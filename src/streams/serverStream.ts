@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { createEmitter, type Emitter } from '../base/emitter.ts';
 import type {
   CallCommand,
+  Caption,
   FailoverPrompts,
   PlayoutPosition,
   TransferStatus,
@@ -104,6 +105,10 @@ export class ServerStream implements AudioStream {
 
   command(command: CallCommand): void {
     if (!this.#isClosed) this.#dialect.command(command);
+  }
+
+  caption(caption: Caption): void {
+    if (!this.#isClosed && this.info.captions) this.#dialect.caption?.(caption);
   }
 
   setFailoverPrompts(prompts: FailoverPrompts): void {

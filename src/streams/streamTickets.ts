@@ -12,12 +12,22 @@ export interface StreamGrant {
   readonly callId?: string;
   /** The slot of the project's concurrent calls that a stream without a call holds. */
   readonly slotId?: string;
-  /** The connection's signature was checked, where its dialect has one. */
+  /** The connection was checked: its signature, where its dialect has one, and a visitor's origin. */
   readonly isAdmitted?: true;
   /** Of the call's span. */
   readonly traceparent?: string;
   readonly opening?: StreamOpening;
   readonly party?: StreamParty;
+  /** Of a visitor of a web page. */
+  readonly visitor?: StreamVisitor;
+  /** Whether the client is told what both sides say. */
+  readonly captions?: boolean;
+}
+
+/** Who may connect, and whose minutes the stream uses up. */
+export interface StreamVisitor {
+  readonly tokenId: string;
+  readonly allowedOrigins: readonly string[];
 }
 
 /** What a ticket of a supervisor admits: a connection that is passed on. */

@@ -3,6 +3,7 @@ import type { CallFacts, Session } from '../engine/session/session.ts';
 import type {
   AgentControl,
   CallCommand,
+  Caption,
   FailoverPrompts,
   MarkReport,
   PlayoutPosition,
@@ -28,6 +29,8 @@ export interface AudioStream {
   command(command: CallCommand): void;
   /** What the caller hears when this process fails. Ignored by other carriers' peers. */
   setFailoverPrompts(prompts: FailoverPrompts): void;
+  /** Ignored by dialects without captions. */
+  caption(caption: Caption): void;
   /** The stream's clock. */
   readonly receivedSamples: number;
   /** As last told by `control`. */
@@ -52,6 +55,8 @@ export interface StreamInfo {
   /** Absent on a conversation with the caller. */
   readonly party?: StreamParty;
   readonly customParameters: Readonly<Record<string, string>>;
+  /** Whether the peer is told what both sides say. */
+  readonly captions?: boolean;
 }
 
 /** A stream that is no conversation of the agent with the caller. */

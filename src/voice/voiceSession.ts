@@ -19,6 +19,7 @@ import {
   type MachineKind,
 } from './answeringMachine/answeringMachineDetector.ts';
 import type { AudioStream } from './audioStream.ts';
+import { Captions } from './captions.ts';
 import { CallNoise } from './recognition/callNoise.ts';
 import { CallRecognizers } from './recognition/callRecognizers.ts';
 import { recognizerAbilities } from './recognition/openTranscription.ts';
@@ -107,6 +108,8 @@ export class VoiceSession {
   /** The last one that was published. */
   #interim = '';
   readonly #streamWatchdog: Watchdog;
+  /** Absent where the peer does not want them. */
+  readonly #captions: Captions | undefined;
   readonly #firstInput: TurnInput;
   readonly #cleanups: (() => void)[] = [];
   /** Of the session that the first turn ran on; empty until then. */
@@ -121,6 +124,7 @@ export class VoiceSession {
     this.#deps = deps;
     this.#firstInput = options.isResumed ? RESUME : BEGIN;
     const { stream, clock } = deps;
+    if (stream.info.captions) this.#captions = new Captions(stream);
     const abilities = recognizerAbilities(deps.speechToText);
     this.#settings = new TurnSettings(abilities, (current) => this.#onNode(current));
     this.#history = new SessionHistory(deps);
@@ -232,6 +236,7 @@ export class VoiceSession {
     this.#turns.onInterimTranscript(text);
     if (text === this.#interim) return;
     this.#interim = text;
+    this.#captions?.callerSays(text);
     this.#deps.liveEvents?.publish({ ...this.#subject(), type: 'transcript.interim', data: { text } });
   }
 
@@ -250,10 +255,12 @@ export class VoiceSession {
       this.#endTransfer({ kind: 'failure' });
     this.#turns.onFrame();
     this.#supervised.onFrame();
+    this.#captions?.onFrame(this.#agentTurns.speech);
   }
 
   #onTranscript(transcript: Transcript): void {
     if (this.#isClosed) return;
+    this.#captions?.callerSaid(transcript.text);
     const voicedMs = this.#recognition.utterance?.voicedMs ?? 0;
     this.#onMachineDetected(this.#machineDetector?.onTranscript(transcript.text, voicedMs));
     this.#reportAnsweredBy();

@@ -194,6 +194,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
 
 const UNUSED_STORES = [
   'apiKeys',
+  'widgetTokens',
   'agents',
   'pathways',
   'tools',

@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/clock.ts';
-import { digestCredential, looksLikeApiKey } from './apiKey.ts';
-import type { KeyPrincipal, Principal } from './principal.ts';
+import { digestCredential, looksLikeApiKey, looksLikeWidgetToken } from './apiKey.ts';
+import type { KeyPrincipal, Principal, WidgetPrincipal } from './principal.ts';
 
 /** Limits how long a key is trusted without a lookup, in case a revocation is missed. */
 const CACHE_TTL_MS = 30_000;
@@ -24,6 +24,7 @@ export interface Revocations {
 
 export interface ApiAuthenticatorDeps {
   readonly findByDigest: (digest: string) => Promise<KeyPrincipal | undefined>;
+  readonly findWidgetToken: (digest: string) => Promise<WidgetPrincipal | undefined>;
   readonly markUsed: (uses: ReadonlyMap<string, Date>) => Promise<void>;
   readonly revocations: Revocations;
   readonly adminToken: string;
@@ -44,11 +45,11 @@ export interface ApiAuthenticator {
 
 interface CachedKey {
   readonly digest: string;
-  readonly principal: KeyPrincipal;
+  readonly principal: KeyPrincipal | WidgetPrincipal;
   readonly expiresAtMs: number;
 }
 
-/** Authenticates API keys and the admin token. A revocation on any node clears the cached key at once. */
+/** Authenticates API keys, tokens of widgets and the admin token. A revocation on any node clears the cached key at once. */
 export function createApiAuthenticator(deps: ApiAuthenticatorDeps): ApiAuthenticator {
   const { clock, revocations } = deps;
   const adminDigest = Buffer.from(digestCredential(deps.adminToken), 'hex');
@@ -79,8 +80,8 @@ export function createApiAuthenticator(deps: ApiAuthenticatorDeps): ApiAuthentic
   };
   const stopFlushing = repeat(clock, FLUSH_INTERVAL_MS, flush, deps.onError);
 
-  const used = (principal: KeyPrincipal): KeyPrincipal => {
-    uses.set(principal.keyId, new Date(clock.now()));
+  const used = (principal: KeyPrincipal | WidgetPrincipal): Principal => {
+    if (principal.kind !== 'widget') uses.set(principal.keyId, new Date(clock.now()));
     return principal;
   };
   const authenticateFromCache = (credential: string): Principal | undefined => {
@@ -97,7 +98,8 @@ export function createApiAuthenticator(deps: ApiAuthenticatorDeps): ApiAuthentic
       if (cached || !looksLikeApiKey(credential)) return cached;
       const digest = digestCredential(credential);
       const before = revision;
-      const principal = await deps.findByDigest(digest);
+      const find = looksLikeWidgetToken(credential) ? deps.findWidgetToken : deps.findByDigest;
+      const principal = await find(digest);
       if (!principal) {
         cache.delete(credential);
         return undefined;

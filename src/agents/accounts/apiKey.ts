@@ -41,21 +41,26 @@ export const apiKey = z.object({
 export type ApiKeyInput = z.infer<typeof apiKeyInput>;
 export type ApiKey = z.infer<typeof apiKey>;
 
-const PREFIX: Record<KeyKind, string> = { secret: 'sk_', developer: 'dk_' };
+const PREFIX = { secret: 'sk_', developer: 'dk_', widget: 'wt_' } as const;
 const KEY_BYTES = 32;
 /** Base62 digits that 32 bytes need: 256 / log2(62), rounded up. */
 const KEY_DIGITS = 43;
 const HINT_DIGITS = 4;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const FORM = new RegExp(`^(?:sk|dk)_[0-9A-Za-z]{${KEY_DIGITS}}$`);
+const FORM = new RegExp(`^(?:sk|dk|wt)_[0-9A-Za-z]{${KEY_DIGITS}}$`);
 
 /** Generates a key from 32 random bytes. Only `digest` is stored; the key itself is shown once. */
-export function makeApiKey(kind: KeyKind): { key: string; digest: string; hint: string } {
+export function makeApiKey(kind: KeyKind | 'widget'): { key: string; digest: string; hint: string } {
   const key = PREFIX[kind] + base62(randomBytes(KEY_BYTES));
   return { key, digest: digestCredential(key), hint: `${PREFIX[kind]}…${key.slice(-HINT_DIGITS)}` };
 }
 
-/** True when a credential has the format of a key. */
+/** True when a credential has the format of a widget's token. */
+export function looksLikeWidgetToken(credential: string): boolean {
+  return credential.startsWith(PREFIX.widget);
+}
+
+/** True when a credential has the format of a key, or of a widget's token. */
 export function looksLikeApiKey(credential: string): boolean {
   return FORM.test(credential);
 }

@@ -15,7 +15,25 @@ export interface KeyPrincipal {
   readonly scopes: readonly Scope[];
 }
 
-export type Principal = AdminPrincipal | KeyPrincipal;
+/**
+ * A visitor of a web page with the widget. The token is public: it opens the chat and the voice of its project's agent, in
+ * sessions that were begun with it, and nothing else.
+ */
+export interface WidgetPrincipal {
+  readonly kind: 'widget';
+  /** The token's. */
+  readonly keyId: string;
+  readonly hint: string;
+  readonly projectId: string;
+  /** None. */
+  readonly scopes: readonly Scope[];
+  readonly allowedOrigins: readonly string[];
+  readonly requestsPerMinute: number;
+  /** Epoch. */
+  readonly expiresAtMs: number | null;
+}
+
+export type Principal = AdminPrincipal | KeyPrincipal | WidgetPrincipal;
 
 /** The operator in a project, with all rights that a key of it may have. */
 export function operatorIn(projectId: string): KeyPrincipal {

@@ -16,6 +16,7 @@ const quota = (description: string, most = HIGHEST) => z.int().min(0).max(most).
 export const quotas = z
   .strictObject({
     apiKeys: quota('API keys.'),
+    widgetTokens: quota('Tokens of widgets.'),
     tools: quota('Tools, without those of MCP servers.'),
     mcpServers: quota('MCP servers.'),
     trunks: quota('Trunks.'),
@@ -45,6 +46,7 @@ export type CountedQuota = Exclude<QuotaName, 'pathwayVersions' | 'sessionsPerDa
 /** Enough for the largest honest project, and bearable if every project reaches them. */
 export const DEFAULT_QUOTAS: Quotas = {
   apiKeys: 50,
+  widgetTokens: 50,
   tools: 200,
   mcpServers: 20,
   trunks: 50,

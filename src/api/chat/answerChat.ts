@@ -15,6 +15,7 @@ import { type EventStream, openEventStream } from '../eventStream.ts';
 import { keyOf } from '../plugins/accessControl.ts';
 import type { HttpDeps } from '../ports.ts';
 import { sessionIdOfHeader, setSessionIdHeader, traceparentOf, wantsDraft } from '../requestHeaders.ts';
+import { providerOf, requireOwnSession, requireVisitorChat, visitorOf } from '../visitors.ts';
 import { CompletionChunks, failureEvent, STREAM_DONE } from './completionChunks.ts';
 import type { Completion, Usage } from './completionSchemas.ts';
 import { type ChatBody, toGivenMessage, turnSettings } from './requestBody.ts';
@@ -69,6 +70,8 @@ export async function answerChat(
   const signal = disconnectSignal(reply);
   const draft = wantsDraft(request);
   const { keyId } = keyOf(request);
+  const visitor = visitorOf(request);
+  if (visitor) requireVisitorChat(body);
   const conversation = new ClientConversation(body.messages.map(toGivenMessage), { keyId, draft });
   const executionMode = flavor.executionMode(body);
   const answerOn = async (choice: ChatRequest['choice'], sessionId: string) => {
@@ -80,11 +83,15 @@ export async function answerChat(
       isNew: choice === 'new',
       draft,
       ...(executionMode ? { executionMode } : {}),
+      ...(visitor ? { provider: providerOf(visitor) } : {}),
     };
     return await answerInSpan(deps, { ...call, flavor, session, conversation, choice, signal });
   };
   const givenId = sessionIdOfHeader(request) ?? body.session_id ?? undefined;
+  if (visitor && givenId !== undefined) await requireOwnSession(deps, visitor, givenId);
   if (givenId !== undefined) return await answerOn('named', givenId);
+  // Visitors share a token: what one of them repeats may be the words of another.
+  if (visitor) return await answerOn('new', deps.makeId());
   const goneOn: string[] = [];
   while (goneOn.length < MAX_SESSIONS_TRIED) {
     const continued = await deps.conversations.findContinued(projectId, conversation, goneOn);

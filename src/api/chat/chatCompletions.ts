@@ -22,6 +22,7 @@ const DESCRIPTION = [
   'Only the new messages are answered. `system` and `developer` messages are instructions for this request and are not stored. A user message while tool calls are pending drops these calls; results must come for all pending calls at once.',
   `These fields are passed to the model for each answer: \`temperature\`, \`max_tokens\`, \`max_completion_tokens\`, \`response_format\`, \`parallel_tool_calls\` (if there are tools), \`tool_choice\` (for the caller’s tools, in the first answer) and ${PASSED_THROUGH.map((name) => `\`${name}\``).join(', ')}. They do not affect the agent’s internal model calls, such as the choice of the next node. \`model\` and unknown fields are accepted and ignored.`,
   'Idempotency-Key is not supported, since a stream would have to be stored.',
+  'A widget’s token sends one user message of at most 4,000 characters, `stream` and `session_id`, and continues only sessions that were begun with it: else 404 `session_not_found`.',
 ].join('\n\n');
 
 const OPENAI_DESCRIPTION = [
@@ -67,14 +68,16 @@ export function chatCompletionRoutes(app: App, deps: HttpDeps): void {
   const common = { bodyLimit: CHAT_BODY_LIMIT_BYTES, preValidation: refuseManyMessages, onSend: sendAsBytes };
   const input = { params: projectParams, headers, body: chatBody };
 
-  onBothPaths(LEGACY_PATHS.chat, ({ url, config, mark }) => {
+  onBothPaths(LEGACY_PATHS.chat, ({ url, config: { access, ...config }, mark }) => {
     const schema = {
       ...about('Chat', 'Answer a chat', DESCRIPTION),
       ...mark,
       ...input,
       response: { ...ANSWER, ...errors('body', 409) },
     };
-    app.post(url, { ...common, config: { ...config, isLong: true }, schema }, async (request, reply) => {
+    const isOpen = access.kind === 'project' ? { ...access, widget: true as const } : access;
+    const routeConfig = { ...config, access: isOpen, isLong: true };
+    app.post(url, { ...common, config: routeConfig, schema }, async (request, reply) => {
       const { params, body } = request;
       return await answerChat(deps, PLATFORM, { request, reply, projectId: params.projectId, body });
     });

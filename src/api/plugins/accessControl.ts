@@ -2,12 +2,19 @@ import type { FastifyRequest } from 'fastify';
 import type { ApiAuthenticator } from '../../agents/accounts/apiAuthenticator.ts';
 import type { Scope } from '../../agents/accounts/apiKey.ts';
 import type { ConsoleSessions } from '../../agents/accounts/consoleSessions.ts';
-import { type KeyPrincipal, operatorIn, type Principal } from '../../agents/accounts/principal.ts';
+import {
+  type KeyPrincipal,
+  operatorIn,
+  type Principal,
+  type WidgetPrincipal,
+} from '../../agents/accounts/principal.ts';
 import type { Allowance, RateLimiter } from '../../agents/accounts/rateLimiter.ts';
 import { limitConcurrency } from '../../base/async/limitConcurrency.ts';
+import type { Clock } from '../../base/clock.ts';
 import { CallwayError, invalid, notFound, unavailable } from '../../base/errors.ts';
 import type { App, Dependency, HttpSettings, Stores } from '../ports.ts';
 import { consoleCookieOf, requireConsoleHeader } from './consoleCookie.ts';
+import { admitVisitor } from './widgetAccess.ts';
 
 /** Which credentials a route accepts. */
 export type Access =
@@ -17,8 +24,8 @@ export type Access =
   | { readonly kind: 'admin' }
   /** The admin token, or a developer key of the project with the scope `keys:write`. */
   | { readonly kind: 'manage' }
-  /** A key of the project in the path; with `admin` the admin token too. */
-  | { readonly kind: 'project'; readonly scope: Scope; readonly admin?: boolean }
+  /** A key of the project in the path; with `admin` the admin token too, with `widget` a widget's token. */
+  | { readonly kind: 'project'; readonly scope: Scope; readonly admin?: boolean; readonly widget?: true }
   /** A key of any project; the handler checks which one. @see requireProject */
   | { readonly kind: 'key'; readonly scope: Scope }
   /** A secret key of the project in the path, on legacy routes. */
@@ -47,6 +54,7 @@ export interface AccessControlDeps {
   readonly consoleSessions: Pick<ConsoleSessions, 'find'>;
   readonly storage: { readonly stores: Pick<Stores, 'projects'> };
   readonly rateLimiter: RateLimiter;
+  readonly clock: Pick<Clock, 'now'>;
   readonly dependencies: readonly Dependency[];
   readonly settings: Pick<
     HttpSettings,
@@ -112,7 +120,7 @@ export function accessControl(app: App, deps: AccessControlDeps): void {
 
   app.decorate('authenticate', authenticate);
   app.decorateRequest('principal', undefined);
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     const { access } = request.routeOptions.config;
     if (!access || access.kind === 'public') return;
     requireDependencies(deps.dependencies);
@@ -122,7 +130,10 @@ export function accessControl(app: App, deps: AccessControlDeps): void {
     request.principal = principal;
     if (principal.kind === 'admin' || principal.kind === 'operator') return;
     const { keyId, projectId } = principal;
-    requireAllowed('requests with this key', await rateLimiter.take(keyId, settings.rateLimitPerMinute));
+    const isVisitor = principal.kind === 'widget';
+    if (isVisitor) admitVisitor(request, reply, principal, deps.clock.now());
+    const perMinute = isVisitor ? principal.requestsPerMinute : settings.rateLimitPerMinute;
+    requireAllowed('requests with this key', await rateLimiter.take(keyId, perMinute));
     const ofProject = await rateLimiter.take(`project:${projectId}`, settings.projectRateLimitPerMinute);
     requireAllowed('requests of this project', ofProject);
   });
@@ -143,8 +154,8 @@ async function operatorAt(
   return operatorIn(projectId);
 }
 
-/** The calling key, on routes that accept keys only. */
-export function keyOf(request: FastifyRequest): KeyPrincipal {
+/** The calling key, or a widget's token, on routes that accept no admin token. */
+export function keyOf(request: FastifyRequest): KeyPrincipal | WidgetPrincipal {
   if (!request.principal || request.principal.kind === 'admin') throw invalidCredential();
   return request.principal;
 }
@@ -189,7 +200,9 @@ function authorize(
   const isOwnProject = isAnyProject || principal.projectId === projectId;
   if (access.kind === 'admin' || !isOwnProject) return invalidCredential();
   const needsSecretKey = access.kind === 'legacy' || access.kind === 'knowledge';
-  if (needsSecretKey && principal.kind === 'developer') return invalidCredential();
+  if (needsSecretKey && (principal.kind === 'developer' || principal.kind === 'widget'))
+    return invalidCredential();
+  if (principal.kind === 'widget' && access.kind === 'project' && access.widget) return undefined;
   const scope = access.kind === 'manage' ? 'keys:write' : access.scope;
   return principal.scopes.includes(scope)
     ? undefined
@@ -224,7 +237,7 @@ function missingCredential({ kind }: Access): CallwayError {
   return new CallwayError('unauthenticated', 'missing_credential', `Send the header ${header}`);
 }
 
-function invalidCredential(): CallwayError {
+export function invalidCredential(): CallwayError {
   return new CallwayError('unauthenticated', 'invalid_credential', 'The credential is not valid here');
 }
 

@@ -39,6 +39,7 @@ import { mediaStreamRoutes } from './sessions/mediaStreams.ts';
 import { sessionHistoryRoutes } from './sessions/sessionHistory.ts';
 import { sessionRoutes } from './sessions/sessions.ts';
 import { settingRoutes } from './settings.ts';
+import { widgetTokenRoutes } from './widget/widgetTokens.ts';
 
 /** The public API; each entry registers the routes of one resource. */
 export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<void>)[] = [
@@ -70,6 +71,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   webhookRoutes,
   eventRoutes,
   mediaStreamRoutes,
+  widgetTokenRoutes,
   knowledgebaseRoutes,
   datasetRoutes,
   datasetUploadRoutes,

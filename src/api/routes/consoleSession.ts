@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { scope } from '../../agents/accounts/apiKey.ts';
+import { invalidCredential } from '../plugins/accessControl.ts';
 import {
   clearConsoleCookie,
   consoleCookieOf,
@@ -39,7 +40,8 @@ export function consoleSessionRoutes(app: App, deps: HttpDeps): void {
     },
     async (request, reply) => {
       const { token } = request.body;
-      await app.authenticate(request, token);
+      const { kind } = await app.authenticate(request, token);
+      if (kind === 'widget') throw invalidCredential();
       await consoleSessions.start(setConsoleCookie(reply, settings.publicUrl()), token);
       return await reply.code(204).send(null);
     },

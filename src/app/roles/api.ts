@@ -43,6 +43,7 @@ export async function buildApi(
   const revocations = redisRevocations(redis, node.connectSubscriber());
   const authenticator = createApiAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
+    findWidgetToken: storage.stores.widgetTokens.findByDigest,
     markUsed: storage.stores.apiKeys.markUsed,
     revocations,
     adminToken,

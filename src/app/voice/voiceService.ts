@@ -91,6 +91,7 @@ export async function startVoiceService(
   const streamLogger = logger.child({ part: 'streams' });
   const serving = {
     slots: { renew: usage.renewSlot, release: usage.releaseSlot },
+    minutes: storage.stores.widgetTokens,
     conversations,
     serveVoiceSession: (stream: Parameters<typeof voice.serve>[0]) => live.serve(stream),
     clock,
@@ -102,7 +103,8 @@ export async function startVoiceService(
       const grant = await tickets.redeem(ticket);
       if (!grant || 'relayTo' in grant) return undefined;
       // A peer that reaches this port does not get around the check of the API.
-      return findDialect(grant.dialect).isSignedByTwilio && !grant.isAdmitted ? undefined : grant;
+      const isChecked = grant.visitor || findDialect(grant.dialect).isSignedByTwilio;
+      return isChecked && !grant.isAdmitted ? undefined : grant;
     },
     serve: (grant, socket) => serveStream(serving, grant, socket),
     onError,

@@ -29,6 +29,7 @@ import { legacyUsageStore } from './projects/legacyUsage.ts';
 import { projectStore } from './projects/projects.ts';
 import { quotaStore } from './projects/quotas.ts';
 import { usageStore } from './projects/usage.ts';
+import { widgetTokenStore } from './projects/widgetTokens.ts';
 import { createSecretFields, type SecretFields } from './secrets/secretFields.ts';
 import { customerStore } from './sessions/customers.ts';
 import { historyStore } from './sessions/history.ts';
@@ -65,6 +66,7 @@ function storesOver(database: Queryable, secrets: SecretFields) {
     quotas: quotaStore(database),
     usage: usageStore(database),
     apiKeys: apiKeyStore(database),
+    widgetTokens: widgetTokenStore(database),
     audit: auditStore(database),
     agents: agentStore(database, secrets),
     pathways: pathwayStore(database),

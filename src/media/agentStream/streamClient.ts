@@ -61,6 +61,13 @@ export type AgentControl =
   /** While a supervisor speaks in its place, the agent hears silence and is not heard. */
   | { readonly kind: 'takeover'; readonly isTakenOver: boolean };
 
+/** What one side has said so far of what it is saying; once it is final, all of it as it was heard. */
+export interface Caption {
+  readonly speaker: 'caller' | 'agent';
+  readonly text: string;
+  readonly isFinal: boolean;
+}
+
 /** Both directions of a stream at one tick of the media clock. */
 export interface PlayoutPosition {
   /** The agent's samples that were sent to the caller, since the stream's start. */

@@ -3,6 +3,7 @@ import type {
   AgentMessageHandler,
   AgentMessages,
   CallCommand,
+  Caption,
   FailoverPrompts,
   MarkReport,
   PlayoutPosition,
@@ -72,6 +73,7 @@ export interface DialectServer {
   /** A command without a message in the dialect is ignored; `hangup` then closes the connection. */
   command(command: CallCommand): void;
   setFailoverPrompts?(prompts: FailoverPrompts): void;
+  caption?(caption: Caption): void;
 }
 
 export interface StreamStart {

@@ -24,6 +24,7 @@ function scene() {
       await database.answer;
       return found;
     },
+    findWidgetToken: async () => undefined,
     markUsed: async () => undefined,
     revocations: {
       isConnected: () => announcements.isConnected,

@@ -39,7 +39,7 @@ function accessOf(method: string, path: string): string {
   if (path === '/v1/projects' || (path === PROJECT && method !== 'GET')) return 'admin';
   if (path.startsWith('/v1/numbers') || path === '/v1/settings') return 'admin';
   if ([PROJECT, `${PROJECT}/legacy-usage`, `${PROJECT}/usage`].includes(path)) return 'see';
-  if (/^\/(trunks|phone-numbers)\b/.test(path.slice(PROJECT.length)))
+  if (/^\/(trunks|phone-numbers|widget-tokens)\b/.test(path.slice(PROJECT.length)))
     return method === 'GET' ? 'see' : 'operate';
   const managed = ['api-keys', 'audit-log', 'providers', 'webhook-secret'].map(
     (name) => `${PROJECT}/${name}`,

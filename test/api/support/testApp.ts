@@ -53,6 +53,7 @@ export async function createTestApp(
   };
   const authenticator = createApiAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
+    findWidgetToken: storage.stores.widgetTokens.findByDigest,
     markUsed: storage.stores.apiKeys.markUsed,
     revocations,
     adminToken: ADMIN_TOKEN,

@@ -52,6 +52,8 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
         'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
       'quotas.apiKeys':
         'api/routes/projects/quotas.integration.test.ts › of API keys, fifty by default, whichever credential creates them',
+      'quotas.widgetTokens':
+        'api/routes/widget/widgetTokens.integration.test.ts › has a quota, and is given by no key that may not do what it opens',
       'quotas.pathwayVersions':
         'api/routes/projects/quotas.integration.test.ts › of pathway versions: the oldest go, but none that is published',
       'quotas.documents': 'api/routes/projects/quotas.integration.test.ts › of documents and their bytes',
@@ -97,6 +99,19 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
     rows: {
       token:
         'api/plugins/accessControl.integration.test.ts › has the rights of its key, and changes something only with the console’s header',
+    },
+  },
+  {
+    name: 'widget token',
+    places: [['/v1/projects/{projectId}/widget-tokens']],
+    rows: {
+      allowedOrigins:
+        'api/routes/widget/widgetTokens.integration.test.ts › lets a WebSocket in from its origins alone',
+      maxMinutesPerDay:
+        'api/routes/widget/widgetTokens.integration.test.ts › has a limit of minutes a day, of which none are left with 0',
+      requestsPerMinute:
+        'api/routes/widget/widgetTokens.integration.test.ts › has a limit of requests a minute',
+      expiresAt: 'api/routes/widget/widgetTokens.integration.test.ts › is refused once it has expired',
     },
   },
   {

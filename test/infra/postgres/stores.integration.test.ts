@@ -158,6 +158,33 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
     await expect(apiKeys.insert({ ...makeKey(theirs), digest: second.digest })).rejects.toThrow();
   });
 
+  test('A widget’s minutes are taken before they are talked, by UTC day, while its token is valid', async () => {
+    const { widgetTokens } = storage.stores;
+    const { id, digest, hint } = makeKey(mine);
+    await widgetTokens.insert({
+      ...{ id, projectId: mine, digest, hint, createdAt: T1 },
+      allowedOrigins: ['https://a.example'],
+      maxMinutesPerDay: 1,
+      requestsPerMinute: 1,
+      expiresAt: '2030-01-03T00:00:00.000Z',
+    });
+    const [first, second, expired] = ['01T23:59', '02T00:00', '03T00:00'].map(
+      (time) => new Date(`2030-01-${time}:00.000Z`),
+    ) as [Date, Date, Date];
+    const together = [40_000, 40_000].map((ms) => widgetTokens.take(id, ms, first));
+    expect((await Promise.all(together)).toSorted()).toEqual([20_000, 40_000]);
+    expect(await widgetTokens.take(id, 1, first)).toBe(0);
+    await widgetTokens.giveBack(id, 5_000, first);
+    expect(await widgetTokens.msLeftToday(id, first)).toBe(5_000);
+    expect((await widgetTokens.list(mine, PAGE, first)).items[0]).toMatchObject({ minutesUsedToday: 0.92 });
+    expect(await widgetTokens.take(id, 20_000, second)).toBe(20_000);
+    expect(await widgetTokens.take(id, 20_000, expired)).toBe(0);
+    expect(await widgetTokens.allowsOrigin(mine, 'https://a.example', second)).toBe(true);
+    expect(await widgetTokens.allowsOrigin(mine, 'https://a.example', expired)).toBe(false);
+    expect(await widgetTokens.remove(mine, id)).toBe(digest);
+    expect(await widgetTokens.take(id, 20_000, second)).toBe(0);
+  });
+
   test('The audit log outlives its project', async () => {
     const { audit, projects } = storage.stores;
     const entry = (time: string, projectId = mine) => ({

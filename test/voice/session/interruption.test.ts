@@ -44,6 +44,28 @@ test('An interruption stops the agent within a frame, and the history keeps what
   expect(await call.report).toMatchObject({ interruptions: 1, falseInterruptions: 0 });
 });
 
+test('Captions follow the words of both sides as they are heard', async () => {
+  const call = simulatedCall({
+    answer: (index) => [LONG, { text: 'Of course.' }][index] ?? {},
+    stream: { captions: true },
+  });
+  await call.agentSpeaks();
+  await call.stream.advance(1500);
+  await call.say('No I want something else.', 1000);
+  await greeted(call);
+  await call.stream.hangUp();
+  await call.report;
+  const { captions } = call.stream;
+  expect(captions.filter(({ isFinal }) => isFinal)).toEqual([
+    { speaker: 'agent', text: 'One two three four. Five six', isFinal: true },
+    { speaker: 'caller', text: 'No I want something else.', isFinal: true },
+    { speaker: 'agent', text: 'Of course.', isFinal: true },
+  ]);
+  const first = captions.filter(({ speaker, isFinal }) => speaker === 'agent' && !isFinal);
+  expect(first.length).toBeGreaterThan(3);
+  for (const { text } of first) expect(`${LONG.text} Of course.`).toContain(text);
+});
+
 test('A message says that what was heard is estimated where the peer reports nothing', async () => {
   const call = simulatedCall({ answer: () => LONG, stream: { isMute: true, isHeardEstimated: true } });
   await call.agentSpeaks();

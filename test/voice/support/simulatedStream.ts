@@ -3,6 +3,7 @@ import { PlayoutQueue } from '../../../src/media/agentStream/playoutQueue.ts';
 import type {
   AgentControl,
   CallCommand,
+  Caption,
   FailoverPrompts,
   TransferStatus,
 } from '../../../src/media/agentStream/streamClient.ts';
@@ -25,12 +26,14 @@ export interface SimulatedStreamOptions {
   readonly isHeardEstimated?: boolean;
   readonly callId?: string;
   readonly isAgentPaused?: boolean;
+  readonly captions?: boolean;
 }
 
 /** A call's audio on a simulated clock: plays the agent's samples to the sample, and delivers the caller's. */
 export interface SimulatedStream extends AudioStream {
   readonly commands: readonly CallCommand[];
   readonly failoverPrompts: readonly FailoverPrompts[];
+  readonly captions: readonly Caption[];
   /** What the caller heard, silence included: the agent's channel of a recording. */
   readonly agentAudio: () => Int16Array;
   /** What the caller said, silence included. */
@@ -78,6 +81,7 @@ class SimulatedPeer implements SimulatedStream {
   isTakenOver = false;
   readonly commands: CallCommand[] = [];
   readonly failoverPrompts: FailoverPrompts[] = [];
+  readonly captions: Caption[] = [];
 
   constructor(options: SimulatedStreamOptions) {
     const { sampleRateHz = 8000, bufferDelayMs = 40, receivedBefore = 0, callId, isHeardEstimated } = options;
@@ -93,6 +97,7 @@ class SimulatedPeer implements SimulatedStream {
       customParameters: {},
       isHeardEstimated,
       ...(callId === undefined ? {} : { callId }),
+      ...(options.captions ? { captions: true } : {}),
     };
     this.#queue = new PlayoutQueue({
       sampleRateHz,
@@ -117,6 +122,10 @@ class SimulatedPeer implements SimulatedStream {
   readonly isClosed = () => this.#isClosed;
   readonly agentAudio = () => this.#agentTape.all();
   readonly callerAudio = () => this.#callerTape.all();
+
+  caption(caption: Caption): void {
+    this.captions.push(caption);
+  }
 
   play(samples: Int16Array): void {
     if (this.#queue.enqueue(samples) < samples.length) throw new Error('the playout queue is full');

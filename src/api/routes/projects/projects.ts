@@ -81,9 +81,9 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
       async run({ stores, id }) {
         const found = await stores.projects.find(id, 'for removal');
         if (!found) return undefined;
-        const digests = await stores.apiKeys.digestsOf(id);
+        const [keys, tokens] = [await stores.apiKeys.digestsOf(id), await stores.widgetTokens.digestsOf(id)];
         await stores.projects.remove(id);
-        return { name: found.name, digests };
+        return { name: found.name, digests: [...keys, ...tokens] };
       },
       auditDetails: ({ name }) => ({ name }),
       onRemoved: ({ digests }) => deps.revocations.announce(digests),

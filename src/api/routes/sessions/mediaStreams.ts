@@ -1,14 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
+import type { WidgetPrincipal } from '../../../agents/accounts/principal.ts';
+import { requireMinutes } from '../../../agents/accounts/widgetToken.ts';
 import { CallwayError } from '../../../base/errors.ts';
 import { dialectName, dialects } from '../../../streams/dialects/index.ts';
 import { SIGNATURE_HEADER } from '../../../streams/dialects/twilioSignature.ts';
+import type { MediaStreams, OpenedStream } from '../../../streams/mediaStreams.ts';
 import { idempotentAround } from '../../idempotency.ts';
 import type { WebSockets } from '../../plugins/webSockets.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { agentVersionHeaders, sessionIdField, wantsDraft } from '../../requestHeaders.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
+import { notForWidgets, providerOf, requireOwnSession, visitorOf } from '../../visitors.ts';
 
 const input = z.strictObject({
   dialect: dialectName.describe('The protocol that the connecting side speaks.'),
@@ -16,6 +20,12 @@ const input = z.strictObject({
     .optional()
     .describe('A live session is continued; otherwise a new one is created, with this id or a new one.'),
   variables: z.record(z.string(), z.unknown()).optional().describe('Variables of a new session.'),
+  captions: z
+    .boolean()
+    .optional()
+    .describe(
+      'In the dialect `callway`: messages `caption` tell what both sides say. Default: false; true with a widget’s token.',
+    ),
 });
 
 const opened = z
@@ -42,12 +52,12 @@ export function mediaStreamRoutes(app: App, deps: HttpDeps): void {
   app.post(
     '/v1/projects/:projectId/media-streams',
     {
-      config: { access: { kind: 'project', scope: 'calls' } },
+      config: { access: { kind: 'project', scope: 'calls', widget: true } },
       schema: {
         ...about(
           'Media streams',
           'Open a stream',
-          'Returns the address at which one WebSocket can talk with the agent.',
+          'Returns the address at which one WebSocket can talk with the agent. A widget’s token opens streams of the dialect `callway`, and continues only sessions that were begun with it; the WebSocket must come from a page of an allowed origin.',
         ),
         params: projectParams,
         headers: agentVersionHeaders,
@@ -55,11 +65,14 @@ export function mediaStreamRoutes(app: App, deps: HttpDeps): void {
         response: { 201: opened, ...errors('body', 409) },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
+      const visitor = visitorOf(request);
+      if (visitor)
+        return await reply.code(201).send(await openForVisitor(deps, mediaStreams, visitor, request.body));
       const withoutSecrets = (body: z.infer<typeof opened>) => ({ ...body, url: null });
       const { projectId } = request.params;
       const order = { ...request.body, draft: wantsDraft(request) };
-      return idempotentAround<z.infer<typeof opened>>(
+      return await idempotentAround<z.infer<typeof opened>>(
         deps,
         { request, reply, status: 201, withoutSecrets },
         async (store) => {
@@ -84,6 +97,7 @@ export function audioStreamRoutes(app: App, { mediaStreams }: HttpDeps, sockets:
       signature: headerOf(request, SIGNATURE_HEADER),
       path: request.raw.url ?? '',
       host: request.host,
+      origin: request.headers.origin,
     });
     if (url === undefined) throw invalidTicket();
     await sockets.relay(request, reply, url);
@@ -109,6 +123,28 @@ export function audioStreamRoutes(app: App, { mediaStreams }: HttpDeps, sockets:
 function headerOf({ headers }: FastifyRequest, name: string): string | undefined {
   const value = headers[name.toLowerCase()];
   return typeof value === 'string' ? value : undefined;
+}
+
+/** Repetitions are not recognised: a visitor would get what another one was answered. */
+async function openForVisitor(
+  { conversations, storage, clock }: HttpDeps,
+  mediaStreams: MediaStreams,
+  visitor: WidgetPrincipal,
+  { dialect, sessionId, variables }: z.infer<typeof input>,
+): Promise<OpenedStream> {
+  if (dialect !== 'callway') throw notForWidgets('/dialect', 'A widget speaks the dialect callway');
+  if (variables !== undefined) throw notForWidgets('/variables', 'A widget sets no variables');
+  if (sessionId !== undefined) await requireOwnSession({ conversations }, visitor, sessionId);
+  const { keyId: tokenId, projectId, allowedOrigins } = visitor;
+  const now = clock.now();
+  requireMinutes(await storage.stores.widgetTokens.msLeftToday(tokenId, new Date(now)), now);
+  return await mediaStreams.open(projectId, {
+    dialect,
+    sessionId,
+    captions: true,
+    provider: providerOf(visitor),
+    visitor: { tokenId, allowedOrigins },
+  });
 }
 
 function upgradeRequired(): CallwayError {

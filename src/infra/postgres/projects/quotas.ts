@@ -11,6 +11,7 @@ const RECORDED =
 const VERSIONS = 'SELECT count(*)::integer AS used FROM pathway_versions WHERE project_id = $1';
 const USED: Readonly<Record<CountedQuota, string>> = {
   apiKeys: 'SELECT count(*)::integer AS used FROM api_keys WHERE project_id = $1',
+  widgetTokens: 'SELECT count(*)::integer AS used FROM widget_tokens WHERE project_id = $1',
   tools: 'SELECT count(*)::integer AS used FROM tools WHERE project_id = $1 AND mcp_server_id IS NULL',
   mcpServers: 'SELECT count(*)::integer AS used FROM mcp_servers WHERE project_id = $1',
   trunks: 'SELECT count(*)::integer AS used FROM trunks WHERE project_id = $1',
@@ -43,6 +44,7 @@ export function quotaStore(database: Queryable): QuotaStore {
     async readAll(projectId) {
       return {
         apiKeys: await usedOf(USED.apiKeys, projectId),
+        widgetTokens: await usedOf(USED.widgetTokens, projectId),
         tools: await usedOf(USED.tools, projectId),
         mcpServers: await usedOf(USED.mcpServers, projectId),
         trunks: await usedOf(USED.trunks, projectId),

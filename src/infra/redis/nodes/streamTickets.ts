@@ -19,6 +19,8 @@ const served = z.object({
   // Written by another node of ours; as large as a session's variables.
   opening: z.custom<StreamOpening>((value) => typeof value === 'object' && value !== null).optional(),
   party: z.custom<StreamParty>((value) => typeof value === 'object' && value !== null).optional(),
+  visitor: z.object({ tokenId: z.string(), allowedOrigins: z.array(z.string()) }).optional(),
+  captions: z.boolean().optional(),
 });
 
 /** Single-use tickets: a key for each ticket's digest, deleted by the first read. */
@@ -32,8 +34,8 @@ export function redisStreamTickets(redis: RedisConnection): StreamTickets {
       if (text === null) return undefined;
       const grant = z.union([relayed, served]).parse(JSON.parse(text));
       if ('relayTo' in grant) return grant;
-      const { callId, slotId, isAdmitted, traceparent, opening, party, ...rest } = grant;
-      return { ...rest, ...omitUndefined({ callId, slotId, isAdmitted, traceparent, opening, party }) };
+      const { projectId, sessionId, dialect, ...optional } = grant;
+      return { projectId, sessionId, dialect, ...omitUndefined(optional) };
     },
   };
 }

@@ -1,0 +1,49 @@
+import type { AudioStream } from './audioStream.ts';
+import type { AgentSpeech } from './speech/agentSpeech.ts';
+
+/** Frames of 20 ms between two looks at what was heard: a reader follows words, not samples. */
+const FRAMES_PER_LOOK = 10;
+
+/** Tells the peer what both sides say: the agent's words as they are heard. */
+export class Captions {
+  readonly #stream: Pick<AudioStream, 'caption'>;
+  /** That was followed last. */
+  #speech: AgentSpeech | undefined;
+  #isOver = true;
+  #shown = '';
+  #frames = 0;
+
+  constructor(stream: Pick<AudioStream, 'caption'>) {
+    this.#stream = stream;
+  }
+
+  callerSays(text: string): void {
+    this.#stream.caption({ speaker: 'caller', text, isFinal: false });
+  }
+
+  callerSaid(text: string): void {
+    if (text !== '') this.#stream.caption({ speaker: 'caller', text, isFinal: true });
+  }
+
+  /** Call with each frame of the caller. @param speech - The agent's newest answer. */
+  onFrame(speech: AgentSpeech | undefined): void {
+    if (speech && speech !== this.#speech) this.#follow(speech);
+    this.#frames = (this.#frames + 1) % FRAMES_PER_LOOK;
+    if (this.#frames !== 0 || this.#isOver || !this.#speech) return;
+    const text = this.#speech.heardText();
+    if (text === '' || text === this.#shown) return;
+    this.#shown = text;
+    this.#stream.caption({ speaker: 'agent', text, isFinal: false });
+  }
+
+  #follow(speech: AgentSpeech): void {
+    this.#speech = speech;
+    this.#isOver = false;
+    this.#shown = '';
+    void speech.playout.ended.then(() => {
+      const text = speech.heardText();
+      if (this.#speech === speech) this.#isOver = true;
+      if (text !== '') this.#stream.caption({ speaker: 'agent', text, isFinal: true });
+    });
+  }
+}
