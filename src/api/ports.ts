@@ -37,6 +37,7 @@ import type { CallStore } from '../calls/callStore.ts';
 import type { Customers } from '../calls/customers/customers.ts';
 import type { MediaFileStore } from '../calls/holdMusic/mediaFile.ts';
 import type { MediaFiles } from '../calls/holdMusic/mediaFiles.ts';
+import type { NodeReports } from '../calls/nodes/nodeReport.ts';
 import type { NumberOwnership } from '../calls/numbers/numberClaim.ts';
 import type { NumberClaimStore, PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
 import type { CallRecordings } from '../calls/recording/callRecordings.ts';
@@ -158,6 +159,7 @@ export interface HttpDeps {
   readonly authenticator: ApiAuthenticator;
   readonly revocations: Revocations;
   readonly consoleSessions: ConsoleSessions;
+  readonly nodeReports: Pick<NodeReports, 'list'>;
   readonly rateLimiter: RateLimiter;
   readonly sessionCounter: Pick<SessionCounter, 'read'>;
   readonly dependencies: readonly Dependency[];

@@ -6,6 +6,7 @@ import type { CallNode } from '../calls/runner/callNode.ts';
 import { redisVoiceNodes } from '../infra/redis/nodes/voiceNodes.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { type NodeContext, openNode } from './node/node.ts';
+import { startNodeReports } from './node/nodeReports.ts';
 import { type StartupServer, startStartupServer } from './node/startupServer.ts';
 import { buildApi } from './roles/api.ts';
 import { buildMediaRole } from './roles/media.ts';
@@ -56,6 +57,7 @@ async function start(node: NodeContext, startup: StartupServer): Promise<Gateway
   const media = await buildMediaRole(node, services, { mediaStreams, voiceNodes });
   const sessions = () => voice?.threads.sessions ?? 0;
   node.metrics.watchNode({ queues: node.jobs.depths, sessions, overload });
+  startNodeReports(node);
   const dependencies = [...(media ? [media.dependency] : []), ...voiceDependency(config, registry)];
   const app = await buildApi(node, services, mediaStreams, dependencies);
   node.state.app = app;

@@ -92,6 +92,8 @@ export const unusedConsoleSessions: HttpDeps['consoleSessions'] = {
   end: refuse,
 };
 
+export const unusedNodeReports: HttpDeps['nodeReports'] = { list: refuse };
+
 export const unusedSchemas: HttpDeps['schemas'] = { checkSchema: refuse };
 
 export const unusedPathways: HttpDeps['pathways'] = { parsePathway: refuse, reviewPathway: refuse };

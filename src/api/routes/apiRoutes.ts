@@ -26,6 +26,7 @@ import { datasetRoutes } from './knowledge/datasets.ts';
 import { datasetUploadRoutes } from './knowledge/datasetUpload.ts';
 import { knowledgebaseRoutes } from './knowledge/knowledgebases.ts';
 import { knowledgeQueryRoutes } from './knowledge/knowledgeQuery.ts';
+import { nodeRoutes } from './nodes.ts';
 import { documentRoutes } from './operations.ts';
 import { apiKeyRoutes } from './projects/apiKeys.ts';
 import { projectRoutes } from './projects/projects.ts';
@@ -45,6 +46,7 @@ import { widgetTokenRoutes } from './widget/widgetTokens.ts';
 export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<void>)[] = [
   documentRoutes,
   settingRoutes,
+  nodeRoutes,
   consoleSessionRoutes,
   consolePages,
   projectRoutes,

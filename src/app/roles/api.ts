@@ -12,6 +12,7 @@ import { RedisEventFeed } from '../../infra/redis/events/eventFeed.ts';
 import { redisEventLog } from '../../infra/redis/events/eventLog.ts';
 import { redisRateLimiter } from '../../infra/redis/limits/rateLimiter.ts';
 import { redisConsoleSessions } from '../../infra/redis/nodes/consoleSessions.ts';
+import { redisNodeReports } from '../../infra/redis/nodes/nodeReports.ts';
 import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
 import { forWholeTexts } from '../../providers/synthesis/wholeTexts.ts';
 import type { MediaStreams } from '../../streams/mediaStreams.ts';
@@ -67,6 +68,7 @@ export async function buildApi(
     authenticator,
     revocations,
     consoleSessions: redisConsoleSessions(redis, node.sealer),
+    nodeReports: redisNodeReports(redis),
     conversations,
     knowledge,
     mediaStreams,

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import type { NodeReport } from '../../../../src/calls/nodes/nodeReport.ts';
+import { connectRedis, type RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
+import { redisNodeReports } from '../../../../src/infra/redis/nodes/nodeReports.ts';
+import { redisServers, type TestRedis } from '../support/servers.ts';
+
+const SAMPLE = {
+  at: '2026-01-01T00:00:00.000Z',
+  calls: 1,
+  sessions: 1,
+  queuedJobs: 0,
+  delayMs: 2,
+  turns: 0,
+  turnLatencyMs: null,
+  endedCalls: 0,
+  failedCalls: 0,
+  providerErrors: 0,
+  failedWebhooks: 0,
+  serverErrors: 0,
+};
+
+const reportOf = (nodeId: string, samples = [SAMPLE]): NodeReport => ({
+  nodeId,
+  version: '1.0.0',
+  roles: ['api'],
+  startedAt: SAMPLE.at,
+  overloaded: ['rtp'],
+  isDraining: false,
+  samples,
+});
+
+describe.each(redisServers)('Node reports on $name', ({ open }) => {
+  let server: TestRedis;
+  let redis: RedisConnection;
+  beforeAll(async () => {
+    server = await open();
+    redis = connectRedis({ url: server.url, onError: () => undefined });
+    await redis.untilReady();
+  });
+  afterAll(async () => {
+    await redis.close();
+    await server.close();
+  });
+
+  test('are those of the nodes that run', async () => {
+    const reports = redisNodeReports(redis);
+    await reports.publish(reportOf('a', []), 60_000);
+    await reports.publish(reportOf('a'), 60_000);
+    await reports.publish(reportOf('b'), 60_000);
+    expect(await reports.list()).toEqual([reportOf('a'), reportOf('b')]);
+    await Promise.all(['a', 'b'].map((nodeId) => reports.remove(nodeId)));
+    expect(await reports.list()).toEqual([]);
+  });
+
+  test('expire with a node that died, and are ignored in a form of another version', async () => {
+    const reports = redisNodeReports(redis);
+    const report = {
+      nodeId: 'dies',
+      version: '1',
+      roles: [],
+      startedAt: SAMPLE.at,
+      overloaded: [],
+      isDraining: false,
+    };
+    await reports.publish({ ...report, samples: [SAMPLE] }, 100);
+    await redis.client.set('callway:{node-reports}:other', '{"at":"elsewhere"}', 'PX', 60_000);
+    await redis.client.sadd('callway:{node-reports}', 'other');
+    await vi.waitFor(async () => expect(await reports.list()).toEqual([]));
+    expect(await redis.client.smembers('callway:{node-reports}')).toEqual(['other']);
+  });
+});
