@@ -5,6 +5,7 @@ import { LONGEST_SESSION_IDLE_MINUTES } from './accounts/project.ts';
 import { chat } from './chat/chatConfig.ts';
 import { headerList, languageTag, RESERVED_VARIABLES, targetUrl, variableName } from './fields.ts';
 import { MAX_TEMPLATE_CHARACTERS } from './pathway/liquid.ts';
+import { engine } from './speech/engineConfig.ts';
 import { speech } from './speech/speechConfig.ts';
 import { turnDetection } from './speech/turnDetection.ts';
 import { transferTargets } from './transferTarget.ts';
@@ -127,6 +128,7 @@ const fields = {
   speech: speech.nullable(),
   turnDetection: turnDetection.nullable(),
   chat: chat.nullable(),
+  engine: engine.nullable(),
   recording: z
     .strictObject({ inbound: z.boolean(), outbound: z.boolean() })
     .describe('Which calls are recorded, unless their number or the call itself says.'),
@@ -203,6 +205,7 @@ export function newAgentConfig(name: string): AgentConfig {
     speech: null,
     turnDetection: null,
     chat: null,
+    engine: null,
     recording: { inbound: true, outbound: true },
   };
 }

@@ -45,6 +45,15 @@ export interface TextToSpeechOptions extends ProviderOptions {
   readonly guard?: WebSocketGuard | undefined;
 }
 
+export interface SpeechToSpeechOptions extends ProviderOptions {
+  /** Default: the vendor's own. */
+  readonly model?: string | undefined;
+  /** The same. */
+  readonly voice?: string | undefined;
+  /** What a base URL of a user is held to; absent for one that the operator has configured. */
+  readonly guard?: WebSocketGuard | undefined;
+}
+
 /** One vendor's embedding models. */
 export interface EmbeddingProvider {
   readonly embedders: readonly Embedder[];

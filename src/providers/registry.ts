@@ -1,11 +1,18 @@
-import type { ChatEndpoint, RecognitionProvider, SynthesisProvider } from './ports/providerNames.ts';
+import type {
+  ChatEndpoint,
+  EngineProvider,
+  RecognitionProvider,
+  SynthesisProvider,
+} from './ports/providerNames.ts';
 import type { Recognizer } from './ports/recognizer.ts';
+import type { SpeechToSpeech } from './ports/speechToSpeech.ts';
 import type { StreamingSpeechToText } from './ports/streamingSpeechToText.ts';
 import type { Synthesizer } from './ports/synthesizer.ts';
 import type {
   ChatOptions,
   EmbeddingProvider,
   ProviderOptions,
+  SpeechToSpeechOptions,
   SpeechToTextOptions,
   TextToSpeechOptions,
 } from './providerOptions.ts';
@@ -52,6 +59,11 @@ export const TTS_PROVIDERS = {
   custom: async (options) => (await import('./custom/provider.ts')).createTextToSpeech(options),
   local: async (options) => (await import('./local/provider.ts')).createTextToSpeech(options),
 } satisfies Record<SynthesisProvider, Factory<TextToSpeechOptions, Synthesizer>>;
+
+export const ENGINES = {
+  'openai-realtime': async (options) => (await import('./openai/provider.ts')).createSpeechToSpeech(options),
+  custom: async (options) => (await import('./openai/provider.ts')).createCustomSpeechToSpeech(options),
+} satisfies Record<EngineProvider, Factory<SpeechToSpeechOptions, SpeechToSpeech>>;
 
 /** Vendors that tell whether they have a voice. */
 export const VOICE_LOOKUPS = {

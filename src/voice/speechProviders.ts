@@ -1,5 +1,8 @@
+import type { EngineConfig } from '../agents/speech/engineConfig.ts';
 import type { SpeechConfig } from '../agents/speech/speechConfig.ts';
+import type { ModelError } from '../providers/ports/modelError.ts';
 import type { Recognizer } from '../providers/ports/recognizer.ts';
+import type { SpeechToSpeech } from '../providers/ports/speechToSpeech.ts';
 import type { Synthesizer } from '../providers/ports/synthesizer.ts';
 
 /** Finds the vendors that an agent or a node names. */
@@ -34,9 +37,24 @@ export interface OwnDefaults {
 
 /** A vendor was left for the next one. */
 export interface ProviderFallback {
-  readonly kind: 'recognition' | 'synthesis';
+  readonly kind: 'recognition' | 'synthesis' | 'engine';
   /** By the names of the settings. */
   readonly from: string;
   readonly to: string;
   readonly reason: string;
+}
+
+/** Finds the speech-to-speech models that an agent or a node names. */
+export interface SpeechEngines {
+  /** For one call, with the credentials that the project has now. */
+  open(projectId: string): CallEngines;
+}
+
+export interface CallEngines {
+  /** @throws {ModelError} When it has no credentials, or has failed just now. */
+  find(config: EngineConfig): Promise<SpeechToSpeech>;
+  /** It has spoken, or failed. */
+  report(engine: SpeechToSpeech, error?: ModelError): void;
+  /** The call is over. Idempotent. */
+  close(): void;
 }

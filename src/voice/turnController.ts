@@ -62,6 +62,8 @@ export class TurnController {
   /** Of the ended turn of the caller, while its transcript is pending. */
   #timestamps: TurnTimestamps | undefined;
   falseInterruptions = 0;
+  /** Words that a transcript only stands for. */
+  #late: { readonly text: string; readonly words: Promise<string> } | undefined;
   /** Of the last transcript. A backchannel is said in any language. */
   #language: string | undefined;
 
@@ -103,7 +105,8 @@ export class TurnController {
     this.#prefetch.onInterimTranscript(unansweredText({ ...this.#state, transcript: text }));
   }
 
-  onTranscript({ text, language }: Transcript): void {
+  onTranscript({ text, language, late }: Transcript): void {
+    if (late) this.#late = { text, words: late };
     this.#language = this.#isBackchannel(text) ? undefined : language;
     if (this.#timestamps) this.#timestamps.transcriptAtMs = this.#deps.clock.monotonicMs();
     this.dispatch({ type: 'transcript', text, isBackchannel: this.#isBackchannel(text) });
@@ -261,9 +264,17 @@ export class TurnController {
     return {
       ...input,
       speech,
+      ...omitUndefined({ late: this.#lateWords(input.text) }),
       ...omitUndefined({ language: this.#switchedLanguage() }),
       ...(isScreening(input.text) ? { isScreening: true } : {}),
     };
+  }
+
+  /** The words that a text will have; undefined where it has them. */
+  #lateWords(text: string): Promise<string> | undefined {
+    const late = this.#late;
+    if (!late || !text.includes(late.text)) return undefined;
+    return late.words.then((words) => (words === '' ? text : text.replace(late.text, () => words)));
   }
 
   /** Undefined where the conversation stays in its language. */

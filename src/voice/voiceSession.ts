@@ -26,7 +26,8 @@ import { recognizerAbilities } from './recognition/openTranscription.ts';
 import { SpeechRecognition } from './recognition/speechRecognition.ts';
 import type { CallSpeech, SessionSynthesis } from './speech/callSpeech.ts';
 import { STREAM_RESUMED } from './speech/fallbackPhrases.ts';
-import type { ProviderFallback } from './speechProviders.ts';
+import type { CallEngines, ProviderFallback } from './speechProviders.ts';
+import { CallEngine } from './speechToSpeech/callEngine.ts';
 import { SupervisedAgent } from './supervisedAgent.ts';
 import { TurnController } from './turnController.ts';
 import { TurnSettings } from './turnDetection/turnSettings.ts';
@@ -59,6 +60,8 @@ export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   /** What agent and nodes name; absent where the same recognizer and voice serve all. */
   readonly callSpeech?: CallSpeech | undefined;
   readonly speechToText: Recognizer;
+  /** The speech-to-speech models that agent and nodes name; absent where there are none. */
+  readonly engines?: CallEngines | undefined;
   readonly voiceActivity: VoiceActivityDetection;
   /** Absent where noise is not suppressed. */
   readonly noiseSuppression?: NoiseSuppression | undefined;
@@ -97,6 +100,7 @@ export class VoiceSession {
   readonly #deps: VoiceSessionDeps;
   readonly #settings: TurnSettings;
   readonly #history: SessionHistory;
+  readonly #engine: CallEngine | undefined;
   readonly #recognizers: CallRecognizers;
   readonly #noise: CallNoise;
   readonly #recognition: SpeechRecognition;
@@ -132,6 +136,7 @@ export class VoiceSession {
     if (options.detectAnsweringMachine)
       this.#machineDetector = new AnsweringMachineDetector(stream.info.sampleRateHz);
     this.#streamWatchdog = createWatchdog(clock, STREAM_TIMEOUT_MS, () => this.#close('no audio received'));
+    this.#engine = this.#createEngine();
     this.#recognizers = this.#createRecognizers();
     const { sampleRateHz } = stream.info;
     this.#noise = new CallNoise({ ...deps, sampleRateHz, ofNumber: options.noiseSuppression });
@@ -175,6 +180,7 @@ export class VoiceSession {
     await this.#agentTurns.settled;
     this.#recognition.close();
     this.#noise.close();
+    this.#engine?.close();
     for (const cleanup of this.#cleanups) cleanup();
     return {
       outcome: this.#outcome,
@@ -195,6 +201,7 @@ export class VoiceSession {
       checkpoints: store && new TurnCheckpoints({ ...deps, store }),
       settings: this.#settings,
       history: this.#history,
+      speakingModel: (config) => this.#engine?.use(config),
       dispatch: (event) => this.#turns.dispatch(event),
       onSession: (found) => this.#onSession(found),
       onSessionOver: (outcome) => this.#onSessionOver(outcome),
@@ -217,10 +224,27 @@ export class VoiceSession {
     });
   }
 
+  #createEngine(): CallEngine | undefined {
+    const { engines, stream, clock } = this.#deps;
+    if (!engines) return undefined;
+    return new CallEngine({
+      engines,
+      sampleRateHz: stream.info.sampleRateHz,
+      language: () => this.#settings.language,
+      transcribe: (frames, options) => this.#recognizers.transcribe(frames, options),
+      clock,
+      onFallback: (from, error) => {
+        this.#deps.onError(error, 'speech-to-speech model lost');
+        this.#onFallback({ kind: 'engine', from, to: 'chain', reason: error.message });
+      },
+    });
+  }
+
   #createRecognizers(): CallRecognizers {
     return new CallRecognizers({
       ...this.#deps,
       settings: this.#settings,
+      engineRecognizer: () => this.#engine?.recognizer,
       onInterim: (text) => this.#onInterim(text),
       onRevised: (transcript) => this.#onTranscript(transcript),
       onTurnSignal: (signal) => this.#turns.onTurnSignal(signal),
@@ -228,6 +252,7 @@ export class VoiceSession {
   }
 
   #onNode(current: CurrentNode): void {
+    this.#engine?.use(current.engine);
     this.#recognizers.onNode(current);
     this.#noise.onNode(current);
   }
@@ -244,6 +269,7 @@ export class VoiceSession {
     this.#history.addEvent('provider_fallback', { ...fallback });
     this.#deps.liveEvents?.publish({ ...this.#subject(), type: 'provider.fallback', data: { ...fallback } });
     if (fallback.kind === 'recognition') this.#recognizers.onFallback();
+    if (fallback.kind === 'engine' && this.#settings.node) this.#recognizers.onNode(this.#settings.node);
   }
 
   #onFrame(frame: Int16Array, atMs: number): void {

@@ -22,7 +22,7 @@ import { type FailoverTexts, sendFailoverPrompts } from './speech/failoverPrompt
 import { fallbackPhrasesOf } from './speech/fallbackPhrases.ts';
 import { createSpeechCache, type SpeechCache, SpeechSynthesis } from './speech/speechSynthesis.ts';
 import { StreamedSynthesis } from './speech/streamedSynthesis.ts';
-import type { SpeechProviders } from './speechProviders.ts';
+import type { SpeechEngines, SpeechProviders } from './speechProviders.ts';
 import { servePartyStream } from './transfer/servePartyStream.ts';
 import { DEFAULT_LANGUAGE } from './turnDetection/turnSettings.ts';
 import {
@@ -35,7 +35,7 @@ import {
 export interface VoiceSessionServerDeps
   extends Omit<
     VoiceSessionDeps,
-    'stream' | 'synthesis' | 'streamedSynthesis' | 'callSpeech' | 'engine' | 'onError'
+    'stream' | 'synthesis' | 'streamedSynthesis' | 'callSpeech' | 'engines' | 'engine' | 'onError'
   > {
   readonly engine: Pick<ConversationEngine, 'runTurn' | 'find' | 'attach' | 'detach'>;
   readonly textToSpeech: Synthesizer;
@@ -43,6 +43,8 @@ export interface VoiceSessionServerDeps
   readonly fallbackSpeech?: TextToSpeech | undefined;
   /** Those that agents and nodes name; absent where the vendors above serve all. */
   readonly speechProviders?: SpeechProviders | undefined;
+  /** The speech-to-speech models that agents and nodes name; absent where there are none. */
+  readonly engines?: SpeechEngines | undefined;
   /** Lets a vendor that speaks while a text is written speak complete texts. */
   readonly forWholeTexts?: CallSpeechDeps['forWholeTexts'] | undefined;
   readonly calls: {
@@ -120,6 +122,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
               ),
             );
       logger.info(fields, 'voice session started');
+      const engines = deps.engines?.open(projectId);
       try {
         const sessionDeps = {
           ...deps,
@@ -128,12 +131,14 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
           synthesis,
           streamedSynthesis,
           callSpeech,
+          engines,
           onAnsweredBy,
           onError,
         };
         return await new VoiceSession(sessionDeps, options).run();
       } finally {
         cancelPrompts?.();
+        engines?.close();
         callSpeech?.close();
         streamedSynthesis?.close();
         logger.info(fields, 'voice session ended');

@@ -81,7 +81,7 @@ function nameOf(field: string): string {
 const credentials = new Set(
   Object.values(providers)
     .flatMap((registry) => Object.keys(registry))
-    .flatMap((name) => (name === 'custom' ? ['custom_stt', 'custom_tts'] : [name]))
+    .flatMap((name) => (name === 'custom' ? ['custom_stt', 'custom_tts', 'custom_s2s'] : [name]))
     .flatMap((name) => [`${name.toUpperCase()}_API_KEY`, `${name.toUpperCase()}_BASE_URL`]),
 );
 

@@ -116,11 +116,16 @@ export function removeEdge(pathway: Pathway, id: string): Pathway {
   return { ...pathway, edges: pathway.edges.filter((edge) => edge !== removed) };
 }
 
+/** Fields of which null is a value. */
+const NULLABLE: ReadonlySet<string> = new Set(['engine']);
+
 /** Applies a patch to an object; null removes a field, so that the schema's default applies. */
 function merge(base: object, patch: object): Record<string, unknown> {
   const supplied = Object.entries(patch).filter(([, value]) => value !== undefined);
   const merged = Object.entries({ ...base, ...Object.fromEntries(supplied) });
-  return Object.fromEntries(merged.filter(([key, value]) => value !== null || !(key in patch)));
+  return Object.fromEntries(
+    merged.filter(([key, value]) => value !== null || !(key in patch) || NULLABLE.has(key)),
+  );
 }
 
 function newErrors(before: readonly StructureError[], after: readonly StructureError[]): StructureError[] {

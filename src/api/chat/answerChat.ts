@@ -207,8 +207,8 @@ async function answerStreaming(
   let isDone = false;
   const sink: TurnSink = (output) => {
     if (output.type === 'start') model = output.model;
-    // Transfers and DTMF digits need a phone line.
-    if (output.type === 'start' || output.type === 'action') return undefined;
+    // Transfers, DTMF digits and a model's own speech need a phone line.
+    if (output.type === 'start' || output.type === 'action' || output.type === 'speech') return undefined;
     chunks ??= new CompletionChunks({ id, created, model, sessionId: session.sessionId }, withUsage);
     const opening = stream ? '' : chunks.role();
     stream ??= openEventStream(reply, deps.clock);

@@ -40,6 +40,7 @@ import {
 import { createRetryingEmbedder } from '../../providers/retryingEmbedder.ts';
 import { SelectedChatModels } from '../../providers/selection/chatModels.ts';
 import { ProjectCredentialCache } from '../../providers/selection/projectCredentialCache.ts';
+import { SelectedSpeechEngines } from '../../providers/selection/speechEngines.ts';
 import { SelectedSpeechProviders } from '../../providers/selection/speechProviders.ts';
 import { createVoiceCatalog } from '../../providers/selection/voiceCatalog.ts';
 import {
@@ -182,6 +183,23 @@ export function buildSpeechProviders(
   });
   lifecycle.onClose(() => providers.close());
   return providers;
+}
+
+/** The speech-to-speech models that agents and nodes name. */
+export function buildSpeechEngines(
+  parts: ProviderParts & { readonly storage: SpeechStorage; readonly targetPolicy: TargetPolicy },
+): SelectedSpeechEngines {
+  const { config, clock, logger, lifecycle, targetPolicy } = parts;
+  const engines = new SelectedSpeechEngines({
+    credentials: (name) => credentialsOf(config, name.toUpperCase()),
+    projectCredentials: parts.storage.stores.providerCredentials.all,
+    guard: { policy: targetPolicy, lookup: createDnsLookup() },
+    options: (credentials) => providerOptions({ ...parts, warn: () => undefined }, credentials),
+    clock,
+    onError: (err, what) => logger.warn({ err }, what),
+  });
+  lifecycle.onClose(() => engines.close());
+  return engines;
 }
 
 /** The voices of the vendors that agents and nodes name. */

@@ -206,6 +206,12 @@ export const settings = z.object({
   CUSTOM_TTS_BASE_URL: httpUrl()
     .optional()
     .describe('Base URL of your own speech synthesizer, which speaks `tts.callway.v1`.'),
+  CUSTOM_S2S_API_KEY: z.string().optional().describe('API key of your own speech-to-speech server.'),
+  CUSTOM_S2S_BASE_URL: httpUrl()
+    .optional()
+    .describe(
+      'Base URL of your own speech-to-speech server, which speaks OpenAI’s Realtime protocol at `/realtime`, below `/v1` where the URL has no path.',
+    ),
   EMBEDDING_API_KEY: z.string().optional().describe('API key for embeddings; default `OPENAI_API_KEY`.'),
   EMBEDDING_BASE_URL: httpUrl().optional().describe('Base URL for embeddings; default `OPENAI_BASE_URL`.'),
   LEGACY_SUNSET: instant()
@@ -300,6 +306,7 @@ export const secretSettings: readonly SettingName[] = [
   'SONIOX_API_KEY',
   'CUSTOM_STT_API_KEY',
   'CUSTOM_TTS_API_KEY',
+  'CUSTOM_S2S_API_KEY',
   'ELEVENLABS_API_KEY',
   'CARTESIA_API_KEY',
   'OTEL_EXPORTER_OTLP_HEADERS',

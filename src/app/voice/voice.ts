@@ -17,7 +17,7 @@ import { createRnnoiseSuppression } from '../../providers/vad/rnnoiseSuppression
 import { createWebrtcVad } from '../../providers/vad/webrtc.ts';
 import { createVoiceSessionServer, type VoiceSessionServer } from '../../voice/voiceSessionServer.ts';
 import type { Lifecycle } from '../lifecycle.ts';
-import { buildSpeech, buildSpeechProviders } from '../services/providers.ts';
+import { buildSpeech, buildSpeechEngines, buildSpeechProviders } from '../services/providers.ts';
 import type { Config } from '../settings/config.ts';
 
 export interface VoiceParts {
@@ -74,6 +74,7 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
     liveEvents: parts.liveEvents,
     fallbackSpeech,
     speechProviders: buildSpeechProviders({ ...parts, logger }),
+    engines: buildSpeechEngines({ ...parts, logger }),
     forWholeTexts,
     clock,
     logger,

@@ -15,12 +15,21 @@ import { answerNode, type NodeAnswer, type SpeechState } from '../turn/answerNod
 import { currentNodeOf } from '../turn/delivery.ts';
 import { sayFiller } from '../turn/filler.ts';
 import type { TurnDone, TurnInput } from '../turn/turn.ts';
-import { currentNode, emit, executionMode, isSpoken, say, type TurnContext } from '../turn/turnContext.ts';
+import {
+  currentNode,
+  emit,
+  executionMode,
+  isSpoken,
+  say,
+  speakingModelAt,
+  type TurnContext,
+} from '../turn/turnContext.ts';
 import { dueBefore, missingVariables, stillToAsk } from './requiredVariables.ts';
 import { edgeOfEvent, failedTransfer, triggerOf } from './selectEdge.ts';
 import { advanceTurn, initialTurn } from './turnMachine.ts';
 import {
   MOVE_STYLES,
+  type MoveStyle,
   type TurnMachineEffect,
   type TurnMachineEvent,
   type TurnMachineState,
@@ -41,6 +50,9 @@ const ROUTE_FAILED = 'route_failed';
 /** A verdict is about ten tokens: it comes this soon after the answer's first one, or is not waited for. */
 const VERDICT_TIMEOUT_MS = 250;
 
+/** The customer's words are still being transcribed. */
+type LateInput = Extract<TurnInput, { readonly kind: 'user_message' }> & { readonly late: Promise<string> };
+
 export interface PathwayResult {
   /** Whether the current node has been spoken. */
   readonly hasSpoken: boolean;
@@ -60,7 +72,9 @@ export async function runPathway(started: TurnContext): Promise<PathwayResult> {
   }
   switchLanguage(started, node);
   if (request.input.kind === 'failure') await sayFiller(started);
-  const extraction = extractVariables(started);
+  const extraction = isLate(request.input)
+    ? completeWords(started, request.input).then(() => extractVariables(started))
+    : extractVariables(started);
   try {
     return await runTurnMachine({ ...started, extraction });
   } finally {
@@ -112,8 +126,7 @@ async function advance(
     failures = [];
     return advanceTurn(state, event, {
       graph,
-      // A walked turn has no answer beside which an edge could be selected.
-      style: turn.isWalked ? 'first' : MOVE_STYLES[executionMode(release.agent)],
+      style: moveStyle(turn, state),
       variables({ data }) {
         isDependent ||= expressionVariables(data.condition).some((name) => extracted.has(name));
         return journal.variables;
@@ -137,10 +150,27 @@ async function advance(
   return step;
 }
 
+/** A walked turn has no answer beside which an edge could be selected. */
+function moveStyle(turn: TurnContext, { nodeId }: TurnMachineState): MoveStyle {
+  if (turn.isWalked) return 'first';
+  const speaks = nodeId !== null && speakingModelAt(turn, turn.graph.node(nodeId)) !== undefined;
+  return speaks ? 'called' : MOVE_STYLES[executionMode(turn.release.agent)];
+}
+
 /** Whether an effect renders a variable that is still being extracted. */
 function readsExtracted(turn: TurnContext, { type, node }: TurnMachineEffect): boolean {
   const extracted = extractedNames(turn);
   return type !== 'enter' && extracted.size > 0 && templateNames(node).some((name) => extracted.has(name));
+}
+
+/** Whether an effect reads the customer's words, which are still being transcribed. */
+function needsWords(turn: TurnContext, { type, node }: TurnMachineEffect): boolean {
+  if (!isLate(turn.request.input) || type === 'enter') return false;
+  return type !== 'speak' || node.type === 'knowledge' || speakingModelAt(turn, node) === undefined;
+}
+
+function isLate(input: TurnInput): input is LateInput {
+  return input.kind === 'user_message' && input.late !== undefined;
 }
 
 /** The variables that the turn extracts from the customer's words. */
@@ -164,7 +194,7 @@ function requireWords(turn: TurnContext): void {
 }
 
 async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Outcome> {
-  if (readsExtracted(turn, effect)) await turn.extraction;
+  if (readsExtracted(turn, effect) || needsWords(turn, effect)) await turn.extraction;
   const { node } = effect;
   const { journal } = turn;
   switch (effect.type) {
@@ -364,6 +394,17 @@ async function announce(turn: TurnContext, node: PathwayNode, hasSpokenFor = fal
     origin,
   );
   await turn.request.delivery?.onNode(current, hasSpokenFor);
+}
+
+/** Waits for words that are still being transcribed, and takes them into the conversation. */
+async function completeWords({ journal, events, signal }: TurnContext, input: LateInput): Promise<void> {
+  const aborted = new Promise<undefined>((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+    if (signal.aborted) resolve(undefined);
+  });
+  const text = (await Promise.race([input.late, aborted])) ?? input.text;
+  journal.completeInput(input.text, text);
+  events.heard({ ...input, text });
 }
 
 /** Extracts the agent's variables from the customer's words. A failure leaves them unset and is recorded. */

@@ -250,7 +250,7 @@ function speakAt(state: TurnMachineState, node: PathwayNode, { style }: TurnMach
   const effect: TurnMachineEffect = {
     type: 'speak',
     node,
-    moves: style === 'together' ? state.choices : [],
+    moves: style === 'together' || style === 'called' ? state.choices : [],
     beside: style === 'beside' ? state.choices : [],
   };
   return { state: { ...state, phase: 'speaking' }, effects: [effect] };
@@ -267,7 +267,8 @@ function afterSpeaking(
   if (state.phase === 'asking') return finish(spoken);
   const edge = state.choices.find(({ id }) => id === event.edgeId);
   if (edge) {
-    if (!event.saidAnything) return arrive(spoken, edge, context);
+    // Words beside a call for the edge announce it.
+    if (!event.saidAnything || context.style === 'called') return arrive(spoken, edge, context);
     return afterMove(spoken, edge, context.style === 'together', context);
   }
   if (node.type === 'end' || node.type === 'transfer') return close(spoken, node);

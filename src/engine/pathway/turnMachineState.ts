@@ -15,11 +15,12 @@ import type { TurnTrigger } from './selectEdge.ts';
  * - `first`: one model request selects the edge, then another one answers.
  * - `together`: one model request answers and selects the edge.
  * - `beside`: one model request answers at once while another one selects the edge.
+ * - `called`: a model that speaks itself answers or calls for the edge, and speaks again at its target.
  *
  * Every mode uses `first` where the current node will not answer: where an edge is certain to be taken if no sentence
  * holds, or a required variable may have to be asked for.
  */
-export type MoveStyle = 'first' | 'together' | 'beside';
+export type MoveStyle = 'first' | 'together' | 'beside' | 'called';
 
 export const MOVE_STYLES: Readonly<Record<ExecutionMode, MoveStyle>> = {
   smart: 'first',

@@ -26,6 +26,10 @@ const RULES = [
 const SPOKEN_RULES = [
   'Your words are spoken aloud, as on a phone call: use short, plain sentences without lists, markup, emoji or abbreviations.',
 ];
+const MOVE_BESIDE_WORDS =
+  'If one of the ways on holds after what the person said, call move_to with it, and in the same answer speak as the step it leads to; otherwise stay at this step.';
+const MOVE_BEFORE_WORDS =
+  'If one of the ways on holds after what the person has answered at this step, call move_to with it before you say anything: you are then told the next step. Otherwise stay at this step.';
 const TURBO_RULES = ['Answer in at most two short sentences.'];
 
 export interface PrefixInput {
@@ -108,6 +112,8 @@ export interface StepPromptInput {
   readonly node: PathwayNode;
   /** Edges that the answering model may take in the same request. */
   readonly moves: readonly PathwayEdge[];
+  /** The model speaks itself, and is asked again at the step that it moves to. */
+  readonly speaksItself?: boolean;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly knowledge: readonly Passage[];
   /** Required variables that the agent asks for now, in place of the step. */
@@ -130,10 +136,7 @@ export function stepPrompt(input: StepPromptInput): string {
     if (texts.length > 0) parts.push(`Steps that may come next:\n\n${texts.join('\n\n')}`);
   }
   if (input.moves.length > 0) {
-    parts.push(
-      'If one of the ways on holds after what the person said, call move_to with it, and in the same answer speak as the step it leads to; otherwise stay at this step.',
-      ...expectedAnswersAt(node),
-    );
+    parts.push(input.speaksItself ? MOVE_BEFORE_WORDS : MOVE_BESIDE_WORDS, ...expectedAnswersAt(node));
   }
   if (input.ask.length > 0) {
     parts.push(
@@ -165,6 +168,12 @@ export function withStep(messages: readonly ChatMessage[], step: string): ChatMe
   const isAnswer = ['user', 'tool'].includes(messages.at(-1)?.role ?? '');
   const index = isAnswer ? messages.findLastIndex(({ role }) => role === 'user') : messages.length;
   return messages.toSpliced(index < 0 ? messages.length : index, 0, message);
+}
+
+/** Puts the step into the first message, for a model that keeps the conversation itself. */
+export function withInstructions(messages: readonly ChatMessage[], step: string): ChatMessage[] {
+  const [stable, ...conversation] = messages;
+  return [{ role: 'system', content: `${stable?.content ?? ''}\n\n${step}` }, ...conversation];
 }
 
 /** @param now - {@link TurnContext.now} */

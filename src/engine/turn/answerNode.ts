@@ -1,9 +1,9 @@
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import type { ChatEvent, ChatModel, ChatRequest, ToolCallEvent } from '../../providers/ports/chatModel.ts';
+import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import type { VariableConfig } from '../pathway/requiredVariables.ts';
-import { stepPrompt, withStep } from '../prompt/prompts.ts';
+import { stepPrompt, withInstructions, withStep } from '../prompt/prompts.ts';
 import { toChoice } from '../prompt/questions.ts';
 import { rehearsalOptions, situationOf } from '../prompt/rehearsal.ts';
 import { MOVE_TOOL, moveArguments } from '../prompt/structuredOutput.ts';
@@ -18,23 +18,24 @@ import {
   type ToolResultOf,
 } from '../tools/toolCalls.ts';
 import { parseArguments } from '../tools/toolRunner.ts';
+import { type ModelAnswer, streamAnswer } from './streamAnswer.ts';
 import {
   emit,
   isSpoken,
   languageOf,
-  lineBreakAfter,
   modelAt,
   promptMessages,
+  speakingModelAt,
   type TurnContext,
-  type UsageMeter,
 } from './turnContext.ts';
 
 /** A model that keeps calling tools is asked without tools after this many rounds. */
 const MAX_TOOL_ROUNDS = 8;
 /** Tools whose result needs no words: they took a note or sent digits. */
 const SILENT_TOOLS: ReadonlySet<string> = new Set(['set_variable', 'send_dtmf']);
-/** Spaces, punctuation and symbols alone cannot be spoken. */
-const SPEAKABLE = /[\p{L}\p{N}]/u;
+
+const GO_ON =
+  'Your voice failed in the middle of your last words: finish them, without repeating what you said.';
 
 const NO_TOOLS: OfferedTools = { own: [], callers: [] };
 const NO_RESULT: ToolCallsOutcome = { halt: null, toolResult: undefined };
@@ -68,6 +69,10 @@ interface NodeRequest extends Required<Omit<AnswerOptions, 'mayBegin'>> {
   readonly node: PathwayNode;
   readonly offered: OfferedTools;
   readonly mayBegin: () => Promise<boolean>;
+  /** The model hears the customer and speaks itself. */
+  readonly speaksItself?: boolean;
+  /** Another model broke off in the middle of its words. */
+  readonly goesOn?: boolean;
 }
 
 /** Asks the model for a node's answer, and runs the tools that it calls, round by round. */
@@ -151,13 +156,6 @@ function requireWords(saidAnything: boolean): true {
   });
 }
 
-interface ModelAnswer {
-  readonly calls: readonly ToolCallEvent[];
-  readonly hasWords: boolean;
-}
-
-const NOTHING: ModelAnswer = { calls: [], hasWords: false };
-
 /** Asks a second time when a spoken answer came back empty. */
 async function askUntilAnswered(
   turn: TurnContext,
@@ -165,81 +163,73 @@ async function askUntilAnswered(
   round: number,
   needsWords: boolean,
 ): Promise<ModelAnswer> {
+  const saidBefore = turn.journal.said();
+  const spoken = await askSpeakingModel(turn, request, round);
+  if (spoken && !isEmpty(spoken)) return spoken;
+  // A model that cannot hear has to read what was said.
+  if (speaksLate(turn)) await turn.extraction;
+  const goesOn = turn.journal.said() !== saidBefore;
   const { chat, modelName } = modelAt(turn, request.node);
-  const ask = () =>
-    streamAnswer(turn, chat, { ...requestOf(turn, request, round), model: modelName }, request.mayBegin);
+  const ask = () => {
+    const asked = requestOf(turn, goesOn ? { ...request, goesOn } : request, round);
+    return streamAnswer(turn, chat, { ...asked, model: modelName }, request.mayBegin);
+  };
   const answer = await ask();
-  const isEmpty = !answer.hasWords && answer.calls.length === 0;
-  if (!isEmpty || !needsWords || !isSpoken(turn) || !(await request.mayBegin())) return answer;
+  if (!isEmpty(answer) || !needsWords || !isSpoken(turn) || !(await request.mayBegin())) return answer;
   return await ask();
 }
 
-/** Streams one answer of the model to the sink. A spoken one starts with its first speakable text. */
-async function streamAnswer(
+function isEmpty({ hasWords, calls }: ModelAnswer): boolean {
+  return !hasWords && calls.length === 0;
+}
+
+function speaksLate({ request: { input } }: TurnContext): boolean {
+  return input.kind === 'user_message' && input.late !== undefined;
+}
+
+/**
+ * Has the model that speaks itself answer. Where it fails, which it tells the channel, the chat model goes on from what
+ * was said.
+ *
+ * @returns Undefined where there is none, or it has failed.
+ */
+async function askSpeakingModel(
   turn: TurnContext,
-  chat: ChatModel,
-  request: ChatRequest,
-  mayBegin: NodeRequest['mayBegin'],
-): Promise<ModelAnswer> {
-  const { signal, journal, sink, usage, startSpan } = turn;
-  const calls: ToolCallEvent[] = [];
-  const span = startSpan?.(request, chat.name);
-  let hasWords = false;
-  let text = '';
+  request: NodeRequest,
+  round: number,
+): Promise<ModelAnswer | undefined> {
+  const model = speakingModelAt(turn, request.node);
+  if (!model) return undefined;
   try {
-    for await (const event of chat.stream(request, signal)) {
-      span?.onEvent();
-      const piece = textOf(event, calls, usage);
-      if (piece === undefined) continue;
-      text = hasWords ? piece : text + piece;
-      if (!hasWords) {
-        if (!canBeSaid(turn, text)) continue;
-        if (!(await mayBegin())) return NOTHING;
-        text = lineBreakAfter(journal.said()) + text;
-        hasWords = true;
-      }
-      signal.throwIfAborted();
-      journal.say(text);
-      const written = sink({ type: 'text', text });
-      if (written) await written;
-    }
-    return { calls, hasWords };
+    const asked = { ...speakingRequest(turn, request, round), model: model.name };
+    const answer = await streamAnswer(turn, model, asked, request.mayBegin);
+    turn.usage.model = model.name;
+    return answer;
   } catch (error) {
-    if (!signal.aborted) span?.recordError(error);
-    throw error;
-  } finally {
-    span?.end();
+    if (turn.signal.aborted || !(error instanceof ModelError)) throw error;
+    return undefined;
   }
 }
 
-/** Notes what is no text of the answer. */
-function textOf(event: ChatEvent, calls: ToolCallEvent[], usage: UsageMeter): string | undefined {
-  if (event.type === 'text') return event.text;
-  if (event.type === 'tool_call') calls.push(event);
-  if (event.type === 'end') usage.add(event.usage);
-  return undefined;
+/** Its tools stay the same as long as the node does, with those that it must not call yet. */
+function speakingRequest(turn: TurnContext, request: NodeRequest, round: number) {
+  const { node, moves, ask } = request;
+  const ways = turn.graph.leaving(node.id).filter(({ data }) => typeof data.condition === 'string');
+  const isEarly = ask.length === 0 && moves.length === 0 && ways.length > 0;
+  const standing = isEarly ? { ...request, moves: ways, offered: offeredTools(turn, node, ways) } : request;
+  return {
+    ...requestOf(turn, { ...standing, speaksItself: true }, round),
+    ...(isEarly ? { withheldTools: [MOVE_TOOL] } : {}),
+  };
 }
 
-function canBeSaid(turn: TurnContext, text: string): boolean {
-  return !isSpoken(turn) || SPEAKABLE.test(text);
-}
-
-function requestOf(turn: TurnContext, { node, moves, knowledge, ask, offered }: NodeRequest, round: number) {
-  const { request, journal, session, release } = turn;
-  const step = stepPrompt({
-    ...turn,
-    node,
-    moves,
-    knowledge,
-    ask,
-    variables: factsForModel(journal.variables, session, release.agent),
-    instructions: request.instructions ?? [],
-    language: isSpoken(turn) ? languageOf(turn) : undefined,
-  });
+function requestOf(turn: TurnContext, request: NodeRequest, round: number) {
+  const { node, moves, knowledge, ask, offered, speaksItself = false } = request;
   const tools = [...offered.own, ...offered.callers];
+  const step = stepOf(turn, request);
   return {
     ...requestedSettings(turn, round),
-    messages: withStep(promptMessages(turn), step),
+    messages: (speaksItself ? withInstructions : withStep)(promptMessages(turn), step),
     ...(round <= MAX_TOOL_ROUNDS && tools.length > 0 ? { tools } : {}),
     purpose: moves.length > 0 ? ('answer_and_route' as const) : ('answer' as const),
     ...rehearsalOptions({
@@ -249,6 +239,17 @@ function requestOf(turn: TurnContext, { node, moves, knowledge, ask, offered }: 
       ...(knowledge.length > 0 ? { knowledge: knowledge.map(({ content }) => content) } : {}),
     }),
   };
+}
+
+function stepOf(turn: TurnContext, { goesOn, offered: _, ...asked }: NodeRequest): string {
+  const { request, journal, session, release } = turn;
+  return stepPrompt({
+    ...turn,
+    ...asked,
+    variables: factsForModel(journal.variables, session, release.agent),
+    instructions: [...(request.instructions ?? []), ...(goesOn ? [GO_ON] : [])],
+    language: isSpoken(turn) ? languageOf(turn) : undefined,
+  });
 }
 
 /** The client's settings for the model; its tool choice applies to the first round only. */

@@ -2,8 +2,10 @@ import type { AgentConfig } from '../../agents/agentConfig.ts';
 import { type PathwayGraph, silenceMsOf } from '../../agents/pathway/graph.ts';
 import { isEventCondition } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
+import { type EngineConfig, engineOf } from '../../agents/speech/engineConfig.ts';
 import { type CurrentSpeech, currentSpeech } from '../../agents/speech/language.ts';
 import { type TurnDetection, turnDetectionOf } from '../../agents/speech/turnDetection.ts';
+import type { ChatModel } from '../../providers/ports/chatModel.ts';
 import type { HistoryEventType, LatencyParts, MessageSpeech, Session } from '../session/session.ts';
 
 /**
@@ -27,6 +29,11 @@ export interface SpokenDelivery {
   onNode(current: CurrentNode, hasSpokenFor: boolean): Promise<void> | undefined;
   /** Of a preemptive turn. */
   readonly commitment?: Commitment;
+  /**
+   * The model that hears the customer and speaks itself, in place of the chat model; undefined where it has failed. Its
+   * answers begin with `speech`. Absent where there is none on the channel.
+   */
+  readonly speakingModel?: (engine: EngineConfig) => ChatModel | undefined;
   /**
    * Called when the answer is complete or broke off: at most once per turn, and never for a turn that failed or was
    * aborted before its first word.
@@ -54,6 +61,8 @@ export interface CurrentNode extends CurrentSpeech {
   readonly node: PathwayNode;
   /** The agent's, with what the node overrides. */
   readonly turnDetection: TurnDetection;
+  /** The speech-to-speech model that is to speak here; undefined for none. */
+  readonly engine: EngineConfig | undefined;
   /** DTMF digits that an edge out of the node waits for. */
   readonly digits: readonly string[];
   /** Phrases that the customer may say next. */
@@ -109,7 +118,7 @@ export function digitsLeaving(graph: PathwayGraph, nodes: readonly Pick<PathwayN
 
 /** @param origin - The node that the customer's next turn returns to, so that they may answer it. */
 export function currentNodeOf(
-  agent: Pick<AgentConfig, 'turnDetection' | 'speech'>,
+  agent: Pick<AgentConfig, 'turnDetection' | 'speech' | 'engine'>,
   graph: PathwayGraph,
   node: PathwayNode,
   variables: Readonly<Record<string, unknown>>,
@@ -121,6 +130,7 @@ export function currentNodeOf(
   return {
     node,
     turnDetection: turnDetectionOf(agent.turnDetection, node.data.turnDetection),
+    engine: engineOf(agent.engine, node.data.engine),
     ...currentSpeech(agent.speech, node.data.speech, variables),
     digits: digitsLeaving(graph, answered),
     expectedAnswers: answered.flatMap(({ data }) => data.expectedAnswers ?? []),

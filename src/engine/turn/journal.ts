@@ -145,6 +145,15 @@ export class Journal {
     }
   }
 
+  /** The words of the turn's input are known. */
+  completeInput(from: string, to: string): void {
+    const index = this.#added.findIndex(
+      ({ message: { role, content } }) => role === 'user' && content === from,
+    );
+    const added = this.#added[index];
+    if (added) this.#added[index] = { ...added, message: { ...added.message, content: to } };
+  }
+
   #addSpoken({ text, speech }: { readonly text: string; readonly speech?: MessageSpeech }): void {
     this.add({ role: 'user', content: text, ...(speech ? { speech } : {}) });
   }

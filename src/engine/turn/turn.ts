@@ -1,5 +1,5 @@
 import type { TransferOutcome, TransferRequest } from '../../agents/transferOptions.ts';
-import type { ResponseFormat } from '../../providers/ports/chatModel.ts';
+import type { ResponseFormat, SpokenAnswer } from '../../providers/ports/chatModel.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 import type { FunctionCall, MessageSpeech, SessionMessage } from '../session/session.ts';
 import type { SpokenDelivery } from './delivery.ts';
@@ -14,12 +14,15 @@ export type TurnInput =
   /**
    * @property isScreening - A call screening service asks.
    * @property language - That was spoken, as a recognizer tells it.
+   * @property late - What `text` only stands for, where a model that speaks itself answers before the words are known.
+   * Never rejects.
    */
   | {
       readonly kind: 'user_message';
       readonly text: string;
       readonly language?: string;
       readonly isScreening?: true;
+      readonly late?: Promise<string>;
       readonly speech?: MessageSpeech;
     }
   | { readonly kind: 'dtmf'; readonly digits: string }
@@ -108,7 +111,10 @@ export type TurnSink = (output: TurnOutput) => Promise<void> | undefined;
 export type TurnOutput =
   /** The model that answers. */
   | { readonly type: 'start'; readonly model: string }
-  | { readonly type: 'text'; readonly text: string }
+  /** @property isSpoken - The words of the speech before, which need no voice. */
+  | { readonly type: 'text'; readonly text: string; readonly isSpoken?: true }
+  /** The model speaks itself. */
+  | { readonly type: 'speech'; readonly speech: SpokenAnswer }
   /** A filler while a tool runs; part of the transcript. */
   | { readonly type: 'placeholder'; readonly text: string }
   /** A complete call of one of the client's tools. */

@@ -8,6 +8,7 @@ import {
   type TemplateCache,
 } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
+import { engineOf } from '../../agents/speech/engineConfig.ts';
 import { languageAt } from '../../agents/speech/language.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ComputeShare, ComputeShares } from '../../base/computeShares.ts';
@@ -227,6 +228,12 @@ export function modelAt(turn: TurnContext, node: PathwayNode | undefined): Chose
     usage.model = model;
     journal.event('provider_fallback', { kind: 'chat', ...fallback });
   });
+}
+
+/** The model that speaks itself at a node; undefined where the ordinary chain of models does. */
+export function speakingModelAt({ request, release }: TurnContext, node: PathwayNode | undefined) {
+  const engine = engineOf(release.agent.engine, node?.data.engine);
+  return engine && request.delivery?.speakingModel?.(engine);
 }
 
 /** The language of the conversation; undefined where nothing says. */

@@ -5,7 +5,7 @@ import {
   type NewLiveEvent,
 } from '../../events/liveEvent.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
-import type { HistoryEventType, Session, SessionMessage } from '../session/session.ts';
+import type { HistoryEventType, MessageSpeech, Session, SessionMessage } from '../session/session.ts';
 import type { Commitment, Delivered } from './delivery.ts';
 import type { TurnRequest } from './turn.ts';
 
@@ -46,8 +46,13 @@ export class TurnEvents {
     for (const { role, content, speech } of delivery ? history : [])
       if (role === 'user' && content) this.#said({ text: content, input: 'words', speech });
     if (input.kind === 'dtmf') this.#said({ text: input.digits, input: 'dtmf' });
-    if ((input.kind === 'user_message' || input.kind === 'unanswered_message') && input.text !== '')
-      this.#said({ text: input.text, input: 'words', speech: input.speech });
+    if (input.kind === 'user_message' && input.late) return;
+    if (input.kind === 'user_message' || input.kind === 'unanswered_message') this.heard(input);
+  }
+
+  /** The person's words are known. */
+  heard({ text, speech }: { readonly text: string; readonly speech?: MessageSpeech }): void {
+    if (text !== '') this.#said({ text, input: 'words', speech });
   }
 
   /** Something was added to the turn's history. */

@@ -68,3 +68,8 @@ function redact(text: string, apiKey: string | undefined): string {
   const withoutKey = apiKey ? text.replaceAll(apiKey, '[redacted]') : text;
   return withoutKey.replace(/\b(?:sk|pk|dk)-[\w*.-]{6,}|\bBearer\s+\S+/g, '[redacted]');
 }
+
+/** A WebSocket's address has a version, as that of the SDK has. @param baseUrl - Perhaps an origin. */
+export function withVersion(baseUrl: string): string {
+  return new URL(baseUrl).pathname === '/' ? new URL('/v1', baseUrl).href : baseUrl;
+}

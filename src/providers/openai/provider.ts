@@ -1,4 +1,6 @@
 import { OPENAI_EMBEDDING_MODELS } from '../ports/embedder.ts';
+import { requireCredentials } from '../ports/modelError.ts';
+import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
 import { DEFAULT_TRANSCRIPTION_MODEL, type SpeechToText } from '../ports/speechToText.ts';
 import type { StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
 import type { TextToSpeech } from '../ports/textToSpeech.ts';
@@ -6,15 +8,18 @@ import type {
   ChatOptions,
   EmbeddingProvider,
   ProviderOptions,
+  SpeechToSpeechOptions,
   SpeechToTextOptions,
   TextToSpeechOptions,
 } from '../providerOptions.ts';
 import { vendorRecognizerDeps } from '../recognition/socketRecognizer.ts';
+import { createDial } from '../sockets/dial.ts';
 import type { ChatProvider } from '../streamWithRetry.ts';
 import { createOpenAiChat } from './chat.ts';
 import type { ChatBody } from './chatBody.ts';
 import { createOpenAiEmbedder } from './embedder.ts';
-import { createOpenAiEndpoint } from './endpoint.ts';
+import { createOpenAiEndpoint, OPENAI_BASE_URL, withVersion } from './endpoint.ts';
+import { createRealtimeSpeech } from './realtime/speechToSpeech.ts';
 import { createOpenAiRealtimeSpeechToText } from './realtimeSpeechToText.ts';
 import { createOpenAiSpeechToText } from './speechToText.ts';
 import { createOpenAiTextToSpeech } from './textToSpeech.ts';
@@ -22,6 +27,9 @@ import { createOpenAiTextToSpeech } from './textToSpeech.ts';
 /** Of calls whose agent and installation name no other. */
 const SPEECH_MODEL = 'gpt-4o-mini-tts';
 const VOICE = 'alloy';
+const REALTIME_MODEL = 'gpt-realtime';
+/** What servers of one's own call the model that tells what was said. */
+const CUSTOM_TRANSCRIPTION_MODEL = 'whisper-1';
 export const GOOGLE_BASE_URL = 'https://generativelanguage.googleapis.com';
 export const GOOGLE_PATH = '/v1beta/openai';
 
@@ -66,6 +74,36 @@ export function createTextToSpeech(options: TextToSpeechOptions): TextToSpeech {
   const { model = SPEECH_MODEL, voice = VOICE, credentials, guard } = options;
   const endpoint = createOpenAiEndpoint({ ...credentials, guard });
   return createOpenAiTextToSpeech({ ...options, model, voice, endpoint });
+}
+
+/** @throws {ModelError} Where there is neither a key nor an address. */
+export function createSpeechToSpeech(options: SpeechToSpeechOptions): SpeechToSpeech {
+  return realtimeSpeech('openai-realtime', DEFAULT_TRANSCRIPTION_MODEL, options);
+}
+
+/** A server of one's own that speaks the same protocol. @throws {ModelError} Where it has no address. */
+export function createCustomSpeechToSpeech(options: SpeechToSpeechOptions): SpeechToSpeech {
+  const { baseUrl } = options.credentials;
+  requireCredentials('custom', baseUrl);
+  return realtimeSpeech('custom', CUSTOM_TRANSCRIPTION_MODEL, options);
+}
+
+function realtimeSpeech(
+  name: string,
+  transcriptionModel: string,
+  { credentials, model = REALTIME_MODEL, voice, guard }: SpeechToSpeechOptions,
+): SpeechToSpeech {
+  const { apiKey, baseUrl } = credentials;
+  requireCredentials(name, apiKey ?? baseUrl);
+  return createRealtimeSpeech({
+    name,
+    baseUrl: withVersion(baseUrl ?? OPENAI_BASE_URL),
+    apiKey,
+    model,
+    transcriptionModel,
+    voice,
+    dial: createDial(guard),
+  });
 }
 
 export function createEmbeddings({ credentials }: ProviderOptions): EmbeddingProvider {

@@ -11,7 +11,7 @@ import {
 } from '../recognition/protocol.ts';
 import { createSocketRecognizer, type VendorRecognizerDeps } from '../recognition/socketRecognizer.ts';
 import { bearer, type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
-import { OPENAI_BASE_URL } from './endpoint.ts';
+import { OPENAI_BASE_URL, withVersion } from './endpoint.ts';
 
 /** Tells words while they are spoken; the models of the batch endpoint tell them after the turn. */
 const DEFAULT_MODEL = 'gpt-realtime-whisper';
@@ -63,10 +63,6 @@ function realtimeProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
     sampleRateHz: () => SAMPLE_RATE_HZ,
     open: (asked) => new RealtimeConnection(target, input(asked), !isLive),
   };
-}
-
-function withVersion(baseUrl: string): string {
-  return new URL(baseUrl).pathname === '/' ? new URL('/v1', baseUrl).href : baseUrl;
 }
 
 type InputOf = (asked: ProtocolOptions) => Record<string, unknown>;

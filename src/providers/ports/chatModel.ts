@@ -1,3 +1,4 @@
+import type { SampleRateHz } from '../../media/resample/resampler.ts';
 import type { ChatMessage } from './chatMessage.ts';
 import type { JsonSchema, ToolChoice, ToolDefinition } from './toolDefinition.ts';
 
@@ -19,6 +20,8 @@ export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly ToolDefinition[];
+  /** Names of tools that this answer must not call; only of a model that speaks itself. */
+  readonly withheldTools?: readonly string[];
   readonly toolChoice?: ToolChoice;
   /** Whether one answer may call several tools. */
   readonly parallelToolCalls?: boolean;
@@ -63,12 +66,31 @@ export const PASSED_THROUGH = [
   'service_tier',
 ] as const;
 
-export type ChatEvent = TextEvent | ToolCallDeltaEvent | ToolCallEvent | EndEvent;
+export type ChatEvent = SpeechEvent | TextEvent | ToolCallDeltaEvent | ToolCallEvent | EndEvent;
+
+/** The model speaks itself from here on; the texts that follow are the words of this speech. */
+export interface SpeechEvent {
+  readonly type: 'speech';
+  readonly speech: SpokenAnswer;
+}
+
+/** What a model says aloud itself. */
+export interface SpokenAnswer {
+  /** Who speaks, as agents name it. */
+  readonly provider: string;
+  readonly sampleRateHz: SampleRateHz;
+  /** The speech in order, while it comes. To be iterated once. */
+  samples(signal: AbortSignal): AsyncIterable<Int16Array>;
+  /** The person has heard no more of it. */
+  truncate(heardMs: number): void;
+}
 
 /** Never empty. */
 export interface TextEvent {
   readonly type: 'text';
   readonly text: string;
+  /** The words of the speech before. */
+  readonly isSpoken?: true;
 }
 
 /**

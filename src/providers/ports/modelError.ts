@@ -49,3 +49,8 @@ export class ModelError extends CallwayError {
 export function skippedError(): ModelError {
   return new ModelError('model_unavailable', 'It failed moments ago, and is not tried again yet');
 }
+
+/** @throws {ModelError} Where a vendor that needs one has no key or address. */
+export function requireCredentials(vendor: string, credential: string | undefined): void {
+  if (credential === undefined) throw new ModelError('model_rejected', `${vendor} has no credentials`);
+}

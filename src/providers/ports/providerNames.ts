@@ -19,9 +19,13 @@ export const SYNTHESIS_PROVIDERS = [
 /** The same for chat. */
 export const CHAT_ENDPOINTS = ['openai', 'anthropic', 'google', 'local'] as const;
 
+/** Models that hear and speak themselves, as agents name them. */
+export const ENGINE_PROVIDERS = ['openai-realtime', 'custom'] as const;
+
 export type RecognitionProvider = (typeof RECOGNITION_PROVIDERS)[number];
 export type SynthesisProvider = (typeof SYNTHESIS_PROVIDERS)[number];
 export type ChatEndpoint = (typeof CHAT_ENDPOINTS)[number];
+export type EngineProvider = (typeof ENGINE_PROVIDERS)[number];
 
 /** A carrier, whose token signs audio streams. */
 export const TWILIO = 'twilio';
@@ -35,7 +39,7 @@ export const DEFAULT_CHAT_MODELS: Partial<Record<ChatEndpoint, string>> = {
 type Vendor = Exclude<RecognitionProvider | SynthesisProvider | ChatEndpoint, 'local' | 'custom'>;
 
 /** A vendor's credentials have its name; servers of one's own differ by what they do. */
-export type CredentialName = Vendor | 'custom_stt' | 'custom_tts' | typeof TWILIO;
+export type CredentialName = Vendor | 'custom_stt' | 'custom_tts' | 'custom_s2s' | typeof TWILIO;
 
 /** Everything that takes a key. */
 export const CREDENTIAL_NAMES: readonly CredentialName[] = [
@@ -43,6 +47,7 @@ export const CREDENTIAL_NAMES: readonly CredentialName[] = [
     ...RECOGNITION_PROVIDERS.map((name) => credentialName('stt', name)),
     ...SYNTHESIS_PROVIDERS.map((name) => credentialName('tts', name)),
     ...CHAT_ENDPOINTS.map((name) => credentialName('chat', name)),
+    ...ENGINE_PROVIDERS.map(engineCredentialName),
     TWILIO,
   ]),
 ].filter((name) => name !== undefined);
@@ -55,4 +60,9 @@ export function credentialName(
   if (provider === 'local') return undefined;
   if (provider !== 'custom') return provider;
   return kind === 'stt' ? 'custom_stt' : 'custom_tts';
+}
+
+export function engineCredentialName(provider: EngineProvider): CredentialName {
+  const names = { 'openai-realtime': 'openai', custom: 'custom_s2s' } as const;
+  return names[provider];
 }

@@ -1,6 +1,5 @@
 import type { WebSocket } from 'ws';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { createResampler, isSampleRate, type Resampler } from '../../media/resample/resampler.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type {
   RecognitionConnection,
@@ -9,13 +8,13 @@ import type {
   StreamingSpeechToText,
 } from '../ports/streamingSpeechToText.ts';
 import type { SpeechToTextOptions } from '../providerOptions.ts';
+import { AudioChunks } from '../sockets/audioChunks.ts';
 import { createDial, type Dial } from '../sockets/dial.ts';
+import { closedBy, malformed, toModelError, withoutSecret } from '../sockets/failures.ts';
 import type { ProtocolConnection, RecognitionProtocol } from './protocol.ts';
 
 /** A vendor that reads slower than this is lost. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
-/** Pushed at once at most. */
-const MAX_PUSHED_MS = 1000;
 
 export interface SocketRecognizerDeps {
   readonly dial: Dial;
@@ -72,7 +71,7 @@ class SocketConnection implements RecognitionConnection {
   readonly #onEvent: (event: RecognitionEvent) => void;
   readonly #onClosed: () => void;
   readonly #abort = new AbortController();
-  readonly #chunks: Chunks;
+  readonly #chunks: AudioChunks;
   #socket: WebSocket | undefined;
   /** Messages from before the socket was open. */
   #waiting: (string | Uint8Array)[] = [];
@@ -92,7 +91,7 @@ class SocketConnection implements RecognitionConnection {
     this.#onClosed = onClosed;
     const sampleRateHz = protocol.sampleRateHz(options.sampleRateHz);
     this.#connection = protocol.open({ ...options, sampleRateHz });
-    this.#chunks = new Chunks(options.sampleRateHz, sampleRateHz, protocol);
+    this.#chunks = new AudioChunks(options.sampleRateHz, sampleRateHz, protocol);
     dial(this.#connection.target, this.#abort.signal).then(
       (socket) => this.#onOpen(socket),
       (error: unknown) => this.#fail(error),
@@ -184,80 +183,4 @@ class SocketConnection implements RecognitionConnection {
     this.#socket?.close(1000);
     this.#onClosed();
   }
-}
-
-/** Cuts audio into messages of one length, at the vendor's rate. */
-class Chunks {
-  readonly #resampler: Resampler | undefined;
-  readonly #resampled: Int16Array;
-  readonly #chunk: Int16Array;
-  readonly #minLength: number;
-  #filled = 0;
-
-  constructor(
-    inputRateHz: number,
-    outputRateHz: 8000 | 16000 | 24000,
-    { chunkMs, minChunkMs = 0 }: Pick<RecognitionProtocol, 'chunkMs' | 'minChunkMs'>,
-  ) {
-    if (!isSampleRate(inputRateHz)) throw new RangeError(`no resampler for ${inputRateHz} Hz`);
-    const maxInput = (inputRateHz * MAX_PUSHED_MS) / 1000;
-    if (inputRateHz !== outputRateHz) this.#resampler = createResampler(inputRateHz, outputRateHz, maxInput);
-    this.#resampled = new Int16Array(this.#resampler?.maxOutput(maxInput) ?? 0);
-    this.#chunk = new Int16Array((outputRateHz * chunkMs) / 1000);
-    this.#minLength = Math.max(1, (outputRateHz * minChunkMs) / 1000);
-  }
-
-  *push(samples: Int16Array): Iterable<Int16Array> {
-    const resampled = this.#resample(samples);
-    for (let at = 0; at < resampled.length; ) {
-      const count = Math.min(this.#chunk.length - this.#filled, resampled.length - at);
-      this.#chunk.set(resampled.subarray(at, at + count), this.#filled);
-      this.#filled += count;
-      at += count;
-      if (this.#filled < this.#chunk.length) return;
-      this.#filled = 0;
-      yield this.#chunk;
-    }
-  }
-
-  /** What no message has taken yet, if it is enough for one. */
-  flush(): Int16Array | undefined {
-    if (this.#filled < this.#minLength) return undefined;
-    const rest = this.#chunk.subarray(0, this.#filled);
-    this.#filled = 0;
-    return rest;
-  }
-
-  #resample(samples: Int16Array): Int16Array {
-    if (!this.#resampler) return samples;
-    return this.#resampled.subarray(0, this.#resampler.process(samples, this.#resampled));
-  }
-}
-
-/** 1008 and the private codes from 4000 on refuse the request; the others are accidents. */
-export function closedBy(name: string, code: number, reason: string): ModelError {
-  const isRefused = code === 1008 || (code >= 4000 && code < 4500);
-  const told = reason === '' ? '' : `: ${reason.slice(0, 200)}`;
-  return new ModelError(
-    isRefused ? 'model_rejected' : 'model_unavailable',
-    `${name} closed the connection with the code ${code}${told}`,
-    { retryable: !isRefused },
-  );
-}
-
-/** The cause is told where it names no part of the message, which may hold what was said. */
-export function malformed(name: string, cause: unknown): ModelError {
-  const options = cause instanceof SyntaxError ? {} : { cause };
-  return new ModelError('model_malformed', `${name} sent a message that cannot be read`, options);
-}
-
-function withoutSecret(error: ModelError, secret: string | undefined): ModelError {
-  if (secret === undefined || !error.message.includes(secret)) return error;
-  const { code, retryable, message } = error;
-  return new ModelError(code, message.replaceAll(secret, '[redacted]'), { retryable });
-}
-
-function toModelError(name: string, error: unknown): ModelError {
-  if (error instanceof ModelError) return error;
-  return new ModelError('model_unavailable', `${name} cannot be reached`, { cause: error });
 }

@@ -3,8 +3,8 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { SynthesisEvent } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
-import { closedBy, malformed } from '../recognition/socketRecognizer.ts';
 import type { Dial } from '../sockets/dial.ts';
+import { closedBy, malformed } from '../sockets/failures.ts';
 import type { WebSocketTarget } from '../sockets/target.ts';
 import type { IdentifiedEvent, SynthesisProtocol, SynthesisProtocolConnection } from './protocol.ts';
 

@@ -1,5 +1,6 @@
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { Recognizer } from '../../providers/ports/recognizer.ts';
+import type { RecognitionOptions, SpeechToText, Transcript } from '../../providers/ports/speechToText.ts';
 import type { AudioStream } from '../audioStream.ts';
 import type { CallSpeech } from '../speech/callSpeech.ts';
 import type { TurnSettings } from '../turnDetection/turnSettings.ts';
@@ -9,6 +10,7 @@ import {
   recognizerAbilities,
   type TranscriptionOptions,
 } from './openTranscription.ts';
+import { transcribeUtterance } from './transcribeUtterance.ts';
 
 export interface CallRecognizersDeps
   extends Pick<TranscriptionOptions, 'clock' | 'onInterim' | 'onRevised' | 'onTurnSignal'> {
@@ -17,6 +19,8 @@ export interface CallRecognizersDeps
   /** What agent and nodes name; absent where one recognizer serves all. */
   readonly callSpeech?: CallSpeech | undefined;
   readonly speechToText: Recognizer;
+  /** The speech-to-speech model that hears the caller; undefined for a recognizer. */
+  readonly engineRecognizer?: (() => SpeechToText | undefined) | undefined;
   readonly onError: (error: unknown, message: string) => void;
 }
 
@@ -41,14 +45,33 @@ export class CallRecognizers {
     return this.#current.name;
   }
 
-  onNode({ speech }: CurrentNode): void {
-    const { callSpeech, settings } = this.#deps;
-    const wanted = JSON.stringify([speech.recognition, speech.fallback?.recognition, languageHint(settings)]);
-    if (!callSpeech || wanted === this.#wanted) return;
+  onNode({ speech, engine }: CurrentNode): void {
+    const { callSpeech, settings, engineRecognizer, speechToText } = this.#deps;
+    const recognizer = engineRecognizer?.();
+    const wanted = JSON.stringify([
+      speech.recognition,
+      speech.fallback?.recognition,
+      languageHint(settings),
+      recognizer && engine,
+    ]);
+    if (wanted === this.#wanted) return;
+    const isFirst = this.#wanted === '';
     this.#wanted = wanted;
+    if (recognizer || !callSpeech) {
+      if (recognizer || !isFirst) this.transcription.use([recognizer ?? speechToText]);
+      return;
+    }
     void callSpeech.recognizersFor(speech).then((recognizers) => {
       if (this.#wanted === wanted) this.transcription.use(recognizers);
     });
+  }
+
+  /** Transcribes an utterance that a speech-to-speech model cannot. @throws {ModelError} */
+  async transcribe(frames: readonly Int16Array[], options: RecognitionOptions): Promise<Transcript> {
+    const { callSpeech, settings, speechToText, clock } = this.#deps;
+    const [recognizer = speechToText] =
+      (settings.node && (await callSpeech?.recognizersFor(settings.node.speech))) ?? [];
+    return await transcribeUtterance(recognizer, frames, options, clock);
   }
 
   /** A vendor was left for the next one, which may not tell turns. */

@@ -128,7 +128,8 @@ export class SpeechRecognition {
     this.#request = undefined;
     const taken = this.#deps.transcription.take(request.transcript);
     this.discardUtterance();
-    return (await taken).text;
+    const { text, late } = await taken;
+    return (await late) || text;
   }
 
   /** Closes the open utterance and drops its transcription. */

@@ -1,10 +1,12 @@
 import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
+import type { SpokenAnswer } from '../../providers/ports/chatModel.ts';
 import type { SessionSynthesis } from './callSpeech.ts';
 import { createHeardText, type HeardText } from './heardText.ts';
 import { type InterruptionPolicy, PiecePolicies } from './piecePolicies.ts';
 import { createSentenceSplitter, isSpeakable, speakable } from './sentenceSplitter.ts';
 import { SpeechPlayout, type SpeechPlayoutDeps } from './speechPlayout.ts';
 import { firstAudible, withoutLeadingSilence } from './speechSynthesis.ts';
+import { SpokenPiece } from './spokenPiece.ts';
 import { spokenRequest } from './spokenText.ts';
 import { WrittenText } from './writtenText.ts';
 
@@ -24,6 +26,8 @@ interface Piece {
   readonly text: WrittenText;
   readonly language: string;
   readonly spokenBy: SessionSynthesis;
+  /** A model says it itself. */
+  readonly spoken?: SpokenPiece | undefined;
 }
 
 /** One spoken answer: synthesizes its sentences while the text is still being written, and knows what was heard. */
@@ -40,6 +44,9 @@ export class AgentSpeech {
   #language: string;
   /** The piece that is being written. */
   #open: WrittenText | undefined;
+  /** What a model says itself: the open piece's words are told, and not to be spoken. */
+  #spoken: SpokenPiece | undefined;
+  readonly #spokenPieces: SpokenPiece[] = [];
   readonly #policies = new PiecePolicies();
   #isFinished = false;
   #isSynthesizing = false;
@@ -56,6 +63,10 @@ export class AgentSpeech {
     this.#heardText = createHeardText(this.#sampleRateHz);
     const onStarted = (position: PlayoutPosition) => deps.onStarted(this.#firstAudibleAt(position));
     this.playout = new SpeechPlayout({ ...deps, onStarted });
+    void this.playout.ended.then((outcome) => {
+      if (outcome === 'stopped')
+        for (const piece of this.#spokenPieces) piece.truncate(this.playout.position);
+    });
   }
 
   /** Whether everything said so far was heard and more may follow. */
@@ -86,9 +97,29 @@ export class AgentSpeech {
     this.#language = language;
   }
 
+  /** Plays what a model says itself; its words follow by {@link writeSpoken}. */
+  play(speech: SpokenAnswer): void {
+    this.completeText();
+    const spoken = new SpokenPiece(speech, this.#sampleRateHz);
+    this.#spokenPieces.push(spoken);
+    if (this.#isFinished || this.playout.isStopped) {
+      spoken.truncate(0);
+      return;
+    }
+    this.#spoken = spoken;
+    this.#open = new WrittenText('');
+    this.#queue(this.#open);
+  }
+
+  /** The next words of what a model says itself. */
+  writeSpoken(text: string): void {
+    if (this.#spoken) this.#open?.write(text);
+  }
+
   /** Speaks the next part of a text that goes on. */
   write(text: string): void {
     if (this.#isFinished || this.playout.isStopped || text === '') return;
+    if (this.#spoken) this.completeText();
     if (!this.#spokenBy.streamedSynthesis) {
       for (const sentence of this.#splitter.push(text)) this.#queue(new WrittenText(sentence, true));
       return;
@@ -110,11 +141,12 @@ export class AgentSpeech {
   #completeOpen(): void {
     this.#open?.complete();
     this.#open = undefined;
+    this.#spoken = undefined;
   }
 
   /** Speaks a text that is complete, after the words that are whole of one that goes on. */
   say(text: string): void {
-    const rest = this.#open?.takeOpenWord() ?? '';
+    const rest = (this.#spoken ? undefined : this.#open?.takeOpenWord()) ?? '';
     this.#completeOpen();
     if (text !== '') this.#queue(new WrittenText(text, true));
     this.write(rest);
@@ -164,7 +196,8 @@ export class AgentSpeech {
 
   #queue(piece: WrittenText): void {
     if (this.#isFinished || this.playout.isStopped) return;
-    this.#pieces.push({ text: piece, spokenBy: this.#spokenBy, language: this.#language });
+    const spoken = piece === this.#open ? this.#spoken : undefined;
+    this.#pieces.push({ text: piece, spokenBy: this.#spokenBy, language: this.#language, spoken });
     this.#policies.add();
     if (!this.#isSynthesizing) void this.#synthesize();
   }
@@ -185,7 +218,8 @@ export class AgentSpeech {
     if (this.#isFinished && this.#pieces.length === 0) this.playout.complete();
   }
 
-  async #speakPiece({ text: piece, spokenBy, language }: Piece): Promise<void> {
+  async #speakPiece({ text: piece, spokenBy, language, spoken }: Piece): Promise<void> {
+    if (spoken) return await this.#playSpoken(piece, spoken);
     const { streamedSynthesis, synthesis } = spokenBy;
     const voice = { language, ...spokenBy.manner };
     const words = speakable(piece.text);
@@ -211,6 +245,17 @@ export class AgentSpeech {
     }
   }
 
+  async #playSpoken(text: WrittenText, spoken: SpokenPiece): Promise<void> {
+    this.#heardText.beginPiece(text);
+    spoken.begin(this.#heardText.lengthSamples);
+    await spoken.play(this.#abort.signal, async (samples, provider) => {
+      this.#provider = provider;
+      spoken.played(samples.length, this.#append(samples));
+      await this.#untilNeeded();
+    });
+    this.#heardText.completePiece();
+  }
+
   /** Waits until less than the lookahead is left to be heard. */
   async #untilNeeded(): Promise<void> {
     while (!this.playout.isStopped && this.#aheadMs() > LOOKAHEAD_MS) {
@@ -232,17 +277,19 @@ export class AgentSpeech {
     return { ...position, receivedSamples };
   }
 
-  #append(samples: Int16Array): void {
-    if (this.playout.isStopped) return;
+  /** @returns How many samples are played: all but the silence before the first sound. */
+  #append(samples: Int16Array): number {
+    if (this.playout.isStopped) return 0;
     const isFirst = this.#heardText.lengthSamples === 0;
     const heard = isFirst ? withoutLeadingSilence(samples, this.#sampleRateHz) : samples;
     this.#heardText.skip(samples.length - heard.length);
-    if (heard.length === 0) return;
+    if (heard.length === 0) return 0;
     if (isFirst) {
       this.#leadingSamples = Math.max(0, firstAudible(heard));
       this.#deps.onFirstSamples();
     }
     this.#heardText.append(heard);
     this.playout.append(heard);
+    return heard.length;
   }
 }

@@ -5,6 +5,7 @@ import {
   type Commitment,
   type CurrentNode,
   type Delivered,
+  type SpokenDelivery,
   TurnCancelledError,
 } from '../../engine/turn/delivery.ts';
 import type {
@@ -47,6 +48,8 @@ export interface AgentTurnDeps extends SessionSynthesis {
   readonly stream: AudioStream;
   /** The voices that agent and nodes name; absent where there is one for all. */
   readonly callSpeech?: CallSpeech | undefined;
+  /** @see SpokenDelivery.speakingModel */
+  readonly speakingModel?: SpokenDelivery['speakingModel'] | undefined;
   readonly clock: Clock;
   /** Returns a name that is unique on the stream. */
   readonly nextMark: () => string;
@@ -208,7 +211,7 @@ export class AgentTurn {
   }
 
   #turnRequest(): TurnRequest {
-    const { clock, onSession } = this.#deps;
+    const { clock, onSession, speakingModel } = this.#deps;
     const { input, history } = this.#request;
     return {
       input,
@@ -218,6 +221,7 @@ export class AgentTurn {
         finish: () => this.#finish(),
         heardSoFar: () => this.#heardSoFar(),
         ...(this.#commitment ? { commitment: this.#commitment } : {}),
+        ...(speakingModel ? { speakingModel } : {}),
       },
       beganAtMs: speechEndEpochMs(this.timestamps, clock.monotonicMs(), clock.now()),
       ...(history.length > 0 ? { history } : {}),
@@ -249,7 +253,13 @@ export class AgentTurn {
         this.timestamps.firstTextAtMs ??= this.#deps.clock.monotonicMs();
         this.#hasText = true;
         this.#written += output.text;
-        this.speech.write(output.text);
+        if (output.isSpoken) this.speech.writeSpoken(output.text);
+        else this.speech.write(output.text);
+        return;
+      case 'speech':
+        this.timestamps.firstTextAtMs ??= this.#deps.clock.monotonicMs();
+        this.#hasText = true;
+        this.speech.play(output.speech);
         return;
       case 'placeholder':
         this.timestamps.firstTextAtMs ??= this.#deps.clock.monotonicMs();

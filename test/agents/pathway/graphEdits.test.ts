@@ -105,6 +105,10 @@ describe('patchNode', () => {
     });
   });
 
+  it('keeps null of an engine, which forbids the agent’s', () => {
+    expect(patched('k', { data: { engine: null } }).data).toMatchObject({ engine: null });
+  });
+
   it('removes optional fields with null', () => {
     expect(patched('k', { data: { query: null, topK: null } }).data).toEqual({
       title: 'k',

@@ -10,7 +10,7 @@ import { openObjectStore } from '../../../src/app/node/objectStore.ts';
 import { buildAdmission } from '../../../src/app/node/overload.ts';
 import { buildTracing } from '../../../src/app/node/tracing.ts';
 import { maxVoiceThreads } from '../../../src/app/roles/voice.ts';
-import { buildChat, buildSpeech } from '../../../src/app/services/providers.ts';
+import { buildChat, buildSpeech, buildSpeechEngines } from '../../../src/app/services/providers.ts';
 import { loadConfig } from '../../../src/app/settings/config.ts';
 import { openVoiceActivity } from '../../../src/app/voice/voice.ts';
 import { startHousekeeping } from '../../../src/infra/postgres/housekeeping.ts';
@@ -180,6 +180,17 @@ describe('Speech settings', () => {
     connection.speak({}, () => undefined).write('Hello there. ');
     for (const part of [KEY, 'model-of-mine', 'voice-of-mine'])
       await vi.waitFor(() => expect(seen.join()).toContain(part));
+  });
+
+  test('CUSTOM_S2S settings name the server, and its key', async () => {
+    const { seen, baseUrl } = await startVendor();
+    const storage = { stores: { providerCredentials: { all: async () => [] } } };
+    const parts = partsOf({ CUSTOM_S2S_API_KEY: KEY, CUSTOM_S2S_BASE_URL: baseUrl });
+    const engines = buildSpeechEngines({ ...parts, storage, targetPolicy: {} }).open('project-1');
+    const engine = await engines.find({ provider: 'custom' });
+    const connection = engine.connect({ sampleRateHz: 8000 }, () => undefined);
+    onTestFinished(() => connection.close());
+    await vi.waitFor(() => expect(seen.join()).toContain(KEY));
   });
 
   test('VOICE_ACTIVITY neural takes no passing car for speech', async () => {

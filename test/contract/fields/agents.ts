@@ -41,6 +41,12 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
       'chat.fallback[].endpoint':
         'engine/chatChoices.test.ts › fallback of the %s answers in order, and is noted',
+      'engine.provider':
+        'voice/session/speechToSpeech.test.ts › engine of the %s names provider, model and voice',
+      'engine.model':
+        'voice/session/speechToSpeech.test.ts › engine of the %s names provider, model and voice',
+      'engine.voice':
+        'voice/session/speechToSpeech.test.ts › engine of the %s names provider, model and voice',
       'speech.noiseSuppression':
         'voice/session/noiseSuppression.test.ts › noiseSuppression of %j: the recognition hears %s',
       'speech.synthesis.options':
@@ -212,6 +218,12 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'engine/chatChoices.test.ts › model, temperature, maxTokens and reasoningEffort of the %s are asked for',
       'data.chat.fallback[].endpoint':
         'engine/chatChoices.test.ts › fallback of the %s answers in order, and is noted',
+      'data.engine.provider':
+        'voice/session/speechToSpeech.test.ts › engine of the %s names provider, model and voice',
+      'data.engine.model':
+        'voice/session/speechToSpeech.test.ts › engine of the %s names provider, model and voice',
+      'data.engine.voice':
+        'voice/session/speechToSpeech.test.ts › engine of the %s names provider, model and voice',
       'data.speech.noiseSuppression':
         'voice/session/noiseSuppression.test.ts › noiseSuppression of %j: the recognition hears %s',
       'data.speech.synthesis.options':

@@ -94,6 +94,8 @@ export const SETTINGS_ROWS: FieldTable['rows'] = {
   CARTESIA_BASE_URL: `${BUILT} › name the voice of %s, its key, address and model`,
   CUSTOM_TTS_API_KEY: `${BUILT} › name the voice of %s, its key, address and model`,
   CUSTOM_TTS_BASE_URL: `${BUILT} › name the voice of %s, its key, address and model`,
+  CUSTOM_S2S_API_KEY: `${BUILT} › CUSTOM_S2S settings name the server, and its key`,
+  CUSTOM_S2S_BASE_URL: `${BUILT} › CUSTOM_S2S settings name the server, and its key`,
   OTEL_EXPORTER_OTLP_ENDPOINT: `${BUILT} › OpenTelemetry settings name the collector, its headers, the service and the ratio`,
   OTEL_EXPORTER_OTLP_HEADERS: `${BUILT} › OpenTelemetry settings name the collector, its headers, the service and the ratio`,
   OTEL_SERVICE_NAME: `${BUILT} › OpenTelemetry settings name the collector, its headers, the service and the ratio`,

@@ -11,7 +11,7 @@ import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts'
 import { forWholeTexts } from '../../../src/providers/synthesis/wholeTexts.ts';
 import { CallSpeech } from '../../../src/voice/speech/callSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
-import type { CallProviders } from '../../../src/voice/speechProviders.ts';
+import type { CallEngines, CallProviders } from '../../../src/voice/speechProviders.ts';
 import {
   type VoiceReport,
   VoiceSession,
@@ -60,6 +60,8 @@ export interface SimulatedCallOptions {
   readonly noiseSuppression?: VoiceSessionDeps['noiseSuppression'];
   /** What agent and nodes name. */
   readonly providers?: CallProviders;
+  /** The speech-to-speech models that they name. */
+  readonly engines?: CallEngines;
 }
 
 /** A call between a scripted caller and a voice session, with the conversation engine over stores in memory. */
@@ -162,6 +164,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
       },
     },
     speechToText,
+    engines: options.engines,
     synthesis,
     checkpoints,
     voiceActivity: loudActivity,

@@ -4,12 +4,14 @@ import {
   type ChatEndpoint,
   type CredentialName,
   credentialName,
+  engineCredentialName,
   type RecognitionProvider,
   type SynthesisProvider,
 } from '../../../providers/ports/providerNames.ts';
 import { isLiveModel, recognitionOptions, synthesisOptions } from '../../../providers/ports/vendorOptions.ts';
 import type { AgentConfig } from '../../agentConfig.ts';
 import { type ChatConfig, chatChoices, chatOf } from '../../chat/chatConfig.ts';
+import type { EngineConfig } from '../../speech/engineConfig.ts';
 import {
   type RecognitionChoice,
   type SpeechConfig,
@@ -35,12 +37,13 @@ type Path = readonly PropertyKey[];
 /** Choices of agent and nodes that cannot work, and would leave the call to the next provider or to the settings. */
 export function findProviderProblems(
   { nodes }: Pathway,
-  agent: Pick<AgentConfig, 'speech' | 'chat'>,
+  agent: Pick<AgentConfig, 'speech' | 'chat' | 'engine'>,
   known: KnownProviders,
 ): Problem[] {
   const ofAgent = [
     ...speechProblems(agent.speech ?? {}, ['agent', 'speech'], known),
     ...chatProblems(agent.chat ?? {}, ['agent', 'chat'], known),
+    ...engineProblems(agent.engine, ['agent', 'engine'], known),
   ];
   const told = new Set(ofAgent.map(({ message }) => message));
   const ofNodes = nodes.flatMap(({ data }, index) => [
@@ -50,6 +53,7 @@ export function findProviderProblems(
     ...(data.chat
       ? chatProblems(chatOf(agent.chat, data.chat), ['nodes', index, 'data', 'chat'], known)
       : []),
+    ...engineProblems(data.engine, ['nodes', index, 'data', 'engine'], known),
   ]);
   return [...ofAgent, ...ofNodes.filter(({ message }) => !told.has(message))];
 }
@@ -107,6 +111,20 @@ function chatProblems(chat: ChatConfig, path: Path, known: KnownProviders): Prob
   );
 }
 
+function engineProblems(
+  engine: EngineConfig | null | undefined,
+  path: Path,
+  { configured }: KnownProviders,
+): Problem[] {
+  if (!engine) return [];
+  return unconfigured(
+    engine.provider,
+    engineCredentialName(engine.provider),
+    [...path, 'provider'],
+    configured,
+  );
+}
+
 /** Only of what is named: a start refuses settings without credentials. */
 function credentialProblems(
   kind: Parameters<typeof credentialName>[0],
@@ -116,9 +134,18 @@ function credentialProblems(
   field = 'provider',
 ): Problem[] {
   const name = provider && credentialName(kind, provider);
-  if (!name || configured.has(name)) return [];
+  return name ? unconfigured(provider, name, [...path, field], configured) : [];
+}
+
+function unconfigured(
+  provider: string,
+  name: CredentialName,
+  path: Path,
+  configured: KnownProviders['configured'],
+): Problem[] {
+  if (configured.has(name)) return [];
   const message = `${provider} has no credentials here; PUT …/providers/${name}, or set ${name.toUpperCase()}_API_KEY`;
-  return [warning('provider_without_credentials', message, [...path, field])];
+  return [warning('provider_without_credentials', message, path)];
 }
 
 function optionProblems(issues: ReturnType<typeof wrongOptions> | undefined, path: Path): Problem[] {

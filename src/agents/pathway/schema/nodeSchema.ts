@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { chat } from '../../chat/chatConfig.ts';
+import { engine } from '../../speech/engineConfig.ts';
 import { speech } from '../../speech/speechConfig.ts';
 import { turnDetection } from '../../speech/turnDetection.ts';
 import { MAX_TRANSFER_TARGETS, transferFields, transferOptionFields } from '../../transferOptions.ts';
@@ -151,6 +152,7 @@ const common = {
   speech: speech.optional(),
   turnDetection: turnDetection.optional(),
   chat: chat.optional(),
+  engine: engine.nullable().optional(),
   silence: silence.optional(),
   returns: returns.optional(),
 };
@@ -207,6 +209,7 @@ export const nodePatchSchema = z
         speech: speech.nullable(),
         turnDetection: turnDetection.nullable(),
         chat: chat.nullable(),
+        engine: engine.nullable(),
         silence: silence.nullable(),
         returns: returns.nullable(),
         arguments: toolArguments.nullable(),

@@ -3,6 +3,7 @@ import { newAgentConfig } from '../../../../src/agents/agentConfig.ts';
 import type { ChatConfig } from '../../../../src/agents/chat/chatConfig.ts';
 import type { KnownProviders } from '../../../../src/agents/pathway/review/providers.ts';
 import { reviewPathway } from '../../../../src/agents/pathway/review/review.ts';
+import type { EngineConfig } from '../../../../src/agents/speech/engineConfig.ts';
 import type { SpeechConfig } from '../../../../src/agents/speech/speechConfig.ts';
 import { end, known, start } from '../support/review.ts';
 import { sketch, sketchEdge, sketchNode } from '../support/sketch.ts';
@@ -14,10 +15,15 @@ const PROVIDERS: KnownProviders = {
   chat: 'openai',
 };
 
-function findings(speech: SpeechConfig | null, data: object = {}, chat: ChatConfig | null = null) {
+function findings(
+  speech: SpeechConfig | null,
+  data: object = {},
+  chat: ChatConfig | null = null,
+  engine: EngineConfig | null = null,
+) {
   const nodes = [start, sketchNode('c', 'conversation', data), end];
   const edges = [sketchEdge('s>c'), sketchEdge('c>e', { condition: 'Done.' })];
-  const agent = { ...newAgentConfig('Test'), speech, chat };
+  const agent = { ...newAgentConfig('Test'), speech, chat, engine };
   const { valid, problems } = reviewPathway(sketch(nodes, edges), { ...known, agent, providers: PROVIDERS });
   expect(valid).toBe(true);
   return problems.map(({ code, path, message }) => `${code} ${path} ${message}`);
@@ -93,4 +99,12 @@ test('A review finds endpoints of chat without credentials', () => {
     'provider_without_credentials /agent/chat/fallback/1/endpoint',
   ]);
   expect(findings(null, { chat: { endpoint: 'anthropic' } })[0]).toContain('/nodes/1/data/chat/endpoint');
+});
+
+test('A review finds engines without credentials', () => {
+  expect(findings(null, {}, null, { provider: 'custom' })).toEqual([
+    expect.stringMatching(/^provider_without_credentials \/agent\/engine\/provider .*providers\/custom_s2s/),
+  ]);
+  expect(findings(null, { engine: { provider: 'custom' } })[0]).toContain('/nodes/1/data/engine/provider');
+  expect(findings(null, { engine: null })).toEqual([]);
 });

@@ -1,0 +1,302 @@
+import { languageCode } from '../../../base/languageCode.ts';
+import { readPcm16 } from '../../../media/pcm16.ts';
+import type { Usage } from '../../ports/chatModel.ts';
+import type { ModelError } from '../../ports/modelError.ts';
+import type {
+  SpeechToSpeech,
+  SpeechToSpeechConnection,
+  SpeechToSpeechEvent,
+  SpeechToSpeechOptions,
+  SpeechToSpeechRequest,
+} from '../../ports/speechToSpeech.ts';
+import { encodeL16, reportedError } from '../../recognition/protocol.ts';
+import { AudioChunks } from '../../sockets/audioChunks.ts';
+import type { Dial } from '../../sockets/dial.ts';
+import { bearer, type WebSocketTarget, webSocketUrl } from '../../sockets/target.ts';
+import { VendorSocket } from '../../sockets/vendorSocket.ts';
+import { type ClientEvent, functionOutput, functionTools, messageItems } from './clientEvents.ts';
+import { Responses } from './responses.ts';
+import {
+  type ReportedError,
+  readServerEvent,
+  type ServerEvent,
+  type ServerResponse,
+} from './serverEvents.ts';
+import { Transcripts } from './transcripts.ts';
+
+/** The only rate that is taken and given. */
+const SAMPLE_RATE_HZ = 24_000;
+const CHUNK_MS = 40;
+/** Less audio cannot be committed. */
+const MIN_COMMIT_MS = 100;
+const NOTHING_TO_COMMIT = 'input_audio_buffer_commit_empty';
+const ANSWERS_ALREADY = 'conversation_already_has_active_response';
+/** What a cancel or a truncation that comes too late is answered with, and other things that do no harm. */
+const HARMLESS = /cancel|truncat|item|audio_buffer/;
+const MAY_PASS = /rate_limit|server_error|overloaded|timeout/;
+
+export interface RealtimeSpeechDeps {
+  /** As agents name it. */
+  readonly name: string;
+  /** `https:` or `http:`, with the path before `/realtime`. */
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly model: string;
+  /** Tells what the caller says. */
+  readonly transcriptionModel: string;
+  readonly voice: string | undefined;
+  readonly dial: Dial;
+}
+
+/**
+ * A speech-to-speech model by the Realtime API.
+ *
+ * @see https://platform.openai.com/docs/guides/realtime-websocket
+ */
+export function createRealtimeSpeech(deps: RealtimeSpeechDeps): SpeechToSpeech {
+  const connections = new Set<RealtimeSpeechConnection>();
+  return {
+    name: deps.name,
+    sampleRateHz: SAMPLE_RATE_HZ,
+    connect(options, onEvent) {
+      const connection = new RealtimeSpeechConnection(deps, options, onEvent, () =>
+        connections.delete(connection),
+      );
+      connections.add(connection);
+      return connection;
+    },
+    async close() {
+      for (const connection of connections) connection.close();
+    },
+  };
+}
+
+class RealtimeSpeechConnection implements SpeechToSpeechConnection {
+  readonly #deps: RealtimeSpeechDeps;
+  readonly #options: SpeechToSpeechOptions;
+  readonly #onClosed: () => void;
+  readonly #socket: VendorSocket;
+  readonly #chunks: AudioChunks;
+  readonly #responses: Responses;
+  readonly #transcripts: Transcripts;
+  /** What the server was told last of instructions and tools. */
+  #step = '';
+  /** Whether the server knows the formats. */
+  #isConfigured = false;
+  /** Since the last commit. */
+  #pushedSamples = 0;
+  /** Tool calls of the model, and whether they have an output. */
+  readonly #calls = new Map<string, boolean>();
+  /** Speech whose words came in pieces. */
+  readonly #spelled = new Set<string>();
+
+  constructor(
+    deps: RealtimeSpeechDeps,
+    options: SpeechToSpeechOptions,
+    onEvent: (event: SpeechToSpeechEvent) => void,
+    onClosed: () => void,
+  ) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#onClosed = onClosed;
+    this.#chunks = new AudioChunks(options.sampleRateHz, SAMPLE_RATE_HZ, { chunkMs: CHUNK_MS });
+    this.#responses = new Responses(onEvent);
+    this.#transcripts = new Transcripts(onEvent);
+    const { name, dial, apiKey } = deps;
+    this.#socket = new VendorSocket({
+      name,
+      secret: apiKey,
+      target: targetOf(deps),
+      dial,
+      onOpen: () => onEvent({ type: 'connected' }),
+      onMessage: (text) => this.#onMessage(readServerEvent(text)),
+      onFailed: (error) => {
+        onClosed();
+        onEvent({ type: 'failed', error });
+      },
+    });
+  }
+
+  push(samples: Int16Array): void {
+    this.#configure();
+    this.#pushedSamples += samples.length;
+    for (const chunk of this.#chunks.push(samples)) this.#append(chunk);
+  }
+
+  commit(): number {
+    const rest = this.#chunks.flush();
+    if (rest) this.#append(rest);
+    const isEnough = (this.#pushedSamples * 1000) / this.#options.sampleRateHz >= MIN_COMMIT_MS;
+    this.#pushedSamples = 0;
+    if (isEnough) this.#send({ type: 'input_audio_buffer.commit' });
+    return this.#transcripts.commit(isEnough);
+  }
+
+  discard(): void {
+    this.#chunks.flush();
+    if (this.#pushedSamples > 0) this.#send({ type: 'input_audio_buffer.clear' });
+    this.#pushedSamples = 0;
+  }
+
+  answer({ instructions, tools, withheldTools, news }: SpeechToSpeechRequest): void {
+    const step = JSON.stringify({ instructions, tools: functionTools(tools) });
+    if (step !== this.#step) this.#configure(instructions, functionTools(tools));
+    this.#step = step;
+    for (const message of news) {
+      if (message.role === 'tool') this.#calls.set(message.toolCallId, true);
+      for (const item of messageItems(message, (id) => this.#calls.has(id))) this.#send(item);
+    }
+    // Calls without a result of their own, such as a move.
+    for (const [id, hasOutput] of this.#calls) {
+      if (!hasOutput) this.#send(functionOutput(id, 'Done.'));
+      this.#calls.set(id, true);
+    }
+    if (!this.#responses.ask()) return;
+    const offered = tools.filter(({ name }) => !withheldTools.includes(name));
+    const isWithheld = offered.length < tools.length;
+    this.#send({
+      type: 'response.create',
+      ...(isWithheld ? { response: { tools: functionTools(offered) } } : {}),
+    });
+  }
+
+  cancel(): void {
+    if (this.#responses.cancel()) this.#send({ type: 'response.cancel' });
+  }
+
+  truncate(speechId: string, heardMs: number): void {
+    if (heardMs <= 0) this.#send({ type: 'conversation.item.delete', item_id: speechId });
+    else
+      this.#send({
+        type: 'conversation.item.truncate',
+        item_id: speechId,
+        content_index: 0,
+        audio_end_ms: Math.floor(heardMs),
+      });
+  }
+
+  close(): void {
+    this.#socket.close();
+    this.#onClosed();
+  }
+
+  /** The formats are told once, before the first audio or answer. */
+  #configure(instructions?: string, tools?: ReturnType<typeof functionTools>): void {
+    if (this.#isConfigured && instructions === undefined) return;
+    const { voice, transcriptionModel } = this.#deps;
+    const language = languageCode(this.#options.language);
+    const format = { type: 'audio/pcm', rate: SAMPLE_RATE_HZ };
+    const audio = {
+      input: { format, transcription: { model: transcriptionModel, language }, turn_detection: null },
+      output: { format, voice },
+    };
+    const formats = { output_modalities: ['audio'], audio };
+    const session = { type: 'realtime', instructions, tools, ...(this.#isConfigured ? {} : formats) };
+    this.#isConfigured = true;
+    this.#send({ type: 'session.update', session });
+  }
+
+  #append(chunk: Int16Array): void {
+    const audio = Buffer.from(encodeL16(chunk)).toString('base64');
+    this.#socket.send(`{"type":"input_audio_buffer.append","audio":"${audio}"}`);
+  }
+
+  #send(event: ClientEvent): void {
+    this.#socket.send(JSON.stringify(event));
+  }
+
+  #onMessage(event: ServerEvent | undefined): void {
+    switch (event?.type) {
+      case 'input_audio_buffer.committed':
+        this.#responses.forgetWaiting();
+        this.#transcripts.onCommitted(event.item_id);
+        return;
+      case 'conversation.item.input_audio_transcription.delta':
+        this.#transcripts.onWords(event.item_id, event.delta);
+        return;
+      case 'conversation.item.input_audio_transcription.completed':
+        this.#transcripts.onComplete(event.item_id, event.transcript);
+        return;
+      case 'conversation.item.input_audio_transcription.failed':
+        this.#transcripts.onLost(event.item_id);
+        return;
+      case 'error':
+        this.#onError(event.error);
+        return;
+      default:
+        if (event) this.#onAnswer(event);
+    }
+  }
+
+  #onAnswer(event: Extract<ServerEvent, { type: `response.${string}` }>): void {
+    switch (event.type) {
+      case 'response.created':
+        this.#responses.onCreated(event.response.id);
+        return;
+      case 'response.output_audio.delta': {
+        const samples = readPcm16(Buffer.from(event.delta, 'base64'));
+        const speechId = event.item_id;
+        if (samples.length > 0)
+          this.#responses.emit(event.response_id, { type: 'speech', speechId, samples });
+        return;
+      }
+      case 'response.output_audio_transcript.delta':
+        this.#spelled.add(event.item_id);
+        this.#emitText(event.response_id, event.delta, event.item_id);
+        return;
+      case 'response.output_audio_transcript.done':
+        if (!this.#spelled.delete(event.item_id))
+          this.#emitText(event.response_id, event.transcript, event.item_id);
+        return;
+      case 'response.output_text.delta':
+        this.#emitText(event.response_id, event.delta);
+        return;
+      case 'response.output_item.done': {
+        if (!('call_id' in event.item)) return;
+        const { call_id: id, name, arguments: given } = event.item;
+        this.#calls.set(id, false);
+        this.#responses.emit(event.response_id, { type: 'tool_call', call: { id, name, arguments: given } });
+        return;
+      }
+      case 'response.done':
+        this.#onDone(event.response);
+    }
+  }
+
+  #emitText(responseId: string | undefined, text: string, speechId?: string): void {
+    if (text === '') return;
+    this.#responses.emit(responseId, { type: 'text', text, ...(speechId === undefined ? {} : { speechId }) });
+  }
+
+  #onDone({ id, status, status_details: details, usage }: ServerResponse): void {
+    if (status !== 'failed') {
+      this.#responses.emit(id, { type: 'done', usage: usage ? usageOf(usage) : undefined });
+      return;
+    }
+    this.#socket.fail(this.#reported({ ...details?.error }));
+  }
+
+  #onError(error: ReportedError): void {
+    const code = error.code ?? '';
+    if (code === NOTHING_TO_COMMIT) this.#transcripts.onRefused();
+    else if (code === ANSWERS_ALREADY) this.#responses.onRefused();
+    else if (!HARMLESS.test(code)) this.#socket.fail(this.#reported(error));
+  }
+
+  #reported({ message = 'the answer failed', type, code }: Partial<ReportedError>): ModelError {
+    const mayPass = MAY_PASS.test(`${type ?? ''} ${code ?? ''}`);
+    return reportedError(this.#deps.name, code ?? type ?? undefined, message, mayPass);
+  }
+}
+
+function targetOf({ baseUrl, model, apiKey }: RealtimeSpeechDeps): WebSocketTarget {
+  return { url: webSocketUrl(`${baseUrl}/`, 'realtime', { model }).href, ...bearer(apiKey) };
+}
+
+function usageOf(usage: NonNullable<ServerResponse['usage']>): Usage {
+  return {
+    promptTokens: usage.input_tokens,
+    completionTokens: usage.output_tokens,
+    totalTokens: usage.total_tokens,
+  };
+}

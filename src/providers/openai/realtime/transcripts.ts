@@ -1,0 +1,86 @@
+import type { SpeechToSpeechEvent } from '../../ports/speechToSpeech.ts';
+
+interface Item {
+  /** Undefined until a commit claims what a server committed itself. */
+  commit: number | undefined;
+  text: string;
+  isFinal: boolean;
+}
+
+/** Which of the person's commits each of the server's audio items belongs to, and what was said in it. */
+export class Transcripts {
+  readonly #onEvent: (event: SpeechToSpeechEvent) => void;
+  readonly #items = new Map<string, Item>();
+  /** Commits whose item the server has not named yet, in order. */
+  readonly #unnamed: number[] = [];
+  #commits = 0;
+
+  constructor(onEvent: (event: SpeechToSpeechEvent) => void) {
+    this.#onEvent = onEvent;
+  }
+
+  /** @param isSent - Whether there is audio to commit. @returns The number of the commit. */
+  commit(isSent: boolean): number {
+    this.#commits += 1;
+    const commit = this.#commits;
+    const unclaimed = [...this.#items].find(([, item]) => item.commit === undefined);
+    if (unclaimed) this.#claim(commit, ...unclaimed);
+    else if (isSent) this.#unnamed.push(commit);
+    else this.#tellSoon({ commit, text: '', isFinal: true });
+    return commit;
+  }
+
+  onCommitted(itemId: string): void {
+    this.#itemOf(itemId);
+  }
+
+  /** There was nothing to commit. */
+  onRefused(): void {
+    const commit = this.#unnamed.shift();
+    if (commit !== undefined) this.#onEvent({ type: 'transcript', commit, text: '', isFinal: true });
+  }
+
+  onWords(itemId: string, delta: string): void {
+    const item = this.#itemOf(itemId);
+    item.text += delta;
+    this.#tell(item);
+  }
+
+  onComplete(itemId: string, transcript: string): void {
+    const item = this.#itemOf(itemId);
+    item.text = transcript;
+    item.isFinal = true;
+    this.#tell(item);
+    if (item.commit !== undefined) this.#items.delete(itemId);
+  }
+
+  /** The server cannot tell what was said. */
+  onLost(itemId: string): void {
+    const { commit } = this.#itemOf(itemId);
+    this.#items.delete(itemId);
+    if (commit !== undefined) this.#onEvent({ type: 'transcript_lost', commit });
+  }
+
+  #itemOf(itemId: string): Item {
+    const known = this.#items.get(itemId);
+    if (known) return known;
+    const item: Item = { commit: this.#unnamed.shift(), text: '', isFinal: false };
+    this.#items.set(itemId, item);
+    return item;
+  }
+
+  #claim(commit: number, itemId: string, item: Item): void {
+    item.commit = commit;
+    if (item.isFinal) this.#items.delete(itemId);
+    if (item.text !== '' || item.isFinal) this.#tellSoon(item);
+  }
+
+  /** Whoever commits knows the number first. */
+  #tellSoon(item: Item): void {
+    queueMicrotask(() => this.#tell(item));
+  }
+
+  #tell({ commit, text, isFinal }: Item): void {
+    if (commit !== undefined) this.#onEvent({ type: 'transcript', commit, text: text.trim(), isFinal });
+  }
+}

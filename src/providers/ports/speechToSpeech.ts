@@ -1,0 +1,82 @@
+import type { SampleRateHz } from '../../media/resample/resampler.ts';
+import type { ChatMessage } from './chatMessage.ts';
+import type { ToolCallEvent, Usage } from './chatModel.ts';
+import type { ModelError } from './modelError.ts';
+import type { ToolDefinition } from './toolDefinition.ts';
+
+/** A model that hears a person and speaks itself. */
+export interface SpeechToSpeech {
+  /** As agents name it. */
+  readonly name: string;
+  /** Of its speech. */
+  readonly sampleRateHz: SampleRateHz;
+  /** Connects at once. Never throws: a connection that cannot be made reports `failed`. */
+  connect(
+    options: SpeechToSpeechOptions,
+    onEvent: (event: SpeechToSpeechEvent) => void,
+  ): SpeechToSpeechConnection;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface SpeechToSpeechOptions {
+  /** Of the samples that are pushed: 8000, 16000 or 24000. */
+  readonly sampleRateHz: number;
+  /** BCP 47 tag of what the person speaks; absent when unknown. */
+  readonly language?: string | undefined;
+}
+
+/** One conversation. Turns are detected by its user: the model answers when it is asked. */
+export interface SpeechToSpeechConnection {
+  /** Takes the person's next samples, which the caller of it may reuse. Never throws. */
+  push(samples: Int16Array): void;
+  /**
+   * The person pauses: what was pushed is part of the conversation, and its transcript follows.
+   *
+   * @returns The number of the transcript.
+   */
+  commit(): number;
+  /** Drops what was pushed since the last commit. */
+  discard(): void;
+  /** Asks for an answer. Its speech, texts and tool calls follow, and then `done`. */
+  answer(request: SpeechToSpeechRequest): void;
+  /** Nothing more of the answer follows. */
+  cancel(): void;
+  /** The person has heard no more of this speech. */
+  truncate(speechId: string, heardMs: number): void;
+  /** No event comes afterwards. Idempotent. */
+  close(): void;
+}
+
+export interface SpeechToSpeechRequest {
+  readonly instructions: string;
+  /** Of this step of the conversation. */
+  readonly tools: readonly ToolDefinition[];
+  /** Names of tools that this answer must not call. */
+  readonly withheldTools: readonly string[];
+  /** The whole conversation, without instructions. */
+  readonly messages: readonly ChatMessage[];
+  /** Those that the model has neither heard nor said, and results of its tool calls. */
+  readonly news: readonly ChatMessage[];
+}
+
+export type SpeechToSpeechEvent =
+  /** Audio is being taken. */
+  | { readonly type: 'connected' }
+  /** What the person said before the commit of this number: so far, or for good. */
+  | {
+      readonly type: 'transcript';
+      readonly commit: number;
+      readonly text: string;
+      readonly isFinal: boolean;
+    }
+  /** Somebody else has to tell what the person said. */
+  | { readonly type: 'transcript_lost'; readonly commit: number }
+  /** A piece of the answer's speech. An answer may have several, one after the other. */
+  | { readonly type: 'speech'; readonly speechId: string; readonly samples: Int16Array }
+  /** Words of the answer; `speechId` is the speech that says them, absent for words that nothing says. */
+  | { readonly type: 'text'; readonly text: string; readonly speechId?: string }
+  | { readonly type: 'tool_call'; readonly call: Omit<ToolCallEvent, 'type' | 'index'> }
+  | { readonly type: 'done'; readonly usage?: Usage | undefined }
+  /** The connection is lost, or was refused. */
+  | { readonly type: 'failed'; readonly error: ModelError };

@@ -1,0 +1,30 @@
+import { ModelError } from '../ports/modelError.ts';
+
+/** 1008 and the private codes from 4000 on refuse the request; the others are accidents. */
+export function closedBy(name: string, code: number, reason: string): ModelError {
+  const isRefused = code === 1008 || (code >= 4000 && code < 4500);
+  const told = reason === '' ? '' : `: ${reason.slice(0, 200)}`;
+  return new ModelError(
+    isRefused ? 'model_rejected' : 'model_unavailable',
+    `${name} closed the connection with the code ${code}${told}`,
+    { retryable: !isRefused },
+  );
+}
+
+/** The cause is told where it names no part of the message, which may hold what was said. */
+export function malformed(name: string, cause: unknown): ModelError {
+  const options = cause instanceof SyntaxError ? {} : { cause };
+  return new ModelError('model_malformed', `${name} sent a message that cannot be read`, options);
+}
+
+/** The key must not be told to anybody. */
+export function withoutSecret(error: ModelError, secret: string | undefined): ModelError {
+  if (secret === undefined || !error.message.includes(secret)) return error;
+  const { code, retryable, message } = error;
+  return new ModelError(code, message.replaceAll(secret, '[redacted]'), { retryable });
+}
+
+export function toModelError(name: string, error: unknown): ModelError {
+  if (error instanceof ModelError) return error;
+  return new ModelError('model_unavailable', `${name} cannot be reached`, { cause: error });
+}

@@ -1,0 +1,146 @@
+import type { ChatEvent, SpokenAnswer } from '../../providers/ports/chatModel.ts';
+import type { ModelError } from '../../providers/ports/modelError.ts';
+import type { SpeechToSpeech, SpeechToSpeechEvent } from '../../providers/ports/speechToSpeech.ts';
+
+type AnswerEvent = Exclude<
+  SpeechToSpeechEvent,
+  { readonly type: 'connected' | 'transcript' | 'transcript_lost' }
+>;
+
+export interface EngineAnswerDeps {
+  readonly engine: Pick<SpeechToSpeech, 'name' | 'sampleRateHz'>;
+  readonly model: string;
+  readonly truncate: (speechId: string, heardMs: number) => void;
+}
+
+/** One answer of a speech-to-speech model, as a chat model tells it: its samples go to whoever plays them. */
+export class EngineAnswer {
+  readonly #deps: EngineAnswerDeps;
+  readonly #events: ChatEvent[] = [];
+  #speech: ModelSpeech | undefined;
+  #calls = 0;
+  #outcome: 'done' | { readonly error: unknown } | undefined;
+  #wake: () => void = () => undefined;
+
+  constructor(deps: EngineAnswerDeps) {
+    this.#deps = deps;
+  }
+
+  get isOver(): boolean {
+    return this.#outcome !== undefined;
+  }
+
+  take(event: AnswerEvent): void {
+    if (this.isOver) return;
+    switch (event.type) {
+      case 'speech':
+        this.#speechOf(event.speechId).push(event.samples);
+        break;
+      case 'text':
+        if (event.speechId !== undefined) this.#speechOf(event.speechId);
+        this.#events.push({
+          type: 'text',
+          text: event.text,
+          ...(event.speechId === undefined ? {} : { isSpoken: true }),
+        });
+        break;
+      case 'tool_call':
+        this.#events.push({ type: 'tool_call', index: this.#calls++, ...event.call });
+        break;
+      case 'done': {
+        const finishReason = this.#calls > 0 ? 'tool_calls' : 'stop';
+        const usage = event.usage ? { usage: event.usage } : {};
+        this.#events.push({ type: 'end', finishReason, model: this.#deps.model, ...usage });
+        this.#end('done');
+        break;
+      }
+      case 'failed':
+        this.fail(event.error);
+    }
+    this.#wake();
+  }
+
+  /** What was said is still played. */
+  fail(error: ModelError | Error): void {
+    if (!this.isOver) this.#end({ error });
+  }
+
+  async *events(): AsyncGenerator<ChatEvent, void> {
+    for (;;) {
+      const event = this.#events.shift();
+      if (event) yield event;
+      else if (this.#outcome === 'done') return;
+      else if (this.#outcome) throw this.#outcome.error;
+      else
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+    }
+  }
+
+  #end(outcome: 'done' | { readonly error: unknown }): void {
+    this.#outcome = outcome;
+    this.#speech?.end();
+    this.#wake();
+  }
+
+  #speechOf(id: string): ModelSpeech {
+    if (this.#speech?.id === id) return this.#speech;
+    this.#speech?.end();
+    const { engine, truncate } = this.#deps;
+    const speech = new ModelSpeech(id, engine, (heardMs) => truncate(id, heardMs));
+    this.#speech = speech;
+    this.#events.push({ type: 'speech', speech });
+    return speech;
+  }
+}
+
+/** One speech of the model, which comes faster than it is played. */
+class ModelSpeech implements SpokenAnswer {
+  readonly id: string;
+  readonly provider: string;
+  readonly sampleRateHz: SpokenAnswer['sampleRateHz'];
+  readonly truncate: (heardMs: number) => void;
+  readonly #pieces: Int16Array[] = [];
+  #isEnded = false;
+  #wake: () => void = () => undefined;
+
+  constructor(
+    id: string,
+    { name, sampleRateHz }: EngineAnswerDeps['engine'],
+    truncate: (heardMs: number) => void,
+  ) {
+    this.id = id;
+    this.provider = name;
+    this.sampleRateHz = sampleRateHz;
+    this.truncate = truncate;
+  }
+
+  push(samples: Int16Array): void {
+    this.#pieces.push(samples);
+    this.#wake();
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#wake();
+  }
+
+  async *samples(signal: AbortSignal): AsyncGenerator<Int16Array, void> {
+    const abort = () => this.#wake();
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      while (!signal.aborted) {
+        const piece = this.#pieces.shift();
+        if (piece) yield piece;
+        else if (this.#isEnded) return;
+        else
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+      }
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { createServer } from 'node:http';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { WebSocketServer } from 'ws';
+import type { EngineConfig } from '../../../src/agents/speech/engineConfig.ts';
+import type { ProviderCredentials } from '../../../src/agents/speech/providerCredentials.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createDnsLookup } from '../../../src/infra/httpClient/lookup.ts';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import type { SpeechToSpeechEvent } from '../../../src/providers/ports/speechToSpeech.ts';
+import type { Credentials } from '../../../src/providers/providerOptions.ts';
+import { SelectedSpeechEngines } from '../../../src/providers/selection/speechEngines.ts';
+import { listenOnLoopback } from '../../support/loopbackServer.ts';
+
+/** Notes the requests, and the first message of each connection. */
+async function startServer() {
+  const seen: string[] = [];
+  const server = createServer();
+  new WebSocketServer({ server }).on('connection', (socket, { url, headers }) => {
+    seen.push(`${url} ${headers.authorization ?? headers['x-goog-api-key'] ?? 'no key'}`);
+    socket.once('message', (data) => seen.push(String(data)));
+  });
+  const { port, close } = await listenOnLoopback(server);
+  onTestFinished(close);
+  return { seen, baseUrl: `http://127.0.0.1:${port}` };
+}
+
+function engines(
+  credentials: Credentials,
+  own: readonly ProviderCredentials[] = [],
+  allowInsecureLoopback = true,
+) {
+  const selected = new SelectedSpeechEngines({
+    credentials: () => credentials,
+    projectCredentials: async () => own,
+    guard: { policy: { allowInsecureLoopback }, lookup: createDnsLookup() },
+    options: (given) => ({
+      credentials: given,
+      clock: systemClock,
+      timeoutMs: 1000,
+      searchPath: '',
+      warn: () => undefined,
+    }),
+    clock: systemClock,
+    onError: () => undefined,
+  });
+  onTestFinished(() => selected.close());
+  return selected.open('project-1');
+}
+
+async function connect(open: ReturnType<typeof engines>, config: EngineConfig) {
+  const engine = await open.find(config);
+  const events: SpeechToSpeechEvent[] = [];
+  const connection = engine.connect({ sampleRateHz: 8000 }, (event) => events.push(event));
+  onTestFinished(() => connection.close());
+  connection.push(new Int16Array(160));
+  return events;
+}
+
+const stored = (name: ProviderCredentials['name'], apiKey: string, baseUrl: string | null) => [
+  { name, apiKey, baseUrl, updatedAt: '2026-01-01T00:00:00.000Z' },
+];
+
+test.each([
+  ['openai-realtime', '/v1/realtime?model=model-of-mine Bearer key'],
+  ['custom', '/v1/realtime?model=model-of-mine Bearer key'],
+] as const)('%s is asked at its address, with its key, model and voice', async (provider, request) => {
+  const { seen, baseUrl } = await startServer();
+  const open = engines({ apiKey: 'key', baseUrl });
+  await connect(open, { provider, model: 'model-of-mine', voice: 'voice-of-mine' });
+  await vi.waitFor(() => expect(seen).toHaveLength(2));
+  expect(seen[0]).toBe(request);
+  expect(seen[1]).toContain('voice-of-mine');
+});
+
+test('The project’s key goes before the installation’s, and its address is guarded', async () => {
+  const { seen, baseUrl } = await startServer();
+  const own = stored('openai', 'own-key', baseUrl);
+  await connect(engines({ apiKey: 'key' }, own), { provider: 'openai-realtime' });
+  await vi.waitFor(() => expect(seen[0]).toBe('/v1/realtime?model=gpt-realtime Bearer own-key'));
+  const events = await connect(engines({ apiKey: 'key' }, own, false), { provider: 'openai-realtime' });
+  await vi.waitFor(() => expect(events).toMatchObject([{ type: 'failed' }]));
+  expect(seen.filter((one) => one.startsWith('/'))).toHaveLength(1);
+});
+
+test('An engine without credentials, or that has failed just now, is not tried', async () => {
+  for (const provider of ['openai-realtime', 'custom'] as const)
+    await expect(engines({}).find({ provider })).rejects.toThrow('has no credentials');
+  const open = engines({ apiKey: 'key', baseUrl: 'http://127.0.0.1:9' });
+  const engine = await open.find({ provider: 'custom' });
+  open.report(engine, new ModelError('model_unavailable', 'down'));
+  await expect(open.find({ provider: 'custom' })).rejects.toThrow('failed moments ago');
+});
