@@ -186,7 +186,11 @@ describe('Speech settings', () => {
     const { seen, baseUrl } = await startVendor();
     const storage = { stores: { providerCredentials: { all: async () => [] } } };
     const parts = partsOf({ CUSTOM_S2S_API_KEY: KEY, CUSTOM_S2S_BASE_URL: baseUrl });
-    const engines = buildSpeechEngines({ ...parts, storage, targetPolicy: {} }).open('project-1');
+    const engines = buildSpeechEngines({
+      ...parts,
+      storage,
+      targetPolicy: { allowInsecureLoopback: true },
+    }).open('project-1');
     const engine = await engines.find({ provider: 'custom' });
     const connection = engine.connect({ sampleRateHz: 8000 }, () => undefined);
     onTestFinished(() => connection.close());

@@ -56,6 +56,7 @@ const FULL = {
   },
   turnDetection: { mode: 'silence', eagerness: 'low', preemptive: false },
   chat: { model: 'gpt-4.1', temperature: 0.3, fallback: ['gpt-4.1-mini', { endpoint: 'anthropic' }] },
+  engine: { provider: 'openai-realtime', voice: 'marin' },
   variableConfigs: [
     { name: 'city', type: 'string', description: 'Where', required: true },
     { name: 'size', type: 'enum', description: 'How big', values: ['small', 'large'] },
@@ -85,6 +86,7 @@ describe('The agent', () => {
       speech: null,
       turnDetection: null,
       chat: null,
+      engine: null,
     });
   });
 
