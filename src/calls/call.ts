@@ -1,5 +1,6 @@
 import type { CallFacts } from '../engine/session/session.ts';
 import type { MediaQuality } from '../media/mediaQuality.ts';
+import type { MediaSamples } from '../media/mediaSamples.ts';
 import type { CallMedia } from './numbers/callMedia.ts';
 import type { CallTransfer } from './transfer/transferReport.ts';
 
@@ -132,7 +133,7 @@ export type CallChange = Partial<
     | 'answeringMachine'
     | 'transfer'
     | 'supervision'
-  >
+  > & { readonly mediaSamples: MediaSamples }
 >;
 
 export interface RecordingResult {
@@ -142,6 +143,8 @@ export interface RecordingResult {
   readonly durationMs: number | null;
   /** Of what is stored. */
   readonly bytes?: number;
+  /** Of its first sample, ISO 8601; absent when it is not known. */
+  readonly startedAt?: string;
   readonly error: string | null;
 }
 
@@ -242,6 +245,14 @@ export function detectsAnsweringMachine({
 }: Pick<Call, 'direction' | 'settings'>): boolean {
   const { detectAnsweringMachine = true, media } = settings;
   return direction === 'outbound' && media === null && detectAnsweringMachine;
+}
+
+/** The recording, once it can be read. */
+export function storedRecording({
+  recording,
+}: Pick<Call, 'recording'>): (RecordingResult & { readonly key: string }) | undefined {
+  if (recording?.status !== 'ready' || recording.key === null) return undefined;
+  return { ...recording, key: recording.key };
 }
 
 /** Whether the recording is stored, or has failed. */

@@ -7,7 +7,7 @@ import {
   CALL_STATUSES,
   type Call,
   detectsAnsweringMachine,
-  isRecordingFinal,
+  storedRecording,
   talkTimeMs,
   UNSUPERVISED,
 } from './call.ts';
@@ -20,6 +20,10 @@ const time = z.iso.datetime().nullable();
 
 const recordingResource = z.object({
   status: z.enum(['recording', 'ready', 'failed']),
+  startedAt: z.iso
+    .datetime()
+    .nullable()
+    .describe('When its first sample was recorded; null before it is ready, and where that is not known.'),
   durationMs: milliseconds.nullable(),
   error: z.string().nullable(),
   url: z.string().optional().describe('Signed, needs no key, lives for one hour; once it is ready.'),
@@ -131,8 +135,8 @@ export function toCallResource(
 
 function toRecordingResource(call: Call, recordings: Pick<CallRecordings, 'url'>): CallResource['recording'] {
   if (call.recording === null) return null;
-  const { status, durationMs, error, key } = call.recording;
-  const isReady = isRecordingFinal(call) && status === 'ready' && key !== null;
-  const url = isReady ? recordings.url(key) : undefined;
-  return { status, durationMs, error, ...(url === undefined ? {} : { url }) };
+  const { status, startedAt = null, durationMs, error } = call.recording;
+  const stored = storedRecording(call);
+  const url = stored && recordings.url(stored.key);
+  return { status, startedAt, durationMs, error, ...(url === undefined ? {} : { url }) };
 }

@@ -1,11 +1,22 @@
 import type { Page, PageOf } from '../base/page.ts';
 import type { HistoryEvent, Session } from '../engine/session/session.ts';
+import type { MediaSamples } from '../media/mediaSamples.ts';
+import type { RecordingPeaks } from '../media/recording/peaks.ts';
 import type { Call, CallChange, CallDirection, CallStatus, RecordingResult } from './call.ts';
 
 export interface CallFilter {
   readonly direction?: CallDirection;
   readonly status?: CallStatus;
   readonly sessionId?: string;
+  /** Whether it has ended. */
+  readonly isLive?: boolean;
+  /** Of its creation, ISO 8601; `to` is not in the range. */
+  readonly from?: string;
+  readonly to?: string;
+  /** A part of either number. */
+  readonly number?: string;
+  /** Text to find in what was said. */
+  readonly q?: string;
   /** Whether calls of tests are listed too. Default: no. */
   readonly includeTests?: boolean;
 }
@@ -72,6 +83,12 @@ export interface CallStore {
   /** Unsettled calls of one node; at its start, what its previous process left. */
   listUnsettledOn(nodeId: string): Promise<OrphanedCall[]>;
   recordHeartbeat(nodeId: string, at: Date): Promise<void>;
+  /** How the audio of an ended call arrived; undefined where that is not known. */
+  mediaSamples(projectId: string, id: string): Promise<MediaSamples | undefined>;
+  /** Undefined before {@link CallStore.savePeaks}. */
+  peaks(projectId: string, id: string): Promise<RecordingPeaks | undefined>;
+  /** Keeps the waveform of a recording for as long as the recording. @param key - Of the measured one. */
+  savePeaks(id: string, key: string, peaks: RecordingPeaks): Promise<void>;
   /** Response latencies of the sessions that had agent turns. */
   turnLatencies(instanceIds: readonly string[]): Promise<Map<string, TurnLatency>>;
 }

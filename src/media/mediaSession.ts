@@ -8,6 +8,7 @@ import type {
 } from './agentStream/streamClient.ts';
 import type { Participation } from './conference/participant.ts';
 import type { MediaQuality } from './mediaQuality.ts';
+import type { MediaSample } from './mediaSamples.ts';
 import type { MusicSource } from './session/holdMusic.ts';
 import type { CryptoAttribute } from './srtp/cryptoAttribute.ts';
 import type {
@@ -173,6 +174,8 @@ export interface MediaEvents {
   /** Emitted once; the call continues unrecorded. */
   readonly recordingFailed: { readonly reason: string };
   readonly supervisor: SupervisorChange;
+  /** How the audio of the last seconds arrived. */
+  readonly sample: MediaSample;
   /** The media thread has died. The call has no audio from now on, and no further events. */
   readonly lost: { readonly reason: string };
 }
@@ -212,6 +215,8 @@ export interface MediaCounters {
 
 export interface RecordingReport {
   readonly path: string;
+  /** Of its first sample, in ms since the Unix epoch; undefined when it is not known. */
+  readonly startedAtMs?: number | undefined;
   readonly durationMs: number;
   readonly lengthBytes: number;
   /** Why the recording is incomplete. The file is valid as far as it goes. */

@@ -77,6 +77,7 @@ export const unusedCalls: CallService = {
   hangUp: refuse,
   transfer: refuse,
   quality: refuse,
+  mediaSamples: refuse,
   ask: refuse,
   addParticipant: refuse,
   trunkHealth: refuse,

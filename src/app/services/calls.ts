@@ -219,6 +219,7 @@ function callService(
     ask: (projectId, callId, name, argument) => control.ask(projectId, callId, name, argument),
     addParticipant: (projectId, callId, to) => control.addParticipant(projectId, callId, to),
     quality: (call) => control.quality(call),
+    mediaSamples: (call) => control.mediaSamples(call),
     trunkHealth: (trunkIds) => readTrunkHealth(health, slots, trunkIds),
     trunksChanged: () => notifyTrunksChanged(bus, onError),
     recordings,

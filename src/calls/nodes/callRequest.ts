@@ -1,5 +1,6 @@
 import type { ThreadFailure } from '../../media/engine/threadMessages.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
+import type { MediaSamples } from '../../media/mediaSamples.ts';
 import type { SupervisionMode } from '../../media/supervision/supervisorStream.ts';
 import type { Supervision } from '../call.ts';
 import type { Participant, ParticipantChange } from '../participants/participant.ts';
@@ -7,6 +8,7 @@ import type { Participant, ParticipantChange } from '../participants/participant
 /** Requests to the node that runs a call, by name: argument and answer. */
 export interface CallRequestTypes {
   readonly read_quality: [undefined, MediaQuality | null];
+  readonly read_media_samples: [undefined, MediaSamples];
   /** Answered by the address that the supervisor's WebSocket is passed on to. */
   readonly supervise: [{ readonly mode: SupervisionMode }, string];
   readonly say: [{ readonly text: string }, Supervision];
@@ -24,6 +26,9 @@ export type CallRequestName = keyof CallRequestTypes;
 export type CallRequest = {
   [Name in CallRequestName]: { readonly name: Name; readonly argument: CallRequestTypes[Name][0] };
 }[CallRequestName];
+
+/** Figures, which are shown without where no node answers. */
+export type ReadingName = 'read_quality' | 'read_media_samples';
 
 export type CallAnswer = CallRequestTypes[CallRequestName][1];
 

@@ -2,13 +2,19 @@ import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { fromFailure } from '../../media/engine/threadMessages.ts';
-import type { CallRequest, CallRequestName, CallRequestTypes, CallResponse } from './callRequest.ts';
+import type {
+  CallRequest,
+  CallRequestName,
+  CallRequestTypes,
+  CallResponse,
+  ReadingName,
+} from './callRequest.ts';
 import type { NodeBus } from './nodeBus.ts';
 
 /** A node answers within milliseconds, unless it has failed or its database is slow. */
 const ANSWER_TIMEOUT_MS = 3000;
-/** For figures that are shown without, too. */
-const QUALITY_TIMEOUT_MS = 1000;
+const READING_TIMEOUT_MS = 1000;
+const READINGS: ReadonlySet<CallRequestName> = new Set<ReadingName>(['read_quality', 'read_media_samples']);
 
 export interface CallRequestsDeps {
   readonly bus: NodeBus;
@@ -40,8 +46,7 @@ export class CallRequests {
   ): Promise<CallRequestTypes[Name][1]> {
     const requestId = this.#deps.makeId();
     const request = { name, argument } as CallRequest;
-    const isQuality = name === 'read_quality';
-    const answered = this.#answerTo(requestId, isQuality ? QUALITY_TIMEOUT_MS : ANSWER_TIMEOUT_MS);
+    const answered = this.#answerTo(requestId, READINGS.has(name) ? READING_TIMEOUT_MS : ANSWER_TIMEOUT_MS);
     await this.#deps.bus.publish({ kind: 'call_request', callId, requestId, request }).catch((error) => {
       this.#waiting.get(requestId)?.(undefined);
       throw error;

@@ -42,13 +42,15 @@ export class CallRecordings {
   async store(call: Call, report: RecordingReport | undefined): Promise<RecordingResult> {
     const { onError } = this.#deps;
     if (!report) return failed('The recording could not be started');
-    const { path, durationMs, lengthBytes: bytes } = report;
+    const { path, durationMs, lengthBytes: bytes, startedAtMs } = report;
     if (report.error !== undefined) {
       await this.#discard(path);
       return failed('The recording could not be completed');
     }
     try {
-      return await this.#save(call, path, { durationMs, bytes });
+      const stored = await this.#save(call, path, { durationMs, bytes });
+      if (stored.status !== 'ready' || startedAtMs === undefined) return stored;
+      return { ...stored, startedAt: new Date(startedAtMs).toISOString() };
     } catch (error) {
       onError(error, 'recording not stored');
       return failed('The recording could not be stored');

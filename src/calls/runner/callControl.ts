@@ -3,10 +3,11 @@ import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError, invalid, isUnavailable, notFound } from '../../base/errors.ts';
 import type { MediaQuality } from '../../media/mediaQuality.ts';
+import type { MediaSamples } from '../../media/mediaSamples.ts';
 import { type Call, isFinal } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
-import type { CallRequestName, CallRequestTypes } from '../nodes/callRequest.ts';
+import type { CallRequestName, CallRequestTypes, ReadingName } from '../nodes/callRequest.ts';
 import type { CallRequests } from '../nodes/callRequests.ts';
 import type { NodeBus } from '../nodes/nodeBus.ts';
 import type { Participant } from '../participants/participant.ts';
@@ -27,7 +28,7 @@ const POLL_MS = 50;
 export type TransferInput = TransferRequest & { readonly to?: string | undefined };
 
 export interface CallControlDeps {
-  readonly calls: Pick<CallStore, 'find' | 'requestHangup'>;
+  readonly calls: Pick<CallStore, 'find' | 'requestHangup' | 'mediaSamples'>;
   readonly finisher: Pick<CallFinisher, 'settleCanceled'>;
   readonly queue: Pick<CallQueue, 'remove'>;
   readonly limiter: Pick<CallLimiter, 'requireAllowedDestination'>;
@@ -120,7 +121,7 @@ export class CallControl {
    * @throws {CallwayError} 404 `call_not_found`, 503 `call_unavailable`, or as {@link SupervisedCall.perform} and
    *   {@link CallParticipants.perform}
    */
-  async ask<Name extends Exclude<CallRequestName, 'read_quality'>>(
+  async ask<Name extends Exclude<CallRequestName, ReadingName>>(
     projectId: string,
     callId: string,
     name: Name,
@@ -139,9 +140,22 @@ export class CallControl {
   /** The call's media quality, so far while it is in progress; null where its node does not answer. */
   async quality({ id, status, mediaQuality }: Call): Promise<MediaQuality | null> {
     if (status !== 'in_progress') return mediaQuality;
-    return await this.#deps.requests.ask(id, 'read_quality', undefined).catch((error: unknown) => {
-      this.#deps.onError(error, 'media quality of a call not read');
-      return null;
+    return (await this.#read(id, 'read_quality')) ?? null;
+  }
+
+  /** How the call's audio has arrived; undefined where that is not known. */
+  async mediaSamples({ id, projectId, status }: Call): Promise<MediaSamples | undefined> {
+    if (status !== 'in_progress') return await this.#deps.calls.mediaSamples(projectId, id);
+    return await this.#read(id, 'read_media_samples');
+  }
+
+  async #read<Name extends ReadingName>(
+    callId: string,
+    name: Name,
+  ): Promise<CallRequestTypes[Name][1] | undefined> {
+    return await this.#deps.requests.ask(callId, name, undefined).catch((error: unknown) => {
+      this.#deps.onError(error, 'figures of a call not read');
+      return undefined;
     });
   }
 

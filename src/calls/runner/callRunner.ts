@@ -8,6 +8,7 @@ import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { Session } from '../../engine/session/session.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
+import type { MediaSamples } from '../../media/mediaSamples.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 import type { MusicSource } from '../../media/session/holdMusic.ts';
 import type { SupervisorAddress } from '../../media/supervision/supervisorStream.ts';
@@ -25,7 +26,7 @@ import { notListed } from '../transfer/transferPlan.ts';
 import type { Trunk } from '../trunks/trunk.ts';
 import { selectTrunks, type TrunkSelectionDeps } from '../trunks/trunkSelection.ts';
 import { TrunkChannel, type TrunkSlots } from '../trunks/trunkSlots.ts';
-import type { CallFinisher } from './callFinisher.ts';
+import type { CallEnd, CallFinisher } from './callFinisher.ts';
 import { CallLeases, type CallLeasesDeps } from './callLeases.ts';
 import { type CallState, inboundCall, outboundCall } from './callMachine.ts';
 import type { CallResult, HangupIntent } from './callResult.ts';
@@ -181,10 +182,10 @@ export class CallRunner {
           };
           return dialTransferTarget(deps, call, to, options);
         },
-        finish: async (result, media, endedAt) => {
+        finish: async (result, media, endedAt, samples) => {
           await leases.stop();
           await writer.run(
-            () => this.#storeEnd(call, result, media, endedAt),
+            () => this.#storeEnd(call, { ...result, endedAt, ...storedSamples(samples) }, media),
             'ended call not stored, retrying',
           );
           await channel.release();
@@ -221,16 +222,18 @@ export class CallRunner {
   /** Idempotent. */
   async #storeEnd(
     call: Call,
-    result: CallResult,
+    result: CallResult & Pick<CallEnd, 'endedAt' | 'mediaSamples'>,
     media: MediaReport | undefined,
-    endedAt: string,
   ): Promise<void> {
     const { finisher, nodeId, recordings } = this.#deps;
-    const end = { ...result, endedAt, mediaQuality: media?.quality ?? null };
-    const ended = await finisher.finish(call, nodeId, end);
+    const ended = await finisher.finish(call, nodeId, { ...result, mediaQuality: media?.quality ?? null });
     if (!ended || !expectsRecording(ended)) return;
     await finisher.completeRecording(call, await recordings.store(call, media?.recording));
   }
+}
+
+function storedSamples(mediaSamples: MediaSamples): Pick<CallEnd, 'mediaSamples'> {
+  return mediaSamples.samples.length > 0 ? { mediaSamples } : {};
 }
 
 /** The agent's spans become children of the call's span. */

@@ -2,6 +2,7 @@ import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Timer } from '../../base/clock.ts';
 import type { HistoryEvent, Session } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
+import { type MediaSamples, MediaSeries } from '../../media/mediaSamples.ts';
 import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';
 import { type Call, RECORDING_RUNS } from '../call.ts';
 import type { CallAnswer, CallRequest } from '../nodes/callRequest.ts';
@@ -34,7 +35,12 @@ export interface LiveCallDeps
   /** A file for the recording; undefined for no recording. */
   readonly recordingPath: (call: Call) => string | undefined;
   /** Leg and audio are closed. Never rejects. */
-  readonly finish: (result: CallResult, media: MediaReport | undefined, endedAt: string) => Promise<void>;
+  readonly finish: (
+    result: CallResult,
+    media: MediaReport | undefined,
+    endedAt: string,
+    samples: MediaSamples,
+  ) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -55,6 +61,7 @@ export class LiveCall {
   readonly #resolveEnded: () => void;
   readonly #supervised: SupervisedCall;
   readonly #participants: CallParticipants;
+  readonly #series = new MediaSeries();
   /** Aborted when this node hangs up. */
   readonly #hungUp = new AbortController();
   #state: CallState;
@@ -160,6 +167,8 @@ export class LiveCall {
       case 'read_quality':
         // Without audio there are no figures yet.
         return (isAnswered(this.#state) && (await this.#media?.quality())) || null;
+      case 'read_media_samples':
+        return this.#series.samples;
       case 'add_participant':
       case 'list_participants':
       case 'change_participant':
@@ -294,6 +303,7 @@ export class LiveCall {
     media.events.on('command', (command) => this.#dispatch({ type: 'command', command }));
     media.events.on('streamClosed', ({ how }) => this.#onStreamClosed(this.#canReconnect ? how : 'stopped'));
     media.events.on('firstAgentAudio', () => this.#deps.telemetry.agentAudio());
+    media.events.on('sample', (sample) => this.#series.add(sample));
     media.events.on('supervisor', (change) => this.#supervised.onSupervisor(change));
     media.events.on('mediaTimeout', () => this.hangUp('media_timeout'));
     media.events.on('lost', ({ reason }) => {
@@ -333,7 +343,7 @@ export class LiveCall {
       this.#deps.onError(error, 'media session not closed');
       return undefined;
     });
-    await this.#deps.finish(result, report, endedAt);
+    await this.#deps.finish(result, report, endedAt, this.#series.samples);
     this.#resolveEnded();
   }
 

@@ -10,7 +10,7 @@ import type {
   SupervisorChange,
 } from '../../media/supervision/supervisorStream.ts';
 import { type Call, type CallChange, type Supervision, UNSUPERVISED } from '../call.ts';
-import type { CallAnswer, CallRequest } from '../nodes/callRequest.ts';
+import type { CallAnswer, CallRequest, ReadingName } from '../nodes/callRequest.ts';
 import type { ParticipantRequest } from '../participants/callParticipants.ts';
 
 /** The change is shown by the next request, unless the database takes longer. */
@@ -31,7 +31,7 @@ export interface SupervisedCallDeps {
   readonly makeId: MakeId;
 }
 
-export type SupervisionRequest = Exclude<CallRequest, ParticipantRequest | { name: 'read_quality' }>;
+export type SupervisionRequest = Exclude<CallRequest, ParticipantRequest | { name: ReadingName }>;
 
 /** What supervisors do with a call that this node runs. */
 export class SupervisedCall {

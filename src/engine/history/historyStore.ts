@@ -57,6 +57,8 @@ export interface HistoryStore {
   list(projectId: string, filter: HistoryFilter, page: Page): Promise<PageOf<HistorySummary>>;
   /** The newest session with this id. */
   find(projectId: string, sessionId: string): Promise<HistoryDetail | undefined>;
+  /** One of several sessions that have had the same id. */
+  findInstance(projectId: string, instanceId: string): Promise<HistoryDetail | undefined>;
   stats(projectId: string, range: { from?: string; to?: string }): Promise<HistoryStats>;
   /** Adds to the history of a live or ended session. */
   addEvents(instanceId: string, events: readonly HistoryEvent[]): Promise<void>;

@@ -41,7 +41,7 @@ export const EXPIRED = {
     orderBy: 'at',
   }),
   recordings: `
-    UPDATE calls SET recording = NULL, recording_bytes = NULL WHERE id IN (${endedCalls('recordings', `recording->>'key' IS NOT NULL AND NOT is_test`)})
+    UPDATE calls SET recording = NULL, recording_bytes = NULL, recording_peaks = NULL WHERE id IN (${endedCalls('recordings', `recording->>'key' IS NOT NULL AND NOT is_test`)})
     RETURNING 1`,
   traces: `
     WITH untraced AS (

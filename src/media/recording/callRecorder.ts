@@ -10,20 +10,28 @@ interface Resamplers {
   readonly right: FrameResampler;
 }
 
+export interface CallRecorderOptions {
+  /** Called once; the call continues unrecorded. */
+  readonly onFailure: (reason: string) => void;
+  /** Since the Unix epoch. */
+  readonly nowMs: () => number;
+}
+
 /** The recording of one call. Does nothing before `start`. */
 export class CallRecorder {
   /** While paused, silence is recorded. */
   isPaused = false;
-  readonly #onFailure: (reason: string) => void;
+  readonly #options: CallRecorderOptions;
   /** Awaited by `close`, so that the file of a call that ends meanwhile is closed. */
   #starting: Promise<StereoRecorder> | undefined;
   #recorder: StereoRecorder | undefined;
   #resamplers: Resamplers | undefined;
   #codecRateHz: SampleRateHz = 8000;
+  /** Undefined before the first frame. */
+  #startedAtMs: number | undefined;
 
-  /** @param onFailure - Called once; the call continues unrecorded. */
-  constructor(onFailure: (reason: string) => void) {
-    this.#onFailure = onFailure;
+  constructor(options: CallRecorderOptions) {
+    this.#options = options;
   }
 
   /** @throws {CallwayError} `recording_failed`, or `recording_running`. */
@@ -33,7 +41,7 @@ export class CallRecorder {
     }
     this.#codecRateHz = codecRateHz;
     const sampleRateHz = speechRateHz(codecRateHz);
-    this.#starting = startRecorder({ path, sampleRateHz, onFailure: this.#onFailure });
+    this.#starting = startRecorder({ path, sampleRateHz, onFailure: this.#options.onFailure });
     try {
       this.#recorder = await this.#starting;
       this.#resamplers = this.#createResamplers(sampleRateHz);
@@ -54,6 +62,7 @@ export class CallRecorder {
   /** @param caller - 20 ms at the codec's rate, as is the agent's. Both are copied. */
   write(caller: Int16Array, agent: Int16Array): void {
     if (this.#recorder === undefined || this.#resamplers === undefined) return;
+    this.#startedAtMs ??= this.#options.nowMs();
     if (this.isPaused) {
       this.#recorder.writeSilence(1);
       return;
@@ -65,7 +74,8 @@ export class CallRecorder {
   /** Idempotent. @returns Undefined when nothing was recorded. */
   async close(): Promise<RecordingReport | undefined> {
     const recorder = await this.#starting?.catch(() => undefined);
-    return recorder?.close();
+    const report = await recorder?.close();
+    return report && { ...report, startedAtMs: this.#startedAtMs };
   }
 
   #createResamplers(sampleRateHz: 8000 | 16_000): Resamplers {

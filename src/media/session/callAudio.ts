@@ -121,7 +121,10 @@ export class CallAudio {
     const { clock, codecs, connectStream, randomUint32 } = deps;
     this.#emit = emit;
     this.#gate = deps.supervisorGate;
-    this.#recorder = new CallRecorder((reason) => emit('recordingFailed', { reason }));
+    this.#recorder = new CallRecorder({
+      onFailure: (reason) => emit('recordingFailed', { reason }),
+      nowMs: () => this.#rtp.nowMs,
+    });
     this.#agent = new AgentStream({
       codecRateHz: INITIAL_RATE_HZ,
       connectStream,

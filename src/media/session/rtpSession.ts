@@ -2,7 +2,8 @@ import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { CodecFormat } from '../codecs/codec.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
-import type { MediaQuality } from '../mediaQuality.ts';
+import { type MediaObservations, type MediaQuality, rateMedia } from '../mediaQuality.ts';
+import { MediaSampler } from '../mediaSamples.ts';
 import type { DtmfDigit, EmitMediaEvent, MediaCounters, MediaParameters } from '../mediaSession.ts';
 import { RtcpSession } from '../rtcp/rtcpSession.ts';
 import { type SrtpContexts, srtpContextsFor } from '../srtp/srtpContexts.ts';
@@ -14,8 +15,8 @@ import {
   addTraffic,
   findFormat,
   NO_TRAFFIC,
+  observationsOf,
   openTransceiver,
-  qualityOf,
   type RtpTransceiver,
 } from './rtpTransceiver.ts';
 
@@ -55,6 +56,7 @@ export class RtpSession {
   #packetsDue = 0;
   /** Undefined before the first tick. */
   #nextTickMs: number | undefined;
+  readonly #sampler = new MediaSampler();
 
   constructor(options: RtpSessionOptions) {
     const { clock, emit, latching, randomUint32, sockets, timeoutMs } = options;
@@ -162,10 +164,12 @@ export class RtpSession {
     this.#rtcp.tick(reported, nowMs, frameStartMs);
     this.#timeout.tick(nowMs);
     this.#nextTickMs = frameStartMs + TICK_INTERVAL_MS;
+    const sample = this.#sampler.tick(this.#epochMs + nowMs, () => this.#observations());
+    if (sample) this.#options.emit('sample', sample);
   }
 
   quality(): MediaQuality {
-    return qualityOf(this.transceiver, this.#earlierTraffic, this.#rtcp.roundTripMs);
+    return rateMedia(this.#observations());
   }
 
   get counters(): Omit<MediaCounters, 'callerFramesDropped' | 'agentSamplesDropped' | 'playoutUnderruns'> {
@@ -200,6 +204,10 @@ export class RtpSession {
   /** Whether the thread stands still: what arrives has waited in the socket, for a time that nobody knows. */
   #isOverdue(nowMs: number): boolean {
     return this.#nextTickMs !== undefined && nowMs > this.#nextTickMs + TICK_INTERVAL_MS;
+  }
+
+  #observations(): MediaObservations {
+    return observationsOf(this.transceiver, this.#earlierTraffic, this.#rtcp.roundTripMs);
   }
 
   #transceiverFor(format: CodecFormat): RtpTransceiver {

@@ -1,7 +1,7 @@
 import { invalid } from '../../base/errors.ts';
 import type { Codec, CodecFormat } from '../codecs/codec.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
-import { type MediaQuality, rateMedia } from '../mediaQuality.ts';
+import type { MediaObservations } from '../mediaQuality.ts';
 import type { DtmfDigit, NegotiatedCodec } from '../mediaSession.ts';
 import { isSampleRate, type SampleRateHz } from '../resample/resampler.ts';
 import type { ReportedStreams } from '../rtcp/rtcpSession.ts';
@@ -71,15 +71,15 @@ export function addTraffic(earlier: RtpTraffic, { receiver, sender }: RtpTransce
   };
 }
 
-/** @param earlier - Of the call's earlier codecs. */
-export function qualityOf(
+/** What the call has seen so far. @param earlier - Of the call's earlier codecs. */
+export function observationsOf(
   transceiver: RtpTransceiver,
   earlier: RtpTraffic,
   roundTripMs: number | undefined,
-): MediaQuality {
+): MediaObservations {
   const { codec, receiver } = transceiver;
   const { received, lost, late, lossBursts } = addTraffic(earlier, transceiver);
-  return rateMedia({
+  return {
     codec: codec.format.name,
     packetsReceived: received,
     packetsLost: lost,
@@ -88,5 +88,5 @@ export function qualityOf(
     jitterMs: receiver.reception.jitterMs,
     bufferDelayMs: receiver.meanDelayMs,
     roundTripMs,
-  });
+  };
 }

@@ -15,7 +15,11 @@ function control(status: CallStatus, targets: readonly string[] | null = null) {
   const asked: unknown[] = [];
   const call = makeCall({ status });
   const calls = new CallControl({
-    calls: { find: async (_project, id) => (id === call.id ? call : undefined), requestHangup: notUsed },
+    calls: {
+      find: async (_project, id) => (id === call.id ? call : undefined),
+      requestHangup: notUsed,
+      mediaSamples: notUsed,
+    },
     finisher: { settleCanceled: notUsed },
     queue: { remove: notUsed },
     limiter: {

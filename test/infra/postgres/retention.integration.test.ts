@@ -148,8 +148,11 @@ describe.each(databases)('Retention on the $name database', ({ open }) => {
   test('of recordings leaves the call, and the file to be removed', async () => {
     const world = await sessionWorld(opened.database, { retentionDays: { recordings: 3 } });
     const { id } = await recordedCall(world);
+    await world.stores.calls.savePeaks(id, 'one.wav', { intervalMs: 20, caller: '', agent: '' });
     expect(await expire('recordings', 3 * DAY_MS - 1)).toBe(0);
+    expect(await world.stores.calls.peaks(world.projectId, id)).toBeDefined();
     expect(await expire('recordings', 3 * DAY_MS)).toBe(1);
+    expect(await world.stores.calls.peaks(world.projectId, id)).toBeUndefined();
     expect(await world.stores.calls.find(world.projectId, id)).toMatchObject({ recording: null });
     expect(await world.stores.recordingRemovals.due(10)).toEqual(['one.wav']);
     await world.stores.recordingRemovals.done('one.wav');

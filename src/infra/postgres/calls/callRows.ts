@@ -1,4 +1,4 @@
-import type { Call } from '../../../calls/call.ts';
+import type { Call, CallChange } from '../../../calls/call.ts';
 import type { Parameter } from '../connection/database.ts';
 import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
 
@@ -84,6 +84,22 @@ export const callColumns: readonly CallColumn[] = [
   plain('hangupRequested', 'hangup_requested', 'boolean'),
   json('transfer', 'transfer'),
   plain('isTest', 'is_test', 'boolean'),
+];
+
+/** What a change may set: the columns of a call, and those that are read by themselves. */
+export const changeColumns: readonly {
+  readonly name: keyof Call | keyof CallChange;
+  readonly column: string;
+  readonly type: string;
+  toParameter(change: CallChange): Parameter;
+}[] = [
+  ...callColumns,
+  {
+    name: 'mediaSamples',
+    column: 'media_samples',
+    type: 'json',
+    toParameter: ({ mediaSamples }) => (mediaSamples === undefined ? null : JSON.stringify(mediaSamples)),
+  },
 ];
 
 export const callSelection = (): string => callColumns.map(({ column }) => column).join(', ');

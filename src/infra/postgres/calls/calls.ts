@@ -3,14 +3,25 @@ import { isUuid } from '../../../base/ids.ts';
 import { mapPage } from '../../../base/page.ts';
 import type { Call, CallChange } from '../../../calls/call.ts';
 import type { CallFilter, CallStore } from '../../../calls/callStore.ts';
+import type { MediaSamples } from '../../../media/mediaSamples.ts';
+import type { RecordingPeaks } from '../../../media/recording/peaks.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { violates } from '../connection/errors.ts';
 import { INSERT_SESSION, sessionParameters } from '../sessions/sessions.ts';
+import { instancesSaying } from '../sessions/sessionTexts.ts';
+import { containing } from '../sql/like.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { BY_CREATION } from '../sql/projectRows.ts';
 import { storableJson } from '../sql/storable.ts';
 import { callRecovery, FINAL_STATUS_LIST } from './callRecovery.ts';
-import { type CallRow, callColumns, callParameters, callSelection, fromCallRow } from './callRows.ts';
+import {
+  type CallRow,
+  callColumns,
+  callParameters,
+  callSelection,
+  changeColumns,
+  fromCallRow,
+} from './callRows.ts';
 
 export function callStore(database: Queryable): CallStore {
   return { ...callRecords(database), ...callRecovery(database) };
@@ -95,6 +106,28 @@ function callRecords(database: Queryable): Omit<CallStore, keyof ReturnType<type
       if (!completed && recording.key !== null)
         await database.query(REMOVE_OF_GONE_CALL, [id, recording.key]);
       return completed;
+    },
+    async mediaSamples(projectId, id) {
+      if (!isUuid(id)) return undefined;
+      const [row] = await database.query<{ media_samples: MediaSamples | null }>(
+        'SELECT media_samples FROM calls WHERE project_id = $1 AND id = $2',
+        [projectId, id],
+      );
+      return row?.media_samples ?? undefined;
+    },
+    async peaks(projectId, id) {
+      if (!isUuid(id)) return undefined;
+      const [row] = await database.query<{ recording_peaks: RecordingPeaks | null }>(
+        'SELECT recording_peaks FROM calls WHERE project_id = $1 AND id = $2',
+        [projectId, id],
+      );
+      return row?.recording_peaks ?? undefined;
+    },
+    async savePeaks(id, key, peaks) {
+      await database.query(
+        `UPDATE calls SET recording_peaks = $3::json WHERE id = $1 AND recording->>'key' = $2`,
+        [id, key, JSON.stringify(peaks)],
+      );
     },
     async turnLatencies(instanceIds) {
       const rows = await database.query<{ instance_id: string; p50: number; p95: number }>(LATENCIES, [
@@ -193,17 +226,33 @@ const LATENCIES = `
 
 function conditions(
   projectId: string,
-  { direction, status, sessionId, includeTests = false }: CallFilter,
+  { direction, status, sessionId, isLive, from, to, number, q, includeTests = false }: CallFilter,
 ): { sql: string; parameters: Parameter[] } {
-  const parameters = [projectId, direction ?? null, status ?? null, sessionId ?? null];
-  const sql = `project_id = $1 AND ($2::text IS NULL OR direction = $2) AND ($3::text IS NULL OR status = $3)
-    AND ($4::text IS NULL OR session_id = $4)${includeTests ? '' : ' AND NOT is_test'}`;
-  return { sql, parameters };
+  const parameters: Parameter[] = [projectId];
+  const given = (value: Parameter | undefined, sql: (place: string) => string): string[] => {
+    if (value === undefined) return [];
+    parameters.push(value);
+    return [sql(`$${parameters.length}`)];
+  };
+  const matching = (text: string | undefined) => (text === undefined ? undefined : containing(text));
+  const parts = [
+    'project_id = $1',
+    ...(includeTests ? [] : ['NOT is_test']),
+    ...given(direction, (place) => `direction = ${place}`),
+    ...given(status, (place) => `status = ${place}`),
+    ...given(sessionId, (place) => `session_id = ${place}`),
+    ...(isLive === undefined ? [] : [`status ${isLive ? 'NOT IN' : 'IN'} (${FINAL_STATUS_LIST})`]),
+    ...given(from, (place) => `created_at >= ${place}::timestamptz`),
+    ...given(to, (place) => `created_at < ${place}::timestamptz`),
+    ...given(matching(number), (place) => `(from_number LIKE ${place} OR to_number LIKE ${place})`),
+    ...given(matching(q), (place) => `instance_id IN (${instancesSaying(place)})`),
+  ];
+  return { sql: parts.join(' AND '), parameters };
 }
 
 /** The SET clause of a change; a no-op for an empty change. */
 function assignments(change: CallChange, first: number): { sql: string; parameters: Parameter[] } {
-  const changed = callColumns.filter(({ name }) => name in change);
+  const changed = changeColumns.filter(({ name }) => name in change);
   if (changed.length === 0) return { sql: 'id = id', parameters: [] };
   const assign = ({ column, type }: (typeof changed)[number], index: number) => {
     const value = `$${first + index}::${type}`;

@@ -3,6 +3,9 @@ import type { SipTraceMessage, SipTraceStore } from '../../../calls/sipTraceStor
 import type { Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';
 
+/** Of a call with all its legs; each is bounded as well. */
+const MAX_MESSAGES = 2_000;
+
 interface Row extends Omit<SipTraceMessage, 'at'> {
   at: Date;
 }
@@ -34,8 +37,8 @@ export function sipTraceStore(database: Queryable): SipTraceStore {
       const rows = await database.query<Row>(
         `SELECT sip_trace.at, sip_trace.direction, transport, remote, text
          FROM sip_trace JOIN calls ON calls.id = call_id
-         WHERE project_id = $1 AND call_id = $2 ORDER BY sip_trace.at, sip_trace.id`,
-        [projectId, callId],
+         WHERE project_id = $1 AND call_id = $2 ORDER BY sip_trace.at, sip_trace.id LIMIT $3`,
+        [projectId, callId, MAX_MESSAGES],
       );
       return rows.map(({ at, direction, transport, remote, text }) => ({
         at: isoTime(at),

@@ -17,7 +17,7 @@ import { containing } from '../sql/like.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
-import { WHEN_QUIET } from './sessionTexts.ts';
+import { instancesSaying, WHEN_QUIET } from './sessionTexts.ts';
 
 interface Row {
   instance_id: string;
@@ -74,6 +74,10 @@ export function historyStore(database: Queryable): HistoryStore {
       const [row] = await database.query<DetailRow>(FIND, [projectId, sessionId]);
       return row && toDetail(row);
     },
+    async findInstance(projectId, instanceId) {
+      const [row] = await database.query<DetailRow>(FIND_INSTANCE, [projectId, instanceId]);
+      return row && toDetail(row);
+    },
     async stats(projectId, range) {
       const { sql, parameters } = conditions(projectId, range);
       const [row] = await database.query<StatsRow>(statsOver(sql), parameters);
@@ -118,7 +122,7 @@ interface DetailRow extends Row {
   events: { type: HistoryEventType; at: string; data: HistoryEvent['data'] }[];
 }
 
-const FIND = `
+const detailWhere = (condition: string): string => `
   SELECT ${COLUMNS}, end_reason, evaluation,
     coalesce(variables, (SELECT state->'variables' FROM sessions WHERE instance_id = history.instance_id))
       AS variables,
@@ -127,7 +131,9 @@ const FIND = `
     (SELECT coalesce(json_agg(json_build_object('type', type, 'at', at, 'data', data) ORDER BY id), '[]'::json)
      FROM session_events WHERE instance_id = history.instance_id) AS events
   FROM session_history AS history
-  WHERE ${SHOWN} AND session_id = $2 ORDER BY started_at DESC, instance_id DESC LIMIT 1`;
+  WHERE ${SHOWN} AND ${condition} ORDER BY started_at DESC, instance_id DESC LIMIT 1`;
+const FIND = detailWhere('session_id = $2');
+const FIND_INSTANCE = detailWhere('instance_id = $2::uuid');
 
 function conditions(
   projectId: string,
@@ -146,18 +152,13 @@ function conditions(
     ...given(status, (place) => `status = ${place}`),
     ...given(from, (place) => `started_at >= ${place}::timestamptz`),
     ...given(to, (place) => `started_at < ${place}::timestamptz`),
-    ...given(q === undefined ? undefined : containing(q), (place) => `instance_id IN (${saying(place)})`),
+    ...given(
+      q === undefined ? undefined : containing(q),
+      (place) => `instance_id IN (${instancesSaying(place)})`,
+    ),
   ];
   return { sql: parts.join(' AND '), parameters };
 }
-
-/** Sessions in which this was said. Messages that are not indexed yet are read. */
-const saying = (place: string): string => `
-  SELECT instance_id FROM session_messages WHERE content ILIKE ${place}
-  UNION ALL
-  SELECT instance_id FROM session_messages JOIN session_history AS changed USING (instance_id)
-  WHERE changed.project_id = $1 AND changed.index_after IS NOT NULL
-    AND content IS NULL AND message->>'content' ILIKE ${place}`;
 
 /** All figures from one scan of the sessions and one of their messages. */
 const statsOver = (where: string): string => `

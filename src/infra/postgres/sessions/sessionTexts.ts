@@ -65,3 +65,15 @@ const FILL = `
 
 const SETTLE = `
   UPDATE session_history SET index_after = NULL WHERE instance_id = $1 AND index_after = $2::timestamptz`;
+
+/**
+ * A query of the sessions in which something was said. Messages that are not indexed yet are read.
+ *
+ * @param pattern - Parameter of a LIKE pattern; `$1` is the project.
+ */
+export const instancesSaying = (pattern: string): string => `
+  SELECT instance_id FROM session_messages WHERE content ILIKE ${pattern}
+  UNION ALL
+  SELECT instance_id FROM session_messages JOIN session_history AS changed USING (instance_id)
+  WHERE changed.project_id = $1 AND changed.index_after IS NOT NULL
+    AND content IS NULL AND message->>'content' ILIKE ${pattern}`;

@@ -142,6 +142,9 @@ export function createDatabase(): Database {
     async recordHeartbeat(nodeId, at) {
       heartbeats.set(nodeId, Math.max(at.getTime(), heartbeats.get(nodeId) ?? 0));
     },
+    mediaSamples: () => Promise.reject(new Error('not used here')),
+    peaks: () => Promise.reject(new Error('not used here')),
+    savePeaks: () => Promise.reject(new Error('not used here')),
     turnLatencies: async () => new Map(),
   };
   return {

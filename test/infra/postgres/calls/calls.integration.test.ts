@@ -106,6 +106,53 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
     expect(await find(call)).toBeUndefined();
   });
 
+  test('are listed by their end, their time, their numbers and what was said', async () => {
+    const { call, session, started } = makeCall(world, { toNumber: '+886911111111', createdAt: later(5) });
+    await world.stores.calls.insert(call, session, started);
+    await world.say(session, [user('My order is 50% late')]);
+    const over = await keep({ status: 'completed', endedAt: BEGIN });
+    const ids = async (filter: Parameters<typeof world.stores.calls.list>[1]) =>
+      (await world.stores.calls.list(world.projectId, filter, PAGE)).items.map(({ id }) => id);
+    expect(await ids({ isLive: true })).toEqual([call.id]);
+    expect(await ids({ isLive: false })).toEqual([over.id]);
+    expect(await ids({ from: later(1) })).toEqual([call.id]);
+    expect(await ids({ to: later(1) })).toEqual([over.id]);
+    expect(await ids({ number: '91111111' })).toEqual([call.id]);
+    expect(await ids({ number: '+886911111112' })).toEqual([]);
+    expect(await ids({ q: 'ORDER is 50%' })).toEqual([call.id]);
+    expect(await ids({ q: 'order_is' })).toEqual([]);
+  });
+
+  test('keep how their audio arrived, and the waveform of their recording as long as it', async () => {
+    const { calls } = world.stores;
+    const recording = { status: 'ready', key: 'k', durationMs: 1200, error: null } as const;
+    const call = await keep({ recording });
+    const sample = {
+      atMs: 1,
+      packetsReceived: 250,
+      packetsLost: 0,
+      jitterMs: 1,
+      mos: 4.4,
+      roundTripMs: null,
+    };
+    const mediaSamples = { intervalMs: 5000, samples: [sample] };
+    const peaks = { intervalMs: 20, caller: 'AA==', agent: '/w==' };
+    expect(await calls.mediaSamples(call.projectId, call.id)).toBeUndefined();
+    await calls.update(call.id, null, { status: 'completed', endedAt: BEGIN, mediaSamples });
+    await calls.savePeaks(call.id, 'another', peaks);
+    expect(await calls.peaks(call.projectId, call.id)).toBeUndefined();
+    await calls.savePeaks(call.id, 'k', peaks);
+    expect(await calls.mediaSamples(call.projectId, call.id)).toEqual(mediaSamples);
+    expect(await calls.peaks(call.projectId, call.id)).toEqual(peaks);
+    for (const [projectId, id] of [
+      [uuidV7(), call.id] as const,
+      ...NOT_IDS.map((id) => [call.projectId, id] as const),
+    ]) {
+      expect(await calls.mediaSamples(projectId, id)).toBeUndefined();
+      expect(await calls.peaks(projectId, id)).toBeUndefined();
+    }
+  });
+
   test('are listed newest first, by direction, status and session', async () => {
     const old = await keep({ createdAt: later(-1000), status: 'failed' });
     const young = await keep();
