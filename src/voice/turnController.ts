@@ -52,6 +52,8 @@ export class TurnController {
   /** On the stream's clock, as the next two. */
   #nowMs: number;
   #lastVoicedMs: number;
+  /** Of the last utterance; undefined before the first. */
+  #firstVoicedMs: number | undefined;
   #lastDigitMs = 0;
   #dtmfEntry: DtmfEntry | undefined;
   /** The peer plays nothing of the agent. */
@@ -91,7 +93,10 @@ export class TurnController {
   advanceTo(atMs: number): void {
     const { utterance, speechEndMs } = this.#deps.recognition;
     this.#nowMs = atMs;
-    if (utterance) this.#lastVoicedMs = speechEndMs ?? utterance.lastVoicedMs;
+    if (utterance) {
+      this.#firstVoicedMs = utterance.startMs;
+      this.#lastVoicedMs = speechEndMs ?? utterance.lastVoicedMs;
+    }
     this.#deps.agentTurns.onFrame(this.isOnHold);
   }
 
@@ -151,7 +156,8 @@ export class TurnController {
     const { receivedSamples, info } = this.#deps.stream;
     // Two frames may arrive together: the end of turn is detected when they arrive, not when the first was spoken.
     const endpointStreamMs = Math.max(this.#nowMs, (receivedSamples * 1000) / info.sampleRateHz);
-    return { lastVoicedMs, endpointStreamMs, endpointAtMs: this.#deps.clock.monotonicMs() };
+    const firstVoicedMs = this.#firstVoicedMs;
+    return { lastVoicedMs, firstVoicedMs, endpointStreamMs, endpointAtMs: this.#deps.clock.monotonicMs() };
   }
 
   /** Closes the open utterance and returns what the caller said and no turn answers. Never rejects. */

@@ -83,10 +83,17 @@ export const webhookMessageSchema = z.strictObject({
     .meta({
       description: 'The parts of latencyMs of a spoken answer, in milliseconds, and how its turn began',
     }),
+  latencyDetails: z.record(z.string(), z.number()).optional().meta({
+    description: 'Shares of the parts: of the model in answerMs, of the first sentence in speechMs',
+  }),
   speech: z
     .strictObject({ recognition: z.string().optional(), synthesis: z.string().optional() })
     .optional()
     .meta({ description: 'The providers that recognized the caller’s words, or spoke the agent’s' }),
+  spoken: z
+    .strictObject({ from: timestamp, to: timestamp })
+    .optional()
+    .meta({ description: 'From the first sound to the last' }),
   interrupted: z.boolean().optional(),
   heard: z.literal('estimated').optional().meta({
     description: 'Set where what was heard is estimated, since the stream’s dialect does not report it',

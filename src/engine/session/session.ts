@@ -37,8 +37,11 @@ export interface SessionMessage {
   /** From the start of the turn to the first words; of a spoken answer, from the caller's last voice to the agent's first. */
   readonly latencyMs?: number;
   readonly latencyParts?: LatencyParts;
+  readonly latencyDetails?: LatencyDetails;
   /** Absent on what was written. */
   readonly speech?: MessageSpeech;
+  /** Absent on what was written, and where it is not known. */
+  readonly spoken?: SpokenTimes;
   readonly interrupted?: boolean;
   /** How much was heard is estimated from the pacing, since the peer does not report what it plays. */
   readonly heard?: 'estimated';
@@ -55,6 +58,12 @@ export function isShown(message: SessionMessage): message is ShownMessage {
   return !message.internal && message.role !== 'system';
 }
 
+/** When a message was spoken, from its first sound to its last; ISO 8601. */
+export interface SpokenTimes {
+  readonly from: string;
+  readonly to: string;
+}
+
 /** The providers that a spoken message went through, by the names of the settings, such as `openai` or `local`. */
 export interface MessageSpeech {
   /** Of the caller's words. */
@@ -67,6 +76,14 @@ export interface MessageSpeech {
 export interface LatencyParts extends LatencyDurations {
   /** Whether the answer was prepared before the end was sure; `canceled` where another one was, in vain. */
   readonly preemptive?: 'committed' | 'canceled' | 'none';
+}
+
+/** Shares of a latency's parts, in milliseconds. */
+export interface LatencyDetails {
+  /** Of `answerMs`: from the request that was answered to the model's first words. */
+  readonly modelMs?: number;
+  /** Of `speechMs`: from the first words to the first text that could be spoken, such as a sentence. */
+  readonly sentenceMs?: number;
 }
 
 /** In milliseconds; they add up to `latencyMs`. */

@@ -6,7 +6,13 @@ import { type EngineConfig, engineOf } from '../../agents/speech/engineConfig.ts
 import { type CurrentSpeech, currentSpeech } from '../../agents/speech/language.ts';
 import { type TurnDetection, turnDetectionOf } from '../../agents/speech/turnDetection.ts';
 import type { ChatModel } from '../../providers/ports/chatModel.ts';
-import type { HistoryEventType, LatencyParts, MessageSpeech, Session } from '../session/session.ts';
+import type {
+  HistoryEventType,
+  LatencyDetails,
+  LatencyParts,
+  MessageSpeech,
+  Session,
+} from '../session/session.ts';
 
 /**
  * Delivers an answer on a channel where that takes time, as speech does. The turn is stored once the delivery is
@@ -27,6 +33,8 @@ export interface SpokenDelivery {
    * @returns A promise where the channel is not ready to say something at the node yet.
    */
   onNode(current: CurrentNode, hasSpokenFor: boolean): Promise<void> | undefined;
+  /** Called when the model is asked for words. */
+  readonly onModelRequest?: () => void;
   /** Of a preemptive turn. */
   readonly commitment?: Commitment;
   /**
@@ -85,8 +93,11 @@ export interface Delivered {
   readonly interrupted: boolean;
   /** Set where `text` is what should have been heard by now. */
   readonly heard?: 'estimated';
+  /** When the customer heard its first sound, in ms since the Unix epoch. */
+  readonly spokenFromMs?: number;
   readonly latencyMs?: number;
   readonly latencyParts?: LatencyParts;
+  readonly latencyDetails?: LatencyDetails;
   /** Absent where nothing was spoken. */
   readonly speech?: MessageSpeech | undefined;
   readonly events?: readonly {

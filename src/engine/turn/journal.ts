@@ -11,6 +11,7 @@ import {
   type Session,
   type SessionMessage,
   type SessionState,
+  type SpokenTimes,
   withMessages,
 } from '../session/session.ts';
 import { withFacts } from '../session/sessionFacts.ts';
@@ -101,7 +102,7 @@ export class Journal {
       this.add(message.role === 'system' ? { ...message, internal: true } : message);
     switch (input.kind) {
       case 'user_message':
-        this.#addSpoken(input);
+        this.#addSpoken(input, spokenTimes(request));
         return;
       case 'dtmf':
         this.event('dtmf', { digits: input.digits });
@@ -134,7 +135,7 @@ export class Journal {
         return;
       }
       case 'unanswered_message':
-        if (input.text !== '') this.#addSpoken(input);
+        if (input.text !== '') this.#addSpoken(input, spokenTimes(request));
         return;
       case 'begin':
       case 'failure':
@@ -154,8 +155,11 @@ export class Journal {
     if (added) this.#added[index] = { ...added, message: { ...added.message, content: to } };
   }
 
-  #addSpoken({ text, speech }: { readonly text: string; readonly speech?: MessageSpeech }): void {
-    this.add({ role: 'user', content: text, ...(speech ? { speech } : {}) });
+  #addSpoken(
+    { text, speech }: { readonly text: string; readonly speech?: MessageSpeech },
+    spoken: SpokenTimes | undefined,
+  ): void {
+    this.add({ role: 'user', content: text, ...(speech ? { speech } : {}), ...(spoken ? { spoken } : {}) });
   }
 
   /** Adds a piece of the answer. */
@@ -245,14 +249,17 @@ export class Journal {
     if (said === '' && content === '' && calls.length === 0) return [];
     const nodeId = this.#spokenNodeId ?? this.#nodeId;
     const whole = delivered?.generatedText ?? said;
+    const at = this.#now();
+    const fromMs = delivered?.spokenFromMs;
     return [
       {
         role: 'assistant',
         content: content === '' && calls.length > 0 ? null : content,
-        at: this.#now(),
+        at,
         ...(nodeId === null ? {} : { nodeId }),
         ...latencyOf(delivered, this.#firstWordMs),
         ...(delivered?.speech ? { speech: delivered.speech } : {}),
+        ...(fromMs === undefined ? {} : { spoken: { from: new Date(fromMs).toISOString(), to: at } }),
         ...(delivered?.heard ? { heard: delivered.heard } : {}),
         ...(interrupted && whole.trim() !== content.trim() ? { generatedText: whole } : {}),
         ...(calls.length > 0 ? { tool_calls: calls } : {}),
@@ -287,12 +294,19 @@ export class Journal {
   }
 }
 
+/** Of what the customer said. */
+function spokenTimes({ spokenFromMs, beganAtMs }: TurnRequest): SpokenTimes | undefined {
+  if (spokenFromMs === undefined || beganAtMs === undefined) return undefined;
+  return { from: new Date(spokenFromMs).toISOString(), to: new Date(beganAtMs).toISOString() };
+}
+
 /** The channel's own latency where it has one: it knows when the customer heard the first word. */
 function latencyOf(delivered: Delivered | undefined, firstWordMs: number | undefined) {
   const latencyMs = delivered ? delivered.latencyMs : firstWordMs && Math.round(firstWordMs);
-  const latencyParts = delivered?.latencyParts;
+  const { latencyParts, latencyDetails } = delivered ?? {};
   return {
     ...(latencyMs === undefined ? {} : { latencyMs }),
     ...(latencyParts === undefined ? {} : { latencyParts }),
+    ...(latencyDetails === undefined ? {} : { latencyDetails }),
   };
 }

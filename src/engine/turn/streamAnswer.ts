@@ -27,6 +27,7 @@ export async function streamAnswer(
   const { signal, usage, startSpan } = turn;
   const calls: ToolCallEvent[] = [];
   const span = startSpan?.(request, chat.name);
+  turn.request.delivery?.onModelRequest?.();
   let hasWords = false;
   let text = '';
   try {

@@ -84,6 +84,8 @@ export interface TurnRequest {
   readonly maxOutputTokens?: number;
   /** When the input ended, in ms since the Unix epoch. Default: now. */
   readonly beganAtMs?: number;
+  /** When the customer began to speak it, in ms since the Unix epoch; absent where nothing was spoken. */
+  readonly spokenFromMs?: number;
   /** For channels that speak the answer. Default: what is said is delivered. */
   readonly delivery?: SpokenDelivery;
 }

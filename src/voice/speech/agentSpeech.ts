@@ -16,6 +16,8 @@ const FRAME_MS = 20;
 
 export interface AgentSpeechDeps extends SpeechPlayoutDeps, SessionSynthesis {
   readonly language: string;
+  /** The first text is complete as far as it is synthesized at once. */
+  readonly onFirstSentence?: () => void;
   /** The first samples were sent to the stream. */
   readonly onFirstSamples: () => void;
   /** A sentence could not be spoken. */
@@ -48,6 +50,7 @@ export class AgentSpeech {
   #spoken: SpokenPiece | undefined;
   readonly #spokenPieces: SpokenPiece[] = [];
   readonly #policies = new PiecePolicies();
+  #hasSentence = false;
   #isFinished = false;
   #isSynthesizing = false;
   #wake: () => void = () => undefined;
@@ -196,6 +199,8 @@ export class AgentSpeech {
 
   #queue(piece: WrittenText): void {
     if (this.#isFinished || this.playout.isStopped) return;
+    if (!this.#hasSentence) this.#deps.onFirstSentence?.();
+    this.#hasSentence = true;
     const spoken = piece === this.#open ? this.#spoken : undefined;
     this.#pieces.push({ text: piece, spokenBy: this.#spokenBy, language: this.#language, spoken });
     this.#policies.add();

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { omitUndefined } from '../../base/omitUndefined.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { NewSession, Session } from '../../engine/session/session.ts';
 import {
@@ -20,7 +21,13 @@ import type { AudioStream } from '../audioStream.ts';
 import { AgentSpeech } from '../speech/agentSpeech.ts';
 import type { CallSpeech, SessionSynthesis } from '../speech/callSpeech.ts';
 import { DEFAULT_LANGUAGE, type TurnSettings } from '../turnDetection/turnSettings.ts';
-import { speechEndEpochMs, type TurnLatency, type TurnTimestamps, turnLatency } from './turnLatency.ts';
+import {
+  agentStartEpochMs,
+  speechEndEpochMs,
+  type TurnLatency,
+  type TurnTimestamps,
+  turnLatency,
+} from './turnLatency.ts';
 
 /** Turns without fillers: an answering machine does not wait, and the others have their text at once. */
 const WITHOUT_FILLER: ReadonlySet<TurnInput['kind']> = new Set([
@@ -134,12 +141,9 @@ export class AgentTurn {
 
   /** The caller has finished: the preemptive turn becomes their answer. @param timestamps - Of the end of turn. */
   commit(timestamps: TurnTimestamps): void {
-    const { firstTextAtMs, firstSamplesAtMs } = this.timestamps;
-    this.timestamps = {
-      ...timestamps,
-      ...(firstTextAtMs === undefined ? {} : { firstTextAtMs }),
-      ...(firstSamplesAtMs === undefined ? {} : { firstSamplesAtMs }),
-    };
+    const { modelRequestAtMs, firstTextAtMs, firstSentenceAtMs, firstSamplesAtMs } = this.timestamps;
+    const steps = { modelRequestAtMs, firstTextAtMs, firstSentenceAtMs, firstSamplesAtMs };
+    this.timestamps = { ...timestamps, ...omitUndefined(steps) };
     this.#commitment?.commit();
     for (const node of this.#passedNodes.splice(0)) this.#deps.settings.enterNode(node);
     this.speech.playout.resume();
@@ -186,6 +190,9 @@ export class AgentTurn {
       nextMark,
       language: settings.language,
       nowMs: () => clock.monotonicMs(),
+      onFirstSentence: () => {
+        this.timestamps.firstSentenceAtMs = clock.monotonicMs();
+      },
       onFirstSamples: () => {
         this.timestamps.firstSamplesAtMs = clock.monotonicMs();
       },
@@ -213,17 +220,26 @@ export class AgentTurn {
   #turnRequest(): TurnRequest {
     const { clock, onSession, speakingModel } = this.#deps;
     const { input, history } = this.#request;
+    const { firstVoicedMs, lastVoicedMs } = this.timestamps;
+    const beganAtMs = speechEndEpochMs(this.timestamps, clock.monotonicMs(), clock.now());
     return {
       input,
       delivery: {
         onSession,
         onNode: (current, hasSpokenFor) => this.#onNode(current, hasSpokenFor),
+        onModelRequest: () => {
+          if (this.timestamps.firstTextAtMs === undefined)
+            this.timestamps.modelRequestAtMs = clock.monotonicMs();
+        },
         finish: () => this.#finish(),
         heardSoFar: () => this.#heardSoFar(),
         ...(this.#commitment ? { commitment: this.#commitment } : {}),
         ...(speakingModel ? { speakingModel } : {}),
       },
-      beganAtMs: speechEndEpochMs(this.timestamps, clock.monotonicMs(), clock.now()),
+      beganAtMs,
+      ...(firstVoicedMs === undefined
+        ? {}
+        : { spokenFromMs: beganAtMs - Math.max(0, lastVoicedMs - firstVoicedMs) }),
       ...(history.length > 0 ? { history } : {}),
     };
   }
@@ -300,8 +316,11 @@ export class AgentTurn {
     const text = this.speech.heardText();
     const own = this.#hasOwnWords ? { generatedText: this.#written.trim() } : {};
     const { provider } = this.speech;
+    const { clock } = this.#deps;
+    const spokenFromMs = agentStartEpochMs(this.timestamps, clock.monotonicMs(), clock.now());
     const spoken = {
       text,
+      ...(spokenFromMs === undefined ? {} : { spokenFromMs }),
       ...(provider === undefined ? {} : { speech: { synthesis: provider } }),
       ...(this.#deps.stream.info.isHeardEstimated ? { heard: 'estimated' as const } : {}),
       ...own,

@@ -1,15 +1,21 @@
-import type { LatencyParts } from '../../engine/session/session.ts';
+import type { LatencyDetails, LatencyParts } from '../../engine/session/session.ts';
 
 /** When the steps of a turn happened, as far as they have. `…StreamMs` are on the stream's clock, `…AtMs` on the process's. */
 export interface TurnTimestamps {
   /** End of the caller's speech, on the stream's clock. */
   readonly lastVoicedMs: number;
+  /** Start of the caller's speech, on the stream's clock; undefined where they have not spoken. */
+  readonly firstVoicedMs?: number | undefined;
   /** End of turn detected. */
   readonly endpointStreamMs: number;
   readonly endpointAtMs: number;
   /** May precede the end of turn. */
   transcriptAtMs?: number;
+  /** The request that the first text answers. */
+  modelRequestAtMs?: number;
   firstTextAtMs?: number;
+  /** The first text that could be synthesized was complete. */
+  firstSentenceAtMs?: number;
   firstSamplesAtMs?: number;
   /** First audible sample of the agent. */
   agentStartStreamMs?: number;
@@ -22,6 +28,7 @@ export interface TurnTimestamps {
 export interface TurnLatency {
   readonly latencyMs: number;
   readonly latencyParts: LatencyParts;
+  readonly latencyDetails?: LatencyDetails;
 }
 
 /** A turn in which the agent was heard. */
@@ -64,7 +71,33 @@ export function turnLatency(timestamps: TurnTimestamps): TurnLatency | undefined
     playoutMs: leftMs,
     preemptive: timestamps.preemptive ?? 'none',
   } as const;
-  return { latencyMs: bufferMs + totalMs, latencyParts };
+  const { modelRequestAtMs, firstSentenceAtMs } = timestamps;
+  const latencyDetails = {
+    ...(modelRequestAtMs === undefined
+      ? {}
+      : { modelMs: share(latencyParts.answerMs, textAtMs - modelRequestAtMs) }),
+    ...(firstSentenceAtMs === undefined
+      ? {}
+      : { sentenceMs: share(latencyParts.speechMs, firstSentenceAtMs - textAtMs) }),
+  };
+  const hasDetails = Object.keys(latencyDetails).length > 0;
+  return { latencyMs: bufferMs + totalMs, latencyParts, ...(hasDetails ? { latencyDetails } : {}) };
+}
+
+/** What happened before the part began is not counted. */
+function share(partMs: number, wantedMs: number): number {
+  return Math.min(partMs, Math.max(0, Math.round(wantedMs)));
+}
+
+/** When the agent was first heard, in ms since the Unix epoch; undefined where it was not. @see speechEndEpochMs */
+export function agentStartEpochMs(
+  timestamps: TurnTimestamps,
+  nowMs: number,
+  now: number,
+): number | undefined {
+  const { agentStartStreamMs, lastVoicedMs } = timestamps;
+  if (agentStartStreamMs === undefined) return undefined;
+  return speechEndEpochMs(timestamps, nowMs, now) + agentStartStreamMs - lastVoicedMs;
 }
 
 /** End of the caller's speech in ms since the Unix epoch. @param nowMs - The monotonic clock. @param now - The wall clock. */

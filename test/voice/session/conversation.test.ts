@@ -63,6 +63,14 @@ test('Turn latency equals what the recorded channels show, and its parts add up'
   expect(endpointingMs).toBeGreaterThanOrEqual(300);
   const { preemptive: _none, ...durations } = latencyParts ?? {};
   expect(Object.values(durations).reduce((sum, part) => sum + part, 0)).toBe(latencyMs);
+  const { latencyDetails, spoken: answered } = lastMessage(call) ?? {};
+  expect(latencyDetails).toEqual({ modelMs: expect.any(Number), sentenceMs: expect.any(Number) });
+  const asked = call.memory.records
+    .flatMap(({ messages }) => messages)
+    .findLast(({ role }) => role === 'user')?.spoken;
+  const timeOf = (text: string | undefined) => Date.parse(text ?? '');
+  expect(timeOf(answered?.from) - timeOf(asked?.to)).toBeCloseTo(latencyMs - 60, -1);
+  expect(Math.abs(timeOf(asked?.to) - timeOf(asked?.from) - 900)).toBeLessThan(100);
   await call.stream.hangUp();
   expect((await call.report).turns[1]).toMatchObject({ latencyMs, latencyParts });
 });

@@ -48,5 +48,22 @@ test('Turn latency counts an early transcript as 0 ms, and no part exceeds the s
   });
 });
 
+test.each([
+  ['the model and the first sentence', 70_140, 70_270, { modelMs: 100, sentenceMs: 30 }],
+  ['an answer that was prepared before', 69_000, 70_100, { modelMs: 200, sentenceMs: 0 }],
+  ['a fixed text of the pathway', undefined, 70_240, { sentenceMs: 0 }],
+])('Turn latency tells the shares of %s', (_what, modelRequestAtMs, firstSentenceAtMs, details) => {
+  const latency = turnLatency({
+    ...timestamps,
+    transcriptAtMs: 70_040,
+    ...(modelRequestAtMs === undefined ? {} : { modelRequestAtMs }),
+    firstTextAtMs: 70_240,
+    firstSentenceAtMs,
+    firstSamplesAtMs: 70_300,
+    agentStartStreamMs: 1840,
+  });
+  expect(latency?.latencyDetails).toEqual(details);
+});
+
 test('Turn latency is undefined when the agent was not heard', () =>
   expect(turnLatency(timestamps)).toBeUndefined());
