@@ -141,7 +141,7 @@ export interface RecordingAccess {
 
 /** Live calls; stored calls are in {@link Stores}. */
 export interface CallService
-  extends Pick<CallControl, 'hangUp' | 'transfer' | 'ask' | 'addParticipant' | 'quality'> {
+  extends Pick<CallControl, 'hangUp' | 'transfer' | 'ask' | 'addParticipant' | 'quality' | 'mediaSamples'> {
   /** @see acceptCall */
   accept(order: OutboundOrder, keep: InsertOnce): Promise<AcceptedCall>;
   /** Health of each trunk, as last reported. */

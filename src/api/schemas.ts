@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { MAX_CURSOR_CHARACTERS } from '../base/cursor.ts';
+import { invalid } from '../base/errors.ts';
 import type { Page, PageOf } from '../base/page.ts';
 
 export const MAX_LIST_LIMIT = 200;
@@ -32,6 +33,24 @@ export function queryInteger(minimum: number, maximum: number) {
     .regex(/^\d{1,10}$/, message)
     .transform(Number)
     .pipe(z.int().min(minimum, message).max(maximum, message));
+}
+
+/** A boolean in a query string. */
+export const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+/** A time in a query string, or a date: its beginning in UTC. */
+export const moment = z
+  .union(
+    [z.iso.datetime({ offset: true }), z.iso.date()],
+    '{field} must be a time such as 2026-01-31T09:30:00Z or a date such as 2026-01-31',
+  )
+  .transform((text) => new Date(text).toISOString());
+
+/** @throws {CallwayError} 400 where a range of time ends before it begins. */
+export function requireOrder({ from, to }: { from?: string | undefined; to?: string | undefined }): void {
+  if (from === undefined || to === undefined || from <= to) return;
+  const message = 'from must not be later than to';
+  throw invalid('invalid_request', message, [{ path: '/from', message }]);
 }
 
 /** Where a page begins. */

@@ -33,14 +33,16 @@ const FLUSH_MS = 500;
 const LAST_FLUSH_MS = 20;
 /** For retransmissions and late responses. */
 const TAIL_MS = 2000;
-/** Bounds the storage for a long call or a flood. */
+/** Bound the storage for a long call or a flood. */
 const MAX_MESSAGES = 500;
+const MAX_CHARACTERS = 1_000_000;
 
 /** Starts to trace a call; to be called before its first message. */
 export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCallId: string): CallTrace {
   let call: { readonly projectId: string; readonly callId: string } | undefined;
   let buffer: SipTraceMessage[] = [];
   let remaining = MAX_MESSAGES;
+  let remainingCharacters = MAX_CHARACTERS;
   let timer: Timer | undefined;
   let isEnding = false;
   let writing = Promise.resolve();
@@ -57,8 +59,9 @@ export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCal
       .catch((error: unknown) => onError(error, 'storing a SIP trace failed'));
   };
   const add = (message: SipTraceMessage) => {
-    if (remaining === 0) return;
+    if (remaining === 0 || remainingCharacters < message.text.length) return;
     remaining -= 1;
+    remainingCharacters -= message.text.length;
     buffer.push({ ...message, text: redactSip(message.text) });
     if (call) timer ??= clock.setTimer(flush, isEnding ? LAST_FLUSH_MS : FLUSH_MS);
   };

@@ -293,11 +293,59 @@ describe('A queued call', () => {
     for (const [method, path] of [
       ['GET', ''],
       ['GET', '/sip-trace'],
+      ['GET', '/timeline'],
+      ['GET', '/peaks'],
+      ['GET', '/audio'],
       ['POST', '/hangup'],
     ] as const) {
       expect((await other.api(method, `/calls/${body.callId}${path}`)).status).toBe(404);
     }
+    expect((await other.api('GET', `/calls/${body.sessionId}/timeline`)).status).toBe(404);
+    expect((await other.api('GET', '/calls/export')).body.split('\r\n')).toHaveLength(2);
     expect((await project.api('GET', `/calls/${body.callId}`)).body.status).toBe('queued');
+  });
+
+  test('is explained by its time line, under its own and its session’s id', async () => {
+    const project = await makeProject();
+    const { body } = await call(project);
+    const { status, body: timeline } = await project.api('GET', `/calls/${body.callId}/timeline`);
+    expect([status, timeline]).toMatchObject([
+      200,
+      {
+        sessionId: body.sessionId,
+        call: { id: body.callId, status: 'queued' },
+        messages: [],
+        events: [{ type: 'session_started' }],
+        mediaSamples: null,
+        deliveries: [],
+      },
+    ]);
+    expect((await project.api('GET', `/calls/${body.sessionId}/timeline`)).body).toEqual(timeline);
+    for (const id of [UNKNOWN_ID, 'unknown'])
+      expect((await project.api('GET', `/calls/${id}/timeline`)).status).toBe(404);
+    for (const part of ['peaks', 'audio'])
+      expect((await project.api('GET', `/calls/${body.callId}/${part}`)).body.code).toBe(
+        'recording_not_found',
+      );
+  });
+
+  test('is exported with harmless cells, and filtered as in the list', async () => {
+    const project = await makeProject();
+    const toNumber = newNumber();
+    const { body } = await call(project, { toNumber, metadata: { note: '=HYPERLINK("x")' } });
+    await call(project);
+    const only = `number=${toNumber.slice(1)}`;
+    const listed = await project.api('GET', `/calls?live=true&${only}`);
+    expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([body.callId]);
+    expect((await project.api('GET', '/calls?live=false')).body.data).toEqual([]);
+    expect((await project.api('GET', '/calls?from=2030-01-02&to=2030-01-01')).status).toBe(400);
+    const { headers, body: text } = await project.api('GET', `/calls/export?${only}`);
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const [titles, line, ...rest] = text.split('\r\n');
+    expect(titles).toMatch(/^id,sessionId,direction,status,/);
+    expect(line).toContain(`${body.callId},${body.sessionId},outbound,queued,,"'${project.from}","'+886`);
+    expect(line).toContain('"{""note"":""=HYPERLINK(\\""x\\"")""}"');
+    expect(rest).toEqual(['']);
   });
 });
 

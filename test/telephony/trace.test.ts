@@ -80,6 +80,16 @@ test('Messages before the call is assigned are buffered; later ones are stored i
   expect(clock.pendingTimers()).toBe(0);
 });
 
+test('A flood of messages is stored as far as a million characters', async () => {
+  const { clock, kept, trace, say } = begin();
+  trace.assign('p', 'c');
+  for (let n = 0; n < 4; n++) say(String(n).repeat(400_000));
+  say('BYE');
+  clock.advance(500);
+  await settle();
+  expect(kept.flat().map((text) => text.slice(0, 3))).toEqual(['p', 'c', '000', '111', 'BYE']);
+});
+
 test('The trace of an unassigned call is not stored', () => {
   const { clock, kept, trace, say, isFollowed } = begin();
   say('INVITE');

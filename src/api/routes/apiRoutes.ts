@@ -10,6 +10,7 @@ import { testRunRoutes } from './agent/testRuns.ts';
 import { testSuiteRoutes } from './agent/testSuites.ts';
 import { toolRoutes } from './agent/tools.ts';
 import { toolTrialRoutes } from './agent/toolTrials.ts';
+import { callListRoutes } from './calls/callList.ts';
 import { callRoutes } from './calls/calls.ts';
 import { mediaFileRoutes } from './calls/mediaFiles.ts';
 import { numberRoutes } from './calls/numbers.ts';
@@ -18,6 +19,7 @@ import { participantRoutes } from './calls/participants.ts';
 import { phoneNumberRoutes } from './calls/phoneNumbers.ts';
 import { recordingRoutes } from './calls/recordings.ts';
 import { supervisionRoutes } from './calls/supervision.ts';
+import { timelineRoutes } from './calls/timeline.ts';
 import { trunkRoutes } from './calls/trunks.ts';
 import { consolePages } from './console.ts';
 import { consoleSessionRoutes } from './consoleSession.ts';
@@ -84,7 +86,9 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   phoneNumberRoutes,
   numberRoutes,
   outboundCallRoutes,
+  callListRoutes,
   callRoutes,
+  timelineRoutes,
   participantRoutes,
   mediaFileRoutes,
   supervisionRoutes,

@@ -48,6 +48,31 @@ async function startPhone(says: Int16Array) {
   return phone;
 }
 
+/** What explains an ended call: words in time with the recording, webhooks with their answers, the waveform. */
+async function expectTimeline({ api }: Line, { callId, sessionId }: PlacedCall): Promise<void> {
+  const { body: timeline } = await api('GET', `/calls/${callId}/timeline`);
+  const { startedAt, durationMs } = timeline.recording;
+  const [greeting] = timeline.messages;
+  const saidAtMs = Date.parse(greeting.spoken.from) - Date.parse(startedAt);
+  expect(saidAtMs).toBeGreaterThanOrEqual(0);
+  expect(Date.parse(greeting.spoken.to) - Date.parse(startedAt)).toBeLessThanOrEqual(durationMs + 500);
+  expect(timeline.deliveries.map(({ event }: { event: string }) => event).sort()).toEqual(
+    [...ALL_EVENTS].sort(),
+  );
+  expect(timeline.deliveries[0]).toMatchObject({ ok: true, status: expect.any(Number) });
+  expect((await api('GET', `/calls/${sessionId}/timeline`)).body.call.id).toBe(callId);
+  const { body: peaks } = await api('GET', `/calls/${callId}/peaks`);
+  expect((await api('GET', `/calls/${callId}/peaks`)).body).toEqual(peaks);
+  const agent = [...Buffer.from(peaks.agent, 'base64')];
+  expect(agent.length * peaks.intervalMs).toBeGreaterThanOrEqual(durationMs - peaks.intervalMs);
+  const firstSoundMs = agent.findIndex((peak) => peak > 4) * peaks.intervalMs;
+  expect(Math.abs(firstSoundMs - saidAtMs)).toBeLessThan(300);
+  const range = await api('GET', `/calls/${callId}/audio`, undefined, {
+    headers: { range: 'bytes=0-3' },
+  });
+  expect([range.status, range.headers.get('content-length')]).toEqual([206, '4']);
+}
+
 /** All files of the node's data folder. */
 const recordingFiles = () => readdir(installation().gateway.dataDir, { recursive: true });
 
@@ -72,6 +97,7 @@ describe('an inbound call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
       trunkId: line.trunkIds[0],
     });
     expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
+    await expectTimeline(line, call);
     const [first] = installation().webhooks.forSession(call.sessionId);
     expect(first).toMatchObject({ channel: 'phone', call: { direction: 'inbound' } });
     const happened = await line.liveEvents(call);

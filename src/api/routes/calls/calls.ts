@@ -2,14 +2,13 @@ import { z } from 'zod';
 
 import { MAX_TRANSFER_TARGETS, transferOptions } from '../../../agents/transferOptions.ts';
 import { notFound } from '../../../base/errors.ts';
-import { CALL_STATUSES, type Call } from '../../../calls/call.ts';
+import type { Call } from '../../../calls/call.ts';
 import { type CallResource, callResource, toCallResource } from '../../../calls/callResource.ts';
 import type { App, HttpDeps } from '../../ports.ts';
-import { sessionIdField } from '../../requestHeaders.ts';
-import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
+import { about, errors, projectParams } from '../../schemas.ts';
 
-const PATH = '/v1/projects/:projectId/calls';
-export const CALL_PATH = `${PATH}/:callId`;
+export const CALLS_PATH = '/v1/projects/:projectId/calls';
+export const CALL_PATH = `${CALLS_PATH}/:callId`;
 export const callParams = projectParams.extend({ callId: z.string() });
 const READ = { access: { kind: 'project', scope: 'read' } } as const;
 const CONTROL = { access: { kind: 'project', scope: 'calls' } } as const;
@@ -50,7 +49,6 @@ const transferInput = transferOptions
   });
 
 export function callRoutes(app: App, deps: HttpDeps): void {
-  listRoute(app, deps);
   callRoute(app, deps);
   sipTraceRoute(app, deps);
   hangUpRoute(app, deps);
@@ -64,41 +62,6 @@ export async function showCalls(
 ): Promise<CallResource[]> {
   const latencies = await storage.stores.calls.turnLatencies(calls.map(({ instanceId }) => instanceId));
   return calls.map((call) => toCallResource(call, latencies.get(call.instanceId), recordings));
-}
-
-function listRoute(app: App, deps: HttpDeps): void {
-  app.get(
-    PATH,
-    {
-      config: READ,
-      schema: {
-        ...about('Calls', 'List the calls', 'Newest first, for as long as the project keeps its history.'),
-        params: projectParams,
-        querystring: pageQuery.extend({
-          direction: z.enum(['outbound', 'inbound']).optional(),
-          status: z.enum(CALL_STATUSES).optional(),
-          sessionId: sessionIdField.optional(),
-          includeTests: z
-            .enum(['true', 'false'])
-            .transform((text) => text === 'true')
-            .optional()
-            .describe('Whether the calls of test runs are among them.'),
-        }),
-        response: { 200: listOf(callResource), ...errors() },
-      },
-    },
-    async ({ params, query }) => {
-      const { direction, status, sessionId, includeTests } = query;
-      const filter = {
-        ...(direction ? { direction } : {}),
-        ...(status ? { status } : {}),
-        ...(sessionId === undefined ? {} : { sessionId }),
-        ...(includeTests === undefined ? {} : { includeTests }),
-      };
-      const page = await deps.storage.stores.calls.list(params.projectId, filter, query);
-      return listResponse({ ...page, items: await showCalls(deps, page.items) }, query);
-    },
-  );
 }
 
 function callRoute(app: App, deps: HttpDeps): void {

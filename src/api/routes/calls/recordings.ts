@@ -1,19 +1,27 @@
 import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { notFound } from '../../../base/errors.ts';
+import { storedRecording } from '../../../calls/call.ts';
 import {
   type ByteRange,
   type OpenRecording,
   RangeNotSatisfiableError,
 } from '../../../calls/recording/recordingStore.ts';
 import type { App, HttpDeps } from '../../ports.ts';
-import { errorResponse } from '../../schemas.ts';
+import { about, errorResponse, errors } from '../../schemas.ts';
+import { CALL_PATH, callParams } from './calls.ts';
+
+type RecordingRequest = FastifyRequest<{
+  Headers: { range?: string | undefined; 'if-range'?: string | undefined };
+}>;
 
 /** A Range header of one range. */
 const ONE_RANGE = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/;
 const ERROR_STATUSES = [400, 403, 404, 416, 500, 503] as const;
 const audio = { content: { 'audio/wav': { schema: z.string().meta({ format: 'binary' }) } } };
+const rangeHeaders = z.looseObject({ range: z.string().optional(), 'if-range': z.string().optional() });
 /** Typed as plain objects, since a stream is sent, not a value of the schemas. */
 const response: Record<string, object> = {
   200: { description: 'The recording.', ...audio },
@@ -21,7 +29,15 @@ const response: Record<string, object> = {
   ...Object.fromEntries(ERROR_STATUSES.map((status) => [status, errorResponse])),
 };
 
+const FORMAT =
+  'Stereo WAV: the caller on the left channel, the agent on the right. A request may ask for one byte range.';
+
 export function recordingRoutes(app: App, deps: HttpDeps): void {
+  signedRoute(app, deps);
+  callRoute(app, deps);
+}
+
+function signedRoute(app: App, deps: HttpDeps): void {
   app.get(
     '/v1/recordings/:token',
     {
@@ -29,39 +45,68 @@ export function recordingRoutes(app: App, deps: HttpDeps): void {
       schema: {
         tags: ['Calls'],
         summary: 'Download a recording',
-        description:
-          'Stereo WAV: the caller on the left channel, the agent on the right. The link is `recordingUrl` in webhooks and in the session history; it needs no key and is valid for an hour. A request may ask for one byte range.',
+        description: `${FORMAT} The link is \`recordingUrl\` in webhooks and in the session history; it needs no key and is valid for an hour.`,
         params: z.object({ token: z.string().describe('As in the link.') }),
-        headers: z.looseObject({ range: z.string().optional(), 'if-range': z.string().optional() }),
+        headers: rangeHeaders,
         response,
       },
     },
     async (request, reply) => {
       if (deps.recordings === undefined) throw notFound('Recording');
-      const key = deps.recordings.urls.verify(request.params.token);
-      // There is no validator to compare If-Range with, so the whole recording is sent.
-      const range = request.headers['if-range'] === undefined ? parseRange(request.headers.range) : undefined;
-      const recording = await deps.recordings.store.open(key, range).catch((error: unknown) => {
-        if (error instanceof RangeNotSatisfiableError) return error;
-        throw error;
-      });
-      if (recording === undefined) throw notFound('Recording');
-      if (recording instanceof RangeNotSatisfiableError) {
-        return await reply
-          .code(416)
-          .header('content-range', `bytes */${recording.totalBytes}`)
-          .send({ error: `The recording has ${recording.totalBytes} bytes`, code: 'range_not_satisfiable' });
-      }
-      const { first, last, totalBytes } = recording;
-      if (range !== undefined)
-        reply.code(206).header('content-range', `bytes ${first}-${last}/${totalBytes}`);
-      return await reply
-        .type('audio/wav')
-        .headers({ 'accept-ranges': 'bytes', 'content-length': String(last - first + 1) })
-        .header('content-disposition', `inline; filename="${key.split('/').at(-1)}"`)
-        .send(request.method === 'HEAD' ? closeUnread(recording) : recording.stream);
+      return await sendRecording(deps, deps.recordings.urls.verify(request.params.token), request, reply);
     },
   );
+}
+
+function callRoute(app: App, deps: HttpDeps): void {
+  app.get(
+    `${CALL_PATH}/audio`,
+    {
+      config: { access: { kind: 'project', scope: 'read' }, isLong: true },
+      schema: {
+        ...about('Calls', 'Get a call’s audio', `${FORMAT} 404 before it is ready.`),
+        params: callParams,
+        headers: rangeHeaders,
+        response: { ...response, 401: errors()[401], 429: errorResponse },
+      },
+    },
+    async (request, reply) => {
+      const { projectId, callId } = request.params;
+      const call = await deps.storage.stores.calls.find(projectId, callId);
+      const key = call && storedRecording(call)?.key;
+      if (key === undefined) throw notFound('Recording');
+      return await sendRecording(deps, key, request, reply);
+    },
+  );
+}
+
+/** Sends a recording, or the range of it that was asked for. @throws {CallwayError} 404 `recording_not_found` */
+async function sendRecording(
+  { recordings }: HttpDeps,
+  key: string,
+  request: RecordingRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  // There is no validator to compare If-Range with, so the whole recording is sent.
+  const range = request.headers['if-range'] === undefined ? parseRange(request.headers.range) : undefined;
+  const recording = await recordings?.store.open(key, range).catch((error: unknown) => {
+    if (error instanceof RangeNotSatisfiableError) return error;
+    throw error;
+  });
+  if (recording === undefined) throw notFound('Recording');
+  if (recording instanceof RangeNotSatisfiableError) {
+    return await reply
+      .code(416)
+      .header('content-range', `bytes */${recording.totalBytes}`)
+      .send({ error: `The recording has ${recording.totalBytes} bytes`, code: 'range_not_satisfiable' });
+  }
+  const { first, last, totalBytes } = recording;
+  if (range !== undefined) reply.code(206).header('content-range', `bytes ${first}-${last}/${totalBytes}`);
+  return await reply
+    .type('audio/wav')
+    .headers({ 'accept-ranges': 'bytes', 'content-length': String(last - first + 1) })
+    .header('content-disposition', `inline; filename="${key.split('/').at(-1)}"`)
+    .send(request.method === 'HEAD' ? closeUnread(recording) : recording.stream);
 }
 
 /**

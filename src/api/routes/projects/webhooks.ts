@@ -14,7 +14,7 @@ import { requireProjectExists } from './projects.ts';
 const PATH = '/v1/projects/:projectId';
 const MANAGE: Access = { kind: 'manage' };
 
-const delivery = z
+export const deliveryResource = z
   .object({
     deliveryId: z.string().describe('As in the header `webhook-id`.'),
     attempt: z.int().describe('From 1; each attempt is listed.'),
@@ -63,7 +63,7 @@ function deliveriesRoute(app: App, { webhookAdmin }: HttpDeps): void {
           event: deliveredEvent.optional(),
           webhook: webhookKind.optional(),
         }),
-        response: { 200: listOf(delivery), ...errors() },
+        response: { 200: listOf(deliveryResource), ...errors() },
       },
     },
     async ({ params, query }) => {

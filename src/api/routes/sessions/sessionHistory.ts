@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalid, notFound } from '../../../base/errors.ts';
+import { notFound } from '../../../base/errors.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { milliseconds } from '../../../base/validation.ts';
 import { callResource } from '../../../calls/callResource.ts';
@@ -7,7 +7,17 @@ import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
 import { isShown } from '../../../engine/session/session.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';
-import { about, errors, pageQuery, pagination, paginationOf, projectParams } from '../../schemas.ts';
+import {
+  about,
+  errors,
+  flag,
+  moment,
+  pageQuery,
+  pagination,
+  paginationOf,
+  projectParams,
+  requireOrder,
+} from '../../schemas.ts';
 import { showCalls } from '../calls/calls.ts';
 
 const MAX_SEARCH_CHARACTERS = 500;
@@ -20,19 +30,7 @@ const channel = z.enum(['chat', 'phone', 'web']);
 const count = z.int();
 const latency = z.object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() });
 
-/** A time, or a date: its beginning in UTC. */
-const moment = z
-  .union(
-    [z.iso.datetime({ offset: true }), z.iso.date()],
-    '{field} must be a time such as 2026-01-31T09:30:00Z or a date such as 2026-01-31',
-  )
-  .transform((text) => new Date(text).toISOString());
-
-const includeTests = z
-  .enum(['true', 'false'])
-  .transform((text) => text === 'true')
-  .optional()
-  .describe('Whether the sessions of test runs are among them.');
+const includeTests = flag.optional().describe('Whether the sessions of test runs are among them.');
 
 const range = {
   from: moment.optional().describe('Sessions that started at this time or later.'),
@@ -93,12 +91,27 @@ const message = z
       })
       .optional()
       .describe('The parts of a spoken answer’s latency; the sum of their milliseconds is latencyMs.'),
+    latencyDetails: z
+      .object({
+        modelMs: milliseconds
+          .optional()
+          .describe('Of `answerMs`: from the model’s request to its first words.'),
+        sentenceMs: milliseconds
+          .optional()
+          .describe('Of `speechMs`: until the first sentence could be synthesized.'),
+      })
+      .optional()
+      .describe('Shares of the parts.'),
     speech: z
       .object({ recognition: z.string().optional(), synthesis: z.string().optional() })
       .optional()
       .describe(
         'The providers of a spoken message: `recognition` of the caller’s words, `synthesis` of the agent’s. `local` is the offline recognizer, which mishears more than the others.',
       ),
+    spoken: z
+      .object({ from: z.iso.datetime(), to: z.iso.datetime() })
+      .optional()
+      .describe('When it was said, from the first sound to the last; absent on what was written.'),
     interrupted: z.boolean().optional(),
     heard: z
       .literal('estimated')
@@ -110,7 +123,7 @@ const message = z
   })
   .meta({ id: 'HistoryMessage' });
 
-const transcript = z
+export const transcript = z
   .looseObject({
     ...summary,
     variables: z.unknown(),
@@ -238,7 +251,7 @@ async function callOf(deps: HttpDeps, projectId: string, { callId }: HistoryDeta
 }
 
 /** Without internal messages, which only the model's context needs. */
-function toTranscript({ messages, events, missingVariables, ...rest }: HistoryDetail) {
+export function toTranscript({ messages, events, missingVariables, ...rest }: HistoryDetail) {
   return {
     ...rest,
     ...(missingVariables ? { missingVariables: [...missingVariables] } : {}),
@@ -247,10 +260,4 @@ function toTranscript({ messages, events, missingVariables, ...rest }: HistoryDe
       .map(({ tool_calls, ...one }) => ({ ...one, ...(tool_calls ? { tool_calls: [...tool_calls] } : {}) })),
     events: [...events],
   };
-}
-
-function requireOrder({ from, to }: { from?: string | undefined; to?: string | undefined }): void {
-  if (from === undefined || to === undefined || from <= to) return;
-  const message = 'from must not be later than to';
-  throw invalid('invalid_request', message, [{ path: '/from', message }]);
 }
