@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { root } from './paths.mjs';
 
 /**
@@ -73,10 +74,32 @@ export async function bundle(outDir, entries = ENTRIES) {
   };
   try {
     const { warnings } = await build(options);
+    if (entries === ENTRIES) await build(widgetOptions(outDir));
     return { ok: true, output: await asText(formatMessages, warnings, 'warning') };
   } catch (error) {
     return { ok: false, output: await asText(formatMessages, messagesOf(error), 'error') };
   }
+}
+
+/**
+ * The script that web pages load, and its audio thread: for browsers, each in one file.
+ *
+ * @param {string} outDir
+ * @returns {import('esbuild').BuildOptions}
+ */
+function widgetOptions(outDir) {
+  return {
+    absWorkingDir: root,
+    entryPoints: { widget: 'console/widget/widget.ts', processor: 'console/audio/processor.ts' },
+    outdir: join(outDir, 'widget'),
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    platform: 'browser',
+    target: ['chrome111', 'firefox113', 'safari16.4'],
+    legalComments: 'none',
+    logLevel: 'silent',
+  };
 }
 
 /**

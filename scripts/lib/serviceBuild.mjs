@@ -3,7 +3,10 @@ import { buildFrom, freshBuildOf } from './freshBuild.mjs';
 import { root } from './paths.mjs';
 
 /** Inputs of the build. */
-const SOURCES = ['src', 'sip', 'offline', 'package-lock.json', 'tsconfig.json'];
+const SOURCES = [
+  ...['src', 'sip', 'offline', 'console/audio', 'console/widget'],
+  ...['package-lock.json', 'tsconfig.json'],
+];
 
 /**
  * Folder of the build and how to compile into it; replaced in tests.

@@ -210,6 +210,8 @@ export interface HttpSettings {
   readonly publicUrl: () => string;
   /** The built console; absent where it is left out. */
   readonly consoleFolder?: string;
+  /** The built scripts of the widget; absent without a build. */
+  readonly widgetFolder?: string;
   /** False, a number of proxies, or the addresses of the proxies (CIDRs); the client's is the first other one from the right. */
   readonly trustProxy: false | number | string[];
   readonly corsOrigins: readonly string[];

@@ -42,6 +42,7 @@ import { mediaStreamRoutes } from './sessions/mediaStreams.ts';
 import { sessionHistoryRoutes } from './sessions/sessionHistory.ts';
 import { sessionRoutes } from './sessions/sessions.ts';
 import { settingRoutes } from './settings.ts';
+import { widgetScriptRoutes } from './widget/widgetScript.ts';
 import { widgetTokenRoutes } from './widget/widgetTokens.ts';
 
 /** The public API; each entry registers the routes of one resource. */
@@ -76,6 +77,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   eventRoutes,
   mediaStreamRoutes,
   widgetTokenRoutes,
+  widgetScriptRoutes,
   knowledgebaseRoutes,
   datasetRoutes,
   datasetUploadRoutes,

@@ -27,6 +27,7 @@ import { shownSettings } from '../settings/describe.ts';
 
 /** As `npm run build` leaves it. */
 const CONSOLE_FOLDER = packagePath(join('console', 'dist'));
+const WIDGET_FOLDER = packagePath(join('dist', 'widget'));
 
 /**
  * The HTTP server of a node: operations routes on all nodes, audio WebSockets with the role `voice`, and the public API
@@ -112,6 +113,7 @@ function httpSettings(
     publicUrl,
     ...(config.CONSOLE &&
       existsSync(join(CONSOLE_FOLDER, 'index.html')) && { consoleFolder: CONSOLE_FOLDER }),
+    ...(existsSync(join(WIDGET_FOLDER, 'widget.js')) && { widgetFolder: WIDGET_FOLDER }),
     trustProxy: config.TRUST_PROXY,
     corsOrigins: config.CORS_ORIGINS,
     legacySunset: config.LEGACY_SUNSET,

@@ -25,6 +25,7 @@ const WELCOME: Record<string, Partial<Record<Holder, Verdict>>> = {
 };
 const PUBLIC = [
   ...['/healthz', '/readyz', '/metrics', '/openapi.json', '/console/session'],
+  ...['/widget.js', '/widget/processor.js'],
   // The credential of these routes is in the URL.
   ...['/v1/recordings/{token}', '/v1/media-streams', '/v1/media-streams/{ticket}'],
 ];

@@ -15,6 +15,8 @@ export interface ConsoleService {
   send(method: string, path: string, body?: unknown): Promise<any>;
   /** A page of its own browser profile, signed in with the token. @param path - Below `/console`. */
   open(path: string, options?: OpenOptions): Promise<WatchedPage>;
+  /** A page of another site, in a browser profile of its own. */
+  visit(url: string, options?: BrowserContextOptions): Promise<WatchedPage>;
   close(): Promise<void>;
 }
 
@@ -49,6 +51,11 @@ export async function startConsole({
         await page.request.post(`${service.url}/console/session`, { data: { token } });
       }
       await page.goto(`${service.url}/console${path}`);
+      return watched;
+    },
+    async visit(url, options = {}) {
+      const watched = await watchPage(browser, { locale: 'en-US', ...options });
+      await watched.page.goto(url);
       return watched;
     },
     async close() {

@@ -1,0 +1,155 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { concatSamples, synthesizeSpeech } from '../support/synthesizedSpeech.ts';
+import { makeTempDir } from '../support/tempDir.ts';
+import { encodeWav } from '../support/wavFile.ts';
+import { expectAccessible, requiresChromium } from './support/chromium.ts';
+import { type ConsoleService, startConsole } from './support/consoleService.ts';
+import { type HostPage, serveHostPage } from './support/hostPage.ts';
+
+const RATE_HZ = 16_000;
+const MAX_GZIPPED_BYTES = 25_000;
+/** The agent asks, a voice at the microphone answers. */
+const PATHWAY = {
+  nodes: [
+    {
+      id: 'ask',
+      type: 'start',
+      data: {
+        title: 'Ask about the table',
+        prompt: 'Say: "Shall we keep your table?"',
+        expectedAnswers: ['yes keep it', 'no cancel it'],
+      },
+    },
+    { id: 'kept', type: 'say', data: { title: 'Keep it', prompt: 'Wonderful. See you tomorrow.' } },
+    { id: 'canceled', type: 'say', data: { title: 'Let it go', prompt: 'Another time, then.' } },
+    { id: 'more', type: 'conversation', data: { title: 'Ask for more', prompt: 'Ask: "Anything else?"' } },
+  ].map((node) => ({ ...node, position: { x: 0, y: 0 } })),
+  edges: [
+    {
+      id: 'yes',
+      source: 'ask',
+      target: 'kept',
+      data: { condition: 'The caller says yes, or wants to keep the table.' },
+    },
+    {
+      id: 'no',
+      source: 'ask',
+      target: 'canceled',
+      data: { condition: 'The caller says no, or wants to cancel the table.' },
+    },
+    { id: 'after', source: 'kept', target: 'more' },
+  ],
+};
+
+describe('A talk in the browser', requiresChromium, () => {
+  const folder = makeTempDir();
+  let own: ConsoleService;
+  let host: HostPage;
+  let projectId: string;
+  beforeAll(async () => {
+    const microphone = join(folder.path, 'microphone.wav');
+    const pause = (seconds: number) => new Int16Array(RATE_HZ * seconds);
+    const answer = await synthesizeSpeech('yes keep it', RATE_HZ);
+    writeFileSync(microphone, encodeWav(concatSamples([pause(4.5), answer, pause(60)]), RATE_HZ));
+    host = await serveHostPage();
+    own = await startConsole({
+      browserArgs: [
+        '--use-fake-device-for-media-stream',
+        '--use-fake-ui-for-media-stream',
+        `--use-file-for-fake-audio-capture=${microphone}%noloop`,
+      ],
+    });
+    projectId = (await own.send('POST', '/v1/projects', { name: 'Luna' })).id;
+    const { key } = await own.send('POST', `/v1/projects/${projectId}/api-keys`, {
+      name: 'test',
+      kind: 'secret',
+    });
+    const put = await fetch(`${own.service.url}/v1/projects/${projectId}/pathway`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(PATHWAY),
+    });
+    expect(put.status, await put.text()).toBe(200);
+  });
+  afterAll(async () => {
+    await own?.close();
+    await host?.close();
+    folder.remove();
+  });
+
+  async function openHostPage(options: object = {}, token = { allowedOrigins: [host.origin] }) {
+    const made = await own.send('POST', `/v1/projects/${projectId}/widget-tokens`, token);
+    host.show(
+      own.service.url,
+      `<callway-widget project="${projectId}" token="${made.token}"></callway-widget>`,
+    );
+    return await own.visit(host.origin, options);
+  }
+
+  test('by the widget on a page of another origin under a strict policy: heard, answered, ended', async () => {
+    const { page, problems } = await openHostPage();
+    await page.getByRole('button', { name: 'Talk or chat with us' }).click();
+    const panel = page.getByRole('dialog', { name: 'How can we help?' });
+    await panel.getByRole('button', { name: 'Talk' }).click();
+    const log = page.getByRole('log');
+    await log.getByText('Shall we keep your table?').waitFor();
+    await log.getByText('yes keep it').waitFor();
+    await log.getByText('Wonderful. See you tomorrow.').waitFor();
+    await panel.getByRole('button', { name: 'Mute', exact: true }).click();
+    await expectAccessible(page);
+    await panel.getByRole('button', { name: 'Hang up' }).click();
+    await log.getByText('The call has ended.').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('by the widget’s chat, by keyboard alone, in Chinese, dark and on a telephone', async () => {
+    const { page, problems } = await openHostPage({
+      locale: 'zh-TW',
+      colorScheme: 'dark',
+      viewport: { width: 390, height: 844 },
+    });
+    await page.getByRole('button', { name: '與我們通話或聊天' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: '輸入訊息' }).waitFor();
+    await page.keyboard.type('hello <img src=x onerror=alert(1)>');
+    await page.keyboard.press('Enter');
+    await page.getByRole('log').getByText('Shall we keep your table?').waitFor();
+    await page.keyboard.type('yes keep it');
+    await page.keyboard.press('Enter');
+    await page.getByRole('log').getByText('Wonderful. See you tomorrow.').waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    expect(await focusedLabel(page)).toBe('與我們通話或聊天');
+    expect(problems).toEqual([]);
+  });
+
+  test('by the widget is refused in words to a page of an origin that its token does not name', async () => {
+    const { page } = await openHostPage({}, { allowedOrigins: ['https://www.example.com'] });
+    await page.getByRole('button', { name: 'Talk or chat with us' }).click();
+    await page.keyboard.type('hello');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('The assistant cannot be reached').waitFor();
+  });
+
+  test('by the widget loads a script of less than 25 KB', async () => {
+    const response = await fetch(`${own.service.url}/widget.js`);
+    expect(response.headers.get('content-encoding')).toBe('gzip');
+    expect(response.headers.get('cache-control')).toContain('public');
+    expect(gzipSync(await response.text()).length).toBeLessThan(MAX_GZIPPED_BYTES);
+    const etag = response.headers.get('etag') ?? '';
+    const again = await fetch(`${own.service.url}/widget.js`, { headers: { 'if-none-match': etag } });
+    expect(again.status).toBe(304);
+  });
+});
+
+/** Of the element in the widget that has the focus. */
+function focusedLabel(page: Page): Promise<string | null> {
+  return page.evaluate(
+    `document.querySelector('callway-widget').shadowRoot.activeElement?.getAttribute('aria-label')`,
+  );
+}
