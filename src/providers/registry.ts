@@ -62,6 +62,7 @@ export const TTS_PROVIDERS = {
 
 export const ENGINES = {
   'openai-realtime': async (options) => (await import('./openai/provider.ts')).createSpeechToSpeech(options),
+  'gemini-live': async (options) => (await import('./google/provider.ts')).createSpeechToSpeech(options),
   custom: async (options) => (await import('./openai/provider.ts')).createCustomSpeechToSpeech(options),
 } satisfies Record<EngineProvider, Factory<SpeechToSpeechOptions, SpeechToSpeech>>;
 

@@ -219,6 +219,7 @@ function speakingRequest(turn: TurnContext, request: NodeRequest, round: number)
   const standing = isEarly ? { ...request, moves: ways, offered: offeredTools(turn, node, ways) } : request;
   return {
     ...requestOf(turn, { ...standing, speaksItself: true }, round),
+    step: node.id,
     ...(isEarly ? { withheldTools: [MOVE_TOOL] } : {}),
   };
 }

@@ -20,6 +20,8 @@ export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly ToolDefinition[];
+  /** The pathway's step that the answer is for; only of a model that keeps the conversation itself. */
+  readonly step?: string;
   /** Names of tools that this answer must not call; only of a model that speaks itself. */
   readonly withheldTools?: readonly string[];
   readonly toolChoice?: ToolChoice;

@@ -20,7 +20,7 @@ export const SYNTHESIS_PROVIDERS = [
 export const CHAT_ENDPOINTS = ['openai', 'anthropic', 'google', 'local'] as const;
 
 /** Models that hear and speak themselves, as agents name them. */
-export const ENGINE_PROVIDERS = ['openai-realtime', 'custom'] as const;
+export const ENGINE_PROVIDERS = ['openai-realtime', 'gemini-live', 'custom'] as const;
 
 export type RecognitionProvider = (typeof RECOGNITION_PROVIDERS)[number];
 export type SynthesisProvider = (typeof SYNTHESIS_PROVIDERS)[number];
@@ -63,6 +63,6 @@ export function credentialName(
 }
 
 export function engineCredentialName(provider: EngineProvider): CredentialName {
-  const names = { 'openai-realtime': 'openai', custom: 'custom_s2s' } as const;
+  const names = { 'openai-realtime': 'openai', 'gemini-live': 'google', custom: 'custom_s2s' } as const;
   return names[provider];
 }

@@ -49,8 +49,11 @@ export interface SpeechToSpeechConnection {
 }
 
 export interface SpeechToSpeechRequest {
+  /** Paragraphs; the last one is the time of the day. */
   readonly instructions: string;
-  /** Of this step of the conversation. */
+  /** Of the pathway. */
+  readonly step: string;
+  /** Of this step. */
   readonly tools: readonly ToolDefinition[];
   /** Names of tools that this answer must not call. */
   readonly withheldTools: readonly string[];

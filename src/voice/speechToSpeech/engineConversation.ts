@@ -97,6 +97,7 @@ export class EngineConversation implements ChatModel {
       const [instructions, ...messages] = request.messages;
       connection.answer({
         instructions: instructions?.content ?? '',
+        step: request.step ?? '',
         tools: request.tools ?? [],
         withheldTools: request.withheldTools ?? [],
         messages: messages as readonly ChatMessage[],

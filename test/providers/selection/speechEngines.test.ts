@@ -16,7 +16,7 @@ async function startServer() {
   const seen: string[] = [];
   const server = createServer();
   new WebSocketServer({ server }).on('connection', (socket, { url, headers }) => {
-    seen.push(`${url} ${headers.authorization ?? headers['x-goog-api-key'] ?? 'no key'}`);
+    seen.push(`${url} ${headers.authorization ?? 'no key'}`);
     socket.once('message', (data) => seen.push(String(data)));
   });
   const { port, close } = await listenOnLoopback(server);
@@ -52,7 +52,14 @@ async function connect(open: ReturnType<typeof engines>, config: EngineConfig) {
   const events: SpeechToSpeechEvent[] = [];
   const connection = engine.connect({ sampleRateHz: 8000 }, (event) => events.push(event));
   onTestFinished(() => connection.close());
-  connection.push(new Int16Array(160));
+  connection.answer({
+    instructions: 'Talk.',
+    step: 's',
+    tools: [],
+    withheldTools: [],
+    messages: [],
+    news: [],
+  });
   return events;
 }
 
@@ -63,12 +70,17 @@ const stored = (name: ProviderCredentials['name'], apiKey: string, baseUrl: stri
 test.each([
   ['openai-realtime', '/v1/realtime?model=model-of-mine Bearer key'],
   ['custom', '/v1/realtime?model=model-of-mine Bearer key'],
+  [
+    'gemini-live',
+    '/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent?key=key no key',
+  ],
 ] as const)('%s is asked at its address, with its key, model and voice', async (provider, request) => {
   const { seen, baseUrl } = await startServer();
   const open = engines({ apiKey: 'key', baseUrl });
   await connect(open, { provider, model: 'model-of-mine', voice: 'voice-of-mine' });
   await vi.waitFor(() => expect(seen).toHaveLength(2));
   expect(seen[0]).toBe(request);
+  expect(seen.join()).toContain('model-of-mine');
   expect(seen[1]).toContain('voice-of-mine');
 });
 
@@ -83,7 +95,7 @@ test('The project’s key goes before the installation’s, and its address is g
 });
 
 test('An engine without credentials, or that has failed just now, is not tried', async () => {
-  for (const provider of ['openai-realtime', 'custom'] as const)
+  for (const provider of ['openai-realtime', 'gemini-live', 'custom'] as const)
     await expect(engines({}).find({ provider })).rejects.toThrow('has no credentials');
   const open = engines({ apiKey: 'key', baseUrl: 'http://127.0.0.1:9' });
   const engine = await open.find({ provider: 'custom' });

@@ -1,9 +1,7 @@
-import { EventEmitter } from 'node:events';
-import type { WebSocket } from 'ws';
 import { createRealtimeSpeech } from '../../../src/providers/openai/realtime/speechToSpeech.ts';
 import type { Dial } from '../../../src/providers/sockets/dial.ts';
 import type { CallEngines } from '../../../src/voice/speechProviders.ts';
-import { WORD_MS } from './scriptedSpeech.ts';
+import { FakeSocket, spokenWord } from './fakeVendorSocket.ts';
 
 const RATE_HZ = 24_000;
 
@@ -51,7 +49,7 @@ export class ScriptedRealtime {
     if (this.#script.hangs)
       return await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     this.#socket = new FakeSocket((text) => this.#onMessage(JSON.parse(text)));
-    return this.#socket as unknown as WebSocket;
+    return this.#socket.asWebSocket();
   };
 
   /** The only engine of a call, whatever is named. */
@@ -88,7 +86,7 @@ export class ScriptedRealtime {
   }
 
   send(...events: readonly object[]): void {
-    for (const event of events) this.#socket?.emit('message', Buffer.from(JSON.stringify(event)), false);
+    for (const event of events) this.#socket?.receive(event);
   }
 
   /** The server has detected the end of a turn. */
@@ -161,30 +159,4 @@ export class ScriptedRealtime {
     const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
     this.send({ type: 'response.done', response: { id: response_id, status: 'completed', usage } });
   }
-}
-
-class FakeSocket extends EventEmitter {
-  readonly bufferedAmount = 0;
-  readonly #onSent: (text: string) => void;
-
-  constructor(onSent: (text: string) => void) {
-    super();
-    this.#onSent = onSent;
-  }
-
-  send(text: string): void {
-    // Answers come later than the send.
-    setImmediate(() => this.#onSent(text));
-  }
-
-  close(): void {}
-
-  terminate(): void {}
-}
-
-function spokenWord(): string {
-  const samples = new Int16Array((RATE_HZ * WORD_MS) / 1000).map((_, at) =>
-    Math.floor(at / 168) % 2 ? -5000 : 5000,
-  );
-  return Buffer.from(samples.buffer).toString('base64');
 }

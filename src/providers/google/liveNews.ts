@@ -1,0 +1,49 @@
+import type { ChatMessage } from '../ports/chatMessage.ts';
+import type { SpeechToSpeechRequest } from '../ports/speechToSpeech.ts';
+
+/** What a connection's model has to be told before it answers. */
+export class LiveNews {
+  /** The person has not heard all of the last answer, and the API cannot cut it. */
+  isCut = false;
+  /** The paragraphs of the instructions that it knows. */
+  readonly #told = new Set<string>();
+  #kept: readonly ChatMessage[] = [];
+
+  /** For a new connection: the conversation. @param isHeard - The person's last words come as audio. */
+  untilNow({ instructions, messages }: SpeechToSpeechRequest, isHeard: boolean): readonly ChatMessage[] {
+    this.#told.clear();
+    this.#takeParagraphs(instructions);
+    this.#kept = [];
+    this.isCut = false;
+    return isHeard && messages.at(-1)?.role === 'user' ? messages.slice(0, -1) : messages;
+  }
+
+  /** For the same connection: what it does not know. */
+  take({ instructions, messages, news }: SpeechToSpeechRequest): readonly ChatMessage[] {
+    const notes = this.#takeParagraphs(instructions);
+    if (this.isCut) {
+      const heard = messages.findLast(({ role }) => role === 'assistant')?.content ?? '';
+      notes.unshift(`You were interrupted. The person heard no more of your last words than: “${heard}”`);
+    }
+    this.isCut = false;
+    this.keep(news);
+    const told = this.#kept;
+    this.#kept = [];
+    return [...notes.map((content) => ({ role: 'system' as const, content })), ...told];
+  }
+
+  /** Is told with the next answer. */
+  keep(news: readonly ChatMessage[]): void {
+    this.#kept = [...this.#kept, ...news.filter(({ role }) => role !== 'tool')];
+  }
+
+  /** @returns The paragraphs that are new, but for the last one, which is the time of the day. */
+  #takeParagraphs(instructions: string): string[] {
+    const added = instructions
+      .split('\n\n')
+      .slice(0, -1)
+      .filter((one) => !this.#told.has(one));
+    for (const paragraph of added) this.#told.add(paragraph);
+    return added;
+  }
+}
