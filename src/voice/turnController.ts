@@ -8,6 +8,7 @@ import type { Transcript } from '../providers/ports/speechToText.ts';
 import type { AudioStream } from './audioStream.ts';
 import type { SpeechRecognition } from './recognition/speechRecognition.ts';
 import type { TurnSignal } from './recognition/streamTranscription.ts';
+import type { AgentSpeech } from './speech/agentSpeech.ts';
 import { isBackchannel } from './turnDetection/backchannel.ts';
 import { unansweredText } from './turnDetection/callerTurn.ts';
 import { checkDigitTimeout, type DtmfEntry, type DtmfEntryStep, enterDigit } from './turnDetection/dtmf.ts';
@@ -35,7 +36,7 @@ export interface TurnControllerDeps {
   readonly settings: TurnSettings;
   readonly recognition: SpeechRecognition;
   readonly speechToText: Pick<Recognizer, 'name'>;
-  readonly agentTurns: AgentTurnQueue;
+  readonly agentTurns: AgentTurnQueue<AgentSpeech>;
   /** Whether the session stores what the caller says: not before it exists, nor an answering machine's words. */
   readonly isCallerStored: () => boolean;
   /** Whether these words are what call screening asks. */

@@ -24,6 +24,7 @@ import { CallNoise } from './recognition/callNoise.ts';
 import { CallRecognizers } from './recognition/callRecognizers.ts';
 import { recognizerAbilities } from './recognition/openTranscription.ts';
 import { SpeechRecognition } from './recognition/speechRecognition.ts';
+import { type AgentSpeech, createSpeechOpener } from './speech/agentSpeech.ts';
 import type { CallSpeech, SessionSynthesis } from './speech/callSpeech.ts';
 import { STREAM_RESUMED } from './speech/fallbackPhrases.ts';
 import type { CallEngines, ProviderFallback } from './speechProviders.ts';
@@ -104,7 +105,7 @@ export class VoiceSession {
   readonly #recognizers: CallRecognizers;
   readonly #noise: CallNoise;
   readonly #recognition: SpeechRecognition;
-  readonly #agentTurns: AgentTurnQueue;
+  readonly #agentTurns: AgentTurnQueue<AgentSpeech>;
   readonly #turns: TurnController;
   readonly #supervised: SupervisedAgent;
   readonly #machineDetector: AnsweringMachineDetector | undefined;
@@ -191,12 +192,17 @@ export class VoiceSession {
     };
   }
 
-  #createAgentTurns(session: NewSession): AgentTurnQueue {
+  #createAgentTurns(session: NewSession): AgentTurnQueue<AgentSpeech> {
     const deps = this.#deps;
     const store = deps.checkpoints;
     return new AgentTurnQueue({
       ...deps,
       speechToText: this.#recognizers,
+      openSpeech: createSpeechOpener({
+        ...deps,
+        nowMs: () => deps.clock.monotonicMs(),
+        language: () => this.#settings.language,
+      }),
       session,
       checkpoints: store && new TurnCheckpoints({ ...deps, store }),
       settings: this.#settings,

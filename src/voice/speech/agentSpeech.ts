@@ -1,6 +1,9 @@
+import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
 import type { SpokenAnswer } from '../../providers/ports/chatModel.ts';
-import type { SessionSynthesis } from './callSpeech.ts';
+import { DEFAULT_LANGUAGE } from '../turnDetection/turnSettings.ts';
+import type { AnswerSpeech, AnswerSpeechEvents } from './answerSpeech.ts';
+import type { CallSpeech, SessionSynthesis } from './callSpeech.ts';
 import { createHeardText, type HeardText } from './heardText.ts';
 import { type InterruptionPolicy, PiecePolicies } from './piecePolicies.ts';
 import { createSentenceSplitter, isSpeakable, speakable } from './sentenceSplitter.ts';
@@ -15,6 +18,8 @@ const LOOKAHEAD_MS = 8000;
 const FRAME_MS = 20;
 
 export interface AgentSpeechDeps extends SpeechPlayoutDeps, SessionSynthesis {
+  /** The voices that agent and nodes name; absent where there is one for all. */
+  readonly callSpeech?: CallSpeech | undefined;
   readonly language: string;
   /** The first text is complete as far as it is synthesized at once. */
   readonly onFirstSentence?: () => void;
@@ -32,8 +37,35 @@ interface Piece {
   readonly spoken?: SpokenPiece | undefined;
 }
 
+export interface AgentSpeechOpenerDeps
+  extends SessionSynthesis,
+    Pick<AgentSpeechDeps, 'stream' | 'callSpeech' | 'nowMs'> {
+  readonly language: () => string;
+}
+
+/** @returns Opens the answers of one stream, whose marks have unique names. */
+export function createSpeechOpener(deps: AgentSpeechOpenerDeps): (events: AnswerSpeechEvents) => AgentSpeech {
+  const { stream, callSpeech, nowMs } = deps;
+  let marks = 0;
+  return ({ onStarted, ...events }) => {
+    const { synthesis, streamedSynthesis } = callSpeech?.latest ?? deps;
+    return new AgentSpeech({
+      ...events,
+      stream,
+      synthesis,
+      streamedSynthesis,
+      callSpeech,
+      nowMs,
+      nextMark: () => `callway-${++marks}`,
+      language: deps.language(),
+      onStarted: ({ receivedSamples, bufferDelayMs }) =>
+        onStarted({ streamMs: (receivedSamples * 1000) / stream.info.sampleRateHz, bufferDelayMs }),
+    });
+  };
+}
+
 /** One spoken answer: synthesizes its sentences while the text is still being written, and knows what was heard. */
-export class AgentSpeech {
+export class AgentSpeech implements AnswerSpeech {
   readonly #deps: AgentSpeechDeps;
   readonly #sampleRateHz: number;
   readonly playout: SpeechPlayout;
@@ -84,6 +116,10 @@ export class AgentSpeech {
     return this.#provider;
   }
 
+  get isHeardEstimated(): boolean {
+    return this.#deps.stream.info.isHeardEstimated ?? false;
+  }
+
   /** The policy of the node whose words are being heard; undefined when nothing is left to be heard. */
   get interruptionPolicy(): InterruptionPolicy | undefined {
     return this.playout.isStopped ? undefined : this.#policies.at(this.playout.position);
@@ -92,6 +128,15 @@ export class AgentSpeech {
   /** What is said from now on belongs to another node. @see PiecePolicies.enterNode */
   enterNode(policy: InterruptionPolicy, ownsLastWords: boolean): void {
     this.#policies.enterNode(policy, ownsLastWords);
+  }
+
+  useVoiceOf({ node, speech, language = DEFAULT_LANGUAGE }: CurrentNode): Promise<void> | undefined {
+    const isOfNode = node.data.speech?.synthesis?.voice !== undefined;
+    const place = isOfNode ? `node “${node.id}”` : 'the agent';
+    const synthesis = this.#deps.callSpeech?.synthesisFor(speech, language, place) ?? this.#deps;
+    if (synthesis instanceof Promise) return synthesis.then((found) => this.use(found, language));
+    this.use(synthesis, language);
+    return undefined;
   }
 
   /** What is said from now on is spoken this way. */

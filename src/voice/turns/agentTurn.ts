@@ -17,10 +17,8 @@ import type {
   TurnOutput,
   TurnRequest,
 } from '../../engine/turn/turn.ts';
-import type { AudioStream } from '../audioStream.ts';
-import { AgentSpeech } from '../speech/agentSpeech.ts';
-import type { CallSpeech, SessionSynthesis } from '../speech/callSpeech.ts';
-import { DEFAULT_LANGUAGE, type TurnSettings } from '../turnDetection/turnSettings.ts';
+import type { AnswerSpeech, AnswerSpeechEvents } from '../speech/answerSpeech.ts';
+import type { TurnSettings } from '../turnDetection/turnSettings.ts';
 import {
   agentStartEpochMs,
   speechEndEpochMs,
@@ -49,17 +47,14 @@ const WITHOUT_LATENCY: ReadonlySet<TurnInput['kind']> = new Set([
 const FILLER_AFTER_MS = 4_000;
 const FILLER_INTERVAL_MS = 8_000;
 
-export interface AgentTurnDeps extends SessionSynthesis {
+export interface AgentTurnDeps<Speech extends AnswerSpeech> {
   readonly engine: Pick<ConversationEngine, 'runTurn'>;
   readonly session: NewSession;
-  readonly stream: AudioStream;
-  /** The voices that agent and nodes name; absent where there is one for all. */
-  readonly callSpeech?: CallSpeech | undefined;
+  /** Opens what the next answer is said with. */
+  readonly openSpeech: (events: AnswerSpeechEvents) => Speech;
   /** @see SpokenDelivery.speakingModel */
   readonly speakingModel?: SpokenDelivery['speakingModel'] | undefined;
   readonly clock: Clock;
-  /** Returns a name that is unique on the stream. */
-  readonly nextMark: () => string;
   readonly settings: TurnSettings;
   /** @throws {CallwayError} `session_ended` when the session is not the one that the voice session started with. */
   readonly onSession: (session: Session) => void;
@@ -93,13 +88,13 @@ export interface AgentTurnResult {
 }
 
 /** One turn of the agent: runs on the conversation engine, is spoken as it is written, and stored as it was heard. */
-export class AgentTurn {
+export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
   readonly input: TurnInput;
   timestamps: TurnTimestamps;
-  readonly speech: AgentSpeech;
+  readonly speech: Speech;
   /** Never rejects. */
   readonly done: Promise<AgentTurnResult>;
-  readonly #deps: AgentTurnDeps;
+  readonly #deps: AgentTurnDeps<Speech>;
   readonly #request: AgentTurnRequest;
   readonly #abort = new AbortController();
   readonly #actions: TurnAction[] = [];
@@ -121,7 +116,7 @@ export class AgentTurn {
   /** Where the pathway went before the commitment. */
   #passedNodes: CurrentNode[] = [];
 
-  constructor(deps: AgentTurnDeps, request: AgentTurnRequest) {
+  constructor(deps: AgentTurnDeps<Speech>, request: AgentTurnRequest) {
     this.#deps = deps;
     this.#request = request;
     this.input = request.input;
@@ -180,24 +175,17 @@ export class AgentTurn {
     this.#sayOwn(this.#deps.settings.filler);
   }
 
-  #openSpeech(): AgentSpeech {
-    const { stream, settings, clock, nextMark, onStartedSpeaking, onSpeechFailure } = this.#deps;
-    const { synthesis, streamedSynthesis } = this.#deps.callSpeech?.latest ?? this.#deps;
-    return new AgentSpeech({
-      stream,
-      synthesis,
-      streamedSynthesis,
-      nextMark,
-      language: settings.language,
-      nowMs: () => clock.monotonicMs(),
+  #openSpeech(): Speech {
+    const { clock, openSpeech, onStartedSpeaking, onSpeechFailure } = this.#deps;
+    return openSpeech({
       onFirstSentence: () => {
         this.timestamps.firstSentenceAtMs = clock.monotonicMs();
       },
       onFirstSamples: () => {
         this.timestamps.firstSamplesAtMs = clock.monotonicMs();
       },
-      onStarted: ({ receivedSamples, bufferDelayMs }) => {
-        this.timestamps.agentStartStreamMs = (receivedSamples * 1000) / stream.info.sampleRateHz;
+      onStarted: ({ streamMs, bufferDelayMs }) => {
+        this.timestamps.agentStartStreamMs = streamMs;
         this.timestamps.bufferDelayMs = bufferDelayMs;
         onStartedSpeaking();
       },
@@ -245,19 +233,13 @@ export class AgentTurn {
   }
 
   #onNode(current: CurrentNode, hasSpokenFor: boolean): Promise<void> | undefined {
-    const { settings, callSpeech } = this.#deps;
+    const { settings } = this.#deps;
     // Words of two nodes share no piece.
     this.speech.completeText();
     if (this.isUncommitted) this.#passedNodes.push(current);
     else settings.enterNode(current);
     this.speech.enterNode(settings.policyAt(current), hasSpokenFor);
-    const { speech, language = DEFAULT_LANGUAGE } = current;
-    const isOfNode = current.node.data.speech?.synthesis?.voice !== undefined;
-    const place = isOfNode ? `node “${current.node.id}”` : 'the agent';
-    const synthesis = callSpeech?.synthesisFor(speech, language, place) ?? this.#deps;
-    if (synthesis instanceof Promise) return synthesis.then((found) => this.speech.use(found, language));
-    this.speech.use(synthesis, language);
-    return undefined;
+    return this.speech.useVoiceOf(current);
   }
 
   #onOutput(output: TurnOutput): undefined {
@@ -322,7 +304,7 @@ export class AgentTurn {
       text,
       ...(spokenFromMs === undefined ? {} : { spokenFromMs }),
       ...(provider === undefined ? {} : { speech: { synthesis: provider } }),
-      ...(this.#deps.stream.info.isHeardEstimated ? { heard: 'estimated' as const } : {}),
+      ...(this.speech.isHeardEstimated ? { heard: 'estimated' as const } : {}),
       ...own,
     };
     if (this.#stopped !== 'interrupted') return { ...spoken, interrupted: false, events: [] };

@@ -3,7 +3,8 @@ import type { TurnCheckpoint } from '../../engine/session/interruptedTurn.ts';
 import type { MessageSpeech, Session } from '../../engine/session/session.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
 import type { Recognizer } from '../../providers/ports/recognizer.ts';
-import type { AgentSpeech } from '../speech/agentSpeech.ts';
+import type { AudioStream } from '../audioStream.ts';
+import type { AnswerSpeech } from '../speech/answerSpeech.ts';
 import { AGENT_FAILED } from '../speech/fallbackPhrases.ts';
 import type { TurnEvent } from '../turnDetection/turnState.ts';
 import { AgentTurn, type AgentTurnDeps, type AgentTurnResult } from './agentTurn.ts';
@@ -21,8 +22,9 @@ export const NOTHING_SAID: TurnInput = { kind: 'unanswered_message', text: '' };
 /** How a voice session ended: by the agent, by a transfer, by the caller, or after an apology because turns failed. */
 export type SessionOutcome = 'hung_up' | 'transferred' | 'closed' | 'failed';
 
-export interface AgentTurnQueueDeps
-  extends Omit<AgentTurnDeps, 'nextMark' | 'onStartedSpeaking' | 'onSpeechFailure'> {
+export interface AgentTurnQueueDeps<Speech extends AnswerSpeech>
+  extends Omit<AgentTurnDeps<Speech>, 'onStartedSpeaking' | 'onSpeechFailure'> {
+  readonly stream: Pick<AudioStream, 'command'>;
   readonly history: SessionHistory;
   readonly speechToText: Pick<Recognizer, 'name'>;
   /** Takes what happens to the agent's turns into turn detection. */
@@ -37,29 +39,29 @@ export interface AgentTurnQueueDeps
 }
 
 /** A turn that was started before the caller's end was sure. */
-interface PreparedTurn {
+interface PreparedTurn<Speech extends AnswerSpeech> {
   /** That the caller has switched to. */
   readonly language: string | undefined;
   /** Undefined while the turn before it is stored. */
-  turn: AgentTurn | undefined;
+  turn: AgentTurn<Speech> | undefined;
   /** Set when the end was sure. */
   committed: TurnTimestamps | undefined;
 }
 
 /** Runs the agent's turns one at a time. A queued turn replaces the one queued before it. */
-export class AgentTurnQueue {
-  readonly #deps: AgentTurnQueueDeps;
+export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
+  readonly #deps: AgentTurnQueueDeps<Speech>;
   readonly spokenTurns: SpokenTurn[] = [];
   interruptions = 0;
   /** Of what the caller says. */
   readonly #callerSpeech: () => MessageSpeech;
   readonly #unanswered: UnansweredMessages;
-  #turn: AgentTurn | undefined;
+  #turn: AgentTurn<Speech> | undefined;
   /** Of the running turn, once it is known. */
   #session: Session | undefined;
   #answering: TurnInput['kind'] | undefined;
   /** The preemptive turn, until it is committed or cancelled. */
-  #prepared: PreparedTurn | undefined;
+  #prepared: PreparedTurn<Speech> | undefined;
   /** A preemptive turn was cancelled since the last turn. */
   #hasCanceledPrepared = false;
   /** Number of the latest turn; a queued turn with an older number is dropped. */
@@ -68,10 +70,9 @@ export class AgentTurnQueue {
   #queued: TurnInput | undefined;
   #lastTurn: Promise<unknown> | undefined;
   #hasSessionEnded = false;
-  #marks = 0;
   #isClosed = false;
 
-  constructor(deps: AgentTurnQueueDeps) {
+  constructor(deps: AgentTurnQueueDeps<Speech>) {
     this.#deps = deps;
     this.#callerSpeech = () => ({ recognition: deps.speechToText.name });
     this.#unanswered = new UnansweredMessages(this.#callerSpeech);
@@ -83,7 +84,7 @@ export class AgentTurnQueue {
   }
 
   /** The newest answer's speech. */
-  get speech(): AgentSpeech | undefined {
+  get speech(): Speech | undefined {
     return this.#turn?.speech;
   }
 
@@ -150,7 +151,7 @@ export class AgentTurnQueue {
     input: TurnInput,
     timestamps: TurnTimestamps,
     isLast: boolean,
-    prepared: PreparedTurn | undefined,
+    prepared: PreparedTurn<Speech> | undefined,
   ): Promise<void> {
     const number = this.#latest;
     this.#answering = input.kind;
@@ -250,15 +251,14 @@ export class AgentTurnQueue {
     input: TurnInput,
     timestamps: TurnTimestamps,
     isLast: boolean,
-    prepared?: PreparedTurn,
-  ): Promise<{ readonly turn: AgentTurn; readonly result: AgentTurnResult }> {
+    prepared?: PreparedTurn<Speech>,
+  ): Promise<{ readonly turn: AgentTurn<Speech>; readonly result: AgentTurnResult }> {
     const history = this.#unanswered.takeAll();
     const committed = prepared?.committed;
     const isPreemptive = prepared !== undefined && committed === undefined;
     const turn = new AgentTurn(
       {
         ...this.#deps,
-        nextMark: () => `callway-${++this.#marks}`,
         onSession: (session) => {
           this.#deps.onSession(session);
           this.#session = session;
@@ -280,7 +280,7 @@ export class AgentTurnQueue {
     return { turn, result };
   }
 
-  #checkpointOf({ input, speech }: AgentTurn, { turn }: Session): TurnCheckpoint {
+  #checkpointOf({ input, speech }: AgentTurn<Speech>, { turn }: Session): TurnCheckpoint {
     const { settings, clock } = this.#deps;
     const at = new Date(clock.now()).toISOString();
     const [said] = callerMessages(input);
@@ -304,7 +304,7 @@ export class AgentTurnQueue {
     this.#deps.onSpokenTurn?.(spoken);
   }
 
-  #onEnded(turn: AgentTurn, result: AgentTurnResult, isLast: boolean): void {
+  #onEnded(turn: AgentTurn<Speech>, result: AgentTurnResult, isLast: boolean): void {
     const { input } = turn;
     const { outcome, hasText, ended, actions } = result;
     if (ended !== null) this.#hasSessionEnded = true;
@@ -327,7 +327,7 @@ export class AgentTurnQueue {
   }
 
   /** Runs the pathway's fallback; when that fails too, an apology. */
-  async #onFailed({ input, timestamps }: AgentTurn, error: unknown): Promise<void> {
+  async #onFailed({ input, timestamps }: AgentTurn<Speech>, error: unknown): Promise<void> {
     if (isSessionEnded(error)) {
       this.#hasSessionEnded = true;
       this.#deps.onSessionOver('hung_up');
