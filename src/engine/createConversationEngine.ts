@@ -211,7 +211,11 @@ class Engine implements ConversationEngine {
     const trace = new TurnTrace(this.#deps, wanted, request);
     try {
       const events = new TurnEvents(this.#eventsOf(session), session, request.delivery?.commitment);
-      const { started, journal } = await this.#prepareTurn({ session, release, events }, signal, trace);
+      const { started, journal } = await this.#prepareTurn(
+        { session, release, request, events },
+        signal,
+        trace,
+      );
       const start = { session: started, release, request, journal, events, trace, sink, signal };
       const turn = createTurnContext(this.#turnDeps, start);
       await sink({ type: 'start', model: turn.modelName });
@@ -239,7 +243,12 @@ class Engine implements ConversationEngine {
 
   /** A session's first turn waits for its call's facts, the answer of `beforeStartConfig` and the customer's memory. */
   async #prepareTurn(
-    { session: known, release, events: turnEvents }: Pick<TurnContext, 'session' | 'release' | 'events'>,
+    {
+      session: known,
+      release,
+      request,
+      events: turnEvents,
+    }: Pick<TurnContext, 'session' | 'release' | 'request' | 'events'>,
     signal: AbortSignal,
     trace: TurnTrace,
   ) {
@@ -248,7 +257,9 @@ class Engine implements ConversationEngine {
     const journalOf = (started: Session) =>
       new Journal(started, clock, (type, data) => turnEvents.noted(type, data));
     if (session.turn > 0) return { started: session, journal: journalOf(session) };
-    const { state, events } = await beforeStart(session, release, signal, trace.traceparent);
+    const variables = { ...request.variables, ...session.state.variables };
+    const asked = { ...session, state: { ...session.state, variables } };
+    const { state, events } = await beforeStart(asked, release, signal, trace.traceparent);
     const started = { ...session, state };
     const journal = journalOf(started);
     for (const { type, data } of events) journal.event(type, data);

@@ -1,21 +1,20 @@
 import type { Clock } from '../base/clock.ts';
-import type { AudioStream } from '../voice/audioStream.ts';
 import { CLOSE_SERVICE_RESTART } from './transport/streamSocket.ts';
 
-export interface ActiveStreamsDeps {
+export interface ActiveStreamsDeps<Stream> {
   readonly clock: Clock;
-  /** Runs a voice session on the stream; resolves when it has ended. */
-  readonly serveVoiceSession: (stream: AudioStream) => Promise<unknown>;
+  /** Runs a session on the stream; resolves when it has ended. */
+  readonly serveVoiceSession: (stream: Stream) => Promise<unknown>;
   readonly onCountChange: () => void;
 }
 
-/** The audio streams that a voice thread serves. */
-export class ActiveStreams {
-  readonly #deps: ActiveStreamsDeps;
-  readonly #sessions = new Map<AudioStream, Promise<unknown>>();
+/** The streams that a voice thread serves. */
+export class ActiveStreams<Stream extends { close(code: number, reason: string): void }> {
+  readonly #deps: ActiveStreamsDeps<Stream>;
+  readonly #sessions = new Map<Stream, Promise<unknown>>();
   #drained: Promise<void> | undefined;
 
-  constructor(deps: ActiveStreamsDeps) {
+  constructor(deps: ActiveStreamsDeps<Stream>) {
     this.#deps = deps;
   }
 
@@ -24,7 +23,7 @@ export class ActiveStreams {
   }
 
   /** Resolves when the stream's voice session has ended. */
-  async serve(stream: AudioStream): Promise<void> {
+  async serve(stream: Stream): Promise<void> {
     const { serveVoiceSession, onCountChange } = this.#deps;
     const session = serveVoiceSession(stream);
     this.#sessions.set(stream, session);

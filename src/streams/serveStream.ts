@@ -3,7 +3,9 @@ import { repeat } from '../base/async/repeat.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
-import { acceptStream } from './acceptStream.ts';
+import type { TextStream } from '../voice/text/textStream.ts';
+import { acceptStream, acceptTextStream } from './acceptStream.ts';
+import { findDialect, isTextDialect } from './dialects/index.ts';
 import type { StreamSlots } from './mediaStreams.ts';
 import type { StreamGrant } from './streamTickets.ts';
 import { CLOSE_NORMAL, CLOSE_POLICY_VIOLATION, type StreamSocket } from './transport/streamSocket.ts';
@@ -16,8 +18,8 @@ export interface ServeStreamDeps {
   /** Of visitors of web pages. */
   readonly minutes: WidgetMinutes;
   readonly conversations: Pick<ConversationEngine, 'end'>;
-  /** Runs a voice session on the stream; resolves when it has ended. */
-  readonly serveVoiceSession: (stream: AudioStream) => Promise<unknown>;
+  /** Runs a session on the stream; resolves when it has ended. */
+  readonly serveVoiceSession: (stream: AudioStream | TextStream) => Promise<unknown>;
   readonly clock: Clock;
   readonly onError: (error: unknown, message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
@@ -38,7 +40,8 @@ export async function serveStream(
   const freeSlot = holdSlot(deps, grant);
   const used = useMinutes(deps, grant, socket);
   try {
-    const stream = await acceptStream(socket, grant, { clock: deps.clock, onListenerError });
+    const accept = isTextDialect(findDialect(grant.dialect)) ? acceptTextStream : acceptStream;
+    const stream = await accept(socket, grant, { clock: deps.clock, onListenerError });
     if (!stream) return;
     await deps.serveVoiceSession(stream);
     stream.close(CLOSE_NORMAL);

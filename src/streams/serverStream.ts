@@ -32,7 +32,11 @@ const MAX_LEAD_MS = 60_000;
 /** A dialect need not return the marks that were cleared; those beyond are forgotten. */
 const MAX_PENDING_MARKS = 1000;
 /** Of peers that end a stream in order. */
-const ENDING_CODES: ReadonlySet<number> = new Set([CLOSE_NORMAL, CLOSE_GOING_AWAY, CLOSE_WITHOUT_CODE]);
+export const ENDING_CODES: ReadonlySet<number> = new Set([
+  CLOSE_NORMAL,
+  CLOSE_GOING_AWAY,
+  CLOSE_WITHOUT_CODE,
+]);
 const TOO_FAST = 'audio arrives faster than real time';
 
 export interface ServerStreamOptions {

@@ -23,6 +23,8 @@ import { fallbackPhrasesOf } from './speech/fallbackPhrases.ts';
 import { createSpeechCache, type SpeechCache, SpeechSynthesis } from './speech/speechSynthesis.ts';
 import { StreamedSynthesis } from './speech/streamedSynthesis.ts';
 import type { SpeechEngines, SpeechProviders } from './speechProviders.ts';
+import { serveTextStream } from './text/serveTextStream.ts';
+import type { TextStream } from './text/textStream.ts';
 import { servePartyStream } from './transfer/servePartyStream.ts';
 import { DEFAULT_LANGUAGE } from './turnDetection/turnSettings.ts';
 import {
@@ -75,6 +77,8 @@ export interface VoiceSessionServer {
    * @throws {RangeError} When speech cannot be resampled to the stream's rate.
    */
   serve(stream: AudioStream): Promise<VoiceReport>;
+  /** Runs a conversation on a stream of text turns until it is closed. */
+  serveText(stream: TextStream): Promise<void>;
   /** Serves a stream to a party of a transfer until it is closed. */
   serveParty(stream: AudioStream, party: StreamParty): Promise<void>;
 }
@@ -91,6 +95,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
     return { fields, onError, synthesis, streamedSynthesis, callSpeech };
   };
   return {
+    serveText: (stream) => serveTextStream(deps, stream),
     async serveParty(stream, party) {
       const { fields, onError, synthesis, streamedSynthesis, callSpeech } = open(stream.info);
       logger.info({ ...fields, party: party.kind }, 'stream to a party of a transfer started');

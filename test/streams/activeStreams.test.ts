@@ -10,7 +10,7 @@ function setUp() {
   const clock = createSimulatedClock();
   const counts: number[] = [];
   const ends = new Map<AudioStream, () => void>();
-  const streams = new ActiveStreams({
+  const streams = new ActiveStreams<AudioStream>({
     clock,
     serveVoiceSession: (stream) => new Promise<void>((resolve) => ends.set(stream, resolve)),
     onCountChange: () => counts.push(streams.count),

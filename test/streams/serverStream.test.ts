@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { WebSocket } from 'ws';
 
 import { systemClock } from '../../src/base/clock.ts';
-import { acceptStream, MAX_BYTES_BEFORE_START } from '../../src/streams/acceptStream.ts';
+import { acceptStream } from '../../src/streams/acceptStream.ts';
+import { MAX_BYTES_BEFORE_START } from '../../src/streams/awaitStart.ts';
 import type { DialectName } from '../../src/streams/dialects/index.ts';
 import type { ServerStream } from '../../src/streams/serverStream.ts';
 import type { AudioStreamEvents } from '../../src/voice/audioStream.ts';

@@ -13,6 +13,8 @@ import { findDialect } from '../../streams/dialects/index.ts';
 import { serveStream } from '../../streams/serveStream.ts';
 import type { StreamGrant } from '../../streams/streamTickets.ts';
 import { listenForStreams } from '../../streams/transport/streamListener.ts';
+import type { AudioStream } from '../../voice/audioStream.ts';
+import type { TextStream } from '../../voice/text/textStream.ts';
 import { Lifecycle } from '../lifecycle.ts';
 import { connectDatabase, type DatabaseServer, redisConnector } from '../node/connections.ts';
 import { createThreadContext, type ThreadContext } from '../node/threadContext.ts';
@@ -78,10 +80,12 @@ export async function startVoiceService(
   const voice = await buildVoice({ ...context, conversations, metrics, stores: storage.stores });
   let registration: VoiceNodeRegistration | undefined;
   let isOverloaded = false;
-  const live = new ActiveStreams({
+  const live = new ActiveStreams<AudioStream | TextStream>({
     clock,
-    serveVoiceSession: (stream) =>
-      stream.info.party ? voice.serveParty(stream, stream.info.party) : voice.serve(stream),
+    serveVoiceSession(stream) {
+      if ('say' in stream) return voice.serveText(stream);
+      return stream.info.party ? voice.serveParty(stream, stream.info.party) : voice.serve(stream);
+    },
     onCountChange() {
       onSessions(live.count);
       registration?.update();
@@ -93,7 +97,7 @@ export async function startVoiceService(
     slots: { renew: usage.renewSlot, release: usage.releaseSlot },
     minutes: storage.stores.widgetTokens,
     conversations,
-    serveVoiceSession: (stream: Parameters<typeof voice.serve>[0]) => live.serve(stream),
+    serveVoiceSession: (stream: AudioStream | TextStream) => live.serve(stream),
     clock,
     onError: (err: unknown, what: string, fields: object) => streamLogger.warn({ err, ...fields }, what),
   };

@@ -14,7 +14,7 @@ import { checkBot, SPEECH_RATE_HZ } from '../../streams/check/checkBot.ts';
 import { checkGateway } from '../../streams/check/checkGateway.ts';
 import { type Finding, fail, pass } from '../../streams/check/finding.ts';
 import { connectToBot, listenForGateway } from '../../streams/check/sockets.ts';
-import { type DialectName, dialectNames, findDialect } from '../../streams/dialects/index.ts';
+import { audioDialectNames, type DialectName, findAudioDialect } from '../../streams/dialects/index.ts';
 import { concatenated } from '../../voice/speech/speechSynthesis.ts';
 import { type CliContext, CommandError, EXIT, type ExitCode } from '../command.ts';
 import { table } from '../table.ts';
@@ -59,7 +59,9 @@ export function streamCheckCommand(
     )
     .argument('[url]', 'address of the bot')
     .addOption(
-      new Option('--dialect <name>', 'protocol of the stream').choices(dialectNames).makeOptionMandatory(),
+      new Option('--dialect <name>', 'protocol of the stream')
+        .choices(audioDialectNames)
+        .makeOptionMandatory(),
     )
     .option('--listen [port]', 'wait for a gateway instead, at this port or a free one', toPort)
     .option('--host <address>', 'address that --listen listens on', '127.0.0.1')
@@ -114,7 +116,7 @@ async function checkAsBot(
   { dialect, listen, host, wait }: StreamCheckOptions,
   writeError: CliContext['writeError'],
 ): Promise<readonly Finding[]> {
-  const bot = findDialect(dialect);
+  const bot = findAudioDialect(dialect);
   const listener = await listenForGateway(bot, host, listen === true ? 0 : (listen ?? 0)).catch((cause) => {
     throw new CommandError(EXIT.unavailable, `Cannot listen on ${host}: ${String(cause)}`, { cause });
   });

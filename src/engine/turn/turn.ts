@@ -63,6 +63,8 @@ export interface ToolResult {
 
 export interface TurnRequest {
   readonly input: TurnInput;
+  /** Of the channel, for a session's first turn; those that the session has go before. */
+  readonly variables?: Readonly<Record<string, unknown>>;
   /** Messages from outside of the session, to add to it before this turn. */
   readonly history?: readonly ExternalMessage[];
   /** The digest of the client's conversation before the answer. @see ClientConversation */

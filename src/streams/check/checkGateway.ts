@@ -7,7 +7,7 @@ import type {
   StreamMessage,
   StreamStart,
 } from '../dialects/dialect.ts';
-import { type DialectName, findDialect } from '../dialects/index.ts';
+import { type DialectName, findAudioDialect } from '../dialects/index.ts';
 import {
   CLOSE_GOING_AWAY,
   CLOSE_NORMAL,
@@ -88,7 +88,7 @@ class BotCall {
   constructor(options: GatewayCheck) {
     const { dialect: name, socket } = options;
     this.#options = options;
-    const dialect = findDialect(name);
+    const dialect = findAudioDialect(name);
     this.#hasNoMarks = dialect.hasNoMarks === true;
     this.#server = dialect.openServer({
       send: (message: StreamMessage) => sendMessage(socket, message),

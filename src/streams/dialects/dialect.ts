@@ -23,7 +23,16 @@ export type StreamMessage = string | Uint8Array;
  * A dialect knows messages only. Connecting, tickets, heartbeats, back pressure and close codes belong to the transport
  * and are the same for all dialects.
  */
-export interface StreamDialect {
+export interface StreamDialect extends DialectFacts {
+  /** Set where the gateway reports nothing of what it has played: what was heard is then estimated from the pacing. */
+  readonly hasNoMarks?: true;
+  openServer(connection: DialectConnection): DialectServer;
+  /** Absent where only a carrier or a PBX starts such a stream. */
+  openClient?(connection: DialectConnection, request: ClientRequest): DialectClient;
+}
+
+/** What dialects of audio and of text turns have. */
+export interface DialectFacts {
   /** For the API documentation, in Markdown: what the dialect carries and how it differs from others. */
   readonly description: string;
   /** WebSocket subprotocols: all are accepted, the first is offered. Absent where the protocol has none. */
@@ -32,11 +41,6 @@ export interface StreamDialect {
   readonly isTcp?: true;
   /** The gateway signs its connections with the customer's token. @see twilioSignature */
   readonly isSignedByTwilio?: true;
-  /** Set where the gateway reports nothing of what it has played: what was heard is then estimated from the pacing. */
-  readonly hasNoMarks?: true;
-  openServer(connection: DialectConnection): DialectServer;
-  /** Absent where only a carrier or a PBX starts such a stream. */
-  openClient?(connection: DialectConnection, request: ClientRequest): DialectClient;
 }
 
 /** A dialect that calls can be connected to bots with. */

@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { asteriskWebSocket } from './asteriskWebSocket.ts';
 import { audiosocket } from './audiosocket.ts';
 import { callway } from './callway.ts';
+import { conversationRelay } from './conversationRelay.ts';
 import type { ClientDialect, StreamDialect } from './dialect.ts';
 import { exotel } from './exotel.ts';
 import { freeswitch } from './freeswitch.ts';
 import { jambonz } from './jambonz.ts';
 import { plivo } from './plivo.ts';
 import { telnyx } from './telnyx.ts';
+import type { TextDialect } from './textDialect.ts';
 import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
 
@@ -16,6 +18,7 @@ import { vonage } from './vonage.ts';
 export const dialects = {
   callway,
   twilio,
+  conversationrelay: conversationRelay,
   telnyx,
   plivo,
   vonage,
@@ -24,7 +27,7 @@ export const dialects = {
   'asterisk-websocket': asteriskWebSocket,
   audiosocket,
   freeswitch,
-} as const satisfies Record<string, StreamDialect>;
+} as const satisfies Record<string, StreamDialect | TextDialect>;
 
 export type DialectName = keyof typeof dialects;
 /** Of the dialects that calls can be connected to bots with. */
@@ -33,6 +36,7 @@ export type ClientDialectName = {
 }[DialectName];
 
 export const dialectNames = Object.keys(dialects) as DialectName[];
+export const audioDialectNames = dialectNames.filter((name) => !isTextDialect(dialects[name]));
 export const clientDialectNames = dialectNames.filter((name): name is ClientDialectName =>
   isClientDialect(dialects[name]),
 );
@@ -41,13 +45,32 @@ export const dialectName = z.enum(dialectNames);
 export const clientDialectName = z.enum(clientDialectNames);
 
 /** @throws {z.ZodError} When no dialect has this name. */
-export function findDialect(name: string): StreamDialect {
+export function findDialect(name: string): StreamDialect | TextDialect {
   return dialects[dialectName.parse(name)];
 }
 
-/** @throws {z.ZodError} When no dialect of this name can be spoken with a bot. */
+/** @throws {Error} When no audio dialect has this name. */
+export function findAudioDialect(name: string): StreamDialect {
+  const dialect = findDialect(name);
+  if (isTextDialect(dialect)) throw new TypeError(`${name} is a dialect of text turns`);
+  return dialect;
+}
+
+/** @throws {Error} When no dialect of text turns has this name. */
+export function findTextDialect(name: string): TextDialect {
+  const dialect = findDialect(name);
+  if (!isTextDialect(dialect)) throw new TypeError(`${name} is a dialect of audio`);
+  return dialect;
+}
+
+/** @throws {Error} When no audio dialect of this name can be spoken with a bot. */
 export function findClientDialect(name: string): ClientDialect {
   return dialects[clientDialectName.parse(name)];
+}
+
+/** Whether the other side recognizes and speaks. */
+export function isTextDialect(dialect: StreamDialect | TextDialect): dialect is TextDialect {
+  return 'openTextServer' in dialect;
 }
 
 const subprotocols = new Set(dialectNames.flatMap((name) => findDialect(name).subprotocols ?? []));
@@ -58,6 +81,6 @@ export function chooseSubprotocol(offered: Iterable<string>): string | false {
   return false;
 }
 
-function isClientDialect(dialect: StreamDialect): dialect is ClientDialect {
-  return dialect.openClient !== undefined;
+function isClientDialect(dialect: StreamDialect | TextDialect): dialect is ClientDialect {
+  return !isTextDialect(dialect) && dialect.openClient !== undefined;
 }

@@ -1,6 +1,7 @@
 import type { Utterance } from '../recognition/speechActivity.ts';
 import { endCallerTurn, hasUnansweredInput } from './callerTurn.ts';
 import { isTooLong, onListening } from './onListening.ts';
+import { silenceTurn } from './silence.ts';
 import {
   becomeIdle,
   discardUtterance,
@@ -128,26 +129,17 @@ function onSpeechWhilePaused(state: TurnState, utterance: Utterance, context: Tu
     : withoutEffects(state);
 }
 
-/** Takes an edge for silence at its own time, and reprompts at the node's. A reprompt does not end the silence. */
 function onSilence(state: TurnState, context: TurnContext): TurnStep {
-  const { silenceAfterMs, silenceEdgeMs, hangupAfter } = context.policy;
   if (context.isOnHold)
     return withoutEffects(enterPhase({ ...state, silentSinceMs: undefined }, 'idle', context));
-  const silentSinceMs = state.silentSinceMs ?? state.sinceMs;
-  const durationMs = context.atMs - silentSinceMs;
-  const silences = state.silences + 1;
-  const input = { kind: 'silence', durationMs } as const;
-  if (silenceEdgeMs !== undefined && durationMs >= silenceEdgeMs)
-    return startTurn({ ...state, silences }, input, context);
-  if (context.atMs - state.sinceMs < silenceAfterMs) return withoutEffects(state);
-  const isLast = hangupAfter > 0 && silences > hangupAfter;
-  // The pathway has still to take its edge.
-  if (isLast && silenceEdgeMs !== undefined) return withoutEffects(state);
-  const step = startTurn({ ...state, silences }, input, context);
+  const due = silenceTurn(state, context.policy, context.atMs);
+  if (!due) return withoutEffects(state);
+  const step = startTurn({ ...state, silences: state.silences + 1 }, due.input, context);
+  if (due.endsSilence) return step;
   return {
-    state: { ...step.state, silentSinceMs },
+    state: { ...step.state, silentSinceMs: state.silentSinceMs ?? state.sinceMs },
     effects: step.effects.map((effect) =>
-      effect.type === 'start_turn' && isLast ? { ...effect, isLast } : effect,
+      effect.type === 'start_turn' && due.isLast ? { ...effect, isLast: true } : effect,
     ),
   };
 }

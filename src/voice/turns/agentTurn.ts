@@ -50,6 +50,8 @@ const FILLER_INTERVAL_MS = 8_000;
 export interface AgentTurnDeps<Speech extends AnswerSpeech> {
   readonly engine: Pick<ConversationEngine, 'runTurn'>;
   readonly session: NewSession;
+  /** Of the stream, for a new session. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Opens what the next answer is said with. */
   readonly openSpeech: (events: AnswerSpeechEvents) => Speech;
   /** @see SpokenDelivery.speakingModel */
@@ -206,7 +208,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
   }
 
   #turnRequest(): TurnRequest {
-    const { clock, onSession, speakingModel } = this.#deps;
+    const { clock, onSession, speakingModel, variables } = this.#deps;
     const { input, history } = this.#request;
     const { firstVoicedMs, lastVoicedMs } = this.timestamps;
     const beganAtMs = speechEndEpochMs(this.timestamps, clock.monotonicMs(), clock.now());
@@ -229,6 +231,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
         ? {}
         : { spokenFromMs: beganAtMs - Math.max(0, lastVoicedMs - firstVoicedMs) }),
       ...(history.length > 0 ? { history } : {}),
+      ...(variables ? { variables } : {}),
     };
   }
 

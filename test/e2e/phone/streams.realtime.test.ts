@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
+import { twilioSignature } from '../../../src/streams/dialects/twilioSignature.ts';
 import { record } from '../../streams/support/socketPair.ts';
 import { type Dialect, streamPeer } from './support/bot.ts';
 import { phoneInstallation } from './support/installation.ts';
@@ -11,6 +12,16 @@ import { soundMs } from './support/tones.ts';
 
 const TIMEOUT = 90_000;
 const installation = await phoneInstallation({ ROLES: 'api,worker,voice' });
+const TALKATIVE = {
+  nodes: [
+    { id: 'start', type: 'start', data: { title: 'Hello', prompt: 'Say "Hello, this is the restaurant."' } },
+    { id: 'again', type: 'say', data: { title: 'Again', prompt: 'Did you say {{ lastUserMessage }}?' } },
+  ],
+  edges: [
+    { id: 'e1', source: 'start', target: 'again', data: { condition: { '!=': [1, 2] } } },
+    { id: 'e2', source: 'again', target: 'again', data: { condition: { '!=': [1, 2] } } },
+  ],
+};
 const STREAM_ID = 'MZ0123456789';
 
 /** A foreign carrier that connects to the stream's URL. */
@@ -64,6 +75,44 @@ describe('a foreign carrier’s stream', { timeout: TIMEOUT }, () => {
     expect(events).toEqual(['session.ended', 'session.finalized']);
     const history = (await line.api('GET', `/session-history/${sessionId}`)).body;
     expect(history.messages[0]).toMatchObject({ role: 'assistant' });
+  });
+
+  test('of text turns talks with the agent, once Twilio’s signature is that of its token', async () => {
+    const line = await installation().makeLine({ trunks: [], pathway: TALKATIVE });
+    const asOperator = { key: installation().gateway.adminToken };
+    const stored = await line.api('PUT', '/providers/twilio', { apiKey: 'auth-token' }, asOperator);
+    expect(stored.status).toBe(200);
+    const open = async () =>
+      (await line.api('POST', '/media-streams', { dialect: 'conversationrelay' })).body;
+    expect(await statusOf((await open()).url)).toBe(401);
+    const { url, sessionId } = await open();
+    const socket = new WebSocket(url, {
+      headers: { 'X-Twilio-Signature': twilioSignature('auth-token', url) },
+    });
+    onTestFinished(() => socket.terminate());
+    const said: { type: string; token?: string; last?: boolean }[] = [];
+    socket.on('message', (data) => said.push(JSON.parse(String(data))));
+    const spoken = () => said.map(({ token = '' }) => token).join('');
+    await once(socket, 'open');
+    const send = (message: object) => socket.send(JSON.stringify(message));
+    send({ type: 'setup', sessionId: 'VX1', callSid: 'CA1', customParameters: { name: 'Ada' } });
+    await vi.waitFor(() => expect(said.at(-1)).toMatchObject({ type: 'text', last: true }), SLOW);
+    const greeting = spoken();
+    said.length = 0;
+    send({
+      type: 'interrupt',
+      utteranceUntilInterrupt: greeting.split(' ')[0],
+      durationUntilInterruptMs: 300,
+    });
+    send({ type: 'prompt', voicePrompt: 'I would like a table for two.', lang: 'en-US', last: true });
+    await vi.waitFor(() => expect(said.at(-1)).toMatchObject({ type: 'text', last: true }), SLOW);
+    socket.close(1000);
+    await line.waitForFinalized({ callId: '', sessionId });
+    const history = (await line.api('GET', `/session-history/${sessionId}`)).body;
+    expect(history.variables).toMatchObject({ name: 'Ada' });
+    const [first, second] = history.messages;
+    expect(first).toMatchObject({ role: 'assistant', content: greeting.split(' ')[0] });
+    expect(second).toMatchObject({ role: 'user', content: 'I would like a table for two.' });
   });
 
   test('without a ticket or with a made-up one is refused before the upgrade', async () => {

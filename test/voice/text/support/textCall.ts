@@ -1,0 +1,116 @@
+import type { AgentConfig } from '../../../../src/agents/agentConfig.ts';
+import type { PathwayInput } from '../../../../src/agents/pathway/schema/pathwaySchema.ts';
+import type { Tool } from '../../../../src/agents/tool.ts';
+import { createEmitter } from '../../../../src/base/emitter.ts';
+import type { TurnCheckpoint } from '../../../../src/engine/session/interruptedTurn.ts';
+import type { HistoryEvent, Session } from '../../../../src/engine/session/session.ts';
+import type { TextPart } from '../../../../src/streams/dialects/textDialect.ts';
+import { serveTextStream } from '../../../../src/voice/text/serveTextStream.ts';
+import type { TextStream, TextStreamEvents } from '../../../../src/voice/text/textStream.ts';
+import { memoryEngine, PROJECT } from '../../../support/memoryEngine.ts';
+import { type ScriptedAnswer, scriptedModel } from '../../../support/scriptedModel.ts';
+import { createSimulatedClock } from '../../../support/simulatedClock.ts';
+import { ONE_NODE } from '../../support/simulatedCall.ts';
+
+export interface TextCallOptions {
+  readonly answer: (index: number) => ScriptedAnswer;
+  readonly pathway?: PathwayInput;
+  readonly agent?: Partial<AgentConfig>;
+  readonly tools?: readonly Tool[];
+  readonly customParameters?: Readonly<Record<string, string>>;
+  /** The new session that the stream brings along. */
+  readonly opening?: Session;
+}
+
+/** A gateway that recognizes and speaks itself, on a simulated clock, and the conversation engine over stores in memory. */
+export async function textCall({ answer, pathway = ONE_NODE, ...options }: TextCallOptions) {
+  const clock = createSimulatedClock();
+  const model = scriptedModel((_request, index) => answer(index));
+  const memory = memoryEngine({ model, pathway, clock, ...options, onError: () => undefined });
+  const { emit, ...events } = createEmitter<TextStreamEvents>((error) => {
+    throw error;
+  });
+  const checkpoints: TurnCheckpoint[] = [];
+  const parts: TextPart[] = [];
+  const sent: unknown[] = [];
+  const historyEvents: HistoryEvent[] = [];
+  const { opening, customParameters = {} } = options;
+  const stream: TextStream = {
+    info: {
+      provider: 'gateway',
+      projectId: PROJECT,
+      sessionId: 's',
+      customParameters,
+      ...(opening ? { opening: { session: opening } } : {}),
+    },
+    events,
+    say: (part) => void parts.push(part),
+    useLanguage: (tag) => void sent.push(['language', tag]),
+    sendDigits: (digits) => void sent.push(['digits', digits]),
+    end: (handoff) => void sent.push(['end', handoff]),
+    close: (code) => {
+      sent.push(['close', code]);
+      emit('closed', { code: code ?? 1000, reason: '' });
+    },
+  };
+  if (opening) memory.sessions.set('s', opening);
+  const served = serveTextStream(
+    {
+      engine: memory.engine,
+      historyStore: {
+        addEvents: async (_instanceId, added) => void historyEvents.push(...added),
+        addMessages: async (_instanceId, messages) => void memory.records.push({ messages, events: [] }),
+      },
+      sessions: { find: async () => undefined, saveTurn: async () => undefined },
+      checkpoints: {
+        put: async (_instanceId, checkpoint) => void checkpoints.push(checkpoint),
+        drop: async () => void checkpoints.splice(0),
+        find: async () => undefined,
+      },
+      liveEvents: { publish: (event) => void memory.liveEvents.push(event) },
+      clock,
+      logger: { info: () => undefined, warn: () => undefined },
+    },
+    stream,
+  );
+  const settle = async () => {
+    for (let n = 0; n < 8; n++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const advance = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 100) {
+      clock.advance(100);
+      await settle();
+    }
+  };
+  await settle();
+  return {
+    memory,
+    model,
+    parts,
+    sent,
+    historyEvents,
+    checkpoints,
+    served,
+    advance,
+    /** The text of the parts since the last call. */
+    spoken: () =>
+      parts
+        .splice(0)
+        .map(({ text }) => text)
+        .join(''),
+    async gateway<Name extends keyof TextStreamEvents>(name: Name, value: TextStreamEvents[Name]) {
+      emit(name, value);
+      await settle();
+    },
+    async says(text: string, language?: string) {
+      emit('words', { text, language, isFinal: true });
+      await settle();
+    },
+    async hangUp() {
+      emit('closed', { code: 1000, reason: '' });
+      await served;
+    },
+    transcript: () =>
+      memory.records.flatMap(({ messages }) => messages.map(({ role, content }) => `${role}: ${content}`)),
+  };
+}
