@@ -24,3 +24,13 @@ export function formatDuration(durationMs: number): string {
 export function formatLatency(latencyMs: number): string {
   return latencyMs < 1000 ? `${Math.round(latencyMs)} ms` : `${formatNumber(latencyMs / 1000)} s`;
 }
+
+/** `840 B`, `1.2 kB`, or `3.4 MB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${formatNumber(bytes / 1000 ** power)} ${units[power]}`;
+}
+
+/** @param share - 0 to 1. */
+export const formatPercent = (share: number): string => `${formatNumber(share * 100)}%`;

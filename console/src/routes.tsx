@@ -47,6 +47,16 @@ const projectPages = [
     path: '/',
     component: lazyRouteComponent(() => import('./pages/home/HomePage.tsx'), 'HomePage'),
   }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/knowledge',
+    component: lazyRouteComponent(() => import('./pages/knowledge/KnowledgePage.tsx'), 'KnowledgePage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/knowledge/$datasetId',
+    component: lazyRouteComponent(() => import('./pages/knowledge/DocumentPage.tsx'), 'DocumentPage'),
+  }),
 ];
 
 export function createConsoleRouter() {

@@ -3,7 +3,7 @@ import { type CSSVariablesResolver, createTheme, Drawer, Modal } from '@mantine/
 export const theme = createTheme({
   primaryColor: 'cyan',
   // Contrast of white text on filled parts, and of links on the page.
-  primaryShade: { light: 9, dark: 8 },
+  primaryShade: { light: 9, dark: 9 },
   autoContrast: true,
   cursorType: 'pointer',
   defaultRadius: 'md',

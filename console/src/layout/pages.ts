@@ -2,13 +2,14 @@ import type { Session } from '../session/session.ts';
 import { textsIn } from '../texts.ts';
 
 const texts = textsIn({
-  en: { home: 'Start' },
-  'zh-TW': { home: '開始' },
+  en: { home: 'Start', knowledge: 'Knowledge' },
+  'zh-TW': { home: '開始', knowledge: '知識庫' },
 });
 
 /** The pages of a project, in the order of the menu. */
 export const projectMenu = [
   { to: '/projects/$projectId', label: texts.home, scope: undefined },
+  { to: '/projects/$projectId/knowledge', label: texts.knowledge, scope: 'read' },
 ] as const satisfies readonly {
   to: string;
   label: string;

@@ -1,4 +1,4 @@
-import { Button, Group, Pagination, Stack, Table, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Stack, Table, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
@@ -8,6 +8,7 @@ import { bodyOf } from '../../api/client.ts';
 import { formatDateTime } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
+import { PageNumbers } from '../../layout/PageNumbers.tsx';
 import { textsIn } from '../../texts.ts';
 
 const PAGE_SIZE = 50;
@@ -74,14 +75,13 @@ export function ProjectsPage() {
           </Table.Tbody>
         </Table>
       )}
-      {data !== undefined && data.pagination.total > PAGE_SIZE && (
-        <Pagination
-          aria-label={texts.pages}
-          total={Math.ceil(data.pagination.total / PAGE_SIZE)}
-          value={page}
-          onChange={setPage}
-        />
-      )}
+      <PageNumbers
+        label={texts.pages}
+        total={data?.pagination.total ?? 0}
+        pageSize={PAGE_SIZE}
+        page={page}
+        onChange={setPage}
+      />
     </Stack>
   );
 }

@@ -1,0 +1,111 @@
+import { ActionIcon, Button, FileButton, Group, Paper, Progress, Stack, Text } from '@mantine/core';
+import { Cross2Icon, UploadIcon } from '@radix-ui/react-icons';
+import { type DragEvent, useState } from 'react';
+
+import { formatBytes } from '../../formats.ts';
+import { textsIn } from '../../texts.ts';
+import { type Upload, useUploads } from './useUploads.ts';
+
+const texts = textsIn({
+  en: {
+    choose: 'Choose files',
+    drop: 'or drop them here',
+    types: 'PDF, Word, PowerPoint, Excel, HTML, Markdown, CSV, JSON and text',
+    waiting: 'waiting',
+    network: 'The connection to the service was lost. Remove it and choose the file again.',
+    progress: (name: string) => `Upload of ${name}`,
+    remove: (name: string) => `Remove ${name}`,
+  },
+  'zh-TW': {
+    choose: '選擇檔案',
+    drop: '或拖放到這裡',
+    types: 'PDF、Word、PowerPoint、Excel、HTML、Markdown、CSV、JSON 與純文字',
+    waiting: '等待中',
+    network: '與服務的連線中斷，請移除後重新選擇檔案。',
+    progress: (name: string) => `${name} 的上傳進度`,
+    remove: (name: string) => `移除 ${name}`,
+  },
+});
+
+export function UploadDocuments({
+  projectId,
+  knowledgebaseId,
+}: {
+  projectId: string;
+  knowledgebaseId: string;
+}) {
+  const { uploads, add, remove } = useUploads(projectId, knowledgebaseId);
+  const [isOver, setIsOver] = useState(false);
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    setIsOver(false);
+    add([...event.dataTransfer.files]);
+  };
+  return (
+    <Paper
+      withBorder
+      p="lg"
+      radius="md"
+      style={{ borderStyle: 'dashed', ...(isOver && { borderColor: 'var(--mantine-primary-color-filled)' }) }}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setIsOver(true);
+      }}
+      onDragLeave={() => setIsOver(false)}
+      onDrop={onDrop}
+    >
+      <Stack gap="xs" align="center">
+        <Group gap="sm" justify="center">
+          <FileButton multiple onChange={add}>
+            {(props) => (
+              <Button leftSection={<UploadIcon />} {...props}>
+                {texts.choose}
+              </Button>
+            )}
+          </FileButton>
+          <Text size="sm" c="dimmed">
+            {texts.drop}
+          </Text>
+        </Group>
+        <Text size="xs" c="dimmed" ta="center">
+          {texts.types}
+        </Text>
+      </Stack>
+      {uploads.length > 0 && (
+        <Stack gap="sm" mt="md" aria-live="polite">
+          {uploads.map((upload) => (
+            <UploadLine key={upload.id} upload={upload} onRemove={() => remove(upload.id)} />
+          ))}
+        </Stack>
+      )}
+    </Paper>
+  );
+}
+
+function UploadLine({ upload, onRemove }: { upload: Upload; onRemove: () => void }) {
+  const { file, sent, state, error } = upload;
+  return (
+    <Group wrap="nowrap" gap="sm">
+      <Stack gap={4} flex={1} miw={0}>
+        <Group justify="space-between" wrap="nowrap" gap="sm">
+          <Text size="sm" truncate>
+            {file.name}
+          </Text>
+          <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+            {state === 'waiting' ? texts.waiting : formatBytes(file.size)}
+          </Text>
+        </Group>
+        {error ? (
+          <Text size="sm" c="var(--mantine-color-error)" role="alert">
+            {error.message === 'network' ? texts.network : error.message}
+          </Text>
+        ) : (
+          <Progress value={sent * 100} size="sm" aria-label={texts.progress(file.name)} />
+        )}
+      </Stack>
+      <ActionIcon variant="subtle" color="gray" onClick={onRemove} aria-label={texts.remove(file.name)}>
+        <Cross2Icon />
+      </ActionIcon>
+    </Group>
+  );
+}
