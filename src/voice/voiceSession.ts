@@ -28,7 +28,7 @@ import { type AgentSpeech, createSpeechOpener } from './speech/agentSpeech.ts';
 import type { CallSpeech, SessionSynthesis } from './speech/callSpeech.ts';
 import { STREAM_RESUMED } from './speech/fallbackPhrases.ts';
 import type { CallEngines, ProviderFallback } from './speechProviders.ts';
-import { CallEngine } from './speechToSpeech/callEngine.ts';
+import { type CallEngine, createCallEngine } from './speechToSpeech/callEngine.ts';
 import { SupervisedAgent } from './supervisedAgent.ts';
 import { TurnController } from './turnController.ts';
 import { TurnSettings } from './turnDetection/turnSettings.ts';
@@ -231,18 +231,10 @@ export class VoiceSession {
   }
 
   #createEngine(): CallEngine | undefined {
-    const { engines, stream, clock } = this.#deps;
-    if (!engines) return undefined;
-    return new CallEngine({
-      engines,
-      sampleRateHz: stream.info.sampleRateHz,
+    return createCallEngine(this.#deps, {
       language: () => this.#settings.language,
       transcribe: (frames, options) => this.#recognizers.transcribe(frames, options),
-      clock,
-      onFallback: (from, error) => {
-        this.#deps.onError(error, 'speech-to-speech model lost');
-        this.#onFallback({ kind: 'engine', from, to: 'chain', reason: error.message });
-      },
+      onFallback: (fallback) => this.#onFallback(fallback),
     });
   }
 

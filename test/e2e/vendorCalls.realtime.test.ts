@@ -1,4 +1,5 @@
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, type TestContext, test, vi } from 'vitest';
+import type { AgentConfig } from '../../src/agents/agentConfig.ts';
 import type { SpeechConfig } from '../../src/agents/speech/speechConfig.ts';
 import { table } from '../../src/cli/table.ts';
 import { parseWav } from '../../src/media/wav.ts';
@@ -52,48 +53,49 @@ afterAll(async () => {
 });
 
 describe.concurrent('a baresip call', { ...requiresSipPeers, timeout: 120_000 }, () => {
-  test.for(PAIRS)(
-    'is heard by %o and answered by %o',
-    async ([recognition, synthesis], { onTestFinished }) => {
-      const toNumber = newNumber();
-      const phone = await startBaresip({
-        user: `+886${toNumber.slice(1)}`,
-        plays: encodeWav(QUIET, RATE_HZ),
-      });
-      onTestFinished(() => phone.close());
-      const line = await installation().makeLine({
-        trunks: [{ port: phone.port }],
-        agent: { speech: { recognition, synthesis } },
-      });
-      const call = await line.call({ toNumber });
-      const historyOf = async () => (await line.api('GET', `/session-history/${call.sessionId}`)).body;
-      const untilMessages = (count: number) =>
-        vi.waitFor(async () => expect((await historyOf()).messages).toHaveLength(count), SLOW);
-      await untilMessages(1);
-      const words = await synthesizeSpeech(HEARD, RATE_HZ, 'slt');
-      await phone.play(encodeWav(concatSamples([words, QUIET]), RATE_HZ));
-      await untilMessages(3);
-      await phone.hangUp();
-      await line.waitForEnd(call);
-      const { messages, events } = await historyOf();
-      const [, said, answer] = messages;
-      expect(said).toMatchObject({ content: HEARD, speech: { recognition: recognition.provider } });
-      expect(answer.speech).toEqual({ synthesis: synthesis.provider });
-      const troubles = events.filter(({ type }: { type: string }) =>
-        ['error', 'provider_fallback'].includes(type),
-      );
-      expect(troubles).toEqual([]);
-      const { samples } = parseWav(await phone.recorded());
-      const turns = soundSegments(samples, RATE_HZ, BETWEEN_TURNS_MS);
-      expect(turns.length).toBe(2);
-      const name = [recognition.provider, recognition.model].filter(Boolean).join(' ');
-      rows.push([
-        name,
-        synthesis.provider ?? '',
-        said.content,
-        String(answer.latencyMs),
-        String(turns.length),
-      ]);
-    },
-  );
+  test.for(PAIRS)('is heard by %o and answered by %o', async ([recognition, synthesis], context) => {
+    const speech = { recognition, synthesis };
+    const name = [recognition.provider, recognition.model].filter(Boolean).join(' ');
+    await converse({ speech }, [recognition.provider, synthesis.provider], name, context);
+  });
+
+  test('is held by a speech-to-speech model', async (context) => {
+    const provider = 'openai-realtime';
+    await converse({ engine: { provider } }, [provider, provider], provider, context);
+  });
 });
+
+/** The agent greets, hears two words and answers. @param vendors - That hear and speak. */
+async function converse(
+  agent: Partial<AgentConfig>,
+  [recognition, synthesis]: readonly [string | undefined, string | undefined],
+  name: string,
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+): Promise<void> {
+  const toNumber = newNumber();
+  const phone = await startBaresip({ user: `+886${toNumber.slice(1)}`, plays: encodeWav(QUIET, RATE_HZ) });
+  onTestFinished(() => phone.close());
+  const line = await installation().makeLine({ trunks: [{ port: phone.port }], agent });
+  const call = await line.call({ toNumber });
+  const historyOf = async () => (await line.api('GET', `/session-history/${call.sessionId}`)).body;
+  const untilMessages = (count: number) =>
+    vi.waitFor(async () => expect((await historyOf()).messages).toHaveLength(count), SLOW);
+  await untilMessages(1);
+  const words = await synthesizeSpeech(HEARD, RATE_HZ, 'slt');
+  await phone.play(encodeWav(concatSamples([words, QUIET]), RATE_HZ));
+  await untilMessages(3);
+  await phone.hangUp();
+  await line.waitForEnd(call);
+  const { messages, events } = await historyOf();
+  const [, said, answer] = messages;
+  expect(said).toMatchObject({ content: HEARD, speech: { recognition } });
+  expect(answer.speech).toEqual({ synthesis });
+  const troubles = events.filter(({ type }: { type: string }) =>
+    ['error', 'provider_fallback'].includes(type),
+  );
+  expect(troubles).toEqual([]);
+  const { samples } = parseWav(await phone.recorded());
+  const turns = soundSegments(samples, RATE_HZ, BETWEEN_TURNS_MS);
+  expect(turns.length).toBe(2);
+  rows.push([name, synthesis ?? '', said.content, String(answer.latencyMs), String(turns.length)]);
+}

@@ -1,5 +1,4 @@
 import { expressionVariables } from '../../agents/pathway/expressions.ts';
-import { templateNames } from '../../agents/pathway/namedVariables.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { currentSpeech, switchedLanguage } from '../../agents/speech/language.ts';
@@ -7,7 +6,7 @@ import { pickTransferOptions, targetsOf } from '../../agents/transferOptions.ts'
 import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
-import { askForRoute, askForVariables, questionAt } from '../prompt/questions.ts';
+import { askForRoute, questionAt } from '../prompt/questions.ts';
 import type { Passage } from '../tools/knowledge.ts';
 import { prefetchRetrievalAt, queryOf, retrieve } from '../tools/retrieval.ts';
 import { runToolOfNode } from '../tools/toolCalls.ts';
@@ -24,6 +23,7 @@ import {
   speakingModelAt,
   type TurnContext,
 } from '../turn/turnContext.ts';
+import { extractedNames, extractFromInput, readsInput } from './extraction.ts';
 import { dueBefore, missingVariables, stillToAsk } from './requiredVariables.ts';
 import { edgeOfEvent, failedTransfer, triggerOf } from './selectEdge.ts';
 import { advanceTurn, initialTurn } from './turnMachine.ts';
@@ -50,9 +50,6 @@ const ROUTE_FAILED = 'route_failed';
 /** A verdict is about ten tokens: it comes this soon after the answer's first one, or is not waited for. */
 const VERDICT_TIMEOUT_MS = 250;
 
-/** The customer's words are still being transcribed. */
-type LateInput = Extract<TurnInput, { readonly kind: 'user_message' }> & { readonly late: Promise<string> };
-
 export interface PathwayResult {
   /** Whether the current node has been spoken. */
   readonly hasSpoken: boolean;
@@ -72,9 +69,7 @@ export async function runPathway(started: TurnContext): Promise<PathwayResult> {
   }
   switchLanguage(started, node);
   if (request.input.kind === 'failure') await sayFiller(started);
-  const extraction = isLate(request.input)
-    ? completeWords(started, request.input).then(() => extractVariables(started))
-    : extractVariables(started);
+  const extraction = extractFromInput(started);
   try {
     return await runTurnMachine({ ...started, extraction });
   } finally {
@@ -157,28 +152,6 @@ function moveStyle(turn: TurnContext, { nodeId }: TurnMachineState): MoveStyle {
   return speaks ? 'called' : MOVE_STYLES[executionMode(turn.release.agent)];
 }
 
-/** Whether an effect renders a variable that is still being extracted. */
-function readsExtracted(turn: TurnContext, { type, node }: TurnMachineEffect): boolean {
-  const extracted = extractedNames(turn);
-  return type !== 'enter' && extracted.size > 0 && templateNames(node).some((name) => extracted.has(name));
-}
-
-/** Whether an effect reads the customer's words, which are still being transcribed. */
-function needsWords(turn: TurnContext, { type, node }: TurnMachineEffect): boolean {
-  if (!isLate(turn.request.input) || type === 'enter') return false;
-  return type !== 'speak' || node.type === 'knowledge' || speakingModelAt(turn, node) === undefined;
-}
-
-function isLate(input: TurnInput): input is LateInput {
-  return input.kind === 'user_message' && input.late !== undefined;
-}
-
-/** The variables that the turn extracts from the customer's words. */
-function extractedNames({ release, request }: TurnContext): ReadonlySet<string> {
-  const configs = request.input.kind === 'user_message' ? release.agent.variableConfigs : null;
-  return new Set((configs ?? []).map(({ name }) => name));
-}
-
 /** What came of an effect. */
 interface Outcome {
   readonly event?: TurnMachineEvent;
@@ -194,7 +167,7 @@ function requireWords(turn: TurnContext): void {
 }
 
 async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Outcome> {
-  if (readsExtracted(turn, effect) || needsWords(turn, effect)) await turn.extraction;
+  if (readsInput(turn, effect)) await turn.extraction;
   const { node } = effect;
   const { journal } = turn;
   switch (effect.type) {
@@ -394,32 +367,4 @@ async function announce(turn: TurnContext, node: PathwayNode, hasSpokenFor = fal
     origin,
   );
   await turn.request.delivery?.onNode(current, hasSpokenFor);
-}
-
-/** Waits for words that are still being transcribed, and takes them into the conversation. */
-async function completeWords({ journal, events, signal }: TurnContext, input: LateInput): Promise<void> {
-  const aborted = new Promise<undefined>((resolve) => {
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
-    if (signal.aborted) resolve(undefined);
-  });
-  const text = (await Promise.race([input.late, aborted])) ?? input.text;
-  journal.completeInput(input.text, text);
-  events.heard({ ...input, text });
-}
-
-/** Extracts the agent's variables from the customer's words. A failure leaves them unset and is recorded. */
-export async function extractVariables(turn: TurnContext): Promise<void> {
-  const { release, request, session, graph, journal, signal } = turn;
-  const configs = release.agent.variableConfigs;
-  if (request.input.kind !== 'user_message' || !configs || configs.length === 0) return;
-  const { currentNodeId } = session.state;
-  const node = currentNodeId === null ? graph.start : graph.node(currentNodeId);
-  try {
-    const found = await askForVariables(questionAt(turn, node), configs);
-    for (const [name, value] of found) journal.setVariable(name, value, 'extracted');
-  } catch (error) {
-    if (signal.aborted) return;
-    const message = error instanceof Error ? error.message : '';
-    journal.event('error', { code: 'extraction_failed', message });
-  }
 }

@@ -1,7 +1,8 @@
 import type { SessionState } from '../session/session.ts';
 import type { ExternalMessage, TurnInput } from '../turn/turn.ts';
 import type { TurnContext } from '../turn/turnContext.ts';
-import { extractVariables, runTurnMachine } from './runPathway.ts';
+import { extractVariables } from './extraction.ts';
+import { runTurnMachine } from './runPathway.ts';
 
 /** Each may cost a model request; of a longer conversation the last ones are walked. */
 const MAX_WALKED_TURNS = 100;

@@ -2,6 +2,7 @@ import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
+import { isLate } from '../pathway/extraction.ts';
 import type { VariableConfig } from '../pathway/requiredVariables.ts';
 import { stepPrompt, withInstructions, withStep } from '../prompt/prompts.ts';
 import { toChoice } from '../prompt/questions.ts';
@@ -167,7 +168,7 @@ async function askUntilAnswered(
   const spoken = await askSpeakingModel(turn, request, round);
   if (spoken && !isEmpty(spoken)) return spoken;
   // A model that cannot hear has to read what was said.
-  if (speaksLate(turn)) await turn.extraction;
+  if (isLate(turn.request.input)) await turn.extraction;
   const goesOn = turn.journal.said() !== saidBefore;
   const { chat, modelName } = modelAt(turn, request.node);
   const ask = () => {
@@ -181,10 +182,6 @@ async function askUntilAnswered(
 
 function isEmpty({ hasWords, calls }: ModelAnswer): boolean {
   return !hasWords && calls.length === 0;
-}
-
-function speaksLate({ request: { input } }: TurnContext): boolean {
-  return input.kind === 'user_message' && input.late !== undefined;
 }
 
 /**

@@ -1,8 +1,14 @@
 import type { EngineConfig } from '../../agents/speech/engineConfig.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { ChatModel } from '../../providers/ports/chatModel.ts';
 import type { ModelError } from '../../providers/ports/modelError.ts';
 import type { SpeechToText } from '../../providers/ports/speechToText.ts';
+import type { AudioStream } from '../audioStream.ts';
+import type { CallEngines, ProviderFallback } from '../speechProviders.ts';
 import { EngineConversation, type EngineConversationDeps } from './engineConversation.ts';
+
+/** Vendors end long connections: one that held this long is made again with the next turn. */
+const LONG_MS = 10 * 60_000;
 
 export interface CallEngineDeps extends Omit<EngineConversationDeps, 'onLost'> {
   /** The ordinary chain takes over. */
@@ -17,7 +23,7 @@ export interface CallEngineDeps extends Omit<EngineConversationDeps, 'onLost'> {
  *   ordinary ───────────────────▶ conversing ─┐ node with another engine
  *    ▲    ▲                          │  │  ▲──┘
  *    │    └── node without engine ───┘  │
- *    └── lost: not tried again in this call
+ *    └── lost: not tried again in this call, unless it had lasted long
  * ```
  *
  * The ordinary chain is recognition, chat model and synthesis. The model that is left forgets the conversation, and is
@@ -45,7 +51,8 @@ export class CallEngine {
     this.#current?.conversation.close();
     this.#current = undefined;
     if (!config || this.#lost.has(key) || this.#isClosed) return undefined;
-    const onLost = (error: ModelError) => this.#onLost(key, config, error);
+    const sinceMs = this.#deps.clock.monotonicMs();
+    const onLost = (error: ModelError) => this.#onLost(key, config, sinceMs, error);
     const conversation = new EngineConversation({ ...this.#deps, onLost }, config);
     this.#current = { key, conversation };
     return conversation;
@@ -58,9 +65,37 @@ export class CallEngine {
     this.#current = undefined;
   }
 
-  #onLost(key: string, { provider }: EngineConfig, error: ModelError): void {
-    this.#lost.add(key);
+  #onLost(key: string, { provider }: EngineConfig, sinceMs: number, error: ModelError): void {
+    if (this.#deps.clock.monotonicMs() - sinceMs < LONG_MS) this.#lost.add(key);
     if (this.#current?.key === key) this.#current = undefined;
     if (!this.#isClosed) this.#deps.onFallback(provider, error);
   }
+}
+
+/** @returns Undefined where there are no speech-to-speech models. */
+export function createCallEngine(
+  { engines, stream, clock, onError }: CallParts,
+  session: Pick<CallEngineDeps, 'language' | 'transcribe'> & {
+    readonly onFallback: (fallback: ProviderFallback) => void;
+  },
+): CallEngine | undefined {
+  if (!engines) return undefined;
+  return new CallEngine({
+    ...session,
+    engines,
+    sampleRateHz: stream.info.sampleRateHz,
+    clock,
+    onFallback(from, error) {
+      onError(error, 'speech-to-speech model lost');
+      session.onFallback({ kind: 'engine', from, to: 'chain', reason: error.message });
+    },
+  });
+}
+
+/** What of a voice session is the engine's. */
+interface CallParts {
+  readonly engines?: CallEngines | undefined;
+  readonly stream: Pick<AudioStream, 'info'>;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, message: string) => void;
 }

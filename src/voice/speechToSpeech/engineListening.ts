@@ -6,6 +6,7 @@ import type {
   SpeechToText,
   Transcript,
 } from '../../providers/ports/speechToText.ts';
+import { NO_WORDS } from '../recognition/transcription.ts';
 
 /** The answer does not wait longer for the caller's words. */
 const WORDS_TIMEOUT_MS = 600;
@@ -160,8 +161,8 @@ class UtteranceListening implements RecognitionStream {
     const frames = this.#frames.slice();
     const never = new AbortController().signal;
     try {
-      const late = await within(clock, LATE_WORDS_TIMEOUT_MS, words, never);
-      const { text } = late ?? (await transcribe(frames, this.#options));
+      const wait = (found: Promise<Transcript>) => within(clock, LATE_WORDS_TIMEOUT_MS, found, never);
+      const { text } = (await wait(words)) ?? (await wait(transcribe(frames, this.#options))) ?? NO_WORDS;
       if (text !== '') onHeard(text);
       return text;
     } catch {

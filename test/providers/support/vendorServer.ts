@@ -64,7 +64,8 @@ function answer(path: string, response: ServerResponse): void {
 function connect(socket: WebSocket, path: string): void {
   const model = new URL(path, 'http://vendor').searchParams.get('model') ?? '';
   const recognizer = RECOGNITION_VENDORS.find((one) => path.startsWith(one.path));
-  if (socket.protocol.startsWith('stt')) hear(socket, CUSTOM);
+  if (path.startsWith('/v1/realtime?model=')) converse(socket);
+  else if (socket.protocol.startsWith('stt')) hear(socket, CUSTOM);
   else if (socket.protocol.startsWith('tts')) speakCustom(socket);
   else if (recognizer) hear(socket, recognizer);
   else if (path.startsWith('/v1/speak')) speak(socket, 'deepgram');
@@ -113,6 +114,30 @@ function hear(socket: WebSocket, { greeting, turn, isAudio, finalize }: Hearing)
     }
   });
   socket.on('close', () => clearTimeout(end));
+}
+
+/** OpenAI's Realtime API: hears the two words in each commit, and says two when it is asked. */
+function converse(socket: WebSocket): void {
+  const tell = (type: string, fields: object) => socket.send(JSON.stringify({ type, ...fields }));
+  let items = 0;
+  socket.on('message', (data: Buffer) => {
+    const { type } = parsed(data) as { type: string };
+    items += 1;
+    const item_id = `item-${items}`;
+    if (type === 'input_audio_buffer.commit') {
+      tell('input_audio_buffer.committed', { item_id });
+      tell('conversation.item.input_audio_transcription.completed', { item_id, transcript: HEARD });
+    }
+    if (type !== 'response.create') return;
+    const response_id = `response-${items}`;
+    tell('response.created', { response: { id: response_id, status: 'in_progress' } });
+    for (const word of ['Very ', 'well.']) {
+      const delta = Buffer.from(WORD.buffer).toString('base64');
+      tell('response.output_audio_transcript.delta', { response_id, item_id, delta: word });
+      tell('response.output_audio.delta', { response_id, item_id, delta });
+    }
+    tell('response.done', { response: { id: response_id, status: 'completed' } });
+  });
 }
 
 function speak(socket: WebSocket, name: string): void {

@@ -4,6 +4,8 @@ import type { EngineConfig } from '../../../src/agents/speech/engineConfig.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
 import { sleep } from '../../../src/base/async/sleep.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import { CallEngine } from '../../../src/voice/speechToSpeech/callEngine.ts';
+import { PROJECT } from '../../support/memoryEngine.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { PLACES } from '../support/callWith.ts';
 import { type RealtimeScript, ScriptedRealtime } from '../support/scriptedRealtime.ts';
@@ -195,7 +197,9 @@ test('The model’s tools run as those of any other, with the line that is said 
 test('The model ends the call with end_call', async () => {
   const { call } = realtimeCall({
     answer: (index) =>
-      index === 0 ? { text: 'Hello.' } : { text: 'Goodbye.', calls: [{ name: 'end_call' }] },
+      index === 0
+        ? { text: 'Hello.' }
+        : { text: 'Goodbye.', calls: [{ name: 'end_call' }], callsAtEnd: true },
     heard: ['bye'],
   });
   await greeted(call);
@@ -408,4 +412,44 @@ test('A server that detects turns and answers unasked is heard as one that is as
   await call.stream.hangUp();
   await call.report;
   expect(call.transcript().slice(1)).toEqual(['user: what does it cost', 'assistant: Ten euros.']);
+});
+
+test.each([
+  ['soon is not tried again in the call', 60_000, false],
+  ['after a long time is made again', 3_600_000, true],
+])('A connection that ends %s', async (_what, afterMs, isTried) => {
+  const clock = createSimulatedClock();
+  const server = new ScriptedRealtime({ answer: () => ({}) });
+  const lost: string[] = [];
+  const engine = new CallEngine({
+    engines: server.engines(),
+    sampleRateHz: 8000,
+    language: () => 'en',
+    transcribe: async () => ({ text: '' }),
+    clock,
+    onFallback: (from, { message }) => lost.push(`${from}: ${message}`),
+  });
+  expect(engine.use(ENGINE)).toBeDefined();
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(afterMs);
+  server.send({ type: 'error', error: { code: 'session_expired', message: 'Its time is over.' } });
+  expect(lost).toEqual([expect.stringContaining('session_expired')]);
+  expect(engine.use(ENGINE) !== undefined).toBe(isTried);
+  engine.close();
+});
+
+test('A chat with the agent is the chat model’s', async () => {
+  const { server, call } = realtimeCall({ answer: () => ({ text: 'Hello.' }) });
+  await greeted(call);
+  const chat = { projectId: PROJECT, sessionId: 'chat', channel: 'web' } as const;
+  const texts: string[] = [];
+  await call.memory.engine.runTurn(
+    chat,
+    () => ({ input: { kind: 'user_message', text: 'Hi.' } }),
+    (output) => void (output.type === 'text' && texts.push(output.text)),
+    new AbortController().signal,
+  );
+  expect(texts).toEqual(['This is the chat model.']);
+  await call.stream.hangUp();
+  expect(server.of('response.create')).toHaveLength(1);
 });

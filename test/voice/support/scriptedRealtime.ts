@@ -9,6 +9,8 @@ const RATE_HZ = 24_000;
 export interface RealtimeAnswer {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly arguments?: unknown }[];
+  /** The calls are told with the whole response alone. */
+  readonly callsAtEnd?: boolean;
   /** Nothing comes at all. */
   readonly isSilent?: boolean;
   /** The connection breaks after the words. */
@@ -130,7 +132,7 @@ export class ScriptedRealtime {
     );
   }
 
-  #answer({ text, calls = [], isSilent, breaks }: RealtimeAnswer): void {
+  #answer({ text, calls = [], callsAtEnd, isSilent, breaks }: RealtimeAnswer): void {
     if (isSilent) return;
     const response_id = `response-${this.#answers}`;
     const item_id = `said-${this.#answers}`;
@@ -145,18 +147,15 @@ export class ScriptedRealtime {
       this.close();
       return;
     }
-    for (const [index, { name, arguments: given = {} }] of calls.entries())
-      this.send({
-        type: 'response.output_item.done',
-        response_id,
-        item: {
-          type: 'function_call',
-          call_id: `call-${this.#answers}-${index}`,
-          name,
-          arguments: JSON.stringify(given),
-        },
-      });
+    const output = calls.map(({ name, arguments: given = {} }, index) => ({
+      type: 'function_call',
+      call_id: `call-${this.#answers}-${index}`,
+      name,
+      arguments: JSON.stringify(given),
+    }));
+    if (!callsAtEnd)
+      for (const item of output) this.send({ type: 'response.output_item.done', response_id, item });
     const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
-    this.send({ type: 'response.done', response: { id: response_id, status: 'completed', usage } });
+    this.send({ type: 'response.done', response: { id: response_id, status: 'completed', usage, output } });
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Usage } from '../../ports/chatModel.ts';
 
 /** What a server of the Realtime API sends, as far as it is read. Others of its messages are ignored. */
 const error = z.object({
@@ -15,6 +16,7 @@ const functionCall = z.object({
   name: z.string(),
   arguments: z.string().default('{}'),
 });
+const outputItem = z.union([functionCall, z.object({ type: z.string() })]);
 const usage = z.object({
   input_tokens: z.number().default(0),
   output_tokens: z.number().default(0),
@@ -25,6 +27,7 @@ const response = z.object({
   status: z.string().default('completed'),
   status_details: z.object({ error: error.nullish(), reason: z.string().nullish() }).nullish(),
   usage: usage.nullish(),
+  output: z.array(outputItem).nullish(),
 });
 
 const serverEvent = z.discriminatedUnion('type', [
@@ -52,14 +55,14 @@ const serverEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('response.output_item.done'),
     response_id: z.string().optional(),
-    item: z.union([functionCall, z.object({ type: z.string() })]),
+    item: outputItem,
   }),
   z.object({ type: z.literal('response.done'), response }),
   z.object({ type: z.literal('error'), error }),
 ]);
 
 export type ServerEvent = z.infer<typeof serverEvent>;
-export type FunctionCallItem = z.infer<typeof functionCall>;
+export type OutputItem = z.infer<typeof outputItem>;
 export type ReportedError = z.infer<typeof error>;
 export type ServerResponse = z.infer<typeof response>;
 
@@ -73,4 +76,12 @@ export function readServerEvent(text: string): ServerEvent | undefined {
   const read = message.parse(JSON.parse(text));
   const type = read.type.replace(OLDER_NAME, 'response.output_');
   return KNOWN.has(type) ? serverEvent.parse({ ...read, type }) : undefined;
+}
+
+export function usageOf(usage: NonNullable<ServerResponse['usage']>): Usage {
+  return {
+    promptTokens: usage.input_tokens,
+    completionTokens: usage.output_tokens,
+    totalTokens: usage.total_tokens,
+  };
 }

@@ -1,6 +1,5 @@
 import { languageCode } from '../../../base/languageCode.ts';
 import { readPcm16 } from '../../../media/pcm16.ts';
-import type { Usage } from '../../ports/chatModel.ts';
 import type { ModelError } from '../../ports/modelError.ts';
 import type {
   SpeechToSpeech,
@@ -21,6 +20,7 @@ import {
   readServerEvent,
   type ServerEvent,
   type ServerResponse,
+  usageOf,
 } from './serverEvents.ts';
 import { Transcripts } from './transcripts.ts';
 
@@ -31,8 +31,8 @@ const CHUNK_MS = 40;
 const MIN_COMMIT_MS = 100;
 const NOTHING_TO_COMMIT = 'input_audio_buffer_commit_empty';
 const ANSWERS_ALREADY = 'conversation_already_has_active_response';
-/** What a cancel or a truncation that comes too late is answered with, and other things that do no harm. */
-const HARMLESS = /cancel|truncat|item|audio_buffer/;
+/** What ends a conversation. Of others, such as a truncation that comes too late, an answer may still come. */
+const FATAL = /api_key|auth|permission|quota|billing|expired|not_found|rate_limit|server_error/;
 const MAY_PASS = /rate_limit|server_error|overloaded|timeout/;
 
 export interface RealtimeSpeechDeps {
@@ -251,13 +251,9 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
       case 'response.output_text.delta':
         this.#emitText(event.response_id, event.delta);
         return;
-      case 'response.output_item.done': {
-        if (!('call_id' in event.item)) return;
-        const { call_id: id, name, arguments: given } = event.item;
-        this.#calls.set(id, false);
-        this.#responses.emit(event.response_id, { type: 'tool_call', call: { id, name, arguments: given } });
+      case 'response.output_item.done':
+        this.#onItem(event.response_id, event.item);
         return;
-      }
       case 'response.done':
         this.#onDone(event.response);
     }
@@ -268,7 +264,16 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
     this.#responses.emit(responseId, { type: 'text', text, ...(speechId === undefined ? {} : { speechId }) });
   }
 
-  #onDone({ id, status, status_details: details, usage }: ServerResponse): void {
+  /** A server may tell a call with its item, with the whole response, or with both. */
+  #onItem(responseId: string | undefined, item: OutputItem): void {
+    if (!('call_id' in item) || this.#calls.has(item.call_id)) return;
+    const { call_id: id, name, arguments: given } = item;
+    this.#calls.set(id, false);
+    this.#responses.emit(responseId, { type: 'tool_call', call: { id, name, arguments: given } });
+  }
+
+  #onDone({ id, status, status_details: details, usage, output }: ServerResponse): void {
+    for (const item of output ?? []) this.#onItem(id, item);
     if (status !== 'failed') {
       this.#responses.emit(id, { type: 'done', usage: usage ? usageOf(usage) : undefined });
       return;
@@ -280,7 +285,7 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
     const code = error.code ?? '';
     if (code === NOTHING_TO_COMMIT) this.#transcripts.onRefused();
     else if (code === ANSWERS_ALREADY) this.#responses.onRefused();
-    else if (!HARMLESS.test(code)) this.#socket.fail(this.#reported(error));
+    else if (FATAL.test(`${error.type ?? ''} ${code}`)) this.#socket.fail(this.#reported(error));
   }
 
   #reported({ message = 'the answer failed', type, code }: Partial<ReportedError>): ModelError {
@@ -291,12 +296,4 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
 
 function targetOf({ baseUrl, model, apiKey }: RealtimeSpeechDeps): WebSocketTarget {
   return { url: webSocketUrl(`${baseUrl}/`, 'realtime', { model }).href, ...bearer(apiKey) };
-}
-
-function usageOf(usage: NonNullable<ServerResponse['usage']>): Usage {
-  return {
-    promptTokens: usage.input_tokens,
-    completionTokens: usage.output_tokens,
-    totalTokens: usage.total_tokens,
-  };
 }
