@@ -16,6 +16,7 @@ import { VendorSocket } from '../../sockets/vendorSocket.ts';
 import { type ClientEvent, functionOutput, functionTools, messageItems } from './clientEvents.ts';
 import { Responses } from './responses.ts';
 import {
+  type OutputItem,
   type ReportedError,
   readServerEvent,
   type ServerEvent,
