@@ -33,6 +33,12 @@ const projects = createRoute({
   component: lazyRouteComponent(() => import('./pages/projects/ProjectsPage.tsx'), 'ProjectsPage'),
 });
 
+const health = createRoute({
+  getParentRoute: () => root,
+  path: '/health',
+  component: lazyRouteComponent(() => import('./pages/health/HealthPage.tsx'), 'HealthPage'),
+});
+
 /** The parent of all pages of a project. */
 export const projectRoute = createRoute({
   getParentRoute: () => root,
@@ -57,11 +63,21 @@ const projectPages = [
     path: '/knowledge/$datasetId',
     component: lazyRouteComponent(() => import('./pages/knowledge/DocumentPage.tsx'), 'DocumentPage'),
   }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/trunks',
+    component: lazyRouteComponent(() => import('./pages/trunks/TrunksPage.tsx'), 'TrunksPage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/settings',
+    component: lazyRouteComponent(() => import('./pages/settings/SettingsPage.tsx'), 'SettingsPage'),
+  }),
 ];
 
 export function createConsoleRouter() {
   return createRouter({
-    routeTree: root.addChildren([start, projects, projectRoute.addChildren(projectPages)]),
+    routeTree: root.addChildren([start, projects, health, projectRoute.addChildren(projectPages)]),
     basepath: '/console',
     defaultPreload: 'intent',
     defaultErrorComponent: ErrorPage,

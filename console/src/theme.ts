@@ -1,4 +1,9 @@
-import { type CSSVariablesResolver, createTheme, Drawer, Modal } from '@mantine/core';
+import { Badge, type CSSVariablesResolver, createTheme, Drawer, Modal } from '@mantine/core';
+
+import { textsIn } from './texts.ts';
+
+const texts = textsIn({ en: { close: 'Close' }, 'zh-TW': { close: '關閉' } });
+const closeButtonProps = { 'aria-label': texts.close };
 
 export const theme = createTheme({
   primaryColor: 'cyan',
@@ -9,9 +14,11 @@ export const theme = createTheme({
   defaultRadius: 'md',
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans TC", sans-serif',
   components: {
+    // The text has the page's contrast, whatever its color says.
+    Badge: Badge.extend({ defaultProps: { variant: 'dot', tt: 'none', fw: 500 } }),
     // It would add a style element without a nonce.
-    Modal: Modal.extend({ defaultProps: { lockScroll: false } }),
-    Drawer: Drawer.extend({ defaultProps: { lockScroll: false } }),
+    Modal: Modal.extend({ defaultProps: { lockScroll: false, closeButtonProps } }),
+    Drawer: Drawer.extend({ defaultProps: { lockScroll: false, closeButtonProps } }),
   },
 });
 

@@ -24,7 +24,7 @@ export async function writeConsoleTypes() {
     const header = '// From the OpenAPI document, by npm run check.\n\n';
     writeFileSync(
       join(root, 'console', 'src', 'api', 'schema.d.ts'),
-      header + astToString(await typesOf(body)),
+      header + astToString(await typesOf(body, { defaultNonNullable: false })),
     );
   } finally {
     await server.close();

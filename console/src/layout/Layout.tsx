@@ -22,6 +22,7 @@ const texts = textsIn({
     menu: 'Menu',
     pages: 'Pages',
     projects: 'Projects',
+    health: 'Health',
     dark: 'Dark',
     light: 'Light',
     signOut: 'Sign out',
@@ -30,6 +31,7 @@ const texts = textsIn({
     menu: '選單',
     pages: '頁面',
     projects: '專案',
+    health: '健康狀態',
     dark: '深色',
     light: '淺色',
     signOut: '登出',
@@ -122,6 +124,7 @@ function Menu() {
               activeOptions={{ exact: to === '/projects/$projectId' }}
             />
           ))}
+      {kind === 'operator' && <MenuLink to="/health" label={texts.health} mt="auto" />}
     </>
   );
 }

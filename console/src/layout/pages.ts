@@ -2,14 +2,26 @@ import type { Session } from '../session/session.ts';
 import { textsIn } from '../texts.ts';
 
 const texts = textsIn({
-  en: { home: 'Start', knowledge: 'Knowledge' },
-  'zh-TW': { home: '開始', knowledge: '知識庫' },
+  en: {
+    home: 'Start',
+    knowledge: 'Knowledge',
+    trunks: 'Trunks and numbers',
+    settings: 'Settings',
+  },
+  'zh-TW': {
+    home: '開始',
+    knowledge: '知識庫',
+    trunks: '中繼線與號碼',
+    settings: '設定',
+  },
 });
 
 /** The pages of a project, in the order of the menu. */
 export const projectMenu = [
   { to: '/projects/$projectId', label: texts.home, scope: undefined },
   { to: '/projects/$projectId/knowledge', label: texts.knowledge, scope: 'read' },
+  { to: '/projects/$projectId/trunks', label: texts.trunks, scope: 'read' },
+  { to: '/projects/$projectId/settings', label: texts.settings, scope: 'read' },
 ] as const satisfies readonly {
   to: string;
   label: string;

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 
+import { createTestDatabase } from '../../support/postgres.ts';
 import { type ServiceOptions, type ServiceProcess, startService } from '../../support/processes.ts';
+import { redisDatabase } from '../../support/redis.ts';
 import { startChromium, type WatchedPage, watchPage } from './chromium.ts';
 
 /** The service with its console, and a browser. */
@@ -28,9 +30,15 @@ export interface OpenOptions extends BrowserContextOptions {
 /** @param options - Of the service, and Chromium's arguments. */
 export async function startConsole({
   browserArgs = [],
+  env = {},
   ...options
 }: ServiceOptions & { browserArgs?: readonly string[] } = {}): Promise<ConsoleService> {
-  const [service, browser] = await Promise.all([startService(options), startChromium(browserArgs)]);
+  const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
+  const servers = { DATABASE_URL: database.url, REDIS_URL: redis.url };
+  const [service, browser] = await Promise.all([
+    startService({ ...options, env: { ...servers, ...env } }),
+    startChromium(browserArgs),
+  ]);
   const adminToken = readFileSync(join(service.dataDir, 'admin-token'), 'utf8').trim();
   return {
     service,
@@ -61,6 +69,7 @@ export async function startConsole({
     async close() {
       await browser.close();
       await service.close();
+      await Promise.all([database.drop(), redis.drop()]);
     },
   };
 }

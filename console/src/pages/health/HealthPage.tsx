@@ -1,0 +1,226 @@
+import { Badge, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+
+import { useApi } from '../../api/apiContext.tsx';
+import { type Api, bodyOf } from '../../api/client.ts';
+import { Plot } from '../../components/Plot.tsx';
+import { Section } from '../../components/Section.tsx';
+import { formatDateTime, formatLatency, formatNumber } from '../../formats.ts';
+import { ErrorPage } from '../../layout/ErrorPage.tsx';
+import { textsIn } from '../../texts.ts';
+
+const REFRESH_MS = 15_000;
+
+const texts = textsIn({
+  en: {
+    title: 'Health',
+    dependencies: 'Services and providers',
+    dependenciesOf: 'As the node that answers this page sees them.',
+    nodes: 'Nodes',
+    node: 'Node',
+    roles: 'Roles',
+    since: 'Running since',
+    version: 'Version',
+    calls: 'Calls',
+    sessions: 'Voice sessions',
+    state: 'State',
+    ready: 'Ready',
+    draining: 'Draining',
+    late: (parts: string) => `Late: ${parts}`,
+    noNodes: 'The first report of a node comes within seconds.',
+    queue: 'Waiting jobs',
+    latency: 'Response time of turns',
+    delay: 'Delay of the node',
+    failures: 'Failures',
+    providerErrors: 'Provider errors',
+    failedCalls: 'Failed calls',
+    failedWebhooks: 'Failed webhooks',
+    serverErrors: 'HTTP 5xx',
+  },
+  'zh-TW': {
+    title: '健康狀態',
+    dependencies: '服務與供應商',
+    dependenciesOf: '由回應此頁面的節點所見。',
+    nodes: '節點',
+    node: '節點',
+    roles: '角色',
+    since: '啟動時間',
+    version: '版本',
+    calls: '通話',
+    sessions: '語音工作階段',
+    state: '狀態',
+    ready: '就緒',
+    draining: '停止接收中',
+    late: (parts: string) => `延遲：${parts}`,
+    noNodes: '節點的第一份報告幾秒內就會出現。',
+    queue: '等待中的工作',
+    latency: '輪次的回應時間',
+    delay: '節點的延遲',
+    failures: '失敗',
+    providerErrors: '供應商錯誤',
+    failedCalls: '失敗的通話',
+    failedWebhooks: '失敗的 webhook',
+    serverErrors: 'HTTP 5xx',
+  },
+});
+
+const fetchNodes = (api: Api) => bodyOf(api.GET('/v1/nodes'));
+type Node = Awaited<ReturnType<typeof fetchNodes>>['data'][number];
+
+/** What the installation does now, for its operator. */
+export function HealthPage() {
+  const api = useApi();
+  const nodes = useQuery({
+    queryKey: ['nodes'],
+    queryFn: () => fetchNodes(api),
+    refetchInterval: REFRESH_MS,
+  });
+  if (nodes.error) return <ErrorPage error={nodes.error} />;
+  return (
+    <Stack>
+      <Title order={1} size="h2">
+        {texts.title}
+      </Title>
+      <Dependencies />
+      <Section title={texts.nodes}>
+        {nodes.data?.data.length === 0 && <Text>{texts.noNodes}</Text>}
+        {nodes.data !== undefined && nodes.data.data.length > 0 && <NodeTable nodes={nodes.data.data} />}
+      </Section>
+      {nodes.data?.data.map((node) => (
+        <NodePlots key={node.nodeId} node={node} />
+      ))}
+    </Stack>
+  );
+}
+
+function Dependencies() {
+  const { data } = useQuery({ queryKey: ['readyz'], queryFn: readiness, refetchInterval: REFRESH_MS });
+  if (!data) return null;
+  const providers = Object.entries(data.providers).map(([name, { status, reason }]) => ({
+    name,
+    isUp: status === 'up',
+    text: reason === undefined ? status : `${status}: ${reason}`,
+  }));
+  const services = Object.entries(data.dependencies).map(([name, status]) => ({
+    name,
+    isUp: status === 'up',
+    text: status,
+  }));
+  return (
+    <Section title={texts.dependencies} description={texts.dependenciesOf}>
+      <Group gap="xs">
+        {[...services, ...providers].map(({ name, isUp, text }) => (
+          <Badge key={name} color={isUp ? 'green' : 'red'}>
+            {name}: {text}
+          </Badge>
+        ))}
+      </Group>
+    </Section>
+  );
+}
+
+interface Readiness {
+  readonly dependencies: Readonly<Record<string, 'up' | 'down'>>;
+  readonly providers: Readonly<Record<string, { readonly status: string; readonly reason?: string }>>;
+}
+
+/** A node that is not ready answers 503 with the same body. */
+async function readiness(): Promise<Readiness> {
+  const response = await fetch('/readyz');
+  return (await response.json()) as Readiness;
+}
+
+function NodeTable({ nodes }: { nodes: readonly Node[] }) {
+  return (
+    <Table.ScrollContainer minWidth={600}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            {[
+              texts.node,
+              texts.state,
+              texts.roles,
+              texts.calls,
+              texts.sessions,
+              texts.version,
+              texts.since,
+            ].map((heading) => (
+              <Table.Th key={heading}>{heading}</Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {nodes.map((node) => (
+            <Table.Tr key={node.nodeId}>
+              <Table.Td>{node.nodeId}</Table.Td>
+              <Table.Td>{stateOf(node)}</Table.Td>
+              <Table.Td>{node.roles.join(', ')}</Table.Td>
+              <Table.Td>{formatNumber(node.samples.at(-1)?.calls ?? 0)}</Table.Td>
+              <Table.Td>{formatNumber(node.samples.at(-1)?.sessions ?? 0)}</Table.Td>
+              <Table.Td>{node.version}</Table.Td>
+              <Table.Td>{formatDateTime(node.startedAt)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function stateOf({ isDraining, overloaded }: Node): string {
+  if (isDraining) return texts.draining;
+  return overloaded.length > 0 ? texts.late(overloaded.join(', ')) : texts.ready;
+}
+
+function NodePlots({ node: { nodeId, samples } }: { node: Node }) {
+  const plots = useMemo(() => plotsOf(samples), [samples]);
+  const times = useMemo(() => samples.map(({ at }) => Date.parse(at) / 1000), [samples]);
+  return (
+    <Section title={nodeId}>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        {plots.map(({ title, lines, format }) => (
+          <Stack key={title} gap={4}>
+            <Text size="sm" fw={600}>
+              {title}
+            </Text>
+            <Plot label={`${nodeId}: ${title}`} times={times} lines={lines} format={format} />
+          </Stack>
+        ))}
+      </SimpleGrid>
+    </Section>
+  );
+}
+
+function plotsOf(samples: Node['samples']) {
+  const line = (label: string, read: (sample: Node['samples'][number]) => number | null) => ({
+    label,
+    values: samples.map(read),
+  });
+  return [
+    {
+      title: texts.calls,
+      lines: [line(texts.calls, ({ calls }) => calls), line(texts.queue, ({ queuedJobs }) => queuedJobs)],
+      format: formatNumber,
+    },
+    {
+      title: texts.latency,
+      lines: [
+        line('p50', ({ turnLatencyMs }) => turnLatencyMs?.p50 ?? null),
+        line('p95', ({ turnLatencyMs }) => turnLatencyMs?.p95 ?? null),
+      ],
+      format: formatLatency,
+    },
+    { title: texts.delay, lines: [line(texts.delay, ({ delayMs }) => delayMs)], format: formatLatency },
+    {
+      title: texts.failures,
+      lines: [
+        line(texts.providerErrors, ({ providerErrors }) => providerErrors),
+        line(texts.failedCalls, ({ failedCalls }) => failedCalls),
+        line(texts.failedWebhooks, ({ failedWebhooks }) => failedWebhooks),
+        line(texts.serverErrors, ({ serverErrors }) => serverErrors),
+      ],
+      format: formatNumber,
+    },
+  ];
+}

@@ -1,0 +1,51 @@
+import { Stack, Tabs, Title } from '@mantine/core';
+
+import { useScope } from '../../session/session.ts';
+import { textsIn } from '../../texts.ts';
+import { AuditLog } from './AuditLog.tsx';
+import { KeySection } from './KeySection.tsx';
+import { ProviderSection } from './ProviderSection.tsx';
+import { UsageSection } from './UsageSection.tsx';
+
+const texts = textsIn({
+  en: {
+    title: 'Settings',
+    usage: 'Usage and limits',
+    keys: 'Keys',
+    providers: 'Providers',
+    audit: 'Audit log',
+  },
+  'zh-TW': { title: '設定', usage: '用量與限制', keys: '金鑰', providers: '供應商', audit: '稽核紀錄' },
+});
+
+/** Keys, providers, limits and what was changed. */
+export function SettingsPage() {
+  const mayManage = useScope('keys:write');
+  return (
+    <Stack>
+      <Title order={1} size="h2">
+        {texts.title}
+      </Title>
+      <Tabs defaultValue="usage" keepMounted={false}>
+        <Tabs.List mb="md">
+          <Tabs.Tab value="usage">{texts.usage}</Tabs.Tab>
+          {mayManage && <Tabs.Tab value="keys">{texts.keys}</Tabs.Tab>}
+          {mayManage && <Tabs.Tab value="providers">{texts.providers}</Tabs.Tab>}
+          <Tabs.Tab value="audit">{texts.audit}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="usage">
+          <UsageSection />
+        </Tabs.Panel>
+        <Tabs.Panel value="keys">
+          <KeySection />
+        </Tabs.Panel>
+        <Tabs.Panel value="providers">
+          <ProviderSection />
+        </Tabs.Panel>
+        <Tabs.Panel value="audit">
+          <AuditLog />
+        </Tabs.Panel>
+      </Tabs>
+    </Stack>
+  );
+}

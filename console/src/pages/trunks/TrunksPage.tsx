@@ -1,0 +1,22 @@
+import { Stack, Title } from '@mantine/core';
+
+import { textsIn } from '../../texts.ts';
+import { NumberSection } from './NumberSection.tsx';
+import { TestCall } from './TestCall.tsx';
+import { TrunkSection } from './TrunkSection.tsx';
+
+const texts = textsIn({ en: { title: 'Trunks and numbers' }, 'zh-TW': { title: '中繼線與號碼' } });
+
+/** How calls reach the project, and leave it. */
+export function TrunksPage() {
+  return (
+    <Stack>
+      <Title order={1} size="h2">
+        {texts.title}
+      </Title>
+      <TrunkSection />
+      <NumberSection />
+      <TestCall />
+    </Stack>
+  );
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { expectAccessible, requiresChromium } from './support/chromium.ts';
+import { type ConsoleService, startConsole } from './support/consoleService.ts';
+
+describe('Trunks, settings and health', requiresChromium, () => {
+  let own: ConsoleService;
+  let projectId: string;
+  beforeAll(async () => {
+    own = await startConsole();
+    ({ id: projectId } = await own.send('POST', '/v1/projects', { name: 'Clinic' }));
+  });
+  afterAll(() => own.close());
+
+  test('A trunk and a number are added, a call over them fails, and the page says why', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}`);
+    await page.getByRole('link', { name: 'Connect a trunk' }).click();
+    await page.getByRole('button', { name: 'Add a trunk' }).click();
+    await page
+      .getByRole('textbox', { name: 'Name', exact: true })
+      .fill('Carrier <img src=x onerror=alert(1)>');
+    await page.getByRole('textbox', { name: 'Host' }).fill('127.0.0.1');
+    // Nobody listens there.
+    await page.getByRole('textbox', { name: 'Port' }).fill('9');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('cell', { name: 'Carrier <img src=x onerror=alert(1)>', exact: true }).waitFor();
+    await page.getByRole('textbox', { name: 'Number' }).fill('+886223456789');
+    await page.getByRole('button', { name: 'Add the number' }).click();
+    await page.getByRole('cell', { name: '+886223456789', exact: true }).waitFor();
+    await expectAccessible(page);
+
+    await page.getByRole('textbox', { name: 'To' }).fill('+886223456780');
+    await page.getByRole('button', { name: 'Call', exact: true }).click();
+    await page.getByRole('status').getByText('Status: failed').waitFor();
+    await page.getByRole('status').getByText('check host, port and transport').waitFor();
+    expect(problems).toEqual([]);
+
+    await page.getByRole('button', { name: 'Delete +886223456789' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No number yet.').waitFor();
+    expect((await own.send('GET', `/v1/projects/${projectId}/phone-numbers`)).data).toEqual([]);
+  });
+
+  test('A key is created, shown once, used and revoked; the audit log and the usage are shown', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}/settings`);
+    await page.getByRole('heading', { name: 'Quotas' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('tab', { name: 'Keys' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('CRM');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const key = await page.getByRole('status').locator('code').textContent();
+    const used = () =>
+      fetch(`${own.service.url}/v1/projects/${projectId}`, { headers: { authorization: `Bearer ${key}` } });
+    expect((await used()).status).toBe(200);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Revoke CRM' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('button', { name: 'Revoke CRM' }).waitFor({ state: 'detached' });
+    expect((await used()).status).toBe(401);
+
+    await page.getByRole('tab', { name: 'Providers' }).click();
+    await page.getByRole('combobox', { name: 'Provider' }).selectOption('deepgram');
+    await page.getByRole('textbox', { name: 'Key' }).fill('a-key-of-deepgram');
+    await page.getByRole('button', { name: 'Save the key' }).click();
+    await page.getByRole('button', { name: 'Delete deepgram' }).waitFor();
+    await page.getByRole('tab', { name: 'Audit log' }).click();
+    await page.getByText('api_key.revoked').first().waitFor();
+    expect(await page.getByText('a-key-of-deepgram').count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  test('The operator sees the nodes with their plots; a key has no such page', async () => {
+    const { page, problems } = await own.open('/health', { colorScheme: 'dark' });
+    await page.getByRole('cell', { name: 'Ready' }).waitFor();
+    await page.getByRole('img', { name: /Response time of turns/ }).waitFor();
+    await page.getByText('database: up').waitFor();
+    await expectAccessible(page);
+    expect(problems).toEqual([]);
+
+    const { key } = await own.send('POST', `/v1/projects/${projectId}/api-keys`, {
+      name: 'reader',
+      kind: 'developer',
+      scopes: ['read'],
+    });
+    const reader = await own.open('/', { token: key });
+    await reader.page.getByRole('heading', { name: 'Clinic' }).waitFor();
+    expect(await reader.page.getByRole('link', { name: 'Health' }).count()).toBe(0);
+    await reader.page.goto(`${own.service.url}/console/health`);
+    await reader.page
+      .getByRole('heading', { name: 'Sign in to Callway' })
+      .or(reader.page.getByRole('alert'))
+      .first()
+      .waitFor();
+  });
+});
