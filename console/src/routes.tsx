@@ -55,6 +55,11 @@ const projectPages = [
   }),
   createRoute({
     getParentRoute: () => projectRoute,
+    path: '/agent',
+    component: lazyRouteComponent(() => import('./pages/agent/AgentPage.tsx'), 'AgentPage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
     path: '/knowledge',
     component: lazyRouteComponent(() => import('./pages/knowledge/KnowledgePage.tsx'), 'KnowledgePage'),
   }),

@@ -4,12 +4,14 @@ import { textsIn } from '../texts.ts';
 const texts = textsIn({
   en: {
     home: 'Start',
+    agent: 'Agent',
     knowledge: 'Knowledge',
     trunks: 'Trunks and numbers',
     settings: 'Settings',
   },
   'zh-TW': {
     home: '開始',
+    agent: '代理',
     knowledge: '知識庫',
     trunks: '中繼線與號碼',
     settings: '設定',
@@ -19,6 +21,7 @@ const texts = textsIn({
 /** The pages of a project, in the order of the menu. */
 export const projectMenu = [
   { to: '/projects/$projectId', label: texts.home, scope: undefined },
+  { to: '/projects/$projectId/agent', label: texts.agent, scope: 'read' },
   { to: '/projects/$projectId/knowledge', label: texts.knowledge, scope: 'read' },
   { to: '/projects/$projectId/trunks', label: texts.trunks, scope: 'read' },
   { to: '/projects/$projectId/settings', label: texts.settings, scope: 'read' },

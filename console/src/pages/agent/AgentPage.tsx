@@ -1,0 +1,178 @@
+import { Badge, Button, Group, Stack, Tabs, Text, Title } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useBlocker, useParams } from '@tanstack/react-router';
+
+import { useApi } from '../../api/apiContext.tsx';
+import { bodyOf } from '../../api/client.ts';
+import { ErrorPage } from '../../layout/ErrorPage.tsx';
+import { useScope } from '../../session/session.ts';
+import { textsIn } from '../../texts.ts';
+import { type Agent, agentQuery, pathwayQuery } from './agentQueries.ts';
+import type { Stored } from './pathway/editorState.ts';
+import { PathwayEditor } from './pathway/PathwayEditor.tsx';
+import { usePathwayEditor } from './pathway/usePathwayEditor.ts';
+import { AgentForm } from './settings/AgentForm.tsx';
+import { SpeechTab } from './settings/SpeechTab.tsx';
+import { ToolsTab } from './tools/ToolsTab.tsx';
+import { VersionsTab } from './versions/VersionsTab.tsx';
+
+const texts = textsIn({
+  en: {
+    pathway: 'Pathway',
+    tools: 'Tools',
+    speech: 'Speech',
+    settings: 'Settings',
+    versions: 'Versions',
+    draft: 'Draft',
+    published: 'Published',
+    live: 'What you save is live for new conversations at once.',
+    frozen: 'Callers get what was published last; what you save is seen by tests alone.',
+    publish: 'Publish',
+    toDraft: 'Work on a draft',
+    leave: 'The pathway has unsaved changes. Leave without them?',
+  },
+  'zh-TW': {
+    pathway: '路徑',
+    tools: '工具',
+    speech: '語音',
+    settings: '設定',
+    versions: '版本',
+    draft: '草稿',
+    published: '已發布',
+    live: '儲存後立即用於新的對話。',
+    frozen: '來電者使用上次發布的版本；儲存的更改只有測試看得到。',
+    publish: '發布',
+    toDraft: '改用草稿',
+    leave: '路徑有尚未儲存的更改。要捨棄並離開嗎？',
+  },
+});
+
+const TABS = ['pathway', 'tools', 'speech', 'settings', 'versions'] as const;
+/** What the tab of speech and the button to publish do not show. */
+const SETTINGS = [
+  'name',
+  'globalPrompt',
+  'type',
+  'executionMode',
+  'timezone',
+  'variableConfigs',
+  'memoryEnabled',
+  'shareCallerNumber',
+  'recording',
+  'sessionIdleMinutes',
+  'chat',
+  'engine',
+  'placeholderMessages',
+  'transferTargets',
+  'beforeStartConfig',
+  'postSessionWebhook',
+  'eventWebhook',
+  'postEvaluationConfig',
+] as const satisfies readonly (keyof Agent)[];
+
+/** The agent of a project: its pathway, tools, voice and settings. */
+export function AgentPage() {
+  const { projectId } = useParams({ from: '/projects/$projectId' });
+  const api = useApi();
+  const agent = useQuery(agentQuery(api, projectId));
+  const pathway = useQuery(pathwayQuery(api, projectId));
+  const error = agent.error ?? pathway.error;
+  if (error && !(agent.data && pathway.data)) return <ErrorPage error={error} />;
+  if (!agent.data || !pathway.data) return null;
+  return <AgentOf key={projectId} projectId={projectId} agent={agent.data} pathway={pathway.data} />;
+}
+
+function AgentOf({ projectId, agent, pathway }: { projectId: string; agent: Agent; pathway: Stored }) {
+  const isReadOnly = !useScope('write');
+  const editor = usePathwayEditor(projectId, pathway);
+  useBlocker({
+    shouldBlockFn: ({ current, next }) =>
+      editor.hasChanges && current.pathname !== next.pathname && !window.confirm(texts.leave),
+    enableBeforeUnload: () => editor.hasChanges,
+  });
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between">
+        <Group gap="sm">
+          <Title order={1} size="h2">
+            {agent.name}
+          </Title>
+          <Badge variant={agent.status === 'published' ? 'filled' : 'outline'}>{texts[agent.status]}</Badge>
+        </Group>
+        {!isReadOnly && <PublishButton {...{ projectId, agent, editor }} />}
+      </Group>
+      <Text size="sm" c="dimmed">
+        {agent.status === 'published' ? texts.live : texts.frozen}
+      </Text>
+      <Tabs defaultValue="pathway" keepMounted={false}>
+        <Tabs.List mb="sm">
+          {TABS.map((tab) => (
+            <Tabs.Tab key={tab} value={tab}>
+              {texts[tab]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="pathway">
+          <PathwayEditor {...{ projectId, editor, isReadOnly }} />
+        </Tabs.Panel>
+        <Tabs.Panel value="tools">
+          <ToolsTab {...{ projectId, isReadOnly }} />
+        </Tabs.Panel>
+        <Tabs.Panel value="speech">
+          <SpeechTab {...{ projectId, agent, isReadOnly }} />
+        </Tabs.Panel>
+        <Tabs.Panel value="settings">
+          <AgentForm {...{ projectId, agent, isReadOnly }} fields={SETTINGS} />
+        </Tabs.Panel>
+        <Tabs.Panel value="versions">
+          <VersionsTab
+            {...{ projectId, isReadOnly }}
+            current={pathway.version}
+            hasChanges={editor.hasChanges}
+          />
+        </Tabs.Panel>
+      </Tabs>
+    </Stack>
+  );
+}
+
+/** Publishes with what is not saved yet; or begins a draft, during which callers get what was published. */
+function PublishButton({
+  projectId,
+  agent,
+  editor,
+}: {
+  projectId: string;
+  agent: Agent;
+  editor: ReturnType<typeof usePathwayEditor>;
+}) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const isDraft = agent.status === 'draft';
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => {
+      if (isDraft && editor.hasChanges) {
+        await editor.save.mutateAsync({ graph: editor.graph, version: editor.base.version });
+      }
+      return await bodyOf(
+        api.PATCH('/v1/projects/{projectId}/agent', {
+          params: { path: { projectId } },
+          body: { status: isDraft ? 'published' : 'draft' },
+        }),
+      );
+    },
+    onSuccess: (next) => queries.setQueryData(agentQuery(api, projectId).queryKey, next),
+  });
+  return (
+    <Group gap="xs">
+      {error && error !== editor.save.error && (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {error.message}
+        </Text>
+      )}
+      <Button variant={isDraft ? 'filled' : 'default'} onClick={() => mutate()} loading={isPending}>
+        {isDraft ? texts.publish : texts.toDraft}
+      </Button>
+    </Group>
+  );
+}

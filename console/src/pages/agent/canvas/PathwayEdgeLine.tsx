@@ -1,0 +1,97 @@
+import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/react';
+import { memo } from 'react';
+
+import { textsIn } from '../../../texts.ts';
+import type { ChangeKind } from '../pathway/differences.ts';
+import type { Finding } from '../pathway/findings.ts';
+import { ANY_NODE, type GraphEdge } from '../pathway/graph.ts';
+import classes from './canvas.module.css';
+import { edgePath } from './edgePath.ts';
+
+const texts = textsIn({
+  en: {
+    silence: 'Silence',
+    anyKey: 'Any key',
+    key: (digits: string) => `Key ${digits}`,
+    expression: 'Expression',
+    fallback: 'Otherwise',
+    always: 'always',
+  },
+  'zh-TW': {
+    silence: '沉默',
+    anyKey: '任何按鍵',
+    key: (digits: string) => `按鍵 ${digits}`,
+    expression: '運算式',
+    fallback: '其他情況',
+    always: '一律',
+  },
+});
+
+export type LineData = {
+  readonly edge: GraphEdge;
+  readonly lane: number;
+  readonly severity: Finding['severity'] | undefined;
+  readonly mark: ChangeKind | undefined;
+  onSelect: ((id: string) => void) | undefined;
+};
+export type LineEdge = Edge<LineData, 'line'>;
+
+/** An edge on the canvas, with what it is taken by. */
+export const PathwayEdgeLine = memo(function PathwayEdgeLine({
+  data,
+  selected,
+  markerEnd,
+  ...ends
+}: EdgeProps<LineEdge>) {
+  if (!data) return null;
+  const { edge, lane, severity, mark, onSelect } = data;
+  const [path, x, y] = edgePath({ ...ends, lane });
+  const text = edgeText(edge);
+  return (
+    <>
+      <BaseEdge
+        path={path}
+        {...(markerEnd !== undefined && { markerEnd })}
+        className={classes.edge}
+        data-selected={selected || undefined}
+        data-global={edge.source === ANY_NODE || undefined}
+        data-mark={mark}
+        interactionWidth={24}
+      />
+      {text !== undefined && (
+        <EdgeLabelRenderer>
+          {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the edge itself is focusable. */}
+          <div
+            className={`${classes.label} nodrag nopan`}
+            style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
+            title={text}
+            data-selected={selected || undefined}
+            data-severity={severity}
+            onClick={() => onSelect?.(edge.id)}
+          >
+            {text}
+          </div>
+        </EdgeLabelRenderer>
+      )}
+    </>
+  );
+});
+
+/** The label of an edge, or what it is taken by. */
+export function edgeText({ data }: GraphEdge): string | undefined {
+  const { label, condition, fallback } = data;
+  if (typeof label === 'string' && label !== '') return label;
+  if (fallback === true) return texts.fallback;
+  if (typeof condition === 'string') return condition;
+  if (typeof condition !== 'object' || condition === null) return undefined;
+  const { event, digits } = condition as { event?: unknown; digits?: unknown };
+  if (event === undefined) return texts.expression;
+  if (event === 'dtmf') return typeof digits === 'string' ? texts.key(digits) : texts.anyKey;
+  return event === 'silence' ? texts.silence : String(event);
+}
+
+/** For those who do not see the line. */
+export function describeEdge(edge: GraphEdge, titles: ReadonlyMap<string, string>): string {
+  const end = (id: string) => titles.get(id) ?? id;
+  return `${end(edge.source)} → ${end(edge.target)}: ${edgeText(edge) ?? texts.always}`;
+}

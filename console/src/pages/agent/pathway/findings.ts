@@ -1,0 +1,52 @@
+import type { Graph } from './graph.ts';
+
+/** What the review, or the refusal of a save, says about one place of the pathway. */
+export interface Finding {
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  /** Within the node or the edge: `/data/prompt`. */
+  readonly pointer: string;
+}
+
+/** As the API's review has it. */
+export interface Problem {
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  readonly path: string;
+  readonly nodeId?: string | undefined;
+  readonly edgeId?: string | undefined;
+}
+
+/** By the id of the node or the edge; those of the whole pathway, and of the agent, under an empty one. */
+export type Findings = ReadonlyMap<string, readonly Finding[]>;
+
+const PLACE = /^\/(nodes|edges)\/(\d+)(.*)$/;
+
+/**
+ * @param graph - That the problems' paths point into.
+ * @param refused - By JSON pointer, of a save.
+ */
+export function findingsOf(
+  graph: Graph,
+  problems: readonly Problem[],
+  refused: ReadonlyMap<string, string>,
+): Findings {
+  const found = new Map<string, Finding[]>();
+  const refusals = [...refused].map(([path, message]): Problem => ({ severity: 'error', message, path }));
+  const isKnown = ({ path, message }: Problem) =>
+    problems.some((problem) => problem.path === path && problem.message === message);
+  for (const problem of [...problems, ...refusals.filter((one) => !isKnown(one))]) {
+    const [, kind, index, pointer = ''] = PLACE.exec(problem.path) ?? [];
+    const parts = kind === 'edges' ? graph.edges : graph.nodes;
+    const id =
+      problem.nodeId ?? problem.edgeId ?? (kind === undefined ? '' : (parts[Number(index)]?.id ?? ''));
+    const { severity, message } = problem;
+    found.set(id, [...(found.get(id) ?? []), { severity, message, pointer }]);
+  }
+  return found;
+}
+
+export function worst(findings: readonly Finding[]): Finding['severity'] | undefined {
+  if (findings.length === 0) return undefined;
+  return findings.some(({ severity }) => severity === 'error') ? 'error' : 'warning';
+}

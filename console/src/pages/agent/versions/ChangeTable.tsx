@@ -1,0 +1,66 @@
+import { Table, Text } from '@mantine/core';
+import { nameOf } from '../../../schemaForm/words.ts';
+import { textsIn } from '../../../texts.ts';
+import { edgeText } from '../canvas/PathwayEdgeLine.tsx';
+import { lookOf } from '../nodeTypes.ts';
+import type { FieldChange } from '../pathway/differences.ts';
+import { isNode, type Part, titleOf } from '../pathway/graph.ts';
+
+const texts = textsIn({
+  en: { field: 'Field', before: 'Before', after: 'After', edge: 'Edge', none: '—' },
+  'zh-TW': { field: '欄位', before: '之前', after: '之後', edge: '連線', none: '—' },
+});
+
+/** Field by field, what was there and what is there now. */
+export function ChangeTable({
+  fields,
+  titles = { before: texts.before, after: texts.after },
+}: {
+  fields: readonly FieldChange[];
+  titles?: { before: string; after: string };
+}) {
+  return (
+    <Table layout="fixed" fz="xs" withTableBorder>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th w="24%">{texts.field}</Table.Th>
+          <Table.Th>{titles.before}</Table.Th>
+          <Table.Th>{titles.after}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {fields.map(({ path, before, after }) => (
+          <Table.Tr key={path}>
+            <Table.Td>
+              {path
+                .replace(/^data\./, '')
+                .split('.')
+                .map(nameOf)
+                .join(' › ')}
+            </Table.Td>
+            <Value value={before} />
+            <Value value={after} />
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+export function partName(part: Part): string {
+  if (isNode(part)) return `${lookOf(part.type).name}: ${titleOf(part)}`;
+  const text = edgeText(part);
+  return `${texts.edge}: ${text ?? `${part.source} → ${part.target}`}`;
+}
+
+function Value({ value }: { value: unknown }) {
+  const text =
+    typeof value === 'string' ? value : value === undefined ? texts.none : JSON.stringify(value, null, 1);
+  return (
+    <Table.Td style={{ verticalAlign: 'top' }}>
+      <Text fz="xs" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {text}
+      </Text>
+    </Table.Td>
+  );
+}

@@ -1,0 +1,68 @@
+import { locale } from '../texts.ts';
+import type { JsonSchema } from './jsonSchema.ts';
+import { ZH_HELP, ZH_NAMES, ZH_VALUES } from './wordsZh.ts';
+
+const isChinese = locale === 'zh-TW';
+
+/** Names that reading their letters does not explain. */
+const NAMES: Readonly<Record<string, string>> = {
+  http: 'HTTP request',
+  url: 'URL',
+  to: 'Transfer to',
+  topK: 'Chunks at most',
+  returns: 'Returns to where it was',
+  type: 'Type',
+  bodyTemplate: 'Body',
+  speakWhile: 'Said while it runs',
+  resultMapping: 'Variables from the result',
+  variableConfigs: 'Variables',
+  chat: 'Chat model',
+};
+
+const VALUES: Readonly<Record<string, string>> = {
+  dtmf: 'Keys pressed (DTMF)',
+  silence: 'Silence',
+  tool_result: 'A tool has answered',
+  voicemail: 'An answering machine',
+  screening: 'A call screening service',
+  transfer: 'A transfer has returned the caller',
+};
+
+/** The label of a property. */
+export function nameOf(property: string): string {
+  if (isChinese && ZH_NAMES[property] !== undefined) return ZH_NAMES[property];
+  if (NAMES[property] !== undefined) return NAMES[property];
+  const words = property
+    .replace(/Ms$/, ' (ms)')
+    .replace(/Seconds$/, ' (s)')
+    .replace(/[_-]/g, ' ')
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** What a property means: its description in the document, or a translation of it. */
+export function helpOf(property: string, description: string | undefined): string | undefined {
+  return isChinese && description !== undefined ? (ZH_HELP[property] ?? description) : description;
+}
+
+/** The label of a value of an enumeration; most are the API's own words. */
+export function valueNameOf(value: string): string {
+  return (isChinese ? ZH_VALUES[value] : VALUES[value]) ?? value;
+}
+
+/** What a branch of a union is. */
+export function branchNameOf(branch: JsonSchema): string {
+  if (branch.title !== undefined) return branch.title;
+  const mark = Object.values(branch.properties ?? {}).find((property) => 'const' in property);
+  if (mark) return valueNameOf(String(mark.const));
+  const [sentence] = branch.description?.split(/\.(?:\s|$)/) ?? [];
+  if (sentence) return isChinese ? (ZH_VALUES[sentence] ?? sentence) : sentence;
+  return valueNameOf(kindNameOf(branch));
+}
+
+function kindNameOf({ type, enum: values, properties }: JsonSchema): string {
+  if (values) return values.join(', ');
+  if (properties) return Object.keys(properties).map(nameOf).join(', ');
+  return nameOf(type === undefined ? 'json' : `${type}`);
+}

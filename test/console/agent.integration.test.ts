@@ -1,0 +1,217 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { expectAccessible, requiresChromium } from './support/chromium.ts';
+import { type ConsoleService, startConsole } from './support/consoleService.ts';
+
+describe('Agent page', requiresChromium, () => {
+  let own: ConsoleService;
+  beforeAll(async () => {
+    own = await startConsole();
+  });
+  afterAll(() => own.close());
+
+  test('A clinic agent is built by hand, with a tool, and published', async () => {
+    const { id } = await own.send('POST', '/v1/projects', { name: 'Clinic' });
+    const { page, problems } = await own.open(`/projects/${id}/agent`);
+    const api = apiOf(page, id);
+    await node(page, 'Greeting').waitFor();
+    await expectAccessible(page);
+
+    await page.getByRole('tab', { name: 'Tools' }).click();
+    await page.getByRole('button', { name: 'New tool' }).click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('find slot');
+    await page.getByLabel('URL').fill('https://clinic.example.com/slots');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('must be letters, digits').first().waitFor();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('find_slot');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'Try it' }).waitFor();
+    await expectAccessible(page);
+    const [tool] = (await api.get('tools')).data;
+
+    await page.getByRole('tab', { name: 'Pathway' }).click();
+    await addNode(page, 'Tool', 'Find a slot');
+    await page.getByLabel('Tools').fill('find');
+    await page.getByRole('option', { name: 'find_slot' }).click();
+    await page
+      .getByRole('button', { name: 'Remove set_variable' })
+      .or(pillRemover(page, 'set_variable'))
+      .click();
+    await page.getByRole('button', { name: 'Close' }).click();
+
+    await addNode(page, 'Say', 'Confirm <b>it</b>');
+    const prompt = page.getByLabel('Prompt');
+    await prompt.pressSequentially('You called {{ chan');
+    await page.getByRole('option', { name: '{{ channel }}' }).click();
+    expect(await prompt.inputValue()).toBe('You called {{ channel }}');
+    await page.getByRole('textbox', { name: 'Connect to' }).fill('Goodbye');
+    await page.getByRole('option', { name: 'Goodbye' }).click();
+    await page.getByLabel('Label').fill('done');
+    await page.getByRole('button', { name: 'Close' }).click();
+
+    await page.getByRole('button', { name: 'Arrange' }).click();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await drag(page, 'Help the caller', 'Find a slot');
+    await page.getByRole('textbox', { name: 'Condition' }).click();
+    await page.getByRole('option', { name: 'A sentence that the model evaluates' }).click();
+    await page.getByLabel('Value').fill('The caller wants an appointment.');
+    await page.getByRole('button', { name: 'Close' }).click();
+    await drag(page, 'Find a slot', 'Confirm <b>it</b>');
+    await expectAccessible(page);
+
+    await node(page, 'Goodbye').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Goodbye' }).waitFor();
+    await node(page, 'Goodbye').focus();
+    await page.keyboard.press('Delete');
+    await node(page, 'Goodbye').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+z');
+    await node(page, 'Goodbye').waitFor();
+
+    await page.getByRole('button', { name: 'Publish' }).click();
+    await page.getByText('Published', { exact: true }).waitFor();
+    const { nodes, edges } = await api.get('pathway');
+    const idOf = (title: string) => nodes.find(({ data }: Titled) => data.title === title)?.id;
+    expect(nodes.find(({ data }: Titled) => data.title === 'Find a slot').data.tools).toEqual([tool.id]);
+    expect(
+      edges.map(({ source, target, data }: Edge) => [source, target, data.label, data.condition]),
+    ).toEqual([
+      ['start', 'conversation', 'greeted', null],
+      ['conversation', 'end', 'finished', 'The caller needs nothing more, or says goodbye.'],
+      [idOf('Confirm <b>it</b>'), 'end', 'done', null],
+      ['conversation', idOf('Find a slot'), '', 'The caller wants an appointment.'],
+      [idOf('Find a slot'), idOf('Confirm <b>it</b>'), '', null],
+    ]);
+    expect((await api.get('agent')).status).toBe('published');
+    expect(problems.filter((problem) => !/\b400\b/.test(problem))).toEqual([]);
+  });
+
+  test('The second of two editors sees both versions and chooses; fields without a form are kept', async () => {
+    const { id } = await own.send('POST', '/v1/projects', { name: 'Two editors' });
+    const [first, second] = [
+      await own.open(`/projects/${id}/agent`),
+      await own.open(`/projects/${id}/agent`, { viewport: { width: 1440, height: 900 } }),
+    ];
+    const api = apiOf(first.page, id);
+    const silence = { afterMs: 6000, prompts: ['Still there?'], hangupAfter: 2 };
+    await api.patch('pathway/nodes/conversation', { data: { silence, returns: false } });
+    await first.page.reload();
+    await second.page.reload();
+    await rename(first.page, 'Help the caller', 'First');
+    await rename(second.page, 'Help the caller', 'Second');
+    await rename(second.page, 'Goodbye', 'Farewell');
+    await save(first.page);
+    await first.page.getByText('Version 3').waitFor();
+
+    await save(second.page);
+    const dialog = second.page.getByRole('dialog');
+    await dialog.getByText('Theirs (version 3)').first().waitFor();
+    await dialog.getByRole('cell', { name: 'Second' }).waitFor();
+    await dialog.getByRole('cell', { name: 'First' }).waitFor();
+    await expectAccessible(second.page);
+    await dialog.getByRole('radio', { name: 'Mine' }).check();
+    await dialog.getByRole('button', { name: 'Save the result' }).click();
+    await second.page.getByText('Version 4').waitFor();
+    const { nodes } = await api.get('pathway');
+    expect(nodes.map(({ data }: Titled) => data.title)).toEqual(['Greeting', 'Second', 'Farewell']);
+    expect(nodes[1].data).toMatchObject({ silence, returns: false });
+
+    await second.page.getByRole('tab', { name: 'Versions' }).click();
+    await second.page.getByText('0 added, 2 changed, 0 removed').waitFor();
+    await expectAccessible(second.page);
+    await second.page.getByRole('textbox', { name: 'Version', exact: true }).click();
+    await second.page.getByRole('option', { name: /^3 / }).click();
+    await second.page.getByRole('button', { name: 'Restore this version' }).click();
+    await second.page.getByRole('tab', { name: 'Pathway' }).click();
+    await node(second.page, 'First').waitFor();
+    expect([...first.problems, ...second.problems].filter((problem) => !/\b412\b/.test(problem))).toEqual([]);
+  });
+
+  test('In Chinese, dark and on a telephone; what the API refuses stands at its field', async () => {
+    const { id } = await own.send('POST', '/v1/projects', { name: '診所' });
+    const { page, problems } = await own.open(`/projects/${id}/agent`, {
+      locale: 'zh-TW',
+      colorScheme: 'dark',
+      viewport: { width: 390, height: 844 },
+    });
+    await node(page, 'Help the caller').click();
+    await page.getByLabel('提示詞').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: '關閉' }).click();
+    for (const tab of ['工具', '語音', '設定', '版本']) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.getByRole('tabpanel').waitFor();
+      await expectAccessible(page);
+    }
+    await page.getByRole('tab', { name: '設定' }).click();
+    await page.getByLabel('時區').fill('Mars/Olympus');
+    await page.getByRole('button', { name: '儲存' }).click();
+    await page.getByText('must be an IANA time zone').first().waitFor();
+    expect(await page.getByLabel('時區').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('時區').fill('Asia/Taipei');
+    await page.getByRole('button', { name: '儲存' }).click();
+    await page.getByText('已儲存').waitFor();
+    expect((await apiOf(page, id).get('agent')).timezone).toBe('Asia/Taipei');
+    expect(problems.filter((problem) => !/\b400\b/.test(problem))).toEqual([]);
+  });
+
+  /** The API, with the page's cookie. */
+  function apiOf(page: Page, projectId: string) {
+    const send = async (method: string, path: string, data?: unknown) => {
+      const response = await page.request.fetch(`${own.service.url}/v1/projects/${projectId}/${path}`, {
+        method,
+        headers: { 'X-Callway-Console': '1' },
+        ...(data !== undefined && { data }),
+      });
+      expect(response.status()).toBe(200);
+      return await response.json();
+    };
+    return {
+      get: (path: string) => send('GET', path),
+      patch: (path: string, data: unknown) => send('PATCH', path, data),
+    };
+  }
+});
+
+interface Titled {
+  readonly data: { readonly title: string };
+}
+
+interface Edge {
+  readonly source: string;
+  readonly target: string;
+  readonly data: { readonly label: string; readonly condition: unknown };
+}
+
+function node(page: Page, title: string) {
+  return page.locator('.react-flow__node').filter({ has: page.getByText(title, { exact: true }) });
+}
+
+function pillRemover(page: Page, label: string) {
+  return page.locator('.mantine-Pill-root').filter({ hasText: label }).locator('button');
+}
+
+async function addNode(page: Page, type: string, title: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add a node' }).click();
+  await page.getByRole('menuitem', { name: type }).click();
+  await page.getByLabel('Title').fill(title);
+}
+
+async function rename(page: Page, from: string, to: string): Promise<void> {
+  await node(page, from).click();
+  await page.getByLabel('Title').fill(to);
+}
+
+/** Connects two nodes by the mouse. */
+async function drag(page: Page, from: string, to: string): Promise<void> {
+  await node(page, from).locator('.react-flow__handle.source').hover();
+  await page.mouse.down();
+  await node(page, to).locator('.react-flow__handle.target').hover();
+  await page.mouse.up();
+  await page.getByRole('heading', { name: 'Edge' }).waitFor();
+}
+
+async function save(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+}
