@@ -32,7 +32,7 @@ describe('Agent page', requiresChromium, () => {
 
     await page.getByRole('tab', { name: 'Pathway' }).click();
     await addNode(page, 'Tool', 'Find a slot');
-    await page.getByLabel('Tools').fill('find');
+    await page.getByRole('combobox', { name: 'Tools' }).fill('find');
     await page.getByRole('option', { name: 'find_slot' }).click();
     await page
       .getByRole('button', { name: 'Remove set_variable' })
@@ -45,7 +45,7 @@ describe('Agent page', requiresChromium, () => {
     await prompt.pressSequentially('You called {{ chan');
     await page.getByRole('option', { name: '{{ channel }}' }).click();
     expect(await prompt.inputValue()).toBe('You called {{ channel }}');
-    await page.getByRole('textbox', { name: 'Connect to' }).fill('Goodbye');
+    await page.getByRole('combobox', { name: 'Connect to' }).fill('Goodbye');
     await page.getByRole('option', { name: 'Goodbye' }).click();
     await page.getByLabel('Label').fill('done');
     await page.getByRole('button', { name: 'Close' }).click();
@@ -53,7 +53,7 @@ describe('Agent page', requiresChromium, () => {
     await page.getByRole('button', { name: 'Arrange' }).click();
     await page.getByRole('button', { name: 'Show all' }).click();
     await drag(page, 'Help the caller', 'Find a slot');
-    await page.getByRole('textbox', { name: 'Condition' }).click();
+    await page.getByRole('combobox', { name: 'Condition' }).click();
     await page.getByRole('option', { name: 'A sentence that the model evaluates' }).click();
     await page.getByLabel('Value').fill('The caller wants an appointment.');
     await page.getByRole('button', { name: 'Close' }).click();
@@ -120,7 +120,7 @@ describe('Agent page', requiresChromium, () => {
     await second.page.getByRole('tab', { name: 'Versions' }).click();
     await second.page.getByText('0 added, 2 changed, 0 removed').waitFor();
     await expectAccessible(second.page);
-    await second.page.getByRole('textbox', { name: 'Version', exact: true }).click();
+    await second.page.getByRole('combobox', { name: 'Version', exact: true }).click();
     await second.page.getByRole('option', { name: /^3 / }).click();
     await second.page.getByRole('button', { name: 'Restore this version' }).click();
     await second.page.getByRole('tab', { name: 'Pathway' }).click();
