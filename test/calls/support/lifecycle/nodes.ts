@@ -129,6 +129,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     telephony: phones.telephonyOf(life),
     recordings,
     conversations,
+    sealer: { open: (sealed: string) => sealed },
     mediaStreams: { openForCall: async () => 'ws://engine/' },
     voiceNodes: {
       select: async () => 'http://engine',

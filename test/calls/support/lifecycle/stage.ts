@@ -53,10 +53,19 @@ class Stage {
   /** Starts two nodes, and a call on the first. */
   async start(): Promise<void> {
     const starting = Promise.all(['a', 'b'].map((name) => startNode(this.#world, name)));
-    void starting.then((nodes) => {
-      this.#nodes = nodes;
-    });
-    while (this.#nodes.length === 0) await this.#step();
+    let failure: unknown;
+    starting.then(
+      (nodes) => {
+        this.#nodes = nodes;
+      },
+      (error: unknown) => {
+        failure = error;
+      },
+    );
+    while (this.#nodes.length === 0) {
+      if (failure !== undefined) throw failure;
+      await this.#step();
+    }
     const [node] = this.#nodes;
     const [trunk] = this.#world.trunks;
     const [fate] = this.#scene.fates;
