@@ -6,7 +6,7 @@ import { arbitraryRequest } from './support/arbitraryRequest.ts';
 
 const SEED = 20_261_121;
 /** Requests to each operation; there are some fifty. */
-const RUNS = 10;
+const RUNS = 4;
 
 const gateway = sharedGateway({ env: { RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0' } });
 let project: TestProject;
@@ -59,7 +59,7 @@ test('Random requests cause no 500, no undocumented response and no crash', {
   // Enough requests must pass validation.
   const count = (from: number, below: number) =>
     [...statuses].reduce((sum, [status, times]) => sum + (status >= from && status < below ? times : 0), 0);
-  expect(count(200, 300)).toBeGreaterThan(100);
+  expect(count(200, 300)).toBeGreaterThan(50);
   expect(count(400, 500)).toBeGreaterThan(100);
   const after = await gateway().api('GET', `${project.path}/agent`, { key: everything });
   expect(after.status).toBe(200);

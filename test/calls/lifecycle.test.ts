@@ -15,8 +15,8 @@ import { play } from './support/lifecycle/stage.ts';
 
 /** Set for longer runs: another seed, more scenes, every step. */
 const SEED = Number(process.env.LIFE_SEED ?? 1);
-const RUNS = Number(process.env.LIFE_RUNS ?? 120);
-const STRIDE = Number(process.env.LIFE_STRIDE ?? 16);
+const RUNS = Number(process.env.LIFE_RUNS ?? 50);
+const STRIDE = Number(process.env.LIFE_STRIDE ?? 24);
 const FINE_STRIDE = Math.min(STRIDE, 2);
 /** Until the call is answered. */
 const SET_UP_STEPS = 110;
@@ -46,7 +46,7 @@ test.each([
   const property = fc.asyncProperty(fc.scheduler(), fc.integer({ min: 80, max: 180 }), (order, atStep) =>
     play(order, { ...scene, disturbances: [{ atStep, what: kind === 'time' ? { kind, ms: 1 } : { kind } }] }),
   );
-  await fc.assert(property, { seed: SEED, numRuns: 30 });
+  await fc.assert(property, { seed: SEED, numRuns: 15 });
 });
 
 describe('A call ends exactly once, at any moment of', () => {
@@ -72,7 +72,7 @@ describe('A call ends exactly once, at any moment of', () => {
     ['outbound', 'a hang-up request', 'api_hangup'],
     ['outbound', 'the death of its node', 'node_dies'],
   ] as const)('an outage of the database, with an %s call and %s', async (direction, _what, kind) => {
-    for (let atStep = 1; atStep <= SET_UP_STEPS; atStep += 3) {
+    for (let atStep = 1; atStep <= SET_UP_STEPS; atStep += 6) {
       const away = { kind: 'postgres_away', ms: 3_000 } as const;
       const disturbances = [
         { atStep, what: away },

@@ -56,14 +56,6 @@ export const callees = {
     step.answerInvite('487 Request Terminated'),
     step.expectRequest('ACK'),
   ]),
-  ringsAndRefuses: (status: number) =>
-    step.scenario(`rings, then refuses with ${status}`, [
-      step.expectInvite(),
-      rings,
-      step.pause(200),
-      step.answerInvite(`${status} Refused`),
-      step.expectRequest('ACK'),
-    ]),
   /** Rejects REFER. */
   rejectsRefer: step.scenario('answers, and takes no REFER', [
     step.expectInvite(),

@@ -84,7 +84,7 @@ describe.concurrent('an outbound call', { timeout: TIMEOUT }, () => {
     await expectOver(call, 'canceled,api_hangup');
   });
 
-  test.each([0, 2, 8])('hung up %i ms after its answer leaves nothing behind', async (ms) => {
+  test.each([0, 8])('hung up %i ms after its answer leaves nothing behind', async (ms) => {
     const call = await ringing();
     call.handset.answer(call.invite, '200 OK', SDP);
     await sleep(ms);
@@ -183,7 +183,7 @@ describe.concurrent('a transfer by a second leg', { timeout: TIMEOUT }, () => {
     await expectOver(call, 'completed,transferred');
   });
 
-  test.each([0, 2, 10])(
+  test.each([0, 10])(
     'leaves no party alone when the other phone answers and hangs up after %i ms',
     async (ms) => {
       const call = await transferring();
@@ -249,35 +249,31 @@ describe.concurrent('a caller', { timeout: TIMEOUT }, () => {
     await vi.waitFor(async () => expect(await channels()).toBe(0), SLOW);
   }
 
-  test.each([0, 4, 12, 40])(
-    'that cancels %i ms after the INVITE leaves an ended call or none',
-    async (ms) => {
-      const caller = await calling();
-      const { handset, invite } = caller;
-      caller.begin();
-      await sleep(ms);
-      handset.call('CANCEL', invite);
-      const answer = await handset.next('(?:200|487)', 'INVITE');
-      const to = header(answer, 'To');
-      const isTaken = answer.startsWith('SIP/2.0 200');
-      handset.call('ACK', { ...invite, to, ...(isTaken ? { branch: `${invite.branch}-ack` } : {}) });
-      if (isTaken) {
-        handset.call('BYE', { ...invite, to, cseq: 2, branch: `${invite.branch}-bye` });
-        await handset.next('200', 'BYE');
-      }
-      // The call may still be on its way into the database.
-      await sleep(300);
-      await expectInbound(caller, 'canceled,caller_hangup', 'completed,caller_hangup');
-    },
-  );
+  test.each([0, 12])('that cancels %i ms after the INVITE leaves an ended call or none', async (ms) => {
+    const caller = await calling();
+    const { handset, invite } = caller;
+    caller.begin();
+    await sleep(ms);
+    handset.call('CANCEL', invite);
+    const answer = await handset.next('(?:200|487)', 'INVITE');
+    const to = header(answer, 'To');
+    const isTaken = answer.startsWith('SIP/2.0 200');
+    handset.call('ACK', { ...invite, to, ...(isTaken ? { branch: `${invite.branch}-ack` } : {}) });
+    if (isTaken) {
+      handset.call('BYE', { ...invite, to, cseq: 2, branch: `${invite.branch}-bye` });
+      await handset.next('200', 'BYE');
+    }
+    // The call may still be on its way into the database.
+    await sleep(300);
+    await expectInbound(caller, 'canceled,caller_hangup', 'completed,caller_hangup');
+  });
 
-  test.each([0, 5])('that hangs up %i ms after the ACK was answered', async (ms) => {
+  test('that hangs up right after the ACK was answered', async () => {
     const caller = await calling();
     const { handset, invite } = caller;
     caller.begin();
     const to = header(await handset.next('200'), 'To');
     handset.call('ACK', { ...invite, to, branch: `${invite.branch}-ack` });
-    if (ms > 0) await sleep(ms);
     handset.call('BYE', { ...invite, to, cseq: 2, branch: `${invite.branch}-bye` });
     await handset.next('200', 'BYE');
     await expectInbound(caller, 'completed,caller_hangup');
@@ -314,7 +310,7 @@ describe('an API hang-up at any moment of call setup', { timeout: TIMEOUT }, () 
     [1600, '183 Session Progress', SDP],
     [2600, '200 OK', SDP],
   ];
-  const MOMENTS = Array.from({ length: Number(process.env.GLARE_MOMENTS ?? 8) }, (_, index) => index);
+  const MOMENTS = Array.from({ length: Number(process.env.GLARE_MOMENTS ?? 5) }, (_, index) => index);
   const EVERY_MS = 4000 / MOMENTS.length;
 
   test(`${MOMENTS.length} calls, each hung up a step later`, async () => {

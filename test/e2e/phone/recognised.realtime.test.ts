@@ -94,39 +94,31 @@ async function phoneFor(number: string): Promise<Baresip> {
   return phone;
 }
 
-/** For each direction: the phone and its call. */
-const PLACES = {
-  async 'that we call'() {
-    const toNumber = newNumber();
-    const phone = await phoneFor(`+886${toNumber.slice(1)}`);
-    const line = await installation().makeLine({ trunks: [{ port: phone.port }], pathway: PATHWAY });
-    return { phone, line, call: await line.call({ toNumber }) };
-  },
-  async 'that calls us'() {
-    const phone = await phoneFor('ada');
-    const line = await installation().makeLine({
-      trunks: [{ port: phone.port, inboundCidrs: ['127.0.0.1/32'] }],
-      number: { inboundEnabled: true },
-      pathway: PATHWAY,
-    });
-    await phone.dial(`sip:${line.number}@127.0.0.1:${installation().sipPort}`);
-    const call = await vi.waitFor(async () => {
-      const [came] = (await line.api('GET', '/calls?direction=inbound')).body.data;
-      expect(came).toBeDefined();
-      return { callId: came.id, sessionId: came.sessionId };
-    }, SLOW);
-    return { phone, line, call };
-  },
-} as const satisfies Record<string, () => Promise<{ phone: Baresip; line: Line; call: PlacedCall }>>;
+/** A phone that calls us, and its call. */
+async function calledByPhone() {
+  const phone = await phoneFor('ada');
+  const line = await installation().makeLine({
+    trunks: [{ port: phone.port, inboundCidrs: ['127.0.0.1/32'] }],
+    number: { inboundEnabled: true },
+    pathway: PATHWAY,
+  });
+  await phone.dial(`sip:${line.number}@127.0.0.1:${installation().sipPort}`);
+  const call = await vi.waitFor(async () => {
+    const [came] = (await line.api('GET', '/calls?direction=inbound')).body.data;
+    expect(came).toBeDefined();
+    return { callId: came.id, sessionId: came.sessionId };
+  }, SLOW);
+  return { phone, line, call };
+}
 
 async function transcriptOf(line: Line, call: PlacedCall): Promise<{ role: string; content: string }[]> {
   return (await line.api('GET', `/session-history/${call.sessionId}`)).body.messages;
 }
 
 describe('a recording of a baresip call', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
-  test.each(Object.entries(PLACES))('%s is recognized again as in the transcript', async (_who, place) => {
+  test('is recognized again as in the transcript', async () => {
     const words = await Promise.all(CALLER.map((text) => synthesizeSpeech(text, RATE_HZ, 'slt')));
-    const { phone, line, call } = await place();
+    const { phone, line, call } = await calledByPhone();
     for (const [index, samples] of words.entries()) {
       // After the agent's whole phrase, so that a slow machine is not interrupted.
       await vi.waitFor(async () => expect(await transcriptOf(line, call)).toHaveLength(2 * index + 1), SLOW);

@@ -248,7 +248,7 @@ describe.each(databases)('Chunk search on the $name database', ({ name, open }) 
         return gaussian(random, 512).map((noise, index) => (centre[index] ?? 0) + noise * 0.6);
       };
       // The embedded database takes 10 ms for each vector, with the same index.
-      const count = name === 'embedded' ? 350 : 1_050;
+      const count = name === 'embedded' ? 200 : 600;
       const numbers = Array.from({ length: count }, (_, index) => `No. ${index}`);
       await addTexts(theirs, numbers.slice(0, count / 2), near);
       const { ids } = await addTexts(mine, numbers, near);
@@ -257,7 +257,7 @@ describe.each(databases)('Chunk search on the $name database', ({ name, open }) 
       const knowledgebase = { ...(await searchable(mine)), embeddedCount: EXACT_LIMIT + 1 };
 
       let hits = 0;
-      for (let round = 0; round < 20; round += 1) {
+      for (let round = 0; round < 8; round += 1) {
         const query = { knowledgebase, vector: near(), limit: 5 };
         const found = await rig.storage.chunkSearch.nearest(query);
         const exact = await rig.storage.chunkSearch.nearest({
@@ -272,7 +272,7 @@ describe.each(databases)('Chunk search on the $name database', ({ name, open }) 
         const scores = found.map(({ score }) => score);
         expect(scores).toEqual(scores.toSorted((a, b) => b - a));
       }
-      expect(hits).toBeGreaterThanOrEqual(95);
+      expect(hits).toBeGreaterThanOrEqual(38);
 
       // All but three are disabled; they are still found exactly.
       await rig.database.query(
