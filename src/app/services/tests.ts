@@ -14,14 +14,16 @@ import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import { redisTestQueue, startTestWorker } from '../../infra/redis/queues/testQueue.ts';
 import { playChat } from '../../testing/play/playChat.ts';
-import { type LaneDeps, runLane } from '../../testing/runs/runLane.ts';
+import { PlayPlaces } from '../../testing/runs/playPlaces.ts';
+import { type Lane, type LaneDeps, runLane } from '../../testing/runs/runLane.ts';
 import { startRunSweeps } from '../../testing/runs/runSweeps.ts';
+import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
 import { TestRuns } from '../../testing/runs/testRuns.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Config } from '../settings/config.ts';
 
-/** Chats that a node plays at once. They wait for models most of the time. */
-const CHATS_AT_ONCE = 32;
+/** Chats that a node plays at once, of which a project alone gets half. They wait for models most of the time. */
+const CHATS_AT_ONCE = 2 * MAX_CONCURRENCY;
 
 export interface TestParts {
   readonly config: Config;
@@ -57,7 +59,9 @@ export function buildTests(parts: TestParts): TestRuns {
     const deps = { testRuns, liveEvents, releases: cacheReleases(releases), clock, makeId, onEnded, onError };
     const play = (...wanted: Parameters<typeof playChat> extends [unknown, ...infer Rest] ? Rest : never) =>
       playChat(player, ...wanted);
-    startTestWorker(jobs, 'chat', (lane, signal) => runLane({ ...deps, play }, lane, signal), CHATS_AT_ONCE);
+    const places = new PlayPlaces(CHATS_AT_ONCE);
+    const work = (lane: Lane, signal: AbortSignal) => runLane({ ...deps, play, places }, lane, signal);
+    startTestWorker(jobs, 'chat', work, CHATS_AT_ONCE);
     lifecycle.onClose(startRunSweeps({ testRuns, queue, clock, onEnded, onError }));
   }
   return new TestRuns({

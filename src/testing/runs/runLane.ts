@@ -8,6 +8,7 @@ import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { Verdict } from '../assertions/verdict.ts';
 import { LineRefusedError } from '../phone/line.ts';
 import type { Played, WantedPlay } from '../play/playOn.ts';
+import type { PlayPlaces } from './playPlaces.ts';
 import { MAX_CONCURRENCY, type PlayStatus, type RunStatus } from './testRun.ts';
 import type { ClaimedPlay, PlayedDefinition, PlayResult, TestRunStore } from './testRunStore.ts';
 
@@ -32,6 +33,8 @@ export interface LaneDeps {
   readonly testRuns: TestRunStore;
   readonly releases: { find(projectId: string, releaseId: string): Promise<AgentRelease | undefined> };
   readonly play: (play: WantedPlay, signal: AbortSignal) => Promise<Played>;
+  /** Absent where this node's places are not shared out. */
+  readonly places?: PlayPlaces | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
   /** Absent where no events are published. */
@@ -43,6 +46,7 @@ export interface LaneDeps {
 /** One of the `concurrency` workers of a run. */
 export interface Lane {
   readonly runId: string;
+  readonly projectId: string;
   /** Distinguishes the lanes of a run. */
   readonly lane: string;
   readonly channel: Channel;
@@ -55,6 +59,22 @@ export interface Lane {
  * @returns When to go on; undefined where nothing is left to play.
  */
 export async function runLane(
+  deps: LaneDeps,
+  lane: Lane,
+  signal: AbortSignal,
+): Promise<{ readonly afterMs: number } | undefined> {
+  const { places } = deps;
+  if (!places) return await playOn(deps, lane, signal);
+  const leave = places.take(lane.projectId);
+  if (!leave) return { afterMs: WAIT_FOR_OTHERS_MS };
+  try {
+    return await playOn(deps, lane, signal);
+  } finally {
+    leave();
+  }
+}
+
+async function playOn(
   deps: LaneDeps,
   { runId, lane, channel }: Lane,
   signal: AbortSignal,

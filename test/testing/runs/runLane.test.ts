@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Played } from '../../../src/testing/play/playOn.ts';
+import { PlayPlaces } from '../../../src/testing/runs/playPlaces.ts';
 import { type LaneDeps, runLane } from '../../../src/testing/runs/runLane.ts';
 import type { ClaimedPlay, PlayResult, TestRunStore } from '../../../src/testing/runs/testRunStore.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
-const LANE = { runId: 'run', lane: 'chat-0', channel: 'chat' } as const;
+const LANE = { runId: 'run', projectId: 'p', lane: 'chat-0', channel: 'chat' } as const;
 const PLAYED: Played = {
   observation: {
     exchanges: Array.from({ length: 100 }, (_, turn) => ({
@@ -23,7 +24,11 @@ const PLAYED: Played = {
   session: undefined,
 };
 
-function lane(plays: number, play: LaneDeps['play'], claim: { attempt?: number; isFull?: boolean } = {}) {
+function lane(
+  plays: number,
+  play: LaneDeps['play'],
+  claim: { attempt?: number; isFull?: boolean; places?: PlayPlaces } = {},
+) {
   const clock = createSimulatedClock();
   const saved: { status: string; result: PlayResult }[] = [];
   const events: string[] = [];
@@ -59,6 +64,7 @@ function lane(plays: number, play: LaneDeps['play'], claim: { attempt?: number; 
     testRuns,
     releases: { find: async () => ({}) as never },
     play,
+    places: claim.places,
     clock,
     makeId: () => 'id',
     onEnded: (_run, _project, status) => void events.push(`ended ${status}`),
@@ -97,6 +103,23 @@ describe('A lane', () => {
     expect(await busy.run()).toEqual({ afterMs: 0 });
     expect(busy.saved).toHaveLength(2);
     expect(await lane(1, async () => PLAYED, { isFull: true }).run()).toEqual({ afterMs: 500 });
+  });
+
+  test('leaves a place to other projects, whatever those before it hold', async () => {
+    const places = new PlayPlaces(40);
+    const held = (projectId: string) => {
+      const leave: (() => void)[] = [];
+      for (let place = places.take(projectId); place; place = places.take(projectId)) leave.push(place);
+      return leave;
+    };
+    const [first, ...others] = ['a', 'b', 'c', 'd'].map(held);
+    expect([first, ...others].map((one) => one?.length)).toEqual([20, 10, 5, 3]);
+
+    expect(await lane(1, async () => PLAYED, { places }).run()).toBeUndefined();
+    const mine = held('p');
+    expect(await lane(1, async () => PLAYED, { places }).run()).toEqual({ afterMs: 500 });
+    for (const leave of [...mine, ...(first ?? [])]) leave();
+    expect(held('p')).toHaveLength(11);
   });
 
   test('cuts what was seen, and keeps what was said in a play that did not pass', async () => {

@@ -5,6 +5,7 @@ import type { JobQueues, JobRetry, JobWorker, QueueDefinition } from './jobQueue
 
 const payload = z.object({
   runId: z.string(),
+  projectId: z.string(),
   lane: z.string(),
   channel: z.enum(['chat', 'phone', 'web']),
 });
@@ -24,12 +25,13 @@ const kindOf = (channel: PlayedChannel): QueueDefinition<Lane> => ({
 export function redisTestQueue(jobs: JobQueues): TestQueue {
   const queues = { chat: jobs.queue(kindOf('chat')), phone: jobs.queue(kindOf('phone')) };
   return {
-    async add({ runId, concurrency, channels }) {
+    async add({ runId, projectId, concurrency, channels }) {
       for (const channel of channels) {
         for (let number = 0; number < concurrency; number += 1) {
           const lane = `${channel}-${number}`;
           await queues[channel === 'phone' ? 'phone' : 'chat'].add(`${runId}-${lane}`, {
             runId,
+            projectId,
             lane,
             channel,
           });
