@@ -27,6 +27,7 @@ import type { App, HttpDeps } from './ports.ts';
 import { API_ROUTES } from './routes/apiRoutes.ts';
 import { operationsRoutes } from './routes/operations.ts';
 import { audioStreamRoutes } from './routes/sessions/mediaStreams.ts';
+import { realtimeRoutes } from './routes/sessions/realtime.ts';
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1_048_576;
 /** The longest upload; other bodies have less time. @see startBodyTimeout */
@@ -82,7 +83,11 @@ export async function createServer(deps: HttpDeps): Promise<App> {
   await openApi(app, deps.settings.publicUrl);
   const refuseOtherMethods = watchMethods(app);
   operationsRoutes(app, deps);
-  if (deps.settings.serves.includes('audioStreams')) audioStreamRoutes(app, deps, webSockets(app));
+  if (deps.settings.serves.includes('audioStreams')) {
+    const sockets = webSockets(app);
+    audioStreamRoutes(app, deps, sockets);
+    realtimeRoutes(app, deps, sockets);
+  }
   if (deps.settings.serves.includes('api')) for (const routes of API_ROUTES) await routes(app, deps);
   refuseOtherMethods();
   return app;

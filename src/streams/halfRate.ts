@@ -1,13 +1,12 @@
 import type { MarkReport, PlayoutPosition } from '../media/agentStream/streamClient.ts';
-import { atRate, createResampler, type Resampler, type SampleRateHz } from '../media/resample/resampler.ts';
+import { atRate } from '../media/resample/resampler.ts';
 import type { DialectServer, GatewayMessageHandler } from './dialects/dialect.ts';
+import { streamResampler } from './dialects/wire/streamResampler.ts';
 
 const WIRE_RATE_HZ = 48_000;
 /** The highest rate of a voice session. */
 const VOICE_RATE_HZ = 24_000;
 const FACTOR = WIRE_RATE_HZ / VOICE_RATE_HZ;
-/** 20 ms at the higher rate. */
-const MAX_INPUT = WIRE_RATE_HZ / 50;
 
 /** @returns What voice sessions are given a stream with, which may have a rate above theirs. */
 export function atVoiceRate(
@@ -62,21 +61,5 @@ function halfOf({ playedSamples, receivedSamples, bufferDelayMs }: PlayoutPositi
     playedSamples: Math.round(playedSamples / FACTOR),
     receivedSamples: Math.round(receivedSamples / FACTOR),
     bufferDelayMs,
-  };
-}
-
-/** Resamples chunks of any length. @returns A new array for each chunk. */
-function streamResampler(from: SampleRateHz, to: SampleRateHz): (samples: Int16Array) => Int16Array {
-  const resampler: Resampler = createResampler(from, to, MAX_INPUT);
-  return (samples) => {
-    const output = new Int16Array(resampler.maxOutput(samples.length) + FACTOR);
-    const part = new Int16Array(resampler.maxOutput(MAX_INPUT));
-    let length = 0;
-    for (let start = 0; start < samples.length; start += MAX_INPUT) {
-      const count = resampler.process(samples.subarray(start, start + MAX_INPUT), part);
-      output.set(part.subarray(0, count), length);
-      length += count;
-    }
-    return output.subarray(0, length);
   };
 }

@@ -31,6 +31,8 @@ export interface OpenedStream {
   readonly sessionId: string;
   /** The ticket is in the path, since carriers drop query strings. */
   readonly url: string;
+  /** Admits one connection. */
+  readonly ticket: string;
   readonly expiresAt: string;
 }
 
@@ -95,17 +97,20 @@ export interface MediaStreamsDeps {
 
 export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
   const { tickets, slots, conversations, clock } = deps;
-  const issue = async (grant: StreamGrant | RelayGrant, baseUrl: string): Promise<string> => {
-    const ticket = makeTicket();
+  const issue = async (
+    grant: StreamGrant | RelayGrant,
+    baseUrl: string,
+    ticket = makeTicket(),
+  ): Promise<string> => {
     await tickets.issue(ticket, grant, TICKET_LIFETIME_MS);
     return `${baseUrl.replace(/^http/, 'ws')}${STREAM_PATH}/${ticket}`;
   };
   const expiry = () => new Date(clock.now() + TICKET_LIFETIME_MS).toISOString();
   /** @param tcpUrl - AudioSocket has no room for a ticket but its UUID. */
   const issueOpened = async (grant: StreamGrant, streamId: string, tcpUrl: string | undefined) => {
-    if (tcpUrl === undefined) return await issue(grant, deps.publicUrl());
-    await tickets.issue(streamId, grant, TICKET_LIFETIME_MS);
-    return tcpUrl;
+    const ticket = tcpUrl === undefined ? makeTicket() : streamId;
+    const url = await issue(grant, deps.publicUrl(), ticket);
+    return { ticket, url: tcpUrl ?? url };
   };
   return {
     async open(projectId, { dialect, sessionId = deps.makeId(), variables, draft = false, ...request }) {
@@ -120,7 +125,8 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       }
       await slots.acquire(projectId, streamId);
       try {
-        const { captions, provider, visitor } = request;
+        const { provider, visitor } = request;
+        const captions = request.captions ?? findDialect(dialect).hasCaptions;
         const described = omitUndefined({ provider });
         const wanted = {
           projectId,
@@ -139,14 +145,13 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
           slotId: streamId,
           ...omitUndefined({ opening, captions, visitor }),
         };
-        const url = await issueOpened(grant, streamId, tcpUrl);
-        return { streamId, sessionId, url, expiresAt };
+        return { streamId, sessionId, ...(await issueOpened(grant, streamId, tcpUrl)), expiresAt };
       } catch (error) {
         await slots.release(projectId, streamId);
         throw error;
       }
     },
-    openForCall: issue,
+    openForCall: (grant, baseUrl) => issue(grant, baseUrl),
     async openRelay(address, baseUrl = deps.publicUrl()) {
       const expiresAt = expiry();
       return { url: await issue({ relayTo: address }, baseUrl), expiresAt };

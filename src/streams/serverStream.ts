@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 import { createEmitter, type Emitter } from '../base/emitter.ts';
 import type {
   CallCommand,
@@ -37,13 +37,17 @@ export const ENDING_CODES: ReadonlySet<number> = new Set([
   CLOSE_GOING_AWAY,
   CLOSE_WITHOUT_CODE,
 ]);
+/** Of the caller's silence. */
+const FRAME_MS = 20;
+/** A thread that was busy for longer sends less. */
+const MAX_FRAMES_AT_ONCE = 50;
 const TOO_FAST = 'audio arrives faster than real time';
 
 export interface ServerStreamOptions {
   readonly socket: StreamSocket;
   readonly dialect: DialectServer;
   readonly info: StreamInfo;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'setTimer'>;
   readonly onListenerError: (error: unknown, event: string) => void;
 }
 
@@ -63,11 +67,12 @@ export class ServerStream implements AudioStream {
   readonly #estimate = new PlayoutEstimate();
   /** Marks that the gateway has not returned yet. */
   #pendingMarks: { readonly name: string; isCleared: boolean }[] = [];
-  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #clock: Pick<Clock, 'monotonicMs' | 'setTimer'>;
   #receivedAtMs: number;
   /** How far the received audio is ahead of real time. */
   #leadMs = 0;
   #isClosed = false;
+  #silenceTimer: Timer | undefined;
 
   constructor({ socket, dialect, info, clock, onListenerError }: ServerStreamOptions) {
     this.info = info;
@@ -76,6 +81,7 @@ export class ServerStream implements AudioStream {
     this.#dialect = dialect;
     this.#clock = clock;
     this.#receivedAtMs = clock.monotonicMs();
+    if (dialect.fillSilence) this.#fillSilence(clock.monotonicMs());
     socket.on('close', (code, reason) => {
       if (dialect.endsByClose && ENDING_CODES.has(code) && !this.#isClosed) this.wasStopped = true;
       this.#end(code, reason.toString('utf8'));
@@ -115,6 +121,10 @@ export class ServerStream implements AudioStream {
     if (!this.#isClosed && this.info.captions) this.#dialect.caption?.(caption);
   }
 
+  callerSpeech(isSpeaking: boolean, atMs: number): void {
+    if (!this.#isClosed && this.info.captions) this.#dialect.callerSpeech?.(isSpeaking, atMs);
+  }
+
   setFailoverPrompts(prompts: FailoverPrompts): void {
     if (!this.#isClosed) this.#dialect.setFailoverPrompts?.(prompts);
   }
@@ -151,6 +161,7 @@ export class ServerStream implements AudioStream {
       if (control.kind === 'takeover') this.isTakenOver = control.isTakenOver;
       this.events.emit('control', control);
     },
+    request: (request) => this.events.emit('request', request),
     stopped: () => {
       // The socket stays open until the session has ended, so that the gateway knows when it has.
       this.wasStopped = true;
@@ -160,6 +171,16 @@ export class ServerStream implements AudioStream {
       this.malformed++;
     },
   };
+
+  /** @param filledToMs - The time up to which the dialect was called. */
+  #fillSilence(filledToMs: number): void {
+    this.#silenceTimer = this.#clock.setTimer(() => {
+      const frames = Math.floor((this.#clock.monotonicMs() - filledToMs) / FRAME_MS);
+      for (let n = 0; n < Math.min(frames, MAX_FRAMES_AT_ONCE) && !this.#isClosed; n++)
+        this.#dialect.fillSilence?.(this.#handler);
+      if (!this.#isClosed) this.#fillSilence(filledToMs + frames * FRAME_MS);
+    }, FRAME_MS);
+  }
 
   #advanceLead(samples: number): number {
     const nowMs = this.#clock.monotonicMs();
@@ -177,6 +198,7 @@ export class ServerStream implements AudioStream {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#pendingMarks = [];
+    this.#silenceTimer?.cancel();
     this.events.emit('closed', { code, reason });
   }
 }

@@ -6,6 +6,7 @@ import type {
   Caption,
   FailoverPrompts,
   MarkReport,
+  PeerRequest,
   PlayoutPosition,
   TransferStatus,
 } from '../media/agentStream/streamClient.ts';
@@ -31,6 +32,8 @@ export interface AudioStream {
   setFailoverPrompts(prompts: FailoverPrompts): void;
   /** Ignored by dialects without captions. */
   caption(caption: Caption): void;
+  /** The caller begins or ceases to speak. Ignored as captions are. @param atMs - On the stream's clock. */
+  callerSpeech(isSpeaking: boolean, atMs: number): void;
   /** The stream's clock. */
   readonly receivedSamples: number;
   /** As last told by `control`. */
@@ -97,6 +100,7 @@ export interface AudioStreamEvents {
   readonly transfer: TransferStatus;
   /** What supervisors ask of the agent. */
   readonly control: AgentControl;
+  readonly request: PeerRequest;
   /** The last event. */
   readonly closed: { readonly code: number; readonly reason: string };
 }

@@ -1,4 +1,5 @@
 import type { AudioStream } from './audioStream.ts';
+import type { Utterance } from './recognition/speechActivity.ts';
 import type { AgentSpeech } from './speech/agentSpeech.ts';
 
 /** Frames of 20 ms between two looks at what was heard: a reader follows words, not samples. */
@@ -6,14 +7,16 @@ const FRAMES_PER_LOOK = 10;
 
 /** Tells the peer what both sides say: the agent's words as they are heard. */
 export class Captions {
-  readonly #stream: Pick<AudioStream, 'caption'>;
+  readonly #stream: Pick<AudioStream, 'caption' | 'callerSpeech'>;
   /** That was followed last. */
   #speech: AgentSpeech | undefined;
   #isOver = true;
   #shown = '';
   #frames = 0;
+  /** Of the caller's open utterance. */
+  #lastVoicedMs: number | undefined;
 
-  constructor(stream: Pick<AudioStream, 'caption'>) {
+  constructor(stream: Pick<AudioStream, 'caption' | 'callerSpeech'>) {
     this.#stream = stream;
   }
 
@@ -26,7 +29,8 @@ export class Captions {
   }
 
   /** Call with each frame of the caller. @param speech - The agent's newest answer. */
-  onFrame(speech: AgentSpeech | undefined): void {
+  onFrame(speech: AgentSpeech | undefined, utterance: Utterance | undefined): void {
+    this.#followCaller(utterance);
     if (speech && speech !== this.#speech) this.#follow(speech);
     this.#frames = (this.#frames + 1) % FRAMES_PER_LOOK;
     if (this.#frames !== 0 || this.#isOver || !this.#speech) return;
@@ -34,6 +38,13 @@ export class Captions {
     if (text === '' || text === this.#shown) return;
     this.#shown = text;
     this.#stream.caption({ speaker: 'agent', text, isFinal: false });
+  }
+
+  #followCaller(utterance: Utterance | undefined): void {
+    const lastVoicedMs = this.#lastVoicedMs;
+    this.#lastVoicedMs = utterance?.lastVoicedMs;
+    if (utterance && lastVoicedMs === undefined) this.#stream.callerSpeech(true, utterance.startMs);
+    if (!utterance && lastVoicedMs !== undefined) this.#stream.callerSpeech(false, lastVoicedMs);
   }
 
   #follow(speech: AgentSpeech): void {

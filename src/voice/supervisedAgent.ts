@@ -1,5 +1,5 @@
 import type { TurnInput } from '../engine/turn/turn.ts';
-import type { AgentControl } from '../media/agentStream/streamClient.ts';
+import type { AgentControl, PeerRequest } from '../media/agentStream/streamClient.ts';
 import type { AudioStream } from './audioStream.ts';
 import type { TurnController } from './turnController.ts';
 import { type AgentTurnQueue, NOTHING_SAID } from './turns/agentTurnQueue.ts';
@@ -10,15 +10,16 @@ export interface SupervisedAgentDeps {
   readonly agentTurns: Pick<AgentTurnQueue, 'run' | 'keepUnanswered' | 'addInstruction'>;
 }
 
-/** Texts of supervisors that wait for their turn; more are a mistake, and the oldest are dropped. */
-const MAX_WAITING_TEXTS = 20;
+/** Of supervisors and of peers, that wait for their turn; more are a mistake, and the oldest are dropped. */
+const MAX_WAITING_TURNS = 20;
 
 const ANSWER: TurnInput = { kind: 'given_back', answersCustomer: true };
 
-/** Does with the agent what supervisors ask: it says their words, takes instructions, and is silent when it has to be. */
+/** Does with the agent what supervisors, and peers beside the caller's voice, ask: it says their words, takes instructions, and is silent when it has to be. */
 export class SupervisedAgent {
   readonly #deps: SupervisedAgentDeps;
-  #texts: string[] = [];
+  /** A supervisor's words, and messages that a person typed. */
+  #waiting: TurnInput[] = [];
   #isPaused = false;
   #isTakenOver = false;
   /** On the stream's clock. */
@@ -56,7 +57,7 @@ export class SupervisedAgent {
   onControl(control: AgentControl): void {
     switch (control.kind) {
       case 'say':
-        this.#texts = [...this.#texts, control.text].slice(-MAX_WAITING_TEXTS);
+        this.#wait({ kind: 'say', text: control.text });
         break;
       case 'instruct':
         this.#deps.agentTurns.addInstruction(`Instruction from a supervisor of this call: ${control.text}`);
@@ -69,13 +70,26 @@ export class SupervisedAgent {
     }
   }
 
+  onRequest(request: PeerRequest): void {
+    const { turns } = this.#deps;
+    if (request.kind === 'message') this.#wait({ kind: 'user_message', text: request.text });
+    else if (request.kind === 'answer') this.#wait(ANSWER);
+    else if (!this.#isTakenOver) turns.dispatch({ type: 'agent_paused' });
+  }
+
   /** Call with each frame of the caller: what waits is said once neither party speaks. */
   onFrame(): void {
     const { turns } = this.#deps;
     if (turns.phase !== 'idle' || this.#isTakenOver) return;
-    const text = this.#texts.shift();
-    if (text !== undefined) turns.startTurn({ kind: 'say', text });
+    // While it is paused, the agent says the words of supervisors alone.
+    const next = this.#waiting.findIndex(({ kind }) => kind === 'say' || !this.#isPaused);
+    const [input] = next < 0 ? [] : this.#waiting.splice(next, 1);
+    if (input) turns.startTurn(input);
     else if (!this.#isPaused) this.#startDueTurn();
+  }
+
+  #wait(input: TurnInput): void {
+    this.#waiting = [...this.#waiting, input].slice(-MAX_WAITING_TURNS);
   }
 
   #startDueTurn(): void {
@@ -101,7 +115,7 @@ export class SupervisedAgent {
 
   #loseCall(): void {
     const { turns, agentTurns } = this.#deps;
-    this.#texts = [];
+    this.#waiting = this.#waiting.filter(({ kind }) => kind !== 'say');
     this.#takenOverAtMs = turns.nowMs;
     agentTurns.keepUnanswered(turns.takeUnansweredText());
     turns.dispatch({ type: 'taken_over' });

@@ -171,6 +171,7 @@ export class VoiceSession {
       events.on('cleared', (position) => this.#agentTurns.speech?.playout.onCleared(position)),
       events.on('transfer', (status) => this.#onTransferStatus(status)),
       events.on('control', (control) => this.#supervised.onControl(control)),
+      events.on('request', (request) => this.#supervised.onRequest(request)),
       events.on('closed', () => this.#onClosed()),
     );
     this.#streamWatchdog.start();
@@ -279,7 +280,7 @@ export class VoiceSession {
       this.#endTransfer({ kind: 'failure' });
     this.#turns.onFrame();
     this.#supervised.onFrame();
-    this.#captions?.onFrame(this.#agentTurns.speech);
+    this.#captions?.onFrame(this.#agentTurns.speech, this.#recognition.utterance);
   }
 
   #onTranscript(transcript: Transcript): void {

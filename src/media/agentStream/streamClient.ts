@@ -68,6 +68,15 @@ export interface Caption {
   readonly isFinal: boolean;
 }
 
+/** What a person at the peer asks of the agent otherwise than by voice. */
+export type PeerRequest =
+  /** A message that the person typed. */
+  | { readonly kind: 'message'; readonly text: string }
+  /** To answer what was said last, or to go on. */
+  | { readonly kind: 'answer' }
+  /** To stop speaking: what was heard so far stands. */
+  | { readonly kind: 'stop' };
+
 /** Both directions of a stream at one tick of the media clock. */
 export interface PlayoutPosition {
   /** The agent's samples that were sent to the caller, since the stream's start. */

@@ -197,6 +197,7 @@ class BotCall {
       hold: () => undefined,
       transferStatus: () => undefined,
       control: () => undefined,
+      request: () => undefined,
       stopped: () => {
         this.#isStopped = true;
         this.#options.socket.close(CLOSE_NORMAL, 'the call has ended');

@@ -6,6 +6,7 @@ import type {
   Caption,
   FailoverPrompts,
   MarkReport,
+  PeerRequest,
   PlayoutPosition,
   StreamRequest,
   TransferStatus,
@@ -41,6 +42,8 @@ export interface DialectFacts {
   readonly isTcp?: true;
   /** The gateway signs its connections with the customer's token. @see twilioSignature */
   readonly isSignedByTwilio?: true;
+  /** Its messages have what both sides say, so that it is told of it without being asked. */
+  readonly hasCaptions?: true;
 }
 
 /** A dialect that calls can be connected to bots with. */
@@ -78,6 +81,13 @@ export interface DialectServer {
   command(command: CallCommand): void;
   setFailoverPrompts?(prompts: FailoverPrompts): void;
   caption?(caption: Caption): void;
+  /** The caller begins or ceases to speak. */
+  callerSpeech?(isSpeaking: boolean, atMs: number): void;
+  /**
+   * Set where the peer sends audio only while somebody speaks: called every 20 ms, for the dialect to send silence in its
+   * place, since the caller's samples are the stream's clock.
+   */
+  fillSilence?(gateway: GatewayMessageHandler): void;
 }
 
 export interface StreamStart {
@@ -99,6 +109,8 @@ export interface GatewayMessageHandler {
   hold(isHeld: boolean): void;
   transferStatus(status: TransferStatus): void;
   control(control: AgentControl): void;
+  /** What a person at the peer asks for otherwise than by voice. */
+  request(request: PeerRequest): void;
   /** The carrier's call has ended. */
   stopped(): void;
   /** Counts a message that cannot be read. */

@@ -8,6 +8,7 @@ import type { ClientDialect, StreamDialect } from './dialect.ts';
 import { exotel } from './exotel.ts';
 import { freeswitch } from './freeswitch.ts';
 import { jambonz } from './jambonz.ts';
+import { openaiRealtime } from './openaiRealtime.ts';
 import { plivo } from './plivo.ts';
 import { telnyx } from './telnyx.ts';
 import type { TextDialect } from './textDialect.ts';
@@ -27,6 +28,7 @@ export const dialects = {
   'asterisk-websocket': asteriskWebSocket,
   audiosocket,
   freeswitch,
+  'openai-realtime': openaiRealtime,
 } as const satisfies Record<string, StreamDialect | TextDialect>;
 
 export type DialectName = keyof typeof dialects;

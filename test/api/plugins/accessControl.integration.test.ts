@@ -27,7 +27,7 @@ const PUBLIC = [
   ...['/healthz', '/readyz', '/metrics', '/openapi.json', '/console/session'],
   ...['/widget.js', '/widget/processor.js'],
   // The credential of these routes is in the URL.
-  ...['/v1/recordings/{token}', '/v1/media-streams', '/v1/media-streams/{ticket}'],
+  ...['/v1/recordings/{token}', '/v1/media-streams', '/v1/media-streams/{ticket}', '/v1/realtime'],
 ];
 const PROJECT = '/v1/projects/{projectId}';
 /** The key in `x-api-key` determines the project. */
@@ -48,7 +48,7 @@ function accessOf(method: string, path: string): string {
   if (managed.some((one) => path.startsWith(one))) return 'manage';
   if (path.startsWith('/project/') || namesNoProject(path)) return 'legacy';
   if (path.endsWith('/sessions/search')) return 'read';
-  if (path === OUTBOUND || /\/(hangup|transfer|media-streams)$/.test(path)) return 'calls';
+  if (path === OUTBOUND || /\/(hangup|transfer|media-streams|realtime|client_secrets)$/.test(path)) return 'calls';
   if (
     /\/(supervise|say|instruct|pause-agent|resume-agent|recording|participants(\/\{participantId\})?)$/.test(
       path,

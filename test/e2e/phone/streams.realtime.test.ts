@@ -1,5 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { connect as connectTcp } from 'node:net';
+import OpenAI from 'openai';
+import { OpenAIRealtimeWS } from 'openai/realtime/ws';
+import type { RealtimeServerEvent } from 'openai/resources/realtime/realtime';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
@@ -121,3 +125,51 @@ describe('a foreign carrier’s stream', { timeout: TIMEOUT }, () => {
     expect(await statusOf(`${base}/v1/media-streams/${'A'.repeat(32)}`)).toBe(401);
   });
 });
+
+describe('a client of OpenAI’s Realtime interface', { timeout: TIMEOUT }, () => {
+  test('talks with the agent by the project’s address and key, and by a client secret', async () => {
+    const { url } = installation().gateway;
+    const line = await installation().makeLine({ trunks: [] });
+    const client = new OpenAI({ apiKey: line.secretKey, baseURL: `${url}${line.path}` });
+    const events = await textAnswer(new OpenAIRealtimeWS({ model: 'any', options: plain(url) }, client));
+    expect(events.at(-1)).toMatchObject({ type: 'response.done', response: { status: 'completed' } });
+    expect(events.find(({ type }) => type === 'response.output_text.done')).toMatchObject({
+      text: expect.stringMatching(/\w/),
+    });
+    const { value } = await client.realtime.clientSecrets.create({ session: { type: 'realtime' } });
+    const browser = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/realtime?model=any`, [
+      'realtime',
+      `openai-insecure-api-key.${value}`,
+    ]);
+    onTestFinished(() => browser.terminate());
+    const recorded = record(browser);
+    await once(browser, 'open');
+    expect(browser.protocol).toBe('realtime');
+    expect((await recorded.count(1))[0]).toMatchObject({ type: 'session.created' });
+    browser.close();
+    expect(await statusOf(`${url.replace(/^http/, 'ws')}/v1/realtime?model=any`)).toBe(401);
+    expect(await statusOf(`${url.replace(/^http/, 'ws')}${line.path}/realtime`)).toBe(401);
+  });
+});
+
+/** The SDK asks for `wss`; the test's service has no certificate. */
+function plain(url: string) {
+  const { hostname: host, port } = new URL(url);
+  return { createConnection: () => connectTcp({ host, port: Number(port) }) };
+}
+
+/** The events until the agent's first answer, as text. */
+async function textAnswer(realtime: OpenAIRealtimeWS): Promise<RealtimeServerEvent[]> {
+  onTestFinished(() => realtime.close());
+  const events: RealtimeServerEvent[] = [];
+  await new Promise<void>((resolve, reject) => {
+    realtime.on('error', reject);
+    realtime.on('event', (event) => {
+      events.push(event);
+      if (event.type === 'session.created')
+        realtime.send({ type: 'session.update', session: { type: 'realtime', output_modalities: ['text'] } });
+      if (event.type === 'response.done') resolve();
+    });
+  });
+  return events;
+}

@@ -1,83 +1,26 @@
 import { describe, expect, test } from 'vitest';
 
 import { AgentConnection } from '../../../src/media/agentStream/agentConnection.ts';
-import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
-import { acceptStream } from '../../../src/streams/acceptStream.ts';
 import { carrierDialectNames } from '../../../src/streams/check/carrierDialects.ts';
 import { checkBot } from '../../../src/streams/check/checkBot.ts';
 import { checkGateway } from '../../../src/streams/check/checkGateway.ts';
 import type { Finding } from '../../../src/streams/check/finding.ts';
 import { SocketStreamClient } from '../../../src/streams/connectStream.ts';
 import { clientDialectNames, findClientDialect } from '../../../src/streams/dialects/index.ts';
-import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
-import { VoiceSession } from '../../../src/voice/voiceSession.ts';
-import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
-import { scriptedModel } from '../../support/scriptedModel.ts';
-import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
-import { loudActivity, scriptedVoice } from '../../voice/support/scriptedSpeech.ts';
-import { ONE_NODE } from '../../voice/support/simulatedCall.ts';
-import { drive, type MemorySocket, memorySockets } from '../support/memorySockets.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { drive, memorySockets } from '../support/memorySockets.ts';
+import { serveAgent } from '../support/servedAgent.ts';
 
 const STREAM_ID = '0198c3a4-7d1e-7c3b-9f00-000000000001';
-const GREETING =
-  'Good morning and welcome, I can tell you about our rooms, our prices and our opening hours.';
-
 const failures = (findings: readonly Finding[]) => findings.filter(({ status }) => status === 'fail');
 const passed = (findings: readonly Finding[]) =>
   findings.filter(({ status }) => status === 'pass').map(({ check }) => check);
-
-/** Hears the same words whenever the caller speaks. */
-const recognizer: SpeechToText = {
-  name: 'scripted',
-  openStream: () => ({
-    push: () => undefined,
-    finalize: async () => ({ text: 'I have a question about the rooms' }),
-    close: () => undefined,
-  }),
-  close: async () => undefined,
-};
-
-/** Our agent at the end of a carrier's connection. */
-async function serveAgent(
-  socket: MemorySocket,
-  dialect: (typeof carrierDialectNames)[number],
-  clock: SimulatedClock,
-) {
-  const onListenerError = (error: unknown) => {
-    throw error;
-  };
-  const grant = { projectId: PROJECT, sessionId: 's', dialect };
-  const stream = await acceptStream(socket, grant, { clock, onListenerError });
-  if (!stream) throw new Error('the stream was refused');
-  const memory = memoryEngine({ model: scriptedModel(() => ({ text: GREETING })), pathway: ONE_NODE, clock });
-  const deps = {
-    textToSpeech: scriptedVoice(),
-    cache: createSpeechCache(),
-    clock,
-    onFailure: onListenerError,
-  };
-  const session = new VoiceSession(
-    {
-      stream,
-      engine: memory.engine,
-      historyStore: { addEvents: async () => undefined, addMessages: async () => undefined },
-      speechToText: recognizer,
-      synthesis: new SpeechSynthesis(deps, stream.info.sampleRateHz),
-      voiceActivity: loudActivity,
-      clock,
-      onError: onListenerError,
-    },
-    { session: { projectId: PROJECT, sessionId: 's', channel: 'web' } },
-  );
-  await session.run();
-  stream.close();
-}
 
 describe('Our agent is a right bot', () => {
   test.each(carrierDialectNames)('in %s', async (dialect) => {
     const clock = createSimulatedClock();
     const [socket, end] = memorySockets();
-    const agent = serveAgent(end, dialect, clock);
+    const { ended } = serveAgent(end, { dialect, clock });
     const findings = await drive(
       clock,
       checkBot({
@@ -86,7 +29,7 @@ describe('Our agent is a right bot', () => {
         speech: new Int16Array(8000).fill(8000),
       }),
     );
-    await drive(clock, agent);
+    await drive(clock, ended);
     expect(failures(findings)).toEqual([]);
     const hasMarks = dialect !== 'audiosocket';
     expect(passed(findings)).toEqual([

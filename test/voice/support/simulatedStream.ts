@@ -123,6 +123,8 @@ class SimulatedPeer implements SimulatedStream {
   readonly agentAudio = () => this.#agentTape.all();
   readonly callerAudio = () => this.#callerTape.all();
 
+  callerSpeech(): void {}
+
   caption(caption: Caption): void {
     this.captions.push(caption);
   }

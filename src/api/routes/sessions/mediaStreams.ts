@@ -90,18 +90,7 @@ export function mediaStreamRoutes(app: App, deps: HttpDeps): void {
  */
 export function audioStreamRoutes(app: App, { mediaStreams }: HttpDeps, sockets: WebSockets): void {
   if (!mediaStreams) return;
-  const forward = async (request: FastifyRequest, reply: FastifyReply, ticket: string | undefined) => {
-    if (ticket === undefined) throw invalidTicket();
-    if (!sockets.isUpgrade(request)) throw upgradeRequired();
-    const url = await mediaStreams.forward(ticket, {
-      signature: headerOf(request, SIGNATURE_HEADER),
-      path: request.raw.url ?? '',
-      host: request.host,
-      origin: request.headers.origin,
-    });
-    if (url === undefined) throw invalidTicket();
-    await sockets.relay(request, reply, url);
-  };
+  const forward = streamForwarder(mediaStreams, sockets);
   const schema = {
     tags: ['Media streams'],
     summary: 'Talk over a WebSocket',
@@ -118,6 +107,22 @@ export function audioStreamRoutes(app: App, { mediaStreams }: HttpDeps, sockets:
     { schema: { ...schema, params: z.object({ ticket: z.string().max(200) }) } },
     (request, reply) => forward(request, reply, request.params.ticket),
   );
+}
+
+/** @returns Passes the connection of a ticket on. */
+export function streamForwarder(mediaStreams: MediaStreams, sockets: WebSockets) {
+  return async (request: FastifyRequest, reply: FastifyReply, ticket: string | undefined): Promise<void> => {
+    if (ticket === undefined) throw invalidTicket();
+    requireUpgrade(request, sockets);
+    const url = await mediaStreams.forward(ticket, {
+      signature: headerOf(request, SIGNATURE_HEADER),
+      path: request.raw.url ?? '',
+      host: request.host,
+      origin: request.headers.origin,
+    });
+    if (url === undefined) throw invalidTicket();
+    await sockets.relay(request, reply, url);
+  };
 }
 
 function headerOf({ headers }: FastifyRequest, name: string): string | undefined {
@@ -147,8 +152,10 @@ async function openForVisitor(
   });
 }
 
-function upgradeRequired(): CallwayError {
-  return new CallwayError('invalid', 'upgrade_required', 'This address accepts WebSockets only');
+/** @throws {CallwayError} 400 `upgrade_required` */
+export function requireUpgrade(request: FastifyRequest, sockets: WebSockets): void {
+  if (!sockets.isUpgrade(request))
+    throw new CallwayError('invalid', 'upgrade_required', 'This address accepts WebSockets only');
 }
 
 function invalidTicket(): CallwayError {

@@ -40,6 +40,7 @@ export function openServer(dialect: StreamDialect, start: object) {
     hold: (isHeld) => calls.push(['hold', isHeld]),
     transferStatus: (status) => calls.push(['transferStatus', status]),
     control: (control) => calls.push(['control', control]),
+    request: (request) => calls.push(['request', request]),
     stopped: () => calls.push(['stopped']),
     malformed: () => calls.push(['malformed']),
   };

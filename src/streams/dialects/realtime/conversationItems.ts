@@ -1,0 +1,44 @@
+/** Sends an event, which gets its id on the way. */
+export type SendEvent = (type: string, fields: object) => void;
+
+/** The items of a conversation, in order. */
+export class ConversationItems {
+  readonly #send: SendEvent;
+  readonly #prefix: string;
+  #count = 0;
+  #lastId: string | null = null;
+  #previousId: string | null = null;
+
+  /** @param prefix - Of the ids, unique to the conversation. */
+  constructor(prefix: string, send: SendEvent) {
+    this.#prefix = prefix;
+    this.#send = send;
+  }
+
+  makeId(): string {
+    return `item_${this.#prefix}_${++this.#count}`;
+  }
+
+  /** The last item: the one before the next. */
+  get lastId(): string | null {
+    return this.#lastId;
+  }
+
+  added(id: string, item: object): void {
+    this.#previousId = this.#lastId;
+    this.#lastId = id;
+    const fields = { previous_item_id: this.#previousId, item: { id, ...item } };
+    this.#send('conversation.item.added', fields);
+    this.#send('conversation.item.created', fields);
+  }
+
+  /** @param id - Of an item that was added. */
+  done(id: string, item: object): void {
+    const previous_item_id = id === this.#lastId ? this.#previousId : null;
+    this.#send('conversation.item.done', { previous_item_id, item: { id, ...item } });
+  }
+}
+
+export function messageItem(role: 'user' | 'assistant', status: string, content: readonly object[]): object {
+  return { object: 'realtime.item', type: 'message', status, role, content };
+}
