@@ -48,7 +48,8 @@ function accessOf(method: string, path: string): string {
   if (managed.some((one) => path.startsWith(one))) return 'manage';
   if (path.startsWith('/project/') || namesNoProject(path)) return 'legacy';
   if (path.endsWith('/sessions/search')) return 'read';
-  if (path === OUTBOUND || /\/(hangup|transfer|media-streams|realtime|client_secrets)$/.test(path)) return 'calls';
+  if (path === OUTBOUND || /\/(hangup|transfer|media-streams|realtime|client_secrets)$/.test(path))
+    return 'calls';
   if (
     /\/(supervise|say|instruct|pause-agent|resume-agent|recording|participants(\/\{participantId\})?)$/.test(
       path,
