@@ -169,6 +169,9 @@ class RealtimeServer implements DialectServer {
         return undefined;
       case 'conversation.item.create':
         return this.#createItem(fieldsOf(event.item));
+      case 'conversation.item.retrieve':
+        if (this.#items.retrieve(nameOf(event.item_id) ?? '')) return undefined;
+        return problem('item_retrieve_invalid_item_id', 'There is no such item', 'item_id');
       case 'conversation.item.truncate':
         return this.#truncate(event, gateway);
       case 'response.create':

@@ -151,6 +151,9 @@ test('A caller who speaks over the agent stops it, and the history has what the 
   });
   await client.until('response.created', from);
   expect(client.messages()[0]).toBe('assistant: Good morning and');
+  client.send('conversation.item.retrieve', { item_id: id });
+  const { item } = await client.until('conversation.item.retrieved', from);
+  expect(item).toMatchObject({ id, status: 'incomplete', role: 'assistant' });
 });
 
 test('Without turn detection the client commits the caller’s turn', async () => {
@@ -275,6 +278,7 @@ describe('A wrong event is answered with an error that names it', () => {
       message({ content: [{ type: 'input_text', text: 'x'.repeat(10_001) }] }),
     ],
     ['invalid_value', 'conversation.item.truncate', { item_id: 'item_9', audio_end_ms: 5 }],
+    ['item_retrieve_invalid_item_id', 'conversation.item.retrieve', { item_id: 'item_9' }],
     ['response_cancel_not_active', 'response.cancel', {}],
   ])('%s: %s %j', async (code, type, fields) => {
     const client = connect();

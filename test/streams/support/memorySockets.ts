@@ -14,10 +14,12 @@ const ABNORMAL = 1006;
 
 /** One end of a connection in memory. Messages arrive with the next turn of the event loop. */
 export class MemorySocket extends EventEmitter implements StreamSocket {
-  readonly bufferedAmount = 0;
+  bufferedAmount = 0;
   readyState = OPEN;
   /** Leaves a close of the peer unanswered. */
   isDeaf = false;
+  /** The peer's machine has gone: it answers no ping. */
+  isHalfOpen = false;
   peer: MemorySocket | undefined;
 
   send(data: StreamMessage): void {
@@ -44,7 +46,7 @@ export class MemorySocket extends EventEmitter implements StreamSocket {
   }
 
   ping(): void {
-    setImmediate(() => this.emit('pong'));
+    if (!this.isHalfOpen) setImmediate(() => this.emit('pong'));
   }
 
   end(code: number, reason: string): void {

@@ -1,10 +1,15 @@
 /** Sends an event, which gets its id on the way. */
 export type SendEvent = (type: string, fields: object) => void;
 
+/** That a client may ask for again. */
+const MAX_KEPT = 100;
+
 /** The items of a conversation, in order. */
 export class ConversationItems {
   readonly #send: SendEvent;
   readonly #prefix: string;
+  /** The newest, as they were done. */
+  readonly #done = new Map<string, object>();
   #count = 0;
   #lastId: string | null = null;
   #previousId: string | null = null;
@@ -35,7 +40,18 @@ export class ConversationItems {
   /** @param id - Of an item that was added. */
   done(id: string, item: object): void {
     const previous_item_id = id === this.#lastId ? this.#previousId : null;
-    this.#send('conversation.item.done', { previous_item_id, item: { id, ...item } });
+    const shown = { id, ...item };
+    this.#send('conversation.item.done', { previous_item_id, item: shown });
+    this.#done.set(id, shown);
+    const [oldest] = this.#done.keys();
+    if (oldest !== undefined && this.#done.size > MAX_KEPT) this.#done.delete(oldest);
+  }
+
+  /** @returns False for an item that is not known, or not any more. */
+  retrieve(id: string): boolean {
+    const item = this.#done.get(id);
+    if (item) this.#send('conversation.item.retrieved', { item });
+    return item !== undefined;
   }
 }
 

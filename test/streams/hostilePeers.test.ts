@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { acceptStream } from '../../src/streams/acceptStream.ts';
+import { carrierDialectNames, findCarrierDialect } from '../../src/streams/check/carrierDialects.ts';
+import { audioDialectNames, type DialectName } from '../../src/streams/dialects/index.ts';
+import type { ServerStream } from '../../src/streams/serverStream.ts';
+import { sendMessage } from '../../src/streams/transport/streamSocket.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { drive, type MemorySocket, memorySockets } from './support/memorySockets.ts';
+
+const STREAM_ID = '0198c3a4-7d1e-7c3b-9f00-000000000001';
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** @returns Sends a second of the caller's silence. */
+function startCall(dialect: DialectName, socket: MemorySocket): () => void {
+  const name = carrierDialectNames.find((carrier) => carrier === dialect);
+  if (name === undefined) {
+    const send = (message: object) => socket.send(JSON.stringify(message));
+    send({ type: 'session.update', session: {} });
+    const audio = Buffer.alloc(48_000).toString('base64');
+    return () => send({ type: 'input_audio_buffer.append', audio });
+  }
+  const connection = {
+    send: (message: string | Uint8Array) => sendMessage(socket, message),
+    close: () => socket.close(1000),
+  };
+  const target = {
+    url: '',
+    dialect,
+    streamId: STREAM_ID,
+    callId: 'CA1',
+    customParameters: {},
+    canReconnect: false,
+  };
+  const client = findCarrierDialect(name).openClient(connection, { target, sampleRateHz: 8000 });
+  const frame = new Int16Array(client.sampleRateHz / 50);
+  let position = 0;
+  const second = () => {
+    for (let n = 0; n < 50; n++, position += frame.length) client.audio(frame, position);
+  };
+  // Some carriers describe the stream with their first audio.
+  client.audio(frame, 0);
+  return second;
+}
+
+/** A peer that has started its stream. */
+async function connect(dialect: DialectName) {
+  const clock = createSimulatedClock();
+  const [socket, end] = memorySockets();
+  const accepting = acceptStream(
+    end,
+    { projectId: 'p', sessionId: 's', dialect },
+    { clock, onListenerError: () => undefined },
+  );
+  const sendSecond = startCall(dialect, socket);
+  const stream = (await drive(clock, accepting)) as ServerStream;
+  const closes: number[] = [];
+  stream.events.on('closed', ({ code }) => closes.push(code));
+  await settled();
+  return { clock, socket, end, stream, closes, sendSecond };
+}
+
+const garbage = fc.oneof(
+  fc.string(),
+  fc.uint8Array({ maxLength: 700 }),
+  fc.json(),
+  fc.record({
+    event: fc.constantFrom('media', 'mark', 'dtmf', 'start', 'x'),
+    media: fc.anything(),
+    mark: fc.anything(),
+  }),
+);
+const toText = (value: object) =>
+  JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? 0 : field));
+
+describe.each(audioDialectNames)('A peer in %s', (dialect) => {
+  test('may send garbage: the stream goes on', async () => {
+    const { stream, socket, closes, sendSecond } = await connect(dialect);
+    for (const sample of fc.sample(garbage, { numRuns: 150, seed: 22 }))
+      socket.send(typeof sample === 'string' || sample instanceof Uint8Array ? sample : toText(sample));
+    await settled();
+    expect(stream.malformed).toBeGreaterThan(0);
+    const before = stream.receivedSamples;
+    sendSecond();
+    await settled();
+    expect(stream.receivedSamples - before).toBeGreaterThanOrEqual(stream.info.sampleRateHz);
+    expect(closes).toEqual([]);
+  });
+
+  test('that sends faster than real time for a minute is closed', async () => {
+    const { closes, sendSecond } = await connect(dialect);
+    for (let n = 0; n < 62; n++) sendSecond();
+    await settled();
+    expect(closes).toEqual([1008]);
+  });
+
+  test('that does not read is closed', async () => {
+    const { stream, end, closes } = await connect(dialect);
+    end.bufferedAmount = 3 * 1024 * 1024;
+    for (let n = 0; n < 3; n++) stream.play(new Int16Array(stream.info.sampleRateHz));
+    await settled();
+    await settled();
+    expect(closes).toEqual([1013]);
+  });
+
+  test('that has gone is dropped within 90 s', async () => {
+    const { clock, end, closes } = await connect(dialect);
+    end.isHalfOpen = true;
+    clock.advance(90_000);
+    await settled();
+    expect(closes).toEqual([1006]);
+  });
+});
