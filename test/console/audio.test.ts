@@ -27,7 +27,8 @@ test.each([
   const resampler = new Resampler(fromHz, toHz);
   const parts: number[] = [];
   for (let at = 0; at < input.length; at += 128) parts.push(...resampler.process(input.slice(at, at + 128)));
-  expect(parts).toEqual([...whole]);
+  expect(parts.length).toBe(whole.length);
+  expect(Math.max(...parts.map((part, index) => Math.abs(part - (whole[index] ?? 0))))).toBeLessThan(1e-4);
 });
 
 test('Resampling to a lower rate removes what it cannot carry', () => {
