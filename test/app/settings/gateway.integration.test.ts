@@ -31,6 +31,7 @@ beforeAll(async () => {
       DATABASE_URL: server.url,
       HOST: '127.0.0.2',
       PUBLIC_URL: 'https://calls.example.com',
+      CONSOLE: 'false',
       TRUST_PROXY: '1',
       RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '2',
       LEGACY_SUNSET: '2026-02-01',
@@ -63,6 +64,11 @@ test('HOST is the address of the HTTP server', () => {
 test('PUBLIC_URL is the address in links', async () => {
   const { body } = await gateway.api('GET', '/openapi.json', { key: null });
   expect(body.servers).toEqual([expect.objectContaining({ url: 'https://calls.example.com' })]);
+});
+
+test('CONSOLE false leaves the pages out, and the widget works', async () => {
+  const statusOf = async (path: string) => (await fetch(gateway.url + path)).status;
+  expect([await statusOf('/console/'), await statusOf('/widget.js')]).toEqual([404, 200]);
 });
 
 test('TRUST_PROXY counts failures by the address that the proxy names', async () => {
