@@ -19,6 +19,7 @@ export default defineConfig({
     proxy: {
       '/v1': { target: SERVICE, ws: true },
       '/console/session': SERVICE,
+      '/widget': SERVICE,
       '/openapi.json': SERVICE,
     },
   },

@@ -78,6 +78,11 @@ const projectPages = [
     path: '/settings',
     component: lazyRouteComponent(() => import('./pages/settings/SettingsPage.tsx'), 'SettingsPage'),
   }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/talk',
+    component: lazyRouteComponent(() => import('./pages/talk/TalkPage.tsx'), 'TalkPage'),
+  }),
 ];
 
 export function createConsoleRouter() {

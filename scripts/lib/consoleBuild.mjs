@@ -15,7 +15,7 @@ const BROTLI_QUALITY = 9;
 
 const PLAN = {
   folder,
-  sources: ['src', 'public', 'index.html', 'vite.config.ts', 'package-lock.json'],
+  sources: ['src', 'audio', 'widget', 'public', 'index.html', 'vite.config.ts', 'package-lock.json'],
   entry: 'index.html',
   compile,
 };

@@ -4,6 +4,8 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { createTestDatabase } from '../support/postgres.ts';
+import { redisDatabase } from '../support/redis.ts';
 import { concatSamples, synthesizeSpeech } from '../support/synthesizedSpeech.ts';
 import { makeTempDir } from '../support/tempDir.ts';
 import { encodeWav } from '../support/wavFile.ts';
@@ -49,6 +51,8 @@ const PATHWAY = {
 describe('A talk in the browser', requiresChromium, () => {
   const folder = makeTempDir();
   let own: ConsoleService;
+  let database: Awaited<ReturnType<typeof createTestDatabase>>;
+  let redis: Awaited<ReturnType<typeof redisDatabase>>;
   let host: HostPage;
   let projectId: string;
   beforeAll(async () => {
@@ -57,7 +61,9 @@ describe('A talk in the browser', requiresChromium, () => {
     const answer = await synthesizeSpeech('yes keep it', RATE_HZ);
     writeFileSync(microphone, encodeWav(concatSamples([pause(4.5), answer, pause(60)]), RATE_HZ));
     host = await serveHostPage();
+    [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
     own = await startConsole({
+      env: { DATABASE_URL: database.url, REDIS_URL: redis.url },
       browserArgs: [
         '--use-fake-device-for-media-stream',
         '--use-fake-ui-for-media-stream',
@@ -79,6 +85,7 @@ describe('A talk in the browser', requiresChromium, () => {
   afterAll(async () => {
     await own?.close();
     await host?.close();
+    await Promise.all([database?.drop(), redis?.drop()]);
     folder.remove();
   });
 
@@ -90,6 +97,46 @@ describe('A talk in the browser', requiresChromium, () => {
     );
     return await own.visit(host.origin, options);
   }
+
+  test('on the page Talk: heard, answered, its path, latency and keys shown, and made a test case', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}/talk`);
+    await page.getByRole('button', { name: 'Call the agent' }).click();
+    const log = page.getByRole('log');
+    await log.getByText('Shall we keep your table?').waitFor();
+    await log.getByText('yes keep it').waitFor();
+    await log.getByText('Wonderful. See you tomorrow. Anything else?').waitFor();
+    expect(await page.locator('[aria-current="step"]').textContent()).toContain('Ask for more');
+    await page.getByText(/end of turn/).first().waitFor();
+    await page.getByRole('button', { name: 'Keypad' }).click();
+    await page.getByRole('button', { name: '5', exact: true }).click();
+    await page.getByText('Keys pressed: 5').waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Hang up' }).click();
+    await page.getByText('The conversation has ended').waitFor();
+    await page.getByRole('button', { name: 'Make a test case of it' }).click();
+    await page.getByText(/The test case “.*” was made/).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('on the page Talk by chat, on the draft, in Chinese, dark and on a telephone', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}/talk`, {
+      locale: 'zh-TW',
+      colorScheme: 'dark',
+      viewport: { width: 390, height: 844 },
+    });
+    await page.getByText('草稿').click();
+    await page.getByRole('textbox', { name: '訊息' }).fill('hello <b>there</b>');
+    await page.keyboard.press('Enter');
+    await page.getByRole('log').getByText('Shall we keep your table?').waitFor();
+    await page.getByRole('log').getByText('hello <b>there</b>').waitFor();
+    await page.getByRole('textbox', { name: '訊息' }).fill('yes keep it');
+    await page.keyboard.press('Enter');
+    await page.getByRole('log').getByText('Wonderful. See you tomorrow.').waitFor();
+    await page.locator('[aria-current="step"]').getByText('Ask for more').waitFor();
+    await expectAccessible(page);
+    expect(problems).toEqual([]);
+  });
 
   test('by the widget on a page of another origin under a strict policy: heard, answered, ended', async () => {
     const { page, problems } = await openHostPage();

@@ -5,6 +5,7 @@ const texts = textsIn({
   en: {
     home: 'Start',
     agent: 'Agent',
+    talk: 'Talk',
     knowledge: 'Knowledge',
     trunks: 'Trunks and numbers',
     settings: 'Settings',
@@ -12,6 +13,7 @@ const texts = textsIn({
   'zh-TW': {
     home: '開始',
     agent: '代理',
+    talk: '對話',
     knowledge: '知識庫',
     trunks: '中繼線與號碼',
     settings: '設定',
@@ -22,6 +24,7 @@ const texts = textsIn({
 export const projectMenu = [
   { to: '/projects/$projectId', label: texts.home, scope: undefined },
   { to: '/projects/$projectId/agent', label: texts.agent, scope: 'read' },
+  { to: '/projects/$projectId/talk', label: texts.talk, scope: 'read' },
   { to: '/projects/$projectId/knowledge', label: texts.knowledge, scope: 'read' },
   { to: '/projects/$projectId/trunks', label: texts.trunks, scope: 'read' },
   { to: '/projects/$projectId/settings', label: texts.settings, scope: 'read' },

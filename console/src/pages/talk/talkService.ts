@@ -1,0 +1,50 @@
+import { readChatStream } from '../../../widget/chatStream.ts';
+import { consoleHeaders, errorFrom } from '../../api/client.ts';
+
+/** Of the agent: what callers get, or the working copy. */
+export type AgentVersion = 'live' | 'draft';
+
+/** One conversation of the page: its project, its session, and the version that it begins on. */
+export interface Conversation {
+  readonly projectId: string;
+  readonly sessionId: string;
+  readonly version: AgentVersion;
+}
+
+/** @throws {ApiError} */
+export async function sendMessage(
+  conversation: Conversation,
+  text: string,
+  onText: (text: string) => void,
+): Promise<void> {
+  const body = {
+    messages: [{ role: 'user', content: text }],
+    stream: true,
+    session_id: conversation.sessionId,
+  };
+  const response = await post(conversation, 'chat/completions', body);
+  await readChatStream(response, { onSession: () => undefined, onText });
+}
+
+/** @returns The URL of a WebSocket at this page's own address. @throws {ApiError} */
+export async function openStream(conversation: Conversation): Promise<string> {
+  const body = { dialect: 'callway', sessionId: conversation.sessionId, captions: true };
+  const response = await post(conversation, 'media-streams', body);
+  const { url } = (await response.json()) as { url: string };
+  const { pathname, search } = new URL(url);
+  return location.origin.replace(/^http/, 'ws') + pathname + search;
+}
+
+async function post({ projectId, version }: Conversation, route: string, body: object): Promise<Response> {
+  const response = await fetch(`/v1/projects/${encodeURIComponent(projectId)}/${route}`, {
+    method: 'POST',
+    headers: {
+      ...consoleHeaders(projectId),
+      'content-type': 'application/json',
+      ...(version === 'draft' && { 'x-agent-version': 'draft' }),
+    },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw await errorFrom(response);
+  return response;
+}
