@@ -106,7 +106,10 @@ describe('A talk in the browser', requiresChromium, () => {
     await log.getByText('yes keep it').waitFor();
     await log.getByText('Wonderful. See you tomorrow. Anything else?').waitFor();
     expect(await page.locator('[aria-current="step"]').textContent()).toContain('Ask for more');
-    await page.getByText(/end of turn/).first().waitFor();
+    await page
+      .getByText(/end of turn/)
+      .first()
+      .waitFor();
     await page.getByRole('button', { name: 'Keypad' }).click();
     await page.getByRole('button', { name: '5', exact: true }).click();
     await page.getByText('Keys pressed: 5').waitFor();
