@@ -2,12 +2,13 @@ import type { Clock } from '../../base/clock.ts';
 import { readPcm16 } from '../../media/pcm16.ts';
 import type { ChatMessage } from '../ports/chatMessage.ts';
 import type { Usage } from '../ports/chatModel.ts';
-import type {
-  SpeechToSpeech,
-  SpeechToSpeechConnection,
-  SpeechToSpeechEvent,
-  SpeechToSpeechOptions,
-  SpeechToSpeechRequest,
+import {
+  NO_RESULT,
+  type SpeechToSpeech,
+  type SpeechToSpeechConnection,
+  type SpeechToSpeechEvent,
+  type SpeechToSpeechOptions,
+  type SpeechToSpeechRequest,
 } from '../ports/speechToSpeech.ts';
 import { encodeL16 } from '../recognition/protocol.ts';
 import { AudioChunks } from '../sockets/audioChunks.ts';
@@ -198,11 +199,10 @@ class LiveConnection implements SpeechToSpeechConnection {
     this.#socket.send(setupMessage(this.#deps, request));
   }
 
-  /** Calls without a result of their own, such as a move, are done. */
   #takeResults(news: readonly ChatMessage[]) {
     const results = [...this.#calls].map(([id, name]) => {
       const result = news.find((message) => message.role === 'tool' && message.toolCallId === id);
-      return { id, name, output: result?.content ?? 'Done.' };
+      return { id, name, output: result?.content ?? NO_RESULT };
     });
     this.#calls.clear();
     return results;

@@ -3,6 +3,8 @@ import type { SpeechToSpeechEvent } from '../ports/speechToSpeech.ts';
 
 /** The API does not say when a transcript is complete: it is after this long without new words. */
 const QUIET_MS = 300;
+/** Of one utterance: far more than can be said. */
+const MAX_CHARACTERS = 10_000;
 
 /** What the person says, commit by commit. */
 export class LiveTranscripts {
@@ -29,7 +31,7 @@ export class LiveTranscripts {
   }
 
   onWords(text: string): void {
-    this.#words += text;
+    this.#words = (this.#words + text).slice(0, MAX_CHARACTERS);
     if (this.#open === undefined) return;
     this.#onEvent({ type: 'transcript', commit: this.#open, text: this.#words.trim(), isFinal: false });
     this.#expectMore();

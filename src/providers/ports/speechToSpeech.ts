@@ -4,6 +4,9 @@ import type { ToolCallEvent, Usage } from './chatModel.ts';
 import type { ModelError } from './modelError.ts';
 import type { ToolDefinition } from './toolDefinition.ts';
 
+/** What a model is told of a tool call that was not carried out, or that has none, as a move. */
+export const NO_RESULT = 'No result.';
+
 /** A model that hears a person and speaks itself. */
 export interface SpeechToSpeech {
   /** As agents name it. */
@@ -79,6 +82,8 @@ export type SpeechToSpeechEvent =
   | { readonly type: 'speech'; readonly speechId: string; readonly samples: Int16Array }
   /** Words of the answer; `speechId` is the speech that says them, absent for words that nothing says. */
   | { readonly type: 'text'; readonly text: string; readonly speechId?: string }
+  /** A tool call is being written. */
+  | { readonly type: 'calling' }
   | { readonly type: 'tool_call'; readonly call: Omit<ToolCallEvent, 'type' | 'index'> }
   | { readonly type: 'done'; readonly usage?: Usage | undefined }
   /** The connection is lost, or was refused. */

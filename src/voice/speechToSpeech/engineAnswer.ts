@@ -1,6 +1,11 @@
 import type { ChatEvent, SpokenAnswer } from '../../providers/ports/chatModel.ts';
-import type { ModelError } from '../../providers/ports/modelError.ts';
+import { ModelError } from '../../providers/ports/modelError.ts';
 import type { SpeechToSpeech, SpeechToSpeechEvent } from '../../providers/ports/speechToSpeech.ts';
+
+/** What one answer has at most: a server that sends more has gone wrong, or wants to fill our memory. */
+const MAX_SPEECH_MS = 180_000;
+const MAX_CHARACTERS = 20_000;
+const MAX_CALLS = 32;
 
 type AnswerEvent = Exclude<
   SpeechToSpeechEvent,
@@ -19,6 +24,8 @@ export class EngineAnswer {
   readonly #events: ChatEvent[] = [];
   #speech: ModelSpeech | undefined;
   #calls = 0;
+  #speechMs = 0;
+  #characters = 0;
   #outcome: 'done' | { readonly error: unknown } | undefined;
   #wake: () => void = () => undefined;
 
@@ -30,8 +37,10 @@ export class EngineAnswer {
     return this.#outcome !== undefined;
   }
 
+  /** @throws {ModelError} When the answer is too long. */
   take(event: AnswerEvent): void {
     if (this.isOver) return;
+    this.#count(event);
     switch (event.type) {
       case 'speech':
         this.#speechOf(event.speechId).push(event.samples);
@@ -82,6 +91,15 @@ export class EngineAnswer {
     this.#outcome = outcome;
     this.#speech?.end();
     this.#wake();
+  }
+
+  #count(event: AnswerEvent): void {
+    const { name, sampleRateHz } = this.#deps.engine;
+    if (event.type === 'speech') this.#speechMs += (event.samples.length * 1000) / sampleRateHz;
+    if (event.type === 'text') this.#characters += event.text.length;
+    if (this.#speechMs <= MAX_SPEECH_MS && this.#characters <= MAX_CHARACTERS && this.#calls <= MAX_CALLS)
+      return;
+    throw new ModelError('model_malformed', `${name} answers without an end`);
   }
 
   #speechOf(id: string): ModelSpeech {

@@ -160,7 +160,12 @@ export class EngineConversation implements ChatModel {
       default:
     }
     if (!this.#answer) return;
-    this.#answer.take(event);
+    try {
+      this.#answer.take(event);
+    } catch (error) {
+      this.#lose(error);
+      return;
+    }
     if (event.type !== 'done') this.#expect(GAP_TIMEOUT_MS, 'stopped in the middle of an answer');
     else this.#onDone();
   }

@@ -280,6 +280,34 @@ test('A connection that closes in the middle of an answer is followed by the cha
   expect(call.sessionEvents).toHaveLength(1);
 });
 
+test('A tool call that takes long to be written is waited for', async () => {
+  const { server, call } = realtimeCall({
+    answer: (index) => (index === 0 ? { text: 'Hello.' } : { isWriting: true }),
+    heard: ['bye'],
+  });
+  await greeted(call);
+  await call.say('', 1000);
+  await call.stream.until(() => server.of('response.create').length === 2);
+  await call.stream.advance(3000);
+  const item = { type: 'function_call', call_id: 'call-1', name: 'end_call', arguments: '{}' };
+  server.send({ type: 'response.output_item.done', response_id: 'response-2', item });
+  server.send({ type: 'response.done', response: { id: 'response-2', status: 'completed' } });
+  await call.stream.until(() => call.stream.commands.length > 0);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.sessionEvents).toEqual([]);
+});
+
+test('A model that answers without an end is left', async () => {
+  const { call } = realtimeCall({ answer: () => ({ text: 'and '.repeat(700) }) });
+  await call.agentSpeaks();
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.sessionEvents).toMatchObject([
+    { data: { kind: 'engine', reason: 'openai-realtime answers without an end' } },
+  ]);
+});
+
 test('What the caller says while the connection is lost is heard by the ordinary recognizer', async () => {
   const { server, call } = realtimeCall({ answer: () => ({ text: 'Hello.' }) });
   await greeted(call);

@@ -11,6 +11,8 @@ export interface RealtimeAnswer {
   readonly calls?: readonly { readonly name: string; readonly arguments?: unknown }[];
   /** The calls are told with the whole response alone. */
   readonly callsAtEnd?: boolean;
+  /** Of the call only the beginning comes. */
+  readonly isWriting?: boolean;
   /** Nothing comes at all. */
   readonly isSilent?: boolean;
   /** The connection breaks after the words. */
@@ -132,12 +134,16 @@ export class ScriptedRealtime {
     );
   }
 
-  #answer({ text, calls = [], callsAtEnd, isSilent, breaks }: RealtimeAnswer): void {
+  #answer({ text, calls = [], callsAtEnd, isWriting, isSilent, breaks }: RealtimeAnswer): void {
     if (isSilent) return;
     const response_id = `response-${this.#answers}`;
     const item_id = `said-${this.#answers}`;
     const at = { response_id, item_id, output_index: 0, content_index: 0 };
     this.send({ type: 'response.created', response: { id: response_id, status: 'in_progress' } });
+    if (isWriting) {
+      this.send({ type: 'response.function_call_arguments.delta', response_id, item_id, delta: '{' });
+      return;
+    }
     for (const word of text?.split(/(?<= )/) ?? [])
       this.send(
         { ...at, type: 'response.output_audio_transcript.delta', delta: word },

@@ -7,6 +7,22 @@ export interface ClientEvent {
   readonly [field: string]: unknown;
 }
 
+/** What a session is told once. Turns are detected by Callway. */
+export function sessionFormats(options: {
+  readonly sampleRateHz: number;
+  readonly transcriptionModel: string;
+  readonly language: string | undefined;
+  readonly voice: string | undefined;
+}) {
+  const { sampleRateHz, transcriptionModel, language, voice } = options;
+  const format = { type: 'audio/pcm', rate: sampleRateHz };
+  const transcription = { model: transcriptionModel, language };
+  return {
+    output_modalities: ['audio'],
+    audio: { input: { format, transcription, turn_detection: null }, output: { format, voice } },
+  };
+}
+
 export function functionTools(tools: readonly ToolDefinition[]) {
   return tools.map(({ name, description, parameters }) => ({
     type: 'function',

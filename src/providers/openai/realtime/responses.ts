@@ -1,5 +1,9 @@
 import type { SpeechToSpeechEvent } from '../../ports/speechToSpeech.ts';
 
+/** Of an unasked response: pieces and samples that are kept. */
+const MAX_PIECES = 1000;
+const MAX_SAMPLES = 60 * 24_000;
+
 type Fate = 'wanted' | 'dropped';
 
 /**
@@ -20,6 +24,7 @@ export class Responses {
   #current: { readonly id: string; fate: Fate | 'waiting' } | undefined;
   /** What an unasked response has said. */
   #waiting: SpeechToSpeechEvent[] | undefined;
+  #waitingSamples = 0;
 
   constructor(onEvent: (event: SpeechToSpeechEvent) => void) {
     this.#onEvent = onEvent;
@@ -44,6 +49,7 @@ export class Responses {
     const fate = this.#asked.shift() ?? 'waiting';
     this.#current = { id, fate };
     this.#waiting = fate === 'waiting' ? [] : undefined;
+    this.#waitingSamples = 0;
   }
 
   /** The server answers already. */
@@ -63,7 +69,13 @@ export class Responses {
     const { fate } = this.#current;
     if (event.type === 'done') this.#current = undefined;
     if (fate === 'wanted') this.#onEvent(event);
-    else if (fate === 'waiting') this.#waiting?.push(event);
+    else if (fate === 'waiting') this.#keep(event);
+  }
+
+  #keep(event: SpeechToSpeechEvent): void {
+    const pieces = this.#waiting?.push(event) ?? 0;
+    if (event.type === 'speech') this.#waitingSamples += event.samples.length;
+    if (pieces > MAX_PIECES || this.#waitingSamples > MAX_SAMPLES) this.forgetWaiting();
   }
 
   #takeWaiting(): boolean {

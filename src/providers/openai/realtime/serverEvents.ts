@@ -53,6 +53,10 @@ const serverEvent = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('response.output_text.delta'), ...ofResponse, delta: z.string() }),
   z.object({
+    type: z.literal('response.function_call_arguments.delta'),
+    response_id: z.string().optional(),
+  }),
+  z.object({
     type: z.literal('response.output_item.done'),
     response_id: z.string().optional(),
     item: outputItem,

@@ -1,19 +1,26 @@
 import { languageCode } from '../../../base/languageCode.ts';
 import { readPcm16 } from '../../../media/pcm16.ts';
 import type { ModelError } from '../../ports/modelError.ts';
-import type {
-  SpeechToSpeech,
-  SpeechToSpeechConnection,
-  SpeechToSpeechEvent,
-  SpeechToSpeechOptions,
-  SpeechToSpeechRequest,
+import {
+  NO_RESULT,
+  type SpeechToSpeech,
+  type SpeechToSpeechConnection,
+  type SpeechToSpeechEvent,
+  type SpeechToSpeechOptions,
+  type SpeechToSpeechRequest,
 } from '../../ports/speechToSpeech.ts';
 import { encodeL16, reportedError } from '../../recognition/protocol.ts';
 import { AudioChunks } from '../../sockets/audioChunks.ts';
 import type { Dial } from '../../sockets/dial.ts';
-import { bearer, type WebSocketTarget, webSocketUrl } from '../../sockets/target.ts';
+import { bearer, webSocketUrl } from '../../sockets/target.ts';
 import { VendorSocket } from '../../sockets/vendorSocket.ts';
-import { type ClientEvent, functionOutput, functionTools, messageItems } from './clientEvents.ts';
+import {
+  type ClientEvent,
+  functionOutput,
+  functionTools,
+  messageItems,
+  sessionFormats,
+} from './clientEvents.ts';
 import { Responses } from './responses.ts';
 import {
   type OutputItem,
@@ -103,11 +110,11 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
     this.#chunks = new AudioChunks(options.sampleRateHz, SAMPLE_RATE_HZ, { chunkMs: CHUNK_MS });
     this.#responses = new Responses(onEvent);
     this.#transcripts = new Transcripts(onEvent);
-    const { name, dial, apiKey } = deps;
+    const { name, dial, baseUrl, model, apiKey } = deps;
     this.#socket = new VendorSocket({
       name,
       secret: apiKey,
-      target: targetOf(deps),
+      target: { url: webSocketUrl(`${baseUrl}/`, 'realtime', { model }).href, ...bearer(apiKey) },
       dial,
       onOpen: () => onEvent({ type: 'connected' }),
       onMessage: (text) => this.#onMessage(readServerEvent(text)),
@@ -147,9 +154,9 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
       if (message.role === 'tool') this.#calls.set(message.toolCallId, true);
       for (const item of messageItems(message, (id) => this.#calls.has(id))) this.#send(item);
     }
-    // Calls without a result of their own, such as a move.
+    // A move has no result, and neither has a call whose answer was not wanted any more.
     for (const [id, hasOutput] of this.#calls) {
-      if (!hasOutput) this.#send(functionOutput(id, 'Done.'));
+      if (!hasOutput) this.#send(functionOutput(id, NO_RESULT));
       this.#calls.set(id, true);
     }
     if (!this.#responses.ask()) return;
@@ -184,14 +191,8 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
   /** The formats are told once, before the first audio or answer. */
   #configure(instructions?: string, tools?: ReturnType<typeof functionTools>): void {
     if (this.#isConfigured && instructions === undefined) return;
-    const { voice, transcriptionModel } = this.#deps;
     const language = languageCode(this.#options.language);
-    const format = { type: 'audio/pcm', rate: SAMPLE_RATE_HZ };
-    const audio = {
-      input: { format, transcription: { model: transcriptionModel, language }, turn_detection: null },
-      output: { format, voice },
-    };
-    const formats = { output_modalities: ['audio'], audio };
+    const formats = sessionFormats({ ...this.#deps, language, sampleRateHz: SAMPLE_RATE_HZ });
     const session = { type: 'realtime', instructions, tools, ...(this.#isConfigured ? {} : formats) };
     this.#isConfigured = true;
     this.#send({ type: 'session.update', session });
@@ -252,6 +253,9 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
       case 'response.output_text.delta':
         this.#emitText(event.response_id, event.delta);
         return;
+      case 'response.function_call_arguments.delta':
+        this.#responses.emit(event.response_id, { type: 'calling' });
+        return;
       case 'response.output_item.done':
         this.#onItem(event.response_id, event.item);
         return;
@@ -293,8 +297,4 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
     const mayPass = MAY_PASS.test(`${type ?? ''} ${code ?? ''}`);
     return reportedError(this.#deps.name, code ?? type ?? undefined, message, mayPass);
   }
-}
-
-function targetOf({ baseUrl, model, apiKey }: RealtimeSpeechDeps): WebSocketTarget {
-  return { url: webSocketUrl(`${baseUrl}/`, 'realtime', { model }).href, ...bearer(apiKey) };
 }

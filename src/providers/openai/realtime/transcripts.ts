@@ -1,5 +1,10 @@
 import type { SpeechToSpeechEvent } from '../../ports/speechToSpeech.ts';
 
+/** Items whose words have not come; the oldest ones never will. */
+const MAX_ITEMS = 100;
+/** Of one utterance: far more than can be said. */
+const MAX_CHARACTERS = 10_000;
+
 interface Item {
   /** Undefined until a commit claims what a server committed itself. */
   commit: number | undefined;
@@ -42,13 +47,13 @@ export class Transcripts {
 
   onWords(itemId: string, delta: string): void {
     const item = this.#itemOf(itemId);
-    item.text += delta;
+    item.text = (item.text + delta).slice(0, MAX_CHARACTERS);
     this.#tell(item);
   }
 
   onComplete(itemId: string, transcript: string): void {
     const item = this.#itemOf(itemId);
-    item.text = transcript;
+    item.text = transcript.slice(0, MAX_CHARACTERS);
     item.isFinal = true;
     this.#tell(item);
     if (item.commit !== undefined) this.#items.delete(itemId);
@@ -66,6 +71,8 @@ export class Transcripts {
     if (known) return known;
     const item: Item = { commit: this.#unnamed.shift(), text: '', isFinal: false };
     this.#items.set(itemId, item);
+    const [oldest] = this.#items.keys();
+    if (this.#items.size > MAX_ITEMS && oldest !== undefined) this.#items.delete(oldest);
     return item;
   }
 
