@@ -4,6 +4,7 @@ import { ensureDependencies } from '../lib/dependencies.mjs';
 import { root } from '../lib/paths.mjs';
 import { freshBuild } from '../lib/serviceBuild.mjs';
 import { ensureSystemParts } from '../lib/systemParts.mjs';
+import { wantConsole } from './start.mjs';
 
 /**
  * Runs the demo, after installing what it needs.
@@ -22,6 +23,7 @@ export async function run(args) {
       instead: 'Then run npm run demo again. With --openai the demo does not need pocketsphinx.',
     });
   }
+  if (args.includes('--console')) await wantConsole();
   const main = await freshBuild();
   const demo = main && join(root, 'dist', 'src', 'demo.js');
   const program = demo ? [demo] : ['--import', 'tsx', join(root, 'src', 'demo', 'main.ts')];

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureDependencies } from '../lib/dependencies.mjs';
-import { licencePage, noticeFile, productionPackages, readLock } from '../lib/licences.mjs';
+import { deliveredPackages, licencePage, noticeFile } from '../lib/licences.mjs';
 import { root } from '../lib/paths.mjs';
 
-/** Writes docs/licences.md and NOTICE from package-lock.json and the installed packages. */
+/** Writes docs/licences.md and NOTICE from the lock files and the installed packages. */
 export async function run() {
   await ensureDependencies();
-  const packages = productionPackages(readLock());
+  const packages = deliveredPackages();
   writeFileSync(join(root, 'docs', 'licences.md'), licencePage(packages));
   writeFileSync(join(root, 'NOTICE'), noticeFile(packages));
   console.log(`Wrote docs/licences.md (${packages.length} packages) and NOTICE.`);

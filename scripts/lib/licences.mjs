@@ -16,7 +16,7 @@ const LICENCE_FILE = /^(copying|licen[cs]e)(\.(md|txt))?$/i;
  */
 
 /**
- * The packages that the service runs with, by name.
+ * The packages of a lock file that are not for development, by name.
  *
  * @param {{ packages: Record<string, { version?: string, license?: string, dev?: boolean, link?: boolean }> }} lock
  * @returns {Package[]}
@@ -50,8 +50,8 @@ export function licencePage(packages) {
   return [
     '# Licences of the dependencies',
     '',
-    'Written by `npm run licences` from `package-lock.json`: every package that the service runs with. The notices that have',
-    'to be passed on with the program are in [NOTICE](../NOTICE). `npm run sbom` prints a bill of materials (CycloneDX).',
+    'Written by `npm run licences` from the lock files: every package that the service and its console run with. The notices that',
+    'have to be passed on with the program are in [NOTICE](../NOTICE). `npm run sbom` prints a bill of materials (CycloneDX).',
     '',
     '| Licence | Packages |',
     '|---|---|',
@@ -85,6 +85,11 @@ function licenceText(name) {
   return readFileSync(join(folder, file), 'utf8');
 }
 
-export function readLock() {
-  return JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+/** Of the service and of its console, whose built files hold its packages. */
+export function deliveredPackages() {
+  const all = ['package-lock.json', join('console', 'package-lock.json')].flatMap((file) =>
+    productionPackages(JSON.parse(readFileSync(join(root, file), 'utf8'))),
+  );
+  const byName = new Map(all.map((one) => [`${one.name} ${one.version}`, one]));
+  return [...byName.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
 }

@@ -106,6 +106,14 @@ async function play(options: DemoOptions, deps: DemoDeps, closers: Closers): Pro
     screen.step('data', `${join(folder, 'data')}: set DATA_DIR to it to start the service with this data`);
   const whileItRan = ' while the demo was running; npm start serves http://127.0.0.1:3000/docs';
   screen.step('API', `${url}/docs${options.stay ? '' : whileItRan}`);
+  if (options.showsConsole) {
+    screen.step('console', `${url}/console/projects/${project.id}, sign in with ${adminToken}`);
+  } else {
+    screen.step(
+      'console',
+      'npm start serves http://127.0.0.1:3000/console; npm run demo -- --console stays open',
+    );
+  }
   logger.flush();
   await deps.onDone();
 }

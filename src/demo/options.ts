@@ -16,6 +16,8 @@ export interface DemoOptions {
   readonly keep: boolean;
   /** Keeps serving after the call, until Ctrl-C. */
   readonly stay: boolean;
+  /** Shows how to look at the call in the console; implies `stay`. */
+  readonly showsConsole: boolean;
 }
 
 export interface RealCall {
@@ -42,6 +44,7 @@ export const HELP = `npm run demo -- [options]
   --test [AGENT]         runs the test suite of a demo agent instead: ${DEMO_AGENTS.join(', ')}
     --phone              its cases by phone
   --keep                 keeps the data folder, to start the service on it
+  --console              keeps the web console open after the call, until Ctrl-C
   --stay                 keeps serving after the call, until Ctrl-C
   --call NUMBER          calls a real phone over a real trunk:
     --trunk-host HOST    its SIP server            or DEMO_TRUNK_HOST
@@ -80,7 +83,8 @@ export function readOptions(args: readonly string[], environment: Environment): 
     test: readTest(values, positionals),
     call: values.call === undefined ? undefined : readCall(values.call, values, environment),
     keep: values.keep ?? false,
-    stay: values.stay ?? false,
+    stay: values.stay === true || values.console === true,
+    showsConsole: values.console ?? false,
   };
 }
 
@@ -97,6 +101,7 @@ function parse(args: readonly string[]) {
         speech: text,
         keep: flag,
         stay: flag,
+        console: flag,
         call: text,
         from: text,
         'trunk-host': text,

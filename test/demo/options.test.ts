@@ -14,6 +14,7 @@ test('The default is a simulated call with offline models', () => {
     call: undefined,
     keep: false,
     stay: false,
+    showsConsole: false,
   });
   expect(readOptions(['--help'], {})).toBeUndefined();
 });

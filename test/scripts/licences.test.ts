@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-import { licencePage, noticeFile, productionPackages, readLock } from '../../scripts/lib/licences.mjs';
+import { deliveredPackages, licencePage, noticeFile } from '../../scripts/lib/licences.mjs';
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
-const packages = productionPackages(readLock());
+const packages = deliveredPackages();
 
 test('docs/licences.md and NOTICE are what "npm run licences" writes', () => {
   expect(read('docs/licences.md')).toBe(licencePage(packages));

@@ -16,8 +16,8 @@ export function Section({ title, description, actions, children }: SectionProps)
     <Paper withBorder p="md" component="section" aria-labelledby={titleId}>
       <Stack gap="sm">
         <Group justify="space-between" align="flex-start">
-          <Box>
-            <Title order={2} size="h4" id={titleId}>
+          <Box miw={0}>
+            <Title order={2} size="h4" id={titleId} style={{ overflowWrap: 'anywhere' }}>
               {title}
             </Title>
             {description !== undefined && (

@@ -11,6 +11,7 @@ import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { textsIn } from '../../texts.ts';
 
 const REFRESH_MS = 15_000;
+const SHORT_ID_LENGTH = 8;
 
 const texts = textsIn({
   en: {
@@ -153,7 +154,7 @@ function NodeTable({ nodes }: { nodes: readonly Node[] }) {
         <Table.Tbody>
           {nodes.map((node) => (
             <Table.Tr key={node.nodeId}>
-              <Table.Td>{node.nodeId}</Table.Td>
+              <Table.Td title={node.nodeId}>{shortId(node)}</Table.Td>
               <Table.Td>{stateOf(node)}</Table.Td>
               <Table.Td>{node.roles.join(', ')}</Table.Td>
               <Table.Td>{formatNumber(node.samples.at(-1)?.calls ?? 0)}</Table.Td>
@@ -173,18 +174,22 @@ function stateOf({ isDraining, overloaded }: Node): string {
   return overloaded.length > 0 ? texts.late(overloaded.join(', ')) : texts.ready;
 }
 
-function NodePlots({ node: { nodeId, samples } }: { node: Node }) {
+/** As an operator finds it in the logs; ids are long. */
+const shortId = ({ nodeId }: Node) => nodeId.slice(0, SHORT_ID_LENGTH);
+
+function NodePlots({ node }: { node: Node }) {
+  const { samples } = node;
   const plots = useMemo(() => plotsOf(samples), [samples]);
   const times = useMemo(() => samples.map(({ at }) => Date.parse(at) / 1000), [samples]);
   return (
-    <Section title={nodeId}>
+    <Section title={`${texts.node} ${shortId(node)}`}>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         {plots.map(({ title, lines, format }) => (
           <Stack key={title} gap={4}>
             <Text size="sm" fw={600}>
               {title}
             </Text>
-            <Plot label={`${nodeId}: ${title}`} times={times} lines={lines} format={format} />
+            <Plot label={`${shortId(node)}: ${title}`} times={times} lines={lines} format={format} />
           </Stack>
         ))}
       </SimpleGrid>

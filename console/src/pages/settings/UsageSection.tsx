@@ -11,6 +11,8 @@ import { formatNumber } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { textsIn } from '../../texts.ts';
 
+const BYTES_PER_GB = 1e9;
+
 const texts = textsIn({
   en: {
     perDay: 'Usage per day',
@@ -18,7 +20,7 @@ const texts = textsIn({
     none: 'Nothing was used in the last 30 days.',
     quotas: 'Quotas',
     limits: 'Limits of calls',
-    none_limits: 'No limit is set.',
+    noLimits: 'No limit is set.',
     calls: 'Calls',
     minutes: 'Minutes',
     chats: 'Chats',
@@ -32,7 +34,7 @@ const texts = textsIn({
     none: '最近 30 天沒有用量。',
     quotas: '配額',
     limits: '通話限制',
-    none_limits: '未設定限制。',
+    noLimits: '未設定限制。',
     calls: '通話',
     minutes: '分鐘',
     chats: '聊天',
@@ -41,6 +43,76 @@ const texts = textsIn({
     cost: '撥出電話費用',
   },
 });
+
+const quotaTexts = textsIn({
+  en: {
+    apiKeys: 'Keys',
+    widgetTokens: 'Widget tokens',
+    tools: 'Tools',
+    mcpServers: 'MCP servers',
+    trunks: 'Trunks',
+    numbers: 'Numbers',
+    pathwayVersions: 'Versions of the pathway',
+    documents: 'Documents',
+    mediaFiles: 'Media files',
+    storedBytes: 'Storage',
+    sessionsPerDay: 'Sessions today',
+    scheduledCalls: 'Scheduled calls',
+    testRuns: 'Test runs',
+  },
+  'zh-TW': {
+    apiKeys: '金鑰',
+    widgetTokens: '小工具權杖',
+    tools: '工具',
+    mcpServers: 'MCP 伺服器',
+    trunks: '中繼線',
+    numbers: '號碼',
+    pathwayVersions: '流程版本',
+    documents: '文件',
+    mediaFiles: '媒體檔',
+    storedBytes: '儲存空間',
+    sessionsPerDay: '今日工作階段',
+    scheduledCalls: '排程通話',
+    testRuns: '測試執行',
+  },
+});
+
+const limitTexts = textsIn({
+  en: {
+    allowedPrefixes: 'Allowed prefixes',
+    blockedPrefixes: 'Blocked prefixes',
+    ownCountriesOnly: 'Only countries of the project’s numbers',
+    blockSpecialRates: 'No premium-rate and satellite numbers',
+    maxConcurrentCalls: 'Calls at once',
+    maxCallsPerMinute: 'Outbound calls a minute',
+    maxCallsPerHour: 'Outbound calls an hour',
+    maxCallMinutesPerDay: 'Minutes of outbound calls a day',
+    maxSpendingPerDay: 'Cost of outbound calls a day',
+  },
+  'zh-TW': {
+    allowedPrefixes: '允許的號碼開頭',
+    blockedPrefixes: '封鎖的號碼開頭',
+    ownCountriesOnly: '只能撥往專案號碼所屬國家',
+    blockSpecialRates: '不可撥打高費率與衛星號碼',
+    maxConcurrentCalls: '同時通話數',
+    maxCallsPerMinute: '每分鐘撥出數',
+    maxCallsPerHour: '每小時撥出數',
+    maxCallMinutesPerDay: '每日撥出分鐘數',
+    maxSpendingPerDay: '每日撥出費用',
+  },
+});
+
+/** Empty where there is no limit. */
+function limitText(limit: readonly string[] | boolean | number | null): string {
+  if (Array.isArray(limit)) return limit.join(', ');
+  if (typeof limit === 'number') return formatNumber(limit);
+  return limit === true ? '✓' : '';
+}
+
+/** Storage in gigabytes, all else as a number. */
+function quantity(name: string, value: number): string {
+  return name === 'storedBytes' ? `${formatNumber(value / BYTES_PER_GB)} GB` : formatNumber(value);
+}
 
 const fetchUsage = (api: Api, projectId: string) =>
   bodyOf(api.GET('/v1/projects/{projectId}/usage', { params: { path: { projectId } } }));
@@ -65,9 +137,13 @@ export function UsageSection() {
           {Object.entries(data.quotas).map(([name, { used, limit }]) => (
             <div key={name}>
               <Text size="sm">
-                {name}: {formatNumber(used)} / {formatNumber(limit)}
+                {quotaTexts[name as keyof typeof quotaTexts] ?? name}: {quantity(name, used)} /{' '}
+                {quantity(name, limit)}
               </Text>
-              <Progress value={limit > 0 ? (100 * used) / limit : 0} aria-label={name} />
+              <Progress
+                value={limit > 0 ? (100 * used) / limit : 0}
+                aria-label={quotaTexts[name as keyof typeof quotaTexts] ?? name}
+              />
             </div>
           ))}
         </SimpleGrid>
@@ -118,13 +194,17 @@ function LimitSection() {
     queryFn: () => bodyOf(api.GET('/v1/projects/{projectId}', { params: { path: { projectId } } })),
   });
   if (!project) return null;
-  const limits = Object.entries(project.callLimits).filter(([, value]) => value !== null);
+  const { callLimits } = project;
+  const limits = Object.entries(limitTexts).flatMap(([name, label]) => {
+    const text = limitText(callLimits[name as keyof typeof limitTexts]);
+    return text === '' ? [] : [{ name, label, text }];
+  });
   return (
     <Section title={texts.limits}>
-      {limits.length === 0 && <Text>{texts.none_limits}</Text>}
-      {limits.map(([name, value]) => (
+      {limits.length === 0 && <Text>{texts.noLimits}</Text>}
+      {limits.map(({ name, label, text }) => (
         <Text key={name} size="sm">
-          {name}: {typeof value === 'object' ? JSON.stringify(value) : String(value)}
+          {label}: {text}
         </Text>
       ))}
     </Section>
