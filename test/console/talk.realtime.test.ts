@@ -14,8 +14,9 @@ import { type ConsoleService, startConsole } from './support/consoleService.ts';
 import { type HostPage, serveHostPage } from './support/hostPage.ts';
 
 const RATE_HZ = 16_000;
+const SLOW = { timeout: 45_000 };
 const MAX_GZIPPED_BYTES = 25_000;
-/** The agent asks, a voice at the microphone answers. */
+/** The agent asks, and a voice at the microphone answers, again and again: a slow machine misses none of it. */
 const PATHWAY = {
   nodes: [
     {
@@ -25,11 +26,20 @@ const PATHWAY = {
         title: 'Ask about the table',
         prompt: 'Say: "Shall we keep your table?"',
         expectedAnswers: ['yes keep it', 'no cancel it'],
+        interruption: 'off',
       },
     },
-    { id: 'kept', type: 'say', data: { title: 'Keep it', prompt: 'Wonderful. See you tomorrow.' } },
+    {
+      id: 'kept',
+      type: 'say',
+      data: { title: 'Keep it', prompt: 'Wonderful. See you tomorrow.', interruption: 'off' },
+    },
     { id: 'canceled', type: 'say', data: { title: 'Let it go', prompt: 'Another time, then.' } },
-    { id: 'more', type: 'conversation', data: { title: 'Ask for more', prompt: 'Ask: "Anything else?"' } },
+    {
+      id: 'more',
+      type: 'conversation',
+      data: { title: 'Ask for more', prompt: 'Ask: "Anything else?"', interruption: 'off' },
+    },
   ].map((node) => ({ ...node, position: { x: 0, y: 0 } })),
   edges: [
     {
@@ -48,7 +58,7 @@ const PATHWAY = {
   ],
 };
 
-describe('A talk in the browser', requiresChromium, () => {
+describe('A talk in the browser', { timeout: 150_000, ...requiresChromium }, () => {
   const folder = makeTempDir();
   let own: ConsoleService;
   let database: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -59,7 +69,7 @@ describe('A talk in the browser', requiresChromium, () => {
     const microphone = join(folder.path, 'microphone.wav');
     const pause = (seconds: number) => new Int16Array(RATE_HZ * seconds);
     const answer = await synthesizeSpeech('yes keep it', RATE_HZ);
-    writeFileSync(microphone, encodeWav(concatSamples([pause(4.5), answer, pause(60)]), RATE_HZ));
+    writeFileSync(microphone, encodeWav(concatSamples([pause(4.5), answer, pause(6)]), RATE_HZ));
     host = await serveHostPage();
     [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
     own = await startConsole({
@@ -67,7 +77,7 @@ describe('A talk in the browser', requiresChromium, () => {
       browserArgs: [
         '--use-fake-device-for-media-stream',
         '--use-fake-ui-for-media-stream',
-        `--use-file-for-fake-audio-capture=${microphone}%noloop`,
+        `--use-file-for-fake-audio-capture=${microphone}`,
       ],
     });
     projectId = (await own.send('POST', '/v1/projects', { name: 'Luna' })).id;
@@ -102,10 +112,10 @@ describe('A talk in the browser', requiresChromium, () => {
     const { page, problems } = await own.open(`/projects/${projectId}/talk`);
     await page.getByRole('button', { name: 'Call the agent' }).click();
     const log = page.getByRole('log');
-    await log.getByText('Shall we keep your table?').waitFor();
-    await log.getByText('yes keep it').waitFor();
-    await log.getByText('Wonderful. See you tomorrow. Anything else?').waitFor();
-    expect(await page.locator('[aria-current="step"]').textContent()).toContain('Ask for more');
+    await log.getByText('Shall we keep your table?').waitFor(SLOW);
+    await log.getByText('yes keep it').first().waitFor(SLOW);
+    await log.getByText('Wonderful. See you tomorrow. Anything else?').waitFor(SLOW);
+    await page.locator('[aria-current="step"]').getByText('Ask for more').waitFor();
     await page
       .getByText(/end of turn/)
       .first()
@@ -147,9 +157,9 @@ describe('A talk in the browser', requiresChromium, () => {
     const panel = page.getByRole('dialog', { name: 'How can we help?' });
     await panel.getByRole('button', { name: 'Talk' }).click();
     const log = page.getByRole('log');
-    await log.getByText('Shall we keep your table?').waitFor();
-    await log.getByText('yes keep it').waitFor();
-    await log.getByText('Wonderful. See you tomorrow.').waitFor();
+    await log.getByText('Shall we keep your table?').waitFor(SLOW);
+    await log.getByText('yes keep it').first().waitFor(SLOW);
+    await log.getByText('Wonderful. See you tomorrow.').waitFor(SLOW);
     await panel.getByRole('button', { name: 'Mute', exact: true }).click();
     await expectAccessible(page);
     await panel.getByRole('button', { name: 'Hang up' }).click();

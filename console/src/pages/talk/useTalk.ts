@@ -28,6 +28,8 @@ export function useTalk(
 ): { readonly state: TalkState; readonly actions: TalkActions } {
   const [state, dispatch] = useReducer(talkReducer, undefined, () => newTalk(crypto.randomUUID()));
   const talk = useRef<Talk>(undefined);
+  /** Of the newest call; one that connects after the page is left, or begun again, is ended at once. */
+  const attempt = useRef(0);
   const { sessionId } = state;
   const conversation = { projectId, sessionId, version };
 
@@ -36,14 +38,20 @@ export function useTalk(
     () => listenToSession(projectId, sessionId, (event) => dispatch({ type: 'event', event })),
     [projectId, sessionId],
   );
-  useEffect(() => () => talk.current?.hangUp(), []);
+  const leave = () => {
+    attempt.current += 1;
+    talk.current?.hangUp();
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the page is left.
+  useEffect(() => leave, []);
 
   const actions: TalkActions = {
     async call() {
       dispatch({ type: 'problem', problem: undefined });
       dispatch({ type: 'call', call: 'connecting' });
+      const own = ++attempt.current;
       try {
-        talk.current = await startTalk({
+        const started = await startTalk({
           processorUrl: PROCESSOR_URL,
           openStream: () => openStream(conversation),
           onCaption: (caption) => dispatch({ type: 'caption', caption }),
@@ -55,6 +63,8 @@ export function useTalk(
             if (problem) dispatch({ type: 'problem', problem });
           },
         });
+        if (own !== attempt.current) return started.hangUp();
+        talk.current = started;
         dispatch({ type: 'call', call: 'connected' });
       } catch (error) {
         dispatch({ type: 'call', call: 'none' });
@@ -78,7 +88,7 @@ export function useTalk(
       dispatch({ type: 'answered' });
     },
     restart() {
-      talk.current?.hangUp();
+      leave();
       dispatch({ type: 'reset', sessionId: crypto.randomUUID() });
     },
   };
