@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { WebSocketServer } from 'ws';
 
 import { openWebSocket } from '../../infra/httpClient/webSocket.ts';
-import type { StreamDialect } from '../dialects/dialect.ts';
+import type { DialectFacts } from '../dialects/dialect.ts';
 import { chooseSubprotocol } from '../dialects/index.ts';
 import type { StreamSocket } from '../transport/streamSocket.ts';
 import { TcpSocket } from '../transport/tcpSocket.ts';
@@ -19,7 +19,7 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
  */
 export async function connectToBot(
   url: string,
-  { isTcp, subprotocols }: StreamDialect,
+  { isTcp, subprotocols }: DialectFacts,
   headers: Readonly<Record<string, string>>,
 ): Promise<StreamSocket> {
   const signal = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
@@ -59,7 +59,7 @@ export interface BotListener {
 
 /** @throws {Error} When the port is taken. */
 export async function listenForGateway(
-  { isTcp }: StreamDialect,
+  { isTcp }: DialectFacts,
   host: string,
   port: number,
 ): Promise<BotListener> {
