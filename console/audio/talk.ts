@@ -200,7 +200,7 @@ class BrowserTalk implements Talk {
   }
 }
 
-async function openMicrophone(): Promise<MediaStream> {
+export async function openMicrophone(): Promise<MediaStream> {
   try {
     return await navigator.mediaDevices.getUserMedia({
       audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true, channelCount: 1 },
@@ -211,7 +211,7 @@ async function openMicrophone(): Promise<MediaStream> {
   }
 }
 
-async function connect(url: string): Promise<WebSocket> {
+export async function connect(url: string): Promise<WebSocket> {
   const socket = new WebSocket(url, SUBPROTOCOL);
   socket.binaryType = 'arraybuffer';
   await new Promise<void>((resolve, reject) => {

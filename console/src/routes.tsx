@@ -11,6 +11,7 @@ import { ErrorPage } from './layout/ErrorPage.tsx';
 import { Layout } from './layout/Layout.tsx';
 import { NotFoundPage } from './layout/NotFoundPage.tsx';
 import { ProjectLayout } from './layout/ProjectLayout.tsx';
+import { readFilters } from './pages/calls/filters.ts';
 import { SignedIn } from './session/SignedIn.tsx';
 import { useSession } from './session/session.ts';
 
@@ -82,6 +83,19 @@ const projectPages = [
     getParentRoute: () => projectRoute,
     path: '/talk',
     component: lazyRouteComponent(() => import('./pages/talk/TalkPage.tsx'), 'TalkPage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/calls',
+    validateSearch: readFilters,
+    component: lazyRouteComponent(() => import('./pages/calls/CallsPage.tsx'), 'CallsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/calls/$callId',
+    // Seconds on its time line.
+    validateSearch: ({ t }): { t?: number } => (Number(t) > 0 ? { t: Number(t) } : {}),
+    component: lazyRouteComponent(() => import('./pages/call/CallPage.tsx'), 'CallPage'),
   }),
 ];
 

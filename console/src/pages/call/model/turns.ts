@@ -1,0 +1,72 @@
+import { type Axis, type HistoryEvent, type Message, numberOf, type Timeline } from './callTimeline.ts';
+
+/** What an answer waited for, in this order. */
+export const LATENCY_PARTS = [
+  'network',
+  'endpointing',
+  'transcription',
+  'prepare',
+  'retrieval',
+  'model',
+  'sentence',
+  'synthesis',
+  'playout',
+] as const;
+export type LatencyPart = (typeof LATENCY_PARTS)[number];
+
+/** An answer of the agent, and what it waited for. */
+export interface Turn {
+  /** When the caller had finished; the answer began `latencyMs` later. On the axis. */
+  readonly fromMs: number;
+  readonly latencyMs: number;
+  readonly parts: readonly { readonly part: LatencyPart; readonly ms: number }[];
+  readonly message: Message;
+}
+
+/** The turns with a latency. */
+export function turnsOf({ messages, events }: Timeline, axis: Axis): Turn[] {
+  return messages.flatMap((message) => {
+    const { latencyMs, spoken, at } = message;
+    if (message.role !== 'assistant' || latencyMs === undefined) return [];
+    const fromMs = Math.max(0, axis.at(spoken?.from ?? at) - latencyMs);
+    const parts = partsOf(message, latencyMs, retrievalMs(events, axis, fromMs, fromMs + latencyMs));
+    return [{ fromMs, latencyMs, parts, message }];
+  });
+}
+
+/** The part that took most of it. */
+export function slowestPart({ parts }: Turn): LatencyPart {
+  return parts.reduce((slowest, one) => (one.ms > slowest.ms ? one : slowest), { part: 'model', ms: 0 }).part;
+}
+
+function partsOf(
+  { latencyParts, latencyDetails }: Message,
+  latencyMs: number,
+  searchMs: number,
+): Turn['parts'] {
+  if (!latencyParts) return [{ part: 'model', ms: latencyMs }];
+  const { bufferMs, endpointingMs, transcriptionMs, answerMs, speechMs, playoutMs } = latencyParts;
+  const modelMs = latencyDetails?.modelMs ?? 0;
+  const retrieval = Math.min(searchMs, answerMs - modelMs);
+  const sentenceMs = latencyDetails?.sentenceMs ?? 0;
+  const parts: Record<LatencyPart, number> = {
+    network: bufferMs,
+    endpointing: endpointingMs,
+    transcription: transcriptionMs,
+    prepare: answerMs - modelMs - retrieval,
+    retrieval,
+    model: modelMs,
+    sentence: sentenceMs,
+    synthesis: speechMs - sentenceMs,
+    playout: playoutMs,
+  };
+  return LATENCY_PARTS.flatMap((part) => (parts[part] > 0 ? [{ part, ms: parts[part] }] : []));
+}
+
+function retrievalMs(events: readonly HistoryEvent[], axis: Axis, fromMs: number, toMs: number): number {
+  return events.reduce((sum, { type, at, data }) => {
+    const atMs = axis.at(at);
+    const isWithin = type === 'knowledge_used' && atMs >= fromMs && atMs <= toMs;
+    return isWithin ? sum + (numberOf(data, 'durationMs') ?? 0) : sum;
+  }, 0);
+}

@@ -1,0 +1,112 @@
+import { Code, Table, Text } from '@mantine/core';
+
+import { formatDateTime, formatDuration, formatLatency, formatNumber } from '../../../formats.ts';
+import { textsIn } from '../../../texts.ts';
+import type { Timeline } from '../model/callTimeline.ts';
+
+const texts = textsIn({
+  en: {
+    id: 'Call',
+    session: 'Session',
+    accepted: 'Accepted',
+    started: 'First INVITE',
+    answered: 'Answered',
+    ended: 'Ended',
+    talk: 'Talk time',
+    end: 'End',
+    sip: 'Last SIP response',
+    machine: 'Answered by',
+    audio: 'Audio',
+    packets: (codec: string, received: string, lost: string) => `${codec}, ${received} packets, ${lost} lost`,
+    latency: 'Latency p50 / p95',
+    transfer: 'Transfer',
+    variables: 'Variables',
+    metadata: 'Metadata',
+  },
+  'zh-TW': {
+    id: '通話',
+    session: '工作階段',
+    accepted: '受理時間',
+    started: '首個 INVITE',
+    answered: '接聽時間',
+    ended: '結束時間',
+    talk: '通話時間',
+    end: '結束原因',
+    sip: '最後的 SIP 回應',
+    machine: '接聽者',
+    audio: '音訊',
+    packets: (codec: string, received: string, lost: string) =>
+      `${codec}，${received} 個封包，遺失 ${lost} 個`,
+    latency: '延遲 p50 / p95',
+    transfer: '轉接',
+    variables: '變數',
+    metadata: '中繼資料',
+  },
+});
+
+/** What is known of the call as a whole. */
+export function Details({
+  timeline: { call, sessionId, variables, startedAt, endedAt },
+}: {
+  timeline: Timeline;
+}) {
+  const figures = call?.mediaFigures;
+  const [p50, p95] = [call?.turnLatencyMs.p50 ?? null, call?.turnLatencyMs.p95 ?? null];
+  const rows: readonly (readonly [string, string | null | undefined])[] = [
+    [texts.id, call?.id],
+    [texts.session, sessionId],
+    [texts.accepted, call && formatDateTime(call.createdAt)],
+    [texts.started, formatDateTime(call?.startedAt ?? startedAt)],
+    [texts.answered, call?.answeredAt && formatDateTime(call.answeredAt)],
+    [texts.ended, (call?.endedAt ?? endedAt) && formatDateTime(call?.endedAt ?? endedAt ?? '')],
+    [texts.talk, call?.durationMs == null ? null : formatDuration(call.durationMs)],
+    [texts.end, call?.endReason],
+    [texts.sip, call?.sip && `${call.sip.code} ${call.sip.reason}`],
+    [texts.machine, call?.answeringMachine],
+    [
+      texts.audio,
+      figures &&
+        texts.packets(
+          figures.codec,
+          formatNumber(figures.packetsReceived),
+          formatNumber(figures.packetsLost),
+        ),
+    ],
+    [texts.latency, p50 === null || p95 === null ? null : `${formatLatency(p50)} / ${formatLatency(p95)}`],
+    [texts.transfer, call?.transfer && `${call.transfer.to} ${call.transfer.outcome ?? ''}`],
+  ];
+  return (
+    <Table fz="sm" layout="fixed">
+      <Table.Tbody>
+        {rows
+          .filter(([, value]) => value)
+          .map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Th w={150} fw={500} scope="row">
+                {name}
+              </Table.Th>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        <JsonRow name={texts.variables} value={variables} />
+        {call && <JsonRow name={texts.metadata} value={call.metadata} />}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function JsonRow({ name, value }: { name: string; value: unknown }) {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return null;
+  return (
+    <Table.Tr>
+      <Table.Th fw={500} scope="row">
+        <Text inherit>{name}</Text>
+      </Table.Th>
+      <Table.Td>
+        <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+          {JSON.stringify(value, null, 2)}
+        </Code>
+      </Table.Td>
+    </Table.Tr>
+  );
+}

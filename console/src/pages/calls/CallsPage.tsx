@@ -1,0 +1,149 @@
+import { Button, Checkbox, Group, NativeSelect, Stack, TextInput, Title } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { DownloadIcon, MagnifyingGlassIcon } from '@radix-ui/react-icons';
+import { getRouteApi } from '@tanstack/react-router';
+
+import { textsIn } from '../../texts.ts';
+import { CallTable } from './CallTable.tsx';
+import { type CallFilters, queryOf, readFilters, STATUSES } from './filters.ts';
+import { LiveCalls } from './live/LiveCalls.tsx';
+import { statusNames } from './StatusBadge.tsx';
+
+const route = getRouteApi('/projects/$projectId/calls');
+/** After the last key. */
+const SEARCH_AFTER_MS = 300;
+
+const texts = textsIn({
+  en: {
+    title: 'Calls',
+    past: 'All calls',
+    said: 'Words that were said',
+    number: 'Number',
+    status: 'Status',
+    direction: 'Direction',
+    any: 'Any',
+    inbound: 'Inbound',
+    outbound: 'Outbound',
+    from: 'From',
+    to: 'To',
+    tests: 'With test calls',
+    export: 'Export CSV',
+    filters: 'Filters',
+  },
+  'zh-TW': {
+    title: '通話',
+    past: '所有通話',
+    said: '說過的話',
+    number: '號碼',
+    status: '狀態',
+    direction: '方向',
+    any: '全部',
+    inbound: '來電',
+    outbound: '撥出',
+    from: '從',
+    to: '到',
+    tests: '包含測試通話',
+    export: '匯出 CSV',
+    filters: '篩選',
+  },
+});
+
+/** Live calls and all others, found by what they were and what was said. */
+export function CallsPage() {
+  const { projectId } = route.useParams();
+  const filters = route.useSearch();
+  const query = new URLSearchParams(queryOf(filters));
+  return (
+    <Stack gap="lg">
+      <Title order={1} size="h2">
+        {texts.title}
+      </Title>
+      <LiveCalls projectId={projectId} includeTests={filters.tests ?? false} />
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} size="h4">
+            {texts.past}
+          </Title>
+          <Button
+            component="a"
+            href={`/v1/projects/${encodeURIComponent(projectId)}/calls/export?${query}`}
+            download="calls.csv"
+            variant="default"
+            size="xs"
+            leftSection={<DownloadIcon />}
+          >
+            {texts.export}
+          </Button>
+        </Group>
+        <Filters filters={filters} />
+        <CallTable projectId={projectId} filters={filters} />
+      </Stack>
+    </Stack>
+  );
+}
+
+function Filters({ filters }: { filters: CallFilters }) {
+  const navigate = route.useNavigate();
+  const set = (change: CallFilters) =>
+    void navigate({ search: (before) => readFilters({ ...before, ...change }), replace: true });
+  const setLater = useDebouncedCallback(set, SEARCH_AFTER_MS);
+  const options = (names: readonly (readonly [string, string])[]) => [
+    { value: '', label: texts.any },
+    ...names.map(([value, label]) => ({ value, label })),
+  ];
+  return (
+    <Group gap="sm" align="flex-end" role="search" aria-label={texts.filters}>
+      <TextInput
+        label={texts.said}
+        leftSection={<MagnifyingGlassIcon />}
+        defaultValue={filters.q ?? ''}
+        maxLength={500}
+        onChange={(event) => setLater({ q: event.currentTarget.value })}
+        flex="1 1 220px"
+      />
+      <TextInput
+        label={texts.number}
+        inputMode="tel"
+        defaultValue={filters.number ?? ''}
+        maxLength={20}
+        onChange={(event) => setLater({ number: event.currentTarget.value })}
+        flex="1 1 140px"
+      />
+      <NativeSelect
+        label={texts.status}
+        data={options(STATUSES.map((status) => [status, statusNames[status]]))}
+        value={filters.status ?? ''}
+        onChange={(event) => set({ status: STATUSES.find((one) => one === event.currentTarget.value) })}
+      />
+      <NativeSelect
+        label={texts.direction}
+        data={options([
+          ['inbound', texts.inbound],
+          ['outbound', texts.outbound],
+        ])}
+        value={filters.direction ?? ''}
+        onChange={({ currentTarget: { value } }) =>
+          set({ direction: value === 'inbound' || value === 'outbound' ? value : undefined })
+        }
+      />
+      <TextInput
+        type="date"
+        label={texts.from}
+        value={filters.from ?? ''}
+        onChange={(event) => set({ from: event.currentTarget.value })}
+      />
+      <TextInput
+        type="date"
+        label={texts.to}
+        value={filters.to ?? ''}
+        onChange={(event) => set({ to: event.currentTarget.value })}
+      />
+      <Checkbox
+        label={texts.tests}
+        checked={filters.tests ?? false}
+        onChange={(event) => set({ tests: event.currentTarget.checked })}
+        mb={8}
+      />
+    </Group>
+  );
+}

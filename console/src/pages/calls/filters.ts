@@ -1,0 +1,52 @@
+import type { components } from '../../api/schema.d.ts';
+
+type Call = components['schemas']['Call'];
+
+export const STATUSES = ['completed', 'failed', 'busy', 'no_answer', 'canceled', 'scheduled'] as const;
+
+/** As they stand in the page's address. */
+export interface CallFilters {
+  readonly status?: Call['status'] | undefined;
+  readonly direction?: Call['direction'] | undefined;
+  /** Words that were said. */
+  readonly q?: string | undefined;
+  readonly number?: string | undefined;
+  /** Dates; `to` is the last day. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly tests?: boolean | undefined;
+}
+
+/** Reads an address, which may have been written by hand. */
+export function readFilters(search: Readonly<Record<string, unknown>>): CallFilters {
+  const text = (name: string) => (search[name] === undefined ? undefined : String(search[name]));
+  const date = (name: string) => (/^\d{4}-\d\d-\d\d$/.test(text(name) ?? '') ? text(name) : undefined);
+  const filters: CallFilters = {
+    status: STATUSES.find((one) => one === search.status),
+    direction: (['inbound', 'outbound'] as const).find((one) => one === search.direction),
+    q: text('q') || undefined,
+    number: text('number')?.replace(/[^\d+]/g, '') || undefined,
+    from: date('from'),
+    to: date('to'),
+    tests: search.tests === true || undefined,
+  };
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
+}
+
+/** The API's parameters. Days are the browser's. */
+export function queryOf({ status, direction, q, number, from, to, tests }: CallFilters) {
+  const startOf = (day: string, plusDays: number) => {
+    const date = new Date(`${day}T00:00:00`);
+    date.setDate(date.getDate() + plusDays);
+    return date.toISOString();
+  };
+  return {
+    ...(status ? { status } : {}),
+    ...(direction ? { direction } : {}),
+    ...(q ? { q } : {}),
+    ...(number ? { number } : {}),
+    ...(from ? { from: startOf(from, 0) } : {}),
+    ...(to ? { to: startOf(to, 1) } : {}),
+    ...(tests ? { includeTests: 'true' as const } : {}),
+  };
+}

@@ -1,0 +1,131 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { expectAccessible, requiresChromium } from './support/chromium.ts';
+import { type ConsoleService, startConsole } from './support/consoleService.ts';
+
+const SLOW = { timeout: 60_000, interval: 200 };
+/** Words that would be an element, were they not text. */
+const GREETING = 'Hello <img src=x onerror=document.title=1>, this is the clinic.';
+const TIMEOUT_MS = 120_000;
+
+describe('Calls', { ...requiresChromium, timeout: TIMEOUT_MS }, () => {
+  let own: ConsoleService;
+  let projectId: string;
+  let callId: string;
+  beforeAll(async () => {
+    own = await startConsole();
+    ({ projectId, callId } = await placeTestCall(own));
+  }, TIMEOUT_MS);
+  afterAll(() => own.close());
+
+  test('A live call is controlled from the list and explained by its page', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}/calls?tests=true`);
+    const live = page.getByRole('region', { name: 'Live now' });
+    await live.getByText('In progress').waitFor();
+    await live.getByText('Greeting').waitFor();
+    await live.getByRole('button', { name: 'Control' }).click();
+    await expectAccessible(page);
+    await live.getByLabel('Words that the agent says').fill('One moment, please.');
+    await live.getByRole('button', { name: 'Say' }).click();
+    await live.getByRole('button', { name: 'Listen' }).click();
+    await live.getByRole('button', { name: 'Leave the call (Listen)' }).click();
+    await live.getByRole('button', { name: 'Hang up' }).click();
+    await live.getByRole('button', { name: 'Hang up now?' }).click();
+
+    await page
+      .getByRole('link', { name: /test → test/ })
+      .first()
+      .click();
+    await page.getByRole('heading', { name: 'test → test' }).waitFor();
+    await page.getByText('Completed', { exact: true }).waitFor(SLOW);
+    await expectExplained(page);
+    expect(problems).toEqual([]);
+  });
+
+  test('A link opens a call at its place, in Chinese, dark and on a telephone', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}/calls/${callId}?t=2`, {
+      locale: 'zh-TW',
+      colorScheme: 'dark',
+      viewport: { width: 390, height: 844 },
+    });
+    await page.getByText(/^0:02 \//).waitFor();
+    await page.getByRole('tab', { name: 'SIP' }).click();
+    await page
+      .getByRole('button', { name: /INVITE/ })
+      .first()
+      .waitFor();
+    await expectAccessible(page);
+    expect(problems).toEqual([]);
+  });
+
+  test('Calls are found by number and words, and exported', async () => {
+    const { page, problems } = await own.open(`/projects/${projectId}/calls?tests=true`);
+    const row = page.getByRole('row', { name: /test → test/ });
+    await row.waitFor();
+    await page.getByLabel('Words that were said').fill('nobody said this');
+    await page.getByText('No call matches.').waitFor();
+    await page.getByLabel('Words that were said').fill('CLINIC');
+    await row.waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('calls.csv');
+    expect(problems).toEqual([]);
+  });
+});
+
+/** The words, the path, the figures, the ladder and the audio. */
+async function expectExplained(page: Page): Promise<void> {
+  const transcript = page.getByRole('region', { name: 'Transcript' });
+  await transcript.getByText(/Hello <img src=x onerror/).waitFor();
+  expect(await page.title()).not.toBe('1');
+  const play = page.getByRole('button', { name: 'Play' });
+  await vi.waitFor(async () => expect(await play.isEnabled()).toBe(true), SLOW);
+  await page.locator('canvas').first().waitFor();
+  await expectAccessible(page);
+  await transcript.getByRole('button', { name: /Hello/ }).click();
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('tab', { name: 'SIP' }).click();
+  await page.getByRole('button', { name: /INVITE · SDP/ }).click();
+  await page.getByText(/^INVITE sip:/).waitFor();
+  await expectAccessible(page);
+  await page.getByRole('slider', { name: 'Position' }).focus();
+  await page.keyboard.press('Home');
+  await page.getByText(/^0:00 \//).waitFor();
+}
+
+/** A simulated caller's call to an agent that greets and listens. */
+async function placeTestCall({ service, send, adminToken }: ConsoleService) {
+  const { id: projectId } = await send('POST', '/v1/projects', { name: 'Clinic' });
+  const path = `/v1/projects/${projectId}`;
+  const { key } = await send('POST', `${path}/api-keys`, { name: 'test', kind: 'developer' });
+  expect(adminToken).not.toBe(key);
+  const api = async (method: string, resource: string, body?: object, headers: object = {}) => {
+    const response = await fetch(service.url + path + resource, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    expect(response.status).toBeLessThan(300);
+    const read = (await response.json()) as { readonly id: string; readonly data: readonly { id: string }[] };
+    return { body: read, etag: response.headers.get('etag') ?? '' };
+  };
+  const { etag } = await api('GET', '/pathway');
+  const start = { id: 'start', type: 'start', data: { title: 'Greeting', prompt: `Say "${GREETING}"` } };
+  await api('PUT', '/pathway', { nodes: [start], edges: [] }, { 'if-match': etag });
+  await api('PUT', '/agent', { status: 'published' });
+  const { body: testCase } = await api('POST', '/test-cases', {
+    name: 'Listens',
+    channel: 'phone',
+    turns: [{ waitMs: 60_000 }],
+  });
+  await api('POST', `/test-cases/${testCase.id}/runs`, {});
+  const callId = await vi.waitFor(async () => {
+    const { data } = (await api('GET', '/calls?includeTests=true&status=in_progress')).body;
+    expect(data).toHaveLength(1);
+    return data[0]?.id ?? '';
+  }, SLOW);
+  return { projectId: projectId as string, callId };
+}
