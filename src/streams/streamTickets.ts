@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import type { StreamOpening, StreamParty } from '../voice/audioStream.ts';
+import type { BotTarget } from '../voice/text/textBot.ts';
 import type { DialectName } from './dialects/index.ts';
 
 /** What a ticket admits: one audio stream of a session. */
@@ -18,6 +19,7 @@ export interface StreamGrant {
   readonly traceparent?: string;
   readonly opening?: StreamOpening;
   readonly party?: StreamParty;
+  readonly bot?: BotTarget;
   /** Of a visitor of a web page. */
   readonly visitor?: StreamVisitor;
   /** Whether the client is told what both sides say. */

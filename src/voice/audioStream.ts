@@ -10,6 +10,7 @@ import type {
   PlayoutPosition,
   TransferStatus,
 } from '../media/agentStream/streamClient.ts';
+import type { BotTarget } from './text/textBot.ts';
 
 /**
  * The audio of one call or web session, independent of the stream's dialect.
@@ -57,6 +58,8 @@ export interface StreamInfo {
   readonly opening?: StreamOpening;
   /** Absent on a conversation with the caller. */
   readonly party?: StreamParty;
+  /** The customer's bot that answers in the agent's place, with our recognition and voices. */
+  readonly bot?: BotTarget;
   readonly customParameters: Readonly<Record<string, string>>;
   /** Whether the peer is told what both sides say. */
   readonly captions?: boolean;

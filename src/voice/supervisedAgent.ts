@@ -5,6 +5,8 @@ import type { TurnController } from './turnController.ts';
 import { type AgentTurnQueue, NOTHING_SAID } from './turns/agentTurnQueue.ts';
 
 export interface SupervisedAgentDeps {
+  /** What the agent wants to say without having been asked; absent where it never does. */
+  readonly initiative?: (() => TurnInput | undefined) | undefined;
   readonly stream: Pick<AudioStream, 'isAgentPaused' | 'isTakenOver'>;
   readonly turns: TurnController;
   readonly agentTurns: Pick<AgentTurnQueue, 'run' | 'keepUnanswered' | 'addInstruction'>;
@@ -94,7 +96,7 @@ export class SupervisedAgent {
 
   #startDueTurn(): void {
     const { turns } = this.#deps;
-    const due = turns.hasUnansweredWords ? ANSWER : this.#due;
+    const due = turns.hasUnansweredWords ? ANSWER : (this.#due ?? this.#deps.initiative?.());
     turns.hasUnansweredWords = false;
     this.#due = undefined;
     if (due) turns.startTurn(due);

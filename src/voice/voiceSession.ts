@@ -56,6 +56,8 @@ const RESUME: TurnInput = {
 export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   readonly stream: AudioStream;
   readonly engine: Pick<ConversationEngine, 'runTurn'>;
+  /** What the engine wants to say without having been asked; absent where it never does. */
+  readonly initiative?: (() => TurnInput | undefined) | undefined;
   /** Absent where no other node recovers turns. */
   readonly checkpoints?: Pick<TurnCheckpointStore, 'put' | 'drop'> | undefined;
   /** What agent and nodes name; absent where the same recognizer and voice serve all. */
@@ -152,7 +154,12 @@ export class VoiceSession {
       isScreening: (text) => this.#machineDetector?.isScreening(text) ?? false,
       isCallerStored: () => this.#instanceId !== '' && this.#machineDetector?.answeredBy !== 'machine',
     });
-    this.#supervised = new SupervisedAgent({ stream, turns: this.#turns, agentTurns: this.#agentTurns });
+    this.#supervised = new SupervisedAgent({
+      initiative: deps.initiative,
+      stream,
+      turns: this.#turns,
+      agentTurns: this.#agentTurns,
+    });
   }
 
   /** Runs until the stream is closed. Never rejects. */

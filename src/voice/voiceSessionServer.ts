@@ -23,6 +23,7 @@ import { fallbackPhrasesOf } from './speech/fallbackPhrases.ts';
 import { createSpeechCache, type SpeechCache, SpeechSynthesis } from './speech/speechSynthesis.ts';
 import { StreamedSynthesis } from './speech/streamedSynthesis.ts';
 import type { SpeechEngines, SpeechProviders } from './speechProviders.ts';
+import { type BotAccess, openBotConversation } from './text/openBotConversation.ts';
 import { serveTextStream } from './text/serveTextStream.ts';
 import type { TextStream } from './text/textStream.ts';
 import { servePartyStream } from './transfer/servePartyStream.ts';
@@ -37,9 +38,18 @@ import {
 export interface VoiceSessionServerDeps
   extends Omit<
     VoiceSessionDeps,
-    'stream' | 'synthesis' | 'streamedSynthesis' | 'callSpeech' | 'engines' | 'engine' | 'onError'
+    | 'stream'
+    | 'synthesis'
+    | 'streamedSynthesis'
+    | 'callSpeech'
+    | 'engines'
+    | 'engine'
+    | 'initiative'
+    | 'onError'
   > {
   readonly engine: Pick<ConversationEngine, 'runTurn' | 'find' | 'attach' | 'detach'>;
+  /** Reaches customers' bots of text turns; absent where no call has one. */
+  readonly bots?: BotAccess | undefined;
   readonly textToSpeech: Synthesizer;
   /** Speaks when the first one fails. */
   readonly fallbackSpeech?: TextToSpeech | undefined;
@@ -111,8 +121,12 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
     async serve(stream) {
       const { projectId, sessionId, callId } = stream.info;
       const { fields, onError, synthesis, streamedSynthesis, callSpeech } = open(stream.info);
-      const call = await callOf(deps, stream.info);
-      const { isTest, ...options } = await sessionOptions(deps, stream.info, call, onError);
+      const { bot: target } = stream.info;
+      const bot = target && (await openBotConversation({ ...deps, onError }, stream, target));
+      const call = bot ? undefined : await callOf(deps, stream.info);
+      const { isTest, ...options } = bot
+        ? botSessionOptions(stream.info)
+        : await sessionOptions(deps, stream.info, call, onError);
       const onAnsweredBy = answerRecorder(deps, callId, call, onError);
       // Other peers do not reconnect to another node.
       const cancelPrompts =
@@ -127,7 +141,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
               ),
             );
       logger.info(fields, 'voice session started');
-      const engines = deps.engines?.open(projectId);
+      const engines = bot ? undefined : deps.engines?.open(projectId);
       try {
         const sessionDeps = {
           ...deps,
@@ -139,10 +153,12 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
           engines,
           onAnsweredBy,
           onError,
+          ...(bot && { engine: bot, initiative: bot.initiative, checkpoints: undefined }),
         };
         return await new VoiceSession(sessionDeps, options).run();
       } finally {
         cancelPrompts?.();
+        bot?.close();
         engines?.close();
         callSpeech?.close();
         streamedSynthesis?.close();
@@ -195,6 +211,18 @@ function openSynthesis(
   const voice = { language: DEFAULT_LANGUAGE };
   const streamed = { textToSpeech, fallback: synthesis, voice, clock, onFailure };
   return { synthesis, streamedSynthesis: new StreamedSynthesis(streamed, sampleRateHz) };
+}
+
+/** A bot answers itself what has called it, and greets again on another stream. */
+function botSessionOptions({
+  projectId,
+  sessionId,
+  callId,
+  traceparent,
+}: StreamInfo): VoiceSessionOptions & { readonly isTest: boolean } {
+  const channel = callId === undefined ? 'web' : 'phone';
+  const session = { projectId, sessionId, channel, ...omitUndefined({ callId, traceparent }) } as const;
+  return { session, isTest: false };
 }
 
 async function sessionOptions(

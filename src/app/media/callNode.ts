@@ -26,7 +26,7 @@ import { twilioTokens } from '../voice/streams.ts';
 
 export interface CallNodeParts {
   readonly storage: ReturnType<typeof createStorage>;
-  readonly sealer: Pick<Sealer, 'open'>;
+  readonly sealer: Pick<Sealer, 'open' | 'seal'>;
   readonly calls: BuiltCalls;
   readonly telephony: Telephony;
   readonly recordings: CallRecordings;
@@ -81,6 +81,7 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     voiceNodes,
     openStream: parts.mediaStreams.openForCall,
     mediaHeaders: (projectId: string, media: CallMedia) => openMediaHeaders(projectId, media, headerDeps),
+    seal: parts.sealer.seal,
     makeId,
   };
   const runner = new CallRunner({

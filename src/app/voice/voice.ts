@@ -15,7 +15,11 @@ import { forWholeTexts } from '../../providers/synthesis/wholeTexts.ts';
 import { createRnnoiseVad } from '../../providers/vad/rnnoise.ts';
 import { createRnnoiseSuppression } from '../../providers/vad/rnnoiseSuppression.ts';
 import { createWebrtcVad } from '../../providers/vad/webrtc.ts';
-import { createVoiceSessionServer, type VoiceSessionServer } from '../../voice/voiceSessionServer.ts';
+import {
+  createVoiceSessionServer,
+  type VoiceSessionServer,
+  type VoiceSessionServerDeps,
+} from '../../voice/voiceSessionServer.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { buildSpeech, buildSpeechEngines, buildSpeechProviders } from '../services/providers.ts';
 import type { Config } from '../settings/config.ts';
@@ -31,6 +35,7 @@ export interface VoiceParts {
   };
   readonly storage: Parameters<typeof buildSpeechProviders>[0]['storage'];
   readonly targetPolicy: TargetPolicy;
+  readonly bots?: VoiceSessionServerDeps['bots'];
   readonly turnCheckpoints: TurnCheckpointStore;
   readonly metrics: Pick<SessionMetrics, 'turn' | 'providerMetrics'>;
   readonly liveEvents?: LiveEvents;
@@ -76,6 +81,7 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
     speechProviders: buildSpeechProviders({ ...parts, logger }),
     engines: buildSpeechEngines({ ...parts, logger }),
     forWholeTexts,
+    bots: parts.bots,
     clock,
     logger,
   });

@@ -22,6 +22,7 @@ import { buildConversations } from '../services/conversation.ts';
 import { buildKnowledgeSearch } from '../services/knowledgeSearch.ts';
 import { buildChat } from '../services/providers.ts';
 import type { Config } from '../settings/config.ts';
+import { buildTextBots } from './textBots.ts';
 import { reportedMetrics, type ThreadReport } from './threadReports.ts';
 import { buildVoice } from './voice.ts';
 
@@ -77,7 +78,8 @@ export async function startVoiceService(
     onEnded: () => report({ kind: 'session_ended' }),
     recoversTurns: start.recoversTurns,
   });
-  const voice = await buildVoice({ ...context, conversations, metrics, stores: storage.stores });
+  const bots = buildTextBots(context);
+  const voice = await buildVoice({ ...context, conversations, metrics, bots, stores: storage.stores });
   let registration: VoiceNodeRegistration | undefined;
   let isOverloaded = false;
   const live = new ActiveStreams<AudioStream | TextStream>({

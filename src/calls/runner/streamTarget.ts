@@ -3,7 +3,9 @@ import { omitUndefined } from '../../base/omitUndefined.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { CallFacts, Session } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
+import { findDialect, isTextDialect } from '../../streams/dialects/index.ts';
 import type { StreamParty } from '../../voice/audioStream.ts';
+import type { BotTarget } from '../../voice/text/textBot.ts';
 import { type Call, callFacts, detectsAnsweringMachine } from '../call.ts';
 import type { VoiceNodeSelector } from '../nodes/voiceNodeSelector.ts';
 import type { CallMedia } from '../numbers/callMedia.ts';
@@ -27,6 +29,8 @@ export interface AgentStream {
   };
   /** Absent on the conversation with the caller. */
   readonly party?: StreamParty;
+  /** The customer's bot of text turns. */
+  readonly bot?: BotTarget;
 }
 
 export interface StreamTargetDeps {
@@ -36,6 +40,8 @@ export interface StreamTargetDeps {
   readonly openStream: (stream: AgentStream, nodeUrl: string) => Promise<string>;
   /** The headers with which a bot's WebSocket is opened. */
   readonly mediaHeaders: (projectId: string, media: CallMedia) => Promise<Readonly<Record<string, string>>>;
+  /** Encrypts what waits in a store for a voice node. */
+  readonly seal: (secret: string) => string;
   readonly makeId: MakeId;
 }
 
@@ -58,10 +64,13 @@ export async function streamTargetOf(
     const customParameters = { ...parametersOf(call, variables), ...trace };
     const { url, dialect } = settings.media;
     const headers = await deps.mediaHeaders(projectId, settings.media);
+    if (isTextDialect(findDialect(dialect))) {
+      const sealedHeaders = deps.seal(JSON.stringify(headers));
+      const bot = { url, dialect, streamId: stream.streamId, sealedHeaders, customParameters };
+      return await voiceNodeTarget(deps, stream, { projectId, sessionId, ...trace, bot });
+    }
     return { ...stream, url, dialect, headers, customParameters, canReconnect: false };
   }
-  const dialect = 'callway';
-  const nodeUrl = await deps.voiceNodes.select(callId);
   const opening = started && {
     session: started,
     call: {
@@ -70,15 +79,24 @@ export async function streamTargetOf(
       ...omitUndefined({ noiseSuppression: settings.noiseSuppression }),
     },
   };
-  const agentStream = {
+  return await voiceNodeTarget(deps, stream, {
     projectId,
     sessionId,
-    dialect,
-    callId,
     ...trace,
     ...omitUndefined({ opening }),
-  } as const;
-  const url = await deps.openStream(agentStream, nodeUrl);
+  });
+}
+
+/** A stream to the voice node that has the call's conversation. */
+async function voiceNodeTarget(
+  { voiceNodes, openStream }: StreamTargetDeps,
+  stream: Pick<StreamTarget, 'streamId' | 'callId'>,
+  agentStream: Omit<AgentStream, 'dialect' | 'callId'>,
+): Promise<StreamTarget> {
+  const { callId } = stream;
+  const dialect = 'callway';
+  const nodeUrl = await voiceNodes.select(callId);
+  const url = await openStream({ ...agentStream, dialect, callId }, nodeUrl);
   return { ...stream, url, dialect, customParameters: {}, canReconnect: true, isInternal: true };
 }
 

@@ -71,6 +71,8 @@ export interface CurrentNode extends CurrentSpeech {
   readonly turnDetection: TurnDetection;
   /** The speech-to-speech model that is to speak here; undefined for none. */
   readonly engine: EngineConfig | undefined;
+  /** Who answers has words for everything: the channel adds none of its own while it works. */
+  readonly speaksForItself?: true;
   /** DTMF digits that an edge out of the node waits for. */
   readonly digits: readonly string[];
   /** Phrases that the customer may say next. */

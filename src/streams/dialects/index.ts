@@ -34,6 +34,11 @@ export const dialects = {
 export type DialectName = keyof typeof dialects;
 /** Of the dialects that calls can be connected to bots with. */
 export type ClientDialectName = {
+  [Name in DialectName]: (typeof dialects)[Name] extends ClientDialect | TextDialect ? Name : never;
+}[DialectName];
+
+/** The same, of those with audio. */
+export type AudioClientDialectName = {
   [Name in DialectName]: (typeof dialects)[Name] extends ClientDialect ? Name : never;
 }[DialectName];
 
@@ -67,7 +72,9 @@ export function findTextDialect(name: string): TextDialect {
 
 /** @throws {Error} When no audio dialect of this name can be spoken with a bot. */
 export function findClientDialect(name: string): ClientDialect {
-  return dialects[clientDialectName.parse(name)];
+  const dialect = dialects[clientDialectName.parse(name)];
+  if (isTextDialect(dialect)) throw new TypeError(`${name} is a dialect of text turns`);
+  return dialect;
 }
 
 /** Whether the other side recognizes and speaks. */
@@ -83,6 +90,6 @@ export function chooseSubprotocol(offered: Iterable<string>): string | false {
   return false;
 }
 
-function isClientDialect(dialect: StreamDialect | TextDialect): dialect is ClientDialect {
-  return !isTextDialect(dialect) && dialect.openClient !== undefined;
+function isClientDialect(dialect: StreamDialect | TextDialect): dialect is ClientDialect | TextDialect {
+  return isTextDialect(dialect) || dialect.openClient !== undefined;
 }

@@ -9,7 +9,7 @@ import {
 import { DEFAULT_TURN_DETECTION } from '../../agents/speech/turnDetection.ts';
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
-import { fallbackPhrasesOf, noticePhrase } from '../speech/fallbackPhrases.ts';
+import { AGENT_FAILED, fallbackPhrasesOf, noticePhrase } from '../speech/fallbackPhrases.ts';
 import type { InterruptionPolicy } from '../speech/piecePolicies.ts';
 import {
   type CallerPauses,
@@ -107,9 +107,9 @@ export class TurnSettings {
     return this.#node?.expectedAnswers ?? [];
   }
 
-  /** Covers a long wait for an answer. */
-  get filler(): string {
-    return fallbackPhrasesOf(this.language).filler;
+  /** Covers a long wait for an answer; undefined where that is not the channel's to do. */
+  get filler(): string | undefined {
+    return this.#node?.speaksForItself ? undefined : fallbackPhrasesOf(this.language).filler;
   }
 
   enterNode(current: CurrentNode): void {
@@ -180,6 +180,9 @@ export class TurnSettings {
   /** What the agent says where the pathway says nothing. Silence prompts come in order; the last one repeats. */
   fallbackPhrase(input: TurnInput, isLast: boolean): string | undefined {
     const phrases = fallbackPhrasesOf(this.language);
+    const isFailure =
+      input.kind === 'failure' || (input.kind === 'channel_error' && input.code === AGENT_FAILED);
+    if (this.#node?.speaksForItself && !isFailure) return undefined;
     switch (input.kind) {
       case 'failure':
         return phrases.apology;

@@ -171,10 +171,11 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
     if (isOnHold || !this.speech.isStarved) this.#starvedSinceMs = undefined;
     else this.#starvedSinceMs ??= nowMs;
     if (this.#starvedSinceMs === undefined || WITHOUT_FILLER.has(this.input.kind)) return;
-    if (nowMs - this.#starvedSinceMs < FILLER_AFTER_MS) return;
+    const { filler } = this.#deps.settings;
+    if (filler === undefined || nowMs - this.#starvedSinceMs < FILLER_AFTER_MS) return;
     if (this.#fillerAtMs !== undefined && nowMs - this.#fillerAtMs < FILLER_INTERVAL_MS) return;
     this.#fillerAtMs = nowMs;
-    this.#sayOwn(this.#deps.settings.filler);
+    this.#sayOwn(filler);
   }
 
   #openSpeech(): Speech {

@@ -1,5 +1,10 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
 
+import { twilioSignature } from '../../../src/streams/dialects/twilioSignature.ts';
 import { CODECS } from '../../media/support/callHarness.ts';
 import { tone } from '../../media/support/signals.ts';
 import { callees } from '../../scenarios/callees.ts';
@@ -182,7 +187,56 @@ describe.concurrent('Who is calling', { timeout: TIMEOUT }, () => {
   });
 });
 
+/** A bot of text turns, and what it was sent. */
+async function startTextBot() {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  installation().closeAfterTests(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  await once(server, 'listening');
+  const received: Record<string, unknown>[] = [];
+  const connection = once(server, 'connection') as Promise<[WebSocket, IncomingMessage]>;
+  const connected = connection.then(([socket, request]) => {
+    socket.on('message', (data) => received.push(JSON.parse(String(data))));
+    const send = (message: object) => socket.send(JSON.stringify(message));
+    return { send, headers: request.headers };
+  });
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/relay`;
+  return { url, received, connected };
+}
+
 describe.concurrent('An order', { timeout: TIMEOUT }, () => {
+  test('reaches a bot of text turns, signed, which speaks by our voice and ends the call', async () => {
+    const bot = await startTextBot();
+    const handset = await openHandset(installation());
+    const line = await installation().makeLine({ trunks: [{ port: handset.port, ...example('trunk') }] });
+    const asOperator = { key: installation().gateway.adminToken };
+    await line.api('PUT', '/providers/twilio', { apiKey: 'auth-token' }, asOperator);
+    const media = { url: bot.url, dialect: 'conversationrelay', headers: [{ key: 'X-Bot', value: 'b' }] };
+    const call = await line.call({ ...example('order'), media });
+    handset.answer(await handset.next('INVITE'), '200 OK', SDP);
+    const { send, headers } = await bot.connected;
+    expect(headers).toMatchObject({
+      'x-bot': 'b',
+      'x-twilio-signature': twilioSignature('auth-token', bot.url),
+    });
+    await vi.waitFor(
+      () =>
+        expect(bot.received[0]).toMatchObject({
+          type: 'setup',
+          callSid: call.callId,
+          direction: 'outbound',
+          customParameters: { name: 'Ada', sessionId: call.sessionId },
+        }),
+      SLOW,
+    );
+    handset.onRequest('BYE', (bye) => void handset.answer(bye, '200 OK'));
+    send({ type: 'text', token: 'Hello from the bot.', last: true });
+    send({ type: 'end', handoffData: '{"reasonCode":"done"}' });
+    await line.waitForFinalized(call);
+    const history = await historyOf(line, call);
+    expect(history.messages).toMatchObject([{ role: 'assistant', content: 'Hello from the bot.' }]);
+    expect((await line.readCall(call)).endReason).toBe('agent_hangup');
+  });
+
   test('reaches the INVITE, the bot’s start message, the webhooks and the history', async () => {
     const bot = await startBot('twilio');
     const handset = await openHandset(installation());

@@ -60,6 +60,8 @@ export interface SimulatedCallOptions {
   readonly noiseSuppression?: VoiceSessionDeps['noiseSuppression'];
   /** What agent and nodes name. */
   readonly providers?: CallProviders;
+  /** Changes what the voice session is made with. */
+  readonly withDeps?: (deps: VoiceSessionDeps) => Partial<VoiceSessionDeps>;
   /** The speech-to-speech models that they name. */
   readonly engines?: CallEngines;
 }
@@ -173,7 +175,10 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
     onError,
   };
   const session = { projectId: PROJECT, sessionId: 's', channel: 'phone' } as const;
-  const report = new VoiceSession(deps, { session, ...options.session }).run();
+  const report = new VoiceSession(
+    { ...deps, ...options.withDeps?.(deps) },
+    { session, ...options.session },
+  ).run();
   const isAgentSpeaking = () => stream.agentAudio().at(-1) !== 0 && stream.agentAudio().length > 0;
   return {
     clock,

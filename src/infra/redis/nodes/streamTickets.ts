@@ -5,6 +5,7 @@ import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { dialectName } from '../../../streams/dialects/index.ts';
 import type { StreamTickets } from '../../../streams/streamTickets.ts';
 import type { StreamOpening, StreamParty } from '../../../voice/audioStream.ts';
+import type { BotTarget } from '../../../voice/text/textBot.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 const relayed = z.object({ relayTo: z.string() });
@@ -19,6 +20,7 @@ const served = z.object({
   // Written by another node of ours; as large as a session's variables.
   opening: z.custom<StreamOpening>((value) => typeof value === 'object' && value !== null).optional(),
   party: z.custom<StreamParty>((value) => typeof value === 'object' && value !== null).optional(),
+  bot: z.custom<BotTarget>((value) => typeof value === 'object' && value !== null).optional(),
   visitor: z.object({ tokenId: z.string(), allowedOrigins: z.array(z.string()) }).optional(),
   captions: z.boolean().optional(),
 });

@@ -1,0 +1,62 @@
+import type { Clock } from '../base/clock.ts';
+import type { ConnectTextBot, TextBot } from '../voice/text/textBot.ts';
+import { findTextDialect } from './dialects/index.ts';
+import { toConnection } from './serverStream.ts';
+import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
+import { startHeartbeat } from './transport/heartbeat.ts';
+import { CLOSE_NORMAL, CLOSE_WITHOUT_CODE, toMessage } from './transport/streamSocket.ts';
+
+export interface ConnectTextBotDeps extends DialDeps {
+  readonly clock: Clock;
+  readonly unseal: (sealed: string) => string;
+  /** A message of the bot could not be read and is ignored. */
+  readonly onMalformed: (callId: string) => void;
+}
+
+/** A bot whose messages cannot be read is told so this often. */
+const MAX_COMPLAINTS = 100;
+/** For the bot's part of the closing handshake. */
+const CLOSE_TIMEOUT_MS = 2000;
+
+/** Connects calls to customers' bots that speak a dialect of text turns. */
+export function createConnectTextBot(deps: ConnectTextBotDeps): ConnectTextBot {
+  const { clock, unseal, onMalformed } = deps;
+  return async ({ url, dialect, streamId, sealedHeaders, customParameters }, callId, listener, signal) => {
+    const headers = JSON.parse(unseal(sealedHeaders)) as Record<string, string>;
+    const target = { url, dialect, streamId, callId, customParameters, headers, canReconnect: false };
+    const socket = await dialWebSocket(target, undefined, deps, signal);
+    let complaints = 0;
+    let isClosed = false;
+    const client = findTextDialect(dialect).openTextClient(toConnection(socket), target);
+    const handler = {
+      ...listener,
+      malformed() {
+        onMalformed(callId);
+        complaints += 1;
+        if (complaints >= MAX_COMPLAINTS) socket.close(CLOSE_NORMAL, 'too many messages could not be read');
+      },
+    };
+    startHeartbeat(socket, clock, false);
+    // A failed socket closes as well.
+    socket.on('error', () => {});
+    socket.on('message', (data: Buffer, isBinary: boolean) => {
+      if (!isClosed) client.read(toMessage(data, isBinary), handler);
+    });
+    socket.on('close', (code: number) => {
+      if (!isClosed) listener.closed(code === CLOSE_NORMAL || code === CLOSE_WITHOUT_CODE);
+      isClosed = true;
+    });
+    const bot: TextBot = {
+      words: (text, language) => client.words(text, language),
+      dtmf: (digit) => client.dtmf(digit),
+      interrupted: (heard, heardMs) => client.interrupted(heard, heardMs),
+      close() {
+        if (isClosed) return;
+        isClosed = true;
+        socket.close(CLOSE_NORMAL, 'the call has ended');
+        clock.setTimer(() => socket.terminate(), CLOSE_TIMEOUT_MS);
+      },
+    };
+    return bot;
+  };
+}
