@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { awaitStart } from './awaitStart.ts';
 import { findAudioDialect, findTextDialect } from './dialects/index.ts';
 import { atVoiceRate } from './halfRate.ts';
+import type { JambonzApplications } from './jambonzApplications.ts';
 import { ServerStream, toConnection } from './serverStream.ts';
 import { ServerTextStream } from './serverTextStream.ts';
 import type { StreamGrant } from './streamTickets.ts';
@@ -9,6 +10,8 @@ import type { StreamSocket } from './transport/streamSocket.ts';
 import { forVisitor } from './visitorDialect.ts';
 
 export interface AcceptStreamDeps {
+  /** Absent where no jambonz applications are served. */
+  readonly applications?: Pick<JambonzApplications, 'steered'> | undefined;
   readonly clock: Clock;
   readonly onListenerError: (error: unknown, event: string) => void;
 }
@@ -21,7 +24,8 @@ export function acceptStream(
 ): Promise<ServerStream | undefined> {
   const { openServer, hasNoMarks } = findAudioDialect(grant.dialect);
   const opened = openServer(toConnection(socket));
-  const dialect = grant.visitor ? forVisitor(opened) : opened;
+  const steered = deps.applications?.steered(grant, opened) ?? opened;
+  const dialect = grant.visitor ? forVisitor(opened) : steered;
   return awaitStart(socket, deps.clock, grant.callId !== undefined, (message) => {
     const start = dialect.readStart(message);
     if (start === undefined || typeof start === 'string') return start;

@@ -143,6 +143,8 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
           sessionId,
           dialect,
           slotId: streamId,
+          // A jambonz application is answered with the address of its audio.
+          ...(dialect === 'jambonz' ? { publicUrl: deps.publicUrl() } : {}),
           ...omitUndefined({ opening, captions, visitor }),
         };
         return { streamId, sessionId, ...(await issueOpened(grant, streamId, tcpUrl)), expiresAt };

@@ -6,6 +6,7 @@ import type { AudioStream } from '../voice/audioStream.ts';
 import type { TextStream } from '../voice/text/textStream.ts';
 import { acceptStream, acceptTextStream } from './acceptStream.ts';
 import { findDialect, isTextDialect } from './dialects/index.ts';
+import type { JambonzApplications } from './jambonzApplications.ts';
 import type { StreamSlots } from './mediaStreams.ts';
 import type { StreamGrant } from './streamTickets.ts';
 import { CLOSE_NORMAL, CLOSE_POLICY_VIOLATION, type StreamSocket } from './transport/streamSocket.ts';
@@ -15,6 +16,8 @@ export interface ServeStreamDeps {
   readonly slots: Pick<StreamSlots, 'release'> & {
     renew(projectId: string, slotId: string): Promise<void>;
   };
+  /** Absent where no jambonz applications are served. */
+  readonly applications?: JambonzApplications | undefined;
   /** Of visitors of web pages. */
   readonly minutes: WidgetMinutes;
   readonly conversations: Pick<ConversationEngine, 'end'>;
@@ -41,9 +44,16 @@ export async function serveStream(
   const used = useMinutes(deps, grant, socket);
   try {
     const accept = isTextDialect(findDialect(grant.dialect)) ? acceptTextStream : acceptStream;
-    const stream = await accept(socket, grant, { clock: deps.clock, onListenerError });
+    const { clock, applications } = deps;
+    if (applications?.isApplication(grant, socket)) {
+      await applications.serve(grant, socket);
+      await deps.conversations.end(projectId, sessionId, 'call_ended');
+      return;
+    }
+    const stream = await accept(socket, grant, { clock, applications, onListenerError });
     if (!stream) return;
-    await deps.serveVoiceSession(stream);
+    applications?.audio(grant, 1);
+    await deps.serveVoiceSession(stream).finally(() => applications?.audio(grant, -1));
     stream.close(CLOSE_NORMAL);
     const { malformed } = stream;
     if (malformed > 0) {
@@ -51,7 +61,7 @@ export async function serveStream(
     }
     // The carrier has ended its call. Our own calls end their session themselves, and a stream that only broke may be
     // reconnected.
-    if (callId === undefined && stream.wasStopped) {
+    if (callId === undefined && grant.applicationId === undefined && stream.wasStopped) {
       await deps.conversations.end(projectId, sessionId, 'call_ended');
     }
   } catch (error) {

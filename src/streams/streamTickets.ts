@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { StreamOpening, StreamParty } from '../voice/audioStream.ts';
+import type { FailedTransfer, StreamOpening, StreamParty } from '../voice/audioStream.ts';
 import type { BotTarget } from '../voice/text/textBot.ts';
 import type { DialectName } from './dialects/index.ts';
 
@@ -20,6 +20,11 @@ export interface StreamGrant {
   readonly opening?: StreamOpening;
   readonly party?: StreamParty;
   readonly bot?: BotTarget;
+  /** Of the HTTP API, where the connection asks for a further one. */
+  readonly publicUrl?: string;
+  /** The jambonz application that steers the call of this audio. */
+  readonly applicationId?: string;
+  readonly failedTransfer?: FailedTransfer;
   /** Of a visitor of a web page. */
   readonly visitor?: StreamVisitor;
   /** Whether the client is told what both sides say. */
@@ -31,6 +36,8 @@ export interface StreamVisitor {
   readonly tokenId: string;
   readonly allowedOrigins: readonly string[];
 }
+
+export type { FailedTransfer };
 
 /** What a ticket of a supervisor admits: a connection that is passed on. */
 export interface RelayGrant {

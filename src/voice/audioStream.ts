@@ -58,11 +58,21 @@ export interface StreamInfo {
   readonly opening?: StreamOpening;
   /** Absent on a conversation with the caller. */
   readonly party?: StreamParty;
+  /** The agent has the call again after this transfer, on another stream than before. */
+  readonly failedTransfer?: FailedTransfer;
   /** The customer's bot that answers in the agent's place, with our recognition and voices. */
   readonly bot?: BotTarget;
   readonly customParameters: Readonly<Record<string, string>>;
   /** Whether the peer is told what both sides say. */
   readonly captions?: boolean;
+}
+
+/** A transfer that has not succeeded. */
+export interface FailedTransfer {
+  readonly to: string;
+  readonly reason: string;
+  /** `busy`, `no_answer` or `failed`. */
+  readonly outcome: string;
 }
 
 /** A stream that is no conversation of the agent with the caller. */

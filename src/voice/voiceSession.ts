@@ -18,7 +18,7 @@ import {
   AnsweringMachineDetector,
   type MachineKind,
 } from './answeringMachine/answeringMachineDetector.ts';
-import type { AudioStream } from './audioStream.ts';
+import type { AudioStream, FailedTransfer } from './audioStream.ts';
 import { Captions } from './captions.ts';
 import { CallNoise } from './recognition/callNoise.ts';
 import { CallRecognizers } from './recognition/callRecognizers.ts';
@@ -129,7 +129,7 @@ export class VoiceSession {
 
   constructor(deps: VoiceSessionDeps, options: VoiceSessionOptions) {
     this.#deps = deps;
-    this.#firstInput = options.isResumed ? RESUME : BEGIN;
+    this.#firstInput = options.isResumed ? resumeAfter(deps.stream.info.failedTransfer) : BEGIN;
     const { stream, clock } = deps;
     if (stream.info.captions) this.#captions = new Captions(stream);
     const abilities = recognizerAbilities(deps.speechToText);
@@ -405,4 +405,12 @@ export class VoiceSession {
     this.#turns.dispatch({ type: 'session_ending' });
     this.#resolveClosed();
   }
+}
+
+/** @param transfer - After which the agent has the call again; undefined where only the stream was lost. */
+function resumeAfter(transfer: FailedTransfer | undefined): TurnInput {
+  if (!transfer) return RESUME;
+  const { to, reason } = transfer;
+  const outcome = TRANSFER_OUTCOMES.find((one) => one === transfer.outcome);
+  return { kind: 'transfer_failed', to, reason, ...(outcome ? { outcome } : {}) };
 }

@@ -10,6 +10,7 @@ import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
 import { redisVoiceNodes } from '../../infra/redis/nodes/voiceNodes.ts';
 import { ActiveStreams } from '../../streams/activeStreams.ts';
 import { findDialect } from '../../streams/dialects/index.ts';
+import { createAudioOpener, JambonzApplications } from '../../streams/jambonzApplications.ts';
 import { serveStream } from '../../streams/serveStream.ts';
 import type { StreamGrant } from '../../streams/streamTickets.ts';
 import { listenForStreams } from '../../streams/transport/streamListener.ts';
@@ -94,16 +95,18 @@ export async function startVoiceService(
     },
   });
   const usage = redisProjectCalls(redis, storage.stores.slotHolders);
+  const tickets = redisStreamTickets(redis);
+  const openAudio = createAudioOpener(tickets, () => url);
   const streamLogger = logger.child({ part: 'streams' });
   const serving = {
     slots: { renew: usage.renewSlot, release: usage.releaseSlot },
     minutes: storage.stores.widgetTokens,
+    applications: new JambonzApplications({ openAudio, clock, makeId: context.makeId, onError }),
     conversations,
     serveVoiceSession: (stream: AudioStream | TextStream) => live.serve(stream),
     clock,
     onError: (err: unknown, what: string, fields: object) => streamLogger.warn({ err, ...fields }, what),
   };
-  const tickets = redisStreamTickets(redis);
   const listener = await listenForStreams<StreamGrant>(config.HOST, {
     async redeem(ticket) {
       const grant = await tickets.redeem(ticket);

@@ -7,6 +7,7 @@ import type {
   DialectConnection,
   StreamMessage,
 } from './dialect.ts';
+import { APPLICATION_SUBPROTOCOL } from './jambonzVerbs.ts';
 import { AudioForkServer, readAudio } from './wire/audioFork.ts';
 import { type Fields, fieldsOf, nameOf, parseJson } from './wire/json.ts';
 
@@ -21,9 +22,9 @@ const TICKS_PER_MS = 8;
  *   `disconnect`
  */
 export const jambonz: ClientDialect = {
-  subprotocols: ['audio.jambonz.org', 'audio.drachtio.org'],
+  subprotocols: ['audio.jambonz.org', 'audio.drachtio.org', APPLICATION_SUBPROTOCOL],
   description:
-    ' (subprotocol `audio.jambonz.org` or `audio.drachtio.org`): the verbs `listen` and `stream` of jambonz with `bidirectionalAudio` streaming at the rate of the verb, audio both ways as binary messages of little-endian L16. The texts of the first message are custom parameters.',
+    ' (subprotocol `audio.jambonz.org` or `audio.drachtio.org`): the verbs `listen` and `stream` of jambonz with `bidirectionalAudio` streaming at the rate of the verb, audio both ways as binary messages of little-endian L16. The texts of the first message are custom parameters. With the subprotocol `ws.jambonz.org` the address is that of a jambonz application: it is answered with `answer` and a `listen` to a second address, and the agent hangs up, transfers (`dial`, or `sip:refer` for the mode `refer`) and sends digits by commands.',
   openServer: (connection) => new AudioForkServer(connection, { needsMetadata: true }),
   openClient,
 };

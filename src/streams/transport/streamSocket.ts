@@ -5,6 +5,8 @@ import type { StreamMessage } from '../dialects/dialect.ts';
  * it: it cuts its byte stream into binary messages, and answers `ping` in its own way.
  */
 export interface StreamSocket {
+  /** The WebSocket subprotocol; empty for none. */
+  readonly protocol?: string;
   send(data: StreamMessage, options: { readonly binary: boolean }): void;
   close(code?: number, reason?: string): void;
   /** Closes the connection without a closing handshake. */

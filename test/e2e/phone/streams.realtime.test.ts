@@ -119,6 +119,26 @@ describe('a foreign carrier’s stream', { timeout: TIMEOUT }, () => {
     expect(second).toMatchObject({ role: 'user', content: 'I would like a table for two.' });
   });
 
+  test('of a jambonz application is answered with the address of its audio', async () => {
+    const line = await installation().makeLine({ trunks: [] });
+    const { url, sessionId } = (await line.api('POST', '/media-streams', { dialect: 'jambonz' })).body;
+    const socket = new WebSocket(url, ['ws.jambonz.org']);
+    onTestFinished(() => socket.terminate());
+    await once(socket, 'open');
+    const answer = once(socket, 'message');
+    socket.send(JSON.stringify({ type: 'session:new', msgid: 'm1', call_sid: 'c1', data: {} }));
+    const [, listen] = JSON.parse(String((await answer)[0])).data;
+    const audio = new WebSocket(listen.url, ['audio.jambonz.org']);
+    onTestFinished(() => audio.terminate());
+    const heard = once(audio, 'message');
+    await once(audio, 'open');
+    audio.send(JSON.stringify({ sampleRate: 8000, mixType: 'mono' }));
+    expect((await heard)[1]).toBe(true);
+    socket.send(JSON.stringify({ type: 'call:status', msgid: 'm2', data: { call_status: 'completed' } }));
+    audio.close(1000);
+    await line.waitForFinalized({ callId: '', sessionId });
+  });
+
   test('without a ticket or with a made-up one is refused before the upgrade', async () => {
     const base = installation().gateway.url.replace(/^http/, 'ws');
     expect(await statusOf(`${base}/v1/media-streams`)).toBe(401);

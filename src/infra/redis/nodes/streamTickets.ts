@@ -21,6 +21,9 @@ const served = z.object({
   opening: z.custom<StreamOpening>((value) => typeof value === 'object' && value !== null).optional(),
   party: z.custom<StreamParty>((value) => typeof value === 'object' && value !== null).optional(),
   bot: z.custom<BotTarget>((value) => typeof value === 'object' && value !== null).optional(),
+  publicUrl: z.string().optional(),
+  applicationId: z.string().optional(),
+  failedTransfer: z.object({ to: z.string(), reason: z.string(), outcome: z.string() }).optional(),
   visitor: z.object({ tokenId: z.string(), allowedOrigins: z.array(z.string()) }).optional(),
   captions: z.boolean().optional(),
 });
