@@ -11,6 +11,7 @@ import {
   type NodeChange,
   ReactFlow,
   ReactFlowProvider,
+  useStore,
 } from '@xyflow/react';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 
@@ -27,6 +28,8 @@ import { AnyNodeCard, PathwayNodeCard } from './PathwayNodeCard.tsx';
 const NODE_COMPONENTS = { card: PathwayNodeCard, any: AnyNodeCard };
 const EDGE_COMPONENTS = { line: PathwayEdgeLine };
 const FIT = { padding: 0.15, maxZoom: 1 };
+/** Below it a prompt cannot be read. */
+const READABLE_ZOOM = 0.45;
 /** Smaller pathways are seen whole. */
 const MINIMAP_FROM_NODES = 15;
 
@@ -57,8 +60,6 @@ const labels = textsIn({
 
 /** What the user does to the pathway on its canvas. */
 export interface CanvasEdits {
-  /** @param change - Of the ids that are selected. */
-  select(change: (selected: ReadonlySet<string>) => ReadonlySet<string>): void;
   connect(source: string, target: string): void;
   /** @param isDrag - Else by the arrow keys. */
   move(positions: ReadonlyMap<string, Position>, isDrag: boolean): void;
@@ -71,6 +72,8 @@ export interface PathwayCanvasProps {
   readonly findings?: Findings;
   readonly marks?: ReadonlyMap<string, ChangeKind>;
   readonly selected?: ReadonlySet<string>;
+  /** Without it nothing can be selected. @param change - Of the ids that are selected. */
+  onSelect?(change: (selected: ReadonlySet<string>) => ReadonlySet<string>): void;
   /** Without it the pathway is only shown. */
   readonly edits?: CanvasEdits | undefined;
   readonly children?: ReactNode;
@@ -81,7 +84,7 @@ const NO_MARKS: ReadonlyMap<string, ChangeKind> = new Map();
 const NONE_SELECTED: ReadonlySet<string> = new Set();
 
 /** A pathway to look at, for pages that do not edit it. Fills its parent, which needs a height. */
-export function PathwayView(props: Omit<PathwayCanvasProps, 'edits'>) {
+export function PathwayView(props: Omit<PathwayCanvasProps, 'edits' | 'onSelect'>) {
   return (
     <ReactFlowProvider>
       <PathwayCanvas {...props} />
@@ -96,11 +99,14 @@ export function PathwayCanvas({
   findings = NO_FINDINGS,
   marks = NO_MARKS,
   selected = NONE_SELECTED,
+  onSelect,
   edits,
   children,
 }: PathwayCanvasProps) {
   const scheme = useComputedColorScheme('light');
   const isEditable = edits !== undefined;
+  const isSelectable = onSelect !== undefined;
+  const isFar = useStore(({ transform: [, , zoom] }) => zoom < READABLE_ZOOM);
   const isDrag = useRef(false);
   const look = useMemo(
     () => ({ findings, marks, selected, activeNodeId, isEditable }),
@@ -109,14 +115,14 @@ export function PathwayCanvas({
   const [nodes, setNodes] = useState<FlowNode[]>(() => flowNodes(graph, look, []));
   useEffect(() => setNodes((previous) => flowNodes(graph, look, previous)), [graph, look]);
   const edges = useMemo(
-    () => flowEdges(graph, look, edits && ((id) => edits.select(() => new Set([id])))),
-    [graph, look, edits],
+    () => flowEdges(graph, look, onSelect && ((id) => onSelect(() => new Set([id])))),
+    [graph, look, onSelect],
   );
 
   const select = (changes: readonly (NodeChange<FlowNode> | EdgeChange<LineEdge>)[]) => {
     const picks = changes.filter((change) => change.type === 'select');
     if (picks.length === 0) return;
-    edits?.select((before) => {
+    onSelect?.((before) => {
       const next = new Set(before);
       for (const pick of picks) pick.selected ? next.add(pick.id) : next.delete(pick.id);
       return next;
@@ -137,7 +143,7 @@ export function PathwayCanvas({
   };
   return (
     <ReactFlow<FlowNode, LineEdge>
-      className={classes.canvas ?? ''}
+      className={`${classes.canvas} ${isFar ? classes.far : ''}`}
       colorMode={scheme}
       nodes={nodes}
       edges={edges}
@@ -152,9 +158,9 @@ export function PathwayCanvas({
       onConnect={({ source, target }: Connection) => edits?.connect(source, target)}
       nodesDraggable={isEditable}
       nodesConnectable={isEditable}
-      elementsSelectable={isEditable}
-      nodesFocusable={isEditable}
-      edgesFocusable={isEditable}
+      elementsSelectable={isSelectable}
+      nodesFocusable={isSelectable}
+      edgesFocusable={isSelectable}
       deleteKeyCode={null}
       multiSelectionKeyCode={['Meta', 'Control', 'Shift']}
       selectionKeyCode="Shift"

@@ -60,16 +60,17 @@ export const PathwayEdgeLine = memo(function PathwayEdgeLine({
       />
       {text !== undefined && (
         <EdgeLabelRenderer>
-          {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the edge itself is focusable. */}
-          <div
-            className={`${classes.label} nodrag nopan`}
-            style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
-            title={text}
-            data-selected={selected || undefined}
-            data-severity={severity}
-            onClick={() => onSelect?.(edge.id)}
-          >
-            {text}
+          <div className={classes.place} style={{ left: x, top: y }}>
+            {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the edge itself is focusable. */}
+            <div
+              className={`${classes.label} nodrag nopan`}
+              title={text}
+              data-selected={selected || undefined}
+              data-severity={severity}
+              onClick={() => onSelect?.(edge.id)}
+            >
+              {text}
+            </div>
           </div>
         </EdgeLabelRenderer>
       )}

@@ -112,7 +112,6 @@ function EditorWithCanvas({ projectId, editor, isReadOnly, activeNodeId }: Pathw
       isReadOnly
         ? undefined
         : {
-            select: setSelected,
             connect,
             move: (positions, isDrag) =>
               edit((before) => movedTo(before, positions), isDrag ? undefined : 'arrows'),
@@ -208,7 +207,7 @@ function EditorWithCanvas({ projectId, editor, isReadOnly, activeNodeId }: Pathw
           onCut={onCopy}
           onPaste={onPaste}
         >
-          <PathwayCanvas {...{ graph, findings, selected, edits, activeNodeId }} />
+          <PathwayCanvas {...{ graph, findings, selected, edits, activeNodeId }} onSelect={setSelected} />
         </Box>
         {part && (
           <PartPanel
