@@ -1,6 +1,7 @@
 import { ActionIcon, Badge, Button, Group, Menu, Select, Text, Tooltip } from '@mantine/core';
 import {
   ChevronDownIcon,
+  CrossCircledIcon,
   ExclamationTriangleIcon,
   LayoutIcon,
   MagnifyingGlassIcon,
@@ -215,9 +216,10 @@ function FindingsMenu({
     <Menu position="bottom-start" width={360} keepMounted={false}>
       <Menu.Target>
         <Button
-          variant="light"
-          color={hasErrors ? 'red' : 'orange'}
-          leftSection={<ExclamationTriangleIcon />}
+          variant="default"
+          leftSection={
+            <ExclamationTriangleIcon color={`var(--mantine-color-${hasErrors ? 'red' : 'orange'}-6)`} />
+          }
         >
           {texts.findings(count)}
         </Button>
@@ -227,7 +229,7 @@ function FindingsMenu({
           const part = partOf(graph, id);
           return list.map(({ message, pointer, severity }) => (
             <Menu.Item key={`${id} ${pointer} ${message}`} onClick={() => onShow(id)}>
-              <Badge size="xs" variant="outline" color={severity === 'error' ? 'red' : 'orange'} mr={6}>
+              <Badge size="xs" variant="default" mr={6} tt="none" leftSection={<Dot severity={severity} />}>
                 {part && 'type' in part ? titleOf(part) : id}
               </Badge>
               <Text size="xs">{message}</Text>
@@ -237,6 +239,11 @@ function FindingsMenu({
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+function Dot({ severity }: { severity: 'error' | 'warning' }) {
+  const Icon = severity === 'error' ? CrossCircledIcon : ExclamationTriangleIcon;
+  return <Icon color={`var(--mantine-color-${severity === 'error' ? 'red' : 'orange'}-6)`} />;
 }
 
 /** Not on top of another node. */

@@ -72,7 +72,7 @@ export function ToolsTab({ projectId, isReadOnly }: { projectId: string; isReadO
                 {source === 'mcp' ? 'MCP' : http?.method}
               </Badge>
               {mcp?.available === false && (
-                <Badge color="red" variant="outline" size="sm">
+                <Badge variant="default" size="sm">
                   {texts.gone}
                 </Badge>
               )}

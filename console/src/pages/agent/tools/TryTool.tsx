@@ -88,7 +88,7 @@ export function TryTool({ projectId, tool }: { projectId: string; tool: Tool }) 
         </Button>
         {data && (
           <>
-            <Badge color={data.ok ? 'teal' : 'red'} variant="outline">
+            <Badge variant="default">
               {[data.status, data.ok ? texts.ok : texts.failed].filter((one) => one !== null).join(' · ')}
             </Badge>
             {data.durationMs !== null && <Text size="sm">{formatLatency(data.durationMs)}</Text>}
