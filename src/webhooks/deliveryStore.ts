@@ -45,4 +45,6 @@ export interface DeliveryFilter {
 export interface WebhookDeliveryStore {
   /** Newest first. */
   list(projectId: string, filter: DeliveryFilter, page: Page): Promise<PageOf<LoggedDelivery>>;
+  /** Its newest attempt. */
+  find(projectId: string, deliveryId: string): Promise<LoggedDelivery | undefined>;
 }

@@ -16,10 +16,15 @@ export interface DeliverySummary
   readonly ok: boolean;
 }
 
+/** Its newest attempt, with the body. */
+export interface DeliveryDetail extends DeliverySummary, Pick<LoggedDelivery, 'body'> {}
+
 /** The delivery log and the signing secret, for a project's operator. */
 export interface WebhookAdmin {
   /** Newest first. */
   deliveries(projectId: string, filter: DeliveryFilter, page: Page): Promise<PageOf<DeliverySummary>>;
+  /** @throws {CallwayError} 404 `webhook_delivery_not_found` */
+  delivery(projectId: string, deliveryId: string): Promise<DeliveryDetail>;
   /**
    * Sends a delivery once more, under its id.
    *
@@ -38,7 +43,7 @@ export function createWebhookAdmin({
   onQueued,
   secrets,
 }: {
-  readonly deliveries: Pick<WebhookDeliveryStore, 'list'>;
+  readonly deliveries: WebhookDeliveryStore;
   readonly queue: Pick<EventQueueStore, 'repeat'>;
   readonly clock: Pick<Clock, 'now'>;
   /** A delivery is due. */
@@ -48,10 +53,15 @@ export function createWebhookAdmin({
   return {
     async deliveries(projectId, filter, page) {
       const found = await deliveries.list(projectId, filter, page);
-      return mapPage(found, ({ id, body: _body, ...delivery }) => {
-        const ok = delivery.status !== null && delivery.error === null;
-        return { deliveryId: id, ...delivery, ok };
+      return mapPage(found, (delivery) => {
+        const { body: _body, ...summary } = detailOf(delivery);
+        return summary;
       });
+    },
+    async delivery(projectId, deliveryId) {
+      const found = isUuid(deliveryId) ? await deliveries.find(projectId, deliveryId) : undefined;
+      if (!found) throw notFound('Webhook delivery');
+      return detailOf(found);
     },
     async redeliver(projectId, deliveryId) {
       const found = isUuid(deliveryId)
@@ -67,4 +77,9 @@ export function createWebhookAdmin({
     secret: (projectId) => secrets.current(projectId),
     rotate: (projectId, store) => secrets.rotate(projectId, store),
   };
+}
+
+function detailOf({ id, ...delivery }: LoggedDelivery): DeliveryDetail {
+  const ok = delivery.status !== null && delivery.error === null;
+  return { deliveryId: id, ...delivery, ok };
 }

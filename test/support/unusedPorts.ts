@@ -51,6 +51,7 @@ export const unusedMediaFiles: HttpDeps['mediaFiles'] = { receive: refuse, disca
 
 export const unusedWebhooks: WebhookAdmin = {
   deliveries: refuse,
+  delivery: refuse,
   redeliver: refuse,
   secret: refuse,
   rotate: refuse,

@@ -29,7 +29,10 @@ test.each([
   ['no answer', { status: null, error: { code: 'timeout', message: 'm' } }, false],
 ])('WebhookAdmin summarizes a delivery with %s', async (_what, change, ok) => {
   const admin = createWebhookAdmin({
-    deliveries: { list: async () => ({ items: [{ ...delivery, ...change }], total: 7, nextCursor: 'next' }) },
+    deliveries: {
+      list: async () => ({ items: [{ ...delivery, ...change }], total: 7, nextCursor: 'next' }),
+      find: unused,
+    },
     queue: { repeat: unused },
     clock: systemClock,
     onQueued: () => undefined,

@@ -30,6 +30,12 @@ export const deliveryResource = z
   })
   .meta({ id: 'WebhookDelivery' });
 
+const deliveryDetail = deliveryResource
+  .extend({
+    body: z.string().nullable().describe('As it was sent; null in a project that keeps no history.'),
+  })
+  .meta({ id: 'WebhookDeliveryDetail' });
+
 const previousValidUntil = z.iso
   .datetime()
   .nullable()
@@ -45,6 +51,7 @@ type RotatedSecret = z.infer<typeof rotatedSecret>;
 
 export function webhookRoutes(app: App, deps: HttpDeps): void {
   deliveriesRoute(app, deps);
+  deliveryRoute(app, deps);
   redeliverRoute(app, deps);
   secretRoute(app, deps);
   rotateRoute(app, deps);
@@ -72,6 +79,21 @@ function deliveriesRoute(app: App, { webhookAdmin }: HttpDeps): void {
       const found = await webhookAdmin.deliveries(params.projectId, omitUndefined(filter), page);
       return listResponse(found, page);
     },
+  );
+}
+
+function deliveryRoute(app: App, { webhookAdmin }: HttpDeps): void {
+  app.get(
+    `${PATH}/webhook-deliveries/:deliveryId`,
+    {
+      config: { access: { kind: 'project', scope: 'read' } },
+      schema: {
+        ...about('Webhooks', 'Get a delivery', 'Its newest attempt, with the body.'),
+        params: projectParams.extend({ deliveryId: z.string() }),
+        response: { 200: deliveryDetail, ...errors() },
+      },
+    },
+    ({ params }) => webhookAdmin.delivery(params.projectId, params.deliveryId),
   );
 }
 

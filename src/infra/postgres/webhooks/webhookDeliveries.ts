@@ -24,12 +24,16 @@ interface Row {
   body: string | null;
 }
 
+const COLUMNS = 'id, attempt, session_id, webhook, event, url, status, duration_ms, error, at, body';
+const FIND = `
+  SELECT ${COLUMNS} FROM webhook_deliveries WHERE project_id = $1 AND id = $2 ORDER BY attempt DESC LIMIT 1`;
+
 export function webhookDeliveryStore(database: Queryable): WebhookDeliveryStore {
   return {
     async list(projectId, { sessionId, event, webhook }, page) {
       const list: List = {
         name: 'webhook_deliveries',
-        columns: 'id, attempt, session_id, webhook, event, url, status, duration_ms, error, at, body',
+        columns: COLUMNS,
         from: 'webhook_deliveries',
         where: `project_id = $1 AND ($2::text IS NULL OR session_id = $2) AND ($3::text IS NULL OR event = $3)
           AND ($4::text IS NULL OR webhook = $4)`,
@@ -42,6 +46,10 @@ export function webhookDeliveryStore(database: Queryable): WebhookDeliveryStore 
         direction: 'DESC',
       };
       return mapPage(await queryPage<Row>(database, list, page), fromRow);
+    },
+    async find(projectId, deliveryId) {
+      const [row] = await database.query<Row>(FIND, [projectId, deliveryId]);
+      return row && fromRow(row);
     },
   };
 }

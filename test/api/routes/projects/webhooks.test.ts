@@ -46,6 +46,10 @@ beforeEach(async () => {
         asked.push(wanted);
         return { items: [DELIVERY], total: 1, nextCursor: 'next' };
       },
+      async delivery(...wanted) {
+        asked.push(wanted);
+        return { ...DELIVERY, body: '{"event":"session.ended"}' };
+      },
       secret: async () => ({ secret: 'whsec_old', previousValidUntil: null }),
       async rotate() {
         rotations += 1;
@@ -55,6 +59,12 @@ beforeEach(async () => {
   });
 });
 afterEach(() => server.close());
+
+test('A webhook delivery is shown with its body', async () => {
+  const { status, body } = await server.send('GET', `${BASE}/webhook-deliveries/d-1`);
+  expect({ status, body }).toEqual({ status: 200, body: { ...DELIVERY, body: '{"event":"session.ended"}' } });
+  expect(asked).toEqual([[PROJECT_ID, 'd-1']]);
+});
 
 test('Webhook deliveries can be filtered by session and event', async () => {
   const { status, body } = await server.send('GET', `${BASE}/webhook-deliveries`);

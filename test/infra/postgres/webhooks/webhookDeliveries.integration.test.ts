@@ -65,6 +65,18 @@ describe.each(databases)('Webhook deliveries on the $name database', ({ open }) 
     expect((await deliveries.list((await scene()).projectId, {}, PAGE)).total).toBe(0);
   });
 
+  test('are found with the body of their newest attempt, and not by other projects', async () => {
+    const { record, deliveries, projectId } = await scene();
+    const first = await record({ status: 500, body: '{"words":1}' });
+    await record({ ...first, attempt: 2, status: 204, at: later(5) });
+    expect(await deliveries.find(projectId, first.id)).toMatchObject({
+      attempt: 2,
+      status: 204,
+      body: '{"words":1}',
+    });
+    expect(await deliveries.find((await scene()).projectId, first.id)).toBeUndefined();
+  });
+
   test('keep a long body whole', async () => {
     const { record, deliveries, projectId } = await scene();
     await record({ body: 'x'.repeat(70_000) });
