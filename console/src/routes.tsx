@@ -12,6 +12,7 @@ import { Layout } from './layout/Layout.tsx';
 import { NotFoundPage } from './layout/NotFoundPage.tsx';
 import { ProjectLayout } from './layout/ProjectLayout.tsx';
 import { readFilters } from './pages/calls/filters.ts';
+import { TESTS_TABS, type TestsTab } from './pages/tests/tabs.ts';
 import { SignedIn } from './session/SignedIn.tsx';
 import { useSession } from './session/session.ts';
 
@@ -68,6 +69,37 @@ const projectPages = [
     getParentRoute: () => projectRoute,
     path: '/knowledge/$datasetId',
     component: lazyRouteComponent(() => import('./pages/knowledge/DocumentPage.tsx'), 'DocumentPage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/tests',
+    validateSearch: ({ tab }: { tab?: unknown }): { tab?: TestsTab } => {
+      const known = TESTS_TABS.find((one) => one === tab);
+      return known ? { tab: known } : {};
+    },
+    component: lazyRouteComponent(() => import('./pages/tests/TestsPage.tsx'), 'TestsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/tests/suites/$testSuiteId',
+    component: lazyRouteComponent(() => import('./pages/tests/suites/SuitePage.tsx'), 'SuitePage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/tests/cases/$testCaseId',
+    validateSearch: ({ suite }: { suite?: unknown }): { suite?: string } =>
+      typeof suite === 'string' ? { suite } : {},
+    component: lazyRouteComponent(() => import('./pages/tests/cases/CasePage.tsx'), 'CasePage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/tests/runs/$testRunId',
+    component: lazyRouteComponent(() => import('./pages/tests/runs/RunPage.tsx'), 'RunPage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
+    path: '/webhooks',
+    component: lazyRouteComponent(() => import('./pages/webhooks/WebhooksPage.tsx'), 'WebhooksPage'),
   }),
   createRoute({
     getParentRoute: () => projectRoute,

@@ -8,9 +8,21 @@ const HOSTILE = '<img src=x onerror=document.title=1>';
 describe('Pages of a project', requiresChromium, () => {
   let own: ConsoleService;
   beforeAll(async () => {
-    own = await startConsole();
+    own = await startConsole({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } });
   });
   afterAll(() => own.close());
+
+  /** A project, and requests with a key of it. */
+  async function newProject() {
+    const { id } = await own.send('POST', '/v1/projects', { name: 'Clinic' });
+    const { key } = await own.send('POST', `/v1/projects/${id}/api-keys`, {
+      name: 'test',
+      kind: 'secret',
+    });
+    const send = (method: string, path: string, body: unknown) =>
+      own.send(method, `/v1/projects/${id}${path}`, body, key);
+    return { id, send };
+  }
 
   test('Knowledge: documents are uploaded, searched, switched off and deleted; their words are text', async () => {
     const { id } = await own.send('POST', '/v1/projects', { name: 'Clinic' });
@@ -43,6 +55,113 @@ describe('Pages of a project', requiresChromium, () => {
     await page.getByRole('button', { name: `Delete ${HOSTILE}.txt` }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await document.waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+
+  test('Tests: a suite and a case are made, run and compared; a failure shows both sides', async () => {
+    const { id, send } = await newProject();
+    await send('PUT', '/pathway', {
+      nodes: [
+        { id: 'begin', type: 'start', data: { title: 'Begin' }, position: { x: 0, y: 0 } },
+        {
+          id: 'greeting',
+          type: 'say',
+          data: { title: 'Greeting', prompt: 'Welcome.' },
+          position: { x: 0, y: 9 },
+        },
+      ],
+      edges: [{ id: 'e', source: 'begin', target: 'greeting', data: { label: '', condition: null } }],
+    });
+    const { page, problems } = await own.open(`/projects/${id}/tests`);
+    await page.getByLabel('Name of the suite').fill('Before each release');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Create a case' }).click();
+    await page.getByLabel('Name').fill(HOSTILE);
+    await page.getByLabel('Words').fill('Good morning');
+    await page.getByRole('button', { name: 'Add an assertion' }).click();
+    await page.getByLabel('Value').fill('Goodbye');
+    await page.getByText('YAML', { exact: true }).click();
+    await expectAccessible(page);
+    const yaml = await page.getByLabel('The case as YAML').inputValue();
+    expect(yaml).toContain('- say: Good morning');
+    await page.getByRole('button', { name: 'Create the case' }).click();
+
+    await page.getByRole('button', { name: 'Run Before each release' }).click();
+    await page.getByLabel('Repeats of each case').fill('2');
+    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByText('0 of 2 plays passed').waitFor();
+    await page.getByText('Good morning').waitFor();
+    await page.getByText('Welcome.', { exact: true }).waitFor();
+    await expectAccessible(page);
+
+    await page.getByRole('link', { name: HOSTILE }).click();
+    await page.getByText('YAML', { exact: true }).click();
+    await page.getByLabel('The case as YAML').fill(yaml.replace('Goodbye', 'Welcome'));
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The case is saved').waitFor();
+    await page.getByRole('link', { name: '← Tests' }).click();
+    await page.getByRole('tab', { name: 'Suites' }).click();
+    await page.getByRole('button', { name: 'Run Before each release' }).click();
+    await page.getByRole('combobox', { name: 'Compare with' }).click();
+    await page.getByRole('option').first().click();
+    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByText('Newly passing').waitFor();
+    await expectAccessible(page);
+    expect(problems).toEqual([]);
+  });
+
+  test('Webhooks: a delivery shows its body as text, and is sent again; the secret is rotated', async () => {
+    const { id, send } = await newProject();
+    const url = `${own.service.url}/nobody`;
+    await send('PATCH', '/agent', {
+      eventWebhook: { url, events: ['turn.user'] },
+      status: 'published',
+    });
+    await send('POST', '/chat/completions', {
+      messages: [{ role: 'user', content: HOSTILE }],
+    });
+    const { page, problems } = await own.open(`/projects/${id}/webhooks`);
+    await page.getByText(url).waitFor();
+    const delivery = page.getByRole('button', { name: /turn.user/ }).first();
+    const refresh = page.getByRole('button', { name: 'Refresh' });
+    await expect
+      .poll(async () => {
+        await refresh.click();
+        return await delivery.count();
+      })
+      .toBe(1);
+    await delivery.click();
+    await page.getByText('the receiver answered 404').waitFor();
+    await page.getByText(HOSTILE).waitFor();
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('It is sent again').waitFor();
+    await expectAccessible(page);
+
+    await page.getByRole('button', { name: 'Rotate the secret' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate the secret' }).click();
+    await page.getByText(/signs too until/).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('In Chinese, dark and on a telephone', async () => {
+    const { id } = await own.send('POST', '/v1/projects', { name: 'Clinic' });
+    const { page, problems } = await own.open(`/projects/${id}/knowledge`, {
+      locale: 'zh-TW',
+      colorScheme: 'dark',
+      viewport: { width: 390, height: 844 },
+    });
+    for (const [path, heading] of [
+      ['knowledge', '知識庫'],
+      ['tests', '測試'],
+      ['tests/cases/new', '新的測試案例'],
+      ['webhooks', 'Webhook'],
+    ]) {
+      await page.goto(`${own.service.url}/console/projects/${id}/${path}`);
+      await page.getByRole('heading', { name: heading ?? '', level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      await expectAccessible(page);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    }
     expect(problems).toEqual([]);
   });
 });

@@ -28,7 +28,13 @@ export function ConfirmButton({ question, action, children, ...button }: Confirm
       <Button variant="default" size="xs" {...button} onClick={open}>
         {children}
       </Button>
-      <Modal opened={isOpen} onClose={dialog.close} title={question} centered>
+      <Modal
+        opened={isOpen}
+        onClose={dialog.close}
+        title={question}
+        centered
+        style={{ overflowWrap: 'anywhere' }}
+      >
         <Stack>
           {error && (
             <Text c="red" role="alert">

@@ -8,7 +8,9 @@ const texts = textsIn({
     talk: 'Talk',
     calls: 'Calls',
     knowledge: 'Knowledge',
+    tests: 'Tests',
     trunks: 'Trunks and numbers',
+    webhooks: 'Webhooks',
     settings: 'Settings',
   },
   'zh-TW': {
@@ -17,7 +19,9 @@ const texts = textsIn({
     talk: '對話',
     calls: '通話',
     knowledge: '知識庫',
+    tests: '測試',
     trunks: '中繼線與號碼',
+    webhooks: 'Webhook',
     settings: '設定',
   },
 });
@@ -29,7 +33,9 @@ export const projectMenu = [
   { to: '/projects/$projectId/talk', label: texts.talk, scope: 'read' },
   { to: '/projects/$projectId/calls', label: texts.calls, scope: 'read' },
   { to: '/projects/$projectId/knowledge', label: texts.knowledge, scope: 'read' },
+  { to: '/projects/$projectId/tests', label: texts.tests, scope: 'read' },
   { to: '/projects/$projectId/trunks', label: texts.trunks, scope: 'read' },
+  { to: '/projects/$projectId/webhooks', label: texts.webhooks, scope: 'read' },
   { to: '/projects/$projectId/settings', label: texts.settings, scope: 'read' },
 ] as const satisfies readonly {
   to: string;

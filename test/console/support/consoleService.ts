@@ -12,9 +12,9 @@ export interface ConsoleService {
   readonly service: ServiceProcess;
   readonly browser: Browser;
   readonly adminToken: string;
-  /** Sends a request as the operator. */
+  /** Sends a request. @param token - Default: the operator's. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into responses of every shape
-  send(method: string, path: string, body?: unknown): Promise<any>;
+  send(method: string, path: string, body?: unknown, token?: string): Promise<any>;
   /** A page of its own browser profile, signed in with the token. @param path - Below `/console`. */
   open(path: string, options?: OpenOptions): Promise<WatchedPage>;
   /** A page of another site, in a browser profile of its own. */
@@ -44,10 +44,10 @@ export async function startConsole({
     service,
     browser,
     adminToken,
-    async send(method, path, body) {
+    async send(method, path, body, token = adminToken) {
       const response = await fetch(`${service.url}${path}`, {
         method,
-        headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       return response.status === 204 ? undefined : await response.json();

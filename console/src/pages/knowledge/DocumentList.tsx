@@ -3,8 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { ConfirmButton } from '../../components/ConfirmButton.tsx';
 import { formatBytes, formatDateTime, formatNumber, formatTime } from '../../formats.ts';
-import { ConfirmButton } from '../../layout/ConfirmButton.tsx';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
@@ -115,14 +115,13 @@ function DocumentCard({
             <Group gap="xs" ml="auto">
               <RetryButton document={document} projectId={projectId} knowledgebaseId={knowledgebaseId} />
               <ConfirmButton
-                label={texts.delete}
                 aria-label={texts.deleteOne(name)}
                 question={texts.question(name)}
                 size="compact-sm"
-                onConfirm={() => remove.mutateAsync()}
-                isPending={remove.isPending}
-                error={remove.error}
-              />
+                action={remove}
+              >
+                {texts.delete}
+              </ConfirmButton>
             </Group>
           )}
         </Group>

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
@@ -49,11 +49,10 @@ export function isInProgress({ status }: Document): boolean {
 export function useDeleteDocument(projectId: string, knowledgebaseId: string, datasetId: string) {
   const api = useApi();
   const queries = useQueryClient();
-  return useMutation({
-    mutationFn: () =>
-      api.DELETE('/v1/projects/{projectId}/knowledgebases/{knowledgebaseId}/datasets/{datasetId}', {
-        params: { path: { projectId, knowledgebaseId, datasetId } },
-      }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['documents', projectId] }),
-  });
+  return async () => {
+    await api.DELETE('/v1/projects/{projectId}/knowledgebases/{knowledgebaseId}/datasets/{datasetId}', {
+      params: { path: { projectId, knowledgebaseId, datasetId } },
+    });
+    await queries.invalidateQueries({ queryKey: ['documents', projectId] });
+  };
 }

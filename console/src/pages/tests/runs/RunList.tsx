@@ -1,0 +1,78 @@
+import { Group, Loader, Paper, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+
+import { formatDateTime, formatDuration } from '../../../formats.ts';
+import { ErrorPage } from '../../../layout/ErrorPage.tsx';
+import { PageLink } from '../../../layout/links.tsx';
+import { PageNumbers } from '../../../layout/PageNumbers.tsx';
+import { textsIn } from '../../../texts.ts';
+import { StatusBadge } from '../StatusBadge.tsx';
+import { type ListedRun, RUNS_PAGE_SIZE, useRuns } from '../testData.ts';
+import { SummaryText } from './SummaryText.tsx';
+
+const texts = textsIn({
+  en: {
+    none: 'Nothing was run yet.',
+    loading: 'The runs are loading',
+    pages: 'Pages of runs',
+    versions: { live: 'Live version', draft: 'Draft' },
+  },
+  'zh-TW': {
+    none: '尚未執行過。',
+    loading: '正在載入執行紀錄',
+    pages: '執行紀錄分頁',
+    versions: { live: '線上版', draft: '草稿' },
+  },
+});
+
+/** The runs of a project, or of one suite. */
+export function RunList({ projectId, testSuiteId }: { projectId: string; testSuiteId?: string }) {
+  const [page, setPage] = useState(1);
+  const { data: runs, error } = useRuns(projectId, page, testSuiteId);
+  if (error) return <ErrorPage error={error} />;
+  return (
+    <Stack gap="sm">
+      {runs === undefined && <Loader aria-label={texts.loading} />}
+      {runs?.pagination.total === 0 && <Text c="dimmed">{texts.none}</Text>}
+      {runs?.data.map((run) => (
+        <RunLine key={run.id} run={run} />
+      ))}
+      <PageNumbers
+        label={texts.pages}
+        total={runs?.pagination.total ?? 0}
+        pageSize={RUNS_PAGE_SIZE}
+        page={page}
+        onChange={setPage}
+      />
+    </Stack>
+  );
+}
+
+function RunLine({ run }: { run: ListedRun }) {
+  const { id, projectId, name, status, version, createdAt, startedAt, endedAt, summary } = run;
+  return (
+    <Paper withBorder p="sm" radius="md">
+      <Group justify="space-between" wrap="nowrap">
+        <Stack gap={2} miw={0}>
+          <PageLink
+            to="/projects/$projectId/tests/runs/$testRunId"
+            params={{ projectId, testRunId: id }}
+            fw={600}
+            style={{ overflowWrap: 'anywhere' }}
+          >
+            {name}
+          </PageLink>
+          <Group gap="xs" c="dimmed">
+            <Text size="xs">{formatDateTime(createdAt)}</Text>
+            <Text size="xs">{texts.versions[version]}</Text>
+            {startedAt !== null && endedAt !== null && (
+              <Text size="xs">{formatDuration(Date.parse(endedAt) - Date.parse(startedAt))}</Text>
+            )}
+          </Group>
+          <SummaryText summary={summary} size="xs" />
+        </Stack>
+        <StatusBadge status={status} />
+      </Group>
+    </Paper>
+  );
+}

@@ -1,0 +1,134 @@
+import { Alert, Button, Group, Loader, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+
+import { useApi } from '../../api/apiContext.tsx';
+import { bodyOf } from '../../api/client.ts';
+import { useScope } from '../../session/session.ts';
+import { textsIn } from '../../texts.ts';
+import styles from './DeliveryDetails.module.css';
+import type { Delivery } from './deliveries.ts';
+
+const texts = textsIn({
+  en: {
+    to: 'To',
+    id: 'webhook-id',
+    session: 'Session',
+    answered: (status: number) => `The receiver answered ${status}.`,
+    body: 'Body',
+    loading: 'The body is loading',
+    notKept: 'The body is not kept.',
+    redeliver: 'Send again',
+    queued: 'It is sent again',
+  },
+  'zh-TW': {
+    to: '網址',
+    id: 'webhook-id',
+    session: '工作階段',
+    answered: (status: number) => `接收端回應 ${status}。`,
+    body: '內容',
+    loading: '正在載入內容',
+    notKept: '內容未保留。',
+    redeliver: '再次傳送',
+    queued: '將再次傳送',
+  },
+});
+
+interface DetailsProps {
+  projectId: string;
+  delivery: Delivery;
+}
+
+/** What was sent, and what the receiver made of it. */
+export function DeliveryDetails({ projectId, delivery }: DetailsProps) {
+  const { deliveryId, url, sessionId, status, error } = delivery;
+  const api = useApi();
+  const { data, error: problem } = useQuery({
+    queryKey: ['webhook-delivery', deliveryId],
+    queryFn: () =>
+      bodyOf(
+        api.GET('/v1/projects/{projectId}/webhook-deliveries/{deliveryId}', {
+          params: { path: { projectId, deliveryId } },
+        }),
+      ),
+  });
+  return (
+    <Stack gap="xs">
+      <dl className={styles.facts}>
+        <dt>{texts.to}</dt>
+        <dd>{url}</dd>
+        <dt>{texts.id}</dt>
+        <dd>{deliveryId}</dd>
+        {sessionId !== null && (
+          <>
+            <dt>{texts.session}</dt>
+            <dd>{sessionId}</dd>
+          </>
+        )}
+      </dl>
+      {error ? (
+        <Text size="sm" c="var(--mantine-color-error)" style={{ overflowWrap: 'anywhere' }}>
+          {error.message}
+        </Text>
+      ) : (
+        status !== null && <Text size="sm">{texts.answered(status)}</Text>
+      )}
+      <Text size="sm" fw={600}>
+        {texts.body}
+      </Text>
+      {problem && <Text size="sm">{problem.message}</Text>}
+      {!data && !problem && <Loader size="sm" aria-label={texts.loading} />}
+      {data && (data.body === null ? texts.notKept : <Body text={data.body} />)}
+      <Redeliver projectId={projectId} delivery={delivery} />
+    </Stack>
+  );
+}
+
+function Body({ text }: { text: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and is scrolled by keys
+    <pre className={styles.body} tabIndex={0}>
+      {readable(text)}
+    </pre>
+  );
+}
+
+/** Indented where it is JSON. */
+function readable(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}
+
+function Redeliver({ projectId, delivery: { deliveryId } }: DetailsProps) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const mayWrite = useScope('write');
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () =>
+      bodyOf(
+        api.POST('/v1/projects/{projectId}/webhook-deliveries/{deliveryId}/redeliver', {
+          params: { path: { projectId, deliveryId } },
+        }),
+      ),
+    onSuccess: () => {
+      notifications.show({ message: texts.queued });
+      return queries.invalidateQueries({ queryKey: ['webhook-deliveries', projectId] });
+    },
+  });
+  if (!mayWrite) return null;
+  return (
+    <Group>
+      <Button variant="default" onClick={() => mutate()} loading={isPending}>
+        {texts.redeliver}
+      </Button>
+      {error && (
+        <Alert color="red" variant="outline">
+          {error.message}
+        </Alert>
+      )}
+    </Group>
+  );
+}
