@@ -1,4 +1,4 @@
-import { Badge, type CSSVariablesResolver, createTheme, Drawer, Modal } from '@mantine/core';
+import { Badge, type CSSVariablesResolver, createTheme, Drawer, Modal, Notification } from '@mantine/core';
 
 import { textsIn } from './texts.ts';
 
@@ -18,6 +18,7 @@ export const theme = createTheme({
     Badge: Badge.extend({ defaultProps: { variant: 'dot', tt: 'none', fw: 500 } }),
     // It would add a style element without a nonce.
     Modal: Modal.extend({ defaultProps: { lockScroll: false, closeButtonProps } }),
+    Notification: Notification.extend({ defaultProps: { closeButtonProps } }),
     Drawer: Drawer.extend({ defaultProps: { lockScroll: false, closeButtonProps } }),
   },
 });

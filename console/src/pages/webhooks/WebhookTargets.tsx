@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
+import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
 
 const texts = textsIn({
@@ -14,7 +15,7 @@ const texts = textsIn({
     live: 'Live events',
     liveHelp: 'Sent as they happen, signed, in order for each session, and repeated for up to an hour.',
     none: 'Not set.',
-    setBy: 'A field of the agent:',
+    setBy: 'Set it on the agent’s page:',
   },
   'zh-TW': {
     loading: '正在載入 Webhook',
@@ -23,7 +24,7 @@ const texts = textsIn({
     live: '即時事件',
     liveHelp: '事件發生時即簽章傳送，每個工作階段依序送達，失敗時最多重試一小時。',
     none: '尚未設定。',
-    setBy: '由代理的欄位設定：',
+    setBy: '在代理頁面設定：',
   },
 });
 
@@ -39,24 +40,32 @@ export function WebhookTargets({ projectId }: { projectId: string }) {
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Target
+        projectId={projectId}
         title={texts.post}
         help={texts.postHelp}
         field="postSessionWebhook"
         target={agent.postSessionWebhook}
       />
-      <Target title={texts.live} help={texts.liveHelp} field="eventWebhook" target={agent.eventWebhook} />
+      <Target
+        projectId={projectId}
+        title={texts.live}
+        help={texts.liveHelp}
+        field="eventWebhook"
+        target={agent.eventWebhook}
+      />
     </SimpleGrid>
   );
 }
 
 interface TargetProps {
+  projectId: string;
   title: string;
   help: string;
   field: 'postSessionWebhook' | 'eventWebhook';
   target: { url: string; events?: readonly string[] } | null;
 }
 
-function Target({ title, help, field, target }: TargetProps) {
+function Target({ projectId, title, help, field, target }: TargetProps) {
   return (
     <Paper withBorder p="md" radius="md">
       <Stack gap="xs">
@@ -77,7 +86,10 @@ function Target({ title, help, field, target }: TargetProps) {
           ))}
         </Group>
         <Text size="xs" c="dimmed">
-          {texts.setBy} <Code>{field}</Code>
+          <PageLink to="/projects/$projectId/agent" params={{ projectId }} size="xs">
+            {texts.setBy}
+          </PageLink>{' '}
+          <Code>{field}</Code>
         </Text>
       </Stack>
     </Paper>
