@@ -150,15 +150,14 @@ describe('Pages of a project', requiresChromium, () => {
       colorScheme: 'dark',
       viewport: { width: 390, height: 844 },
     });
-    for (const [path, heading] of [
-      ['knowledge', '知識庫'],
-      ['tests', '測試'],
+    for (const [path, text = ''] of [
+      ['knowledge', '每個專案有一個知識庫'],
+      ['tests', '尚無測試套件'],
       ['tests/cases/new', '新的測試案例'],
-      ['webhooks', 'Webhook'],
+      ['webhooks', '尚未傳送任何內容'],
     ]) {
       await page.goto(`${own.service.url}/console/projects/${id}/${path}`);
-      await page.getByRole('heading', { name: heading ?? '', level: 1 }).waitFor();
-      await page.waitForLoadState('networkidle');
+      await page.getByText(text).waitFor();
       await expectAccessible(page);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     }

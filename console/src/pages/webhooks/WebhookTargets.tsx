@@ -86,7 +86,7 @@ function Target({ projectId, title, help, field, target }: TargetProps) {
           ))}
         </Group>
         <Text size="xs" c="dimmed">
-          <PageLink to="/projects/$projectId/agent" params={{ projectId }} size="xs">
+          <PageLink to="/projects/$projectId/agent" params={{ projectId }} size="xs" underline="always">
             {texts.setBy}
           </PageLink>{' '}
           <Code>{field}</Code>
