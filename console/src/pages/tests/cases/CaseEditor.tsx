@@ -2,6 +2,7 @@ import { Alert, Button, Group, List, Paper, SegmentedControl, Stack, Textarea } 
 import { type FormEvent, type ReactNode, useState } from 'react';
 
 import { ApiError } from '../../../api/client.ts';
+import { useScope } from '../../../session/session.ts';
 import { textsIn } from '../../../texts.ts';
 import type { CaseInput } from '../testData.ts';
 import { CaseForm } from './CaseForm.tsx';
@@ -51,6 +52,7 @@ export function CaseEditor({
   error,
   children,
 }: CaseEditorProps) {
+  const mayWrite = useScope('write');
   const [mode, setMode] = useState<'form' | 'yaml'>('form');
   const [draft, setDraft] = useState(initial);
   const [text, setText] = useState('');
@@ -105,12 +107,14 @@ export function CaseEditor({
           />
         )}
         {error && <SaveError error={error} />}
-        <Group>
-          <Button type="submit" loading={isPending}>
-            {isNew ? texts.create : texts.save}
-          </Button>
-          {children}
-        </Group>
+        {mayWrite && (
+          <Group>
+            <Button type="submit" loading={isPending}>
+              {isNew ? texts.create : texts.save}
+            </Button>
+            {children}
+          </Group>
+        )}
       </Stack>
     </Paper>
   );
