@@ -224,6 +224,9 @@ const LATENCIES = `
     percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
   FROM session_messages WHERE instance_id = ANY ($1::uuid[]) AND latency_ms IS NOT NULL GROUP BY instance_id`;
 
+/** As in the index `calls_traced_by_end`: traces are removed after the end. */
+const UNENDED = 'ended_at IS NULL AND NOT is_trace_removed';
+
 function conditions(
   projectId: string,
   { direction, status, sessionId, isLive, from, to, number, q, includeTests = false }: CallFilter,
@@ -241,7 +244,7 @@ function conditions(
     ...given(direction, (place) => `direction = ${place}`),
     ...given(status, (place) => `status = ${place}`),
     ...given(sessionId, (place) => `session_id = ${place}`),
-    ...(isLive === undefined ? [] : [`status ${isLive ? 'NOT IN' : 'IN'} (${FINAL_STATUS_LIST})`]),
+    ...(isLive === undefined ? [] : [isLive ? UNENDED : 'ended_at IS NOT NULL']),
     ...given(from, (place) => `created_at >= ${place}::timestamptz`),
     ...given(to, (place) => `created_at < ${place}::timestamptz`),
     ...given(matching(number), (place) => `(from_number LIKE ${place} OR to_number LIKE ${place})`),
