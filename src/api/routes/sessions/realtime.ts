@@ -68,11 +68,10 @@ export function realtimeRoutes(app: App, { mediaStreams }: HttpDeps, sockets: We
     '/v1/realtime',
     {
       schema: {
-        ...about(
-          TAG,
-          'Talk by OpenAI’s Realtime interface with a ticket',
+        tags: [TAG],
+        summary: 'Talk by OpenAI’s Realtime interface with a ticket',
+        description:
           'As a project’s own address, for clients that have no key: a client secret, or the last part of the `url` of a media stream in the dialect `openai-realtime`, as `Authorization: Bearer`, or in browsers as the subprotocol `openai-insecure-api-key.<secret>` beside `realtime`.',
-        ),
         querystring: query,
         ...shared,
       },
