@@ -64,9 +64,11 @@ async function progressOf(api: Api, projectId: string, mayReadProviders: boolean
 }
 
 const STEPS = [
+  { step: 'talk', to: '/projects/$projectId/talk', title: texts.talk, help: texts.talkHelp },
   { step: 'speech', to: '/projects/$projectId/settings', title: texts.speech, help: texts.speechHelp },
   { step: 'trunk', to: '/projects/$projectId/trunks', title: texts.trunk, help: texts.trunkHelp },
   { step: 'call', to: '/projects/$projectId/trunks', title: texts.call, help: texts.callHelp },
+  { step: 'tests', to: '/projects/$projectId/tests', title: texts.tests, help: texts.testsHelp },
 ] as const;
 
 /** The first page of a project. */
