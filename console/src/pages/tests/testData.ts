@@ -92,6 +92,8 @@ export function useRuns(projectId: string, page: number, testSuiteId?: string) {
         }),
       ),
     placeholderData: keepPreviousData,
+    // A run that has just ended can be chosen as a baseline.
+    staleTime: 0,
   });
 }
 

@@ -20,6 +20,11 @@ export function useRunEvents(projectId: string): void {
       changed.clear();
     };
     const stream = new EventSource(`/v1/projects/${projectId}/events?type=test.updated`);
+    // What ended before the stream was open.
+    stream.addEventListener('open', () => {
+      void queries.invalidateQueries({ queryKey: ['test-runs', projectId] });
+      void queries.invalidateQueries({ queryKey: ['test-run'] });
+    });
     stream.addEventListener('test.updated', ({ data }) => {
       const event = JSON.parse(data) as { data: { testRunId: string } };
       changed.add(event.data.testRunId);
