@@ -20,9 +20,9 @@ document.documentElement.lang = locale;
 
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({
-    // The session has ended, or its key was revoked: the page asks for a new one.
+    // The session may have ended, or its key was revoked: then the page asks for a new one.
     onError: (error) => {
-      if (isRejected(error)) void queries.resetQueries({ queryKey: sessionQuery.queryKey });
+      if (isRejected(error)) void queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
   }),
   defaultOptions: {

@@ -13,11 +13,8 @@ import type { NoiseSuppression } from '../providers/ports/noiseSuppression.ts';
 import type { Recognizer } from '../providers/ports/recognizer.ts';
 import type { Transcript } from '../providers/ports/speechToText.ts';
 import type { VoiceActivityDetection } from '../providers/ports/voiceActivity.ts';
-import {
-  type AnsweredBy,
-  AnsweringMachineDetector,
-  type MachineKind,
-} from './answeringMachine/answeringMachineDetector.ts';
+import { AnsweredByMonitor } from './answeringMachine/answeredByMonitor.ts';
+import { type AnsweredBy, AnsweringMachineDetector } from './answeringMachine/answeringMachineDetector.ts';
 import type { AudioStream, FailedTransfer } from './audioStream.ts';
 import { Captions } from './captions.ts';
 import { CallNoise } from './recognition/callNoise.ts';
@@ -110,8 +107,7 @@ export class VoiceSession {
   readonly #agentTurns: AgentTurnQueue<AgentSpeech>;
   readonly #turns: TurnController;
   readonly #supervised: SupervisedAgent;
-  readonly #machineDetector: AnsweringMachineDetector | undefined;
-  #reportedAnsweredBy: AnsweredBy | undefined;
+  readonly #answering: AnsweredByMonitor;
   /** The last one that was published. */
   #interim = '';
   readonly #streamWatchdog: Watchdog;
@@ -136,8 +132,7 @@ export class VoiceSession {
     this.#settings = new TurnSettings(abilities, (current) => this.#onNode(current));
     this.#history = new SessionHistory(deps);
     deps.callSpeech?.listen((fallback) => this.#onFallback(fallback));
-    if (options.detectAnsweringMachine)
-      this.#machineDetector = new AnsweringMachineDetector(stream.info.sampleRateHz);
+    this.#answering = this.#createAnsweredByMonitor(options.detectAnsweringMachine ?? false);
     this.#streamWatchdog = createWatchdog(clock, STREAM_TIMEOUT_MS, () => this.#close('no audio received'));
     this.#engine = this.#createEngine();
     this.#recognizers = this.#createRecognizers();
@@ -151,8 +146,8 @@ export class VoiceSession {
       settings: this.#settings,
       recognition: this.#recognition,
       agentTurns: this.#agentTurns,
-      isScreening: (text) => this.#machineDetector?.isScreening(text) ?? false,
-      isCallerStored: () => this.#instanceId !== '' && this.#machineDetector?.answeredBy !== 'machine',
+      isScreening: (text) => this.#answering.isScreening(text),
+      isCallerStored: () => this.#instanceId !== '' && this.#answering.answeredBy !== 'machine',
     });
     this.#supervised = new SupervisedAgent({
       initiative: deps.initiative,
@@ -182,7 +177,7 @@ export class VoiceSession {
       events.on('closed', () => this.#onClosed()),
     );
     this.#streamWatchdog.start();
-    this.#reportAnsweredBy();
+    this.#answering.report();
     this.#supervised.start(this.#firstInput);
     await closed;
     this.#streamWatchdog.close();
@@ -193,11 +188,23 @@ export class VoiceSession {
     for (const cleanup of this.#cleanups) cleanup();
     return {
       outcome: this.#outcome,
-      answeredBy: this.#machineDetector?.answeredBy ?? 'unknown',
+      answeredBy: this.#answering.answeredBy,
       turns: this.#agentTurns.spokenTurns,
       interruptions: this.#agentTurns.interruptions,
       falseInterruptions: this.#turns.falseInterruptions,
     };
+  }
+
+  #createAnsweredByMonitor(isEnabled: boolean): AnsweredByMonitor {
+    const { stream, onAnsweredBy } = this.#deps;
+    return new AnsweredByMonitor({
+      detector: isEnabled ? new AnsweringMachineDetector(stream.info.sampleRateHz) : undefined,
+      turns: () => this.#turns,
+      agentHasCall: () => this.#transferUntilMs === undefined && !this.#supervised.isTakenOver,
+      settings: this.#settings,
+      history: this.#history,
+      onAnsweredBy,
+    });
   }
 
   #createAgentTurns(session: NewSession): AgentTurnQueue<AgentSpeech> {
@@ -281,7 +288,7 @@ export class VoiceSession {
   #onFrame(frame: Int16Array, atMs: number): void {
     this.#streamWatchdog.start();
     this.#turns.advanceTo(atMs);
-    this.#detectMachine(frame);
+    this.#answering.onFrame(frame, this.#recognition.utterance);
     // A transfer without a final status takes the pathway's fallback, or ends with an apology.
     if (this.#transferUntilMs !== undefined && atMs >= this.#transferUntilMs)
       this.#endTransfer({ kind: 'failure' });
@@ -294,8 +301,7 @@ export class VoiceSession {
     if (this.#isClosed) return;
     this.#captions?.callerSaid(transcript.text);
     const voicedMs = this.#recognition.utterance?.voicedMs ?? 0;
-    this.#onMachineDetected(this.#machineDetector?.onTranscript(transcript.text, voicedMs));
-    this.#reportAnsweredBy();
+    this.#answering.onTranscript(transcript.text, voicedMs);
     this.#turns.onTranscript(transcript);
   }
 
@@ -358,34 +364,6 @@ export class VoiceSession {
     this.#transferUntilMs = undefined;
     this.#outcome = 'closed';
     this.#supervised.startTurn(input);
-  }
-
-  #detectMachine(frame: Int16Array): void {
-    const detector = this.#machineDetector;
-    if (!detector) return;
-    const { nowMs, lastVoicedMs } = this.#turns;
-    this.#onMachineDetected(detector.onFrame(frame, this.#recognition.utterance, nowMs));
-    this.#reportAnsweredBy();
-    if (this.#turns.phase !== 'suspended' || this.#transferUntilMs !== undefined) return;
-    if (this.#supervised.isTakenOver) return;
-    const evidence = detector.recordingEvidence(nowMs, lastVoicedMs);
-    if (evidence !== undefined) this.#turns.dispatch({ type: 'machine_recording', evidence });
-  }
-
-  #onMachineDetected(kind: MachineKind | undefined): void {
-    if (kind === 'machine') {
-      this.#settings.forbidInterruption();
-      this.#turns.dispatch({ type: 'machine_detected' });
-    }
-    if (kind === 'screening')
-      this.#history.addEvent('answering_machine', { kind, evidence: this.#machineDetector?.evidence });
-  }
-
-  #reportAnsweredBy(): void {
-    const answeredBy = this.#machineDetector?.answeredBy;
-    if (answeredBy === undefined || answeredBy === this.#reportedAnsweredBy) return;
-    this.#reportedAnsweredBy = answeredBy;
-    this.#deps.onAnsweredBy?.(answeredBy);
   }
 
   #subject() {

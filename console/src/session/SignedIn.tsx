@@ -13,7 +13,7 @@ export function SignedIn({ children }: { children: ReactNode }) {
   if (!session) {
     return (
       <Center mih="100dvh">
-        <Loader aria-label="Callway" />
+        <Loader role="status" aria-label="Callway" />
       </Center>
     );
   }

@@ -1,6 +1,3 @@
-import { isIP } from 'node:net';
-
-import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
 import {
@@ -9,6 +6,19 @@ import {
   STT_PROVIDERS,
   TTS_PROVIDERS,
 } from '../../providers/registry.ts';
+import {
+  flag,
+  headerList,
+  httpUrl,
+  instant,
+  integer,
+  list,
+  oneOf,
+  provider,
+  secretsKey,
+  trustedProxies,
+  urlWithProtocol,
+} from './formats.ts';
 
 const SENTINEL_WITH_MASTER = /^redis\+sentinel:\/\/[^/]+\/[^/?]+/;
 
@@ -313,94 +323,3 @@ export const secretSettings: readonly SettingName[] = [
   'S3_ACCESS_KEY_ID',
   'S3_SECRET_ACCESS_KEY',
 ];
-
-function integer(minimum: number, maximum: number) {
-  const message = `must be a whole number from ${minimum} to ${maximum}`;
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, message)
-    .transform(Number)
-    .refine((value) => value >= minimum && value <= maximum, message);
-}
-
-function trustedProxies() {
-  const message = 'must be false, the number of proxies in front, or their addresses such as 10.0.0.0/8,::1';
-  return z.string().transform((text, { addIssue }): false | number | string[] => {
-    if (text === 'false') return false;
-    if (text === 'true') return 1;
-    if (/^[1-9]\d?$/.test(text)) return Number(text);
-    const ranges = text.split(',').map((range) => range.trim());
-    if (!ranges.every(isAddressOrRange)) addIssue({ code: 'custom', message });
-    return ranges;
-  });
-}
-
-function isAddressOrRange(text: string): boolean {
-  return text.includes('/') ? ipaddr.isValidCIDR(text) : isIP(text) !== 0;
-}
-
-function oneOf<const Names extends readonly string[]>(names: Names) {
-  return z.enum(names, `must be one of ${names.join(', ')}`);
-}
-
-function flag() {
-  return z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
-}
-
-function list<Item extends z.ZodType<unknown, string>>(item: Item) {
-  return z
-    .string()
-    .transform((value) =>
-      value
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    )
-    .pipe(z.array(item));
-}
-
-/** @see https://opentelemetry.io/docs/specs/otel/protocol/exporter/ */
-function headerList() {
-  const pair = z.string().regex(/^[\w-]+=[^\r\n]*$/, 'must be name=value pairs, separated by commas');
-  const entry = (text: string) =>
-    [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)] as const;
-  return list(pair).transform((pairs): Record<string, string> => Object.fromEntries(pairs.map(entry)));
-}
-
-function provider<Name extends string>(what: string, registry: Readonly<Record<Name, unknown>>) {
-  const names = Object.keys(registry) as Name[];
-  const shown = new Intl.ListFormat('en', { type: 'disjunction' }).format(names.map((name) => `\`${name}\``));
-  return z
-    .enum(names, `must be one of ${names.join(', ')}`)
-    .optional()
-    .describe(`${what}: ${shown}.`);
-}
-
-function httpUrl() {
-  return urlWithProtocol(['http:', 'https:']).transform((value) => value.replace(/\/+$/, ''));
-}
-
-function urlWithProtocol(protocols: readonly string[]) {
-  const wanted = protocols.map((protocol) => `${protocol}//`).join(' or ');
-  return z.string().refine((value) => {
-    // URL cannot parse a list of hosts; check the first one.
-    const first = value.replace(/^([^@]*@)?([^,/]*\/\/[^,/]*)(,[^/]*)/, '$1$2');
-    return URL.canParse(first) && protocols.includes(new URL(first).protocol);
-  }, `must be a URL that starts with ${wanted}`);
-}
-
-function instant() {
-  return z
-    .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be an ISO date such as 2027-09-11')
-    .transform((value) => new Date(value));
-}
-
-function secretsKey() {
-  return z
-    .string()
-    .transform((value) => Buffer.from(value, /^[0-9a-f]{64}$/i.test(value) ? 'hex' : 'base64'))
-    .refine(
-      (key) => key.length === 32,
-      'must be 32 bytes in base64 or hex (make one with: openssl rand -base64 32)',
-    );
-}

@@ -110,15 +110,17 @@ function useCurrentNodes(projectId: string, calls: readonly Call[]): ReadonlyMap
   const sessions = useQueries({
     queries: calls
       .filter(({ status }) => status === 'in_progress')
-      .map(({ id, sessionId }) => ({
+      .map(({ id }) => ({
         queryKey: ['calls', projectId, 'node', id],
         queryFn: async () => {
-          const { state } = await bodyOf(
-            api.GET('/v1/projects/{projectId}/sessions/{sessionId}', {
-              params: { path: { projectId, sessionId } },
+          // Of a call whose session is not stored yet, too.
+          const { messages } = await bodyOf(
+            api.GET('/v1/projects/{projectId}/calls/{callId}/timeline', {
+              params: { path: { projectId, callId: id } },
             }),
           );
-          return [id, state.currentNodeId ?? null] satisfies CurrentNode as CurrentNode;
+          const nodeId = messages.findLast((message) => message.nodeId !== undefined)?.nodeId;
+          return [id, nodeId ?? null] satisfies CurrentNode as CurrentNode;
         },
         staleTime: Number.POSITIVE_INFINITY,
         // It is stored when the first turn has ended.
