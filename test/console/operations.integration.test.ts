@@ -19,6 +19,9 @@ describe('Trunks, settings and health', requiresChromium, () => {
     await page
       .getByRole('textbox', { name: 'Name', exact: true })
       .fill('Carrier <img src=x onerror=alert(1)>');
+    await page.getByRole('textbox', { name: 'Host' }).fill('not a host');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('input[aria-invalid="true"]').waitFor();
     await page.getByRole('textbox', { name: 'Host' }).fill('127.0.0.1');
     // Nobody listens there.
     await page.getByRole('textbox', { name: 'Port' }).fill('9');
@@ -34,7 +37,8 @@ describe('Trunks, settings and health', requiresChromium, () => {
     await page.getByRole('button', { name: 'Call', exact: true }).click();
     await page.getByRole('status').getByText('Status: failed').waitFor();
     await page.getByRole('status').getByText('check host, port and transport').waitFor();
-    expect(problems).toEqual([]);
+    // The host that was refused.
+    expect(problems.filter((problem) => !/\b400\b/.test(problem))).toEqual([]);
 
     await page.getByRole('button', { name: 'Delete +886223456789' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();

@@ -128,7 +128,7 @@ export function TrunkDialog({ trunk, onClose }: { trunk: Trunk | undefined; onCl
   });
   const problemOf = (field: keyof Form) =>
     error instanceof ApiError
-      ? error.details.find(({ path }) => path?.split('.')[0] === field)?.message
+      ? error.details.find(({ path }) => path?.split('/')[1] === field)?.message
       : undefined;
   const text = (field: 'name' | 'host' | 'username' | 'inboundCidrs') => ({
     value: form[field],
