@@ -14,6 +14,9 @@ import { sessionQuery } from './session/session.ts';
 import { locale } from './texts.ts';
 import { readableColors, theme } from './theme.ts';
 
+/** Long enough to be read beside other work. */
+const NOTICE_MS = 10_000;
+
 const root = document.querySelector('#root');
 if (!root) throw new Error('the page has no element #root');
 document.documentElement.lang = locale;
@@ -39,7 +42,7 @@ createRoot(root).render(
       defaultColorScheme="auto"
       getStyleNonce={nonce}
     >
-      <Notifications position="top-right" />
+      <Notifications position="top-right" autoClose={NOTICE_MS} />
       <QueryClientProvider client={queries}>
         <RouterProvider router={router} />
       </QueryClientProvider>

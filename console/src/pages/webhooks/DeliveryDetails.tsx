@@ -1,5 +1,4 @@
 import { Alert, Button, Group, Loader, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
@@ -106,17 +105,14 @@ function Redeliver({ projectId, delivery: { deliveryId } }: DetailsProps) {
   const api = useApi();
   const queries = useQueryClient();
   const mayWrite = useScope('write');
-  const { mutate, isPending, error } = useMutation({
+  const { mutate, isPending, isSuccess, error } = useMutation({
     mutationFn: () =>
       bodyOf(
         api.POST('/v1/projects/{projectId}/webhook-deliveries/{deliveryId}/redeliver', {
           params: { path: { projectId, deliveryId } },
         }),
       ),
-    onSuccess: () => {
-      notifications.show({ message: texts.queued });
-      return queries.invalidateQueries({ queryKey: ['webhook-deliveries', projectId] });
-    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['webhook-deliveries', projectId] }),
   });
   if (!mayWrite) return null;
   return (
@@ -124,6 +120,11 @@ function Redeliver({ projectId, delivery: { deliveryId } }: DetailsProps) {
       <Button variant="default" onClick={() => mutate()} loading={isPending}>
         {texts.redeliver}
       </Button>
+      {isSuccess && (
+        <Text size="sm" role="status">
+          {texts.queued}
+        </Text>
+      )}
       {error && (
         <Alert color="red" variant="outline">
           {error.message}
