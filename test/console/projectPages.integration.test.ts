@@ -75,7 +75,11 @@ describe('Pages of a project', requiresChromium, () => {
     const { page, problems } = await own.open(`/projects/${id}/tests`);
     await page.getByLabel('Name of the suite').fill('Before each release');
     await page.keyboard.press('Enter');
+    // The list has such a link, too, for a case of no suite.
+    await page.getByRole('heading', { name: 'Before each release' }).waitFor();
     await page.getByRole('link', { name: 'Create a case' }).click();
+    // The page before it has a field of such a name, too.
+    await page.getByRole('heading', { name: 'New test case' }).waitFor();
     await page.getByLabel('Name').fill(HOSTILE);
     await page.getByLabel('Words').fill('Good morning');
     await page.getByRole('button', { name: 'Add an assertion' }).click();
