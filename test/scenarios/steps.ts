@@ -71,6 +71,11 @@ export function expectOptional(status: number, name: string): string {
   return `<recv response="${status}" optional="true" response_txn="${name}"/>`;
 }
 
+/** A response that may come here or at any later time, or not at all. */
+export function expectAnytime(status: number, name: string): string {
+  return `<recv response="${status}" optional="global" response_txn="${name}"/>`;
+}
+
 /** @param inner - Actions on the received message. */
 export function expectAnswer(status: number, name: string, inner = '', attributes = ''): string {
   return `<recv response="${status}" response_txn="${name}" ${attributes}>${inner}</recv>`;
