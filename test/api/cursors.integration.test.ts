@@ -62,10 +62,13 @@ const get = (path: string, { limit, cursor }: { limit?: number; cursor?: string 
   });
 };
 
+/** The use of a key is written later than its response. */
+const unused = (item: object) => ({ ...item, lastUsedAt: null });
+
 describe.each(LISTS)('%s', (path) => {
   test('by cursor is the same list', async () => {
     const all = (await get(path, { limit: 200 })).body;
-    const seen: unknown[] = [];
+    const seen: object[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const { status, body } = await get(path, { limit: 2, ...(cursor ? { cursor } : {}) });
       expect(status).toBe(200);
@@ -73,7 +76,7 @@ describe.each(LISTS)('%s', (path) => {
       seen.push(...(body.data ?? body.results));
       cursor = body.pagination.nextCursor;
     }
-    expect(seen).toEqual(all.data ?? all.results);
+    expect(seen.map(unused)).toEqual((all.data ?? all.results).map(unused));
     expect(all.pagination.nextCursor).toBeNull();
   });
 
