@@ -7,7 +7,7 @@ const NAMED_ELSEWHERE = new Map([
   ['only', 'MIT (in its Readme)'],
   ['@msgpackr-extract/*', 'MIT (of msgpackr-extract)'],
 ]);
-/** Licences that ask whoever passes the program on to carry their notice, beyond what MIT and BSD-2/3 ask. */
+/** Licences whose notice must be distributed with the program, beyond what MIT and BSD-2/3 ask. */
 export const NOTICE_WANTED = new Set(['BSD-4-Clause']);
 const LICENCE_FILE = /^(copying|licen[cs]e)(\.(md|txt))?$/i;
 

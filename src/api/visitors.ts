@@ -23,7 +23,7 @@ export function providerOf({ keyId }: WidgetPrincipal): string {
 
 /**
  * A visitor continues a live session that was begun with the token, whose random id only they know. Any other id is
- * unknown to them: nobody begins a session under an id that another part of the project may use.
+ * unknown to them: a visitor chooses no session id, which another part of the project may use.
  *
  * @throws {CallwayError} 404 `session_not_found`
  */

@@ -23,7 +23,7 @@ describe('Trunks, settings and health', requiresChromium, () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('input[aria-invalid="true"]').waitFor();
     await page.getByRole('textbox', { name: 'Host' }).fill('127.0.0.1');
-    // Nobody listens there.
+    // No SIP peer listens there.
     await page.getByRole('textbox', { name: 'Port' }).fill('9');
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Save' }).click();

@@ -13,7 +13,7 @@ export const sessionQuery = queryOptions({
 
 export type Session = Awaited<ReturnType<NonNullable<typeof sessionQuery.queryFn>>>;
 
-/** The session of somebody who is signed in. @see SignedIn */
+/** The session of a signed-in user. @see SignedIn */
 export function useSession(): Session {
   return useSuspenseQuery(sessionQuery).data;
 }

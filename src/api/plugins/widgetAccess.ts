@@ -14,7 +14,7 @@ export const WIDGET_ROUTES: readonly string[] = [
 /** More than the longest message, which a page sends at once. */
 const MAX_BODY_BYTES = 32 * 1024;
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
-/** Nobody has to sign in for a preflight: all of them together look up few rows at a time. */
+/** A preflight has no credential: all of them share a few concurrent lookups. */
 const PREFLIGHTS_AT_ONCE = 2;
 const MAX_WAITING_PREFLIGHTS = 200;
 const EXPOSED_HEADERS = 'x-request-id, x-session-id, retry-after';

@@ -26,6 +26,7 @@ import type { Tick } from '../ticker/tickSchedule.ts';
 import type { Impairment, PacketIo } from '../transport/packetIo.ts';
 import type { SocketPair } from '../transport/rtpTransport.ts';
 import type { Latching } from '../transport/sourceLatch.ts';
+import { AsideRecording } from './asideRecording.ts';
 import { type BridgedCall, type BridgePeer, bridgeCalls } from './callBridge.ts';
 import { HoldMusic, type MusicSource } from './holdMusic.ts';
 import { Ringback } from './ringback.ts';
@@ -103,10 +104,7 @@ export class CallAudio {
   /** Of a call with participants. */
   #conference: Conference | undefined;
   #music: HoldMusic | undefined;
-  /** Parties that are recorded here and not heard. */
-  readonly #aside = new Map<CallAudio, BridgePeer>();
-  /** Where this party is recorded without being heard. */
-  #recordedAt: { readonly audio: CallAudio; readonly peer: BridgePeer } | undefined;
+  readonly #aside = new AsideRecording();
   /** This tick's frames, at the codec's rate. */
   #callerFrame: Int16Array = new Int16Array(0);
   #agentFrame: Int16Array = new Int16Array(0);
@@ -202,7 +200,7 @@ export class CallAudio {
   /** @param other - On the same thread. @throws {CallwayError} `media_not_connected` unless both calls are connected. */
   bridge(other: CallAudio): void {
     const [peer, otherPeer] = bridgeCalls(this.#bridged, other.#bridged);
-    other.#endAside();
+    other.#aside.end();
     this.#setPeer(peer);
     other.#setPeer(otherPeer);
   }
@@ -234,10 +232,7 @@ export class CallAudio {
 
   /** @param other - On the same thread. @throws {CallwayError} `media_not_connected` unless both calls are connected. */
   recordAside(other: CallAudio): void {
-    const [own, peer] = bridgeCalls(this.#unheard, other.#unheard);
-    other.#endAside();
-    other.#recordedAt = { audio: this, peer };
-    this.#aside.set(other, own);
+    this.#aside.add(other.#aside, bridgeCalls(this.#unheard, other.#unheard));
   }
 
   /** @throws {CallwayError} `recording_failed`, `recording_running`, `media_not_connected`. */
@@ -284,7 +279,7 @@ export class CallAudio {
     this.#peer?.send(supervisors?.toPeer(heard) ?? heard);
     this.#sendFrame(supervisors);
     this.#agent.sendAnswers(receiver.buffer.delayMs);
-    this.#recordedAt?.peer.send(this.#mixed(this.#callerFrame, this.#agentFrame));
+    this.#aside.send(this.#callerFrame, this.#agentFrame, this.#mixFrame);
     this.#recorder.write(this.#callerFrame, this.#recordedFrame());
     supervisors?.hear(this.#callerFrame, this.#agentFrame);
     this.#rtp.endTick(deadlineMs + lateMs, deadlineMs);
@@ -318,19 +313,10 @@ export class CallAudio {
 
   /** What the caller hears, and the parties that it does not hear in place of its music. */
   #recordedFrame(): Int16Array {
-    if (this.#aside.size === 0) return this.#agentFrame;
+    if (this.#aside.isEmpty) return this.#agentFrame;
     if (this.#isMusic && !this.#conference) this.#agentFrame.fill(0);
-    for (const peer of this.#aside.values()) {
-      if (peer.pull(this.#mixFrame)) this.#mixed(this.#agentFrame, this.#mixFrame, this.#agentFrame);
-    }
+    this.#aside.mixInto(this.#agentFrame, this.#mixFrame);
     return this.#agentFrame;
-  }
-
-  #mixed(one: Int16Array, other: Int16Array, into = this.#mixFrame): Int16Array {
-    for (let n = 0; n < into.length; n++) {
-      into[n] = Math.max(-32_768, Math.min(32_767, (one[n] ?? 0) + (other[n] ?? 0)));
-    }
-    return into;
   }
 
   /** The thread stood still: the peer has lost that time. Agent and recording get what the caller said meanwhile. */
@@ -352,8 +338,7 @@ export class CallAudio {
     this.#peer?.changeRate(sampleRateHz);
     this.#conference?.changeRate(sampleRateHz);
     this.#music?.changeRate(sampleRateHz);
-    this.#recordedAt?.peer.changeRate(sampleRateHz);
-    for (const peer of this.#aside.values()) peer.changeRate(sampleRateHz);
+    this.#aside.changeRate(sampleRateHz);
     this.#agent.changeRate(sampleRateHz);
     this.#supervisors?.changeRate(sampleRateHz);
   }
@@ -365,13 +350,6 @@ export class CallAudio {
 
   get #unheard(): BridgedCall {
     return { ...this.#bridged, onDtmf: () => undefined };
-  }
-
-  #endAside(): void {
-    const { audio, peer } = this.#recordedAt ?? {};
-    if (audio) audio.#aside.delete(this);
-    peer?.close();
-    this.#recordedAt = undefined;
   }
 
   #setPeer(peer: BridgePeer | undefined): void {
@@ -391,7 +369,7 @@ export class CallAudio {
   async #close(): Promise<MediaReport> {
     if (this.#rtp.isConnected) this.#rtp.transceiver.sender.interruptDigits('the call has ended');
     this.#setPeer(undefined);
-    this.#endAside();
+    this.#aside.end();
     this.#supervisors?.close('the call has ended');
     await this.#agent.close();
     const recording = await this.#recorder.close();

@@ -201,7 +201,7 @@ export class RtpSession {
     return report;
   }
 
-  /** Whether the thread stands still: what arrives has waited in the socket, for a time that nobody knows. */
+  /** Whether the thread is stalled: packets have waited in the socket for an unknown time. */
   #isOverdue(nowMs: number): boolean {
     return this.#nextTickMs !== undefined && nowMs > this.#nextTickMs + TICK_INTERVAL_MS;
   }

@@ -76,7 +76,7 @@ export type SpeechToSpeechEvent =
       readonly text: string;
       readonly isFinal: boolean;
     }
-  /** Somebody else has to tell what the person said. */
+  /** The transcript must come from another recognizer. */
   | { readonly type: 'transcript_lost'; readonly commit: number }
   /** A piece of the answer's speech. An answer may have several, one after the other. */
   | { readonly type: 'speech'; readonly speechId: string; readonly samples: Int16Array }

@@ -46,8 +46,8 @@ export interface Transcript {
   /** BCP 47 tag of what was spoken, where the recognizer tells it. */
   readonly language?: string | undefined;
   /**
-   * The words that `text` only stands for, of a model that answers before it tells what it heard; empty where nobody can
-   * tell. Never rejects.
+   * The words that `text` only stands for, of a model that answers before it tells what it heard; empty where they
+   * stay unknown. Never rejects.
    */
   readonly late?: Promise<string> | undefined;
 }

@@ -5,7 +5,7 @@ import type { SessionHistory } from '../turns/sessionHistory.ts';
 import type { AnsweredBy, AnsweringMachineDetector, MachineKind } from './answeringMachineDetector.ts';
 
 export interface AnsweredByMonitorDeps {
-  /** Absent where nobody asks who has answered. */
+  /** Absent where answering machines are not detected. */
   readonly detector: AnsweringMachineDetector | undefined;
   readonly turns: () => Pick<TurnController, 'dispatch' | 'nowMs' | 'lastVoicedMs' | 'phase'>;
   /** Neither a transfer nor a supervisor has the call. */

@@ -18,7 +18,7 @@ export interface EngineAnswerDeps {
   readonly truncate: (speechId: string, heardMs: number) => void;
 }
 
-/** One answer of a speech-to-speech model, as a chat model tells it: its samples go to whoever plays them. */
+/** One answer of a speech-to-speech model, as a chat model tells it: its samples go to the playout. */
 export class EngineAnswer {
   readonly #deps: EngineAnswerDeps;
   readonly #events: ChatEvent[] = [];

@@ -10,7 +10,7 @@ import { NO_WORDS } from '../recognition/transcription.ts';
 
 /** The answer does not wait longer for the caller's words. */
 const WORDS_TIMEOUT_MS = 600;
-/** Later than this the words are somebody else's to find. */
+/** Later than this another recognizer transcribes the words. */
 const LATE_WORDS_TIMEOUT_MS = 5000;
 /** Stands for words that are not known yet. */
 export const UNKNOWN_WORDS = '…';
@@ -185,7 +185,7 @@ async function within<Value>(
 ): Promise<Value | undefined> {
   let timer: Timer | undefined;
   let unlink: () => void = () => undefined;
-  // Whoever gave up does not hear of it.
+  // A caller that timed out is not told.
   value.catch(() => undefined);
   try {
     return await new Promise<Value | undefined>((resolve, reject) => {

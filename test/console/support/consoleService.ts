@@ -23,7 +23,7 @@ export interface ConsoleService {
 }
 
 export interface OpenOptions extends BrowserContextOptions {
-  /** Default: the operator's. Null: nobody is signed in. */
+  /** Default: the operator's. Null: not signed in. */
   readonly token?: string | null;
 }
 

@@ -82,7 +82,7 @@ export class Transcripts {
     if (item.text !== '' || item.isFinal) this.#tellSoon(item);
   }
 
-  /** Whoever commits knows the number first. */
+  /** The committer knows the number first. */
   #tellSoon(item: Item): void {
     queueMicrotask(() => this.#tell(item));
   }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { NodeReport } from '../../../../src/calls/nodes/nodeReport.ts';
 import { connectRedis, type RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
@@ -51,22 +51,5 @@ describe.each(redisServers)('Node reports on $name', ({ open }) => {
     expect(await reports.list()).toEqual([reportOf('a'), reportOf('b')]);
     await Promise.all(['a', 'b'].map((nodeId) => reports.remove(nodeId)));
     expect(await reports.list()).toEqual([]);
-  });
-
-  test('expire with a node that died, and are ignored in a form of another version', async () => {
-    const reports = redisNodeReports(redis);
-    const report = {
-      nodeId: 'dies',
-      version: '1',
-      roles: [],
-      startedAt: SAMPLE.at,
-      overloaded: [],
-      isDraining: false,
-    };
-    await reports.publish({ ...report, samples: [SAMPLE] }, 100);
-    await redis.client.set('callway:{node-reports}:other', '{"at":"elsewhere"}', 'PX', 60_000);
-    await redis.client.sadd('callway:{node-reports}', 'other');
-    await vi.waitFor(async () => expect(await reports.list()).toEqual([]));
-    expect(await redis.client.smembers('callway:{node-reports}')).toEqual(['other']);
   });
 });

@@ -9,7 +9,7 @@ import { type Graph, withoutLooseEdges } from './graph.ts';
 
 const texts = textsIn({
   en: {
-    title: 'Somebody else has changed the pathway',
+    title: 'Another editor has changed the pathway',
     none: 'You have changed other things: both changes are kept.',
     some: 'You have both changed the following. Choose what to keep; all other changes of both are kept.',
     mine: 'Mine',

@@ -30,7 +30,7 @@ import { type PathwayEditor as Editor, isConflict } from './usePathwayEditor.ts'
 const texts = textsIn({
   en: {
     canvas: 'Pathway',
-    behind: (version: number) => `Somebody else has saved version ${version} meanwhile.`,
+    behind: (version: number) => `Another editor has saved version ${version}.`,
     compare: 'Compare both versions',
   },
   'zh-TW': {

@@ -38,7 +38,7 @@ export function usePathwayEditor(projectId: string, stored: Stored) {
       if (isConflict(error)) void queries.invalidateQueries({ queryKey: query.queryKey });
     },
   });
-  // Somebody else's version, or a restored one, while nothing here is unsaved.
+  // Another editor's version, or a restored one: nothing here is unsaved.
   useEffect(() => {
     if (isBehind && !state.hasChanges) dispatch({ kind: 'load', stored: newest });
   }, [isBehind, state.hasChanges, newest]);
@@ -46,7 +46,7 @@ export function usePathwayEditor(projectId: string, stored: Stored) {
     ...state,
     dispatch,
     save,
-    /** The version that somebody else has saved meanwhile. */
+    /** The version that another editor has saved. */
     theirs: isBehind && state.hasChanges ? newest : undefined,
     problems: useReview(projectId, state),
   };

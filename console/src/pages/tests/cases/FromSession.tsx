@@ -30,7 +30,7 @@ const texts = textsIn({
   },
 });
 
-/** Makes a case of what somebody said to the agent. */
+/** Makes a test case of a recorded session. */
 export function FromSession({ projectId }: { projectId: string }) {
   const [isOpen, { open, close }] = useDisclosure();
   return (

@@ -1,0 +1,54 @@
+import type { BridgePeer } from './callBridge.ts';
+
+/**
+ * The parties that are recorded in a call's file although its caller does not hear them, and where this party is
+ * recorded in that way.
+ */
+export class AsideRecording {
+  readonly #parties = new Map<AsideRecording, BridgePeer>();
+  #recordedAt: { readonly recording: AsideRecording; readonly peer: BridgePeer } | undefined;
+
+  get isEmpty(): boolean {
+    return this.#parties.size === 0;
+  }
+
+  /** Records the other party here from now on, and nowhere else. */
+  add(party: AsideRecording, [own, peer]: readonly [own: BridgePeer, party: BridgePeer]): void {
+    party.end();
+    party.#recordedAt = { recording: this, peer };
+    this.#parties.set(party, own);
+  }
+
+  /** What this party says and hears, for the recording that has it. @param scratch - Overwritten. */
+  send(caller: Int16Array, agent: Int16Array, scratch: Int16Array): void {
+    if (!this.#recordedAt) return;
+    scratch.set(caller);
+    mixInto(scratch, agent);
+    this.#recordedAt.peer.send(scratch);
+  }
+
+  /** Adds what the parties sent. @param scratch - Overwritten. */
+  mixInto(frame: Int16Array, scratch: Int16Array): void {
+    for (const peer of this.#parties.values()) if (peer.pull(scratch)) mixInto(frame, scratch);
+  }
+
+  changeRate(sampleRateHz: Parameters<BridgePeer['changeRate']>[0]): void {
+    this.#recordedAt?.peer.changeRate(sampleRateHz);
+    for (const peer of this.#parties.values()) peer.changeRate(sampleRateHz);
+  }
+
+  /** This party is recorded aside no longer. */
+  end(): void {
+    if (!this.#recordedAt) return;
+    const { recording, peer } = this.#recordedAt;
+    recording.#parties.delete(this);
+    peer.close();
+    this.#recordedAt = undefined;
+  }
+}
+
+function mixInto(frame: Int16Array, other: Int16Array): void {
+  for (let n = 0; n < frame.length; n++) {
+    frame[n] = Math.max(-32_768, Math.min(32_767, (frame[n] ?? 0) + (other[n] ?? 0)));
+  }
+}
