@@ -50,15 +50,19 @@ async function startPhone(says: Int16Array) {
 
 /** What explains an ended call: words in time with the recording, webhooks with their answers, the waveform. */
 async function expectTimeline({ api }: Line, { callId, sessionId }: PlacedCall): Promise<void> {
-  const { body: timeline } = await api('GET', `/calls/${callId}/timeline`);
+  // A delivery is recorded after its response.
+  const timeline = await vi.waitFor(async () => {
+    const { body } = await api('GET', `/calls/${callId}/timeline`);
+    expect(body.deliveries.map(({ event }: { event: string }) => event).sort()).toEqual(
+      [...ALL_EVENTS].sort(),
+    );
+    return body;
+  }, SLOW);
   const { startedAt, durationMs } = timeline.recording;
   const [greeting] = timeline.messages;
   const saidAtMs = Date.parse(greeting.spoken.from) - Date.parse(startedAt);
   expect(saidAtMs).toBeGreaterThanOrEqual(0);
   expect(Date.parse(greeting.spoken.to) - Date.parse(startedAt)).toBeLessThanOrEqual(durationMs + 500);
-  expect(timeline.deliveries.map(({ event }: { event: string }) => event).sort()).toEqual(
-    [...ALL_EVENTS].sort(),
-  );
   expect(timeline.deliveries[0]).toMatchObject({ ok: true, status: expect.any(Number) });
   expect((await api('GET', `/calls/${sessionId}/timeline`)).body.call.id).toBe(callId);
   const { body: peaks } = await api('GET', `/calls/${callId}/peaks`);
