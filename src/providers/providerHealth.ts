@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { MetricsOfProvider, ModelKind } from './ports/metrics.ts';
+import { ENGINE_PROVIDERS, engineCredentialName } from './ports/providerNames.ts';
 
 export type ProviderState =
   | { readonly status: 'up' }
@@ -91,6 +92,10 @@ export function withProviderHealth(metricsOf: MetricsOfProvider, health: Provide
 
 /** As credentials are named. */
 function shownName(model: ModelKind, provider: string): string {
+  if (model === 'speech_to_speech') {
+    const engine = ENGINE_PROVIDERS.find((name) => name === provider);
+    return engine ? engineCredentialName(engine) : provider;
+  }
   if (provider !== 'custom') return provider;
   return model === 'transcription' ? 'custom_stt' : 'custom_tts';
 }

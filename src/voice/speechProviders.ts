@@ -53,7 +53,9 @@ export interface SpeechEngines {
 export interface CallEngines {
   /** @throws {ModelError} When it has no credentials, or has failed just now. */
   find(config: EngineConfig): Promise<SpeechToSpeech>;
-  /** It has spoken, or failed. */
+  /** It begins to answer, this long after it was asked. */
+  reportFirstOutput(engine: SpeechToSpeech, waitedMs: number): void;
+  /** It has answered, or failed. */
   report(engine: SpeechToSpeech, error?: ModelError): void;
   /** The call is over. Idempotent. */
   close(): void;

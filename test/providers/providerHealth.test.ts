@@ -71,6 +71,22 @@ test('Servers of one’s own are shown by what they do, and words alone tell tha
   expect(health.states()).toMatchObject({ custom_stt: { status: 'up' } });
 });
 
+test('A speech-to-speech model is shown beside what else its key is for', () => {
+  const { health, counted, metricsOf } = rig();
+  metricsOf('speech_to_speech', 'openai-realtime').recordError(refused);
+  metricsOf('speech_to_speech', 'gemini-live').recordFirstOutput(300);
+  metricsOf('speech_to_speech', 'custom').recordFirstOutput(300);
+  metricsOf('chat', 'openai').recordFirstOutput(250);
+  const reason = 'api.example.com refuses the key';
+  expect(health.states()).toEqual({
+    custom_s2s: { status: 'up' },
+    custom_stt: { status: 'up' },
+    google: { status: 'up' },
+    openai: { status: 'degraded', reason },
+  });
+  expect(counted).toContain('speech_to_speech gemini-live installation 300');
+});
+
 test('A project’s own key degrades nothing, and is counted', () => {
   const { health, counted, changes, metricsOf } = rig();
   metricsOf('chat', 'openai', 'project').recordError(refused);

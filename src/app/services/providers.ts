@@ -189,12 +189,13 @@ export function buildSpeechProviders(
 export function buildSpeechEngines(
   parts: ProviderParts & { readonly storage: SpeechStorage; readonly targetPolicy: TargetPolicy },
 ): SelectedSpeechEngines {
-  const { config, clock, logger, lifecycle, targetPolicy } = parts;
+  const { config, clock, metrics, logger, lifecycle, targetPolicy } = parts;
   const engines = new SelectedSpeechEngines({
     credentials: (name) => credentialsOf(config, name.toUpperCase()),
     projectCredentials: parts.storage.stores.providerCredentials.all,
     guard: { policy: targetPolicy, lookup: createDnsLookup() },
     options: (credentials) => providerOptions({ ...parts, warn: () => undefined }, credentials),
+    metrics: metrics.providerMetrics,
     clock,
     onError: (err, what) => logger.warn({ err }, what),
   });

@@ -29,7 +29,7 @@ export function doctorCommand(program: Command, context: CliContext, end: (code:
     .description('check the settings and all dependencies; changes nothing')
     .option(
       '--speech',
-      'try the keys of the speech providers instead, for two sentences each, and measure latency',
+      'try the keys of the speech providers and speech-to-speech models instead, for two sentences each, and measure latency',
     )
     .action(async ({ speech, ...options }: DoctorOptions) => {
       const { engines } = manifest.parse(JSON.parse(readFileSync(PACKAGE, 'utf8')));

@@ -1,6 +1,6 @@
 import type { ModelError } from './modelError.ts';
 
-export type ModelKind = 'chat' | 'transcription' | 'speech' | 'embedding';
+export type ModelKind = 'chat' | 'transcription' | 'speech' | 'speech_to_speech' | 'embedding';
 
 /** Whose key the provider is used with. */
 export type KeyOwner = 'installation' | 'project';

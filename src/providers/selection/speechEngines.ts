@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
 import type { CallEngines, SpeechEngines } from '../../voice/speechProviders.ts';
 import { type Breakers, createBreakers } from '../circuitBreaker.ts';
+import type { KeyOwner, MetricsOfProvider, ProviderMetrics } from '../ports/metrics.ts';
 import { skippedError } from '../ports/modelError.ts';
 import { type CredentialName, engineCredentialName } from '../ports/providerNames.ts';
 import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
@@ -19,8 +20,15 @@ export interface SpeechEnginesDeps {
   /** What an address of a project is held to. */
   readonly guard: WebSocketGuard;
   readonly options: (credentials: Credentials) => ProviderOptions;
+  readonly metrics: MetricsOfProvider;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
+}
+
+interface Access {
+  readonly credentials: Credentials;
+  readonly owner: KeyOwner;
+  readonly guard: WebSocketGuard | undefined;
 }
 
 /** The speech-to-speech models that agents and nodes name, by the credentials of their projects. */
@@ -37,25 +45,32 @@ export class SelectedSpeechEngines implements SpeechEngines {
   }
 
   open(projectId: string): CallEngines {
-    const keys = new Map<SpeechToSpeech, string>();
+    const used = new Map<SpeechToSpeech, { readonly key: string; readonly metrics: ProviderMetrics }>();
     return {
       find: async (config) => {
         const access = await this.#access(projectId, config);
         const key = hash('sha256', JSON.stringify([projectId, config, access.credentials]), 'hex');
         if (!this.#breakers.isClosed(key)) throw skippedError();
         const engine = await this.#vendors.use(key, () => this.#create(config, access));
-        if (keys.has(engine)) this.#vendors.release(key);
-        keys.set(engine, key);
+        if (used.has(engine)) this.#vendors.release(key);
+        const metrics = this.#deps.metrics('speech_to_speech', config.provider, access.owner);
+        used.set(engine, { key, metrics });
         return engine;
       },
+      reportFirstOutput: (engine, waitedMs) => used.get(engine)?.metrics.recordFirstOutput(waitedMs),
       report: (engine, error) => {
-        const key = keys.get(engine) ?? '';
-        if (error) this.#breakers.failed(key, error);
-        else this.#breakers.succeeded(key);
+        const use = used.get(engine);
+        if (!use) return;
+        if (!error) {
+          this.#breakers.succeeded(use.key);
+          return;
+        }
+        this.#breakers.failed(use.key, error);
+        use.metrics.recordError(error);
       },
       close: () => {
-        for (const key of keys.values()) this.#vendors.release(key);
-        keys.clear();
+        for (const { key } of used.values()) this.#vendors.release(key);
+        used.clear();
       },
     };
   }
@@ -64,21 +79,20 @@ export class SelectedSpeechEngines implements SpeechEngines {
     return this.#vendors.close();
   }
 
-  async #access(projectId: string, { provider }: EngineConfig) {
+  async #access(projectId: string, { provider }: EngineConfig): Promise<Access> {
     const name = engineCredentialName(provider);
     const installation = this.#deps.credentials(name);
     const own = await this.#deps.projectCredentials(projectId);
     const project = own.find((one) => one.name === name);
-    if (!project) return { credentials: installation, guard: undefined };
+    if (!project) return { credentials: installation, owner: 'installation', guard: undefined };
     const { apiKey, baseUrl } = project;
-    if (baseUrl === null) return { credentials: { apiKey, baseUrl: installation.baseUrl }, guard: undefined };
-    return { credentials: { apiKey, baseUrl }, guard: this.#deps.guard };
+    const owner = 'project';
+    if (baseUrl === null)
+      return { credentials: { apiKey, baseUrl: installation.baseUrl }, owner, guard: undefined };
+    return { credentials: { apiKey, baseUrl }, owner, guard: this.#deps.guard };
   }
 
-  #create(
-    { provider, model, voice }: EngineConfig,
-    { credentials, guard }: { readonly credentials: Credentials; readonly guard: WebSocketGuard | undefined },
-  ): Promise<SpeechToSpeech> {
+  #create({ provider, model, voice }: EngineConfig, { credentials, guard }: Access): Promise<SpeechToSpeech> {
     return ENGINES[provider]({ ...this.#deps.options(credentials), model, voice, guard });
   }
 }

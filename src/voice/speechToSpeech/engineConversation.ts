@@ -57,6 +57,8 @@ export class EngineConversation implements ChatModel {
   #connected: Connected | undefined;
   #state: 'connecting' | 'ready' | 'lost' = 'connecting';
   #answer: EngineAnswer | undefined;
+  /** When the answer was asked for of which nothing has come; undefined for none. */
+  #askedAtMs: number | undefined;
   #timer: Timer | undefined;
   readonly #found: Promise<Connected>;
   readonly #failed: Promise<never>;
@@ -83,6 +85,7 @@ export class EngineConversation implements ChatModel {
   }
 
   async *stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent, void> {
+    this.#askedAtMs = this.#deps.clock.monotonicMs();
     const { engine, connection } = await Promise.race([this.#found, this.#failed]);
     signal.throwIfAborted();
     const answer = new EngineAnswer({
@@ -160,6 +163,7 @@ export class EngineConversation implements ChatModel {
       default:
     }
     if (!this.#answer) return;
+    this.#noteFirstOutput();
     try {
       this.#answer.take(event);
     } catch (error) {
@@ -168,6 +172,13 @@ export class EngineConversation implements ChatModel {
     }
     if (event.type !== 'done') this.#expect(GAP_TIMEOUT_MS, 'stopped in the middle of an answer');
     else this.#onDone();
+  }
+
+  #noteFirstOutput(): void {
+    const { clock, engines } = this.#deps;
+    if (this.#connected && this.#askedAtMs !== undefined)
+      engines.reportFirstOutput(this.#connected.engine, clock.monotonicMs() - this.#askedAtMs);
+    this.#askedAtMs = undefined;
   }
 
   #onDone(): void {

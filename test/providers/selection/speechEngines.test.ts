@@ -28,6 +28,7 @@ function engines(
   credentials: Credentials,
   own: readonly ProviderCredentials[] = [],
   allowInsecureLoopback = true,
+  counted: string[] = [],
 ) {
   const selected = new SelectedSpeechEngines({
     credentials: () => credentials,
@@ -39,6 +40,11 @@ function engines(
       timeoutMs: 1000,
       searchPath: '',
       warn: () => undefined,
+    }),
+    metrics: (model, provider, owner) => ({
+      recordError: ({ code }) => void counted.push(`${model} ${provider} ${owner} ${code}`),
+      recordFirstOutput: (waitedMs) => void counted.push(`${model} ${provider} ${owner} ${waitedMs} ms`),
+      recordOutput: () => undefined,
     }),
     clock: systemClock,
     onError: () => undefined,
@@ -101,4 +107,24 @@ test('An engine without credentials, or that has failed just now, is not tried',
   const engine = await open.find({ provider: 'custom' });
   open.report(engine, new ModelError('model_unavailable', 'down'));
   await expect(open.find({ provider: 'custom' })).rejects.toThrow('failed moments ago');
+});
+
+test('Answers and failures are counted by the engine and the owner of its key', async () => {
+  const counted: string[] = [];
+  const failure = new ModelError('model_unavailable', 'down');
+  for (const own of [[], stored('google', 'own-key', null)]) {
+    const open = engines({ apiKey: 'key' }, own, true, counted);
+    const engine = await open.find({ provider: 'gemini-live' });
+    open.reportFirstOutput(engine, 320);
+    open.report(engine);
+    open.report(engine, failure);
+    open.close();
+    open.report(engine, failure);
+  }
+  expect(counted).toEqual([
+    'speech_to_speech gemini-live installation 320 ms',
+    'speech_to_speech gemini-live installation model_unavailable',
+    'speech_to_speech gemini-live project 320 ms',
+    'speech_to_speech gemini-live project model_unavailable',
+  ]);
 });

@@ -65,6 +65,7 @@ function connect(socket: WebSocket, path: string): void {
   const model = new URL(path, 'http://vendor').searchParams.get('model') ?? '';
   const recognizer = RECOGNITION_VENDORS.find((one) => path.startsWith(one.path));
   if (path.startsWith('/v1/realtime?model=')) converse(socket);
+  else if (path.startsWith('/ws/google.')) converseLive(socket);
   else if (socket.protocol.startsWith('stt')) hear(socket, CUSTOM);
   else if (socket.protocol.startsWith('tts')) speakCustom(socket);
   else if (recognizer) hear(socket, recognizer);
@@ -137,6 +138,23 @@ function converse(socket: WebSocket): void {
       tell('response.output_audio.delta', { response_id, item_id, delta });
     }
     tell('response.done', { response: { id: response_id, status: 'completed' } });
+  });
+}
+
+/** Google's Live API: says two words in each turn. */
+function converseLive(socket: WebSocket): void {
+  const tell = (message: object) => socket.send(JSON.stringify(message));
+  socket.on('message', (data: Buffer) => {
+    const message = parsed(data) as { setup?: unknown; clientContent?: { turnComplete?: boolean } };
+    if (message.setup) tell({ setupComplete: {} });
+    if (!message.clientContent?.turnComplete) return;
+    const inlineData = {
+      mimeType: 'audio/pcm;rate=24000',
+      data: Buffer.from(WORD.buffer).toString('base64'),
+    };
+    for (const text of ['Very ', 'well.'])
+      tell({ serverContent: { modelTurn: { parts: [{ inlineData }] }, outputTranscription: { text } } });
+    tell({ serverContent: { turnComplete: true } });
   });
 }
 

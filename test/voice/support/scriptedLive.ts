@@ -51,7 +51,12 @@ export class ScriptedLive {
       clock,
       dial: this.dial,
     });
-    return { find: async () => engine, report: () => undefined, close: () => undefined };
+    return {
+      find: async () => engine,
+      reportFirstOutput: () => undefined,
+      report: () => undefined,
+      close: () => undefined,
+    };
   }
 
   /** Messages without those of audio, each by its one field, or by that of its input. */

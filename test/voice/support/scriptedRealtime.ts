@@ -67,7 +67,12 @@ export class ScriptedRealtime {
       voice: 'marin',
       dial: this.dial,
     });
-    return { find: async () => engine, report: () => undefined, close: () => undefined };
+    return {
+      find: async () => engine,
+      reportFirstOutput: () => undefined,
+      report: () => undefined,
+      close: () => undefined,
+    };
   }
 
   types(): string[] {

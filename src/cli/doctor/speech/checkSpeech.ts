@@ -4,14 +4,23 @@ import { type Clock, systemClock } from '../../../base/clock.ts';
 import { createLocalTextToSpeech } from '../../../providers/local/textToSpeech.ts';
 import { ModelError } from '../../../providers/ports/modelError.ts';
 import {
+  ENGINE_PROVIDERS,
+  type EngineProvider,
+  engineCredentialName,
   RECOGNITION_PROVIDERS,
   type RecognitionProvider,
   SYNTHESIS_PROVIDERS,
   type SynthesisProvider,
 } from '../../../providers/ports/providerNames.ts';
 import type { ProviderOptions } from '../../../providers/providerOptions.ts';
-import { STREAMING_STT_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../../../providers/registry.ts';
+import {
+  ENGINES,
+  STREAMING_STT_PROVIDERS,
+  STT_PROVIDERS,
+  TTS_PROVIDERS,
+} from '../../../providers/registry.ts';
 import { type Finding, fail, ok, warn } from '../finding.ts';
+import { tryEngine } from './tryEngine.ts';
 import { type SpokenSample, tryRecognition } from './tryRecognition.ts';
 import { trySynthesis } from './trySynthesis.ts';
 
@@ -39,24 +48,31 @@ interface Trial {
   readonly name: string;
   /** Of its settings. */
   readonly prefix: string;
+  /** Default: a failure. */
+  readonly failed?: typeof warn;
   run(): Promise<Finding>;
 }
 
 /**
- * Tries every speech provider that the settings have credentials for, or select, as a call would. The trials run at the
- * same time, for two sentences each.
+ * Tries every speech provider and speech-to-speech model that the settings have credentials for, or select, as a call
+ * would. The trials run at the same time, for two sentences each at most.
  */
 export async function checkSpeech(config: Config, deps: SpeechCheckDeps): Promise<Finding[]> {
   const recognizers = RECOGNITION_PROVIDERS.filter((one) => isConfigured(config, 'STT_PROVIDER', one));
   const synthesizers = SYNTHESIS_PROVIDERS.filter((one) => isConfigured(config, 'TTS_PROVIDER', one));
+  const engines = ENGINE_PROVIDERS.filter((one) => isUsable(config, enginePrefix(one), one === 'custom'));
   const trials = [
     ...recognizers.map((provider) => recognitionTrial(config, provider, deps)),
     ...synthesizers.map((provider) => synthesisTrial(config, provider, deps)),
+    ...engines.map((provider) => engineTrial(config, provider, deps)),
   ];
   return await Promise.all(trials.map((trial) => findingOf(trial, deps.unknown)));
 }
 
-async function findingOf({ name, prefix, run }: Trial, unknown: ReadonlySet<string>): Promise<Finding> {
+async function findingOf(
+  { name, prefix, failed = fail, run }: Trial,
+  unknown: ReadonlySet<string>,
+): Promise<Finding> {
   const key = `${prefix}_API_KEY`;
   if (unknown.has(key))
     return ok(name, `not checked from here: ${key} of the service is not known to this shell`);
@@ -65,8 +81,8 @@ async function findingOf({ name, prefix, run }: Trial, unknown: ReadonlySet<stri
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'does not answer';
     if (error instanceof ModelError && error.code === 'model_rejected')
-      return fail(name, reason, `Check ${key}, and the model and voice of the settings.`);
-    return fail(name, reason, `Check ${prefix}_BASE_URL, and this machine’s internet access.`);
+      return failed(name, reason, `Check ${key}, and the model and voice of the settings.`);
+    return failed(name, reason, `Check ${prefix}_BASE_URL, and this machine’s internet access.`);
   }
 }
 
@@ -129,6 +145,32 @@ function synthesisTrial(config: Config, provider: SynthesisProvider, { clock }: 
   };
 }
 
+/** With the model and the voice that agents get who name none. */
+function engineTrial(config: Config, provider: EngineProvider, { clock }: SpeechCheckDeps): Trial {
+  const prefix = enginePrefix(provider);
+  const name = `${provider} engine`;
+  return {
+    name,
+    prefix,
+    // A key of chat or speech need not be good for a model that hears and speaks itself.
+    failed: provider === 'custom' ? fail : warn,
+    async run() {
+      const engine = await ENGINES[provider](vendorOptions(config, prefix, clock));
+      try {
+        const { firstAudioWithConnectionMs, audioMs } = await tryEngine(engine, SAMPLE_TEXT, clock);
+        const message = `first audio after ${shown(firstAudioWithConnectionMs)} with the connection, ${(audioMs / 1000).toFixed(1)} s of speech`;
+        return { ...ok(name, message), latency: rounded({ firstAudioWithConnectionMs }) };
+      } finally {
+        await engine.close();
+      }
+    },
+  };
+}
+
+function enginePrefix(provider: EngineProvider): string {
+  return engineCredentialName(provider).toUpperCase();
+}
+
 /** The local models need no credentials: they are tried where they are selected. */
 function isConfigured(
   config: Config,
@@ -136,8 +178,13 @@ function isConfigured(
   provider: RecognitionProvider | SynthesisProvider,
 ): boolean {
   if (config[variable] === provider) return true;
-  const { apiKey, baseUrl } = credentialsOf(config, providerPrefix(variable, provider));
-  return provider === 'custom' ? baseUrl !== undefined : apiKey !== undefined || baseUrl !== undefined;
+  return isUsable(config, providerPrefix(variable, provider), provider === 'custom');
+}
+
+/** @param isOwn - A server of one's own, which has an address and need not have a key. */
+function isUsable(config: Config, prefix: string, isOwn: boolean): boolean {
+  const { apiKey, baseUrl } = credentialsOf(config, prefix);
+  return baseUrl !== undefined || (apiKey !== undefined && !isOwn);
 }
 
 function vendorOptions(config: Config, prefix: string, clock: Clock): ProviderOptions {
