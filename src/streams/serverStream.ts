@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { createEmitter, type Emitter } from '../base/emitter.ts';
 import type {
+  AgentControl,
   CallCommand,
   Caption,
   FailoverPrompts,
@@ -41,6 +42,8 @@ export const ENDING_CODES: ReadonlySet<number> = new Set([
 const FRAME_MS = 20;
 /** A thread that was busy for longer sends less. */
 const MAX_FRAMES_AT_ONCE = 50;
+/** Of a peer that asks before there is a session. */
+const MAX_EARLY_CONTROLS = 100;
 const TOO_FAST = 'audio arrives faster than real time';
 
 export interface ServerStreamOptions {
@@ -67,6 +70,8 @@ export class ServerStream implements AudioStream {
   readonly #estimate = new PlayoutEstimate();
   /** Marks that the gateway has not returned yet. */
   #pendingMarks: { readonly name: string; isCleared: boolean }[] = [];
+  /** Words of supervisors; undefined once there is a listener. */
+  #earlyControls: AgentControl[] | undefined = [];
   readonly #clock: Pick<Clock, 'monotonicMs' | 'setTimer'>;
   #receivedAtMs: number;
   /** How far the received audio is ahead of real time. */
@@ -129,6 +134,12 @@ export class ServerStream implements AudioStream {
     if (!this.#isClosed) this.#dialect.setFailoverPrompts?.(prompts);
   }
 
+  takeEarlyControls(): readonly AgentControl[] {
+    const controls = this.#earlyControls ?? [];
+    this.#earlyControls = undefined;
+    return controls;
+  }
+
   close(code: number = CLOSE_NORMAL, reason = ''): void {
     this.#socket.close(code, reason);
   }
@@ -159,6 +170,9 @@ export class ServerStream implements AudioStream {
     control: (control) => {
       if (control.kind === 'pause') this.isAgentPaused = control.isPaused;
       if (control.kind === 'takeover') this.isTakenOver = control.isTakenOver;
+      const areWords = control.kind === 'say' || control.kind === 'instruct';
+      if (areWords && this.#earlyControls && this.#earlyControls.length < MAX_EARLY_CONTROLS)
+        this.#earlyControls.push(control);
       this.events.emit('control', control);
     },
     request: (request) => this.events.emit('request', request),

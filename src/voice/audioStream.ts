@@ -40,6 +40,8 @@ export interface AudioStream {
   /** As last told by `control`. */
   readonly isAgentPaused: boolean;
   readonly isTakenOver: boolean;
+  /** The words that supervisors sent by `control` before there was a listener, once. */
+  takeEarlyControls(): readonly AgentControl[];
   /** Idempotent. */
   close(code?: number, reason?: string): void;
 }

@@ -7,7 +7,7 @@ import { type AgentTurnQueue, NOTHING_SAID } from './turns/agentTurnQueue.ts';
 export interface SupervisedAgentDeps {
   /** What the agent wants to say without having been asked; absent where it never does. */
   readonly initiative?: (() => TurnInput | undefined) | undefined;
-  readonly stream: Pick<AudioStream, 'isAgentPaused' | 'isTakenOver'>;
+  readonly stream: Pick<AudioStream, 'isAgentPaused' | 'isTakenOver' | 'takeEarlyControls'>;
   readonly turns: TurnController;
   readonly agentTurns: Pick<AgentTurnQueue, 'run' | 'keepUnanswered' | 'addInstruction'>;
 }
@@ -43,6 +43,7 @@ export class SupervisedAgent {
     const { isAgentPaused, isTakenOver } = stream;
     this.#pause(isAgentPaused);
     this.#takeOver(isTakenOver);
+    for (const control of stream.takeEarlyControls()) this.onControl(control);
     const isSilent = isAgentPaused || isTakenOver;
     // Of a session that goes on, the caller has heard a greeting.
     if (isSilent && first.kind === 'begin') this.#due = first;
@@ -62,7 +63,10 @@ export class SupervisedAgent {
         this.#wait({ kind: 'say', text: control.text });
         break;
       case 'instruct':
-        this.#deps.agentTurns.addInstruction(`Instruction from a supervisor of this call: ${control.text}`);
+        this.#deps.agentTurns.addInstruction(
+          `Instruction from a supervisor of this call: ${control.text}`,
+          control.number,
+        );
         break;
       case 'pause':
         this.#pause(control.isPaused);

@@ -203,6 +203,23 @@ describe('ServerStream', () => {
     ]);
   });
 
+  test('keeps the words of supervisors until there is a voice session', async () => {
+    const stream = await accept('callway');
+    const controls = [
+      { kind: 'instruct', text: 'Be brief.', number: 1 },
+      { kind: 'say', text: 'Hello.' },
+    ];
+    const events = eventsOf(stream);
+    for (const control of controls) send({ event: 'control', control });
+    send({ event: 'hold', hold: { isHeld: true } });
+    await events.count(1);
+    expect(stream.takeEarlyControls()).toEqual(controls);
+    send({ event: 'control', control: controls[0] });
+    send({ event: 'hold', hold: { isHeld: false } });
+    await events.count(2);
+    expect(stream.takeEarlyControls()).toEqual([]);
+  });
+
   test('estimates outcomes and positions for a dialect that does not report them', async () => {
     const stream = await accept('twilio');
     const events = eventsOf(stream);

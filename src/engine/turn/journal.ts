@@ -17,7 +17,7 @@ import {
 import { withFacts } from '../session/sessionFacts.ts';
 import type { TurnHistory } from '../session/sessionStore.ts';
 import type { Delivered } from './delivery.ts';
-import { TRANSFER_TOOL, type TurnRequest } from './turn.ts';
+import { type ExternalMessage, TRANSFER_TOOL, type TurnRequest } from './turn.ts';
 
 export interface TurnOutcome {
   readonly hasSpoken: boolean;
@@ -43,6 +43,8 @@ export class Journal {
   /** The node that spoke last; undefined before the first word. */
   #spokenNodeId: string | null | undefined;
   #route: PendingRoute;
+  /** The number of the latest instruction. */
+  #instructions: number;
   #said = '';
   #firstWordMs: number | undefined;
   #callerCalls: readonly FunctionCall[] = [];
@@ -57,6 +59,7 @@ export class Journal {
     this.#nodeId = session.state.currentNodeId;
     this.#greeting = session.state.greeting;
     this.#route = session.state.route ?? NO_PENDING_ROUTE;
+    this.#instructions = session.state.instructions ?? 0;
   }
 
   /** With the session's facts. */
@@ -98,8 +101,7 @@ export class Journal {
   /** Records what the turn answers, in the conversation and in the history. */
   recordInput(request: TurnRequest): void {
     const { input } = request;
-    for (const message of request.history ?? [])
-      this.add(message.role === 'system' ? { ...message, internal: true } : message);
+    for (const message of request.history ?? []) this.#addBefore(message);
     switch (input.kind) {
       case 'user_message':
         this.#addSpoken(input, spokenTimes(request));
@@ -153,6 +155,12 @@ export class Journal {
     );
     const added = this.#added[index];
     if (added) this.#added[index] = { ...added, message: { ...added.message, content: to } };
+  }
+
+  #addBefore({ instruction, ...message }: ExternalMessage): void {
+    if (instruction !== undefined && instruction <= this.#instructions) return;
+    this.#instructions = instruction ?? this.#instructions;
+    this.add(message.role === 'system' ? { ...message, internal: true } : message);
   }
 
   #addSpoken(
@@ -236,6 +244,7 @@ export class Journal {
         hasSpoken: hasSpoken && wasHeard,
         route: this.#route,
         pendingToolCalls: this.#callerCalls,
+        ...(this.#instructions === 0 ? {} : { instructions: this.#instructions }),
         ...(this.#greeting === undefined ? {} : { greeting: this.#greeting }),
       },
     };

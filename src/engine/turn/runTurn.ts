@@ -94,7 +94,7 @@ async function storeUnanswered({ sessions, onError }: StoreTurnDeps, turn: TurnC
   const isSpoken = request.delivery !== undefined;
   const delivered = request.delivery?.heardSoFar() ?? { text: '', interrupted: false };
   const { hasSpoken } = session.state;
-  const { history: whole } = journal.close({ hasSpoken, interrupted: false, delivered });
+  const { session: closed, history: whole } = journal.close({ hasSpoken, interrupted: false, delivered });
   const said = isSpoken ? whole.messages.filter(({ role }) => role === 'user' || role === 'system') : [];
   const fillers = delivered.text === '' ? [] : whole.messages.slice(-1);
   const messages = [...said, ...fillers];
@@ -105,7 +105,8 @@ async function storeUnanswered({ sessions, onError }: StoreTurnDeps, turn: TurnC
       ({ type }) => LASTING_EVENTS.has(type) || (isSpoken && CUSTOMER_EVENTS.has(type)),
     ),
   };
-  const state = withMessages(session.state, messages);
+  const { instructions = 0 } = isSpoken ? closed.state : {};
+  const state = { ...withMessages(session.state, messages), ...(instructions > 0 ? { instructions } : {}) };
   // A new session is found by the request that began it, when that is sent again.
   const digest = session.digest ?? request.digest ?? null;
   const next: Session = { ...session, turn: session.turn + 1, state, digest };

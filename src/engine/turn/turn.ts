@@ -103,6 +103,8 @@ export interface ExternalMessage {
   readonly tool_call_id?: string;
   readonly name?: string;
   readonly speech?: MessageSpeech;
+  /** The number of an instruction among those of its call, from 1: one that the session has is not added again. */
+  readonly instruction?: number;
 }
 
 /**

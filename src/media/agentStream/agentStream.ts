@@ -23,6 +23,8 @@ export interface AgentStreamOptions {
 
 type Counts = Pick<MediaCounters, 'callerFramesDropped' | 'agentSamplesDropped' | 'playoutUnderruns'>;
 
+/** Of a call; those before them were stored long ago. */
+const MAX_KEPT_INSTRUCTIONS = 100;
 /** @see RFC 6455 section 7.4.1 */
 const NORMAL_CLOSURE = 1000;
 
@@ -35,6 +37,9 @@ export class AgentStream {
   #isHeld = false;
   #isPaused = false;
   #isTakenOver = false;
+  /** Of supervisors, for an agent that takes over before they were stored. */
+  #instructions: AgentControl[] = [];
+  #instructionCount = 0;
   /** For an agent that is not to hear the caller. */
   #silence: Int16Array;
   /** Whether the connection is to one of our voice sessions, which obeys a pause by itself. */
@@ -80,6 +85,7 @@ export class AgentStream {
     this.#isInternal = target.isInternal === true;
     if (this.#isPaused) this.#sendControl({ kind: 'pause', isPaused: true });
     if (this.#isTakenOver) this.#sendControl({ kind: 'takeover', isTakenOver: true });
+    if (this.#isInternal) for (const instruction of this.#instructions) this.#sendControl(instruction);
     if (connection.isOpen) this.#failover.stop();
   }
 
@@ -100,15 +106,16 @@ export class AgentStream {
   }
 
   /**
-   * Passes on what a supervisor asks. Each agent that replaces this one is told of a pause and a takeover too.
+   * Passes on what a supervisor asks. Each agent that replaces this one is told of a pause, a takeover and the
+   * instructions too.
    *
-   * @throws {CallwayError} 503 `engine_unavailable` for words while no agent is connected.
+   * @throws {CallwayError} 503 `engine_unavailable` for words to say while no agent is connected.
    */
   control(control: AgentControl): void {
     if (control.kind === 'pause') this.#isPaused = control.isPaused;
     else if (control.kind === 'takeover') this.#isTakenOver = control.isTakenOver;
-    else if (this.#toAgent?.control === undefined) throw unavailable('engine');
-    this.#sendControl(control);
+    else if (control.kind === 'say' && this.#toAgent?.control === undefined) throw unavailable('engine');
+    this.#sendControl(control.kind === 'instruct' ? this.#keep(control.text) : control);
   }
 
   /** The call has another codec from now on. */
@@ -175,6 +182,12 @@ export class AgentStream {
 
   get #toAgent(): AgentMessages | undefined {
     return this.#connection?.toAgent;
+  }
+
+  #keep(text: string): AgentControl {
+    const instruction = { kind: 'instruct', text, number: ++this.#instructionCount } as const;
+    this.#instructions = [...this.#instructions, instruction].slice(-MAX_KEPT_INSTRUCTIONS);
+    return instruction;
   }
 
   #sendControl(control: AgentControl): void {

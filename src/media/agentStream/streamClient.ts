@@ -54,8 +54,12 @@ export type TransferStatus =
 export type AgentControl =
   /** To be said as it is. */
   | { readonly kind: 'say'; readonly text: string }
-  /** For the agent's next turns; not said. */
-  | { readonly kind: 'instruct'; readonly text: string }
+  /**
+   * For the agent's next turns; not said. Told again to an agent that replaces one that may not have stored it.
+   *
+   * @property number - Its place among the call's instructions, from 1; absent for one that is told once.
+   */
+  | { readonly kind: 'instruct'; readonly text: string; readonly number?: number | undefined }
   /** While paused the agent listens, and neither speaks nor answers. */
   | { readonly kind: 'pause'; readonly isPaused: boolean }
   /** While a supervisor speaks in its place, the agent hears silence and is not heard. */

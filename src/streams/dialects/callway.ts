@@ -175,8 +175,10 @@ function readInternalMessage(message: Fields | undefined, agent: AgentReader): b
 }
 
 function readControl(control: Fields | undefined): AgentControl | undefined {
-  const { kind, text, isPaused, isTakenOver } = control ?? {};
-  if ((kind === 'say' || kind === 'instruct') && typeof text === 'string') return { kind, text };
+  const { kind, text, number, isPaused, isTakenOver } = control ?? {};
+  if (kind === 'say' && typeof text === 'string') return { kind, text };
+  if (kind === 'instruct' && typeof text === 'string')
+    return { kind, text, ...(typeof number === 'number' ? { number } : {}) };
   if (kind === 'pause' && typeof isPaused === 'boolean') return { kind, isPaused };
   if (kind === 'takeover' && typeof isTakenOver === 'boolean') return { kind, isTakenOver };
   return undefined;

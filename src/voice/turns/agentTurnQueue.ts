@@ -199,9 +199,9 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     void this.run(NOTHING_SAID, { lastVoicedMs: 0, endpointStreamMs: 0, endpointAtMs: at });
   }
 
-  /** Tells the model with the next turn, and from then on. */
-  addInstruction(text: string): void {
-    this.#unanswered.addInstruction(text);
+  /** Tells the model with the next turn, and from then on. @param number - Of one that may be told again. */
+  addInstruction(text: string, number?: number): void {
+    this.#unanswered.addInstruction(text, number);
   }
 
   /** Call with each frame of the caller. @param isOnHold - The peer plays nothing. */

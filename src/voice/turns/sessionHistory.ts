@@ -36,7 +36,7 @@ export class SessionHistory {
   /** Adds what was said after the last turn. */
   addMessages(said: readonly ExternalMessage[]): void {
     const at = this.#now();
-    const messages = said.map((message) => ({ ...message, at }));
+    const messages = said.map(({ instruction: _, ...message }) => ({ ...message, at }));
     this.#add((instanceId) => this.#deps.historyStore.addMessages(instanceId, messages));
   }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../base/omitUndefined.ts';
 import type { MessageSpeech } from '../../engine/session/session.ts';
 import type { ExternalMessage, TurnInput } from '../../engine/turn/turn.ts';
 
@@ -25,9 +26,9 @@ export class UnansweredMessages {
     if (text !== '') this.#messages.push({ role: 'user', content: text, speech: this.#speech() });
   }
 
-  /** Adds what a supervisor tells the agent. */
-  addInstruction(text: string): void {
-    this.#messages.push({ role: 'system', content: text });
+  /** Adds what a supervisor tells the agent. @param instruction - Its number, if it may be told again. */
+  addInstruction(text: string, instruction?: number): void {
+    this.#messages.push({ role: 'system', content: text, ...omitUndefined({ instruction }) });
   }
 
   /** Adds what the caller said in an input that gets no turn. */

@@ -181,6 +181,22 @@ describe('A lost agent', () => {
     expect(call.valuesOf('streamClosed')).toEqual([BROKEN]);
   });
 
+  it('is replaced by one that is told the instructions of supervisors again', async () => {
+    const call = await openCall();
+    call.connect();
+    const instruct = (text: string, number?: number) => ({ kind: 'instruct', text, number }) as const;
+    const first = await call.startStream({ canReconnect: true, isInternal: true });
+    call.audio.controlAgent(instruct('Be brief.'));
+    first.handler.closed(BROKEN);
+    call.audio.controlAgent(instruct('Be kind.'));
+    expect(() => call.audio.controlAgent({ kind: 'say', text: 'Hello.' })).toThrow();
+    const second = await call.startStream({ canReconnect: true, isInternal: true });
+    expect([first.messages, second.messages]).toEqual([
+      [{ control: instruct('Be brief.', 1) }],
+      [{ control: instruct('Be brief.', 1) }, { control: instruct('Be kind.', 2) }],
+    ]);
+  });
+
   it('is replaced by a tone when it could not be connected', async () => {
     const connectStream = () => Promise.reject(new Error('connection refused'));
     const call = await openCall({ connectStream });

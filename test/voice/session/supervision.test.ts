@@ -39,6 +39,34 @@ test('A supervisor’s instruction reaches the model from the next turn on, and 
   expect(call.transcript().join()).not.toContain('percent');
 });
 
+test('An instruction that a lost agent has not stored reaches the one that takes over; each is applied once, in order', async () => {
+  const lost = agent();
+  await greeted(lost);
+  const told = (number: number) => ({ kind: 'instruct', text: `Offer ${number} percent.`, number }) as const;
+  lost.stream.control(told(1));
+  await lost.say('What does it cost?', 600);
+  await greeted(lost);
+  // The agent is lost before the second one is stored.
+  const sessions = new Map(lost.memory.sessions);
+  lost.stream.control(told(2));
+
+  const next = simulatedCall({
+    answer: () => ANSWER,
+    sessions,
+    session: { isResumed: true },
+    stream: { earlyControls: [told(1), told(2)] },
+  });
+  await greeted(next);
+  next.stream.control(told(3));
+  await next.say('And for two?', 600);
+  await greeted(next);
+  expect(toldTo(next).match(/Offer \d percent/g)).toEqual([1, 2, 3].map((n) => `Offer ${n} percent`));
+  for (const call of [lost, next]) {
+    await call.stream.hangUp();
+    await call.report;
+  }
+});
+
 test('A paused agent stops at once and keeps what the caller says; resumed, it answers', async () => {
   const call = agent();
   await call.agentSpeaks();

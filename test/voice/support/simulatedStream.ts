@@ -26,6 +26,8 @@ export interface SimulatedStreamOptions {
   readonly isHeardEstimated?: boolean;
   readonly callId?: string;
   readonly isAgentPaused?: boolean;
+  /** What supervisors asked before the session started. */
+  readonly earlyControls?: readonly AgentControl[];
   readonly captions?: boolean;
 }
 
@@ -169,6 +171,10 @@ class SimulatedPeer implements SimulatedStream {
   putOnHold(isHeld: boolean): void {
     this.#isHeld = isHeld;
     this.#emitter.emit('hold', { isHeld });
+  }
+
+  takeEarlyControls(): readonly AgentControl[] {
+    return this.#options.earlyControls ?? [];
   }
 
   control(control: AgentControl): void {
