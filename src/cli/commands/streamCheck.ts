@@ -7,14 +7,15 @@ import { createLocalTextToSpeech, FLITE_SAMPLE_RATE_HZ } from '../../providers/l
 import {
   type CarrierDialectName,
   carrierDialectName,
-  carrierDialectNames,
   findCarrierDialect,
 } from '../../streams/check/carrierDialects.ts';
 import { checkBot, SPEECH_RATE_HZ } from '../../streams/check/checkBot.ts';
 import { checkGateway } from '../../streams/check/checkGateway.ts';
 import { type Finding, fail, pass } from '../../streams/check/finding.ts';
 import { connectToBot, listenForGateway } from '../../streams/check/sockets.ts';
-import { audioDialectNames, type DialectName, findAudioDialect } from '../../streams/dialects/index.ts';
+import { checkTextBot } from '../../streams/check/text/checkTextBot.ts';
+import { checkTextGateway } from '../../streams/check/text/checkTextGateway.ts';
+import { type DialectName, dialectNames, findDialect, isTextDialect } from '../../streams/dialects/index.ts';
 import { concatenated } from '../../voice/speech/speechSynthesis.ts';
 import { type CliContext, CommandError, EXIT, type ExitCode } from '../command.ts';
 import { table } from '../table.ts';
@@ -31,6 +32,7 @@ interface StreamCheckOptions {
   readonly param: Readonly<Record<string, string>>;
   readonly header: Readonly<Record<string, string>>;
   readonly listenOnly?: boolean;
+  readonly partialPrompts?: boolean;
   readonly json?: boolean;
 }
 
@@ -59,20 +61,24 @@ export function streamCheckCommand(
     )
     .argument('[url]', 'address of the bot')
     .addOption(
-      new Option('--dialect <name>', 'protocol of the stream')
-        .choices(audioDialectNames)
-        .makeOptionMandatory(),
+      new Option('--dialect <name>', 'protocol of the stream').choices(dialectNames).makeOptionMandatory(),
     )
     .option('--listen [port]', 'wait for a gateway instead, at this port or a free one', toPort)
     .option('--host <address>', 'address that --listen listens on', '127.0.0.1')
     .option('--wait <seconds>', 'how long --listen waits for the gateway', toNumber(1, MAX_SECONDS), 60)
-    .option('--seconds <number>', 'length of the call with the bot', toNumber(MIN_SECONDS, MAX_SECONDS), 12)
+    .option(
+      '--seconds <number>',
+      'length of the call with the bot, or of text turns with the gateway',
+      toNumber(MIN_SECONDS, MAX_SECONDS),
+      12,
+    )
     .option('--rate <hertz>', 'sample rate, where the dialect leaves it open', toRate, 8000)
     .option('--say <text>', 'what the caller says, twice', 'Hello, can you hear me? I have a question.')
     .option('--stream-id <id>', 'id of the stream; for audiosocket its UUID', randomUUID())
     .option('--param <name=value>', 'custom parameter; may be repeated', toPair('='), {})
     .option('--header <name:value>', 'header of the request; may be repeated', toPair(':'), {})
-    .option('--listen-only', 'the bot sends no audio')
+    .option('--listen-only', 'the bot sends no audio, or no text')
+    .option('--partial-prompts', 'tell a bot of text turns what the caller says while it is being said')
     .option('--json', 'print the checks as JSON')
     .action(async (url: string | undefined, options: StreamCheckOptions) => {
       const findings =
@@ -89,34 +95,52 @@ async function checkAsCarrier(
   options: StreamCheckOptions,
 ): Promise<readonly Finding[]> {
   const { dialect, header, streamId, param, rate, seconds, say, listenOnly = false } = options;
+  const target = { streamId, customParameters: param };
+  const text = findDialect(dialect);
+  if (isTextDialect(text)) {
+    checkAddress(url, false);
+    return await connected(url, async () =>
+      checkTextBot({
+        ...{ dialect: text, target, text: say, clock },
+        socket: await connectToBot(url, text, header),
+        hasPartialPrompts: options.partialPrompts === true,
+        isListenOnly: listenOnly,
+      }),
+    );
+  }
   const name = toCarrierDialect(dialect);
   const client = findCarrierDialect(name);
   checkAddress(url, client.isTcp === true);
   // Before the connection: a bot that speaks first is heard from its first message on.
   const speech = await spoken(say);
-  try {
-    const socket = await connectToBot(url, client, header);
-    const findings = await checkBot({
+  return await connected(url, async () =>
+    checkBot({
       dialect: name,
-      socket,
+      socket: await connectToBot(url, client, header),
       clock,
-      target: { streamId, customParameters: param },
+      target,
       sampleRateHz: rate,
       durationMs: seconds * 1000,
       speech,
       isListenOnly: listenOnly,
-    });
-    return [pass('connect', url), ...findings];
+    }),
+  );
+}
+
+/** What was found, after the connection to the bot. */
+async function connected(url: string, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  try {
+    return [pass('connect', url), ...(await check())];
   } catch (error) {
     return [fail('connect', error instanceof Error ? error.message : String(error))];
   }
 }
 
 async function checkAsBot(
-  { dialect, listen, host, wait }: StreamCheckOptions,
+  { dialect, listen, host, wait, seconds }: StreamCheckOptions,
   writeError: CliContext['writeError'],
 ): Promise<readonly Finding[]> {
-  const bot = findAudioDialect(dialect);
+  const bot = findDialect(dialect);
   const listener = await listenForGateway(bot, host, listen === true ? 0 : (listen ?? 0)).catch((cause) => {
     throw new CommandError(EXIT.unavailable, `Cannot listen on ${host}: ${String(cause)}`, { cause });
   });
@@ -128,7 +152,9 @@ async function checkAsBot(
     const connected = await Promise.race([listener.connection, timeout]);
     if (connected === undefined) return [fail('connect', `no gateway connected within ${wait} s`)];
     const { socket, subprotocol } = connected;
-    const findings = await checkGateway({ dialect, socket, clock });
+    const findings = isTextDialect(bot)
+      ? await checkTextGateway({ dialect: bot, socket, clock, durationMs: seconds * 1000 })
+      : await checkGateway({ dialect, socket, clock });
     return [pass('connect', subprotocol === '' ? 'without a subprotocol' : subprotocol), ...findings];
   } finally {
     listener.close();
@@ -138,7 +164,7 @@ async function checkAsBot(
 function toCarrierDialect(name: DialectName): CarrierDialectName {
   const { success, data } = carrierDialectName.safeParse(name);
   if (success) return data;
-  throw new CommandError(EXIT.usage, `Bots can be checked in: ${carrierDialectNames.join(', ')}`);
+  throw new CommandError(EXIT.usage, `Bots can be checked in all dialects but ${name}`);
 }
 
 function checkAddress(url: string | undefined, isTcp: boolean): asserts url is string {

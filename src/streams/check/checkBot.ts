@@ -4,17 +4,10 @@ import { PlayoutQueue } from '../../media/agentStream/playoutQueue.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import { atRate, type SampleRateHz } from '../../media/resample/resampler.ts';
 import type { AgentReader, DialectClient, StreamMessage } from '../dialects/dialect.ts';
-import {
-  CLOSE_GOING_AWAY,
-  CLOSE_NORMAL,
-  CLOSE_WITHOUT_CODE,
-  type StreamSocket,
-  sendMessage,
-  toMessage,
-} from '../transport/streamSocket.ts';
+import { CLOSE_NORMAL, type StreamSocket, sendMessage, toMessage } from '../transport/streamSocket.ts';
 import { type CarrierDialectName, findCarrierDialect } from './carrierDialects.ts';
 import { CARRIER_RULES, type CarrierRules, NO_RULES, shown } from './carrierRules.ts';
-import { type Finding, fail, Problems, pass, skipped } from './finding.ts';
+import { type Finding, fail, isOrderly, Problems, pass, skipped } from './finding.ts';
 
 export interface BotCheck {
   readonly dialect: CarrierDialectName;
@@ -43,7 +36,6 @@ const MIN_INTERRUPTED_MS = 1000;
 const CLEAR_TIMEOUT_MS = 3000;
 /** For the bot to close its connection after the call's end. */
 const CLOSE_TIMEOUT_MS = 5000;
-const ORDERLY: ReadonlySet<number> = new Set([CLOSE_NORMAL, CLOSE_GOING_AWAY, CLOSE_WITHOUT_CODE]);
 
 /** Plays a carrier's or a PBX's side of a call with a bot, and tells what the bot does wrong. Closes the connection. */
 export async function checkBot(options: BotCheck): Promise<readonly Finding[]> {
@@ -258,7 +250,7 @@ class CarrierCall {
   #keys(): Finding {
     if (this.#pressedAtMs === undefined) return skipped('keys', 'the call ended before a key was pressed');
     const end = this.#end;
-    if (end?.isBots && !ORDERLY.has(end.code))
+    if (end?.isBots && !isOrderly(end.code))
       return fail('keys', `the connection ended with ${end.code} after the key ${DIGIT}`);
     return pass('keys', `the connection stays after the key ${DIGIT}`);
   }
@@ -268,7 +260,7 @@ class CarrierCall {
     if (this.#hasHungUp) return pass('hang-up', 'by a message of the bot');
     if (!end?.isBots) return skipped('hang-up', 'the bot did not hang up');
     const detail = `the bot closed after ${end.atMs} ms with ${end.code}`;
-    return ORDERLY.has(end.code) ? pass('hang-up', detail) : fail('hang-up', detail);
+    return isOrderly(end.code) ? pass('hang-up', detail) : fail('hang-up', detail);
   }
 
   #closing(): Finding {
@@ -277,6 +269,6 @@ class CarrierCall {
       return fail('closing', `not closed within ${CLOSE_TIMEOUT_MS} ms after the end of the call`);
     if (isBots || code === undefined) return skipped('closing', 'the bot closed first');
     const detail = `closed with ${code} after the end of the call`;
-    return ORDERLY.has(code) ? pass('closing', detail) : fail('closing', detail);
+    return isOrderly(code) ? pass('closing', detail) : fail('closing', detail);
   }
 }

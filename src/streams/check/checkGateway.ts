@@ -8,16 +8,9 @@ import type {
   StreamStart,
 } from '../dialects/dialect.ts';
 import { type DialectName, findAudioDialect } from '../dialects/index.ts';
-import {
-  CLOSE_GOING_AWAY,
-  CLOSE_NORMAL,
-  CLOSE_WITHOUT_CODE,
-  type StreamSocket,
-  sendMessage,
-  toMessage,
-} from '../transport/streamSocket.ts';
+import { CLOSE_NORMAL, type StreamSocket, sendMessage, toMessage } from '../transport/streamSocket.ts';
 import { shown } from './carrierRules.ts';
-import { type Finding, fail, Problems, pass, skipped } from './finding.ts';
+import { type Finding, fail, isOrderly, Problems, pass, skipped } from './finding.ts';
 
 export interface GatewayCheck {
   readonly dialect: DialectName;
@@ -48,7 +41,6 @@ const PLAYED = 'check-played';
 const CLEARED = 'check-cleared';
 /** These return a mark only when it was played. */
 const ONLY_PLAYED: ReadonlySet<DialectName> = new Set(['plivo', 'vonage', 'asterisk-websocket']);
-const ORDERLY: ReadonlySet<number> = new Set([CLOSE_NORMAL, CLOSE_GOING_AWAY, CLOSE_WITHOUT_CODE]);
 
 /** Plays a bot's side of a call of a carrier or a PBX, and tells what the gateway does wrong. Closes the connection. */
 export async function checkGateway(options: GatewayCheck): Promise<readonly Finding[]> {
@@ -286,9 +278,7 @@ class BotCall {
     const { code } = this.#end ?? {};
     if (this.#isLeftOpen || code === undefined)
       return fail('closing', `not closed within ${CLOSE_TIMEOUT_MS} ms after the end of the call`);
-    return ORDERLY.has(code)
-      ? pass('closing', `closed with ${code}`)
-      : fail('closing', `closed with ${code}`);
+    return isOrderly(code) ? pass('closing', `closed with ${code}`) : fail('closing', `closed with ${code}`);
   }
 }
 

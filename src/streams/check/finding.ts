@@ -1,13 +1,24 @@
+import { CLOSE_GOING_AWAY, CLOSE_NORMAL, CLOSE_WITHOUT_CODE } from '../transport/streamSocket.ts';
+
 export const CHECKS = [
   'connect',
   'start',
   'messages',
   'audio',
+  'prompts',
+  'tokens',
+  'answers',
+  'partials',
+  'interrupt',
+  'play',
+  'sendDigits',
+  'language',
   'formats',
   'pacing',
   'marks',
   'clear',
   'keys',
+  'error',
   'hang-up',
   'closing',
 ] as const;
@@ -41,4 +52,16 @@ export class Problems {
     if (!found) return finding;
     return fail(finding.check, found.more === 0 ? found.first : `${found.first} (and ${found.more} more)`);
   }
+}
+
+const ORDERLY: ReadonlySet<number> = new Set([CLOSE_NORMAL, CLOSE_GOING_AWAY, CLOSE_WITHOUT_CODE]);
+
+export function isOrderly(closeCode: number): boolean {
+  return ORDERLY.has(closeCode);
+}
+
+/** How the other side has closed the connection. */
+export function closed(closeCode: number): Finding {
+  const detail = `closed with ${closeCode} after the end of the call`;
+  return isOrderly(closeCode) ? pass('closing', detail) : fail('closing', detail);
 }

@@ -9,7 +9,7 @@ import { serveTextStream } from '../../../../src/voice/text/serveTextStream.ts';
 import type { TextStream, TextStreamEvents } from '../../../../src/voice/text/textStream.ts';
 import { memoryEngine, PROJECT } from '../../../support/memoryEngine.ts';
 import { type ScriptedAnswer, scriptedModel } from '../../../support/scriptedModel.ts';
-import { createSimulatedClock } from '../../../support/simulatedClock.ts';
+import { createSimulatedClock, type SimulatedClock } from '../../../support/simulatedClock.ts';
 import { ONE_NODE } from '../../support/simulatedCall.ts';
 
 export interface TextCallOptions {
@@ -20,13 +20,16 @@ export interface TextCallOptions {
   readonly customParameters?: Readonly<Record<string, string>>;
   /** The new session that the stream brings along. */
   readonly opening?: Session;
+  /** In place of the scripted gateway. */
+  readonly gateway?: TextStream;
+  readonly clock?: SimulatedClock;
 }
 
 /** A gateway that recognizes and speaks itself, on a simulated clock, and the conversation engine over stores in memory. */
 export async function textCall({ answer, pathway = ONE_NODE, ...options }: TextCallOptions) {
-  const clock = createSimulatedClock();
+  const { clock = createSimulatedClock() } = options;
   const model = scriptedModel((_request, index) => answer(index));
-  const memory = memoryEngine({ model, pathway, clock, ...options, onError: () => undefined });
+  const memory = memoryEngine({ model, pathway, ...options, clock, onError: () => undefined });
   const { emit, ...events } = createEmitter<TextStreamEvents>((error) => {
     throw error;
   });
@@ -71,7 +74,7 @@ export async function textCall({ answer, pathway = ONE_NODE, ...options }: TextC
       clock,
       logger: { info: () => undefined, warn: () => undefined },
     },
-    stream,
+    options.gateway ?? stream,
   );
   const settle = async () => {
     for (let n = 0; n < 8; n++) await new Promise((resolve) => setImmediate(resolve));
