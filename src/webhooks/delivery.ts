@@ -7,6 +7,13 @@ import type { HeaderEntry } from '../infra/httpClient/headers.ts';
 
 /** How long a receiver may take to answer; nothing in the service waits longer for it. */
 export const DELIVERY_TIMEOUT_MS = 10_000;
+/** How long its answer's text may take after the headers, which usually come with it. */
+const ANSWER_TEXT_MS = 1_000;
+/** Enough for a message or the head of an error page. */
+export const MAX_ANSWER_CHARACTERS = 2_000;
+const MAX_CHARACTER_BYTES = 4;
+/** But for tab and line breaks. */
+const CONTROL_CHARACTER = /[^\P{Cc}\t\r\n]/u;
 
 export interface DeliveryTarget {
   readonly url: string;
@@ -46,6 +53,8 @@ export interface DeliveryResult {
   readonly ok: boolean;
   /** Absent without an answer. */
   readonly status?: number;
+  /** The beginning of the answer's body; null where it has none, or is not text. Absent without an answer. */
+  readonly answer?: string | null;
   /** Present exactly when `ok` is false. `code` is of the guarded HTTP client, or `unexpected_status`. */
   readonly error?: DeliveryError;
   /** From the DNS lookup on, `beforeLastByte` included. */
@@ -53,8 +62,8 @@ export interface DeliveryResult {
 }
 
 /**
- * Posts one signed event, once: redirects are not followed and nothing is repeated. Only the receiver's status is read.
- * Never throws: every failure is a result.
+ * Posts one signed event, once: redirects are not followed and nothing is repeated. Of the answer, the status
+ * and the beginning of its text are read. Never throws: every failure is a result.
  */
 export async function deliver(request: DeliveryRequest, deps: DeliveryDeps): Promise<DeliveryResult> {
   const startedMs = deps.clock.monotonicMs();
@@ -78,7 +87,7 @@ export function signatureHeaders(
 async function post(request: DeliveryRequest, { client, clock }: DeliveryDeps): Promise<Outcome> {
   const { target, body, beforeLastByte } = request;
   const signature = signatureHeaders(request, clock.now());
-  const { status } = await client.request({
+  const { status, body: answered } = await client.request({
     method: 'POST',
     url: target.url,
     headers: [
@@ -89,12 +98,24 @@ async function post(request: DeliveryRequest, { client, clock }: DeliveryDeps): 
     body,
     confirmBeforeLastByte: beforeLastByte,
     timeoutMs: DELIVERY_TIMEOUT_MS,
-    readBody: false,
+    excerpt: { maxBytes: MAX_ANSWER_CHARACTERS * MAX_CHARACTER_BYTES, withinMs: ANSWER_TEXT_MS },
   });
-  if (status >= 200 && status < 300) return { ok: true, status };
+  const answer = textOf(answered);
+  if (status >= 200 && status < 300) return { ok: true, status, answer };
   const hint = status >= 300 && status < 400 ? '; redirects are not followed' : '';
   const message = `the receiver answered ${status}, where 2xx is expected${hint}`;
-  return { ok: false, status, error: { code: 'unexpected_status', message } };
+  return { ok: false, status, answer, error: { code: 'unexpected_status', message } };
+}
+
+/** By the bytes alone: what a receiver says of its type may be wrong. A compressed body is no UTF-8. */
+function textOf(bytes: Uint8Array): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true }).trim();
+    if (text === '' || CONTROL_CHARACTER.test(text)) return null;
+    return [...text].slice(0, MAX_ANSWER_CHARACTERS).join('');
+  } catch {
+    return null;
+  }
 }
 
 type Outcome = Omit<DeliveryResult, 'durationMs'>;

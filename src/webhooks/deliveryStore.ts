@@ -27,6 +27,8 @@ export interface WebhookDelivery {
   readonly at: string;
   /** The body that was sent; null where the project keeps no history. */
   readonly body: string | null;
+  /** The beginning of the receiver's answer; null where it is no text, or the project keeps no history. */
+  readonly answer: string | null;
 }
 
 /** A logged attempt, in its place. */

@@ -90,7 +90,7 @@ export class EventDispatcher {
     const result: DeliveryResult = target
       ? await deliver({ ...request, target }, this.#deps)
       : { ok: false, durationMs: 0, error: NO_TARGET };
-    const { status = null, durationMs, error } = result;
+    const { status = null, durationMs, error, answer = null } = result;
     return {
       id: deliveryId,
       attempt: attempt + 1,
@@ -101,6 +101,7 @@ export class EventDispatcher {
       error: error ? { code: error.code, message: error.message } : null,
       at,
       body,
+      answer,
     };
   }
 

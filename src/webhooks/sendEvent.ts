@@ -145,7 +145,7 @@ function recordOf(
   { event, deliveryId, attempt }: DueEvent,
   { target, body }: Prepared,
   at: string,
-  { status, durationMs, error }: DeliveryResult,
+  { status, durationMs, error, answer }: DeliveryResult,
 ): WebhookDelivery {
   return {
     id: deliveryId,
@@ -157,6 +157,7 @@ function recordOf(
     error: error ? { code: error.code, message: error.message } : null,
     at,
     body: body ?? null,
+    answer: answer ?? null,
   };
 }
 

@@ -9,7 +9,16 @@ import type { SigningSecret, SigningSecrets, WebhookSecretStore } from './signin
 export interface DeliverySummary
   extends Pick<
     LoggedDelivery,
-    'attempt' | 'event' | 'webhook' | 'sessionId' | 'url' | 'at' | 'status' | 'durationMs' | 'error'
+    | 'attempt'
+    | 'event'
+    | 'webhook'
+    | 'sessionId'
+    | 'url'
+    | 'at'
+    | 'status'
+    | 'durationMs'
+    | 'error'
+    | 'answer'
   > {
   readonly deliveryId: string;
   /** Whether the receiver answered 2xx. */

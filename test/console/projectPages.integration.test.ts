@@ -137,6 +137,7 @@ describe('Pages of a project', requiresChromium, () => {
     await delivery.click();
     await page.getByText('the receiver answered 404').waitFor();
     await page.getByText(HOSTILE).waitFor();
+    await page.getByText('"code": "not_found"').waitFor();
     await page.getByRole('button', { name: 'Send again' }).click();
     await page.getByText('It is sent again').waitFor();
     await expectAccessible(page);

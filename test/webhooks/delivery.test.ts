@@ -1,11 +1,17 @@
 import { createHmac } from 'node:crypto';
 import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createGuardedHttpClient, type GuardedHttpClient } from '../../src/infra/httpClient/client.ts';
 import { HttpClientError } from '../../src/infra/httpClient/errors.ts';
-import { DELIVERY_TIMEOUT_MS, deliver, signatureHeaders } from '../../src/webhooks/delivery.ts';
+import {
+  DELIVERY_TIMEOUT_MS,
+  deliver,
+  MAX_ANSWER_CHARACTERS,
+  signatureHeaders,
+} from '../../src/webhooks/delivery.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
 import { useCleanups } from '../support/cleanups.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
@@ -58,7 +64,7 @@ describe('deliver', () => {
         { key: 'webhook-extra', value: '1' },
       ],
     });
-    expect(result).toEqual({ ok: true, status: 204, durationMs: expect.any(Number) });
+    expect(result).toEqual({ ok: true, status: 204, answer: null, durationMs: expect.any(Number) });
     expect(received).toMatchObject({
       method: 'POST',
       body,
@@ -91,8 +97,40 @@ describe('deliver', () => {
     expect(server.connections()).toBe(1);
   });
 
-  it('does not wait for a body that never ends', async () => {
-    const server = await serve((_request, response) => response.writeHead(200).write('x'));
+  it.each([
+    ['of text', 'taken\t\u2713\r\n', 'taken\t\u2713'],
+    ['of HTML, as it came', '<script>alert(1)</script>', '<script>alert(1)</script>'],
+    ['of nothing', ' \n', null],
+    ['of a picture', Buffer.from('\x89PNG\r\n', 'latin1'), null],
+    ['of compressed text', gzipSync('text'), null],
+    ['with a NUL', 'a\u0000b', null],
+    ['with an escape sequence', '\u001b[2J', null],
+    ['of 2,001 characters, cut within none', `${'\u{1f600}'.repeat(2001)}`, '\u{1f600}'.repeat(2000)],
+  ])('reads an answer %s', async (_what, sent, answer) => {
+    const server = await serve((_request, response) => response.writeHead(500).end(sent));
+    expect(await send(server)).toMatchObject({ status: 500, answer });
+  });
+
+  it('stops reading an answer that never ends', async () => {
+    const server = await serve((request, response) => {
+      response.writeHead(200);
+      const flood = () => {
+        while (response.write('x'.repeat(100_000)));
+      };
+      response.on('drain', flood);
+      request.on('error', () => undefined);
+      flood();
+    });
+    const answer = 'x'.repeat(MAX_ANSWER_CHARACTERS);
+    await expect(send(server)).resolves.toMatchObject({ ok: true, status: 200, answer });
+    await expect.poll(() => server.open()).toBe(0);
+  });
+
+  it('reports the status of an answer that breaks off', async () => {
+    const server = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': 10 }).flushHeaders();
+      response.socket?.end('abc');
+    });
     await expect(send(server)).resolves.toMatchObject({ ok: true, status: 200 });
   });
 

@@ -69,7 +69,7 @@ describe('EventDispatcher', () => {
           atMs: clock.now() - START_MS,
         });
         await receiver.wait;
-        return { status: receiver.status } as never;
+        return { status: receiver.status, body: Buffer.from(`status ${receiver.status}`) } as never;
       },
     };
     const node = () => {
@@ -163,9 +163,9 @@ describe('EventDispatcher', () => {
     const ones = received.filter(({ text }) => text === 'one');
     expect(new Set(ones.map(({ id }) => id)).size).toBe(1);
     const attempts = (await deliveries()).filter(({ id }) => id === ones[0]?.id);
-    expect(attempts.map(({ attempt, status }) => [attempt, status])).toEqual([
-      [2, 204],
-      [1, 500],
+    expect(attempts.map(({ attempt, status, answer }) => [attempt, status, answer])).toEqual([
+      [2, 204, 'status 204'],
+      [1, 500, 'status 500'],
     ]);
   });
 

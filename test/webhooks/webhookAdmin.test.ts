@@ -17,6 +17,7 @@ const delivery: LoggedDelivery = {
   error: null,
   at: '2026-01-01T00:00:00.000Z',
   body: '{"a":"secret words"}',
+  answer: 'thanks',
 };
 const error = { code: 'unexpected_status', message: 'm' };
 const unused = async () => {

@@ -34,9 +34,11 @@ export interface GuardedRequest {
   /** @default DEFAULT_MAX_RESPONSE_BYTES */
   readonly maxResponseBytes?: number;
   /**
-   * False when only the status is needed: resolves with the response headers and closes the connection. @default true
+   * For a response of which the status matters: of its body at most the first `maxBytes`, and what arrives within
+   * `withinMs` of the headers, are read, and the connection is closed. `timeoutMs` ends with the headers; what goes wrong
+   * after them ends the body.
    */
-  readonly readBody?: boolean;
+  readonly excerpt?: { readonly maxBytes: number; readonly withinMs: number };
   /**
    * Reuses an idle connection to the same host and address. The server may close it at that moment and the request
    * may be lost: not for requests that must be sent exactly once. @default false
@@ -104,11 +106,23 @@ export function createGuardedHttpClient(deps: GuardedHttpClientDeps): GuardedHtt
     return { release, response: exchange(dispatcher, outgoing) };
   }
 
-  async function perform(request: GuardedRequest, signal: AbortSignal): Promise<AddressedResponse> {
+  async function perform(request: GuardedRequest, deadline: Deadline): Promise<AddressedResponse> {
+    const { signal } = deadline;
+    const { excerpt } = request;
     signal.throwIfAborted();
     const refused = checkTarget(request.url, policy) ?? checkHeaders(request.headers ?? []);
     if (refused) throw refused;
-    const outgoing = outgoingOf(request, userAgent, signal);
+    const outgoing: OutgoingRequest = {
+      ...outgoingOf(request, userAgent),
+      signal,
+      excerpt: excerpt && {
+        maxBytes: excerpt.maxBytes,
+        startTimer(stop) {
+          deadline.end();
+          return clock.setTimer(stop, excerpt.withinMs);
+        },
+      },
+    };
     const addresses = await resolveTarget(outgoing.url, { lookup, policy }, signal);
     return tryInTurn(addresses, async (address, isLast) => {
       const { release, response } = send(request, outgoing, {
@@ -130,7 +144,7 @@ export function createGuardedHttpClient(deps: GuardedHttpClientDeps): GuardedHtt
       running.add(deadline);
       if (closing) deadline.abort('the client is closed');
       try {
-        const response = await perform(request, deadline.signal);
+        const response = await perform(request, deadline);
         return { ...response, durationMs: clock.monotonicMs() - startedMs };
       } catch (error) {
         throw deadline.signal.aborted ? deadline.signal.reason : error;
@@ -194,14 +208,12 @@ async function tryInTurn<Result>(
   }
 }
 
-function outgoingOf(request: GuardedRequest, userAgent: string, signal: AbortSignal): OutgoingRequest {
+function outgoingOf(request: GuardedRequest, userAgent: string): Omit<OutgoingRequest, 'signal'> {
   return {
     url: new URL(request.url),
     method: request.method,
     headers: withOwnHeaders(request.headers ?? [], userAgent),
     body: request.body,
-    readBody: request.readBody ?? true,
     maxResponseBytes: request.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
-    signal,
   };
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Timer } from '../../base/clock.ts';
 import { HttpClientError } from './errors.ts';
 
 export interface HttpResponse {
@@ -17,9 +18,15 @@ export interface StreamingResponse {
 }
 
 export interface ResponseLimits {
-  /** False discards the body and closes the connection. */
-  readonly readBody: boolean;
   readonly maxResponseBytes: number;
+  /** Reads only the body's beginning. */
+  readonly excerpt?:
+    | {
+        readonly maxBytes: number;
+        /** Called with the headers; `stop` ends the reading when its time is over. */
+        readonly startTimer: (stop: () => void) => Timer;
+      }
+    | undefined;
 }
 
 /** @throws {HttpClientError} `response_too_large`; and errors of the body stream. */
@@ -29,7 +36,10 @@ export async function readResponse(
 ): Promise<HttpResponse> {
   // The loop below reports errors; this listener handles errors after it.
   response.body.on('error', () => undefined);
-  const body = limits.readBody ? await readAtMost(response, limits.maxResponseBytes) : discard(response);
+  const { maxResponseBytes, excerpt } = limits;
+  const body = excerpt
+    ? await readBeginning(response.body, excerpt)
+    : await readAtMost(response, maxResponseBytes);
   return { status: response.statusCode, headers: joined(response.headers), body };
 }
 
@@ -64,9 +74,27 @@ async function readAtMost({ headers, body }: StreamingResponse, maxBytes: number
   return Buffer.concat(chunks);
 }
 
-function discard({ body }: StreamingResponse): Uint8Array {
-  body.destroy();
-  return new Uint8Array();
+/** Never fails: a body that breaks off, or is late, ends there. */
+async function readBeginning(
+  body: Readable,
+  { maxBytes, startTimer }: NonNullable<ResponseLimits['excerpt']>,
+): Promise<Uint8Array> {
+  const timer = startTimer(() => body.destroy());
+  const chunks: Uint8Array[] = [];
+  let lengthBytes = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      lengthBytes += chunk.length;
+      if (lengthBytes >= maxBytes) break;
+    }
+  } catch {
+    // What came before counts.
+  } finally {
+    timer.cancel();
+    body.destroy();
+  }
+  return Buffer.concat(chunks).subarray(0, maxBytes);
 }
 
 function joined(headers: StreamingResponse['headers']): Record<string, string> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../../src/base/clock.ts';
 import { responseText } from '../../../src/infra/httpClient/client.ts';
 import type { HttpClientError } from '../../../src/infra/httpClient/errors.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -102,12 +103,33 @@ describe('hostile answers', () => {
     await expect(client().request(get(`http://127.0.0.1:${server.port}/`))).rejects.toMatchObject({ code });
   });
 
-  it('are closed after the headers when the body is not read', async () => {
-    const server = await serve((_request, response) => response.writeHead(204 + 1).write('drip'));
-    const answer = await client().request({ ...get(`http://127.0.0.1:${server.port}/`), readBody: false });
-    expect(answer).toMatchObject({ status: 205 });
-    expect(answer.body).toHaveLength(0);
+  it('are closed after their beginning when only an excerpt is read', async () => {
+    const server = await serve((_request, response) => response.writeHead(200).write('drip'));
+    const excerpt = { maxBytes: 2, withinMs: 10_000 };
+    const answer = await client().request({ ...get(`http://127.0.0.1:${server.port}/`), excerpt });
+    expect(answer).toMatchObject({ status: 200, body: Buffer.from('dr') });
     await until(() => server.open() === 0);
+  });
+
+  it('are used without the excerpt that does not come in time, however late they are', async () => {
+    const clock = createSimulatedClock();
+    const delays: number[] = [];
+    const setTimer: Clock['setTimer'] = (callback, delayMs) => {
+      delays.push(delayMs);
+      return clock.setTimer(callback, delayMs);
+    };
+    const server = await serve((_request, response) => {
+      clock.advance(9_999);
+      response.writeHead(200).flushHeaders();
+    });
+    const excerpt = { maxBytes: 2, withinMs: 700 };
+    const request = { ...get(`http://127.0.0.1:${server.port}/`), excerpt };
+    const pending = client({ clock: { ...clock, setTimer } }).request(request);
+    await until(() => delays.includes(700));
+    clock.advance(700);
+    expect(await pending).toMatchObject({ status: 200, body: Buffer.alloc(0), durationMs: 10_699 });
+    await until(() => server.open() === 0);
+    expect(clock.pendingTimers()).toBe(0);
   });
 });
 

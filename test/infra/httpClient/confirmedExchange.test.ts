@@ -10,6 +10,7 @@ import { listenOnLoopback, serveOnLoopback, testAuthority } from '../../support/
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const BODY = '{"event":"session.ended"}';
+const excerpt = { maxBytes: 100, withinMs: 10_000 };
 /** Larger than the socket buffers of both ends. */
 const LONG = Buffer.alloc(32_000_000, 0x61);
 const cleanups = useCleanups();
@@ -184,9 +185,9 @@ describe('A response before the last byte', () => {
     'leaves the request complete when the server reads the body afterwards (TLS: %s)',
     async (secure) => {
       const { url, taken } = await serve((_request, response) => response.writeHead(204).end(), secure);
-      for (const readBody of [false, true]) {
+      for (const options of [{ excerpt }, {}]) {
         const leave = askedLeave();
-        const answer = post(url, { readBody, confirmBeforeLastByte: leave.ask });
+        const answer = post(url, { ...options, confirmBeforeLastByte: leave.ask });
         await leave.asked;
         await pause();
         leave.give();
@@ -204,7 +205,7 @@ describe('A response before the last byte', () => {
     async (_what, closes) => {
       const wire = await serveBytes({ reads: false });
       const leave = askedLeave();
-      const answer = post(wire.url, { body: LONG, readBody: false, confirmBeforeLastByte: leave.ask });
+      const answer = post(wire.url, { body: LONG, excerpt, confirmBeforeLastByte: leave.ask });
       await wire.connected();
       await pause();
       expect(leave.count()).toBe(0);
@@ -220,7 +221,7 @@ describe('A response before the last byte', () => {
   it('is used when the server has closed the connection meanwhile', async () => {
     const wire = await serveBytes();
     const leave = askedLeave();
-    const answer = post(wire.url, { readBody: false, confirmBeforeLastByte: leave.ask });
+    const answer = post(wire.url, { excerpt, confirmBeforeLastByte: leave.ask });
     await leave.asked;
     wire.say('HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n', true);
     await pause();
@@ -234,7 +235,7 @@ describe('A response before the last byte', () => {
   ])('is not used when the confirmation is denied, with %s', async (_what, body) => {
     const wire = await serveBytes({ reads: body === BODY });
     const leave = askedLeave();
-    const answer = post(wire.url, { body, readBody: false, confirmBeforeLastByte: leave.ask });
+    const answer = post(wire.url, { body, excerpt, confirmBeforeLastByte: leave.ask });
     await wire.connected();
     wire.say('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
     await leave.asked;

@@ -117,7 +117,7 @@ describe.each(databases)('Retention on the $name database', ({ open }) => {
       await world.outbox.advance(instanceId, (outbox) => ({
         outbox,
         nextAtMs: Date.parse(BEGIN),
-        delivery: { ...delivery, durationMs: 1, error: null, at: BEGIN, body: '{}' },
+        delivery: { ...delivery, durationMs: 1, error: null, at: BEGIN, body: '{}', answer: null },
         result: undefined,
       }));
       expect(await expire('deliveries', after * DAY_MS - 1)).toBe(0);

@@ -14,6 +14,7 @@ const texts = textsIn({
     id: 'webhook-id',
     session: 'Session',
     answered: (status: number) => `The receiver answered ${status}.`,
+    answer: 'Answer',
     body: 'Body',
     loading: 'The body is loading',
     notKept: 'The body is not kept.',
@@ -25,6 +26,7 @@ const texts = textsIn({
     id: 'webhook-id',
     session: '工作階段',
     answered: (status: number) => `接收端回應 ${status}。`,
+    answer: '回應內容',
     body: '內容',
     loading: '正在載入內容',
     notKept: '內容未保留。',
@@ -40,7 +42,7 @@ interface DetailsProps {
 
 /** What was sent, and what the receiver made of it. */
 export function DeliveryDetails({ projectId, delivery }: DetailsProps) {
-  const { deliveryId, url, sessionId, status, error } = delivery;
+  const { deliveryId, url, sessionId, status, error, answer } = delivery;
   const api = useApi();
   const { data, error: problem } = useQuery({
     queryKey: ['webhook-delivery', deliveryId],
@@ -71,6 +73,14 @@ export function DeliveryDetails({ projectId, delivery }: DetailsProps) {
         </Text>
       ) : (
         status !== null && <Text size="sm">{texts.answered(status)}</Text>
+      )}
+      {answer !== null && (
+        <>
+          <Text size="sm" fw={600}>
+            {texts.answer}
+          </Text>
+          <Body text={answer} />
+        </>
       )}
       <Text size="sm" fw={600}>
         {texts.body}

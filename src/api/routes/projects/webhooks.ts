@@ -27,6 +27,12 @@ export const deliveryResource = z
     status: z.int().nullable().describe('Status of the receiver’s response; null without a response.'),
     durationMs: milliseconds,
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    answer: z
+      .string()
+      .nullable()
+      .describe(
+        'The beginning of the receiver’s answer, at most 2,000 characters; null where it was empty or no UTF-8 text, and in a project that keeps no history.',
+      ),
   })
   .meta({ id: 'WebhookDelivery' });
 

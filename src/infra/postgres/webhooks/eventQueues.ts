@@ -129,7 +129,7 @@ async function settle(
     session_id: string | null;
   }>(sql, [id, attempt]);
   if (!queued) return false;
-  const { url, event, status, durationMs, error, at, body } = delivery;
+  const { url, event, status, durationMs, error, at, body, answer } = delivery;
   await transaction.query(LOG, [
     id,
     attempt,
@@ -143,6 +143,7 @@ async function settle(
     error && storableJson(error),
     at,
     body,
+    answer,
   ]);
   if (retryAt) await transaction.query(LOOK_AT, [queueId, retryAt]);
   return true;
@@ -150,8 +151,9 @@ async function settle(
 
 const LOG = `
   INSERT INTO webhook_deliveries
-    (id, attempt, project_id, session_id, webhook, event, url, status, duration_ms, error, at, body)
-  SELECT $1, $2, id, coalesce($4, ''), $5, $6, $7, $8, $9, $10::json, $11, CASE WHEN history_retention_days > 0 THEN $12 END
+    (id, attempt, project_id, session_id, webhook, event, url, status, duration_ms, error, at, body, answer)
+  SELECT $1, $2, id, coalesce($4, ''), $5, $6, $7, $8, $9, $10::json, $11,
+    CASE WHEN history_retention_days > 0 THEN $12 END, CASE WHEN history_retention_days > 0 THEN $13 END
   FROM projects WHERE id = $3`;
 
 async function repeatDelivery(

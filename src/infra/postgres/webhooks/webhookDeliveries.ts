@@ -22,9 +22,10 @@ interface Row {
   error: LoggedDelivery['error'];
   at: Date;
   body: string | null;
+  answer: string | null;
 }
 
-const COLUMNS = 'id, attempt, session_id, webhook, event, url, status, duration_ms, error, at, body';
+const COLUMNS = 'id, attempt, session_id, webhook, event, url, status, duration_ms, error, at, body, answer';
 const FIND = `
   SELECT ${COLUMNS} FROM webhook_deliveries WHERE project_id = $1 AND id = $2 ORDER BY attempt DESC LIMIT 1`;
 

@@ -219,14 +219,14 @@ async function keepDelivery(
   instanceId: string,
   delivery: WebhookDelivery,
 ): Promise<void> {
-  const { id, attempt, event, url, status, durationMs, error, at, body } = delivery;
+  const { id, attempt, event, url, status, durationMs, error, at, body, answer } = delivery;
   await transaction.query(
     `INSERT INTO webhook_deliveries
-       (id, attempt, project_id, session_id, event, url, status, duration_ms, error, at, body)
+       (id, attempt, project_id, session_id, event, url, status, duration_ms, error, at, body, answer)
      SELECT $2, $3, project_id, session_id, $4, $5, $6, $7, $8::json, $9,
-       CASE WHEN history_retention_days > 0 THEN $10 END
+       CASE WHEN history_retention_days > 0 THEN $10 END, CASE WHEN history_retention_days > 0 THEN $11 END
      FROM session_history JOIN projects ON projects.id = project_id WHERE instance_id = $1`,
-    [instanceId, id, attempt, event, url, status, durationMs, error && storableJson(error), at, body],
+    [instanceId, id, attempt, event, url, status, durationMs, error && storableJson(error), at, body, answer],
   );
   const data = { event, deliveryId: id, status, durationMs, ...(error ? { error } : {}) };
   await transaction.query(

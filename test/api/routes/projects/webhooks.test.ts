@@ -26,6 +26,7 @@ const DELIVERY: DeliverySummary = {
   status: null,
   durationMs: 10_000,
   error: { code: 'timeout', message: 'The receiver did not answer' },
+  answer: null,
 };
 
 let assertNoLeaks: () => Promise<void>;

@@ -28,6 +28,7 @@ describe.each(databases)('Webhook deliveries on the $name database', ({ open }) 
         error: null,
         at: BEGIN,
         body: '{}',
+        answer: 'taken',
         ...change,
       };
       await world.outbox.advance(session.instanceId, (outbox) => ({
@@ -68,13 +69,20 @@ describe.each(databases)('Webhook deliveries on the $name database', ({ open }) 
   test('are found with the body of their newest attempt, and not by other projects', async () => {
     const { record, deliveries, projectId } = await scene();
     const first = await record({ status: 500, body: '{"words":1}' });
-    await record({ ...first, attempt: 2, status: 204, at: later(5) });
+    await record({ ...first, attempt: 2, status: 204, at: later(5), answer: 'at last' });
     expect(await deliveries.find(projectId, first.id)).toMatchObject({
       attempt: 2,
       status: 204,
       body: '{"words":1}',
+      answer: 'at last',
     });
     expect(await deliveries.find((await scene()).projectId, first.id)).toBeUndefined();
+  });
+
+  test('have no words in a project that keeps no history', async () => {
+    const { record, deliveries, projectId } = await scene(0);
+    const { id } = await record();
+    expect(await deliveries.find(projectId, id)).toMatchObject({ status: 204, body: null, answer: null });
   });
 
   test('keep a long body whole', async () => {

@@ -1,9 +1,10 @@
-import { Badge, Table, Text } from '@mantine/core';
+import { Badge, Spoiler, Table, Text } from '@mantine/core';
 
 import { formatLatency, formatTime } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
 import { STATES } from '../colors.ts';
 import type { Delivery } from '../model/callTimeline.ts';
+import styles from './panels.module.css';
 
 const texts = textsIn({
   en: {
@@ -14,6 +15,8 @@ const texts = textsIn({
     took: 'Took',
     address: 'Address',
     attempt: (count: number) => `attempt ${count}`,
+    more: 'Show all',
+    less: 'Show less',
   },
   'zh-TW': {
     none: '沒有送出 Webhook。',
@@ -23,6 +26,8 @@ const texts = textsIn({
     took: '耗時',
     address: '位址',
     attempt: (count: number) => `第 ${count} 次`,
+    more: '顯示全部',
+    less: '顯示較少',
   },
 });
 
@@ -40,23 +45,32 @@ export function Webhooks({ deliveries }: { deliveries: readonly Delivery[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {deliveries.map(({ deliveryId, attempt, at, event, ok, status, error, durationMs, url }) => (
-            <Table.Tr key={`${deliveryId} ${attempt}`}>
-              <Table.Td>{formatTime(at)}</Table.Td>
-              <Table.Td>
-                {event}
-                {attempt > 1 && ` (${texts.attempt(attempt)})`}
-              </Table.Td>
-              <Table.Td>
-                <Badge size="sm" tt="none" color={ok ? STATES.good : STATES.bad} variant="filled">
-                  {status ?? error?.code}
-                </Badge>
-                {error && <Text size="xs">{error.message}</Text>}
-              </Table.Td>
-              <Table.Td>{formatLatency(durationMs)}</Table.Td>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>{url}</Table.Td>
-            </Table.Tr>
-          ))}
+          {deliveries.map(
+            ({ deliveryId, attempt, at, event, ok, status, error, answer, durationMs, url }) => (
+              <Table.Tr key={`${deliveryId} ${attempt}`}>
+                <Table.Td>{formatTime(at)}</Table.Td>
+                <Table.Td>
+                  {event}
+                  {attempt > 1 && ` (${texts.attempt(attempt)})`}
+                </Table.Td>
+                <Table.Td>
+                  <Badge size="sm" tt="none" color={ok ? STATES.good : STATES.bad} variant="filled">
+                    {status ?? error?.code}
+                  </Badge>
+                  {error && <Text size="xs">{error.message}</Text>}
+                  {answer !== null && (
+                    <Spoiler maxHeight={40} showLabel={texts.more} hideLabel={texts.less} fz="xs">
+                      <Text size="xs" ff="monospace" className={styles.answer}>
+                        {answer}
+                      </Text>
+                    </Spoiler>
+                  )}
+                </Table.Td>
+                <Table.Td>{formatLatency(durationMs)}</Table.Td>
+                <Table.Td style={{ overflowWrap: 'anywhere' }}>{url}</Table.Td>
+              </Table.Tr>
+            ),
+          )}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
