@@ -45,6 +45,9 @@ describe('Agent page', requiresChromium, () => {
     await prompt.pressSequentially('You called {{ chan');
     await page.getByRole('option', { name: '{{ channel }}' }).click();
     expect(await prompt.inputValue()).toBe('You called {{ channel }}');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('textbox', { name: 'channel', exact: true }).fill('<b>web</b>');
+    await page.getByText('You called <b>web</b>').waitFor();
     await page.getByRole('combobox', { name: 'Connect to' }).fill('Goodbye');
     await page.getByRole('option', { name: 'Goodbye' }).click();
     await page.getByLabel('Label').fill('done');

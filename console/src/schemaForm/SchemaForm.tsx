@@ -1,7 +1,7 @@
 import { Collapse, Stack, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { ChevronDownIcon, ChevronRightIcon } from '@radix-ui/react-icons';
-import { type ReactNode, useMemo } from 'react';
+import { type ComponentType, type ReactNode, useMemo } from 'react';
 
 import { textsIn } from '../texts.ts';
 import { Field } from './Field.tsx';
@@ -31,6 +31,7 @@ export interface SchemaFormProps {
   readonly errors?: ReadonlyMap<string, string>;
   readonly variables?: readonly string[];
   readonly isReadOnly?: boolean;
+  readonly TemplatePreview?: ComponentType<{ readonly template: string }>;
   choices?(pointer: string): readonly { value: string; label: string }[] | undefined;
 }
 
@@ -53,11 +54,12 @@ export function SchemaForm({
   errors = NO_ERRORS,
   variables = NONE,
   isReadOnly = false,
+  TemplatePreview,
   choices = noChoices,
 }: SchemaFormProps) {
   const context = useMemo(
-    () => ({ Field, document, errors, variables, isReadOnly, choices }),
-    [document, errors, variables, isReadOnly, choices],
+    () => ({ Field, document, errors, variables, isReadOnly, TemplatePreview, choices }),
+    [document, errors, variables, isReadOnly, TemplatePreview, choices],
   );
   const names = Object.keys(schema.properties ?? {}).filter((name) => !hidden.includes(name));
   const ordered = [

@@ -26,7 +26,7 @@ const texts = textsIn({
 });
 
 export function TextField({ schema, value, pointer, isRequired, onChange, empty, ...props }: FieldProps) {
-  const { variables, choices, isReadOnly } = useForm();
+  const { variables, choices, isReadOnly, TemplatePreview } = useForm();
   const text = value === undefined || value === null ? '' : String(value);
   const change = (next: string) => onChange(next === '' && !isRequired ? empty : next);
   const common = {
@@ -52,7 +52,12 @@ export function TextField({ schema, value, pointer, isRequired, onChange, empty,
   }
   const isLong = (schema.maxLength ?? 0) >= LONG_TEXT_CHARACTERS && !/url$/i.test(pointer);
   if (TEMPLATE.test(`${schema.description} ${pointer}`)) {
-    return <TemplateInput {...common} variables={variables} isLong={isLong} onChange={change} />;
+    return (
+      <div>
+        <TemplateInput {...common} variables={variables} isLong={isLong} onChange={change} />
+        {TemplatePreview && <TemplatePreview template={text} />}
+      </div>
+    );
   }
   if (!isLong) return <TextInput {...common} onChange={(event) => change(event.currentTarget.value)} />;
   return (

@@ -18,6 +18,8 @@ export interface FormContext {
   /** Variables that templates may name. */
   readonly variables: readonly string[];
   readonly isReadOnly: boolean;
+  /** Shows a template with its variables filled in, below its field. */
+  readonly TemplatePreview: ComponentType<{ readonly template: string }> | undefined;
   /** Known values of a text or of a list of texts, at a JSON pointer. */
   choices(pointer: string): readonly Choice[] | undefined;
 }
@@ -28,6 +30,7 @@ export const FormContext = createContext<FormContext>({
   errors: new Map(),
   variables: [],
   isReadOnly: false,
+  TemplatePreview: undefined,
   choices: () => undefined,
 });
 

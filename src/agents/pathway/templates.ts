@@ -101,6 +101,11 @@ export function templateVariables(template: string): string[] {
   return isPlainText(template) ? [] : reportingErrors(() => liquid.globalVariablesSync(parse(template)));
 }
 
+/** As {@link templateVariables}, with their paths: `customer.name`. */
+export function templatePaths(template: string): string[] {
+  return isPlainText(template) ? [] : reportingErrors(() => liquid.globalFullVariablesSync(parse(template)));
+}
+
 /**
  * The words in the tags and outputs of a template that may be variables, among them names of tags and of what it assigns
  * itself. Much quicker than {@link templateVariables}.

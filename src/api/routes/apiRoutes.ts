@@ -5,6 +5,7 @@ import { agentRoutes } from './agent/agent.ts';
 import { mcpServerRoutes } from './agent/mcpServers.ts';
 import { pathwayRoutes } from './agent/pathway.ts';
 import { pathwayEdgeRoutes, pathwayNodeRoutes } from './agent/pathwayParts.ts';
+import { templatePreviewRoute } from './agent/templatePreview.ts';
 import { testCaseRoutes } from './agent/testCases.ts';
 import { testRunRoutes } from './agent/testRuns.ts';
 import { testSuiteRoutes } from './agent/testSuites.ts';
@@ -63,6 +64,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   pathwayEdgeRoutes,
   toolRoutes,
   toolTrialRoutes,
+  templatePreviewRoute,
   mcpServerRoutes,
   testCaseRoutes,
   testSuiteRoutes,

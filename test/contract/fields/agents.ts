@@ -2,6 +2,16 @@ import type { FieldTable } from './fieldTable.ts';
 
 export const AGENTS_FIELDS: readonly FieldTable[] = [
   {
+    name: 'template preview',
+    places: [['/v1/projects/{projectId}/templates/preview']],
+    rows: {
+      template:
+        'api/routes/agent/agent.integration.test.ts › is rendered with its variables, and names those that miss',
+      variables:
+        'api/routes/agent/agent.integration.test.ts › is rendered with its variables, and names those that miss',
+    },
+  },
+  {
     name: 'agent',
     places: [['/v1/projects/{projectId}/agent']],
     rows: {

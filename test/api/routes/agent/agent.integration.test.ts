@@ -233,3 +233,42 @@ test.each([
     body: { code: 'template_error', details: [{ path, message: expect.stringContaining('not closed') }] },
   });
 });
+
+describe('The preview of a template', () => {
+  const preview = (body: unknown, key: string | null = project.developerKey) =>
+    gateway().api('POST', `${project.path}/templates/preview`, { key, body });
+
+  test('is rendered with its variables, and names those that miss', async () => {
+    await call('PATCH', { timezone: 'Asia/Taipei' });
+    const template = '{{ name }}, {{ customer.city }}: {{ at | date: "%H:%M" }}';
+    const variables = { name: '<b>Amy</b>', at: '2026-01-01T20:00:00Z' };
+    expect(await preview({ template, variables })).toMatchObject({
+      status: 200,
+      body: {
+        text: '<b>Amy</b>, : 04:00',
+        variables: ['name', 'customer.city', 'at'],
+        missing: ['customer'],
+      },
+    });
+  });
+
+  test.each([
+    ['that is malformed', 'Hello\n{{ name | shout }}', 'line:2'],
+    ['that never ends', '{% for a in (1..1000) %}{% for b in (1..1000) %}x{% endfor %}{% endfor %}', 'steps'],
+    ['that reads a file', '{% include "/etc/passwd" %}', 'include'],
+  ])('is refused for one %s, with the place', async (_what, template, text) => {
+    expect(await preview({ template })).toMatchObject({
+      status: 400,
+      body: {
+        code: 'template_error',
+        details: [{ path: '/template', message: expect.stringContaining(text) }],
+      },
+    });
+  });
+
+  test('needs a key of the project', async () => {
+    const other = await gateway().createProject('Other');
+    expect((await preview({ template: 'x' }, other.developerKey)).status).toBe(401);
+    expect((await preview({ template: 'x' }, null)).status).toBe(401);
+  });
+});

@@ -8,6 +8,7 @@ import { SchemaForm } from '../../../schemaForm/SchemaForm.tsx';
 import { textsIn } from '../../../texts.ts';
 import { edgeText } from '../canvas/PathwayEdgeLine.tsx';
 import { lookOf } from '../nodeTypes.ts';
+import { TemplatePreview } from '../TemplatePreview.tsx';
 import classes from './editor.module.css';
 import type { Finding } from './findings.ts';
 import {
@@ -215,6 +216,7 @@ function DataForm({
       advanced={ADVANCED}
       errors={errors}
       variables={known.variables}
+      TemplatePreview={TemplatePreview}
       choices={choices}
       isReadOnly={isReadOnly}
     />

@@ -9,6 +9,7 @@ import { SchemaForm } from '../../../schemaForm/SchemaForm.tsx';
 import { textsIn } from '../../../texts.ts';
 import { type Agent, agentQuery, errorsByPointer, useKnownNames } from '../agentQueries.ts';
 import { isSame } from '../pathway/differences.ts';
+import { TemplatePreview } from '../TemplatePreview.tsx';
 
 type AgentPatch = Partial<Agent>;
 
@@ -63,6 +64,7 @@ export function AgentForm({
         hidden={hidden}
         errors={errorsByPointer(error)}
         variables={variables}
+        TemplatePreview={TemplatePreview}
         isReadOnly={isReadOnly}
         onChange={(next) => {
           reset();
