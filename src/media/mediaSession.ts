@@ -79,9 +79,11 @@ export interface MediaSession {
   /**
    * Lets a supervisor connect within half a minute. `supervisor` events tell when they do, and when they leave.
    *
-   * @throws {CallwayError} 409 `call_taken_over`, `too_many_supervisors`; 503 `supervision_unavailable`.
+   * @param participant - Who alone hears a whisper: has joined this call. Default: the bridged call and all participants.
+   * @throws {CallwayError} 409 `call_taken_over`, `too_many_supervisors`, `no_human_party` for a participant who has left;
+   *   503 `supervision_unavailable`.
    */
-  admitSupervisor(request: SupervisorRequest): Promise<SupervisorAddress>;
+  admitSupervisor(request: SupervisorRequest, participant?: MediaSession): Promise<SupervisorAddress>;
   /** Plays ringback tone while the agent is silent. */
   startRingback(): Promise<void>;
   /**

@@ -265,7 +265,14 @@ describe('A queued call', () => {
       return [answer.status, answer.body.code];
     };
     const bodies: [string, object | undefined, ...object[]][] = [
-      ['supervise', { mode: 'listen' }, { mode: 'shout' }, {}],
+      [
+        'supervise',
+        { mode: 'whisper', participantId: UNKNOWN_ID },
+        { mode: 'shout' },
+        {},
+        { mode: 'listen', participantId: UNKNOWN_ID },
+        { mode: 'whisper', participantId: 'somebody' },
+      ],
       [
         'say',
         { text: 'Hello.' },

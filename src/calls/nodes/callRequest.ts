@@ -10,7 +10,10 @@ export interface CallRequestTypes {
   readonly read_quality: [undefined, MediaQuality | null];
   readonly read_media_samples: [undefined, MediaSamples];
   /** Answered by the address that the supervisor's WebSocket is passed on to. */
-  readonly supervise: [{ readonly mode: SupervisionMode }, string];
+  readonly supervise: [
+    { readonly mode: SupervisionMode; readonly participantId?: string | undefined },
+    string,
+  ];
   readonly say: [{ readonly text: string }, Supervision];
   readonly instruct: [{ readonly text: string }, Supervision];
   readonly pause_agent: [{ readonly isPaused: boolean }, Supervision];

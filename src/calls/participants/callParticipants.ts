@@ -49,6 +49,16 @@ export class CallParticipants {
     return this.#dialed.map(({ to, talkTimeMs }) => ({ to, talkTimeMs }));
   }
 
+  /** Whether anybody is in the call. */
+  get isJoined(): boolean {
+    return [...this.#legs.values()].some(({ joinedMedia }) => joinedMedia !== undefined);
+  }
+
+  /** @returns Undefined for one who has not joined yet. @throws {CallwayError} 404 `participant_not_found`. */
+  mediaOf(id: string): MediaSession | undefined {
+    return this.#require(id).joinedMedia;
+  }
+
   /** @throws {CallwayError} 409 `call_not_in_progress`, `too_many_participants`; 404 `participant_not_found`. */
   async perform({ name, argument }: ParticipantRequest): Promise<CallAnswer> {
     const media = this.#deps.media();

@@ -51,6 +51,10 @@ export class ParticipantLeg {
     };
   }
 
+  get joinedMedia(): MediaSession | undefined {
+    return this.#status === 'joined' ? this.#leg?.media : undefined;
+  }
+
   /** So far. */
   get talkTimeMs(): number {
     const untilMs = this.#endedAtMs ?? this.#deps.clock.now();

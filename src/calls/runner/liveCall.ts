@@ -101,6 +101,7 @@ export class LiveCall {
       call,
       media: () => (isAnswered(this.#state) ? this.#media : undefined),
       isBridged: () => this.#state.transfer === 'bridged',
+      participants: this.#participants,
       store: (change, event) => deps.writer.update(change, event),
       onTakeover: (isTakenOver) => this.#dispatch({ type: 'takeover', isTakenOver }),
     });

@@ -4,14 +4,10 @@ import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
-import type {
-  SupervisionMode,
-  SupervisorAddress,
-  SupervisorChange,
-} from '../../media/supervision/supervisorStream.ts';
+import type { SupervisorAddress, SupervisorChange } from '../../media/supervision/supervisorStream.ts';
 import { type Call, type CallChange, type Supervision, UNSUPERVISED } from '../call.ts';
-import type { CallAnswer, CallRequest, ReadingName } from '../nodes/callRequest.ts';
-import type { ParticipantRequest } from '../participants/callParticipants.ts';
+import type { CallAnswer, CallRequest, CallRequestTypes, ReadingName } from '../nodes/callRequest.ts';
+import type { CallParticipants, ParticipantRequest } from '../participants/callParticipants.ts';
 
 /** The change is shown by the next request, unless the database takes longer. */
 const STORED_TIMEOUT_MS = 1000;
@@ -22,6 +18,7 @@ export interface SupervisedCallDeps {
   readonly media: () => MediaSession | undefined;
   /** Whether the caller talks to a person instead of the agent. */
   readonly isBridged: () => boolean;
+  readonly participants: Pick<CallParticipants, 'isJoined' | 'mediaOf'>;
   readonly store: (change: CallChange, event: HistoryEvent) => Promise<unknown>;
   /** Where other nodes reach a supervisor's place on this one. */
   readonly supervisorUrl: (address: SupervisorAddress) => Promise<string>;
@@ -47,7 +44,7 @@ export class SupervisedCall {
   /**
    * Performs a supervisor's request on the answered call.
    *
-   * @throws {CallwayError} 409 `call_not_in_progress`, `no_human_party`, `agent_not_in_call`, `call_taken_over`,
+   * @throws {CallwayError} 404 `participant_not_found`; 409 `call_not_in_progress`, `no_human_party`, `agent_not_in_call`, `call_taken_over`,
    *   `too_many_supervisors`, `call_not_recorded`; 503 `engine_unavailable`.
    */
   perform(request: SupervisionRequest): Promise<CallAnswer> {
@@ -69,7 +66,7 @@ export class SupervisedCall {
     const { name, argument } = request;
     switch (name) {
       case 'supervise':
-        return await this.#admit(media, argument.mode);
+        return await this.#admit(media, argument);
       case 'say':
       case 'instruct':
         this.#requireAgent(true);
@@ -82,16 +79,26 @@ export class SupervisedCall {
     }
   }
 
-  async #admit(media: MediaSession, mode: SupervisionMode): Promise<string> {
-    const { call, isBridged, supervisorUrl, makeId } = this.#deps;
+  async #admit(
+    media: MediaSession,
+    { mode, participantId }: CallRequestTypes['supervise'][0],
+  ): Promise<string> {
+    const { call, supervisorUrl, makeId } = this.#deps;
     if (mode === 'takeover') this.#requireAgent(false);
-    if (mode === 'whisper' && !isBridged()) {
-      const message = 'Only a person can be whispered to, and none has joined the call by transfer';
-      throw new CallwayError('conflict', 'no_human_party', message);
-    }
-    return await supervisorUrl(
-      await media.admitSupervisor({ supervisorId: makeId(), callId: call.id, mode }),
-    );
+    const request = { supervisorId: makeId(), callId: call.id, mode };
+    const listener = mode === 'whisper' ? this.#listenerTo(participantId) : undefined;
+    return await supervisorUrl(await media.admitSupervisor(request, listener));
+  }
+
+  /** @returns Who alone hears a whisper; undefined for all people but the caller. */
+  #listenerTo(participantId: string | undefined): MediaSession | undefined {
+    const { isBridged, participants } = this.#deps;
+    const isAnyone = participantId === undefined && (isBridged() || participants.isJoined);
+    const media = participantId === undefined ? undefined : participants.mediaOf(participantId);
+    if (isAnyone || media) return media;
+    const message =
+      'Only a person beside the caller can be whispered to, and none has joined, by transfer or as a participant';
+    throw new CallwayError('conflict', 'no_human_party', message);
   }
 
   async #pauseAgent(media: MediaSession, isPaused: boolean): Promise<Supervision> {

@@ -77,10 +77,15 @@ export class Conference {
     else sum.fill(0);
     if (this.#add(this.#caller)) voices++;
     if (this.#add(agent)) voices++;
-    if (voices === 0) return;
-    const gains = this.#limiter.next(sum);
+    // A participant may hear a whisper in the silence of all others.
+    const gains = voices === 0 ? NO_CHANGE : this.#limiter.next(sum);
     for (const participant of this.#participants) participant.hear(sum, voices, gains);
     if (this.#count > 0) writeMix(agent, sum, gains, this.#caller);
+  }
+
+  /** Says something to all participants that neither caller nor agent hears. @param voice - As to `gather`; copied. */
+  whisper(voice: Int16Array): void {
+    for (const participant of this.#participants) participant.whisper(voice);
   }
 
   /** The call has another codec from now on. */

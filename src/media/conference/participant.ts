@@ -1,7 +1,9 @@
-import { type FrameResampler, resamplerBetween } from '../resample/frameResampler.ts';
+import { mixInto } from '../pcm16.ts';
+import { type FrameResampler, frameLength, resamplerBetween } from '../resample/frameResampler.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
 import type { BridgePeer } from '../session/callBridge.ts';
 import { FrameQueue } from '../session/frameQueue.ts';
+import type { WhisperListener } from '../supervision/supervisor.ts';
 import { type GainRamp, isSilent, writeMix } from './mix.ts';
 
 /** How a participant takes part. */
@@ -21,7 +23,7 @@ export interface ParticipantOptions {
 }
 
 /** A participant's side of a conference: their voice on its way to the next mix, and the mix on its way to them. */
-export class Participant implements BridgePeer {
+export class Participant implements BridgePeer, WhisperListener {
   readonly #onClosed: () => void;
   readonly #voices: FrameQueue;
   readonly #mixes: FrameQueue;
@@ -31,12 +33,17 @@ export class Participant implements BridgePeer {
   #participation: Participation = { isMuted: false, isHeld: false };
   /** Of this mix; undefined while it is not heard. */
   #voice: Int16Array | undefined;
+  /** What supervisors say to this participant, for the next mix. */
+  #whispered: Int16Array;
+  #isWhispered = false;
+  hasLeft = false;
 
   constructor({ sampleRateHz, mixRateHz, onClosed }: ParticipantOptions) {
     this.#onClosed = onClosed;
     this.#sampleRateHz = sampleRateHz;
     this.#voices = new FrameQueue(mixRateHz);
     this.#mixes = new FrameQueue(mixRateHz);
+    this.#whispered = new Int16Array(frameLength(mixRateHz));
   }
 
   set participation(participation: Participation) {
@@ -71,7 +78,20 @@ export class Participant implements BridgePeer {
   /** @param sum - All voices. @param voices - How many. */
   hear(sum: Int32Array, voices: number, gains: GainRamp): void {
     const others = this.#voice === undefined ? voices : voices - 1;
-    if (others > 0 && !this.#participation.isHeld) writeMix(this.#mixes.add(), sum, gains, this.#voice);
+    const isWhispered = this.#isWhispered;
+    this.#isWhispered = false;
+    if (this.#participation.isHeld || (others === 0 && !isWhispered)) return;
+    const mix = this.#mixes.add();
+    if (others > 0) writeMix(mix, sum, gains, this.#voice);
+    else mix.fill(0);
+    if (isWhispered) mixInto(mix, this.#whispered);
+  }
+
+  /** For the next mix. */
+  whisper(voice: Int16Array): void {
+    if (this.#isWhispered) mixInto(this.#whispered, voice);
+    else this.#whispered.set(voice);
+    this.#isWhispered = true;
   }
 
   /** Digits are for the agent, and of the caller. */
@@ -85,11 +105,14 @@ export class Participant implements BridgePeer {
   changeMixRate(mixRateHz: SampleRateHz): void {
     this.#voices.changeRate(mixRateHz);
     this.#mixes.changeRate(mixRateHz);
+    this.#whispered = new Int16Array(frameLength(mixRateHz));
+    this.#isWhispered = false;
     this.#voice = undefined;
   }
 
   /** Leaves the conference. */
   close(): void {
+    this.hasLeft = true;
     this.#onClosed();
   }
 }

@@ -66,8 +66,9 @@ export class RemoteSession implements MediaSession {
     return this.#request('controlAgent', control);
   }
 
-  admitSupervisor(request: SupervisorRequest): Promise<SupervisorAddress> {
-    return this.#request('admitSupervisor', request);
+  async admitSupervisor(request: SupervisorRequest, participant?: MediaSession): Promise<SupervisorAddress> {
+    const only = participant && { participant: numberOf(participant) };
+    return await this.#request('admitSupervisor', { ...request, ...only });
   }
 
   startRingback(): Promise<void> {

@@ -23,7 +23,7 @@ export interface ThreadRequests {
   readonly stopStream: [undefined, undefined];
   readonly sendTransferStatus: [TransferStatus, undefined];
   readonly controlAgent: [AgentControl, undefined];
-  readonly admitSupervisor: [SupervisorRequest, SupervisorAddress];
+  readonly admitSupervisor: [SupervisorRequest & { readonly participant?: number }, SupervisorAddress];
   readonly startRingback: [undefined, undefined];
   readonly bridge: [otherSession: number, undefined];
   readonly unbridge: [undefined, undefined];

@@ -5,12 +5,14 @@ import {
   type CallAudioOptions,
   openCallAudio,
 } from '../session/callAudio.ts';
+import type { SupervisorAddress } from '../supervision/supervisorStream.ts';
 import { type ThreadSleep, Ticker } from '../ticker/ticker.ts';
 import {
   type FromThread,
   type MediaThreadData,
   type MediaThreadEvent,
   type ThreadRequest,
+  type ThreadRequests,
   type ThreadStatistics,
   type ToThread,
   toFailure,
@@ -90,7 +92,7 @@ export class ThreadServer {
       case 'controlAgent':
         return audio.controlAgent(request.argument);
       case 'admitSupervisor':
-        return audio.admitSupervisor(request.argument);
+        return this.#admitSupervisor(audio, request.argument);
       case 'startRingback':
         return audio.startRingback();
       case 'bridge':
@@ -131,6 +133,14 @@ export class ThreadServer {
     });
     this.#sessions.set(session, audio);
     this.#numbers.set(audio, session);
+  }
+
+  #admitSupervisor(
+    audio: CallAudio,
+    { participant, ...request }: ThreadRequests['admitSupervisor'][0],
+  ): Promise<SupervisorAddress> {
+    const only = participant === undefined ? undefined : this.#otherSession(participant);
+    return audio.admitSupervisor(request, only);
   }
 
   #otherSession(session: number): CallAudio {

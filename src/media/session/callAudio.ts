@@ -179,7 +179,7 @@ export class CallAudio {
   }
 
   /** @see MediaSession.admitSupervisor */
-  async admitSupervisor(request: SupervisorRequest): Promise<SupervisorAddress> {
+  async admitSupervisor(request: SupervisorRequest, participant?: CallAudio): Promise<SupervisorAddress> {
     const { sampleRateHz } = this.#requireConnected();
     if (!this.#gate) throw unavailable('supervision');
     this.#supervisors ??= new CallSupervisors({
@@ -188,7 +188,13 @@ export class CallAudio {
       onChange: (change) => this.#emit('supervisor', change),
       onTakeover: (isTakenOver) => this.#agent.control({ kind: 'takeover', isTakenOver }),
     });
-    return await this.#supervisors.admit(request);
+    return await this.#supervisors.admit(request, participant?.requireParticipant());
+  }
+
+  /** @returns This call's place in the conference that it has joined. @throws {CallwayError} 409 `no_human_party`. */
+  requireParticipant(): Participant {
+    if (this.#peer instanceof Participant) return this.#peer;
+    throw new CallwayError('conflict', 'no_human_party', 'the participant has left the call');
   }
 
   /** @throws {CallwayError} `media_not_connected`. */
@@ -274,6 +280,7 @@ export class CallAudio {
     receiver.pull(deadlineMs, this.#callerFrame);
     const supervisors = this.#supervisors?.isEmpty === false ? this.#supervisors : undefined;
     supervisors?.pullVoices();
+    if (supervisors?.whisper) this.#conference?.whisper(supervisors.whisper);
     const heard = this.#conference?.gather(this.#callerFrame) ?? this.#callerFrame;
     this.#agent.sendCaller(heard);
     this.#peer?.send(supervisors?.toPeer(heard) ?? heard);

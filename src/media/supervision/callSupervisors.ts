@@ -4,7 +4,7 @@ import { mixInto } from '../pcm16.ts';
 import { createFrameResampler, type FrameResampler, frameLength } from '../resample/frameResampler.ts';
 import { type SampleRateHz, speechRateHz } from '../resample/resampler.ts';
 import { interleaveStereo } from '../wav.ts';
-import { NORMAL_CLOSURE, Supervisor } from './supervisor.ts';
+import { NORMAL_CLOSURE, Supervisor, type WhisperListener } from './supervisor.ts';
 import {
   SUPERVISOR_CHANNELS,
   type SupervisionMode,
@@ -30,7 +30,8 @@ export interface CallSupervisorsDeps {
  * end:
  *
  * ```
- *  whisper ─▶ voices ─▶ to the bridge peer, with the caller's audio
+ *  whisper ─▶ voices ─▶ to the bridge peer, with the caller's audio, and to the participants, with their mix;
+ *                       or to one participant alone
  *  takeover ─▶ voices ─▶ to the caller, in place of the agent
  *  caller left, what the caller hears right ─▶ every supervisor
  * ```
@@ -73,13 +74,18 @@ export class CallSupervisors {
   /**
    * Lets a supervisor in, who has half a minute to connect.
    *
+   * @param listener - Who alone hears them.
    * @throws {CallwayError} 409 `call_taken_over` for a second takeover, `too_many_supervisors`.
    */
-  async admit({ supervisorId, callId, mode }: SupervisorRequest): Promise<SupervisorAddress> {
+  async admit(
+    { supervisorId, callId, mode }: SupervisorRequest,
+    listener?: WhisperListener,
+  ): Promise<SupervisorAddress> {
     this.#requireRoom(mode);
     const supervisor: Supervisor = new Supervisor({
       id: supervisorId,
       mode,
+      listener,
       streamRateHz: this.#streamRateHz,
       codecRateHz: this.#codecRateHz,
       onLeft: (hadJoined) => this.#onLeft(supervisor, hadJoined),
@@ -112,9 +118,15 @@ export class CallSupervisors {
       const voice = supervisor.pullVoice();
       if (voice === undefined) continue;
       if (supervisor.mode === 'takeover') this.#takeover = voice;
+      else if (supervisor.listener) supervisor.listener.whisper(voice);
       else if (this.#whisperers++ === 0) this.#whisper.set(voice);
       else mixInto(this.#whisper, voice);
     }
+  }
+
+  /** What is whispered to everybody but caller and agent in this tick; undefined for silence. */
+  get whisper(): Int16Array | undefined {
+    return this.#whisperers === 0 ? undefined : this.#whisper;
   }
 
   /** @returns The frame for the person on the other end of a bridge: the caller's, with what is whispered. */

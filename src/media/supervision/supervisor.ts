@@ -20,9 +20,18 @@ export const NORMAL_CLOSURE = 1000;
 const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
 
+/** A person in the call to whom alone a supervisor whispers. */
+export interface WhisperListener {
+  /** @param voice - The next 20 ms, at the rate of the call's codec. Copied. */
+  whisper(voice: Int16Array): void;
+  readonly hasLeft: boolean;
+}
+
 export interface SupervisorOptions {
   readonly id: string;
   readonly mode: SupervisionMode;
+  /** Of a whisper; undefined for everybody but caller and agent. */
+  readonly listener?: WhisperListener | undefined;
   readonly streamRateHz: SampleRateHz;
   readonly codecRateHz: SampleRateHz;
   /** Called once, at the end. @param hadJoined - Whether there was a connection. */
@@ -33,6 +42,7 @@ export interface SupervisorOptions {
 export class Supervisor {
   readonly id: string;
   readonly mode: SupervisionMode;
+  readonly listener: WhisperListener | undefined;
   readonly #onLeft: SupervisorOptions['onLeft'];
   readonly #streamRateHz: SampleRateHz;
   readonly #queue: PlayoutQueue;
@@ -46,9 +56,10 @@ export class Supervisor {
   /** The resampler still holds the end of a word. */
   #wasSounding = false;
 
-  constructor({ id, mode, streamRateHz, codecRateHz, onLeft }: SupervisorOptions) {
+  constructor({ id, mode, listener, streamRateHz, codecRateHz, onLeft }: SupervisorOptions) {
     this.id = id;
     this.mode = mode;
+    this.listener = listener;
     this.#onLeft = onLeft;
     this.#streamRateHz = streamRateHz;
     this.#queue = new PlayoutQueue({ sampleRateHz: streamRateHz, onMark: () => {} });
@@ -79,6 +90,10 @@ export class Supervisor {
 
   /** @returns The next 20 ms of the supervisor's voice at the codec's rate, valid until the next call; undefined for silence. */
   pullVoice(): Int16Array | undefined {
+    if (this.listener?.hasLeft) {
+      this.close(NORMAL_CLOSURE, 'the participant has left the call');
+      return undefined;
+    }
     if (this.#queue.queuedSamples === 0 && !this.#wasSounding) return undefined;
     this.#pull();
     while (this.#queuedMs > TARGET_QUEUED_MS && isQuiet(this.#frame)) this.#pull();

@@ -5,7 +5,7 @@ export const SUPERVISION_MODES = ['listen', 'whisper', 'takeover'] as const;
 /**
  * What a supervisor does. All hear the caller left, and right what the caller hears of others.
  *
- * `listen` sends nothing; `whisper` speaks to the person whom the caller was transferred to, unheard by the caller;
+ * `listen` sends nothing; `whisper` speaks to the people in the call, or to one of them, unheard by caller and agent;
  * `takeover` speaks to the caller in place of the agent.
  */
 export type SupervisionMode = (typeof SUPERVISION_MODES)[number];

@@ -54,6 +54,25 @@ describe('A participant', () => {
     ]);
   });
 
+  test('is whispered to once they have joined, alone or with all others', async () => {
+    await answerCall();
+    const { id } = (await perform('add_participant', { to: TO })) as { id: string };
+    await settle();
+    const whisper = (participantId?: string) =>
+      perform('supervise', { mode: 'whisper', ...(participantId ? { participantId } : {}) });
+    for (const named of [undefined, id])
+      await expect(whisper(named)).rejects.toMatchObject({ code: 'no_human_party' });
+    leg(1).legEvents.emit('answered', { atMs: 0 });
+    await settle();
+    await whisper();
+    await whisper(id);
+    expect(t.log.filter((entry) => String(entry).startsWith('admit'))).toEqual([
+      ['admit', 'whisper', -1],
+      ['admit', 'whisper', 1],
+    ]);
+    await expect(whisper('another')).rejects.toMatchObject({ code: 'participant_not_found' });
+  });
+
   test('is shown while their phone rings, and muted from the beginning if so wanted', async () => {
     await answerCall();
     const { id } = (await perform('add_participant', { to: TO })) as { id: string };

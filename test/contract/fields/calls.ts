@@ -137,8 +137,8 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
     rows: {
       to: 'calls/runner/participants.test.ts › is dialed over the trunks of the call’s number, and joins the call on the answer',
       muted:
-        'e2e/phone/participants.realtime.test.ts › hears caller and agent, is heard by both, muted, held, recorded, and leaves with the caller',
-      held: 'e2e/phone/participants.realtime.test.ts › hears caller and agent, is heard by both, muted, held, recorded, and leaves with the caller',
+        'e2e/phone/participants.realtime.test.ts › hears caller and agent, is heard by both, whispered to, muted, held, recorded, and leaves with the caller',
+      held: 'e2e/phone/participants.realtime.test.ts › hears caller and agent, is heard by both, whispered to, muted, held, recorded, and leaves with the caller',
     },
   },
   {
@@ -172,6 +172,8 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
     places: [['/v1/projects/{projectId}/calls/{callId}/supervise']],
     rows: {
       mode: 'e2e/phone/supervision.realtime.test.ts › takes over from the agent and gives the call back, while another listens',
+      participantId:
+        'e2e/phone/participants.realtime.test.ts › hears caller and agent, is heard by both, whispered to, muted, held, recorded, and leaves with the caller',
     },
   },
   {

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
 
+import { writePcm16 } from '../../../src/media/pcm16.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { CODECS } from '../../media/support/callHarness.ts';
 import { rootMeanSquare, tone, tonePower } from '../../media/support/signals.ts';
@@ -18,7 +21,8 @@ const AMPLITUDE = 5000;
 const CALLER_HZ = 620;
 const GUEST_HZ = 1000;
 const AGENT_HZ = 1500;
-const ALL_HZ = [CALLER_HZ, GUEST_HZ, AGENT_HZ];
+const WHISPER_HZ = 2100;
+const ALL_HZ = [CALLER_HZ, GUEST_HZ, AGENT_HZ, WHISPER_HZ];
 /** The latest half second: longer than what the jitter buffers hold. */
 const LATEST = RATE_HZ / 2;
 
@@ -47,7 +51,7 @@ async function startPhone(frequencyHz: number) {
 }
 
 describe('a participant', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
-  test('hears caller and agent, is heard by both, muted, held, recorded, and leaves with the caller', async () => {
+  test('hears caller and agent, is heard by both, whispered to, muted, held, recorded, and leaves with the caller', async () => {
     const bot = await startBot('callway');
     const [caller, guest] = [await startPhone(CALLER_HZ), await startPhone(GUEST_HZ)];
     const first = await startCallee(callees.answers, { mediaPort: caller.port });
@@ -60,7 +64,7 @@ describe('a participant', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
     const agent = await bot.nextSession();
     await caller.sendToSource();
     await line.waitForStatus(call, 'in_progress');
-    agent.sendAudio(tone(RATE_HZ, AGENT_HZ, RATE_HZ * 20, AMPLITUDE));
+    agent.sendAudio(tone(RATE_HZ, AGENT_HZ, RATE_HZ * 60, AMPLITUDE));
 
     const path = `/calls/${call.callId}/participants`;
     const { key } = await installation().gateway.createKey(line, { scopes: ['supervise'] });
@@ -96,6 +100,24 @@ describe('a participant', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
         }),
       SLOW,
     );
+
+    const whisper = { mode: 'whisper', participantId: added.body.id };
+    const ticket = await line.api('POST', `/calls/${call.callId}/supervise`, whisper, { key });
+    const whisperer = new WebSocket(ticket.body.url, ['audio.callway.v1']);
+    onTestFinished(() => whisperer.terminate());
+    await once(whisperer, 'open');
+    const whispered = tone(RATE_HZ, WHISPER_HZ, RATE_HZ, AMPLITUDE);
+    for (let seconds = 0; seconds < 20; seconds++) whisperer.send(writePcm16(whispered));
+    await vi.waitFor(
+      () =>
+        expect(hear()).toEqual({
+          caller: [GUEST_HZ, AGENT_HZ],
+          guest: [CALLER_HZ, AGENT_HZ, WHISPER_HZ],
+          agent: [CALLER_HZ, GUEST_HZ],
+        }),
+      SLOW,
+    );
+    whisperer.close(1000);
 
     const change = async (body: object) => (await api('PATCH', `/${added.body.id}`, body)).body;
     expect(await change({ muted: true })).toMatchObject({ muted: true, held: false });

@@ -5,7 +5,7 @@ import type { SupervisorGate } from '../../../src/media/supervision/supervisorSt
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { tempDir } from '../../support/tempDir.ts';
 import { CODECS, FakeStreamClient, openCall, Phone } from '../support/callHarness.ts';
-import { rootMeanSquare, tone, toneShare } from '../support/signals.ts';
+import { rootMeanSquare, tone, tonePower, toneShare } from '../support/signals.ts';
 
 const RATE_HZ = 8000;
 const [CALLER_HZ, AGENT_HZ, SUPERVISOR_HZ] = [600, 1000, 1700];
@@ -30,9 +30,10 @@ async function supervisedCall() {
   return {
     ...call,
     agent,
-    async join(mode: 'listen' | 'whisper' | 'takeover') {
+    async join(mode: 'listen' | 'whisper' | 'takeover', participant?: typeof call.audio) {
       supervisors += 1;
-      await call.audio.admitSupervisor({ supervisorId: `s${supervisors}`, callId: 'c', mode });
+      const request = { supervisorId: `s${supervisors}`, callId: 'c', mode };
+      await call.audio.admitSupervisor(request, participant);
       await Promise.resolve();
       const client = clients.at(-1);
       if (!client) throw new Error('nobody has connected');
@@ -46,8 +47,9 @@ async function supervisedCall() {
       };
     },
     /** One second in which both sound. */
-    second: () =>
+    second: (tick: () => void = () => {}) =>
       call.ticks(50, (index) => {
+        tick();
         call.rtp.deliver(phone.next());
         agent.handler.audio(voice.slice(index * 160, (index + 1) * 160));
       }),
@@ -113,6 +115,62 @@ describe('A whisper', () => {
     expect(toneShare(person.slice(800, 7200), RATE_HZ, SUPERVISOR_HZ)).toBeGreaterThan(0.95);
     expect(rootMeanSquare(call.heardByCaller())).toBeLessThan(10);
     expect(rootMeanSquare(listener.right())).toBe(0);
+  });
+});
+
+describe('A whisper to participants', () => {
+  /** Who hears the supervisor among caller, agent, listener and both participants. */
+  async function conference() {
+    const call = await supervisedCall();
+    const listener = await call.join('listen');
+    const people = [await openCall(), await openCall()];
+    for (const { connect, audio } of people) {
+      connect();
+      audio.join(call.audio);
+    }
+    const ears = people.map(() => new Phone(CODECS.PCMU, tone(RATE_HZ, 1, 160)));
+    const tick = () => {
+      for (const { ticks } of people) ticks(1);
+    };
+    const hears = (samples: Int16Array) => tonePower(samples, RATE_HZ, SUPERVISOR_HZ) > 100_000;
+    const listen = (isSilent: boolean) => {
+      const from = [call, ...people].map(({ rtp }) => rtp.sent.length);
+      if (isSilent) call.ticks(50, tick);
+      else call.second(tick);
+      const heard = [call, ...people].map(({ rtp }, nth) =>
+        (ears[nth - 1] ?? new Phone(CODECS.PCMU, tone(RATE_HZ, 1, 160))).hear(rtp.sent.slice(from[nth])),
+      );
+      const [caller = [], ...others] = heard.map((samples) => samples.slice(-4000));
+      const agent = call.agent.audio.slice(-4000);
+      const ofListener = listener.right().slice(-4000);
+      return [caller, agent, ofListener, ...others].map((samples) => hears(Int16Array.from(samples)));
+    };
+    return { call, people, listen };
+  }
+
+  test.each([[true], [false]])(
+    'is heard by all of them, and by nobody else (silence: %s)',
+    async (isSilent) => {
+      const { call, listen } = await conference();
+      const whisperer = await call.join('whisper');
+      whisperer.speak(RATE_HZ);
+      expect(listen(isSilent)).toEqual([false, false, false, true, true]);
+    },
+  );
+
+  test('is heard by the one who is named alone, and ends when they leave', async () => {
+    const { call, people, listen } = await conference();
+    const [one, other] = people.map(({ audio }) => audio);
+    const whisperer = await call.join('whisper', one);
+    for (const isSilent of [true, false]) {
+      whisperer.speak(RATE_HZ);
+      expect(listen(isSilent)).toEqual([false, false, false, true, false]);
+    }
+    await one?.close();
+    call.ticks(1);
+    expect(whisperer.client.closedWith).toEqual({ code: 1000, reason: 'the participant has left the call' });
+    other?.unbridge();
+    await expect(call.join('whisper', other)).rejects.toMatchObject({ code: 'no_human_party' });
   });
 });
 

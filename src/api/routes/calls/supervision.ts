@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { text } from '../../../agents/pathway/schema/fields.ts';
 import { unavailable } from '../../../base/errors.ts';
+import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { callResource } from '../../../calls/callResource.ts';
 import type { CallRequestTypes } from '../../../calls/nodes/callRequest.ts';
 import type { SupervisionRequest } from '../../../calls/runner/supervisedCall.ts';
@@ -20,8 +21,13 @@ const superviseInput = z
     mode: z
       .enum(SUPERVISION_MODES)
       .describe(
-        '`listen` hears both sides. `whisper` also speaks, to the person whom the caller was transferred to, unheard by the caller. `takeover` speaks to the caller in place of the agent, which neither speaks nor listens until the WebSocket closes.',
+        '`listen` hears both sides. `whisper` also speaks, to the person whom the caller was transferred to and to the participants, unheard by the caller and the agent. `takeover` speaks to the caller in place of the agent, which neither speaks nor listens until the WebSocket closes.',
       ),
+    participantId: z.uuid().optional().describe('For `whisper`: the participant who alone hears it.'),
+  })
+  .refine(({ mode, participantId }) => participantId === undefined || mode === 'whisper', {
+    path: ['participantId'],
+    message: 'participantId is for the mode whisper alone',
   })
   .meta({ id: 'Supervise' });
 
@@ -74,7 +80,7 @@ function superviseRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Supervise a call',
-          `Returns the address at which one WebSocket takes part in the call. It speaks the subprotocol \`audio.callway.v1\`: the service sends \`start\` with \`mediaFormat\`, then the call's audio as binary frames in stereo, the caller left and what the caller hears right, until \`stop\`. A supervisor who speaks sends binary frames in mono at the same rate. At most five listen or whisper at a time, 409 \`too_many_supervisors\`; one takes over, 409 \`call_taken_over\`. Closing the WebSocket of a takeover gives the call back to the agent. 409 \`no_human_party\` before a person has joined the call, \`agent_not_in_call\` where there is no agent to replace. ${NOT_IN_PROGRESS}`,
+          `Returns the address at which one WebSocket takes part in the call. It speaks the subprotocol \`audio.callway.v1\`: the service sends \`start\` with \`mediaFormat\`, then the call's audio as binary frames in stereo, the caller left and what the caller hears right, until \`stop\`. A supervisor who speaks sends binary frames in mono at the same rate. At most five listen or whisper at a time, 409 \`too_many_supervisors\`; one takes over, 409 \`call_taken_over\`. Closing the WebSocket of a takeover gives the call back to the agent. A whisper ends when the participant who alone hears it leaves. 404 \`participant_not_found\`; 409 \`no_human_party\` before a person has joined the call, \`agent_not_in_call\` where there is no agent to replace. ${NOT_IN_PROGRESS}`,
         ),
         params: callParams,
         body: superviseInput,
@@ -87,19 +93,19 @@ function superviseRoute(app: App, deps: HttpDeps): void {
       const { mediaStreams } = deps;
       if (!mediaStreams) throw unavailable('voice');
       const { projectId, callId } = request.params;
-      const { mode } = request.body;
+      const { mode, participantId } = request.body;
       return idempotentAround<Ticket>(
         deps,
         { request, reply, status: 201, withoutSecrets },
         async (store) => {
-          const address = await deps.calls.ask(projectId, callId, 'supervise', { mode });
+          const address = await deps.calls.ask(projectId, callId, 'supervise', { mode, participantId });
           const ticket = await mediaStreams.openRelay(address);
           return await store(async (stores) => {
             await audit(deps, stores, request, {
               action: 'call.supervised',
               projectId,
               target: callId,
-              details: { mode },
+              details: { mode, ...omitUndefined({ participantId }) },
             });
             return ticket;
           });

@@ -140,8 +140,8 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
     async controlAgent(control) {
       log.push(['control', control]);
     },
-    async admitSupervisor({ mode }) {
-      log.push(['admit', mode]);
+    async admitSupervisor({ mode }, participant) {
+      log.push(['admit', mode, t.legs.findIndex(({ leg }) => leg.media === participant)]);
       return { port: 4100, path: '/ticket' };
     },
     async pauseRecording(isPaused) {
