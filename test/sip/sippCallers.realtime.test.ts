@@ -143,8 +143,8 @@ describe('SIPp as caller', requiresSipPeers, () => {
       extra: ['-auth_uri', `guarded@127.0.0.1:${rig.port}`],
     }));
 
-  describe('with 10 % message loss', () => {
-    const lossy = { lossPercent: 10, calls: 60 };
+  describe('with 10 % message loss', { timeout: 130_000 }, () => {
+    const lossy = { lossPercent: 10, calls: 60, timeoutSeconds: 120 };
     test('A call is answered and ended', () =>
       call({ ...lossy, scenario: callers.answeredOverLoss, user: 'answer' }));
     test('A call is rejected', () => call({ ...lossy, scenario: callers.refusedOverLoss(486), user: '486' }));

@@ -7,7 +7,12 @@ parentPort?.once('message', () => {
 });
 await Promise.all(
   workerData.map(async (/** @type {{ url: string }} */ { url, ...request }) => {
-    while (!isStopped) await (await fetch(url, request)).arrayBuffer();
+    // A connection that breaks is an answer, too: another attempt follows.
+    while (!isStopped)
+      await fetch(url, request).then(
+        (answer) => answer.arrayBuffer(),
+        () => undefined,
+      );
   }),
 );
 process.exit();

@@ -11,7 +11,7 @@ import { CHAT, PATIENCE, useDispatchers } from './support/dispatchers.ts';
 const selected = databases.filter(({ name }) => runsAllFaults || name === 'server');
 
 describe.each(selected)('WebhookDispatcher on the $name database', ({ name: databaseName, open }) => {
-  const { scene, node, endSession, untilFinished, untilFinishedOverTime } = useDispatchers(open);
+  const { scene, node, endSession, isFinished, untilFinished, untilFinishedOverTime } = useDispatchers(open);
 
   describe('a node that fails', () => {
     /** The calls of a live node to its ports, in order. */
@@ -38,8 +38,13 @@ describe.each(selected)('WebhookDispatcher on the $name database', ({ name: data
           const session = await endSession(here, { subscribed: CHAT });
           const mortal = mortalDeps(here.deps, { step, moment });
           const first = node(here, mortal.deps);
-          await vi.waitFor(() => expect(mortal.isDead()).toBe(true), PATIENCE);
+          await vi.waitFor(
+            async () => expect(mortal.isDead() || (await isFinished(session))).toBe(true),
+            PATIENCE,
+          );
           await first.close();
+          // A life with fewer claims in vain than the first one.
+          if (!mortal.isDead()) continue;
           node(here);
           await untilFinishedOverTime(session, here);
 
@@ -60,6 +65,7 @@ describe.each(selected)('WebhookDispatcher on the $name database', ({ name: data
           expect([what, ids.size]).toEqual([what, 1]);
         }
       }
+      expect(deaths.length).toBeGreaterThan(steps.length);
       reportDeaths(databaseName, deaths);
     }, 300_000);
   });
@@ -87,7 +93,7 @@ function reportDeaths(database: string, deaths: readonly Death[]): void {
   const twice = deaths.filter(({ names }) => names[1] === 'session.ended').length;
   report({
     what: `A node fails at each step of webhook delivery, ${database} database`,
-    done: `killed before and after each of ${deaths.length / 2} steps, and another continues`,
+    done: `killed ${deaths.length} times, before and after each step, and another continues`,
     seen: `session.finalized once in ${deaths.length - lost} of ${deaths.length}, and never twice; not at all in the ${lost} between the commit of its claim and the database’s answer; session.ended always, twice under one id in ${twice}`,
   });
 }

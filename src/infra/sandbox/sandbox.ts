@@ -6,11 +6,15 @@ import type { KnownNames } from '../../agents/pathway/structure.ts';
 import type { PatternMatcher, SchemaChecker } from '../../agents/schemaChecker.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { CallwayError, invalid, nodeDraining } from '../../base/errors.ts';
+import { type Stopwatch, startStopwatch } from '../../base/stopwatch.ts';
 import { startThread } from '../../base/thread.ts';
 import type { CheckAnswer, CheckJob } from './checkJobs.ts';
 
-/** A check takes a millisecond; that of a large schema or pathway some tens, on a busy machine much more. */
+/** Of work: a check takes a millisecond, that of a large schema or pathway some tens. */
 const TIME_LIMIT_MS = 3_000;
+/** While other programs have the processor. */
+const MAX_PASSED_MS = 30_000;
+const LOOK_AGAIN_MS = 250;
 /** A project whose check was stopped gets no other for this long, so that it has a tenth of one thread at most. */
 const REST_MS = 10_000;
 /** One project holds one thread, so that the others have the second. */
@@ -30,7 +34,13 @@ interface Waiting {
 interface CheckThread {
   readonly worker: Worker;
   isReady: boolean;
-  running: { readonly check: Waiting; readonly timer: Timer } | undefined;
+  running: { readonly check: Waiting; timer: Timer } | undefined;
+}
+
+export interface SandboxDeps {
+  readonly clock: Clock;
+  /** Measures checks. */
+  readonly startStopwatch?: () => Pick<Stopwatch, 'isOver'>;
 }
 
 /**
@@ -39,14 +49,16 @@ interface CheckThread {
  */
 export class Sandbox implements SchemaChecker, PatternMatcher, PathwayChecker {
   readonly #clock: Clock;
+  readonly #startStopwatch: () => Pick<Stopwatch, 'isOver'>;
   readonly #threads = new Set<CheckThread>();
   /** By project; the first one's turn is next. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #restUntilMs = new Map<string, number>();
   #isClosed = false;
 
-  constructor({ clock }: { readonly clock: Clock }) {
+  constructor({ clock, startStopwatch: start = startStopwatch }: SandboxDeps) {
     this.#clock = clock;
+    this.#startStopwatch = start;
   }
 
   async checkSchema(projectId: string, schema: object): Promise<string | undefined> {
@@ -136,11 +148,16 @@ export class Sandbox implements SchemaChecker, PatternMatcher, PathwayChecker {
   }
 
   #give(thread: CheckThread, check: Waiting): void {
-    const timer = this.#clock.setTimer(() => {
-      this.#rest(check.projectId);
-      void this.#stop(thread, tooSlow());
-    }, TIME_LIMIT_MS);
-    thread.running = { check, timer };
+    const stopwatch = this.#startStopwatch();
+    const latestMs = this.#clock.monotonicMs() + MAX_PASSED_MS;
+    const lookIn = (ms: number): Timer =>
+      this.#clock.setTimer(() => {
+        if (stopwatch.isOver(TIME_LIMIT_MS) || this.#clock.monotonicMs() >= latestMs) {
+          this.#rest(check.projectId);
+          void this.#stop(thread, tooSlow());
+        } else if (thread.running) thread.running.timer = lookIn(LOOK_AGAIN_MS);
+      }, ms);
+    thread.running = { check, timer: lookIn(TIME_LIMIT_MS) };
     thread.worker.postMessage(check.job);
   }
 

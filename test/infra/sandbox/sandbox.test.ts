@@ -7,9 +7,12 @@ const REST_MS = 10_000;
 
 let clock: SimulatedClock;
 let sandbox: Sandbox;
+/** False while other programs have it: checks get no further. */
+let hasProcessor: boolean;
 beforeEach(() => {
   clock = createSimulatedClock();
-  sandbox = new Sandbox({ clock });
+  hasProcessor = true;
+  sandbox = new Sandbox({ clock, startStopwatch: () => ({ isOver: () => hasProcessor }) });
 });
 afterEach(() => sandbox.close());
 
@@ -95,6 +98,19 @@ test('A project whose check hangs holds one thread: others do not wait for it, a
   clock.advance(TIME_LIMIT_MS);
   expect(await result).toMatchObject(TOO_SLOW);
   expect(await own).toBeUndefined();
+});
+
+test.each([
+  ['until it has had its time', 6_000, true],
+  ['for half a minute at most', 30_000, false],
+])('A check goes on while other programs have the processor, %s', async (_, untilMs, hasItThen) => {
+  hasProcessor = false;
+  const { result } = await hang('hostile');
+  clock.advance(untilMs - 250);
+  expect(await Promise.race([result, 'checked'])).toBe('checked');
+  hasProcessor = hasItThen;
+  clock.advance(250);
+  expect(await result).toMatchObject(TOO_SLOW);
 });
 
 test('A project with many checks delays the others by the one that runs', async () => {

@@ -170,7 +170,9 @@ test('A REFER is accepted, and the peer is notified of its progress', async () =
 
 test('The peer is notified once when its transfer fails', async () => {
   await ask('REFER', ['Refer-To: <sip:0912000111@pbx.example>']);
-  answer(await rig.next(call.leg, 'NOTIFY'), '200 OK');
+  const first = await rig.next(call.leg, 'NOTIFY');
+  answer(first, '200 OK');
+  const numbers = [header(first, 'CSeq')];
   for (const attempt of [1, 2]) {
     const refused = expect(call.leg.refer('+886912000111')).rejects.toMatchObject({
       code: 'transfer_unsupported',
@@ -182,8 +184,12 @@ test('The peer is notified once when its transfer fails', async () => {
     expect(header(last, 'Subscription-State')).toBe('terminated;reason=noresource');
     expect(last).toContain('SIP/2.0 503 Service Unavailable');
     answer(last, '200 OK');
+    numbers.push(header(last, 'CSeq'));
   }
-  expect(await rig.phone.receivesNone(ofThis('NOTIFY'), 50)).toBe(true);
+  // What was answered late comes once more.
+  const known = `^CSeq: (?:${numbers.join('|')})\\r$`;
+  const another = new RegExp(`^NOTIFY (?!.*${known}).*^Call-ID: ${call.leg.sipCallId}\\r$`, 'ms');
+  expect(await rig.phone.receivesNone(another, 50)).toBe(true);
   expect(call.events).not.toContain('ended');
 });
 
