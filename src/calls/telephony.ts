@@ -76,6 +76,13 @@ export interface CallLeg {
   readonly trunkId: string;
   /** As its trunk says. */
   readonly transferMethod: Trunk['transfer'];
+  /**
+   * For a REFER to another leg of the same peer: whom it calls takes the place of this leg (Replaces). Undefined before the
+   * answer.
+   *
+   * @see RFC 5589 section 7, RFC 3891
+   */
+  readonly replacingUri: string | undefined;
   /** Undefined until its port is reserved. */
   readonly media: MediaSession | undefined;
   readonly events: Pick<Emitter<LegEvents>, 'on'>;
@@ -84,9 +91,9 @@ export interface CallLeg {
   /** As RFC 4733 events or by SIP INFO, as the trunk wants it. */
   sendDtmf(digits: string): Promise<void>;
   /**
-   * Blind transfer by REFER; on success the peer ends the leg.
+   * Transfer by REFER; on success the peer ends the leg.
    *
-   * @param to - A normalized number, or a `sip:` URI.
+   * @param to - A normalized number, or a `sip:` URI; the `replacingUri` of another leg for an attended transfer.
    * @param timeoutMs - For the peer to report how it went. Default: two minutes.
    * @throws {CallwayError} `transfer_unsupported` when the peer, or the trunk's setting, does not allow REFER;
    *   `transfer_failed` with the peer's status, as `sipStatus` of its `extra` too. The call continues.

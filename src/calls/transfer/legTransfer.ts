@@ -1,7 +1,9 @@
 import { createPendingTasks } from '../../base/async/pendingTasks.ts';
+import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Timer } from '../../base/clock.ts';
 import type { CallCommand } from '../../media/agentStream/streamClient.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
+import { referToReplace } from './referral.ts';
 import { TargetLeg, type TargetListener } from './targetLeg.ts';
 import type { TransferDeps } from './transferDeps.ts';
 import {
@@ -26,6 +28,8 @@ interface Target {
 const UPDATE_INTERVAL_MS = 20_000;
 /** Longer than an announcement is spoken; for one whose end is not reported. */
 const ANNOUNCEMENT_TIMEOUT_MS = 120_000;
+/** From a target's end to the NOTIFY of the caller's side. */
+const HANDED_OVER_TIMEOUT_MS = 3000;
 const AGENT = 'agent';
 
 /** Calls the targets with legs of our own, and joins the one that takes the call with the caller. @see advanceTransfer */
@@ -39,6 +43,8 @@ export class LegTransfer {
   #isCallerHeld = false;
   #joined: Target | undefined;
   #isRinging = false;
+  /** Settles once the caller's side has taken both calls over, or not. Never rejects. */
+  #handingOver: Promise<void> | undefined;
 
   constructor(deps: TransferDeps, plan: TransferPlan) {
     this.#deps = deps;
@@ -82,7 +88,7 @@ export class LegTransfer {
   #run(effect: TransferEffect): void {
     const { dispatch, media } = this.#deps;
     if (effect.type === 'end_call') {
-      dispatch({ type: 'transfer_done' });
+      void this.#endCall();
       return;
     }
     const { target: index } = effect;
@@ -238,12 +244,34 @@ export class LegTransfer {
       this.#advance({ type: 'joined', target: index });
       dispatch({ type: 'transfer_bridged' });
       if (this.#plan.afterJoin === 'listen') await this.#listen(media, other, target.to);
+      else if (this.#plan.mode === 'warm') this.#handingOver = this.#handOver(target);
     } catch (error) {
       if (this.#joined === target) return onError(error, 'the agent does not listen to a transferred call');
       if (this.#state.targets[index] !== 'joining') return;
       onError(error, 'transfer target not joined');
       this.#advance({ type: 'join_failed', target: index });
     }
+  }
+
+  /** The parties talk through us while the caller's side takes both calls over, and go on where it does not. */
+  async #handOver({ to, leg }: Target): Promise<void> {
+    const { leg: caller, report, dispatch } = this.#deps;
+    const step = { to, mode: this.#plan.mode, by: 'refer' } as const;
+    try {
+      if (!(await referToReplace(caller, leg.current))) return;
+      report({ ...step, status: 'handed_over' });
+      dispatch({ type: 'transfer_done' });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'unknown';
+      if (!this.#state.isOver) report({ ...step, status: 'not_handed_over', reason });
+    }
+  }
+
+  /** A target whose call was replaced leaves before the caller's side says so. */
+  async #endCall(): Promise<void> {
+    const { clock, dispatch } = this.#deps;
+    if (this.#handingOver) await withTimeout(clock, this.#handingOver, HANDED_OVER_TIMEOUT_MS);
+    dispatch({ type: 'transfer_done' });
   }
 
   /** Has what both say written into the history. */

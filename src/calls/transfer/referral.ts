@@ -1,8 +1,11 @@
 import type { TransferOutcome } from '../../agents/transferOptions.ts';
 import { CallwayError } from '../../base/errors.ts';
+import type { CallLeg } from '../telephony.ts';
 import type { TransferDeps } from './transferDeps.ts';
 import type { TransferPlan } from './transferPlan.ts';
 
+/** The target's phone takes the call without ringing. */
+const REPLACED_TIMEOUT_MS = 15_000;
 const OUTCOMES: Readonly<Record<number, TransferOutcome>> = {
   408: 'no_answer',
   480: 'no_answer',
@@ -48,6 +51,24 @@ export async function referToTargets(
     }
   }
   return 'over';
+}
+
+/**
+ * Asks the caller's side to put a call of its own in the place of both of ours: it is the target's side too, and the
+ * trunk's transfers are by REFER.
+ *
+ * @param target - The target's leg.
+ * @returns False where it is not asked. @throws As `CallLeg.refer`: both calls go on through us.
+ */
+export async function referToReplace(
+  caller: TransferDeps['leg'],
+  target: CallLeg | undefined,
+): Promise<boolean> {
+  const uri = target?.replacingUri;
+  if (caller.transferMethod !== 'refer' || target?.trunkId !== caller.trunkId || uri === undefined)
+    return false;
+  await caller.refer(uri, REPLACED_TIMEOUT_MS);
+  return true;
 }
 
 function isUnsupported(error: unknown): boolean {

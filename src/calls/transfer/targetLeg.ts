@@ -40,6 +40,11 @@ export class TargetLeg {
     this.#onError = onError;
   }
 
+  /** Undefined while there is none. */
+  get current(): CallLeg | undefined {
+    return this.#leg;
+  }
+
   /** Undefined while no leg has one. */
   get media(): MediaSession | undefined {
     return this.#leg?.media;

@@ -10,7 +10,7 @@ import type { TransferReport } from './transferReport.ts';
 /** What a transfer is made with. */
 export interface TransferDeps {
   /** The caller's. */
-  readonly leg: Pick<CallLeg, 'refer'>;
+  readonly leg: Pick<CallLeg, 'refer' | 'trunkId' | 'transferMethod'>;
   readonly media: MediaSession;
   /** The caller's number. */
   readonly caller: string;

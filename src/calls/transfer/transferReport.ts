@@ -15,10 +15,18 @@ export type AcceptedBy = 'answer' | 'digit' | 'speech';
 
 export const TRANSFER_STATUSES = ['started', 'accepted', 'refused', 'joined', 'failed'] as const;
 
+/** Steps of which only the history tells. */
+const HISTORY_STATUSES = ['briefing', 'canceled', 'handed_over', 'not_handed_over'] as const;
+
+type HistoryStatus = (typeof HISTORY_STATUSES)[number];
+
 /** A step of a transfer, as the history tells it; about one target. */
 export interface TransferReport {
-  /** `briefing`: it has answered, and is told about the call. `canceled`: another target was first. */
-  readonly status: (typeof TRANSFER_STATUSES)[number] | 'briefing' | 'canceled';
+  /**
+   * `briefing`: it has answered, and is told about the call. `canceled`: another target was first. `handed_over`: the
+   * caller's side has joined both itself; `not_handed_over`: it has not, and both go on talking through us.
+   */
+  readonly status: (typeof TRANSFER_STATUSES)[number] | HistoryStatus;
   readonly to: string;
   readonly mode: TransferMode;
   readonly by: TransferMethod;
@@ -55,7 +63,7 @@ export function transferAfter(
   { status, to, mode, outcome, reason, targetsLeft = 0 }: TransferReport,
   at: string,
 ): CallTransfer | undefined {
-  if (status === 'canceled' || status === 'briefing') return undefined;
+  if (isForHistory(status)) return undefined;
   const isOver = status === 'joined' || (outcome !== undefined && targetsLeft === 0);
   return {
     mode,
@@ -95,6 +103,12 @@ export function transferLiveEvent({
       return { type: 'transfer.failed', data: { to, mode, outcome, reason: reason ?? 'unknown' } } as const;
     case 'briefing':
     case 'canceled':
+    case 'handed_over':
+    case 'not_handed_over':
       return undefined;
   }
+}
+
+function isForHistory(status: TransferReport['status']): status is HistoryStatus {
+  return (HISTORY_STATUSES as readonly string[]).includes(status);
 }

@@ -66,7 +66,7 @@ const fields = {
   transfer: z
     .enum(['auto', 'refer', 'second_leg'])
     .describe(
-      'Transfers of calls over this trunk. `auto`: in the mode that they name, and where the peer takes no REFER, by a second call. `refer`: by REFER where they name no mode; a rejected REFER fails. `second_leg`: never by REFER.',
+      'Transfers of calls over this trunk. `auto`: in the mode that they name, and where the peer takes no REFER, by a second call. `refer`: by REFER where they name no mode; a rejected REFER fails; a warm one whose parties are both on the trunk is handed over by REFER with Replaces. `second_leg`: never by REFER.',
     ),
   maxChannels: z.int().min(1).max(10_000).describe('Simultaneous calls over all nodes, both directions.'),
   callsPerSecond: z.number().min(0.1).max(1000).describe('New outbound calls, over all nodes.'),

@@ -35,6 +35,9 @@ export class DialogRecords {
     let current = dialog;
     write(() => store.save(dialog));
     return {
+      get dialog() {
+        return current;
+      },
       refreshTarget({ headers }) {
         const remoteTarget = targetOf(headers) ?? current.remoteTarget;
         if (remoteTarget === current.remoteTarget) return;
@@ -53,6 +56,8 @@ export class DialogRecords {
 }
 
 export interface DialogRecord {
+  /** As it is now. */
+  readonly dialog: StoredDialog;
   /** @param message - A request or response of the peer that may change its Contact. */
   refreshTarget(message: SipMessage): void;
   close(): void;

@@ -17,7 +17,13 @@ import type { DialogOwner, DialogRecord, DialogRecords } from './dialogRecord.ts
 import { requireDigits, sendDigits } from './inDialog/dtmf.ts';
 import { InDialogRequests } from './inDialog/inDialogRequests.ts';
 import { createSessionRefresh, type Refresher, type SessionRefresh } from './inDialog/sessionRefresh.ts';
-import { acceptReferral, createTransfers, type Transfers, unsupported } from './inDialog/transfer.ts';
+import {
+  acceptReferral,
+  createTransfers,
+  replacingUri,
+  type Transfers,
+  unsupported,
+} from './inDialog/transfer.ts';
 import { LegAudio } from './legAudio.ts';
 import { type LegEffect, type LegEvent, type LegState, legTransition } from './legTransition.ts';
 
@@ -151,6 +157,10 @@ export class Leg implements CallLeg {
 
   get transferMethod(): Trunk['transfer'] {
     return this.#options.trunk.transfer;
+  }
+
+  get replacingUri(): string | undefined {
+    return this.#record && replacingUri(this.#record.dialog);
   }
 
   get media(): MediaSession | undefined {

@@ -375,6 +375,93 @@ describe('A warm transfer', () => {
   });
 });
 
+describe('A warm transfer on a trunk whose transfers are by REFER', () => {
+  const REPLACES = ['refer', 'sip:phone@a?Replaces=x'];
+  const ACCEPTED = ['accepted', TO];
+  let replaced: (failure?: Error) => void;
+
+  /** The target has accepted by staying. */
+  async function join(options: object = {}, isTrunkFull = false): Promise<void> {
+    t.replaced = new Promise((resolve, reject) => {
+      replaced = (failure) => (failure ? reject(failure) : resolve());
+    });
+    await answerCall(undefined, 'refer');
+    if (isTrunkFull) t.fullTrunks.add('a');
+    t.runner.transfer('call', TO, { mode: 'warm', ...options });
+    await settle();
+    t.clock.advance(500);
+    await settle();
+    const target = t.legs.length - 1;
+    leg(target).legEvents.emit('answered', { atMs: 0 });
+    await settle();
+    leg(target).mediaEvents.emit('command', { kind: 'briefing', outcome: 'told' });
+    await settle();
+  }
+
+  test('lets both talk, has the peer put a call of its own in the place of ours, and hangs up', async () => {
+    await join();
+    expect(actions().slice(-5)).toEqual([
+      ['close stream'],
+      ['bridge', 1],
+      ['stop music'],
+      ['close stream'],
+      REPLACES,
+    ]);
+    t.log.length = 0;
+    replaced();
+    await settle();
+    expect(actions()).toEqual([
+      ['hangup', 'a'],
+      ['hangup', 'a'],
+    ]);
+    expect(steps()).toEqual([['handed_over', TO]]);
+    expect(t.stored.transfer).toMatchObject({ status: 'joined', outcome: 'joined' });
+    for (const index of [1, 0]) leg(index).legEvents.emit('ended', END);
+    await settle();
+    expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'transferred' }]);
+    expect(t.clock.pendingTimers()).toBe(0);
+  });
+
+  test('leaves both talking through us where the peer refuses', async () => {
+    await join();
+    t.log.length = 0;
+    replaced(new Error('The transfer failed: 420 Bad Extension'));
+    await settle();
+    expect([actions(), steps()]).toEqual([[], [['not_handed_over', TO]]]);
+    leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
+    await settle();
+    expect(actions()).toEqual([['hangup', 'a']]);
+  });
+
+  test.each([
+    ['the peer to say how it went', () => replaced()],
+    ['three seconds at most', () => t.clock.advance(3_000)],
+  ])('waits, when the target leaves first, for %s', async (_what, happens) => {
+    await join();
+    t.log.length = 0;
+    leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
+    await settle();
+    expect(actions()).toEqual([]);
+    happens();
+    await settle();
+    expect(actions()).toEqual([['hangup', 'a']]);
+    leg().legEvents.emit('ended', END);
+    replaced();
+    await settle();
+    expect(t.finished).toMatchObject([{ endReason: 'transferred' }]);
+    expect(t.clock.pendingTimers()).toBe(0);
+  });
+
+  test.each([
+    ['the target is on another trunk', {}, true],
+    ['the agent goes on listening', { afterJoin: 'listen' }, false],
+  ])('asks for nothing when %s', async (_when, options, isTrunkFull) => {
+    await join(options, isTrunkFull);
+    expect(steps().slice(-2)).toEqual([ACCEPTED, ['joined', TO]]);
+    expect(t.log).not.toContainEqual(REPLACES);
+  });
+});
+
 test('While one of two joined parties holds, the other one hears music', async () => {
   await answerCall();
   t.runner.transfer('call', TO);

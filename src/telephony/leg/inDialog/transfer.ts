@@ -1,10 +1,13 @@
+import { formatUri } from '../../../../sip/message/fields/uri.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { CallwayError } from '../../../base/errors.ts';
+import type { StoredDialog } from '../../../calls/dialogStore.ts';
 import type { ReceivedResponse } from '../../control/connection.ts';
 import type { IncomingRequest } from '../../control/incoming.ts';
+import { readAddress, readUri } from '../../sip/headerValues.ts';
 import type { Dialog } from '../dialog.ts';
 
-/** Blind transfers of one leg by REFER, one at a time. @see RFC 3515, RFC 5589 section 6 */
+/** Transfers of one leg by REFER, one at a time. @see RFC 3515, RFC 5589 sections 6 and 7 */
 export interface Transfers {
   /** @throws {CallwayError} `transfer_unsupported`, `transfer_failed`, `transfer_in_progress`. */
   transfer(referTo: string, timeoutMs?: number): Promise<void>;
@@ -112,6 +115,30 @@ export async function acceptReferral(
   };
   after(REFERRAL_TIMEOUT_MS, () => fail('timeout'));
   return () => fail('noresource');
+}
+
+/**
+ * The URI by which another party calls the peer of our dialog and takes our place in it. The tags are named as the peer
+ * sees them: its own is `to-tag`.
+ *
+ * @returns Undefined where the peer has no `sip:` URI.
+ * @see RFC 3891 section 6.1, RFC 5589 section 7.3
+ */
+export function replacingUri({
+  sipCallId,
+  localAddress,
+  remoteAddress,
+  remoteTarget,
+}: Pick<StoredDialog, 'sipCallId' | 'localAddress' | 'remoteAddress' | 'remoteTarget'>): string | undefined {
+  const target = readUri(remoteTarget);
+  if (!target || target.scheme === 'tel') return undefined;
+  const replaces = `${sipCallId};to-tag=${tagOf(remoteAddress)};from-tag=${tagOf(localAddress)}`;
+  // A peer that knows no Replaces refuses the call rather than let the phone ring again.
+  return formatUri({ ...target, headers: `Replaces=${encodeURIComponent(replaces)}&Require=replaces` });
+}
+
+function tagOf(address: string): string {
+  return readAddress(address)?.params.get('tag') ?? '';
 }
 
 /** The call may be transferred by other means. */

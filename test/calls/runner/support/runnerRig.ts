@@ -74,6 +74,8 @@ interface RunnerRig {
   apology: Promise<void>;
   /** Resolves when two media sessions are bridged. */
   bridging: Promise<void>;
+  /** How the peer's own call in the place of two of ours goes. */
+  replaced: Promise<void>;
 }
 
 export const t = {} as RunnerRig;
@@ -108,6 +110,7 @@ export function useRunner(): void {
       hasBudget: true,
       apology: Promise.resolve(),
       bridging: Promise.resolve(),
+      replaced: Promise.resolve(),
     } satisfies Omit<RunnerRig, 'runner'>);
     t.runner = new CallRunner(runnerDeps());
   });
@@ -189,6 +192,7 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
     sipCallId: `sip-${request.trunk.id}`,
     trunkId: request.trunk.id,
     transferMethod: request.trunk.transfer,
+    replacingUri: `sip:phone@${request.trunk.id}?Replaces=x`,
     media,
     events: legEvents,
     async hangup() {
@@ -202,6 +206,7 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
       log.push(['refer', to]);
       if (to.startsWith('sip:second')) throw new CallwayError('unavailable', 'transfer_unsupported', '405');
       if (to === 'sip:refused') throw new Error('603');
+      if (to.includes('?Replaces=')) await t.replaced;
     },
   };
   return { leg, legEvents, mediaEvents };
@@ -356,8 +361,11 @@ export function leg(index = 0): ReturnType<typeof fakeLeg> {
 }
 
 /** Dials a call over the trunks a and b; it is answered over a. The log starts empty after that. */
-export async function answerCall(beforeAnswer = async () => {}): Promise<void> {
-  t.runner.dial(CALL, [trunk('a'), trunk('b')]);
+export async function answerCall(
+  beforeAnswer = async () => {},
+  transfer: Trunk['transfer'] = 'auto',
+): Promise<void> {
+  t.runner.dial(CALL, [{ ...trunk('a'), transfer }, trunk('b')]);
   await settle();
   leg().legEvents.emit('ringing', { hasEarlyMedia: false });
   await beforeAnswer();

@@ -94,6 +94,7 @@ export class FakeLeg {
       sipCallId,
       trunkId: trunk.id,
       transferMethod: trunk.transfer,
+      replacingUri: undefined,
       get media() {
         return audio();
       },

@@ -4,7 +4,7 @@ import { parseText } from '../../../../sip/message/parse.ts';
 import { makeResponse } from '../../../../sip/message/response.ts';
 import type { ReceivedResponse } from '../../../../src/telephony/control/connection.ts';
 import type { IncomingRequest } from '../../../../src/telephony/control/incoming.ts';
-import { createTransfers } from '../../../../src/telephony/leg/inDialog/transfer.ts';
+import { createTransfers, replacingUri } from '../../../../src/telephony/leg/inDialog/transfer.ts';
 import { createSimulatedClock } from '../../../support/simulatedClock.ts';
 
 function parsed(method: string, headers: readonly string[], body: string): SipRequest {
@@ -87,4 +87,21 @@ test.each([
   const { transfers, settles } = await underWay();
   transfers.onLegEnded(isRemote);
   expect(await settles()).toBe(outcome);
+});
+
+test.each([
+  [
+    'the tags as the peer sees them, escaped',
+    '<sip:desk@10.0.0.5:5062;transport=tcp>',
+    'sip:desk@10.0.0.5:5062;transport=tcp?Replaces=a%2Bb%4010.0.0.1%3Bto-tag%3Dtheirs%3Bfrom-tag%3Dours&Require=replaces',
+  ],
+  ['no phone number', '<tel:+886223456789>', undefined],
+])('The URI that replaces a dialog has %s', (_what, contact, uri) => {
+  const dialog = {
+    sipCallId: 'a+b@10.0.0.1',
+    localAddress: '"Us" <sip:us@10.0.0.1>;tag=ours',
+    remoteAddress: '<sip:desk@10.0.0.5;tag=none>;tag=theirs',
+    remoteTarget: contact.slice(1, -1),
+  };
+  expect(replacingUri(dialog)).toBe(uri);
 });
