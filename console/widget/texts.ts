@@ -17,7 +17,7 @@ export interface Texts {
   readonly ended: string;
   readonly you: string;
   readonly agent: string;
-  readonly problems: Readonly<Record<TalkProblem | 'unreachable' | 'failed' | 'minutes', string>>;
+  readonly problems: Readonly<Record<TalkProblem | 'unreachable' | 'failed' | 'minutes' | 'busy', string>>;
   wait(seconds: number): string;
 }
 
@@ -44,6 +44,7 @@ const en: Texts = {
     microphone_missing: 'No microphone was found. Connect one, then try again.',
     lost: 'The connection was lost. Try again.',
     not_allowed: 'The call has ended: its time is used up.',
+    busy: 'All lines are busy. Try again in a moment; the chat works.',
     minutes: 'No calls are possible any more today. The chat works.',
     unreachable: 'The assistant cannot be reached at the moment. Try again later.',
     failed: 'The assistant could not answer. Try again.',
@@ -74,6 +75,7 @@ const zhTw: Texts = {
     microphone_missing: '找不到麥克風。請連接麥克風後再試一次。',
     lost: '連線中斷，請再試一次。',
     not_allowed: '通話已結束：可用時間已用完。',
+    busy: '目前線路忙碌，請稍後再試，或使用文字聊天。',
     minutes: '今天無法再通話，但可以使用文字聊天。',
     unreachable: '目前無法聯絡助理，請稍後再試。',
     failed: '助理無法回答，請再試一次。',

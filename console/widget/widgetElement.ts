@@ -178,6 +178,8 @@ export class CallwayWidget extends HTMLElement {
     const { problems, wait } = this.#texts;
     if (error instanceof TalkError) return problems[error.problem];
     if (!(error instanceof RefusedError)) return problems.unreachable;
+    if (error.code === 'widget_concurrency_exceeded' || error.code === 'call_limit_exceeded')
+      return problems.busy;
     if (error.code === 'widget_minutes_exhausted') return problems.minutes;
     if (error.code === 'rate_limited') return wait(error.retryAfterSeconds ?? 60);
     return error.code === 'model_unavailable' ? problems.failed : problems.unreachable;

@@ -1,4 +1,4 @@
-import { requireOrigin } from '../agents/accounts/widgetToken.ts';
+import { requireOrigin, tooManyTalks, type WidgetTalks } from '../agents/accounts/widgetToken.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
@@ -23,7 +23,7 @@ export interface OpenStream {
   readonly captions?: boolean | undefined;
   /** Of a new session. */
   readonly provider?: string | undefined;
-  readonly visitor?: StreamVisitor | undefined;
+  readonly visitor?: (StreamVisitor & { readonly maxConcurrent: number }) | undefined;
 }
 
 export interface OpenedStream {
@@ -42,7 +42,8 @@ export interface MediaStreams {
    * Issues a ticket for one connection, and creates the session unless it exists.
    *
    * @throws {CallwayError} 400 `session_id_in_use` when variables are given for an existing session; 503 `node_draining`,
-   *   `node_overloaded` for a new session; 409 `audiosocket_disabled` without its port; 429 `call_limit_exceeded` beyond the project's concurrent calls.
+   *   `node_overloaded` for a new session; 409 `audiosocket_disabled` without its port; 429 `call_limit_exceeded` beyond the
+   *   project's concurrent calls, `widget_concurrency_exceeded` beyond the visitors' share of them.
    */
   open(projectId: string, request: OpenStream): Promise<OpenedStream>;
   /** Issues a ticket for a call's own stream. @param baseUrl - Of the voice node. @returns The URL to connect to. */
@@ -79,6 +80,7 @@ export interface StreamSlots {
 
 export interface MediaStreamsDeps {
   readonly slots: StreamSlots;
+  readonly talks: Pick<WidgetTalks, 'begin' | 'end'>;
   readonly tickets: StreamTickets;
   readonly conversations: Pick<ConversationEngine, 'create' | 'find'>;
   /** The project's own token; undefined where it has stored none. */
@@ -96,7 +98,7 @@ export interface MediaStreamsDeps {
 }
 
 export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
-  const { tickets, slots, conversations, clock } = deps;
+  const { tickets, slots, talks, conversations, clock } = deps;
   const issue = async (
     grant: StreamGrant | RelayGrant,
     baseUrl: string,
@@ -123,9 +125,11 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
         const message = `the session ${sessionId} exists; variables are for new sessions only`;
         throw invalid('session_id_in_use', message);
       }
-      await slots.acquire(projectId, streamId);
+      const { provider, visitor } = request;
+      if (visitor && !(await talks.begin(visitor.tokenId, streamId, visitor.maxConcurrent)))
+        throw tooManyTalks(visitor.maxConcurrent);
       try {
-        const { provider, visitor } = request;
+        await slots.acquire(projectId, streamId);
         const captions = request.captions ?? findDialect(dialect).hasCaptions;
         const described = omitUndefined({ provider });
         const wanted = {
@@ -150,6 +154,7 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
         return { streamId, sessionId, ...(await issueOpened(grant, streamId, tcpUrl)), expiresAt };
       } catch (error) {
         await slots.release(projectId, streamId);
+        if (visitor) await talks.end(visitor.tokenId, streamId);
         throw error;
       }
     },

@@ -1,4 +1,4 @@
-import type { WidgetMinutes } from '../agents/accounts/widgetToken.ts';
+import type { WidgetMinutes, WidgetTalks } from '../agents/accounts/widgetToken.ts';
 import { repeat } from '../base/async/repeat.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
@@ -16,6 +16,7 @@ export interface ServeStreamDeps {
   readonly slots: Pick<StreamSlots, 'release'> & {
     renew(projectId: string, slotId: string): Promise<void>;
   };
+  readonly talks: Pick<WidgetTalks, 'renew' | 'end'>;
   /** Absent where no jambonz applications are served. */
   readonly applications?: JambonzApplications | undefined;
   /** Of visitors of web pages. */
@@ -89,17 +90,22 @@ function useMinutes(
   });
 }
 
-/** Renews the slot of a stream until the returned function is called, which never rejects. */
+/** Renews the slots of a stream until the returned function is called, which never rejects. */
 function holdSlot(
-  { slots, clock, onError }: ServeStreamDeps,
-  { projectId, sessionId, slotId }: StreamGrant,
+  { slots, talks, clock, onError }: ServeStreamDeps,
+  { projectId, sessionId, slotId, visitor }: StreamGrant,
 ): () => Promise<void> {
   if (slotId === undefined) return async () => undefined;
   const report = (error: unknown) =>
     onError(error, 'slot of an audio stream not updated, it expires', { projectId, sessionId });
-  const stop = repeat(clock, RENEW_SLOT_MS, () => slots.renew(projectId, slotId), report);
+  const renew = async () => {
+    await slots.renew(projectId, slotId);
+    if (visitor) await talks.renew(visitor.tokenId, slotId);
+  };
+  const stop = repeat(clock, RENEW_SLOT_MS, renew, report);
   return async () => {
     await stop();
     await slots.release(projectId, slotId).catch(report);
+    if (visitor) await talks.end(visitor.tokenId, slotId).catch(report);
   };
 }

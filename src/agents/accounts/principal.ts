@@ -29,6 +29,7 @@ export interface WidgetPrincipal {
   readonly scopes: readonly Scope[];
   readonly allowedOrigins: readonly string[];
   readonly requestsPerMinute: number;
+  readonly maxConcurrent: number;
   /** Epoch. */
   readonly expiresAtMs: number | null;
 }

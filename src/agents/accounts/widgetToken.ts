@@ -9,6 +9,11 @@ const MOST_MINUTES = 1000 * 24 * 60;
 const MOST_REQUESTS = 10_000;
 export const DEFAULT_MINUTES_PER_DAY = 60;
 export const DEFAULT_REQUESTS_PER_MINUTE = 60;
+const MOST_CONCURRENT = 10_000;
+/** Half of what a new project may have. */
+export const DEFAULT_CONCURRENT = 5;
+/** Talks end at any time. */
+const BUSY_RETRY_AFTER_SECONDS = 5;
 const DAY_MS = 86_400_000;
 
 const origin = z
@@ -37,6 +42,14 @@ export const widgetTokenInput = z.strictObject({
     .max(MOST_REQUESTS)
     .default(DEFAULT_REQUESTS_PER_MINUTE)
     .describe('Messages and calls of all visitors together in a clock minute.'),
+  maxConcurrent: z
+    .int()
+    .min(1)
+    .max(MOST_CONCURRENT)
+    .default(DEFAULT_CONCURRENT)
+    .describe(
+      'Talks of all visitors at once. They count in the project’s `maxConcurrentCalls` too: fewer leave lines free for calls.',
+    ),
   expiresAt: expiresAt.default(null).describe('Null for a token that does not expire.'),
 });
 
@@ -47,6 +60,7 @@ export const widgetToken = z
     allowedOrigins: z.array(z.string()),
     maxMinutesPerDay: z.int(),
     requestsPerMinute: z.int(),
+    maxConcurrent: z.int(),
     expiresAt: z.iso.datetime().nullable(),
     createdAt: z.iso.datetime(),
     minutesUsedToday: z.number().describe('Talk time in the current UTC day.'),
@@ -87,6 +101,14 @@ export interface WidgetMinutes {
   giveBack(tokenId: string, ms: number, now: Date): Promise<void>;
 }
 
+/** The talks that a token's visitors have at once, on all nodes. Unrenewed ones expire within a minute. */
+export interface WidgetTalks {
+  /** @returns False where there are `most` already. */
+  begin(tokenId: string, streamId: string, most: number): Promise<boolean>;
+  renew(tokenId: string, streamId: string): Promise<void>;
+  end(tokenId: string, streamId: string): Promise<void>;
+}
+
 /** @throws {CallwayError} 400 where the time has passed. */
 export function requireFuture(expiresAt: string | null, nowMs: number): void {
   if (expiresAt === null || Date.parse(expiresAt) > nowMs) return;
@@ -102,6 +124,13 @@ export function requireMinutes(msLeft: number, nowMs: number): void {
   const message = 'This widget has used its minutes of today';
   const retryAfterSeconds = Math.ceil((DAY_MS - (nowMs % DAY_MS)) / 1000);
   throw new CallwayError('rate_limited', 'widget_minutes_exhausted', message, { retryAfterSeconds });
+}
+
+export function tooManyTalks(maxConcurrent: number): CallwayError {
+  const message = `This widget has ${maxConcurrent} talks at once, its limit`;
+  return new CallwayError('rate_limited', 'widget_concurrency_exceeded', message, {
+    retryAfterSeconds: BUSY_RETRY_AFTER_SECONDS,
+  });
 }
 
 /** @throws {CallwayError} 403 `origin_not_allowed` */

@@ -5,6 +5,7 @@ import type { MakeId } from '../../base/ids.ts';
 import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
+import { redisWidgetTalks } from '../../infra/redis/limits/widgetTalks.ts';
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
 import { TWILIO } from '../../providers/ports/providerNames.ts';
 import { createMediaStreams, type MediaStreams } from '../../streams/mediaStreams.ts';
@@ -40,6 +41,7 @@ export function buildMediaStreams(parts: StreamParts): MediaStreams {
     ...parts,
     twilioToken: twilioTokens(parts.storage),
     tickets: redisStreamTickets(parts.redis),
+    talks: redisWidgetTalks(parts.redis),
     slots: {
       acquire: (projectId, slotId) => limiter.startStream(projectId, slotId),
       release: (projectId, slotId) => usage.releaseSlot(projectId, slotId),

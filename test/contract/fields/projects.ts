@@ -111,6 +111,8 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
         'api/routes/widget/widgetTokens.integration.test.ts › has a limit of minutes a day, of which none are left with 0',
       requestsPerMinute:
         'api/routes/widget/widgetTokens.integration.test.ts › has a limit of requests a minute',
+      maxConcurrent:
+        'api/routes/widget/widgetTokens.integration.test.ts › has a share of the project’s concurrent calls, which a talk that ends leaves',
       expiresAt: 'api/routes/widget/widgetTokens.integration.test.ts › is refused once it has expired',
     },
   },

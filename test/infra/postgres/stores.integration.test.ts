@@ -166,6 +166,7 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
       allowedOrigins: ['https://a.example'],
       maxMinutesPerDay: 1,
       requestsPerMinute: 1,
+      maxConcurrent: 1,
       expiresAt: '2030-01-03T00:00:00.000Z',
     });
     const [first, second, expired] = ['01T23:59', '02T00:00', '03T00:00'].map(

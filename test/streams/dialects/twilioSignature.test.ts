@@ -71,6 +71,7 @@ describe('A ticket', () => {
       makeId: () => 'id',
       audioSocketUrl: () => undefined,
       slots: { acquire: async () => undefined, release: async () => undefined },
+      talks: { begin: async () => true, end: async () => undefined },
       conversations: { find: async () => undefined, create: () => Promise.reject(new Error('unused')) },
     });
     const forward = (signature: string | undefined) =>

@@ -140,7 +140,7 @@ async function openForVisitor(
   if (dialect !== 'callway') throw notForWidgets('/dialect', 'A widget speaks the dialect callway');
   if (variables !== undefined) throw notForWidgets('/variables', 'A widget sets no variables');
   if (sessionId !== undefined) await requireOwnSession({ conversations }, visitor, sessionId);
-  const { keyId: tokenId, projectId, allowedOrigins } = visitor;
+  const { keyId: tokenId, projectId, allowedOrigins, maxConcurrent } = visitor;
   const now = clock.now();
   requireMinutes(await storage.stores.widgetTokens.msLeftToday(tokenId, new Date(now)), now);
   return await mediaStreams.open(projectId, {
@@ -148,7 +148,7 @@ async function openForVisitor(
     sessionId,
     captions: true,
     provider: providerOf(visitor),
-    visitor: { tokenId, allowedOrigins },
+    visitor: { tokenId, allowedOrigins, maxConcurrent },
   });
 }
 

@@ -11,13 +11,15 @@ interface Row {
   allowed_origins: string[];
   max_minutes_per_day: number;
   requests_per_minute: number;
+  max_concurrent: number;
   expires_at: Date | null;
   created_at: Date;
   used_on: string | null;
   used_ms: number;
 }
 
-const STORED = 'id, hint, allowed_origins, max_minutes_per_day, requests_per_minute, expires_at, created_at';
+const STORED =
+  'id, hint, allowed_origins, max_minutes_per_day, requests_per_minute, max_concurrent, expires_at, created_at';
 const USAGE = `to_char(used_on, 'YYYY-MM-DD') AS used_on, used_ms::float8 AS used_ms`;
 /** With the time as the second parameter. */
 const TODAY = `($2::timestamptz AT TIME ZONE 'UTC')::date`;
@@ -30,7 +32,7 @@ export function widgetTokenStore(database: Queryable): WidgetTokenStore {
   return {
     async insert(token) {
       await database.query(
-        `INSERT INTO widget_tokens (project_id, digest, ${STORED}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        `INSERT INTO widget_tokens (project_id, digest, ${STORED}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
         [
           token.projectId,
           token.digest,
@@ -39,6 +41,7 @@ export function widgetTokenStore(database: Queryable): WidgetTokenStore {
           token.allowedOrigins,
           token.maxMinutesPerDay,
           token.requestsPerMinute,
+          token.maxConcurrent,
           token.expiresAt,
           token.createdAt,
         ],
@@ -62,6 +65,7 @@ export function widgetTokenStore(database: Queryable): WidgetTokenStore {
           scopes: [],
           allowedOrigins: row.allowed_origins,
           requestsPerMinute: row.requests_per_minute,
+          maxConcurrent: row.max_concurrent,
           expiresAtMs: row.expires_at?.getTime() ?? null,
         }
       );
@@ -122,6 +126,7 @@ function fromRow(row: Row, today: string): WidgetToken {
     allowedOrigins: row.allowed_origins,
     maxMinutesPerDay: row.max_minutes_per_day,
     requestsPerMinute: row.requests_per_minute,
+    maxConcurrent: row.max_concurrent,
     expiresAt: isoTimeOrNull(row.expires_at),
     createdAt: isoTime(row.created_at),
     minutesUsedToday: row.used_on === today ? Math.round(row.used_ms / 600) / 100 : 0,

@@ -41,6 +41,7 @@ describe('A widget’s token', () => {
       allowedOrigins: [ORIGIN, 'http://localhost:8080'],
       maxMinutesPerDay: 5,
       requestsPerMinute: 7,
+      maxConcurrent: 3,
       expiresAt,
     };
     const of = await gateway().createProject();
@@ -60,6 +61,7 @@ describe('A widget’s token', () => {
     [{ allowedOrigins: ['null'] }, '/allowedOrigins/0'],
     [{ maxMinutesPerDay: -1 }, '/maxMinutesPerDay'],
     [{ requestsPerMinute: 0 }, '/requestsPerMinute'],
+    [{ maxConcurrent: 0 }, '/maxConcurrent'],
     [{ expiresAt: '2020-01-01T00:00:00Z' }, '/expiresAt'],
     [{ scopes: ['read'] }, '/scopes'],
   ])('is refused with %j', async (input, path) => {
@@ -230,6 +232,31 @@ describe('A widget’s token', () => {
       body: { code: 'widget_minutes_exhausted' },
     });
     expect((await chat({ key })).status).toBe(200);
+  });
+
+  test('has a share of the project’s concurrent calls, which a talk that ends leaves', async () => {
+    const { token: key } = await makeToken({ maxConcurrent: 1 });
+    const { url } = (await openStream({}, { key })).body;
+    const second = await openStream({}, { key });
+    expect(second).toMatchObject({ status: 429, body: { code: 'widget_concurrency_exceeded' } });
+    expect(second.headers.get('retry-after')).toBe('5');
+    const { token: other } = await makeToken();
+    expect((await openStream({}, { key: other })).status).toBe(201);
+    expect(await upgrade(url, ORIGIN)).toBe(101);
+    const again = async () => (await openStream({}, { key })).status;
+    await expect.poll(again, { timeout: 30_000, interval: 200 }).toBe(201);
+  });
+
+  test('has no talk where the project has no call left, and its share is then free', async () => {
+    const of = await gateway().createProject();
+    const { token: key } = await makeToken({ maxConcurrent: 1 }, of);
+    const open = () => visit('POST', 'media-streams', { key, body: { dialect: 'callway' } }, of);
+    const most = (maxConcurrentCalls: number) =>
+      gateway().api('PATCH', of.path, { body: { callLimits: { maxConcurrentCalls } } });
+    await most(0);
+    expect(code(await open())).toBe('call_limit_exceeded');
+    await most(1);
+    expect((await open()).status).toBe(201);
   });
 
   test('is refused once it is revoked', async () => {
