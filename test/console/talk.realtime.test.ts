@@ -115,7 +115,7 @@ describe('A talk in the browser', { timeout: 150_000, ...requiresChromium }, () 
     await log.getByText('Shall we keep your table?').waitFor(SLOW);
     await log.getByText('yes keep it').first().waitFor(SLOW);
     await log.getByText('Wonderful. See you tomorrow. Anything else?').waitFor(SLOW);
-    await page.locator('[aria-current="step"]').getByText('Ask for more').waitFor();
+    await page.locator('[data-active]').getByText('Ask for more').waitFor();
     await page
       .getByText(/end of turn/)
       .first()

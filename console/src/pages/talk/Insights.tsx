@@ -1,9 +1,18 @@
 import { Badge, Code, Group, Paper, Progress, Stack, Table, Text, Timeline, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, type ReactNode, Suspense } from 'react';
 
+import { useApi } from '../../api/apiContext.tsx';
+import { useProjectId } from '../../components/useProjectId.ts';
 import { formatLatency } from '../../formats.ts';
 import { textsIn } from '../../texts.ts';
+import { pathwayQuery } from '../agent/agentQueries.ts';
 import type { TalkState, ToolCall, TurnLatency, VisitedNode } from './talkState.ts';
+
+/** Loaded where there is room for it. */
+const PathCanvas = lazy(async () => ({ default: (await import('./PathCanvas.tsx')).PathCanvas }));
+const WIDE = '(min-width: 75em)';
 
 /** In the order in which they happen, each with its color. */
 const PARTS = {
@@ -64,9 +73,7 @@ const texts = textsIn({
 export function Insights({ state: { path, variables, tools, latencies } }: { state: TalkState }) {
   return (
     <Stack>
-      <Section title={texts.path} isEmpty={path.length === 0}>
-        <PathList path={path} />
-      </Section>
+      <Path path={path} />
       <Section title={texts.latency} isEmpty={latencies.length === 0}>
         {latencies.toReversed().map((latency) => (
           <Latency key={latency.turn} latency={latency} />
@@ -93,8 +100,31 @@ export function Insights({ state: { path, variables, tools, latencies } }: { sta
   );
 }
 
+/** On the canvas; as a list where there is no room, and for a version whose node the pathway has no more. */
+function Path({ path }: { path: readonly VisitedNode[] }) {
+  const projectId = useProjectId();
+  const isWide = useMediaQuery(WIDE);
+  const { data: pathway } = useQuery({ ...pathwayQuery(useApi(), projectId), enabled: isWide === true });
+  const currentId = path.at(-1)?.id;
+  const isKnown = (id: string) => pathway?.graph.nodes.some((node) => node.id === id);
+  if (isWide && pathway && (currentId === undefined || isKnown(currentId))) {
+    return (
+      <Section title={texts.path} isEmpty={false}>
+        <Suspense>
+          <PathCanvas graph={pathway.graph} currentId={currentId} />
+        </Suspense>
+      </Section>
+    );
+  }
+  return (
+    <Section title={texts.path} isEmpty={path.length === 0}>
+      <PathList path={path} />
+    </Section>
+  );
+}
+
 /** The nodes that the conversation went through; the last one is lit. */
-export function PathList({ path }: { path: readonly VisitedNode[] }) {
+function PathList({ path }: { path: readonly VisitedNode[] }) {
   return (
     <Timeline active={path.length - 1} bulletSize={14} lineWidth={2}>
       {path.map(({ id, title }, index) => {

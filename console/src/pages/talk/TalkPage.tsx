@@ -89,7 +89,7 @@ export function TalkPage() {
       </Group>
       <Notices state={state} />
       <Grid>
-        <Grid.Col span={{ base: 12, md: 7 }}>
+        <Grid.Col span={{ base: 12, md: 7, lg: 5 }}>
           <Paper withBorder p="md">
             <Stack>
               {mayCall && !state.isOver && (
@@ -109,7 +109,7 @@ export function TalkPage() {
             </Stack>
           </Paper>
         </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 5 }}>
+        <Grid.Col span={{ base: 12, md: 5, lg: 7 }}>
           <Insights state={state} />
         </Grid.Col>
       </Grid>
