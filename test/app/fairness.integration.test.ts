@@ -199,7 +199,8 @@ async function chats(turns: number): Promise<number[]> {
   const found: number[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
     const startedMs = threadMs();
-    expect(await chat(victim)).toBe(200);
+    const status = await chat(victim);
+    expect(status, lastError).toBe(200);
     found.push(threadMs() - startedMs);
   }
   return found;
@@ -209,11 +210,15 @@ function chat(project: TestProject, more: object = {}): Promise<number> {
   return send(project, 'POST', '/chat/completions', JSON.stringify({ messages: [HI], ...more }));
 }
 
+/** For messages of failures. */
+let lastError = '';
+
 /** Sends a request of a project, whose answer is read. */
 async function send(project: TestProject, method: string, at: string, body: string): Promise<number> {
   const { url, ...request } = requestOf(project, method, at, body);
   const response = await fetch(url, request);
-  await response.arrayBuffer();
+  const text = await response.text();
+  if (!response.ok) lastError = text;
   return response.status;
 }
 
