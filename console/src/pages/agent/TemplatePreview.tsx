@@ -80,7 +80,7 @@ function Rendered({ template }: { template: string }) {
 
 /** Nested as their names are: `call.fromNumber` is a property of `call`. */
 function variablesOf(values: Readonly<Record<string, string>>): Record<string, unknown> {
-  const variables: Record<string, unknown> = {};
+  const variables = emptyObject();
   for (const [path, value] of Object.entries(values))
     if (value !== '') insert(variables, path.split('.'), value);
   return variables;
@@ -91,10 +91,16 @@ function insert(into: Record<string, unknown>, [name = '', ...rest]: readonly st
     into[name] = jsonOrText(value);
     return;
   }
-  const known = into[name];
-  const inner = typeof known === 'object' && known !== null ? (known as Record<string, unknown>) : {};
+  const known = Object.hasOwn(into, name) ? into[name] : undefined;
+  const inner =
+    typeof known === 'object' && known !== null ? (known as Record<string, unknown>) : emptyObject();
   into[name] = inner;
   insert(inner, rest, value);
+}
+
+/** Templates of others may name any property, such as `__proto__`. */
+function emptyObject(): Record<string, unknown> {
+  return Object.create(null);
 }
 
 /** Lists and objects can be given, too. */
