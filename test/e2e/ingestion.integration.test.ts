@@ -27,7 +27,12 @@ test('ingestion resumes after kill -9 and embeds no stored chunk again', {
     await Promise.all([database.drop(), redis.drop()]);
   });
   const dataDir = tempDir();
-  const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, EMBEDDING_BASE_URL: fake.baseUrl };
+  const env = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    EMBEDDING_BASE_URL: fake.baseUrl,
+    ROLES: 'api,worker',
+  };
   const start = async () => {
     const service = await startService({ dataDir, env, readyTimeoutMs: READY_TIMEOUT_MS });
     onTestFinished(() => service.close());

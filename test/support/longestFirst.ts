@@ -2,10 +2,11 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * What takes longest comes first: calls in real time, then tests that wait for processes and servers. Unit tests fill the
- * end, where no long file may run alone.
+ * What takes longest comes first: the console's pages and calls in real time, then tests that wait for processes and
+ * servers. Unit tests fill the end, where no long file may run alone.
  */
 const ORDER = [
+  /^test\/console\/pages/,
   /^test\/e2e\/.*\.realtime\.test\.ts$/,
   /\.realtime\.test\.ts$/,
   /^test\/e2e\//,

@@ -1,6 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 
 import { findProgram } from '../../../scripts/lib/machine.mjs';
 import { PROGRAMS_OF_CHROMIUM } from '../../../scripts/lib/systemParts.mjs';
@@ -35,8 +35,11 @@ export interface WatchedPage {
   readonly problems: readonly string[];
 }
 
+/** A page in a browser profile of its own, for the running test. */
 export async function watchPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
   const context = await browser.newContext(options);
+  // An open page goes on asking for news.
+  onTestFinished(() => context.close());
   const page = await context.newPage();
   page.setDefaultTimeout(STEP_TIMEOUT_MS);
   const problems: string[] = [];

@@ -27,6 +27,22 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly token?: string | null;
 }
 
+let shared: Promise<ConsoleService> | undefined;
+
+/** The console of all pages' tests: a service and a browser cost more than a page. */
+export function sharedConsole(): Promise<ConsoleService> {
+  // The receivers of the tests are on loopback.
+  shared ??= startConsole({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } });
+  return shared;
+}
+
+/** After the last of the pages' tests. */
+export async function closeSharedConsole(): Promise<void> {
+  const running = await shared;
+  shared = undefined;
+  await running?.close();
+}
+
 /** @param options - Of the service, and Chromium's arguments. */
 export async function startConsole({
   browserArgs = [],

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import { expectAccessible, requiresChromium } from './support/chromium.ts';
-import { type ConsoleService, startConsole } from './support/consoleService.ts';
+import { expectAccessible, requiresChromium } from '../support/chromium.ts';
+import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 
 describe('Trunks, settings and health', requiresChromium, () => {
   let own: ConsoleService;
   let projectId: string;
   beforeAll(async () => {
-    own = await startConsole();
+    own = await sharedConsole();
     ({ id: projectId } = await own.send('POST', '/v1/projects', { name: 'Clinic' }));
   });
-  afterAll(() => own.close());
 
   test('A trunk and a number are added, a call over them fails, and the page says why', async () => {
     const { page, problems } = await own.open(`/projects/${projectId}`);

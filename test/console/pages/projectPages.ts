@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import { expectAccessible, requiresChromium } from './support/chromium.ts';
-import { type ConsoleService, startConsole } from './support/consoleService.ts';
+import { expectAccessible, requiresChromium } from '../support/chromium.ts';
+import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 
 const HOSTILE = '<img src=x onerror=document.title=1>';
 
 describe('Pages of a project', requiresChromium, () => {
   let own: ConsoleService;
   beforeAll(async () => {
-    own = await startConsole({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } });
+    own = await sharedConsole();
   });
-  afterAll(() => own.close());
 
   /** A project, and requests with a key of it. */
   async function newProject() {

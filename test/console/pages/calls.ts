@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { expectAccessible, requiresChromium } from './support/chromium.ts';
-import { type ConsoleService, startConsole } from './support/consoleService.ts';
+import { expectAccessible, requiresChromium } from '../support/chromium.ts';
+import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 
 const SLOW = { timeout: 60_000, interval: 200 };
 /** Words that would be an element, were they not text. */
@@ -14,10 +14,9 @@ describe('Calls', { ...requiresChromium, timeout: TIMEOUT_MS }, () => {
   let projectId: string;
   let callId: string;
   beforeAll(async () => {
-    own = await startConsole();
+    own = await sharedConsole();
     ({ projectId, callId } = await placeTestCall(own));
   }, TIMEOUT_MS);
-  afterAll(() => own.close());
 
   test('A live call is controlled from the list and explained by its page', async () => {
     const { page, problems } = await own.open(`/projects/${projectId}/calls?tests=true`);

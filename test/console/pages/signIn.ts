@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import { expectAccessible, requiresChromium } from './support/chromium.ts';
-import { type ConsoleService, startConsole } from './support/consoleService.ts';
+import { expectAccessible, requiresChromium } from '../support/chromium.ts';
+import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 
 describe('Sign-in', requiresChromium, () => {
   let own: ConsoleService;
   beforeAll(async () => {
-    own = await startConsole();
+    own = await sharedConsole();
   });
-  afterAll(() => own.close());
 
   test('An unknown token is refused; the operator creates a project, reads its page again and signs out', async () => {
     const { page, problems } = await own.open('/projects', { token: null });

@@ -1,15 +1,14 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import { expectAccessible, requiresChromium } from './support/chromium.ts';
-import { type ConsoleService, startConsole } from './support/consoleService.ts';
+import { expectAccessible, requiresChromium } from '../support/chromium.ts';
+import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 
 describe('Agent page', requiresChromium, () => {
   let own: ConsoleService;
   beforeAll(async () => {
-    own = await startConsole();
+    own = await sharedConsole();
   });
-  afterAll(() => own.close());
 
   test('A clinic agent is built by hand, with a tool, and published', async () => {
     const { id } = await own.send('POST', '/v1/projects', { name: 'Clinic' });
