@@ -43,6 +43,7 @@ export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCal
   let buffer: SipTraceMessage[] = [];
   let remaining = MAX_MESSAGES;
   let remainingCharacters = MAX_CHARACTERS;
+  let lastAt = '';
   let timer: Timer | undefined;
   let isEnding = false;
   let writing = Promise.resolve();
@@ -62,7 +63,9 @@ export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCal
     if (remaining === 0 || remainingCharacters < message.text.length) return;
     remaining -= 1;
     remainingCharacters -= message.text.length;
-    buffer.push({ ...message, text: redactSip(message.text) });
+    // A time converted from another clock may be a millisecond less than that of the message before, and readers sort by it.
+    if (message.at > lastAt) lastAt = message.at;
+    buffer.push({ ...message, at: lastAt, text: redactSip(message.text) });
     if (call) timer ??= clock.setTimer(flush, isEnding ? LAST_FLUSH_MS : FLUSH_MS);
   };
   const stop = source.follow(sipCallId, (messages) => messages.forEach(add));

@@ -15,6 +15,7 @@ const message = (text: string): SipTraceMessage => ({
 function begin() {
   const clock = createSimulatedClock();
   const kept: string[][] = [];
+  const times: string[] = [];
   const errors: string[] = [];
   let listener: ((messages: readonly SipTraceMessage[]) => void) | undefined;
   let isBroken = false;
@@ -32,6 +33,7 @@ function begin() {
         async append(projectId, callId, messages) {
           if (isBroken) throw new Error('away');
           kept.push([projectId, callId, ...messages.map(({ text }) => text)]);
+          times.push(...messages.map(({ at }) => at));
         },
       },
       clock,
@@ -42,6 +44,7 @@ function begin() {
   return {
     clock,
     kept,
+    times,
     errors,
     trace,
     say: (text: string) => listener?.([message(text)]),
@@ -78,6 +81,16 @@ test('Messages before the call is assigned are buffered; later ones are stored i
   clock.advance(1960);
   expect(isFollowed()).toBe(false);
   expect(clock.pendingTimers()).toBe(0);
+});
+
+test('No message has an earlier time than the one before it', async () => {
+  const { clock, trace, times } = begin();
+  trace.assign('p', 'c');
+  const seconds = ['10.001', '10.000', '10.002'].map((second) => `2026-01-01T00:00:${second}Z`);
+  for (const at of seconds) trace.add({ ...message('OPTIONS'), at });
+  clock.advance(1000);
+  await settle();
+  expect(times).toEqual([seconds[0], seconds[0], seconds[2]]);
 });
 
 test('A flood of messages is stored as far as a million characters', async () => {
