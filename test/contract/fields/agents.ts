@@ -113,7 +113,7 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'voice/session/turnDetection.test.ts › eagerness of the %s shortens the pause that ends a turn',
       'turnDetection.preemptive':
         'voice/session/turnDetection.test.ts › preemptive of the %s decides whether an answer is prepared',
-      'recording.inbound': 'e2e/phone/inbound.realtime.test.ts › leaves no recording where %s',
+      'recording.inbound': 'e2e/phone/signalling/inbound.ts › leaves no recording where %s',
       'recording.outbound':
         'calls/setup/acceptCall.test.ts › records as the call says, else its number, else the agent: %s, %s, %o',
       'beforeStartConfig.url':

@@ -6,20 +6,19 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
     places: [['/v1/projects/{projectId}/trunks'], ['/v1/projects/{projectId}/trunks/{trunkId}']],
     rows: {
       name: 'app/calls.integration.test.ts › show no password and initially unknown health; changes are in the audit log',
-      status: 'e2e/phone/trunkHealth.realtime.test.ts › registers, and unregisters when it becomes inactive',
+      status: 'e2e/phone/signalling/trunkHealth.ts › registers, and unregisters when it becomes inactive',
       host: 'telephony/trunks/addressing.test.ts › The URI of %j is %s',
       port: 'telephony/trunks/addressing.test.ts › The URI of %j is %s',
       transport: 'telephony/trunks/addressing.test.ts › The URI of %j is %s',
       username:
-        'e2e/phone/outcomes.realtime.test.ts › answers a digest challenge with the trunk’s password, which no trace shows',
+        'e2e/phone/signalling/outcomes.ts › answers a digest challenge with the trunk’s password, which no trace shows',
       password:
-        'e2e/phone/outcomes.realtime.test.ts › answers a digest challenge with the trunk’s password, which no trace shows',
+        'e2e/phone/signalling/outcomes.ts › answers a digest challenge with the trunk’s password, which no trace shows',
       realm:
         'telephony/sip/authenticator.test.ts › Each realm is answered once, a stale nonce again, and earlier credentials are kept',
       fromDomain: 'telephony/trunks/addressing.test.ts › Our identity and Contact',
       outboundProxy: 'telephony/trunks/addressing.test.ts › The outbound proxy %s gives the route %s',
-      register:
-        'e2e/phone/trunkHealth.realtime.test.ts › registers, and unregisters when it becomes inactive',
+      register: 'e2e/phone/signalling/trunkHealth.ts › registers, and unregisters when it becomes inactive',
       registerExpires: 'telephony/trunks/registration.test.ts › Without an expiry of our Contact, %s is used',
       codecs:
         'telephony/sdp/session.test.ts › The trunk’s first common codec is chosen, with the payload types of the offer',
@@ -28,14 +27,14 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
       'media.latching': 'media/transport/sourceLatch.test.ts › takes only the signalled address when strict',
       transfer:
         'telephony/leg/inDialog/inDialogRequests.test.ts › A transfer succeeds by NOTIFY, and we hang up afterwards',
-      maxChannels: 'e2e/phone/inbound.realtime.test.ts › on a trunk without a free channel gets 486',
-      callsPerSecond: 'e2e/phone/outcomes.realtime.test.ts › calls start no faster than callsPerSecond',
+      maxChannels: 'e2e/phone/signalling/inbound.ts › on a trunk without a free channel gets 486',
+      callsPerSecond: 'e2e/phone/signalling/outcomes.ts › calls start no faster than callsPerSecond',
       priority: 'calls/trunks/trunkSelection.test.ts › %s',
       numberFormat: 'telephony/trunks/addressing.test.ts › A number in local form is dialed %s as %s',
       responseTimeoutSeconds:
-        'e2e/phone/outcomes.realtime.test.ts › ends after the trunk’s response timeout when the peer does not respond',
+        'e2e/phone/signalling/outcomes.ts › ends after the trunk’s response timeout when the peer does not respond',
       optionsIntervalSeconds:
-        'e2e/phone/trunkHealth.realtime.test.ts › whose host does not respond is not reachable',
+        'e2e/phone/signalling/trunkHealth.ts › whose host does not respond is not reachable',
       followRedirects:
         'telephony/leg/outbound.test.ts › A redirect is followed to the preferred Contact, if the trunk allows it',
       headers: 'telephony/leg/outbound.test.ts › The trunk’s headers are added and cannot replace ours',
@@ -55,15 +54,15 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
       ['/v1/projects/{projectId}/phone-numbers/{phoneNumberId}'],
     ],
     rows: {
-      number: 'e2e/phone/inbound.realtime.test.ts › is greeted by the agent and sends all events',
+      number: 'e2e/phone/signalling/inbound.ts › is greeted by the agent and sends all events',
       trunkIds: 'calls/trunks/trunkSelection.test.ts › %s',
       outboundStatus: 'calls/setup/acceptCall.test.ts › refuses %s',
-      inboundEnabled: 'e2e/phone/inbound.realtime.test.ts › to %s gets 404',
-      record: 'e2e/phone/inbound.realtime.test.ts › leaves no recording where %s',
+      inboundEnabled: 'e2e/phone/signalling/inbound.ts › to %s gets 404',
+      record: 'e2e/phone/signalling/inbound.ts › leaves no recording where %s',
       noiseSuppression:
         'calls/setup/acceptCall.test.ts › has the noise suppression of its number, which may leave it to the agent',
-      'media.url': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
-      'media.dialect': 'e2e/phone/inbound.realtime.test.ts › is connected to the number’s own bot',
+      'media.url': 'e2e/phone/signalling/inbound.ts › is connected to the number’s own bot',
+      'media.dialect': 'e2e/phone/signalling/inbound.ts › is connected to the number’s own bot',
       'media.username':
         'streams/connectStream.test.ts › sends the headers, the credentials and Twilio’s signature to a user’s bot',
       'media.password':
@@ -96,12 +95,12 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
       fromNumber: 'calls/setup/acceptCall.test.ts › locks the number, stores the call, and queues it',
       toNumber: 'calls/setup/acceptCall.test.ts › locks the number, stores the call, and queues it',
       dynamicVariables:
-        'e2e/phone/whoIsCalling.realtime.test.ts › reaches the INVITE, the bot’s start message, the webhooks and the history',
-      ringTimeoutSeconds: 'e2e/phone/outcomes.realtime.test.ts › is canceled after the ring timeout',
+        'e2e/phone/signalling/whoIsCalling.ts › reaches the INVITE, the bot’s start message, the webhooks and the history',
+      ringTimeoutSeconds: 'e2e/phone/signalling/outcomes.ts › is canceled after the ring timeout',
       maxDurationSeconds:
-        'e2e/phone/outcomes.realtime.test.ts › ends at its maximum duration; without recording there is no recording event',
+        'e2e/phone/signalling/outcomes.ts › ends at its maximum duration; without recording there is no recording event',
       record:
-        'e2e/phone/outcomes.realtime.test.ts › ends at its maximum duration; without recording there is no recording event',
+        'e2e/phone/signalling/outcomes.ts › ends at its maximum duration; without recording there is no recording event',
       'media.url': 'calls/setup/acceptCall.test.ts › takes the media target of the order, else of the number',
       'media.dialect':
         'calls/setup/acceptCall.test.ts › takes the media target of the order, else of the number',
@@ -114,9 +113,9 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
       'media.headers[].value':
         'app/calls.integration.test.ts › keep the credentials of a bot sealed, and show none of them',
       detectAnsweringMachine:
-        'e2e/phone/whoIsCalling.realtime.test.ts › is detected where detectAnsweringMachine is %s: %s',
+        'e2e/phone/signalling/whoIsCalling.ts › is detected where detectAnsweringMachine is %s: %s',
       metadata:
-        'e2e/phone/whoIsCalling.realtime.test.ts › reaches the INVITE, the bot’s start message, the webhooks and the history',
+        'e2e/phone/signalling/whoIsCalling.ts › reaches the INVITE, the bot’s start message, the webhooks and the history',
       notBefore:
         'app/calls.integration.test.ts › leaves its number free until it is due, is listed by its status, and is canceled by its hangup',
     },
@@ -137,15 +136,15 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
     rows: {
       to: 'calls/runner/participants.test.ts › is dialed over the trunks of the call’s number, and joins the call on the answer',
       muted:
-        'e2e/phone/participants.realtime.test.ts › hears caller and agent, is heard by both, whispered to, muted, held, recorded, and leaves with the caller',
-      held: 'e2e/phone/participants.realtime.test.ts › hears caller and agent, is heard by both, whispered to, muted, held, recorded, and leaves with the caller',
+        'e2e/phone/parties/participants.ts › hears caller and agent, is heard by both, whispered to, muted, held, recorded, and leaves with the caller',
+      held: 'e2e/phone/parties/participants.ts › hears caller and agent, is heard by both, whispered to, muted, held, recorded, and leaves with the caller',
     },
   },
   {
     name: 'transfer',
     places: [['/v1/projects/{projectId}/calls/{callId}/transfer']],
     rows: {
-      to: 'e2e/phone/transfer.realtime.test.ts › rings, bridges both parties, records them, and ends for both',
+      to: 'e2e/phone/parties/transfer.ts › rings, bridges both parties, records them, and ends for both',
       mode: 'calls/runner/callTransfer.test.ts › plays music while the agent tells the target, and joins both when it accepts',
       announce:
         'calls/runner/callTransfer.test.ts › plays music while the agent tells the target, and joins both when it accepts',
@@ -171,9 +170,9 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
     name: 'supervision',
     places: [['/v1/projects/{projectId}/calls/{callId}/supervise']],
     rows: {
-      mode: 'e2e/phone/supervision.realtime.test.ts › takes over from the agent and gives the call back, while another listens',
+      mode: 'e2e/phone/parties/supervision.ts › takes over from the agent and gives the call back, while another listens',
       participantId:
-        'e2e/phone/participants.realtime.test.ts › hears caller and agent, is heard by both, whispered to, muted, held, recorded, and leaves with the caller',
+        'e2e/phone/parties/participants.ts › hears caller and agent, is heard by both, whispered to, muted, held, recorded, and leaves with the caller',
     },
   },
   {

@@ -52,9 +52,9 @@ export const WEBHOOKS_FIELDS: readonly FieldTable[] = [
       'messages[].latencyDetails':
         'voice/session/conversation.test.ts › Turn latency equals what the recorded channels show, and its parts add up',
       'messages[].spoken.from':
-        'e2e/phone/inbound.realtime.test.ts › is greeted by the agent and sends all events',
+        'e2e/phone/signalling/inbound.ts › is greeted by the agent and sends all events',
       'messages[].spoken.to':
-        'e2e/phone/inbound.realtime.test.ts › is greeted by the agent and sends all events',
+        'e2e/phone/signalling/inbound.ts › is greeted by the agent and sends all events',
       'messages[].speech.recognition':
         'voice/session/speechProviders.test.ts › A message names the provider of its recognition or synthesis, digits name none',
       'messages[].speech.synthesis':

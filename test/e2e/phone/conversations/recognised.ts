@@ -1,17 +1,15 @@
-import { pino } from 'pino';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { startSimulator } from '../../../src/app/simulator/simulator.ts';
-import { readDemoAgent } from '../../../src/demo/agents/demoAgent.ts';
-import { parseWav, pickChannel } from '../../../src/media/wav.ts';
-import { createLocalSpeechToText } from '../../../src/providers/local/speechToText.ts';
-import { type Baresip, startBaresip } from '../../sip/support/baresip.ts';
-import { requiresSipPeers } from '../../support/skips.ts';
-import { concatSamples, synthesizeSpeech } from '../../support/synthesizedSpeech.ts';
-import { encodeWav } from '../../support/wavFile.ts';
-import { phoneInstallation } from './support/installation.ts';
-import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
-import { soundSegments } from './support/tones.ts';
-import { ALL_EVENTS } from './support/webhooks.ts';
+import { readDemoAgent } from '../../../../src/demo/agents/demoAgent.ts';
+import { parseWav, pickChannel } from '../../../../src/media/wav.ts';
+import { createLocalSpeechToText } from '../../../../src/providers/local/speechToText.ts';
+import { type Baresip, startBaresip } from '../../../sip/support/baresip.ts';
+import { requiresSipPeers } from '../../../support/skips.ts';
+import { concatSamples, synthesizeSpeech } from '../../../support/synthesizedSpeech.ts';
+import { encodeWav } from '../../../support/wavFile.ts';
+import { type Line, newNumber, type PlacedCall, SLOW } from '../support/line.ts';
+import { soundSegments } from '../support/tones.ts';
+import { ALL_EVENTS } from '../support/webhooks.ts';
+import { carrier, installation } from './installation.ts';
 
 const TIMEOUT = 120_000;
 const RATE_HZ = 8000;
@@ -68,7 +66,6 @@ const PATHWAY = {
   ],
 };
 
-const installation = await phoneInstallation({ STT_PROVIDER: 'local', TTS_PROVIDER: 'local' });
 const recogniser = createLocalSpeechToText({ searchPath: process.env.PATH ?? '' });
 afterAll(() => recogniser.close());
 
@@ -137,9 +134,6 @@ describe('a recording of a baresip call', { ...requiresSipPeers, timeout: TIMEOU
     expect(await wordsIn(pickChannel(wav, 1))).toEqual(said('assistant'));
   });
 });
-
-const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
-afterAll(() => carrier.close());
 
 describe('a caller who speaks and hangs up at once', { timeout: TIMEOUT }, () => {
   test('has those words in the history and in the last webhook', async () => {

@@ -4,23 +4,22 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-import { twilioSignature } from '../../../src/streams/dialects/twilioSignature.ts';
-import { CODECS } from '../../media/support/callHarness.ts';
-import { tone } from '../../media/support/signals.ts';
-import { callees } from '../../scenarios/callees.ts';
-import { header, SDP } from '../../sip/support/phone.ts';
-import { guideExample, readGuide } from '../../support/guides.ts';
-import { serveOnLoopback } from '../../support/loopbackServer.ts';
-import { startRtpPhone } from '../../support/media/rtpPhone.ts';
-import { startBot } from './support/bot.ts';
-import { startCallee } from './support/callee.ts';
-import { openHandset } from './support/handset.ts';
-import { phoneInstallation } from './support/installation.ts';
-import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
+import { twilioSignature } from '../../../../src/streams/dialects/twilioSignature.ts';
+import { CODECS } from '../../../media/support/callHarness.ts';
+import { tone } from '../../../media/support/signals.ts';
+import { callees } from '../../../scenarios/callees.ts';
+import { header, SDP } from '../../../sip/support/phone.ts';
+import { guideExample, readGuide } from '../../../support/guides.ts';
+import { serveOnLoopback } from '../../../support/loopbackServer.ts';
+import { startRtpPhone } from '../../../support/media/rtpPhone.ts';
+import { startBot } from '../support/bot.ts';
+import { startCallee } from '../support/callee.ts';
+import { openHandset } from '../support/handset.ts';
+import { type Line, newNumber, type PlacedCall, SLOW } from '../support/line.ts';
+import { installation } from './installation.ts';
 
 const TIMEOUT = 120_000;
 const CALLER = '+886912345678';
-const installation = await phoneInstallation();
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
 const guide = readGuide('who-is-calling.md');

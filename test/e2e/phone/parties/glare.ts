@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 
-import { header, SDP } from '../../sip/support/phone.ts';
-import { type Handset, openHandset } from './support/handset.ts';
-import { phoneInstallation } from './support/installation.ts';
-import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
-import { ALL_EVENTS, EVENTS_WITHOUT_RECORDING } from './support/webhooks.ts';
+import { header, SDP } from '../../../sip/support/phone.ts';
+import { type Handset, openHandset } from '../support/handset.ts';
+import { type Line, newNumber, type PlacedCall, SLOW } from '../support/line.ts';
+import { ALL_EVENTS, EVENTS_WITHOUT_RECORDING } from '../support/webhooks.ts';
+import { installation } from './installation.ts';
 
 const TIMEOUT = 120_000;
-const installation = await phoneInstallation();
 /** The phone's next offer, which puts us on hold. */
 const HELD_SDP = SDP.replace('sendrecv', 'sendonly').replace('o=- 1 1', 'o=- 1 2');
 

@@ -1,16 +1,12 @@
-import { pino } from 'pino';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
-import { startSimulator, trunkTo } from '../../../src/app/simulator/simulator.ts';
-import type { BehaviourInput } from '../../../src/testing/simulator/script.ts';
-import { phoneInstallation } from './support/installation.ts';
-import { type Line, type LineOptions, newNumber, type PlacedCall, SLOW } from './support/line.ts';
-import { ALL_EVENTS } from './support/webhooks.ts';
+import { trunkTo } from '../../../../src/app/simulator/simulator.ts';
+import type { BehaviourInput } from '../../../../src/testing/simulator/script.ts';
+import { type Line, type LineOptions, newNumber, type PlacedCall, SLOW } from '../support/line.ts';
+import { ALL_EVENTS } from '../support/webhooks.ts';
+import { carrier, installation } from './installation.ts';
 
 const TIMEOUT = 120_000;
-const installation = await phoneInstallation({ TTS_PROVIDER: 'local', STT_PROVIDER: 'local' });
-const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
-afterAll(() => carrier.close());
 
 /** An agent that greets, and says something else after a DTMF digit. */
 function pathway(greeting: string, answer: string) {

@@ -1,21 +1,19 @@
-import { pino } from 'pino';
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import { startSimulator } from '../../../src/app/simulator/simulator.ts';
-import { parseWav, pickChannel } from '../../../src/media/wav.ts';
-import type { BehaviourInput } from '../../../src/testing/simulator/script.ts';
-import { CODECS } from '../../media/support/callHarness.ts';
-import { tone } from '../../media/support/signals.ts';
-import { callees } from '../../scenarios/callees.ts';
-import { startRtpPhone } from '../../support/media/rtpPhone.ts';
-import { requiresSipPeers } from '../../support/skips.ts';
-import { encodeWav } from '../../support/wavFile.ts';
-import { type Bot, startBot } from './support/bot.ts';
-import { startCallee } from './support/callee.ts';
-import { phoneInstallation } from './support/installation.ts';
-import { type Line, newNumber, type PlacedCall, SLOW } from './support/line.ts';
-import { soundMs, toneMs } from './support/tones.ts';
-import { ALL_EVENTS } from './support/webhooks.ts';
+import { parseWav, pickChannel } from '../../../../src/media/wav.ts';
+import type { BehaviourInput } from '../../../../src/testing/simulator/script.ts';
+import { CODECS } from '../../../media/support/callHarness.ts';
+import { tone } from '../../../media/support/signals.ts';
+import { callees } from '../../../scenarios/callees.ts';
+import { startRtpPhone } from '../../../support/media/rtpPhone.ts';
+import { requiresSipPeers } from '../../../support/skips.ts';
+import { encodeWav } from '../../../support/wavFile.ts';
+import { type Bot, startBot } from '../support/bot.ts';
+import { startCallee } from '../support/callee.ts';
+import { type Line, newNumber, type PlacedCall, SLOW } from '../support/line.ts';
+import { soundMs, toneMs } from '../support/tones.ts';
+import { ALL_EVENTS } from '../support/webhooks.ts';
+import { carrier, installation } from './installation.ts';
 
 const TIMEOUT = 90_000;
 const RATE_HZ = 8000;
@@ -23,9 +21,6 @@ const CALLER_HZ = 620;
 const TARGET_HZ = 1000;
 const MUSIC_HZ = 1500;
 const ANNOUNCE = 'Ann asks about her bill.';
-const installation = await phoneInstallation({ TTS_PROVIDER: 'local', STT_PROVIDER: 'local' });
-const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
-afterAll(() => carrier.close());
 
 /** Listens until the other side hangs up. */
 const STAYS: BehaviourInput = { kind: 'answers', afterMs: 0, script: [], stays: true };

@@ -1,16 +1,15 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { callees } from '../../scenarios/callees.ts';
-import { reservePort } from '../../support/ports.ts';
-import { requiresSipPeers } from '../../support/skips.ts';
-import { startCallee } from './support/callee.ts';
-import { phoneInstallation } from './support/installation.ts';
-import { methodOrStatus, newNumber } from './support/line.ts';
-import { ALL_EVENTS, EVENTS_WITHOUT_RECORDING } from './support/webhooks.ts';
+import { callees } from '../../../scenarios/callees.ts';
+import { reservePort } from '../../../support/ports.ts';
+import { requiresSipPeers } from '../../../support/skips.ts';
+import { startCallee } from '../support/callee.ts';
+import { methodOrStatus, newNumber } from '../support/line.ts';
+import { ALL_EVENTS, EVENTS_WITHOUT_RECORDING } from '../support/webhooks.ts';
+import { installation } from './installation.ts';
 
 const TIMEOUT = 90_000;
-const installation = await phoneInstallation();
 /** A port whose owner never answers. */
 async function silentPort(): Promise<number> {
   const socket = createSocket('udp4');

@@ -1,17 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { pino } from 'pino';
-import { afterAll, describe, expect, type TestContext, test, vi } from 'vitest';
+import { describe, expect, type TestContext, test, vi } from 'vitest';
 
-import { startSimulator } from '../../../src/app/simulator/simulator.ts';
-import { serveOnLoopback } from '../../support/loopbackServer.ts';
-import { phoneInstallation } from './support/installation.ts';
-import { newNumber, SLOW } from './support/line.ts';
-import { ALL_EVENTS } from './support/webhooks.ts';
+import { serveOnLoopback } from '../../../support/loopbackServer.ts';
+import { newNumber, SLOW } from '../support/line.ts';
+import { ALL_EVENTS } from '../support/webhooks.ts';
+import { carrier, installation } from './installation.ts';
 
 const TIMEOUT = 120_000;
-const installation = await phoneInstallation();
-const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
-afterAll(() => carrier.close());
 
 interface Delivery {
   readonly event: string;

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Kamailio, startKamailio } from '../../sip/support/kamailio.ts';
-import { reservePort } from '../../support/ports.ts';
-import { requiresSipPeers } from '../../support/skips.ts';
-import { phoneInstallation } from './support/installation.ts';
-import { type Line, SLOW } from './support/line.ts';
+import { type Kamailio, startKamailio } from '../../../sip/support/kamailio.ts';
+import { reservePort } from '../../../support/ports.ts';
+import { requiresSipPeers } from '../../../support/skips.ts';
+import { type Line, SLOW } from '../support/line.ts';
+import { installation } from './installation.ts';
 
 const TIMEOUT = 90_000;
-const installation = await phoneInstallation();
 const DIGITS = '886900000123';
 
 let carrier: Kamailio;

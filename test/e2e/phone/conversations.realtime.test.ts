@@ -1,0 +1,3 @@
+// One suite after the other, on one installation.
+import './conversations/recognised.ts';
+import './conversations/changes.ts';

@@ -1,0 +1,6 @@
+// One suite after the other, on one installation.
+import './signalling/inbound.ts';
+import './signalling/whoIsCalling.ts';
+import './signalling/outcomes.ts';
+import './signalling/targets.ts';
+import './signalling/trunkHealth.ts';
