@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { getPriority } from 'node:os';
 import type { PocketsphinxInstallation } from './installation.ts';
 
 /** The general model decodes about in real time on a busy core; a longer wait is a hang. */
 const TIMEOUT_MS = 20_000;
 const MAX_STDERR_CHARACTERS = 2000;
 /** Recognition may be late, the audio of running calls may not. */
-const NICENESS = '4';
+const NICENESS = 4;
+/** The calling thread. On Linux each thread has its own priority, which its processes inherit. */
+const THIS_THREAD = 0;
 
 /** The process ended before its result. */
 export class RecognizerCrashedError extends Error {
@@ -43,7 +46,9 @@ export function startRecognizer(
   languageModel: readonly string[],
 ): RecognizerProcess {
   const args = installation.arguments(languageModel);
-  const pipeline = ['-n', NICENESS, 'sh', '-c', 'cat | "$0" "$@"', installation.program, ...args];
+  // From a voice thread, too, whose priority is raised.
+  const more = NICENESS - Math.min(0, getPriority(THIS_THREAD));
+  const pipeline = ['-n', `${more}`, 'sh', '-c', 'cat | "$0" "$@"', installation.program, ...args];
   const child = spawn('nice', pipeline, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   let stdout = '';
   let stderr = '';

@@ -1,9 +1,10 @@
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createPocketsphinx, type Pocketsphinx } from '../../../offline/recognition/pocketsphinx.ts';
+import { setThreadPriority } from '../../../src/media/engine/threadPriority.ts';
 import { startChild } from '../../support/child.ts';
 
 const SERVICE = fileURLToPath(new URL('support/service.ts', import.meta.url));
@@ -39,7 +40,13 @@ async function recognize(): Promise<string> {
   }
 }
 
-test('Recognizers run at a lower priority', async () => {
+test.each([
+  ['another thread', constants.priority.PRIORITY_NORMAL],
+  // Without the right to raise a priority this is the case before.
+  ['a voice thread', constants.priority.PRIORITY_ABOVE_NORMAL],
+])('Recognizers run at a lower priority, started by %s', async (_, priority) => {
+  onTestFinished(() => void setThreadPriority(constants.priority.PRIORITY_NORMAL));
+  setThreadPriority(priority);
   await recognizerIs('cat > /dev/null; echo niceness $(nice)');
   expect(await recognize()).toBe('niceness 4');
 });
