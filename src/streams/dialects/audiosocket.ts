@@ -31,8 +31,10 @@ const HEADER_BYTES = 3;
 const UUID_BYTES = 16;
 export const UUID_MESSAGE_BYTES = HEADER_BYTES + UUID_BYTES;
 const FRAMES_PER_SECOND = 50;
-/** What was sent cannot be taken back: 60 ms, enough for the jitter of a local network. */
-const MAX_LEAD_FRAMES = 3;
+/** What was sent cannot be taken back: 80 ms, of which the jitter of a local network may use up half. */
+const MAX_LEAD_FRAMES = 4;
+/** To write to a socket takes as long as all else that is done for a frame. */
+const BATCH_FRAMES = 2;
 
 /**
  * Asterisk's AudioSocket, over TCP. It has neither marks nor a clear: the audio is sent in the pace of the caller's.
@@ -81,6 +83,7 @@ class AudioSocketServer implements DialectServer {
       frameSamples,
       maxMessageSamples: frameSamples,
       maxLeadSamples: frameSamples * MAX_LEAD_FRAMES,
+      batchSamples: frameSamples * BATCH_FRAMES,
       isBlind: true,
     };
     this.#playout = new FramedPlayout(framing, {

@@ -49,7 +49,8 @@ const SERVER_MESSAGES: JsonServerMessages = {
   markEvent: 'mark',
   markName: (message) => fieldsOf(message.mark)?.name,
   ignoredEvents: ['connected', 'clear'],
-  media: (payload, { streamId }) => ({ event: 'media', stream_sid: streamId, media: { payload } }),
+  media: (payload, { streamId }) =>
+    `{"event":"media","stream_sid":${JSON.stringify(streamId)},"media":{"payload":"${payload}"}}`,
   mark: (name, stream_sid) => ({ event: 'mark', stream_sid, mark: { name } }),
   clear: (stream_sid) => ({ event: 'clear', stream_sid }),
   framing: (sampleRateHz) => ({

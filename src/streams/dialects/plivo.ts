@@ -57,7 +57,7 @@ const SERVER_MESSAGES: JsonServerMessages = {
   endsByClose: true,
   media: (payload, { encoding, sampleRateHz }) => {
     const contentType = encoding === muLaw ? MU_LAW : L16;
-    return { event: 'playAudio', media: { contentType, sampleRate: sampleRateHz, payload } };
+    return `{"event":"playAudio","media":{"contentType":"${contentType}","sampleRate":${sampleRateHz},"payload":"${payload}"}}`;
   },
   mark: (name, streamId) => ({ event: 'checkpoint', streamId, name }),
   clear: (streamId) => ({ event: 'clearAudio', streamId }),

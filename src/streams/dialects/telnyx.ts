@@ -46,7 +46,7 @@ const SERVER_MESSAGES: JsonServerMessages = {
   markName: (message) => fieldsOf(message.mark)?.name,
   ignoredEvents: ['connected', 'error'],
   isUnordered: true,
-  media: (payload) => ({ event: 'media', media: { payload } }),
+  media: (payload) => `{"event":"media","media":{"payload":"${payload}"}}`,
   mark: (name) => ({ event: 'mark', mark: { name } }),
   clear: () => ({ event: 'clear' }),
   framing: (sampleRateHz) => ({

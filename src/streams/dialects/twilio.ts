@@ -36,7 +36,8 @@ const SERVER_MESSAGES: JsonServerMessages = {
   markName: (message) => fieldsOf(message.mark)?.name,
   ignoredEvents: ['connected'],
   hasTimestamps: true,
-  media: (payload, { streamId }) => ({ event: 'media', streamSid: streamId, media: { payload } }),
+  media: (payload, { streamId }) =>
+    `{"event":"media","streamSid":${JSON.stringify(streamId)},"media":{"payload":"${payload}"}}`,
   mark: (name, streamSid) => ({ event: 'mark', streamSid, mark: { name } }),
   clear: (streamSid) => ({ event: 'clear', streamSid }),
 };

@@ -51,7 +51,12 @@ export class TcpSocket extends EventEmitter implements StreamSocket {
     return this.#socket.writableLength;
   }
 
+  /** The messages of one turn of the event loop are written together. */
   send(data: StreamMessage): void {
+    if (this.#socket.writableCorked === 0) {
+      this.#socket.cork();
+      process.nextTick(() => this.#socket.uncork());
+    }
     this.#socket.write(data);
   }
 

@@ -53,6 +53,23 @@ test('Framed playout stays within the lead, and holds what follows', () => {
   expect(take()).toEqual([[21, 22, 23, 24]]);
 });
 
+test('Framed playout waits for the room of a batch, and not for more to send', () => {
+  const { playout, take } = open({ maxLeadSamples: 16, maxMessageSamples: 4, batchSamples: 8 });
+  playout.play(samples(1, 32));
+  expect(take().map(({ length }) => length)).toEqual([4, 4, 4, 4]);
+  playout.received(4);
+  expect(take()).toEqual([]);
+  playout.received(4);
+  expect(take()).toEqual([
+    [17, 18, 19, 20],
+    [21, 22, 23, 24],
+  ]);
+  playout.clear();
+  playout.received(8);
+  playout.play(samples(41, 4));
+  expect(take()).toEqual([[41, 42, 43, 44]]);
+});
+
 test('Framed playout answers the marks of a blind gateway when their audio should be played', () => {
   const { playout, take } = open({ maxLeadSamples: 8, isBlind: true });
   playout.mark('empty');

@@ -5,6 +5,8 @@ export interface PlayoutFraming {
   readonly maxMessageSamples: number;
   /** How far the audio may be ahead of its playout: what the gateway's buffer holds. */
   readonly maxLeadSamples: number;
+  /** The room that is waited for, so that more is sent at once. Default: a frame. */
+  readonly batchSamples?: number;
   /** The gateway has no marks and clears nothing: marks are answered here, when the audio before them should be played. */
   readonly isBlind?: boolean;
 }
@@ -81,8 +83,8 @@ export class FramedPlayout {
 
   /** @param isStarving - Nothing is left to play, so that an incomplete frame cannot wait for more. */
   #flush(isStarving: boolean): void {
-    const { frameSamples, maxMessageSamples, maxLeadSamples } = this.#framing;
-    const wholeFrames = (samples: number) => Math.floor(samples / frameSamples) * frameSamples;
+    const { frameSamples, maxMessageSamples, maxLeadSamples, batchSamples = frameSamples } = this.#framing;
+    const hasRoom = maxLeadSamples - this.#lead >= batchSamples;
     for (;;) {
       const mark = this.#marks[0];
       if (mark !== undefined && mark.position <= this.#sent) {
@@ -92,10 +94,11 @@ export class FramedPlayout {
       }
       const available = (mark?.position ?? this.#enqueued) - this.#sent;
       const room = maxLeadSamples - this.#lead;
-      if (available === 0 || room < frameSamples) return;
+      if (available === 0 || !hasRoom || room < frameSamples) return;
       const isIncomplete = available < frameSamples;
       if (isIncomplete && mark === undefined && !isStarving) return;
-      const length = isIncomplete ? frameSamples : wholeFrames(Math.min(available, room, maxMessageSamples));
+      const most = Math.min(available, room, maxMessageSamples);
+      const length = isIncomplete ? frameSamples : most - (most % frameSamples);
       this.#send(Math.min(available, length), length);
     }
   }
