@@ -302,7 +302,7 @@ export class LiveCall {
     if (this.#media === media) return;
     this.#media = media;
     media.events.on('command', (command) => this.#dispatch({ type: 'command', command }));
-    media.events.on('streamClosed', ({ how }) => this.#onStreamClosed(this.#canReconnect ? how : 'stopped'));
+    media.events.on('streamClosed', ({ how }) => this.#onStreamClosed(how));
     media.events.on('firstAgentAudio', () => this.#deps.telemetry.agentAudio());
     media.events.on('sample', (sample) => this.#series.add(sample));
     media.events.on('supervisor', (change) => this.#supervised.onSupervisor(change));
@@ -317,11 +317,12 @@ export class LiveCall {
   }
 
   #onStreamClosed(how: 'stopped' | 'broken'): void {
+    const canReconnect = this.#canReconnect;
     if (how === 'broken' && this.#state.phase === 'connected') {
-      const message = 'The connection to the agent was lost; reconnecting';
+      const message = `The connection to the agent was lost${canReconnect ? '; reconnecting' : ''}`;
       this.#addEvent('error', { code: 'engine_lost', message });
     }
-    this.#dispatch({ type: 'stream_closed', how });
+    this.#dispatch({ type: 'stream_closed', how: canReconnect ? how : 'stopped' });
   }
 
   async #hangUpLeg(withApology: boolean): Promise<void> {

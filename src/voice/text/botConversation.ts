@@ -7,6 +7,8 @@ import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { Session, SessionMessage } from '../../engine/session/session.ts';
 import { type CurrentNode, type Delivered, TurnCancelledError } from '../../engine/turn/delivery.ts';
 import type { TurnInput, TurnRequest, TurnSink } from '../../engine/turn/turn.ts';
+import { TurnEvents } from '../../engine/turn/turnEvents.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { CallCommand } from '../../media/agentStream/streamClient.ts';
 import { MUSIC_RATE_HZ } from '../../media/session/holdMusic.ts';
 import type { SpokenAnswer } from '../../providers/ports/chatModel.ts';
@@ -32,6 +34,7 @@ export interface BotConversationDeps {
   readonly fetchClip: FetchClip;
   readonly history: SessionHistory;
   readonly command: (command: CallCommand) => void;
+  readonly liveEvents?: LiveEvents | undefined;
   readonly clock: Clock;
   readonly onError: (error: unknown, message: string) => void;
 }
@@ -49,6 +52,7 @@ export class BotConversation {
   #understood: string | undefined;
   /** Sent for a turn that was cancelled; the next turn's words begin with it. */
   #sent = '';
+  #turns = 0;
 
   constructor(deps: BotConversationDeps) {
     this.#deps = deps;
@@ -105,11 +109,12 @@ export class BotConversation {
   };
 
   /** @returns Whether the bot has ended the call. */
-  async #run(
-    { input, delivery, history = [] }: TurnRequest,
-    sink: TurnSink,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async #run(request: TurnRequest, sink: TurnSink, signal: AbortSignal): Promise<boolean> {
+    const { input, delivery, history = [] } = request;
+    const { liveEvents, session } = this.#deps;
+    const turn = { ...session, turn: this.#turns++ };
+    const events = new TurnEvents(liveEvents, turn, delivery?.commitment);
+    events.started(request);
     const at = this.#now();
     const said: SessionMessage[] = history
       .filter(({ role }) => role === 'user')
@@ -128,10 +133,10 @@ export class BotConversation {
         ended = await this.#answer(input.kind === 'user_message', delivery, speak, signal);
       const delivered = await delivery?.finish();
       if (delivered?.interrupted) await this.#interrupted(delivered);
-      this.#store(said, delivered);
+      this.#store(said, delivered, events);
     } catch (error) {
       if (!signal.aborted) {
-        this.#store(said, undefined);
+        this.#store(said, undefined, events);
         throw error;
       }
       // What was said comes again, with what the caller added.
@@ -143,7 +148,7 @@ export class BotConversation {
       }
       const delivered = hasSpoken ? await delivery?.finish() : delivery?.heardSoFar();
       await this.#interrupted(delivered);
-      this.#store(said, delivered);
+      this.#store(said, delivered, events);
       throw error;
     }
     return ended;
@@ -243,7 +248,7 @@ export class BotConversation {
     (await this.#bot).interrupted(delivered.text, typeof heardMs === 'number' ? heardMs : 0);
   }
 
-  #store(said: readonly SessionMessage[], delivered: Delivered | undefined): void {
+  #store(said: readonly SessionMessage[], delivered: Delivered | undefined, events: TurnEvents): void {
     const { history } = this.#deps;
     const { text = '', interrupted, heard, speech, latencyMs, latencyParts } = delivered ?? {};
     const answer: SessionMessage[] =
@@ -263,6 +268,7 @@ export class BotConversation {
           ];
     if (said.length + answer.length > 0) history.addMessages([...said, ...answer]);
     for (const { type, data } of delivered?.events ?? []) history.addEvent(type, data);
+    events.answered(answer, delivered);
   }
 
   #add(item: Parameters<BotWords['add']>[0]): void {

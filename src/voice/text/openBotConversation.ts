@@ -1,6 +1,7 @@
 import { notFound, unavailable } from '../../base/errors.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { ReleaseStore } from '../../engine/session/releases.ts';
+import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { AudioStream } from '../audioStream.ts';
 import { SessionHistory, type SessionHistoryDeps } from '../turns/sessionHistory.ts';
 import { BotConversation } from './botConversation.ts';
@@ -10,6 +11,7 @@ export interface BotConversationOpenerDeps extends SessionHistoryDeps {
   readonly engine: Pick<ConversationEngine, 'find'>;
   readonly releases: Pick<ReleaseStore, 'find'>;
   readonly bots?: BotAccess | undefined;
+  readonly liveEvents?: LiveEvents | undefined;
 }
 
 export interface BotAccess {

@@ -19,7 +19,9 @@ describe('The agent stream of a call', () => {
     await answerCall();
     leg().mediaEvents.emit('streamClosed', { how: 'broken', code: 1006, reason: '' });
     await settle();
-    expect(t.log).toEqual([['hangup', 'a']]);
+    expect(t.log[0]).toEqual(['hangup', 'a']);
+    expect(streamActions()).toEqual([['hangup', 'a']]);
+    expect(errorCodes()).toEqual(['engine_lost']);
     leg().legEvents.emit('ended', END);
     await settle();
     expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'agent_hangup' }]);

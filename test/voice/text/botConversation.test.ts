@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { newAgentConfig } from '../../../src/agents/agentConfig.ts';
 import { draftSession } from '../../../src/engine/session/session.ts';
+import type { NewLiveEvent } from '../../../src/events/liveEvent.ts';
 import { BotConversation } from '../../../src/voice/text/botConversation.ts';
 import type { TextBot, TextBotListener } from '../../../src/voice/text/textBot.ts';
 import { SessionHistory } from '../../../src/voice/turns/sessionHistory.ts';
@@ -13,6 +14,7 @@ const LONG = 'One two three four. Five six seven eight. Nine ten eleven twelve.'
 /** A call between a scripted caller and a scripted bot. */
 function botCall({ refuses = false } = {}) {
   const told: unknown[][] = [];
+  const liveEvents: NewLiveEvent[] = [];
   let bot: TextBotListener | undefined;
   let isClosed = false;
   const connection: TextBot = {
@@ -48,6 +50,7 @@ function botCall({ refuses = false } = {}) {
           return connection;
         },
         command: (command) => deps.stream.command(command),
+        liveEvents: { publish: (event) => void liveEvents.push(event) },
       });
       return { engine: conversation, initiative: conversation.initiative };
     },
@@ -59,6 +62,12 @@ function botCall({ refuses = false } = {}) {
   return {
     ...call,
     told,
+    /** Of turns: the type, its number, and what was said. */
+    turnEvents: () =>
+      liveEvents.map(({ type, data }) => {
+        const { turn, text, input } = data as { turn: number; text?: string; input?: string };
+        return [type, turn, text ?? input];
+      }),
     bot: listener,
     botSays(text: string, more: { isLast?: boolean; interruptible?: boolean; language?: string } = {}) {
       const { isLast = true, interruptible = true, language } = more;
@@ -117,6 +126,39 @@ describe('A bot of text turns', () => {
       'assistant: One two three four. Five six',
       'user: No I want something else.',
       'assistant: Of course.',
+    ]);
+  });
+
+  test('has its turns told live, as an agent’s', async () => {
+    const call = botCall();
+    await call.stream.advance(200);
+    call.botSays('Hello there.');
+    await greeted(call);
+    await call.say('A table for two.', 1200);
+    await call.stream.until(() => call.told.length === 1);
+    call.botSays(LONG);
+    await call.agentSpeaks();
+    await call.stream.advance(700);
+    await call.say('Stop it please now.', 1200);
+    await call.stream.until(() => call.told.length === 3);
+    call.botSays('Of course.');
+    await greeted(call);
+    call.stream.pressDigit('7');
+    await call.stream.advance(200);
+    await call.end();
+    expect(call.turnEvents()).toEqual([
+      ['turn.started', 1, 'begin'],
+      ['turn.started', 2, 'say'],
+      ['turn.agent', 2, 'Hello there.'],
+      ['turn.started', 3, 'user_message'],
+      ['turn.user', 3, 'A table for two.'],
+      ['turn.interrupted', 3, 'One two three'],
+      ['turn.agent', 3, 'One two three'],
+      ['turn.started', 4, 'user_message'],
+      ['turn.user', 4, 'Stop it please now.'],
+      ['turn.agent', 4, 'Of course.'],
+      ['turn.started', 5, 'dtmf'],
+      ['turn.user', 5, '7'],
     ]);
   });
 
