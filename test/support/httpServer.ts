@@ -83,6 +83,7 @@ export interface ServerOptions {
   readonly webhookAdmin?: Partial<WebhookAdmin>;
   readonly hangUp?: HttpDeps['hangUp'];
   readonly recordings?: HttpDeps['recordings'];
+  readonly mediaStreams?: HttpDeps['mediaStreams'];
   readonly calls?: Pick<CallStore, 'find' | 'turnLatencies'>;
 }
 
@@ -151,6 +152,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     patterns: unusedPatterns,
     ...(options.hangUp ? { hangUp: options.hangUp } : {}),
     ...(options.recordings ? { recordings: options.recordings } : {}),
+    ...(options.mediaStreams ? { mediaStreams: options.mediaStreams } : {}),
     settings: {
       serves: ['api', 'audioStreams'],
       modelNames: ['scripted-model', 'vendor/large'],

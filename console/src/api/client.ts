@@ -1,11 +1,13 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 
+import { locale } from '../texts.ts';
+import { ERROR_TEXTS_ZH } from './errorTextsZh.ts';
 import type { paths } from './schema.d.ts';
 
 /** The API of the service that serves this page, typed by its OpenAPI document. */
 export type Api = ReturnType<typeof createApi>;
 
-/** An error response, with the message that the API gives. */
+/** An error response, with the message that the API gives, in the browser's language where its code is known. */
 export class ApiError extends Error {
   readonly status: number;
   /** For example `not_found`. */
@@ -14,12 +16,19 @@ export class ApiError extends Error {
   readonly details: readonly { readonly path?: string; readonly message: string }[];
 
   constructor(status: number, { message, code, details }: ErrorBody) {
-    super(message);
+    super(shownMessage(code, message));
     this.name = 'ApiError';
     this.status = status;
     this.code = code;
     this.details = details ?? [];
   }
+}
+
+/** The API's messages are English. */
+function shownMessage(code: string, message: string): string {
+  const text = locale === 'zh-TW' ? ERROR_TEXTS_ZH[code] : undefined;
+  if (text === undefined) return message;
+  return text.endsWith('：') ? text + message : text;
 }
 
 interface ErrorBody {

@@ -150,9 +150,10 @@ describe('Agent page', requiresChromium, () => {
     await page.getByLabel('時區').fill('Mars/Olympus');
     await page.getByRole('button', { name: '儲存' }).click();
     await page.getByText('must be an IANA time zone').first().waitFor();
+    await page.getByText('輸入的內容有誤：').waitFor();
     expect(await page.getByLabel('時區').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('時區').fill('Asia/Taipei');
-    await page.getByRole('button', { name: '儲存' }).click();
+    await page.keyboard.press('Control+s');
     await page.getByText('已儲存').waitFor();
     expect((await apiOf(page, id).get('agent')).timezone).toBe('Asia/Taipei');
     expect(problems.filter((problem) => !/\b400\b/.test(problem))).toEqual([]);

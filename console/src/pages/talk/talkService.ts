@@ -1,5 +1,5 @@
 import { readChatStream } from '../../../widget/chatStream.ts';
-import { consoleHeaders, errorFrom } from '../../api/client.ts';
+import { bodyOf, consoleHeaders, createApi, errorFrom } from '../../api/client.ts';
 
 /** Of the agent: what callers get, or the working copy. */
 export type AgentVersion = 'live' | 'draft';
@@ -27,11 +27,14 @@ export async function sendMessage(
 }
 
 /** @returns The URL of a WebSocket at this page's own address. @throws {ApiError} */
-export async function openStream(conversation: Conversation): Promise<string> {
-  const body = { dialect: 'callway', sessionId: conversation.sessionId, captions: true };
-  const response = await post(conversation, 'media-streams', body);
-  const { url } = (await response.json()) as { url: string };
-  const { pathname, search } = new URL(url);
+export async function openStream({ projectId, sessionId, version }: Conversation): Promise<string> {
+  const { url } = await bodyOf(
+    createApi(projectId).POST('/v1/projects/{projectId}/media-streams', {
+      params: { path: { projectId }, header: version === 'draft' ? { 'x-agent-version': 'draft' } : {} },
+      body: { dialect: 'callway', sessionId, captions: true },
+    }),
+  );
+  const { pathname, search } = new URL(url ?? '');
   return location.origin.replace(/^http/, 'ws') + pathname + search;
 }
 

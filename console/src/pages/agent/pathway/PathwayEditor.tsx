@@ -1,5 +1,5 @@
 import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core';
-import { getHotkeyHandler } from '@mantine/hooks';
+import { getHotkeyHandler, useHotkeys } from '@mantine/hooks';
 import { ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import { type ClipboardEvent, type KeyboardEvent, useMemo, useRef, useState } from 'react';
 
@@ -155,8 +155,9 @@ function EditorWithCanvas({ projectId, editor, isReadOnly, activeNodeId }: Pathw
     ['mod+shift+Z', () => dispatch({ kind: 'redo' })],
     ['mod+Y', () => dispatch({ kind: 'redo' })],
     ['mod+F', () => search.current?.focus()],
-    ['mod+S', saveNow],
   ]);
+  // Wherever the focus is: the browser would save the page.
+  useHotkeys([['mod+S', saveNow]], []);
   const selectAll = getHotkeyHandler([
     ['mod+A', () => setSelected(new Set(graph.nodes.map(({ id }) => id)))],
   ]);

@@ -1,3 +1,5 @@
+import { locale } from '../../../texts.ts';
+import { findingTextZh } from './findingTextsZh.ts';
 import type { Graph } from './graph.ts';
 
 /** What the review, or the refusal of a save, says about one place of the pathway. */
@@ -11,6 +13,8 @@ export interface Finding {
 /** As the API's review has it. */
 export interface Problem {
   readonly severity: 'error' | 'warning';
+  /** Absent of a refusal. */
+  readonly code?: string;
   readonly message: string;
   readonly path: string;
   readonly nodeId?: string | undefined;
@@ -40,10 +44,15 @@ export function findingsOf(
     const parts = kind === 'edges' ? graph.edges : graph.nodes;
     const id =
       problem.nodeId ?? problem.edgeId ?? (kind === undefined ? '' : (parts[Number(index)]?.id ?? ''));
-    const { severity, message } = problem;
-    found.set(id, [...(found.get(id) ?? []), { severity, message, pointer }]);
+    const { severity } = problem;
+    found.set(id, [...(found.get(id) ?? []), { severity, message: shownMessage(problem), pointer }]);
   }
   return found;
+}
+
+/** The API's messages are English. */
+function shownMessage({ code = '', message }: Problem): string {
+  return (locale === 'zh-TW' ? findingTextZh(code, message) : undefined) ?? message;
 }
 
 export function worst(findings: readonly Finding[]): Finding['severity'] | undefined {

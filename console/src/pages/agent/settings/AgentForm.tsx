@@ -1,4 +1,5 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -48,12 +49,16 @@ export function AgentForm({
       setChanges({});
     },
   });
+  const isChanged = Object.keys(changes).length > 0;
+  const saveNow = () => {
+    if (isChanged && !isPending && !isReadOnly) mutate();
+  };
+  useHotkeys([['mod+S', saveNow]], []);
   if (!document) return null;
   const all = schemaAt(document, SCHEMA);
   const shown: readonly string[] = fields;
   const hidden = Object.keys({ ...all.properties, ...agent }).filter((name) => !shown.includes(name));
   const value: Agent = { ...agent, ...changes };
-  const isChanged = Object.keys(changes).length > 0;
   return (
     <Stack maw={760}>
       <SchemaForm
@@ -80,7 +85,7 @@ export function AgentForm({
       )}
       {!isReadOnly && (
         <Group>
-          <Button onClick={() => mutate()} loading={isPending} disabled={!isChanged}>
+          <Button onClick={saveNow} loading={isPending} disabled={!isChanged}>
             {texts.save}
           </Button>
           {isChanged && (

@@ -1,4 +1,5 @@
 import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
 import { ArrowLeftIcon } from '@radix-ui/react-icons';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -90,6 +91,8 @@ export function ToolEditor({
       onClose();
     },
   });
+  const canSave = !isReadOnly && !save.isPending && (!tool || Object.keys(changes).length > 0);
+  useHotkeys([['mod+S', () => canSave && save.mutate()]], []);
   if (!document) return null;
   const error = save.error ?? remove.error;
   return (

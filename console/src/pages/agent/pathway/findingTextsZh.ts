@@ -1,0 +1,38 @@
+/** By code. `{}` is the first name in quotes of the API's message. */
+const TEXTS: Readonly<Record<string, string>> = {
+  no_start_node: '路徑沒有開始節點。',
+  several_start_nodes: '路徑只能有一個開始節點。',
+  duplicate_id: '識別碼重複：{}',
+  duplicate_tool: '同一個工具列了兩次。',
+  unknown_node: '沒有節點 {}。',
+  unknown_tool: '沒有工具 {}。',
+  edge_into_start: '不可連到開始節點。',
+  edge_out_of_end: '結束節點不可有出去的連線。',
+  global_edge_without_condition: '從任何節點出發的連線需要條件。',
+  global_fallback_edge: '從任何節點出發的連線不可作為備用連線。',
+  unreachable_node: '從開始節點無法到達 {}。',
+  returns_without_global_edge: '沒有從任何節點到 {} 的連線，因此「之後回到原處」不起作用。',
+  nothing_to_say: '{} 沒有要說的文字，請加上提示詞。',
+  dead_end: '對話會停在 {}，請加上出去的連線。',
+  no_default_edge: '沒有條件成立時，對話會停在 {}，請加上備用連線。',
+  silence_behind_shorter: '連線 {} 等待的沉默較短，會先被採用；請移除其中一條。',
+  transfer_without_failure_edge: '{} 沒有處理轉接失敗的連線；失敗後來電者會停在這裡。',
+  wrong_arguments: '{} 的工具引數不正確。',
+  vanished_tool: '{} 使用的工具已不在其 MCP 伺服器上。',
+  condition_never_true: '這個條件永遠不成立。',
+  duplicate_condition: '連線 {} 有相同的條件，且會先被檢查。',
+  several_unconditional_edges: '連線 {} 也沒有條件，且會先被採用；請為其中一條加上條件。',
+  edge_behind_unconditional: '連線 {} 總是先被採用，因此不會走這條連線；請將 {} 設為備用連線，或加上條件。',
+  must_hear_line_cut: '{} 必須聽完，但它之前的話可以被打斷，屆時來電者聽不到它。',
+  loop_without_turn: '{} 可能會重複而不等待來電者；請確認工具的結果會結束迴圈。',
+  endless_loop: '{} 會無止盡地重複，因為其中沒有節點等待來電者；請在中間加上對話節點。',
+  cycle_without_exit: '對話無法離開 {}；請加上到結束節點的連線，或工具 end_call。',
+  unknown_variable: '沒有任何地方設定變數 {}；除非工作階段一開始就有，否則是空的。',
+  required_variable_not_asked: '沒有步驟詢問必要的變數 {}，因此會在最後才問。',
+};
+
+/** What the review says; undefined where only the API's message is known. */
+export function findingTextZh(code: string, message: string): string | undefined {
+  const name = /"(?:[^"\\]|\\.)*"/.exec(message)?.[0] ?? '';
+  return TEXTS[code]?.replaceAll('{}', () => name);
+}
