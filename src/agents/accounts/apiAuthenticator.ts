@@ -46,7 +46,7 @@ export interface ApiAuthenticator {
 interface CachedKey {
   readonly digest: string;
   readonly principal: KeyPrincipal | WidgetPrincipal;
-  readonly expiresAtMs: number;
+  expiresAtMs: number;
 }
 
 /** Authenticates API keys, tokens of widgets and the admin token. A revocation on any node clears the cached key at once. */
@@ -64,12 +64,13 @@ export function createApiAuthenticator(deps: ApiAuthenticatorDeps): ApiAuthentic
     (digests) => {
       revision += 1;
       const revoked = new Set(digests);
-      for (const [credential, { digest }] of cache.entries())
+      for (const [credential, { digest }] of [...cache.entries()])
         if (revoked.has(digest)) cache.delete(credential);
     },
     () => {
       revision += 1;
-      for (const [credential, entry] of cache.entries()) cache.set(credential, { ...entry, expiresAtMs: 0 });
+      // In place: an entry that is set anew becomes the newest, and the iteration would never end.
+      for (const entry of cache.values()) entry.expiresAtMs = 0;
     },
   );
   const flush = async () => {

@@ -66,6 +66,23 @@ test('A key stays known after its cache entry expired or revocations were missed
   await authenticator.close();
 });
 
+test('Every key is looked up again once revocations were missed, and a revocation forgets its keys alone', async () => {
+  const { authenticator, announcements, digest, key, principal, stored } = scene();
+  const others = Array.from({ length: 3 }, () => makeApiKey('developer'));
+  for (const other of others) stored.set(other.digest, principal);
+  const keys = [key, ...others.map((other) => other.key)];
+  for (const one of keys) await authenticator.authenticate(one);
+
+  // With more than one key this once never returned.
+  announcements.disconnect();
+  expect(keys.map(authenticator.authenticateFromCache)).toEqual(keys.map(() => undefined));
+
+  for (const one of keys) await authenticator.authenticate(one);
+  announcements.revoke([digest, others[1]?.digest ?? '']);
+  expect(keys.map(authenticator.isKnown)).toEqual([false, true, false, true]);
+  await authenticator.close();
+});
+
 test('While revocations are not heard, each request looks its key up', async () => {
   const { authenticator, announcements, database, key, principal, stored } = scene();
   await authenticator.authenticate(key);
