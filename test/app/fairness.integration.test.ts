@@ -13,7 +13,7 @@ const LONGEST_TASK_MS = 100;
 const ROUNDS = 3;
 const TURNS = 5;
 /** Of time, each that of a chat of the victim. */
-const WINDOWS = 15;
+const WINDOWS = 7;
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;

@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -55,26 +56,46 @@ describe('A start with a port in use names the setting', () => {
   });
 });
 
-describe('A service that stops', () => {
+/** Files and folders that other users may use. */
+function openTo(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return ['.', ...names].filter((name) => {
+    const status = lstatSync(join(folder, name));
+    const mode = status.mode & 0o777;
+    return status.isDirectory() ? mode !== 0o700 : status.isFile() && mode !== 0o600;
+  });
+}
+
+describe('A service with a data folder of its own', () => {
   let service: ServiceProcess;
-  let removeFolder: () => void;
+  const folder = makeTempDir();
+  const umask = process.umask();
   beforeAll(async () => {
-    const folder = makeTempDir();
-    removeFolder = folder.remove;
+    const recordings = join(folder.path, 'recordings', 'old');
+    mkdirSync(recordings, { recursive: true });
+    writeFileSync(join(recordings, 'call.wav'), 'RIFF');
     await prepareDatabase(folder.path);
+    expect(spawnSync('chmod', ['-R', 'a+rwX', folder.path]).status).toBe(0);
+    process.umask(0);
     service = await startService({ dataDir: folder.path, readyTimeoutMs: TIMEOUT.timeout });
   }, TIMEOUT.timeout);
   afterAll(async () => {
-    await service.close();
-    removeFolder();
+    process.umask(umask);
+    await service?.close();
+    folder.remove();
   });
 
-  test('exits at once after its last line', TIMEOUT, async () => {
+  test('lets nobody else read it, whatever was there before', () => {
+    expect(openTo(folder.path)).toEqual([]);
+  });
+
+  test('exits at once after its last line, and leaves nothing that others can read', TIMEOUT, async () => {
     const stopping = service.stop();
     const isStopped = () => service.lines.some((line) => line.includes('"msg":"stopped"'));
     await expect.poll(isStopped, { timeout: 30_000, interval: 10 }).toBe(true);
     const saidMs = performance.now();
     expect(await stopping).toEqual({ code: 0, signal: null });
     expect(performance.now() - saidMs).toBeLessThan(AT_ONCE_MS);
+    expect(openTo(folder.path)).toEqual([]);
   });
 });

@@ -1,18 +1,17 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { parseTelephoneEvent } from '../../../src/media/dtmf/event.ts';
-import { CODECS, read } from '../../media/support/callHarness.ts';
-import { tone } from '../../media/support/signals.ts';
-import { callees } from '../../scenarios/callees.ts';
-import { type RtpPhone, startRtpPhone } from '../../support/media/rtpPhone.ts';
-import { requiresSipPeers } from '../../support/skips.ts';
-import { type Bot, type BotSession, type Dialect, startBot } from './support/bot.ts';
-import { startCallee } from './support/callee.ts';
-import { phoneInstallation } from './support/installation.ts';
-import { type Line, type PlacedCall, SLOW } from './support/line.ts';
-import { toneMs } from './support/tones.ts';
+import { parseTelephoneEvent } from '../../../../src/media/dtmf/event.ts';
+import { CODECS, read } from '../../../media/support/callHarness.ts';
+import { tone } from '../../../media/support/signals.ts';
+import { callees } from '../../../scenarios/callees.ts';
+import { type RtpPhone, startRtpPhone } from '../../../support/media/rtpPhone.ts';
+import { requiresSipPeers } from '../../../support/skips.ts';
+import { type Bot, type BotSession, type Dialect, startBot } from '../support/bot.ts';
+import { startCallee } from '../support/callee.ts';
+import { type Line, type PlacedCall, SLOW } from '../support/line.ts';
+import { toneMs } from '../support/tones.ts';
+import { installation } from './installation.ts';
 
 const TIMEOUT = 90_000;
-const installation = await phoneInstallation({ ROLES: 'api,worker,media' });
 const PHONE_HZ = 440;
 const BOT_HZ = 1000;
 

@@ -5,22 +5,21 @@ import {
   pickChannel,
   WAV_HEADER_BYTES,
   wavHeader,
-} from '../../../src/media/wav.ts';
-import { CODECS } from '../../media/support/callHarness.ts';
-import { tone } from '../../media/support/signals.ts';
-import { callees } from '../../scenarios/callees.ts';
-import { type BaresipOptions, startBaresip } from '../../sip/support/baresip.ts';
-import { startRtpPhone } from '../../support/media/rtpPhone.ts';
-import { requiresSipPeers } from '../../support/skips.ts';
-import { type BotSession, startBot } from './support/bot.ts';
-import { startCallee } from './support/callee.ts';
-import { phoneInstallation } from './support/installation.ts';
-import { newNumber, SLOW } from './support/line.ts';
-import { onsetMs, toneMs } from './support/tones.ts';
-import { ALL_EVENTS } from './support/webhooks.ts';
+} from '../../../../src/media/wav.ts';
+import { CODECS } from '../../../media/support/callHarness.ts';
+import { tone } from '../../../media/support/signals.ts';
+import { callees } from '../../../scenarios/callees.ts';
+import { type BaresipOptions, startBaresip } from '../../../sip/support/baresip.ts';
+import { startRtpPhone } from '../../../support/media/rtpPhone.ts';
+import { requiresSipPeers } from '../../../support/skips.ts';
+import { type BotSession, startBot } from '../support/bot.ts';
+import { startCallee } from '../support/callee.ts';
+import { newNumber, SLOW } from '../support/line.ts';
+import { onsetMs, toneMs } from '../support/tones.ts';
+import { ALL_EVENTS } from '../support/webhooks.ts';
+import { installation } from './installation.ts';
 
 const TIMEOUT = 90_000;
-const installation = await phoneInstallation({ ROLES: 'api,worker,media' });
 const PHONE_HZ = 440;
 const BOT_HZ = 1000;
 const RATE_HZ = 8000;

@@ -1,0 +1,3 @@
+// One suite after the other, on one installation.
+import './botAudio/bots.ts';
+import './botAudio/audio.ts';
