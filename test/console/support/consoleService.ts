@@ -6,6 +6,7 @@ import { createTestDatabase } from '../../support/postgres.ts';
 import { type ServiceOptions, type ServiceProcess, startService } from '../../support/processes.ts';
 import { redisDatabase } from '../../support/redis.ts';
 import { startChromium, type WatchedPage, watchPage } from './chromium.ts';
+import { makeMicrophone } from './microphone.ts';
 
 /** The service with its console, and a browser. */
 export interface ConsoleService {
@@ -31,8 +32,7 @@ let shared: Promise<ConsoleService> | undefined;
 
 /** The console of all pages' tests: a service and a browser cost more than a page. */
 export function sharedConsole(): Promise<ConsoleService> {
-  // The receivers of the tests are on loopback.
-  shared ??= startConsole({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } });
+  shared ??= startSharedConsole();
   return shared;
 }
 
@@ -41,6 +41,22 @@ export async function closeSharedConsole(): Promise<void> {
   const running = await shared;
   shared = undefined;
   await running?.close();
+}
+
+async function startSharedConsole(): Promise<ConsoleService> {
+  const microphone = await makeMicrophone('yes keep it');
+  const started = await startConsole({
+    // The receivers of the tests are on loopback.
+    env: { ALLOW_INSECURE_WEBHOOKS: 'true' },
+    browserArgs: microphone.args,
+  });
+  return {
+    ...started,
+    async close() {
+      await started.close();
+      microphone.remove();
+    },
+  };
 }
 
 /** @param options - Of the service, and Chromium's arguments. */

@@ -1,19 +1,11 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { createTestDatabase } from '../support/postgres.ts';
-import { redisDatabase } from '../support/redis.ts';
-import { concatSamples, synthesizeSpeech } from '../support/synthesizedSpeech.ts';
-import { makeTempDir } from '../support/tempDir.ts';
-import { encodeWav } from '../support/wavFile.ts';
-import { expectAccessible, requiresChromium } from './support/chromium.ts';
-import { type ConsoleService, startConsole } from './support/consoleService.ts';
-import { type HostPage, serveHostPage } from './support/hostPage.ts';
+import { expectAccessible, requiresChromium } from '../support/chromium.ts';
+import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
+import { type HostPage, serveHostPage } from '../support/hostPage.ts';
 
-const RATE_HZ = 16_000;
 const SLOW = { timeout: 45_000 };
 const MAX_GZIPPED_BYTES = 25_000;
 /** The agent asks, and a voice at the microphone answers, again and again: a slow machine misses none of it. */
@@ -59,27 +51,12 @@ const PATHWAY = {
 };
 
 describe('A talk in the browser', { timeout: 150_000, ...requiresChromium }, () => {
-  const folder = makeTempDir();
   let own: ConsoleService;
-  let database: Awaited<ReturnType<typeof createTestDatabase>>;
-  let redis: Awaited<ReturnType<typeof redisDatabase>>;
   let host: HostPage;
   let projectId: string;
   beforeAll(async () => {
-    const microphone = join(folder.path, 'microphone.wav');
-    const pause = (seconds: number) => new Int16Array(RATE_HZ * seconds);
-    const answer = await synthesizeSpeech('yes keep it', RATE_HZ);
-    writeFileSync(microphone, encodeWav(concatSamples([pause(4.5), answer, pause(6)]), RATE_HZ));
     host = await serveHostPage();
-    [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
-    own = await startConsole({
-      env: { DATABASE_URL: database.url, REDIS_URL: redis.url },
-      browserArgs: [
-        '--use-fake-device-for-media-stream',
-        '--use-fake-ui-for-media-stream',
-        `--use-file-for-fake-audio-capture=${microphone}`,
-      ],
-    });
+    own = await sharedConsole();
     projectId = (await own.send('POST', '/v1/projects', { name: 'Luna' })).id;
     const { key } = await own.send('POST', `/v1/projects/${projectId}/api-keys`, {
       name: 'test',
@@ -92,12 +69,7 @@ describe('A talk in the browser', { timeout: 150_000, ...requiresChromium }, () 
     });
     expect(put.status, await put.text()).toBe(200);
   });
-  afterAll(async () => {
-    await own?.close();
-    await host?.close();
-    await Promise.all([database?.drop(), redis?.drop()]);
-    folder.remove();
-  });
+  afterAll(() => host?.close());
 
   async function openHostPage(options: object = {}, token = { allowedOrigins: [host.origin] }) {
     const made = await own.send('POST', `/v1/projects/${projectId}/widget-tokens`, token);
@@ -144,7 +116,8 @@ describe('A talk in the browser', { timeout: 150_000, ...requiresChromium }, () 
     await page.getByRole('log').getByText('Shall we keep your table?').waitFor();
     await page.getByRole('log').getByText('hello <b>there</b>').waitFor();
     await page.getByRole('textbox', { name: '訊息' }).fill('yes keep it');
-    await page.keyboard.press('Enter');
+    // Not while the agent still answers.
+    await page.getByRole('button', { name: '傳送' }).click();
     await page.getByRole('log').getByText('Wonderful. See you tomorrow.').waitFor();
     await page.locator('[aria-current="step"]').getByText('Ask for more').waitFor();
     await expectAccessible(page);

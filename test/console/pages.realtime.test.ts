@@ -8,5 +8,6 @@ import './pages/agent.ts';
 import './pages/projectPages.ts';
 import './pages/calls.ts';
 import './pages/operations.ts';
+import './pages/talk.ts';
 
 afterAll(closeSharedConsole);
