@@ -15,6 +15,7 @@ import { callEnded, recordingReady } from '../callEvents.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import type { NumberLock } from '../setup/numberLock.ts';
+import { type TransferReport, transferEvent, transferLiveEvent } from '../transfer/transferReport.ts';
 import type { TrunkSlots } from '../trunks/trunkSlots.ts';
 
 /** How a call ended. */
@@ -71,6 +72,7 @@ export class CallFinisher {
    * @returns The ended call, also when it had ended before; undefined when another node runs it, or it is deleted.
    */
   async finish(call: CallKey, nodeId: string | null, end: CallEnd): Promise<Call | undefined> {
+    await this.#failTransfer(call, nodeId, end);
     const ended = await this.#deps.calls.update(call.id, nodeId, end, statusEvent(end));
     if (!ended) return await this.#settleIfEnded(call);
     if (!ended.isTest) {
@@ -112,6 +114,27 @@ export class CallFinisher {
     }
     onFact();
     await calls.markSettled(call.id);
+  }
+
+  /** The transfer in progress of a call whose node has failed. */
+  async #failTransfer({ id }: CallKey, nodeId: string | null, { transfer, endedAt }: CallEnd): Promise<void> {
+    if (!transfer) return;
+    const { to, mode, reason } = transfer;
+    const step: TransferReport = {
+      status: 'failed',
+      to,
+      mode,
+      by: mode === 'refer' ? 'refer' : 'second_leg',
+      outcome: 'failed',
+      ...(reason === null ? {} : { reason }),
+      targetsLeft: 0,
+    };
+    const told = { type: 'transfer', at: endedAt, data: transferEvent(step, undefined) } as const;
+    const call = await this.#deps.calls.update(id, nodeId, { transfer }, told);
+    const event = transferLiveEvent(step);
+    if (!call || call.isTest || !event) return;
+    const { projectId, sessionId } = call;
+    this.#deps.liveEvents?.publish({ ...event, projectId, sessionId, callId: id });
   }
 
   async #settleIfEnded({ projectId, id }: CallKey): Promise<Call | undefined> {

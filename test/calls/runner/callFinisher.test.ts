@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import { type Call, isFinal, type RecordingResult } from '../../../src/calls/call.ts';
 import { type CallEnd, CallFinisher, type CallFinisherDeps } from '../../../src/calls/runner/callFinisher.ts';
+import type { CallTransfer } from '../../../src/calls/transfer/transferReport.ts';
+import type { NewLiveEvent } from '../../../src/events/liveEvent.ts';
 import { AT, later, makeCall } from '../support/makeCall.ts';
 
 const READY: RecordingResult = { status: 'ready', key: 'k', durationMs: 5, error: null };
@@ -98,6 +100,37 @@ describe('CallFinisher.finish', () => {
       expect(done.filter((one) => one === 'session call_ended')).toHaveLength(1);
     },
   );
+
+  test('tells the end of a transfer that was lost with its node, once', async () => {
+    const transfer: CallTransfer = {
+      mode: 'warm',
+      to: '+886223456789',
+      status: 'failed',
+      outcome: 'failed',
+      reason: 'node lost',
+      startedAt: later(5),
+      endedAt: later(9),
+    };
+    const told: unknown[] = [];
+    const liveEvents = { publish: ({ type, data }: NewLiveEvent) => void told.push([type, data]) };
+    const calls = {
+      ...deps.calls,
+      update: (...[id, nodeId, change, event]: Parameters<CallFinisherDeps['calls']['update']>) => {
+        told.push([event?.type, event?.data]);
+        return deps.calls.update(id, nodeId, change, event);
+      },
+    };
+    const lost = { ...END, status: 'failed', endReason: 'node_lost', transfer } as const;
+    await new CallFinisher({ ...deps, calls, liveEvents }).finish(makeCall(), null, lost);
+    const step = { to: transfer.to, mode: 'warm', outcome: 'failed', reason: 'node lost' };
+    expect(told).toEqual([
+      ['transfer', { ...step, status: 'failed', by: 'second_leg', targetsLeft: 0 }],
+      ['transfer.failed', step],
+      ['call_status', { status: 'failed', endReason: 'node_lost' }],
+      ['call.ended', expect.anything()],
+    ]);
+    expect(row).toMatchObject({ status: 'failed', transfer });
+  });
 
   test('continues while Redis is away', async () => {
     failing = 'lock +886912345678';
