@@ -10,20 +10,21 @@
  * machine than the calls. Their CPU time is reported beside the product's, since they share the machine. The gateway's
  * part of a turn is what the history reports after the caller's turn ended (transcription, answer, synthesis, playout),
  * less what the models took. Ten calls are placed per second, and hung up at the end; turns of the ramp, of the steady
- * state and of the end are reported apart. A few uncounted calls first warm the product up. `--hogs` are other programs
+ * state and of the end are reported apart. Live events are timed on their way to a client, beside messages of a plain
+ * Redis; with `--roles` they happen on other nodes than the client's. A few uncounted calls first warm the product up. `--hogs` are other programs
  * that want a core each all the time.
  */
 import { parseArgs } from 'node:util';
 import { startHogs } from './calls/hogs.ts';
 import { startInstallation } from './calls/installation.ts';
-import { callsTable, phasesTable, rolesTable, stepsTable } from './calls/report.ts';
+import { callsTable, eventsTable, phasesTable, rolesTable, stepsTable } from './calls/report.ts';
 import { type CallRunFigures, runCalls, warmUp } from './calls/runCalls.ts';
 import { recordedWords } from './calls/utterance.ts';
 import { openStores } from './chat/stores.ts';
 import { compileProgram } from './support/compile.ts';
 
 const AIM =
-  '100 calls on two quiet cores: own part p50 2 ms, p99 25 ms, with two hogs p99 100 ms; RTP p99 2 ms; cut-in p50 25 ms, p95 60 ms; none failed';
+  '100 calls on two quiet cores: own part p50 2 ms, p99 25 ms, with two hogs p99 100 ms; RTP p99 2 ms; cut-in p50 25 ms, p95 60 ms; none failed; at 200 calls, events p95 50 ms, with roles 100 ms';
 
 const { values: options } = parseArgs({
   options: {
@@ -53,6 +54,7 @@ console.log(phasesTable(talks));
 console.log(callsTable(talks));
 if (options.roles) console.log(rolesTable(talks));
 console.log(stepsTable(talks));
+console.log(eventsTable(talks));
 
 async function measure(calls: number): Promise<CallRunFigures> {
   const stand = await startInstallation({

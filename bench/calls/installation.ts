@@ -26,6 +26,8 @@ export interface Installation {
   readonly models: Server;
   readonly phones: Phones;
   readonly project: BenchProject;
+  /** Empty where the product runs its own. */
+  readonly redisUrl: string;
   /** The number that calls are from. */
   readonly fromNumber: string;
   close(): Promise<void>;
@@ -82,7 +84,8 @@ export async function startInstallation(options: InstallationOptions): Promise<I
     const trunk = { name: 'Phones', host: '127.0.0.1', port: phones.sipPort, optionsIntervalSeconds: 0 };
     await project.call('POST', '/trunks', { ...trunk, maxChannels: 1000, callsPerSecond: 1000 });
     await project.call('POST', '/phone-numbers', { number: fromNumber });
-    return { api: first.server, nodes, models, phones, project, fromNumber, close };
+    const redisUrl = stores.environment.REDIS_URL;
+    return { api: first.server, nodes, models, phones, project, redisUrl, fromNumber, close };
   } catch (error) {
     await close();
     throw error;

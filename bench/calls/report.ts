@@ -55,6 +55,17 @@ export function rolesTable(talks: readonly CallRunFigures[]): string {
   ]);
 }
 
+/** Prints how long events took to the client of their stream, beside messages of a plain Redis. */
+export function eventsTable(talks: readonly CallRunFigures[]): string {
+  return table([
+    ['calls', 'events', 'streamed p50 ms', 'p95', 'p99', 'plain Redis p50', 'p95', 'p99'],
+    ...talks.map(({ calls, events: { streamedMs, plainMs } }) => [
+      ...[String(calls), String(streamedMs.length)],
+      ...[streamedMs, plainMs].flatMap((times) => [ms(times, 0.5), ms(times, 0.95), ms(times, 0.99)]),
+    ]),
+  ]);
+}
+
 /** Prints where the time of a turn goes while all calls talk. */
 export function stepsTable(talks: readonly CallRunFigures[]): string {
   return table([

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { HeardTurn } from './caller.ts';
 import { type Costs, startCostMeter } from './costs.ts';
+import { type EventTimes, watchEvents } from './events.ts';
 import { type CallFigures, type Contact, hangUpCall, readCall } from './history.ts';
 import type { Installation } from './installation.ts';
 import { readModelTimes } from './models.ts';
@@ -33,6 +34,8 @@ export interface CallRunFigures {
   readonly heardMs: readonly number[];
   readonly heardTurns: readonly HeardTurn[];
   readonly costs: Costs;
+  /** While all calls talk. */
+  readonly events: EventTimes;
 }
 
 /** A few calls that do not count. */
@@ -47,6 +50,7 @@ export async function warmUp(stand: Installation): Promise<void> {
 /** Places ten calls per second, lets them run for this long, and hangs up ten per second. */
 export async function runCalls(stand: Installation, calls: number, seconds: number): Promise<CallRunFigures> {
   const { phones, project, nodes } = stand;
+  const watched = await watchEvents(stand);
   const meter = await startCostMeter(stand);
   const contacts: Contact[] = [];
   /** The beginning of each phase, and the end of the last. */
@@ -59,8 +63,11 @@ export async function runCalls(stand: Installation, calls: number, seconds: numb
   }
   await mark();
   await meter.begin();
+  watched.read();
   await sleep(seconds * 1000);
   const costs = await meter.read(calls);
+  const events = watched.read();
+  await watched.close();
   await mark();
   const ends: Promise<string | undefined>[] = [];
   for (const contact of contacts) {
@@ -90,7 +97,7 @@ export async function runCalls(stand: Installation, calls: number, seconds: numb
     ),
     playoutP99Ms: playoutP99(bounds[index]?.playout ?? new Map(), bounds[index + 1]?.playout ?? new Map()),
   }));
-  return { calls, failed: problems.length, phases, ...timesOf(contacts, phones), costs };
+  return { calls, failed: problems.length, phases, ...timesOf(contacts, phones), costs, events };
 }
 
 function timesOf(contacts: readonly Contact[], phones: Installation['phones']) {
