@@ -1,4 +1,4 @@
-import { type Axis, type HistoryEvent, type Message, numberOf, type Timeline } from './callTimeline.ts';
+import { type Axis, type Message, numberOf, type Timeline } from './callTimeline.ts';
 
 /** What an answer waited for, in this order. */
 export const LATENCY_PARTS = [
@@ -25,11 +25,14 @@ export interface Turn {
 
 /** The turns with a latency. */
 export function turnsOf({ messages, events }: Timeline, axis: Axis): Turn[] {
+  const searches = events
+    .filter(({ type }) => type === 'knowledge_used')
+    .map(({ at, data }) => ({ atMs: axis.at(at), durationMs: numberOf(data, 'durationMs') ?? 0 }));
   return messages.flatMap((message) => {
     const { latencyMs, spoken, at } = message;
     if (message.role !== 'assistant' || latencyMs === undefined) return [];
     const fromMs = Math.max(0, axis.at(spoken?.from ?? at) - latencyMs);
-    const parts = partsOf(message, latencyMs, retrievalMs(events, axis, fromMs, fromMs + latencyMs));
+    const parts = partsOf(message, latencyMs, retrievalMs(searches, fromMs, fromMs + latencyMs));
     return [{ fromMs, latencyMs, parts, message }];
   });
 }
@@ -63,10 +66,12 @@ function partsOf(
   return LATENCY_PARTS.flatMap((part) => (parts[part] > 0 ? [{ part, ms: parts[part] }] : []));
 }
 
-function retrievalMs(events: readonly HistoryEvent[], axis: Axis, fromMs: number, toMs: number): number {
-  return events.reduce((sum, { type, at, data }) => {
-    const atMs = axis.at(at);
-    const isWithin = type === 'knowledge_used' && atMs >= fromMs && atMs <= toMs;
-    return isWithin ? sum + (numberOf(data, 'durationMs') ?? 0) : sum;
-  }, 0);
+interface Search {
+  readonly atMs: number;
+  readonly durationMs: number;
+}
+
+function retrievalMs(searches: readonly Search[], fromMs: number, toMs: number): number {
+  const within = searches.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
+  return within.reduce((sum, { durationMs }) => sum + durationMs, 0);
 }

@@ -1,5 +1,5 @@
-import { Badge, Group, Text, UnstyledButton } from '@mantine/core';
-import { useEffect, useMemo, useRef } from 'react';
+import { Badge, Text } from '@mantine/core';
+import { memo, useDeferredValue, useEffect, useMemo, useRef } from 'react';
 
 import { formatDuration, formatLatency } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
@@ -10,6 +10,8 @@ import { type Player, useIsPlaying, usePosition } from '../Player.ts';
 import classes from './panels.module.css';
 
 const SLOW_MS = 1500;
+/** What is seen at once; the rest of a long call follows. */
+const FIRST_ROWS = 60;
 /** They stand on the time line or in a panel of their own. */
 const HIDDEN: ReadonlySet<string> = new Set(['webhook_sent', 'session_started']);
 
@@ -39,6 +41,7 @@ type Row = { readonly atMs: number } & ({ readonly message: Message } | { readon
 /** Words and events in their order; each row is heard from its place when it is chosen. */
 export function Transcript({ timeline, axis, player }: { timeline: Timeline; axis: Axis; player: Player }) {
   const rows = useMemo(() => rowsOf(timeline, axis), [timeline, axis]);
+  const shown = useDeferredValue(rows, rows.slice(0, FIRST_ROWS));
   const positionMs = usePosition(player);
   const isPlaying = useIsPlaying(player);
   const list = useRef<HTMLDivElement>(null);
@@ -52,21 +55,35 @@ export function Transcript({ timeline, axis, player }: { timeline: Timeline; axi
   if (rows.length === 0) return <Text c="dimmed">{texts.none}</Text>;
   return (
     <section ref={list} className={classes.rows} aria-label={texts.transcript}>
-      {rows.map((row, index) => (
-        <UnstyledButton
-          // biome-ignore lint/suspicious/noArrayIndexKey: rows are only added
-          key={index}
-          className={classes.row}
-          data-active={index === active || undefined}
-          onClick={() => player.playFrom(row.atMs)}
-        >
-          <span className={classes.time}>{formatDuration(row.atMs)}</span>
-          {'message' in row ? <Words message={row.message} /> : <Event event={row.event} />}
-        </UnstyledButton>
+      {shown.map((row, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows are only added
+        <RowButton key={index} row={row} isActive={index === active} player={player} />
       ))}
     </section>
   );
 }
+
+const RowButton = memo(function RowButton({
+  row,
+  isActive,
+  player,
+}: {
+  row: Row;
+  isActive: boolean;
+  player: Player;
+}) {
+  return (
+    <button
+      type="button"
+      className={classes.row}
+      data-active={isActive || undefined}
+      onClick={() => player.playFrom(row.atMs)}
+    >
+      <span className={classes.time}>{formatDuration(row.atMs)}</span>
+      {'message' in row ? <Words message={row.message} /> : <Event event={row.event} />}
+    </button>
+  );
+});
 
 function Words({ message }: { message: Message }) {
   const { role, content, latencyMs, interrupted, generatedText } = message;
@@ -77,17 +94,14 @@ function Words({ message }: { message: Message }) {
       : '';
   return (
     <div>
-      <Group gap={6} component="span">
-        <Text
-          span
-          size="xs"
-          fw={700}
+      <span className={classes.speaker}>
+        <span
           style={{
             color: `light-dark(${SIDES[isCaller ? 'caller' : 'agent']}, ${isCaller ? '#3bc9db' : '#b197fc'})`,
           }}
         >
           {isCaller ? texts.caller : role === 'tool' ? message.name : texts.agent}
-        </Text>
+        </span>
         {latencyMs !== undefined && role === 'assistant' && (
           <Badge
             size="sm"
@@ -103,7 +117,7 @@ function Words({ message }: { message: Message }) {
             {texts.interrupted}
           </Badge>
         )}
-      </Group>
+      </span>
       <div className={classes.bubble}>
         {content}
         {unheard && <span className={classes.unheard}>{unheard}</span>}
@@ -116,10 +130,10 @@ function Event({ event }: { event: HistoryEvent }) {
   const isFailed = event.type === 'error' || event.data.ok === false;
   return (
     <span className={classes.event} data-failed={isFailed || undefined}>
-      <Text span inherit fw={600}>
+      <b>
         {kindOfEvent(event)}
         {event.data.ok === false && ` (${texts.failed})`}
-      </Text>{' '}
+      </b>{' '}
       {eventDetail(event)}
     </span>
   );

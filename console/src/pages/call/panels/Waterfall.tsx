@@ -1,4 +1,5 @@
-import { Group, Stack, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { Group, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { memo, useDeferredValue } from 'react';
 
 import { formatDuration, formatLatency } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
@@ -7,6 +8,9 @@ import { LATENCY_PARTS, type Turn } from '../model/turns.ts';
 import type { Player } from '../Player.ts';
 import { partTexts } from '../partTexts.ts';
 import classes from './panels.module.css';
+
+/** What is seen at once; the rest of a long call follows. */
+const FIRST_ROWS = 40;
 
 const texts = textsIn({
   en: {
@@ -19,6 +23,7 @@ const texts = textsIn({
 
 /** Each answer's latency in its parts, all to one scale. */
 export function Waterfall({ turns, player }: { turns: readonly Turn[]; player: Player }) {
+  const rows = useDeferredValue(turns, turns.slice(0, FIRST_ROWS));
   if (turns.length === 0) return <Text c="dimmed">{texts.none}</Text>;
   const longestMs = Math.max(...turns.map(({ latencyMs }) => latencyMs));
   const shown = LATENCY_PARTS.filter((part) =>
@@ -35,37 +40,48 @@ export function Waterfall({ turns, player }: { turns: readonly Turn[]; player: P
         ))}
       </Group>
       <div>
-        {turns.map((turn, index) => (
-          <UnstyledButton
-            // biome-ignore lint/suspicious/noArrayIndexKey: turns are only added
-            key={index}
-            className={classes.row}
-            onClick={() => player.playFrom(turn.fromMs)}
-            title={described(turn)}
-          >
-            <span className={classes.time}>{formatDuration(turn.fromMs)}</span>
-            <div>
-              <Group gap="xs" wrap="nowrap">
-                <div className={classes.bar} style={{ width: `${(80 * turn.latencyMs) / longestMs}%` }}>
-                  {turn.parts.map(({ part, ms }) => (
-                    <div key={part} style={{ flexGrow: ms, flexBasis: 0, background: PARTS[part] }} />
-                  ))}
-                </div>
-                <Text size="xs" fw={600} style={{ whiteSpace: 'nowrap' }}>
-                  {formatLatency(turn.latencyMs)}
-                </Text>
-              </Group>
-              <VisuallyHidden>{described(turn)}</VisuallyHidden>
-              <Text size="xs" c="dimmed" truncate>
-                {turn.message.content}
-              </Text>
-            </div>
-          </UnstyledButton>
+        {rows.map((turn, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: turns are only added
+          <TurnRow key={index} turn={turn} longestMs={longestMs} player={player} />
         ))}
       </div>
     </Stack>
   );
 }
+
+const TurnRow = memo(function TurnRow({
+  turn,
+  longestMs,
+  player,
+}: {
+  turn: Turn;
+  longestMs: number;
+  player: Player;
+}) {
+  const { fromMs, latencyMs, parts, message } = turn;
+  return (
+    <button
+      type="button"
+      className={classes.row}
+      onClick={() => player.playFrom(fromMs)}
+      title={described(turn)}
+    >
+      <span className={classes.time}>{formatDuration(fromMs)}</span>
+      <div>
+        <div className={classes.measured}>
+          <div className={classes.bar} style={{ width: `${(80 * latencyMs) / longestMs}%` }}>
+            {parts.map(({ part, ms }) => (
+              <div key={part} style={{ flexGrow: ms, flexBasis: 0, background: PARTS[part] }} />
+            ))}
+          </div>
+          <b>{formatLatency(latencyMs)}</b>
+        </div>
+        <VisuallyHidden>{described(turn)}</VisuallyHidden>
+        <div className={classes.beginning}>{message.content}</div>
+      </div>
+    </button>
+  );
+});
 
 function described({ parts, latencyMs }: Turn): string {
   const each = parts.map(({ part, ms }) => `${partTexts[part]} ${formatLatency(ms)}`);

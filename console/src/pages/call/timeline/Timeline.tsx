@@ -1,5 +1,5 @@
 import { Box, Stack } from '@mantine/core';
-import { type MouseEvent, useEffect, useRef, useState } from 'react';
+import { type MouseEvent, memo, useDeferredValue, useEffect, useRef, useState } from 'react';
 
 import { formatDuration } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
@@ -89,6 +89,7 @@ function Lanes({
     return (clientX - left) / width;
   };
   const { call } = timeline;
+  const areLanesShown = useDeferredValue(true, false);
   const answeredMs = call?.answeredAt ? axis.at(call.answeredAt) : axis.lengthMs;
   return (
     <div className={classes.frame}>
@@ -122,7 +123,11 @@ function Lanes({
               </div>
             )}
           </div>
-          <LaneStack timeline={timeline} axis={axis} turns={turns} media={media} />
+          {areLanesShown ? (
+            <LaneStack timeline={timeline} axis={axis} turns={turns} media={media} />
+          ) : (
+            <div style={{ height: 5 * LANE_HEIGHT + media.length * PLOT_HEIGHT }} />
+          )}
           <AxisTicks axis={axis} zoom={zoom} />
           <div ref={hover} className={classes.hover} />
           <Playhead player={player} axis={axis} />
@@ -132,7 +137,8 @@ function Lanes({
   );
 }
 
-function LaneStack({
+/** Thousands of elements in a long call: after what is seen first, and only when they have changed. */
+const LaneStack = memo(function LaneStack({
   timeline,
   axis,
   turns,
@@ -174,7 +180,7 @@ function LaneStack({
       </div>
     </>
   );
-}
+});
 
 function LaneNames({ media, hasRecording }: { media: readonly MediaFigure[]; hasRecording: boolean }) {
   const lane = (name: string) => <div style={{ height: LANE_HEIGHT }}>{name}</div>;

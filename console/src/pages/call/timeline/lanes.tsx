@@ -93,22 +93,32 @@ export function WordsLane({ timeline: { messages }, axis }: LaneProps) {
 
 /** What each answer waited for. */
 export function LatencyLane({ turns, axis }: { turns: readonly Turn[]; axis: Axis }) {
-  return turns.flatMap(({ fromMs, parts }, index) => {
-    let atMs = fromMs;
-    return parts.map(({ part, ms }) => {
-      const left = percent(atMs, axis);
-      atMs += ms;
-      return (
-        <div
-          // biome-ignore lint/suspicious/noArrayIndexKey: turns are only added
-          key={`${index} ${part}`}
-          className={classes.part}
-          title={`${partTexts[part]} ${formatLatency(ms)}`}
-          style={{ left, width: percent(ms, axis), background: PARTS[part] }}
-        />
-      );
-    });
-  });
+  return turns.map(({ fromMs, latencyMs, parts }, index) => (
+    <div
+      // biome-ignore lint/suspicious/noArrayIndexKey: turns are only added
+      key={index}
+      className={classes.part}
+      title={parts.map(({ part, ms }) => `${partTexts[part]} ${formatLatency(ms)}`).join('\n')}
+      style={{
+        left: percent(fromMs, axis),
+        width: percent(latencyMs, axis),
+        background: `linear-gradient(to right, ${stripes(parts)})`,
+      }}
+    />
+  ));
+}
+
+/** One after the other, without a transition. */
+function stripes(parts: Turn['parts']): string {
+  let grow = 0;
+  const total = parts.reduce((sum, { ms }) => sum + ms, 0);
+  return parts
+    .flatMap(({ part, ms }) => {
+      const from = (100 * grow) / total;
+      grow += ms;
+      return [`${PARTS[part]} ${from}%`, `${PARTS[part]} ${(100 * grow) / total}%`];
+    })
+    .join(', ');
 }
 
 /** What happened. */
