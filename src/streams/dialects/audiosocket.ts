@@ -31,10 +31,10 @@ const HEADER_BYTES = 3;
 const UUID_BYTES = 16;
 export const UUID_MESSAGE_BYTES = HEADER_BYTES + UUID_BYTES;
 const FRAMES_PER_SECOND = 50;
-/** What was sent cannot be taken back: 80 ms, of which the jitter of a local network may use up half. */
-const MAX_LEAD_FRAMES = 4;
-/** To write to a socket takes as long as all else that is done for a frame. */
-const BATCH_FRAMES = 2;
+/** What was sent cannot be taken back: 40 to 120 ms, of which 40 are for the jitter of a local network. */
+const MAX_LEAD_FRAMES = 6;
+/** To write to a socket takes as long as much else that is done for a frame. */
+const BATCH_FRAMES = 4;
 
 /**
  * Asterisk's AudioSocket, over TCP. It has neither marks nor a clear: the audio is sent in the pace of the caller's.
@@ -97,7 +97,7 @@ class AudioSocketServer implements DialectServer {
     const { kind, payload } = parse(message);
     const digit = kind === DTMF ? digitOf(payload) : undefined;
     if (kind === HANGUP) gateway.stopped();
-    else if (kind === this.#kind && payload.length > 0) this.#receive(littleEndian.decode(payload), gateway);
+    else if (kind === this.#kind && payload.length > 0) this.#receive(decode(payload), gateway);
     else if (digit !== undefined) gateway.dtmf(digit);
     else if (kind !== UUID) gateway.malformed();
   }
@@ -138,7 +138,7 @@ function openClient(connection: DialectConnection, { target }: ClientRequest): D
     mark: () => undefined,
     read(message, agent) {
       const { kind, payload } = parse(message);
-      if (kind === AUDIO && payload.length > 0) agent.audio(littleEndian.decode(payload));
+      if (kind === AUDIO && payload.length > 0) agent.audio(decode(payload));
       else if (kind === HANGUP) agent.command({ kind: 'hangup' });
       else agent.malformed();
     },
@@ -167,9 +167,15 @@ function parse(message: StreamMessage): { readonly kind: number | undefined; rea
   return { kind: message[0], payload: message.subarray(HEADER_BYTES) };
 }
 
+/** The header of three bytes leaves no samples aligned: they are copied, to Node's pool. */
+function decode(payload: Uint8Array): Int16Array {
+  return littleEndian.decode(Buffer.from(payload));
+}
+
 /** @returns A message with its own copy of the payload. */
 function write(kind: number, payload: Uint8Array = new Uint8Array(0)): Uint8Array {
-  const message = new Uint8Array(HEADER_BYTES + payload.length);
+  // Of Node's pool, which short messages need no memory of their own for.
+  const message = Buffer.allocUnsafe(HEADER_BYTES + payload.length);
   message[0] = kind;
   message[1] = payload.length >> 8;
   message[2] = payload.length;

@@ -6,6 +6,7 @@ import type { StreamMessage } from '../dialects/dialect.ts';
 import { CLOSE_NORMAL, CLOSING, OPEN, type StreamSocket } from './streamSocket.ts';
 
 const CLOSED = 3;
+const EMPTY = Buffer.alloc(0);
 /** @see RFC 6455 section 7.1.5 */
 const CLOSE_ABNORMAL = 1006;
 /** With the heartbeat's own patience, a peer that has gone is dropped within 90 s. */
@@ -21,6 +22,8 @@ export class TcpSocket extends EventEmitter implements StreamSocket {
   readonly #socket: Socket;
   readonly #monotonicMs: () => number;
   #pending: Buffer;
+  /** Messages of this turn of the event loop. */
+  readonly #unsent: Uint8Array[] = [];
   #receivedAtMs: number;
   #hasError = false;
   readyState = OPEN;
@@ -43,7 +46,7 @@ export class TcpSocket extends EventEmitter implements StreamSocket {
     });
     socket.on('close', () => {
       this.readyState = CLOSED;
-      this.emit('close', this.#hasError ? CLOSE_ABNORMAL : CLOSE_NORMAL, Buffer.alloc(0));
+      this.emit('close', this.#hasError ? CLOSE_ABNORMAL : CLOSE_NORMAL, EMPTY);
     });
   }
 
@@ -51,17 +54,15 @@ export class TcpSocket extends EventEmitter implements StreamSocket {
     return this.#socket.writableLength;
   }
 
-  /** The messages of one turn of the event loop are written together. */
+  /** What is sent in one turn of the event loop is written at once. */
   send(data: StreamMessage): void {
-    if (this.#socket.writableCorked === 0) {
-      this.#socket.cork();
-      process.nextTick(() => this.#socket.uncork());
-    }
-    this.#socket.write(data);
+    if (this.#unsent.length === 0) process.nextTick(() => this.#flush());
+    this.#unsent.push(typeof data === 'string' ? Buffer.from(data) : data);
   }
 
   close(): void {
     if (this.readyState !== OPEN) return;
+    this.#flush();
     this.readyState = CLOSING;
     this.#socket.end();
     this.#socket.setTimeout(CLOSE_TIMEOUT_MS, () => this.#socket.destroy());
@@ -76,6 +77,13 @@ export class TcpSocket extends EventEmitter implements StreamSocket {
     if (this.#monotonicMs() - this.#receivedAtMs < MAX_SILENCE_MS) this.emit('pong');
   }
 
+  #flush(): void {
+    const [first] = this.#unsent;
+    if (first === undefined) return;
+    this.#socket.write(this.#unsent.length === 1 ? first : Buffer.concat(this.#unsent));
+    this.#unsent.length = 0;
+  }
+
   #receive(chunk: Buffer): void {
     this.#receivedAtMs = this.#monotonicMs();
     this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
@@ -86,8 +94,9 @@ export class TcpSocket extends EventEmitter implements StreamSocket {
     for (;;) {
       const length = messageLength(this.#pending);
       if (length === undefined || this.#pending.length < length) return;
-      const message = this.#pending.subarray(0, length);
-      this.#pending = this.#pending.subarray(length);
+      const isWhole = this.#pending.length === length;
+      const message = isWhole ? this.#pending : this.#pending.subarray(0, length);
+      this.#pending = isWhole ? EMPTY : this.#pending.subarray(length);
       this.emit('message', message, true);
     }
   }

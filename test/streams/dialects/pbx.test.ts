@@ -240,18 +240,19 @@ describe('AudioSocket', () => {
     }
   });
 
-  test('gets at most 80 ms ahead, in pairs; marks are answered in the pace of the caller, and a clear stops within it', () => {
+  test('gets at most 120 ms ahead, four frames at a time; marks are answered in the pace of the caller, and a clear stops within it', () => {
     const end = openServer(audiosocket, {});
     end.server.readStart(SILENCE);
     end.server.play(frame(160));
     end.server.mark('begin');
     end.server.play(frame(160 * 9));
-    const pair = [[...SILENCE], [...SILENCE]];
-    expect(end.sent.splice(0)).toEqual([...pair, ...pair]);
+    const frames = (count: number) => Array.from({ length: count }, () => [...SILENCE]);
+    expect(end.sent.splice(0)).toEqual(frames(6));
     expect(end.read(SILENCE)[0]).toEqual(['mark', 'begin', { outcome: 'played' }]);
+    end.read(SILENCE, SILENCE);
     expect(end.sent.splice(0)).toEqual([]);
     end.read(SILENCE);
-    expect(end.sent.splice(0)).toEqual(pair);
+    expect(end.sent.splice(0)).toEqual(frames(4));
     end.server.clear();
     end.read(SILENCE, SILENCE);
     expect(end.sent).toEqual([]);
