@@ -19,7 +19,7 @@ const TIMEOUT = 90_000;
 const RATE_HZ = 8000;
 const BETWEEN_SOUNDS_MS = 150;
 /** How late a busy machine may be. */
-const LATE_MS = 1000;
+const LATE_MS = 3000;
 
 const SCREENER = 'Please state your name and the reason for calling.';
 
