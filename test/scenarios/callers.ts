@@ -57,8 +57,8 @@ export const callers = {
       [
         invite(),
         step.expectOptional(100, 'invite'),
-        // A lost 180 is not retransmitted.
-        step.expectAnswer(180, 'invite', '', 'timeout="400" ontimeout="1"'),
+        // A lost 180 is not retransmitted. One that comes after the CANCEL would end the CANCEL's retransmissions.
+        step.expectAnswer(180, 'invite', '', 'timeout="2000" ontimeout="1"'),
         '<label id="1"/>',
         step.cancel('invite', 1, { headers: ['Reason: SIP;cause=487;text="Caller gave up"'] }),
         // With message loss, either may come first, and this one as late as in the pause at the end.

@@ -56,7 +56,7 @@ function accessOf(method: string, path: string): string {
     )
   )
     return 'supervise';
-  return method === 'GET' || path.endsWith('/validate') ? 'read' : 'write';
+  return method === 'GET' || /\/(validate|templates\/preview)$/.test(path) ? 'read' : 'write';
 }
 
 let own: TestProject;

@@ -80,7 +80,7 @@ describe('a node that is offered twice its capacity', { ...requiresSipPeers, tim
       expect(calls.length).toBeLessThan(OFFERED);
     }
     expect(refused.slice(-2).map(refusalOf)).toEqual([REFUSED, REFUSED]);
-    expect(await overloadedParts()).toEqual(['main']);
+    await expect.poll(overloadedParts, SLOW).toEqual(['main']);
     expect(refusalOf(await line.api('POST', '/media-streams', { dialect: 'callway' }))).toEqual(REFUSED);
     const { exitCode, output } = await runSipp({
       scenario: callers.refused(503, [['Retry-After', '5']]),

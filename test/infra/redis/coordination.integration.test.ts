@@ -267,8 +267,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
       const [seconds, microseconds] = await here.client.time();
       const next = Number(seconds) * 1000 + Number(microseconds) / 1000 - 550;
       await here.client.hset(`callway:trunk:{${trunk.id}}:channels:turns`, { next, ...awaited });
-      const waits: number[] = [];
-      for (const id of ['a', 'b', 'c']) waits.push(await slots.acquire(trunk, id, 'outbound'));
+      const waits = await Promise.all(['a', 'b', 'c'].map((id) => slots.acquire(trunk, id, 'outbound')));
       expect(waits.filter((wait) => wait === 0)).toHaveLength(atOnce);
       expect(waits.at(-1)).toBeGreaterThan(0);
     });

@@ -8,12 +8,15 @@ import { carrier, installation } from './installation.ts';
 
 const TIMEOUT = 120_000;
 
+/** A busy machine is silent for longer than an agent waits. */
+const silence = { afterMs: 60_000 };
+
 /** An agent that greets, and says something else after a DTMF digit. */
 function pathway(greeting: string, answer: string) {
   return {
     nodes: [
-      { id: 'start', type: 'start', data: { title: 'Greet', prompt: `Say "${greeting}"` } },
-      { id: 'answer', type: 'conversation', data: { title: 'Answer', prompt: `Say "${answer}"` } },
+      { id: 'start', type: 'start', data: { title: 'Greet', prompt: `Say "${greeting}"`, silence } },
+      { id: 'answer', type: 'conversation', data: { title: 'Answer', prompt: `Say "${answer}"`, silence } },
     ],
     edges: [
       { id: 'key', source: 'start', target: 'answer', data: { condition: { event: 'dtmf', digits: '1' } } },

@@ -6,8 +6,8 @@ import { startChild } from '../../../support/child.ts';
 import { tempDir } from '../../../support/tempDir.ts';
 
 const OWNER = new URL('../../../support/fixtures/redisOwner.ts', import.meta.url).pathname;
-const ORPHAN_SECONDS = 3;
-const TIMEOUT_MS = 30_000;
+const ORPHAN_SECONDS = 5;
+const TIMEOUT_MS = 60_000;
 
 async function startOwner(folder: string, orphanSeconds = ORPHAN_SECONDS) {
   const args = ['--import', 'tsx', OWNER, folder, String(orphanSeconds)];
