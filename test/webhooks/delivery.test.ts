@@ -108,7 +108,7 @@ describe('deliver', () => {
     ['of 2,001 characters, cut within none', `${'\u{1f600}'.repeat(2001)}`, '\u{1f600}'.repeat(2000)],
   ])('reads an answer %s', async (_what, sent, answer) => {
     const server = await serve((_request, response) => response.writeHead(500).end(sent));
-    expect(await send(server)).toMatchObject({ status: 500, answer });
+    expect(await send(server, {}, createSimulatedClock())).toMatchObject({ status: 500, answer });
   });
 
   it('stops reading an answer that never ends', async () => {
@@ -122,7 +122,8 @@ describe('deliver', () => {
       flood();
     });
     const answer = 'x'.repeat(MAX_ANSWER_CHARACTERS);
-    await expect(send(server)).resolves.toMatchObject({ ok: true, status: 200, answer });
+    const result = send(server, {}, createSimulatedClock());
+    await expect(result).resolves.toMatchObject({ ok: true, status: 200, answer });
     await expect.poll(() => server.open()).toBe(0);
   });
 
