@@ -15,9 +15,9 @@ import { play } from './support/lifecycle/stage.ts';
 
 /** Set for longer runs: another seed, more scenes, every step. */
 const SEED = Number(process.env.LIFE_SEED ?? 1);
-const RUNS = Number(process.env.LIFE_RUNS ?? 50);
-const STRIDE = Number(process.env.LIFE_STRIDE ?? 24);
-const FINE_STRIDE = Math.min(STRIDE, 2);
+const RUNS = Number(process.env.LIFE_RUNS ?? 30);
+const STRIDE = Number(process.env.LIFE_STRIDE ?? 31);
+const FINE_STRIDE = Math.min(STRIDE, 3);
 /** Until the call is answered. */
 const SET_UP_STEPS = 110;
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Sandbox } from '../../../src/infra/sandbox/sandbox.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
@@ -42,34 +42,42 @@ async function hang(projectId: string) {
   return { result };
 }
 
-test.each([
-  ['^a+$', 'aaa', true],
-  ['^a+$', 'aab', false],
-  // Takes exponential time by backtracking.
-  ['^(a+)+$', `${'a'.repeat(5_000)}!`, false],
-  ['(x+x+)+y', 'x'.repeat(5_000), false],
-])('The pattern %s is searched in linear time', async (pattern, text, found) => {
-  expect(await sandbox.findPattern('p', pattern, text)).toBe(found);
-});
+describe('On one thread', () => {
+  const shared = new Sandbox({
+    clock: createSimulatedClock(),
+    startStopwatch: () => ({ isOver: () => true }),
+  });
+  afterAll(() => shared.close());
 
-test.each(['(?=a)b', '(a)\\1', '(', 'a{5000}'])('The pattern %s is refused', async (pattern) => {
-  expect(await sandbox.checkPattern('p', pattern)).toEqual(expect.any(String));
-  expect(await sandbox.findPattern('p', pattern, 'aa')).toBe(false);
-});
+  test.each([
+    ['^a+$', 'aaa', true],
+    ['^a+$', 'aab', false],
+    // Takes exponential time by backtracking.
+    ['^(a+)+$', `${'a'.repeat(5_000)}!`, false],
+    ['(x+x+)+y', 'x'.repeat(5_000), false],
+  ])('The pattern %s is searched in linear time', async (pattern, text, found) => {
+    expect(await shared.findPattern('p', pattern, text)).toBe(found);
+  });
 
-test('Schemas and arguments are checked, with what is wrong', async () => {
-  const schema = {
-    type: 'object',
-    properties: { when: { type: 'string', pattern: '^(a+)+$' } },
-    required: ['when'],
-  };
-  expect(await sandbox.checkSchema('p', schema)).toBeUndefined();
-  expect(await sandbox.checkSchema('p', { type: 'nothing' })).toContain('type');
-  expect(await sandbox.checkSchema('p', { $ref: 'https://example.com/schema' })).toEqual(expect.any(String));
-  expect(await sandbox.checkArguments('p', schema, { when: 'aaa' })).toBeUndefined();
-  expect(await sandbox.checkArguments('p', schema, {})).toContain('when');
-  expect(await sandbox.checkArguments('p', schema, { when: 'aaa', more: 1 })).toContain('"more"');
-  expect(await sandbox.checkArguments('p', schema, { when: `${'a'.repeat(5_000)}!` })).toContain('pattern');
+  test.each(['(?=a)b', '(a)\\1', '(', 'a{5000}'])('The pattern %s is refused', async (pattern) => {
+    expect(await shared.checkPattern('p', pattern)).toEqual(expect.any(String));
+    expect(await shared.findPattern('p', pattern, 'aa')).toBe(false);
+  });
+
+  test('Schemas and arguments are checked, with what is wrong', async () => {
+    const schema = {
+      type: 'object',
+      properties: { when: { type: 'string', pattern: '^(a+)+$' } },
+      required: ['when'],
+    };
+    expect(await shared.checkSchema('p', schema)).toBeUndefined();
+    expect(await shared.checkSchema('p', { type: 'nothing' })).toContain('type');
+    expect(await shared.checkSchema('p', { $ref: 'https://example.com/schema' })).toEqual(expect.any(String));
+    expect(await shared.checkArguments('p', schema, { when: 'aaa' })).toBeUndefined();
+    expect(await shared.checkArguments('p', schema, {})).toContain('when');
+    expect(await shared.checkArguments('p', schema, { when: 'aaa', more: 1 })).toContain('"more"');
+    expect(await shared.checkArguments('p', schema, { when: `${'a'.repeat(5_000)}!` })).toContain('pattern');
+  });
 });
 
 test('A check that hangs is stopped, its project rests, and another thread replaces the stopped one', async () => {
