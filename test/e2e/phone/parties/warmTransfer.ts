@@ -27,6 +27,8 @@ const STAYS: BehaviourInput = { kind: 'answers', afterMs: 0, script: [], stays: 
 const LISTENS = { do: 'listen', quietMs: 400, atMostMs: 8000 } as const;
 /** Long enough for the join on a busy machine. */
 const TALKS = { do: 'wait', ms: 4000 } as const;
+/** And for the recognition before it. */
+const UNTIL_RECOGNIZED = { do: 'wait', ms: 10_000 } as const;
 
 async function startPhone(frequencyHz: number) {
   const phone = await startRtpPhone(CODECS.PCMU, tone(RATE_HZ, frequencyHz, RATE_HZ));
@@ -125,7 +127,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     endReason: 'transferred',
   },
   'accepted by a word': {
-    target: answers(LISTENS, { do: 'say', text: 'Yes.' }, TALKS),
+    target: answers(LISTENS, { do: 'say', text: 'Yes.' }, UNTIL_RECOGNIZED),
     options: { acceptBy: 'speech', afterJoin: 'listen' },
     outcome: 'joined',
     endReason: 'transferred',

@@ -20,6 +20,8 @@ import { installation } from './installation.ts';
 
 const TIMEOUT = 120_000;
 const CALLER = '+886912345678';
+/** The endpoint never answers. Far more than it is waited for, on a busy machine. */
+const LONGEST_RING_MS = 12_000;
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
 const guide = readGuide('who-is-calling.md');
@@ -97,11 +99,14 @@ describe.concurrent('Who is calling', { timeout: TIMEOUT }, () => {
     await handset.next('180');
     const tag = await answered();
     const call = await only(line);
-    const seen = await line.waitForStatus(call, 'in_progress');
-    expect(seen).toMatchObject({
-      dynamicVariables: { line: 'sales', customerId: '4711' },
-      mediaFigures: { codec: 'PCMU', packetsReceived: 0, mos: null },
-    });
+    // Its figures come a moment after its status.
+    await vi.waitFor(async () => {
+      expect(await line.readCall(call)).toMatchObject({
+        status: 'in_progress',
+        dynamicVariables: { line: 'sales', customerId: '4711' },
+        mediaFigures: { codec: 'PCMU', packetsReceived: 0, mos: null },
+      });
+    }, SLOW);
     expect(crm.asked).toEqual([
       {
         ...example('asked'),
@@ -154,7 +159,7 @@ describe.concurrent('Who is calling', { timeout: TIMEOUT }, () => {
     await handset.next('180');
     const rangMs = performance.now();
     const tag = await answered();
-    expect(performance.now() - rangMs).toBeLessThan(4000);
+    expect(performance.now() - rangMs).toBeLessThan(LONGEST_RING_MS);
     const call = await only(line);
     expect(await firstWords(line, call)).toBe(`Hello ${CALLER}, this is sales.`);
     await hangUp(tag);
