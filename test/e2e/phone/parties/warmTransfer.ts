@@ -24,11 +24,12 @@ const ANNOUNCE = 'Ann asks about her bill.';
 
 /** Listens until the other side hangs up. */
 const STAYS: BehaviourInput = { kind: 'answers', afterMs: 0, script: [], stays: true };
-const LISTENS = { do: 'listen', quietMs: 400, atMostMs: 8000 } as const;
+/** Until the announcement is over: a busy machine pauses between its sentences. */
+const LISTENS = { do: 'listen', quietMs: 1000, atMostMs: 20_000 } as const;
 /** Long enough for the join on a busy machine. */
 const TALKS = { do: 'wait', ms: 4000 } as const;
-/** And for the recognition before it. */
-const UNTIL_RECOGNIZED = { do: 'wait', ms: 10_000 } as const;
+/** And for what accepts before it. */
+const UNTIL_ACCEPTED = { do: 'wait', ms: 10_000 } as const;
 
 async function startPhone(frequencyHz: number) {
   const phone = await startRtpPhone(CODECS.PCMU, tone(RATE_HZ, frequencyHz, RATE_HZ));
@@ -121,13 +122,13 @@ const RINGS: BehaviourInput = { kind: 'never_answers' };
 const ENDINGS: Readonly<Record<string, Ending>> = {
   'accepted by answering': { target: answers(LISTENS, TALKS), outcome: 'joined', endReason: 'transferred' },
   'accepted by a digit': {
-    target: answers(LISTENS, { do: 'send_dtmf', digits: '1' }, TALKS),
+    target: answers(LISTENS, { do: 'send_dtmf', digits: '1' }, UNTIL_ACCEPTED),
     options: { acceptBy: 'digit' },
     outcome: 'joined',
     endReason: 'transferred',
   },
   'accepted by a word': {
-    target: answers(LISTENS, { do: 'say', text: 'Yes.' }, UNTIL_RECOGNIZED),
+    target: answers(LISTENS, { do: 'say', text: 'Yes.' }, UNTIL_ACCEPTED),
     options: { acceptBy: 'speech', afterJoin: 'listen' },
     outcome: 'joined',
     endReason: 'transferred',
