@@ -94,9 +94,11 @@ export function createHeardText(sampleRateHz: number): HeardText {
       let text = '';
       for (const piece of pieces) {
         const whole = textOf(piece);
-        const share = heardShare(piece, position, sampleRateHz);
+        // A voice that failed has spoken a part, and the next piece follows.
+        const isPast = !piece.isComplete && position > piece.end;
+        const share = heardShare(piece, isPast ? piece.end : position, sampleRateHz);
         text = joined(text, share >= 1 ? whole : wholeWords(whole, share));
-        if (share < 1 && piece.end > piece.start) break;
+        if (share < 1 && !isPast && piece.end > piece.start) break;
       }
       return text.trim();
     },

@@ -36,6 +36,16 @@ test('Heard text is in characters for Chinese, and estimated by the usual pace d
   expect(heard.textAt(8 * 800)).toBe('請問需要什麼服務');
 });
 
+test('Of a piece whose voice failed only its own speech was heard, and then the next piece', () => {
+  const heard = createHeardText(8000);
+  heard.beginPiece('I wish you well. ');
+  heard.append(speech(150));
+  heard.beginPiece('Goodbye.');
+  heard.append(speech(600));
+  heard.completePiece();
+  expect([150, 200, 750].map((ms) => heard.textAt(8 * ms))).toEqual(['I', 'I', 'I Goodbye.']);
+});
+
 test('Heard text leaves out a piece without speech', () => {
   const heard = createHeardText(8000);
   heard.beginPiece('Nobody said this. ');
