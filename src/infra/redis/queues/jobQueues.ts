@@ -3,10 +3,8 @@ import type { z } from 'zod';
 
 import { createRedisClient, orUnavailable } from '../connection/connection.ts';
 
-/** BullMQ renews a job's lock twice in this time. */
+/** A job whose lock was not renewed for this long is given to another worker; it is looked for three times as often. */
 const LOCK_MS = 15_000;
-/** How often BullMQ looks for jobs whose lock has expired, and gives them to another worker. */
-const STALLED_MS = 5_000;
 /** A job fails for good after its worker has died this many times. */
 const MAX_STALLED_COUNT = 5;
 /** How soon a job is available to other nodes when this one stops. */
@@ -75,10 +73,13 @@ export interface QueueDepth {
 export interface JobQueuesDeps {
   /** The value of `REDIS_URL`. */
   readonly url: string;
+  /** Default: 15 seconds. */
+  readonly lockMs?: number;
   readonly onError: (error: Error, queue: string) => void;
 }
 
 export function openJobQueues(deps: JobQueuesDeps): JobQueues {
+  const { lockMs = LOCK_MS } = deps;
   const stopping = new AbortController();
   const closers: (() => Promise<void>)[] = [];
   const connect = (use: 'command' | 'wait') => {
@@ -122,13 +123,14 @@ export function openJobQueues(deps: JobQueuesDeps): JobQueues {
         (job: Job, token) =>
           paused
             ? putOff(job, token, HAND_OVER_MS)
-            : runJob(job, token, kind.schema, handler, stopping.signal),
+            : runJob(job, token, { kind, handler, lockMs, signal: stopping.signal }),
         {
           connection: connect('wait'),
           prefix: prefixOf(kind.name),
           concurrency,
-          lockDuration: LOCK_MS,
-          stalledInterval: STALLED_MS,
+          lockDuration: lockMs,
+          skipLockRenewal: true,
+          stalledInterval: lockMs / 3,
           maxStalledCount: MAX_STALLED_COUNT,
           skipVersionCheck: true,
         },
@@ -161,18 +163,36 @@ function prefixOf(name: string): string {
   return `{callway:${name}}`;
 }
 
-async function runJob<Data>(
-  job: Job,
-  token: string | undefined,
-  schema: z.ZodType<Data>,
-  handler: JobHandler<Data>,
-  signal: AbortSignal,
-): Promise<void> {
-  const outcome = await handler(schema.parse(job.data), { signal }).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-    return putOff(job, token, HAND_OVER_MS);
-  });
+interface JobRun<Data> {
+  readonly kind: QueueDefinition<Data>;
+  readonly handler: JobHandler<Data>;
+  readonly lockMs: number;
+  readonly signal: AbortSignal;
+}
+
+async function runJob<Data>(job: Job, token: string | undefined, run: JobRun<Data>): Promise<void> {
+  const { kind, handler, lockMs, signal } = run;
+  const data = kind.schema.parse(job.data);
+  const stopRenewing = renewLock(job, token, lockMs);
+  const outcome = await handler(data, { signal })
+    .finally(stopRenewing)
+    .catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      return { afterMs: HAND_OVER_MS };
+    });
   if (outcome) await putOff(job, token, outcome.afterMs);
+}
+
+/**
+ * BullMQ's own renewal knows a worker's jobs by their ids: it forgets a job that was put off and is running again before
+ * the first run has been taken off its list.
+ */
+function renewLock(job: Job, token: string | undefined, lockMs: number): () => void {
+  if (token === undefined) return () => undefined;
+  // An outage is reported by the connection, a lost lock by the job's end.
+  const renew = () => void job.extendLock(token, lockMs).catch(() => undefined);
+  const timer = setInterval(renew, lockMs / 3);
+  return () => clearInterval(timer);
 }
 
 /** BullMQ requires this error after a job was moved. */
