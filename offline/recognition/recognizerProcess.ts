@@ -7,6 +7,8 @@ const TIMEOUT_MS = 20_000;
 const MAX_STDERR_CHARACTERS = 2000;
 /** Recognition may be late, the audio of running calls may not. */
 const NICENESS = 4;
+/** Where audio threads have a raised priority already, and an answer is late enough. */
+const NICENESS_BESIDE_RAISED = 1;
 /** The calling thread. On Linux each thread has its own priority, which its processes inherit. */
 const THIS_THREAD = 0;
 
@@ -46,8 +48,8 @@ export function startRecognizer(
   languageModel: readonly string[],
 ): RecognizerProcess {
   const args = installation.arguments(languageModel);
-  // From a voice thread, too, whose priority is raised.
-  const more = NICENESS - Math.min(0, getPriority(THIS_THREAD));
+  const own = getPriority(THIS_THREAD);
+  const more = own < 0 ? NICENESS_BESIDE_RAISED - own : NICENESS;
   const pipeline = ['-n', `${more}`, 'sh', '-c', 'cat | "$0" "$@"', installation.program, ...args];
   const child = spawn('nice', pipeline, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   let stdout = '';

@@ -42,13 +42,12 @@ async function recognize(): Promise<string> {
 
 test.each([
   ['another thread', constants.priority.PRIORITY_NORMAL],
-  // Without the right to raise a priority this is the case before.
   ['a voice thread', constants.priority.PRIORITY_ABOVE_NORMAL],
 ])('Recognizers run at a lower priority, started by %s', async (_, priority) => {
   onTestFinished(() => void setThreadPriority(constants.priority.PRIORITY_NORMAL));
-  setThreadPriority(priority);
+  const isRaised = priority < 0 && setThreadPriority(priority);
   await recognizerIs('cat > /dev/null; echo niceness $(nice)');
-  expect(await recognize()).toBe('niceness 4');
+  expect(await recognize()).toBe(isRaised ? 'niceness 1' : 'niceness 4');
 });
 
 test('At most as many recognizers run as the machine has cores, and every utterance gets its turn', async () => {
