@@ -31,8 +31,7 @@ describe('Agent page', requiresChromium, () => {
 
     await page.getByRole('tab', { name: 'Pathway' }).click();
     await addNode(page, 'Tool', 'Find a slot');
-    await page.getByRole('combobox', { name: 'Tools' }).fill('find');
-    await page.getByRole('option', { name: 'find_slot' }).click();
+    await choose(page, 'Tools', 'find_slot', 'find');
     await page
       .getByRole('button', { name: 'Remove set_variable' })
       .or(pillRemover(page, 'set_variable'))
@@ -47,16 +46,14 @@ describe('Agent page', requiresChromium, () => {
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByRole('textbox', { name: 'channel', exact: true }).fill('<b>web</b>');
     await page.getByText('You called <b>web</b>').waitFor();
-    await page.getByRole('combobox', { name: 'Connect to' }).fill('Goodbye');
-    await page.getByRole('option', { name: 'Goodbye' }).click();
+    await choose(page, 'Connect to', 'Goodbye', 'Goodbye');
     await page.getByLabel('Label').fill('done');
     await page.getByRole('button', { name: 'Close' }).click();
 
     await page.getByRole('button', { name: 'Arrange' }).click();
     await page.getByRole('button', { name: 'Show all' }).click();
     await drag(page, 'Help the caller', 'Find a slot');
-    await page.getByRole('combobox', { name: 'Condition' }).click();
-    await page.getByRole('option', { name: 'A sentence that the model evaluates' }).click();
+    await choose(page, 'Condition', 'A sentence that the model evaluates');
     await page.getByLabel('Value').fill('The caller wants an appointment.');
     await page.getByRole('button', { name: 'Close' }).click();
     await drag(page, 'Find a slot', 'Confirm <b>it</b>');
@@ -204,6 +201,19 @@ async function addNode(page: Page, type: string, title: string): Promise<void> {
 async function rename(page: Page, from: string, to: string): Promise<void> {
   await node(page, from).click();
   await page.getByLabel('Title').fill(to);
+}
+
+/** Opens a list again where a page that is still rendering has closed it. */
+async function choose(page: Page, list: string, option: string, typed?: string): Promise<void> {
+  const box = page.getByRole('combobox', { name: list });
+  const wanted = page.getByRole('option', { name: option });
+  const open = async () => {
+    await box.click();
+    if (typed !== undefined) await box.fill(typed);
+    await wanted.click({ timeout: 2_000 });
+    return true;
+  };
+  await expect.poll(() => open().catch(() => false)).toBe(true);
 }
 
 /** Connects two nodes by the mouse. */
