@@ -14,7 +14,7 @@ const SOUND = 'sound_';
 const SOUND_WEIGHT = '0.00000000000005';
 /** Of an answer with a filler word, which weighs as much as the two sounds of "um". */
 const FILLER_WEIGHT = '0.0000000000000000000000000025';
-/** Takes the rest of the weight, since weights are relative; nobody says it. */
+/** Takes the rest of the weight, since weights are relative; it is never said. */
 const UNHEARD = { word: `${SOUND}unheard`, pronunciation: 'ZH OY ZH OY ZH OY ZH OY ZH OY ZH OY' };
 
 const ONES = [

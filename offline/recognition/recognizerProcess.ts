@@ -7,7 +7,7 @@ const TIMEOUT_MS = 20_000;
 const MAX_STDERR_CHARACTERS = 2000;
 /** Recognition may be late, the audio of running calls may not. */
 const NICENESS = 4;
-/** Where audio threads have a raised priority already, and an answer is late enough. */
+/** Of recognizers that a thread of raised priority starts: audio does not wait for them, and an answer does. */
 const NICENESS_BESIDE_RAISED = 1;
 /** The calling thread. On Linux each thread has its own priority, which its processes inherit. */
 const THIS_THREAD = 0;

@@ -9,7 +9,7 @@ export const targetUrl = z.string().min(1).max(MAX_TARGET_URL_LENGTH);
 /** Additional request headers; those that HTTP itself manages are not allowed. */
 export const headerList = targetHeadersSchema();
 
-/** Variables that the service itself gives each session; nobody else can set them. */
+/** Variables that only the service sets, in each session. */
 export const RESERVED_VARIABLES: readonly string[] = ['call', 'channel'];
 
 /** A variable's name in prompts and tools. */

@@ -79,7 +79,8 @@ export interface MediaSession {
   /**
    * Lets a supervisor connect within half a minute. `supervisor` events tell when they do, and when they leave.
    *
-   * @param participant - Who alone hears a whisper: has joined this call. Default: the bridged call and all participants.
+   * @param participant - The only listener of a whisper, who has joined this call. Default: the bridged call and all
+   *   participants.
    * @throws {CallwayError} 409 `call_taken_over`, `too_many_supervisors`, `no_human_party` for a participant who has left;
    *   503 `supervision_unavailable`.
    */
@@ -96,7 +97,7 @@ export interface MediaSession {
   /** Ends the bridge, the participation, or the ringback tone. */
   unbridge(): Promise<void>;
   /**
-   * Makes this session a participant of a call: everybody in it hears all others, and the agent hears everybody.
+   * Makes this session a participant of a call: each person in it hears all others, and the agent hears all of them.
    *
    * @param call - The session that this one was opened with `sameThreadAs`.
    * @throws {CallwayError} `media_not_connected`, `media_elsewhere`.

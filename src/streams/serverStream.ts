@@ -42,7 +42,7 @@ export const ENDING_CODES: ReadonlySet<number> = new Set([
 const FRAME_MS = 20;
 /** A thread that was busy for longer sends less. */
 const MAX_FRAMES_AT_ONCE = 50;
-/** Of a peer that asks before there is a session. */
+/** Of those that arrive before the session listens. */
 const MAX_EARLY_CONTROLS = 100;
 const TOO_FAST = 'audio arrives faster than real time';
 
@@ -70,7 +70,7 @@ export class ServerStream implements AudioStream {
   readonly #estimate = new PlayoutEstimate();
   /** Marks that the gateway has not returned yet. */
   #pendingMarks: { readonly name: string; isCleared: boolean }[] = [];
-  /** Words of supervisors; undefined once there is a listener. */
+  /** What supervisors had said or instructed before the session listened; undefined from then on. */
   #earlyControls: AgentControl[] | undefined = [];
   readonly #clock: Pick<Clock, 'monotonicMs' | 'setTimer'>;
   #receivedAtMs: number;

@@ -40,7 +40,7 @@ export interface AudioStream {
   /** As last told by `control`. */
   readonly isAgentPaused: boolean;
   readonly isTakenOver: boolean;
-  /** The words that supervisors sent by `control` before there was a listener, once. */
+  /** What supervisors had said or instructed before the first call of this method; empty from then on. */
   takeEarlyControls(): readonly AgentControl[];
   /** Idempotent. */
   close(code?: number, reason?: string): void;

@@ -85,7 +85,7 @@ describe('A service with a data folder of its own', () => {
     folder.remove();
   });
 
-  test('lets nobody else read it, whatever was there before', () => {
+  test('is readable by its owner alone, whatever was there before', () => {
     expect(openTo(folder.path)).toEqual([]);
   });
 

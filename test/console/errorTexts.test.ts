@@ -25,7 +25,7 @@ test('A Chinese text ends as a sentence, or with what follows it', () => {
   expect(Object.values(ERROR_TEXTS_ZH).filter((text) => !/[。：]$/.test(text))).toEqual([]);
 });
 
-test('A finding of the review is told in Chinese, with its name', () => {
+test('A review finding is shown in Chinese, with its name', () => {
   const message = 'the conversation stops at "$& \\"x\\""; add an outgoing edge';
   expect(findingTextZh('dead_end', message)).toBe('對話會停在 "$& \\"x\\""，請加上出去的連線。');
   expect(findingTextZh('new_code', message)).toBeUndefined();

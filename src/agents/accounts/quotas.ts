@@ -67,7 +67,7 @@ export interface QuotaUse {
 }
 
 export interface QuotaStore {
-  /** Locks the project until the transaction ends, so that nobody else uses up the quota meanwhile. */
+  /** Locks the project until the transaction ends, so that no concurrent request uses up the quota. */
   lockAndRead(projectId: string, name: CountedQuota): Promise<QuotaUse>;
   /** All that is stored. */
   readAll(projectId: string): Promise<Omit<Record<QuotaName, number>, 'sessionsPerDay'>>;

@@ -49,8 +49,8 @@ export class CallParticipants {
     return this.#dialed.map(({ to, talkTimeMs }) => ({ to, talkTimeMs }));
   }
 
-  /** Whether anybody is in the call. */
-  get isJoined(): boolean {
+  /** Whether at least one participant has joined the call. */
+  get hasJoined(): boolean {
     return [...this.#legs.values()].some(({ joinedMedia }) => joinedMedia !== undefined);
   }
 

@@ -18,7 +18,7 @@ export interface SupervisedCallDeps {
   readonly media: () => MediaSession | undefined;
   /** Whether the caller talks to a person instead of the agent. */
   readonly isBridged: () => boolean;
-  readonly participants: Pick<CallParticipants, 'isJoined' | 'mediaOf'>;
+  readonly participants: Pick<CallParticipants, 'hasJoined' | 'mediaOf'>;
   readonly store: (change: CallChange, event: HistoryEvent) => Promise<unknown>;
   /** Where other nodes reach a supervisor's place on this one. */
   readonly supervisorUrl: (address: SupervisorAddress) => Promise<string>;
@@ -44,8 +44,8 @@ export class SupervisedCall {
   /**
    * Performs a supervisor's request on the answered call.
    *
-   * @throws {CallwayError} 404 `participant_not_found`; 409 `call_not_in_progress`, `no_human_party`, `agent_not_in_call`, `call_taken_over`,
-   *   `too_many_supervisors`, `call_not_recorded`; 503 `engine_unavailable`.
+   * @throws {CallwayError} 404 `participant_not_found`; 409 `call_not_in_progress`, `no_human_party`, `agent_not_in_call`,
+   *   `call_taken_over`, `too_many_supervisors`, `call_not_recorded`; 503 `engine_unavailable`.
    */
   perform(request: SupervisionRequest): Promise<CallAnswer> {
     const performed = this.#last.then(() => this.#perform(request));
@@ -90,12 +90,15 @@ export class SupervisedCall {
     return await supervisorUrl(await media.admitSupervisor(request, listener));
   }
 
-  /** @returns Who alone hears a whisper; undefined for all people but the caller. */
+  /** @returns The only listener of a whisper; undefined for all people but the caller. */
   #listenerTo(participantId: string | undefined): MediaSession | undefined {
     const { isBridged, participants } = this.#deps;
-    const isAnyone = participantId === undefined && (isBridged() || participants.isJoined);
-    const media = participantId === undefined ? undefined : participants.mediaOf(participantId);
-    if (isAnyone || media) return media;
+    if (participantId === undefined) {
+      if (isBridged() || participants.hasJoined) return undefined;
+    } else {
+      const media = participants.mediaOf(participantId);
+      if (media) return media;
+    }
     const message =
       'Only a person beside the caller can be whispered to, and none has joined, by transfer or as a participant';
     throw new CallwayError('conflict', 'no_human_party', message);

@@ -99,7 +99,7 @@ async function checkAsCarrier(
   const text = findDialect(dialect);
   if (isTextDialect(text)) {
     checkAddress(url, false);
-    return await connected(url, async () =>
+    return await checkConnected(url, async () =>
       checkTextBot({
         ...{ dialect: text, target, text: say, clock },
         socket: await connectToBot(url, text, header),
@@ -113,7 +113,7 @@ async function checkAsCarrier(
   checkAddress(url, client.isTcp === true);
   // Before the connection: a bot that speaks first is heard from its first message on.
   const speech = await spoken(say);
-  return await connected(url, async () =>
+  return await checkConnected(url, async () =>
     checkBot({
       dialect: name,
       socket: await connectToBot(url, client, header),
@@ -127,8 +127,11 @@ async function checkAsCarrier(
   );
 }
 
-/** What was found, after the connection to the bot. */
-async function connected(url: string, check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+/** Runs a check that connects to a bot. A connection that fails is a finding. */
+async function checkConnected(
+  url: string,
+  check: () => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
   try {
     return [pass('connect', url), ...(await check())];
   } catch (error) {

@@ -173,7 +173,7 @@ export interface SessionState {
   /** Calls of the client's own tools; its next request brings their results. */
   readonly pendingToolCalls: readonly FunctionCall[];
   /** The number of the latest instruction that a supervisor gave. Default: none. */
-  readonly instructions?: number;
+  readonly latestInstruction?: number;
   /** Replaces the messages before `upTo` in the model's context. */
   readonly summary: { readonly text: string; readonly upTo: number } | null;
   /** The customer's memory from earlier sessions. */

@@ -10,7 +10,7 @@ export function customerNumberOf({ direction, fromNumber, toNumber }: CallFacts)
 type Variables = Readonly<Record<string, unknown>>;
 type SessionWithFacts = Pick<Session, 'channel'> & { readonly state: Pick<Session['state'], 'call'> };
 
-/** The variables that templates, conditions and tools read: the session's own, and the facts, which nobody can set. */
+/** The variables that templates, conditions and tools read: the session's own, and the facts, which only the service sets. */
 export function withFacts(variables: Variables, { channel, state: { call } }: SessionWithFacts): Variables {
   return { ...withoutFacts(variables), channel, ...(call ? { call } : {}) };
 }

@@ -44,7 +44,7 @@ export class Journal {
   #spokenNodeId: string | null | undefined;
   #route: PendingRoute;
   /** The number of the latest instruction. */
-  #instructions: number;
+  #latestInstruction: number;
   #said = '';
   #firstWordMs: number | undefined;
   #callerCalls: readonly FunctionCall[] = [];
@@ -59,7 +59,7 @@ export class Journal {
     this.#nodeId = session.state.currentNodeId;
     this.#greeting = session.state.greeting;
     this.#route = session.state.route ?? NO_PENDING_ROUTE;
-    this.#instructions = session.state.instructions ?? 0;
+    this.#latestInstruction = session.state.latestInstruction ?? 0;
   }
 
   /** With the session's facts. */
@@ -158,8 +158,8 @@ export class Journal {
   }
 
   #addBefore({ instruction, ...message }: ExternalMessage): void {
-    if (instruction !== undefined && instruction <= this.#instructions) return;
-    this.#instructions = instruction ?? this.#instructions;
+    if (instruction !== undefined && instruction <= this.#latestInstruction) return;
+    this.#latestInstruction = instruction ?? this.#latestInstruction;
     this.add(message.role === 'system' ? { ...message, internal: true } : message);
   }
 
@@ -244,7 +244,7 @@ export class Journal {
         hasSpoken: hasSpoken && wasHeard,
         route: this.#route,
         pendingToolCalls: this.#callerCalls,
-        ...(this.#instructions === 0 ? {} : { instructions: this.#instructions }),
+        ...(this.#latestInstruction === 0 ? {} : { latestInstruction: this.#latestInstruction }),
         ...(this.#greeting === undefined ? {} : { greeting: this.#greeting }),
       },
     };

@@ -1,4 +1,5 @@
 import { CallwayError } from '../../base/errors.ts';
+import { omitUndefined } from '../../base/omitUndefined.ts';
 import { runPathway } from '../pathway/runPathway.ts';
 import { walkHistory } from '../pathway/walkHistory.ts';
 import { type HistoryEventType, type Session, withMessages } from '../session/session.ts';
@@ -105,8 +106,8 @@ async function storeUnanswered({ sessions, onError }: StoreTurnDeps, turn: TurnC
       ({ type }) => LASTING_EVENTS.has(type) || (isSpoken && CUSTOMER_EVENTS.has(type)),
     ),
   };
-  const { instructions = 0 } = isSpoken ? closed.state : {};
-  const state = { ...withMessages(session.state, messages), ...(instructions > 0 ? { instructions } : {}) };
+  const { latestInstruction } = isSpoken ? closed.state : session.state;
+  const state = { ...withMessages(session.state, messages), ...omitUndefined({ latestInstruction }) };
   // A new session is found by the request that began it, when that is sent again.
   const digest = session.digest ?? request.digest ?? null;
   const next: Session = { ...session, turn: session.turn + 1, state, digest };

@@ -10,11 +10,11 @@ import { type Stopwatch, startStopwatch } from '../../base/stopwatch.ts';
 import { startThread } from '../../base/thread.ts';
 import type { CheckAnswer, CheckJob } from './checkJobs.ts';
 
-/** Of work: a check takes a millisecond, that of a large schema or pathway some tens. */
+/** Processor time. A check takes a millisecond, that of a large schema or pathway some tens. */
 const TIME_LIMIT_MS = 3_000;
-/** While other programs have the processor. */
+/** Of wall-clock time, where other programs use the processor. */
 const MAX_PASSED_MS = 30_000;
-const LOOK_AGAIN_MS = 250;
+const RECHECK_MS = 250;
 /** A project whose check was stopped gets no other for this long, so that it has a tenth of one thread at most. */
 const REST_MS = 10_000;
 /** One project holds one thread, so that the others have the second. */
@@ -150,14 +150,14 @@ export class Sandbox implements SchemaChecker, PatternMatcher, PathwayChecker {
   #give(thread: CheckThread, check: Waiting): void {
     const stopwatch = this.#startStopwatch();
     const latestMs = this.#clock.monotonicMs() + MAX_PASSED_MS;
-    const lookIn = (ms: number): Timer =>
+    const checkAfter = (ms: number): Timer =>
       this.#clock.setTimer(() => {
         if (stopwatch.isOver(TIME_LIMIT_MS) || this.#clock.monotonicMs() >= latestMs) {
           this.#rest(check.projectId);
           void this.#stop(thread, tooSlow());
-        } else if (thread.running) thread.running.timer = lookIn(LOOK_AGAIN_MS);
+        } else if (thread.running) thread.running.timer = checkAfter(RECHECK_MS);
       }, ms);
-    thread.running = { check, timer: lookIn(TIME_LIMIT_MS) };
+    thread.running = { check, timer: checkAfter(TIME_LIMIT_MS) };
     thread.worker.postMessage(check.job);
   }
 

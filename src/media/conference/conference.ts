@@ -47,7 +47,7 @@ export class Conference {
   }
 
   /**
-   * Takes everybody's next 20 ms but the agent's.
+   * Takes the next 20 ms of all voices but the agent's.
    *
    * @param caller - At the call's rate; kept until `mix`.
    * @returns What the agent hears, valid until the next call; the caller's own frame while no participant speaks.

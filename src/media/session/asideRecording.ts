@@ -1,3 +1,4 @@
+import { mixInto } from '../pcm16.ts';
 import type { BridgePeer } from './callBridge.ts';
 
 /**
@@ -44,11 +45,5 @@ export class AsideRecording {
     recording.#parties.delete(this);
     peer.close();
     this.#recordedAt = undefined;
-  }
-}
-
-function mixInto(frame: Int16Array, other: Int16Array): void {
-  for (let n = 0; n < frame.length; n++) {
-    frame[n] = Math.max(-32_768, Math.min(32_767, (frame[n] ?? 0) + (other[n] ?? 0)));
   }
 }

@@ -124,7 +124,7 @@ export class CallSupervisors {
     }
   }
 
-  /** What is whispered to everybody but caller and agent in this tick; undefined for silence. */
+  /** What is whispered to all people but the caller in this tick; undefined for silence. */
   get whisper(): Int16Array | undefined {
     return this.#whisperers === 0 ? undefined : this.#whisper;
   }

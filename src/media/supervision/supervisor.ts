@@ -20,7 +20,7 @@ export const NORMAL_CLOSURE = 1000;
 const POLICY_VIOLATION = 1008;
 const TRY_AGAIN_LATER = 1013;
 
-/** A person in the call to whom alone a supervisor whispers. */
+/** The one person in a call who hears a supervisor's whisper. */
 export interface WhisperListener {
   /** @param voice - The next 20 ms, at the rate of the call's codec. Copied. */
   whisper(voice: Int16Array): void;
@@ -30,7 +30,7 @@ export interface WhisperListener {
 export interface SupervisorOptions {
   readonly id: string;
   readonly mode: SupervisionMode;
-  /** Of a whisper; undefined for everybody but caller and agent. */
+  /** The only listener of a whisper. Default: all people in the call but the caller. */
   readonly listener?: WhisperListener | undefined;
   readonly streamRateHz: SampleRateHz;
   readonly codecRateHz: SampleRateHz;

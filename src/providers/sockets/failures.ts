@@ -17,7 +17,7 @@ export function malformed(name: string, cause: unknown): ModelError {
   return new ModelError('model_malformed', `${name} sent a message that cannot be read`, options);
 }
 
-/** The key must not be told to anybody. */
+/** The key must not appear in messages or logs. */
 export function withoutSecret(error: ModelError, secret: string | undefined): ModelError {
   if (secret === undefined || !error.message.includes(secret)) return error;
   const { code, retryable, message } = error;

@@ -4,10 +4,11 @@ import { PlayoutQueue } from '../../media/agentStream/playoutQueue.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import { atRate, type SampleRateHz } from '../../media/resample/resampler.ts';
 import type { AgentReader, DialectClient, StreamMessage } from '../dialects/dialect.ts';
-import { CLOSE_NORMAL, type StreamSocket, sendMessage, toMessage } from '../transport/streamSocket.ts';
+import { CLOSE_NORMAL, type StreamSocket } from '../transport/streamSocket.ts';
 import { type CarrierDialectName, findCarrierDialect } from './carrierDialects.ts';
 import { CARRIER_RULES, type CarrierRules, NO_RULES, shown } from './carrierRules.ts';
-import { type Finding, fail, isOrderly, Problems, pass, skipped } from './finding.ts';
+import { closed, type Finding, fail, isOrderly, Problems, pass, skipped } from './finding.ts';
+import { connectionOf, follow } from './sockets.ts';
 
 export interface BotCheck {
   readonly dialect: CarrierDialectName;
@@ -30,7 +31,7 @@ const SPEAK_AT = [0.25, 0.55] as const;
 const PRESS_AT = 0.85;
 const DIGIT = '5';
 const DIGIT_MS = 100;
-/** Less than this is played before anybody could clear it. */
+/** Less than this is played before it could be cleared. */
 const MIN_INTERRUPTED_MS = 1000;
 /** From the first sample of the caller's interruption: to recognize it takes a bot's model a second. */
 const CLEAR_TIMEOUT_MS = 3000;
@@ -80,21 +81,15 @@ class CarrierCall {
     const { dialect, socket, target, sampleRateHz, speech } = options;
     this.#options = options;
     this.#rules = CARRIER_RULES[dialect] ?? NO_RULES;
-    const connection = {
-      send: (message: StreamMessage) => sendMessage(socket, message),
-      close: (reason: string) => socket.close(CLOSE_NORMAL, reason),
+    const onClose = (code: number) => {
+      this.#end = { code, atMs: this.#nowMs, isBots: !this.#isOver };
     };
-    // A failed socket closes as well.
-    socket.on('error', () => undefined);
-    socket.on('message', (data, isBinary) => this.#receive(toMessage(data, isBinary)));
-    this.#closed = new Promise((resolve) => {
-      socket.on('close', (code) => {
-        this.#end = { code, atMs: this.#nowMs, isBots: !this.#isOver };
-        resolve();
-      });
-    });
+    this.#closed = follow(socket, (message) => this.#receive(message), onClose);
     const call = { url: '', dialect, callId: target.streamId, canReconnect: false, ...target };
-    this.#client = findCarrierDialect(dialect).openClient(connection, { target: call, sampleRateHz });
+    this.#client = findCarrierDialect(dialect).openClient(connectionOf(socket), {
+      target: call,
+      sampleRateHz,
+    });
     const rateHz = this.#client.sampleRateHz;
     this.#speech = atRate(speech, SPEECH_RATE_HZ, rateHz);
     this.#frame = new Int16Array((rateHz * FRAME_MS) / 1000);
@@ -268,7 +263,6 @@ class CarrierCall {
     if (this.#isLeftOpen)
       return fail('closing', `not closed within ${CLOSE_TIMEOUT_MS} ms after the end of the call`);
     if (isBots || code === undefined) return skipped('closing', 'the bot closed first');
-    const detail = `closed with ${code} after the end of the call`;
-    return isOrderly(code) ? pass('closing', detail) : fail('closing', detail);
+    return closed(code);
   }
 }

@@ -8,9 +8,10 @@ import type {
   StreamStart,
 } from '../dialects/dialect.ts';
 import { type DialectName, findAudioDialect } from '../dialects/index.ts';
-import { CLOSE_NORMAL, type StreamSocket, sendMessage, toMessage } from '../transport/streamSocket.ts';
+import { CLOSE_NORMAL, type StreamSocket } from '../transport/streamSocket.ts';
 import { shown } from './carrierRules.ts';
-import { type Finding, fail, isOrderly, Problems, pass, skipped } from './finding.ts';
+import { closed, type Finding, fail, Problems, pass, skipped } from './finding.ts';
+import { connectionOf, follow } from './sockets.ts';
 
 export interface GatewayCheck {
   readonly dialect: DialectName;
@@ -82,23 +83,15 @@ class BotCall {
     this.#options = options;
     const dialect = findAudioDialect(name);
     this.#hasNoMarks = dialect.hasNoMarks === true;
-    this.#server = dialect.openServer({
-      send: (message: StreamMessage) => sendMessage(socket, message),
-      close: (reason: string) => socket.close(CLOSE_NORMAL, reason),
-    });
+    this.#server = dialect.openServer(connectionOf(socket));
     this.#started = new Promise((resolve) => {
       this.#resolveStarted = resolve;
     });
-    // A failed socket closes as well.
-    socket.on('error', () => undefined);
-    socket.on('message', (data, isBinary) => this.#receive(toMessage(data, isBinary)));
-    this.#closed = new Promise((resolve) => {
-      socket.on('close', (code) => {
-        this.#end = { code, atMs: this.#nowMs };
-        this.#resolveStarted();
-        resolve();
-      });
-    });
+    const onClose = (code: number) => {
+      this.#end = { code, atMs: this.#nowMs };
+      this.#resolveStarted();
+    };
+    this.#closed = follow(socket, (message) => this.#receive(message), onClose);
   }
 
   async run(): Promise<void> {
@@ -278,7 +271,7 @@ class BotCall {
     const { code } = this.#end ?? {};
     if (this.#isLeftOpen || code === undefined)
       return fail('closing', `not closed within ${CLOSE_TIMEOUT_MS} ms after the end of the call`);
-    return isOrderly(code) ? pass('closing', `closed with ${code}`) : fail('closing', `closed with ${code}`);
+    return closed(code);
   }
 }
 

@@ -3,9 +3,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { WebSocketServer } from 'ws';
 
 import { openWebSocket } from '../../infra/httpClient/webSocket.ts';
-import type { DialectFacts } from '../dialects/dialect.ts';
+import type { DialectConnection, DialectFacts, StreamMessage } from '../dialects/dialect.ts';
 import { chooseSubprotocol } from '../dialects/index.ts';
-import type { StreamSocket } from '../transport/streamSocket.ts';
+import { CLOSE_NORMAL, type StreamSocket, sendMessage, toMessage } from '../transport/streamSocket.ts';
 import { TcpSocket } from '../transport/tcpSocket.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -89,6 +89,31 @@ async function listenForTcp(host: string, port: number): Promise<BotListener> {
   server.listen(port, host);
   await once(server, 'listening');
   return { port: portOf(server), connection, close: () => void server.close() };
+}
+
+/** What a dialect sends by. */
+export function connectionOf(socket: StreamSocket): DialectConnection {
+  return {
+    send: (message) => sendMessage(socket, message),
+    close: (reason) => socket.close(CLOSE_NORMAL, reason),
+  };
+}
+
+/** Follows a socket from now on. @returns Resolves after `onClose`. */
+export function follow(
+  socket: StreamSocket,
+  onMessage: (message: StreamMessage) => void,
+  onClose: (code: number) => void,
+): Promise<void> {
+  // A failed socket closes as well.
+  socket.on('error', () => undefined);
+  socket.on('message', (data, isBinary) => onMessage(toMessage(data, isBinary)));
+  return new Promise((resolve) => {
+    socket.on('close', (code) => {
+      onClose(code);
+      resolve();
+    });
+  });
 }
 
 function toStreamSocket(socket: Socket): StreamSocket {

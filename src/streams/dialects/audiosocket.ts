@@ -33,7 +33,7 @@ export const UUID_MESSAGE_BYTES = HEADER_BYTES + UUID_BYTES;
 const FRAMES_PER_SECOND = 50;
 /** What was sent cannot be taken back: 40 to 120 ms, of which 40 are for the jitter of a local network. */
 const MAX_LEAD_FRAMES = 6;
-/** To write to a socket takes as long as much else that is done for a frame. */
+/** One write to a socket costs as much processor time as most of the other work for a frame. */
 const BATCH_FRAMES = 4;
 
 /**
@@ -167,14 +167,14 @@ function parse(message: StreamMessage): { readonly kind: number | undefined; rea
   return { kind: message[0], payload: message.subarray(HEADER_BYTES) };
 }
 
-/** The header of three bytes leaves no samples aligned: they are copied, to Node's pool. */
+/** Behind a header of three bytes samples are not aligned: they are copied, into Node's buffer pool. */
 function decode(payload: Uint8Array): Int16Array {
   return littleEndian.decode(Buffer.from(payload));
 }
 
 /** @returns A message with its own copy of the payload. */
 function write(kind: number, payload: Uint8Array = new Uint8Array(0)): Uint8Array {
-  // Of Node's pool, which short messages need no memory of their own for.
+  // From Node's buffer pool, without an allocation for each message.
   const message = Buffer.allocUnsafe(HEADER_BYTES + payload.length);
   message[0] = kind;
   message[1] = payload.length >> 8;

@@ -57,7 +57,7 @@ export class EngineConversation implements ChatModel {
   #connected: Connected | undefined;
   #state: 'connecting' | 'ready' | 'lost' = 'connecting';
   #answer: EngineAnswer | undefined;
-  /** When the answer was asked for of which nothing has come; undefined for none. */
+  /** When the current answer was requested; undefined once its first output has come. */
   #askedAtMs: number | undefined;
   #timer: Timer | undefined;
   readonly #found: Promise<Connected>;

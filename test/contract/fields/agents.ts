@@ -6,9 +6,9 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
     places: [['/v1/projects/{projectId}/templates/preview']],
     rows: {
       template:
-        'api/routes/agent/agent.integration.test.ts › is rendered with its variables, and names those that miss',
+        'api/routes/agent/agent.integration.test.ts › is rendered with its variables, and names those that are missing',
       variables:
-        'api/routes/agent/agent.integration.test.ts › is rendered with its variables, and names those that miss',
+        'api/routes/agent/agent.integration.test.ts › is rendered with its variables, and names those that are missing',
     },
   },
   {

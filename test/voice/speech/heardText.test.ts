@@ -36,7 +36,7 @@ test('Heard text is in characters for Chinese, and estimated by the usual pace d
   expect(heard.textAt(8 * 800)).toBe('請問需要什麼服務');
 });
 
-test('Of a piece whose voice failed only its own speech was heard, and then the next piece', () => {
+test('After a piece whose voice failed, only what it spoke counts as heard, then the next piece', () => {
   const heard = createHeardText(8000);
   heard.beginPiece('I wish you well. ');
   heard.append(speech(150));

@@ -129,7 +129,7 @@ describe('A bot of text turns', () => {
     ]);
   });
 
-  test('has its turns told live, as an agent’s', async () => {
+  test('sends live turn events, like an agent', async () => {
     const call = botCall();
     await call.stream.advance(200);
     call.botSays('Hello there.');

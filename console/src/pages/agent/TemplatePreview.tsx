@@ -35,10 +35,10 @@ export function TemplatePreview({ template }: { template: string }) {
 function Rendered({ template }: { template: string }) {
   const projectId = useProjectId();
   const api = useApi();
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const [values, setValues] = useState<ReadonlyMap<string, string>>(new Map());
   const [[settled, given]] = useDebouncedValue([template, values] as const, RENDER_DELAY_MS);
   const { data, error } = useQuery({
-    queryKey: ['template-preview', projectId, settled, given],
+    queryKey: ['template-preview', projectId, settled, [...given]],
     queryFn: () =>
       bodyOf(
         api.POST('/v1/projects/{projectId}/templates/preview', {
@@ -60,8 +60,8 @@ function Rendered({ template }: { template: string }) {
             key={name}
             size="xs"
             label={name}
-            value={values[name] ?? ''}
-            onChange={({ currentTarget: { value } }) => setValues((all) => ({ ...all, [name]: value }))}
+            value={values.get(name) ?? ''}
+            onChange={({ currentTarget: { value } }) => setValues((all) => new Map(all).set(name, value))}
           />
         ))}
         <Text
@@ -79,10 +79,9 @@ function Rendered({ template }: { template: string }) {
 }
 
 /** Nested as their names are: `call.fromNumber` is a property of `call`. */
-function variablesOf(values: Readonly<Record<string, string>>): Record<string, unknown> {
+function variablesOf(values: ReadonlyMap<string, string>): Record<string, unknown> {
   const variables = emptyObject();
-  for (const [path, value] of Object.entries(values))
-    if (value !== '') insert(variables, path.split('.'), value);
+  for (const [path, value] of values) if (value !== '') insert(variables, path.split('.'), value);
   return variables;
 }
 

@@ -36,7 +36,7 @@ export interface RedisServer {
 /**
  * Runs a `redis-server` child process on a free loopback port with a random password. A server that a crashed Callway
  * left running is adopted with its data, and a server that exits is restarted. Writes reach the disk within a second. A
- * server that nobody adopts ends by itself.
+ * server that no process adopts ends by itself.
  *
  * @throws {Error} When `redis-server` is not installed or does not start.
  */

@@ -3,9 +3,10 @@ import type { Clock } from '../../../base/clock.ts';
 import type { StreamTarget } from '../../../media/agentStream/streamClient.ts';
 import type { StreamMessage } from '../../dialects/dialect.ts';
 import type { TextBotHandler, TextClient, TextDialect } from '../../dialects/textDialect.ts';
-import { CLOSE_NORMAL, type StreamSocket, sendMessage, toMessage } from '../../transport/streamSocket.ts';
+import { CLOSE_NORMAL, type StreamSocket, sendMessage } from '../../transport/streamSocket.ts';
 import { shown } from '../carrierRules.ts';
 import { closed, type Finding, fail, isOrderly, Problems, pass, skipped } from '../finding.ts';
+import { connectionOf, follow } from '../sockets.ts';
 import { appProblem } from './relayMessages.ts';
 
 export interface TextBotCheck {
@@ -89,22 +90,17 @@ class RelayCall {
     const { socket, dialect, target, clock } = options;
     this.#options = options;
     this.#startedMs = clock.monotonicMs();
-    // A failed socket closes as well.
-    socket.on('error', () => undefined);
-    socket.on('message', (data, isBinary) => this.#receive(toMessage(data, isBinary)));
-    this.#closed = new Promise((resolve) => {
-      socket.on('close', (code) => {
-        this.#end = { code, isApps: !this.#isOver && !this.#hasHungUp };
-        this.#look();
-        resolve();
-      });
-    });
-    const connection = {
-      send: (message: StreamMessage) => sendMessage(socket, message),
-      close: (reason: string) => socket.close(CLOSE_NORMAL, reason),
+    const onClose = (code: number) => {
+      this.#end = { code, isApps: !this.#isOver && !this.#hasHungUp };
+      this.#look();
     };
+    this.#closed = follow(socket, (message) => this.#receive(message), onClose);
     const { streamId, customParameters } = target;
-    this.#client = dialect.openTextClient(connection, { streamId, callId: streamId, customParameters });
+    this.#client = dialect.openTextClient(connectionOf(socket), {
+      streamId,
+      callId: streamId,
+      customParameters,
+    });
   }
 
   async run(): Promise<void> {

@@ -2,9 +2,10 @@ import { withTimeout } from '../../../base/async/withTimeout.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { StreamMessage } from '../../dialects/dialect.ts';
 import type { TextDialect, TextGatewayHandler, TextServer, TextStart } from '../../dialects/textDialect.ts';
-import { CLOSE_NORMAL, type StreamSocket, sendMessage, toMessage } from '../../transport/streamSocket.ts';
+import { CLOSE_NORMAL, type StreamSocket, sendMessage } from '../../transport/streamSocket.ts';
 import { shown } from '../carrierRules.ts';
 import { closed, type Finding, fail, Problems, pass, skipped } from '../finding.ts';
+import { connectionOf, follow } from '../sockets.ts';
 import { gatewayProblem } from './relayMessages.ts';
 
 export interface TextGatewayCheck {
@@ -56,24 +57,16 @@ class AppCall {
   constructor(options: TextGatewayCheck) {
     const { dialect, socket } = options;
     this.#options = options;
-    this.#server = dialect.openTextServer({
-      send: (message: StreamMessage) => sendMessage(socket, message),
-      close: (reason: string) => socket.close(CLOSE_NORMAL, reason),
-    });
+    this.#server = dialect.openTextServer(connectionOf(socket));
     this.#started = new Promise((resolve) => {
       this.#resolveStarted = resolve;
     });
-    // A failed socket closes as well.
-    socket.on('error', () => undefined);
-    socket.on('message', (data, isBinary) => this.#receive(toMessage(data, isBinary)));
-    this.#closed = new Promise((resolve) => {
-      socket.on('close', (code) => {
-        this.#end = { code, atMs: this.#nowMs };
-        this.#resolveStarted();
-        this.#resolveFault();
-        resolve();
-      });
-    });
+    const onClose = (code: number) => {
+      this.#end = { code, atMs: this.#nowMs };
+      this.#resolveStarted();
+      this.#resolveFault();
+    };
+    this.#closed = follow(socket, (message) => this.#receive(message), onClose);
   }
 
   async run(): Promise<void> {

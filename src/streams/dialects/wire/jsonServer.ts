@@ -32,7 +32,7 @@ export interface JsonServerMessages {
   readonly isUnordered?: boolean;
   /** Set where the carrier only closes the connection when its call ends. */
   readonly endsByClose?: boolean;
-  /** @returns JSON: base64 needs no escapes, which to look for takes longer than all else. */
+  /** @returns JSON text. `JSON.stringify` would search the base64 for characters to escape, which it has none of. */
   media(payload: string, start: JsonStart): string;
   mark(name: string, streamId: string): object;
   clear(streamId: string): object;

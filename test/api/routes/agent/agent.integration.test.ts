@@ -238,7 +238,7 @@ describe('The preview of a template', () => {
   const preview = (body: unknown, key: string | null = project.developerKey) =>
     gateway().api('POST', `${project.path}/templates/preview`, { key, body });
 
-  test('is rendered with its variables, and names those that miss', async () => {
+  test('is rendered with its variables, and names those that are missing', async () => {
     await call('PATCH', { timezone: 'Asia/Taipei' });
     const template = '{{ name }}, {{ customer.city }}: {{ at | date: "%H:%M" }}';
     const variables = { name: '<b>Amy</b>', at: '2026-01-01T20:00:00Z' };

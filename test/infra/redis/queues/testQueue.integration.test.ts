@@ -44,7 +44,7 @@ test('Lanes with phone cases wait for a node that places calls, and are queued o
   ]);
 });
 
-test('A lane that goes on again and again is run once at a time, also for longer than its lock lasts', async () => {
+test('A job that is put off again and again runs once at a time, even where its last run outlasts its lock', async () => {
   const lockMs = 3_000;
   const again = 100;
   const jobs = openJobQueues({ url: server.url, lockMs, onError: () => undefined });

@@ -13,7 +13,7 @@ export interface Finding {
 /** As the API's review has it. */
 export interface Problem {
   readonly severity: 'error' | 'warning';
-  /** Absent of a refusal. */
+  /** Absent where a save was refused. */
   readonly code?: string;
   readonly message: string;
   readonly path: string;
