@@ -172,7 +172,7 @@ export function PathwayCanvas({
       fitViewOptions={FIT}
       proOptions={{ hideAttribution: true }}
     >
-      <Background gap={20} />
+      {!isFar && <Background gap={20} />}
       <Controls showInteractive={false} fitViewOptions={FIT} />
       {graph.nodes.length >= MINIMAP_FROM_NODES && (
         <MiniMap<FlowNode> pannable zoomable nodeColor={minimapColor} nodeStrokeWidth={0} />
