@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findPocketsphinx, INSTALL_COMMAND } from './installation.ts';
 import { createLanguageModels, type LanguageModels } from './languageModel.ts';
+import { RecognizerHost, type StartProcess } from './recognizerHost.ts';
 import { RecognizerPool } from './recognizerPool.ts';
 import { startRecognizer } from './recognizerProcess.ts';
 import { PocketsphinxUtterance, type Utterance } from './utterance.ts';
@@ -39,13 +40,16 @@ interface Recognizer {
  * @param searchPath - Folders of programs, as in `PATH`.
  * @see https://github.com/cmusphinx/pocketsphinx
  */
-export function createPocketsphinx(searchPath: string): Pocketsphinx {
+export function createPocketsphinx(searchPath: string, startProcess: StartProcess): Pocketsphinx {
+  const host = new RecognizerHost(startProcess);
   const folder = cacheSuccess(() => mkdtemp(join(tmpdir(), 'pocketsphinx-grammars-')));
   const recognizer = cacheSuccess(async (): Promise<Recognizer> => {
     const installation = await findPocketsphinx(searchPath);
     if (!installation) throw new PocketsphinxNotInstalledError();
-    const startProcess = (args: readonly string[]) => startRecognizer(installation, args);
-    const pool = new RecognizerPool({ size: availableParallelism(), startProcess });
+    const pool = new RecognizerPool({
+      size: availableParallelism(),
+      startProcess: (args) => startRecognizer(host, installation, args),
+    });
     return { pool, languageModels: createLanguageModels(installation, folder.get) };
   });
   const open = new Set<Utterance>();
@@ -65,6 +69,7 @@ export function createPocketsphinx(searchPath: string): Pocketsphinx {
     async close() {
       for (const utterance of open) utterance.close();
       (await recognizer.get().catch(() => undefined))?.pool.close();
+      host.close();
       if (folder.isRequested()) await rm(await folder.get(), { recursive: true, force: true });
     },
   };

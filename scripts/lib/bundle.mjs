@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { root } from './paths.mjs';
 
 /**
- * The programs and worker threads, by their path in dist/. A thread is beside the code that starts it: all but two
+ * The programs, child processes and worker threads, by their path in dist/. A thread is beside the code that starts it: all but two
  * programs are bundled into one folder.
  *
  * @type {Readonly<Record<string, string>>}
@@ -16,6 +16,7 @@ export const ENTRIES = {
   'src/voiceThread': 'src/app/voice/voiceThread.ts',
   'src/simulatorThread': 'src/app/simulator/simulatorThread.ts',
   'src/fliteThread': 'offline/synthesis/fliteThread.ts',
+  'src/recognizerHostProcess': 'offline/recognition/recognizerHostProcess.ts',
   'src/sentenceEncoderThread': 'offline/sentenceEncoderThread.ts',
   'src/checkThread': 'src/infra/sandbox/checkThread.ts',
   'src/pgliteThread': 'src/infra/postgres/embedded/pgliteThread.ts',

@@ -4,6 +4,7 @@ import {
 } from '../../../offline/recognition/pocketsphinx.ts';
 import { RecognizerBusyError } from '../../../offline/recognition/recognizerPool.ts';
 import { RECOGNIZER_SAMPLE_RATE_HZ } from '../../../offline/recognition/utterance.ts';
+import { startProcess } from '../../base/childProcess.ts';
 import { createResampler, isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { SpeechToText } from '../ports/speechToText.ts';
@@ -26,7 +27,7 @@ const RESAMPLED_SECONDS = 1;
  * @param searchPath - Folders of programs, as in `PATH`.
  */
 export function createLocalSpeechToText({ searchPath }: { readonly searchPath: string }): SpeechToText {
-  const pocketsphinx = createPocketsphinx(searchPath);
+  const pocketsphinx = createPocketsphinx(searchPath, startProcess);
   const suppression = createRnnoiseSuppression(KEPT_NOISE);
   return {
     name: 'local',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createPocketsphinx, type Pocketsphinx } from '../../../offline/recognition/pocketsphinx.ts';
+import { startProcess } from '../../../src/base/childProcess.ts';
 import { setThreadPriority } from '../../../src/media/engine/threadPriority.ts';
 import { startChild } from '../../support/child.ts';
 
@@ -30,7 +31,7 @@ async function recognizerIs(script: string): Promise<void> {
 
 async function recognize(): Promise<string> {
   // It looks for the program as soon as it is created.
-  pocketsphinx ??= createPocketsphinx(folder);
+  pocketsphinx ??= createPocketsphinx(folder, startProcess);
   const utterance = pocketsphinx.open({ isNarrowband: false });
   try {
     utterance.push(new Int16Array(1600));
