@@ -1,8 +1,10 @@
+import { constants } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
 import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
+import { setRealTime, setThreadPriority } from '../../media/engine/threadPriority.ts';
 import { udpPacketIo } from '../../media/transport/udpSocket.ts';
 import { createConnectStream } from '../../streams/connectStream.ts';
 import { createSupervisorGate } from '../../streams/supervisorGate.ts';
@@ -20,6 +22,12 @@ const { targetPolicy, httpHost } = workerData as GatewayThreadData;
 runMediaThread(
   createConnectStream({ clock: systemClock, policy: targetPolicy, lookup: createDnsLookup() }),
   udpPacketIo,
-  undefined,
+  raisePriority,
   createSupervisorGate({ host: httpHost, clock: systemClock }),
 );
+
+/** Where the real-time policy is not allowed, by the priority alone. */
+function raisePriority(): boolean {
+  const hasPriority = setThreadPriority(constants.priority.PRIORITY_HIGH);
+  return setRealTime() || hasPriority;
+}

@@ -3,6 +3,7 @@ import { workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
 import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
+import { setThreadPriority } from '../../media/engine/threadPriority.ts';
 import type { Impairment } from '../../media/transport/packetIo.ts';
 import { udpPacketIo } from '../../media/transport/udpSocket.ts';
 import { createConnectStream } from '../../streams/connectStream.ts';
@@ -24,5 +25,5 @@ runMediaThread(
   }),
   impairedPacketIo(udpPacketIo, impairment, systemClock),
   // After a gateway on this machine: live calls come first.
-  constants.priority.PRIORITY_ABOVE_NORMAL,
+  () => setThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL),
 );

@@ -1,6 +1,9 @@
+import { constants } from 'node:os';
 import { runMediaThread } from '../../../src/app/media/runMediaThread.ts';
 import { CallwayError } from '../../../src/base/errors.ts';
 import type { ConnectStream } from '../../../src/media/agentStream/streamClient.ts';
+import { setThreadPriority } from '../../../src/media/engine/threadPriority.ts';
+import { udpPacketIo } from '../../../src/media/transport/udpSocket.ts';
 
 /** A media thread whose agent behaves as its URL says: `echo:`, `refuse:`, or, for the thread, `crash:`, `throw:` and `stall:`. */
 const connect: ConnectStream = async ({ target, sampleRateHz }, handler) => {
@@ -24,4 +27,4 @@ const connect: ConnectStream = async ({ target, sampleRateHz }, handler) => {
   };
 };
 
-runMediaThread(connect);
+runMediaThread(connect, udpPacketIo, () => setThreadPriority(constants.priority.PRIORITY_HIGH));
