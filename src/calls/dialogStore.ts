@@ -1,4 +1,4 @@
-/** An established SIP dialog, with what another node needs to end it. @see RFC 3261 section 12 */
+/** A SIP dialog, confirmed or early, with what another node needs to end it. @see RFC 3261 section 12 */
 export interface StoredDialog {
   readonly dialogId: string;
   /** Ours. */

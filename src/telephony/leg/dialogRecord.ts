@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SipHeaders } from '../../../sip/message/headers.ts';
 import type { SipMessage } from '../../../sip/message/message.ts';
 import { createPendingTasks } from '../../base/async/pendingTasks.ts';
@@ -33,17 +34,20 @@ export class DialogRecords {
       last = this.#pending.add(last.then(() => retryForever(clock, work, (error) => onError(error, what))));
     };
     let current = dialog;
+    const replace = (changed: StoredDialog) => {
+      if (isDeepStrictEqual(changed, current)) return;
+      current = changed;
+      write(() => store.save(changed));
+    };
     write(() => store.save(dialog));
     return {
       get dialog() {
         return current;
       },
+      replace,
       refreshTarget({ headers }) {
         const remoteTarget = targetOf(headers) ?? current.remoteTarget;
-        if (remoteTarget === current.remoteTarget) return;
-        const changed = { ...current, remoteTarget };
-        current = changed;
-        write(() => store.save(changed));
+        if (remoteTarget !== current.remoteTarget) replace({ ...current, remoteTarget });
       },
       close: () => write(() => store.remove(dialog.dialogId)),
     };
@@ -58,12 +62,14 @@ export class DialogRecords {
 export interface DialogRecord {
   /** As it is now. */
   readonly dialog: StoredDialog;
+  /** The peer's 2xx replaces what its 180 said. */
+  replace(dialog: StoredDialog): void;
   /** @param message - A request or response of the peer that may change its Contact. */
   refreshTarget(message: SipMessage): void;
   close(): void;
 }
 
-/** The dialog of our INVITE. @param response - Its 2xx. @see RFC 3261 section 12.1.2 */
+/** The dialog of our INVITE. @param response - Its 2xx, or a provisional one with a To tag. @see RFC 3261 section 12.1.2 */
 export function dialogOfOutbound(owner: DialogOwner, { headers }: SipMessage): StoredDialog {
   return {
     ...owner,
@@ -74,6 +80,11 @@ export function dialogOfOutbound(owner: DialogOwner, { headers }: SipMessage): S
     routeSet: headers.list('record-route').reverse(),
     localSequence: Number.parseInt(headers.get('cseq') ?? '', 10) || 0,
   };
+}
+
+/** Whether a provisional response has what a request in its early dialog needs. @see RFC 3261 sections 12.1 and 15 */
+export function beginsDialog({ headers }: SipMessage): boolean {
+  return targetOf(headers) !== undefined && addressesOf(headers, 'to')[0]?.params.has('tag') === true;
 }
 
 /** The dialog of the peer's INVITE. @param response - Our 200, as sent. @see RFC 3261 section 12.1.1 */

@@ -25,7 +25,7 @@ export interface InviteRequest {
 export interface InviteListener {
   /** Any response from the peer or a proxy before it. */
   onAnyResponse(): void;
-  onRinging(sdp: string | undefined): void;
+  onRinging(sdp: string | undefined, response: SipResponse): void;
   /** ACK is sent. @param sdp - Of the 2xx. */
   onAccepted(sdp: string | undefined, response: SipResponse): void;
   /** No call was established. After `cancel` this may be a 2xx, which was answered by BYE. */
@@ -151,7 +151,7 @@ export class InviteClient {
     if (status === 100) return;
     response.acknowledge();
     if (this.#cancelReason || status < 180 || status === 199) return;
-    this.#listener.onRinging(sdpOf(response));
+    this.#listener.onRinging(sdpOf(response), response.message);
   }
 
   #onSuccess(response: ReceivedResponse): void {

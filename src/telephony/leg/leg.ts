@@ -208,11 +208,13 @@ export class Leg implements CallLeg {
     this.#allowsUpdate = methods.includes('UPDATE');
   }
 
-  /** The call is answered. @param describe - The dialog, of the messages that established it. */
+  /** The call rings or is answered. @param describe - The dialog, of the messages that established it. */
   recordDialog(describe: (owner: DialogOwner) => StoredDialog): void {
     if (this.#state.kind === 'terminated') return;
     const { callId, dialogId, trunk } = this.#options;
-    this.#record = this.#deps.dialogs.open(describe({ callId, dialogId, trunkId: trunk.id }));
+    const dialog = describe({ callId, dialogId, trunkId: trunk.id });
+    if (this.#record) this.#record.replace(dialog);
+    else this.#record = this.#deps.dialogs.open(dialog);
   }
 
   /** Refreshes the session as the 2xx to INVITE says. @param role - Ours in its transaction. */

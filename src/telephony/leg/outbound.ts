@@ -18,7 +18,7 @@ import {
   trunkUri,
   USER_AGENT,
 } from '../trunks/addressing.ts';
-import { dialogOfOutbound } from './dialogRecord.ts';
+import { beginsDialog, dialogOfOutbound } from './dialogRecord.ts';
 import { InviteClient, type InviteListener, isUnreachable } from './inviteClient.ts';
 import { Leg, type LegDeps } from './leg.ts';
 
@@ -138,7 +138,11 @@ class OutboundCall {
     this.#startTimer(this.#request.ringTimeoutMs, 'ringTimeout');
     return {
       onAnyResponse: () => responseTimer?.cancel(),
-      onRinging: (sdp) => this.#onRinging(sdp),
+      onRinging: (sdp, response) => {
+        // Where this node fails, another one ends an early dialog by BYE: the phone would ring on.
+        if (beginsDialog(response)) this.leg.recordDialog((owner) => dialogOfOutbound(owner, response));
+        this.#onRinging(sdp);
+      },
       onAccepted: (sdp, response) => {
         this.leg.setAllowedMethods(response);
         this.leg.startSessionRefresh(response, 'uac');

@@ -133,6 +133,36 @@ describe('The dialog of an answered call', () => {
   });
 });
 
+test('The early dialog of a phone that rings is ended by BYE from another node', async () => {
+  const { leg, ended } = node.dial();
+  const invite = await node.next(leg, 'INVITE');
+  node.phone.send(node.phone.answer(invite, '180 Ringing'), node.port);
+  const early = await storedDialog();
+  expect(early.remoteAddress).toMatch(/;tag=/);
+  const status = endOnSurvivor(early);
+  const bye = await node.next(leg, 'BYE');
+  expect(header(bye, 'To')).toBe(early.remoteAddress);
+  node.phone.send(node.phone.answer(bye, '200 OK'), survivor.port);
+  expect(await status).toBe(200);
+  node.phone.send(node.phone.answer(invite, '487 Request Terminated'), node.port);
+  await ended;
+  await vi.waitFor(() => expect(node.dialogs.size).toBe(0));
+});
+
+test('The dialog of an answered phone has the tag of its 200, not that of its 180', async () => {
+  const { leg, ended } = node.dial();
+  const invite = await node.next(leg, 'INVITE');
+  const tagged = (response: string) => response.replace(/^(To: .*;tag=)[^\r]*/m, '$1other');
+  node.phone.send(tagged(node.phone.answer(invite, '180 Ringing')), node.port);
+  expect((await storedDialog()).remoteAddress).toMatch(/;tag=other$/);
+  const accepted = node.phone.answer(invite, '200 OK', { body: SDP });
+  node.phone.send(accepted, node.port);
+  await node.next(leg, 'ACK');
+  await vi.waitFor(async () => expect((await storedDialog()).remoteAddress).toBe(header(accepted, 'To')));
+  node.phone.send(node.calleeRequest('BYE', invite, accepted), node.port);
+  await ended;
+});
+
 test('The dialog of an inbound call is ended by BYE from another node', async () => {
   const invite = node.phone.request('INVITE', node.port, {
     callId: 'in-lost',
