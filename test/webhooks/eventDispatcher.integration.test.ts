@@ -7,7 +7,7 @@ import type { GuardedRequest } from '../../src/infra/httpClient/client.ts';
 import { eventQueueStore } from '../../src/infra/postgres/webhooks/eventQueues.ts';
 import { EventDispatcher } from '../../src/webhooks/eventDispatcher.ts';
 import { EventForwarder } from '../../src/webhooks/eventForwarder.ts';
-import { type RefusedEvents, retryAtMs, SETTLING_MS } from '../../src/webhooks/eventQueue.ts';
+import { type RefusedEvents, SETTLING_MS } from '../../src/webhooks/eventQueue.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
 import { migrated, type OpenDatabase, openServerDatabase } from '../infra/postgres/support/databases.ts';
 import { sessionWorld } from '../infra/postgres/support/sessions.ts';
@@ -16,18 +16,6 @@ import { createSimulatedClock } from '../support/simulatedClock.ts';
 const START_MS = Date.UTC(2026, 0, 1);
 const HOUR_MS = 3_600_000;
 const SECRET = makeSigningSecret();
-
-test('A failed event is repeated with growing pauses, the last time after an hour', () => {
-  const pauses: number[] = [];
-  let nowMs = 0;
-  for (let attempt = 1; ; attempt += 1) {
-    const next = retryAtMs(attempt, 0, nowMs);
-    if (next === undefined) break;
-    pauses.push((next - nowMs) / 1000);
-    nowMs = next;
-  }
-  expect(pauses).toEqual([5, 10, 20, 40, 80, 160, 320, 600, 600, 600, 600, 565]);
-});
 
 describe('EventDispatcher', () => {
   let opened: OpenDatabase;

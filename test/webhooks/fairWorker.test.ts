@@ -1,0 +1,197 @@
+import { expect, test } from 'vitest';
+
+import {
+  CLAIM_LEASE_MS,
+  type ClaimCapacity,
+  type ClaimedWork,
+  FairWorker,
+} from '../../src/webhooks/fairWorker.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
+
+const START_MS = Date.UTC(2026, 0, 1);
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** A worker whose claims return what is in `due`, and whose work ends when it is told to. */
+function scene({ finishMs = 0, beside }: { finishMs?: number; beside?: () => Promise<unknown>[] } = {}) {
+  const clock = createSimulatedClock(START_MS);
+  const due: ClaimedWork[] = [];
+  const claims: { at: number; until: number; capacity: ClaimCapacity }[] = [];
+  const started: string[] = [];
+  const ends = new Map<string, (error?: Error) => void>();
+  const errors: string[] = [];
+  const claiming = { error: undefined as Error | undefined, answer: Promise.resolve() };
+  const worker = new FairWorker({
+    async claimDue(now, until, capacity) {
+      claims.push({ at: now.getTime() - START_MS, until: until.getTime() - START_MS, capacity });
+      await claiming.answer;
+      if (claiming.error) throw claiming.error;
+      return due.splice(0);
+    },
+    run({ id }) {
+      started.push(id);
+      return new Promise((resolve, reject) => ends.set(id, (error) => (error ? reject(error) : resolve())));
+    },
+    beside,
+    clock,
+    finishMs,
+    name: 'letters',
+    onError: (_error, what) => errors.push(what),
+  });
+  const end = async (id: string, error?: Error) => {
+    ends.get(id)?.(error);
+    await settle();
+  };
+  return { clock, due, claims, claiming, started, end, errors, worker };
+}
+
+const work = (id: string, projectId = 'p'): ClaimedWork => ({ id, projectId });
+const many = (count: number, projectId: (n: number) => string) =>
+  Array.from({ length: count }, (_, n) => work(`${n}`, projectId(n)));
+
+test('Due work is claimed at the start and every second, for as long as a lease', async () => {
+  const { clock, claims, due, started, worker } = scene();
+  due.push(work('a'), work('b', 'q'));
+  worker.start();
+  worker.start();
+  await settle();
+  expect(started).toEqual(['a', 'b']);
+  clock.advance(999);
+  await settle();
+  expect(claims).toHaveLength(1);
+  clock.advance(1);
+  await settle();
+  expect(claims).toEqual([
+    {
+      at: 0,
+      until: CLAIM_LEASE_MS,
+      capacity: { running: 100, perProject: 10, runningByProject: new Map() },
+    },
+    {
+      at: 1000,
+      until: 1000 + CLAIM_LEASE_MS,
+      capacity: {
+        running: 98,
+        perProject: 10,
+        runningByProject: new Map([
+          ['p', 1],
+          ['q', 1],
+        ]),
+      },
+    },
+  ]);
+});
+
+test('A wake during a claim claims once more', async () => {
+  const { claims, claiming, worker } = scene();
+  let answer = () => {};
+  claiming.answer = new Promise((resolve) => {
+    answer = resolve;
+  });
+  worker.wake();
+  worker.wake();
+  worker.wake();
+  await settle();
+  expect(claims).toHaveLength(1);
+  answer();
+  await settle();
+  expect(claims).toHaveLength(2);
+});
+
+test('Work that is claimed again while it runs is run once more after its end', async () => {
+  const { due, end, started, worker } = scene();
+  due.push(work('a'));
+  worker.wake();
+  await settle();
+  due.push(work('a'));
+  worker.wake();
+  await settle();
+  expect(started).toEqual(['a']);
+  await end('a');
+  expect(started).toEqual(['a', 'a']);
+  await end('a');
+  expect(started).toEqual(['a', 'a']);
+});
+
+test.each([
+  ['a full node', many(100, (n) => `${n}`)],
+  ['a project with all of its share', many(10, () => 'p')],
+])('The end of work of %s claims more at once', async (_what, all) => {
+  const { claims, due, end, worker } = scene();
+  due.push(...all);
+  worker.wake();
+  await settle();
+  const before = claims.length;
+  // A full node does not ask for more.
+  worker.wake();
+  await settle();
+  expect(claims).toHaveLength(all.length === 100 ? before : before + 1);
+  const after = claims.length;
+  await end('0');
+  expect(claims).toHaveLength(after + 1);
+  await end('1');
+  expect(claims.length - after).toBe(1);
+});
+
+test('Failed claims and failed work are reported, and the worker goes on', async () => {
+  const { claiming, clock, due, end, errors, started, worker } = scene();
+  claiming.error = new Error('the database is away');
+  worker.start();
+  await settle();
+  claiming.error = undefined;
+  due.push(work('a'));
+  clock.advance(1000);
+  await settle();
+  await end('a', new Error('no'));
+  due.push(work('a'));
+  clock.advance(1000);
+  await settle();
+  expect(errors).toEqual(['due letters not claimed, retrying', 'letters not finished, retrying later']);
+  expect(started).toEqual(['a', 'a']);
+});
+
+test('A stop aborts at once, waits for what runs and what is beside it, and claims nothing more', async () => {
+  let finish = () => {};
+  const others: Promise<unknown>[] = [];
+  others.push(
+    new Promise<void>((resolve) => {
+      finish = () => {
+        others.pop();
+        resolve();
+      };
+    }),
+  );
+  const { claims, clock, due, end, started, worker } = scene({ beside: () => others });
+  due.push(work('a'));
+  worker.start();
+  await settle();
+  let isClosed = false;
+  const closed = worker.close().then(() => {
+    isClosed = true;
+  });
+  expect(worker.signal.aborted).toBe(true);
+  due.push(work('b'));
+  worker.wake();
+  worker.start();
+  clock.advance(5000);
+  await end('a');
+  expect(isClosed).toBe(false);
+  finish();
+  await closed;
+  expect([started, claims.length, clock.pendingTimers()]).toEqual([['a'], 1, 0]);
+});
+
+test('A stop with time to finish does what is due, and aborts the rest when the time is over', async () => {
+  const { clock, due, end, started, worker } = scene({ finishMs: 3000 });
+  due.push(work('a'), work('b'));
+  const closed = worker.close();
+  await settle();
+  expect([started, worker.signal.aborted]).toEqual([['a', 'b'], false]);
+  await end('a');
+  clock.advance(2999);
+  expect(worker.signal.aborted).toBe(false);
+  clock.advance(1);
+  expect(worker.signal.aborted).toBe(true);
+  await end('b');
+  await closed;
+  expect(clock.pendingTimers()).toBe(0);
+});
