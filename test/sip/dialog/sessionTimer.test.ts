@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import {
+  addToken,
+  hasToken,
+  isIntervalTooSmall,
   negotiateAsUas,
   negotiatedByUac,
   sessionDelays,
@@ -104,3 +107,25 @@ test.each([
     expect(sessionDelays({ intervalSeconds, weRefresh: true })).toEqual(expected);
   },
 );
+
+test.each([
+  ['below the minimum is too small', asked('89'), true],
+  ['of the minimum is not', asked('90'), false],
+  [
+    'of a caller that requires timers counts too',
+    invite({ require: 'timer', 'session-expires': '60' }),
+    true,
+  ],
+  ['of a caller without timers is not negotiated', invite({ 'session-expires': '60' }), false],
+  ['that is not asked for is not too small', invite({ supported: 'timer' }), false],
+])('A session interval %s', (_what, request, isTooSmall) => {
+  expect(isIntervalTooSmall(request, 90)).toBe(isTooSmall);
+});
+
+test('An option tag is found in any case, and added once', () => {
+  const made = headers({ supported: '100rel, Timer' });
+  expect([hasToken(made, 'supported', 'timer'), hasToken(made, 'require', 'timer')]).toEqual([true, false]);
+  addToken(made, 'supported', 'timer');
+  addToken(made, 'supported', 'replaces');
+  expect(made.get('supported')).toBe('100rel, Timer, replaces');
+});
