@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 /**
  * HMAC-SHA1, truncated to the tag's length.
@@ -16,19 +16,16 @@ export class Authenticator {
 
   /** @param trailer - Authenticated after the message and not sent: SRTP's rollover counter. */
   writeTag(message: Uint8Array, trailer: Uint8Array, out: Uint8Array, offset: number): void {
-    const digest = this.#digest(message, trailer);
-    for (let i = 0; i < this.tagBytes; i++) out[offset + i] = digest[i] ?? 0;
+    out.set(this.#tagOf(message, trailer), offset);
   }
 
   /** In constant time. */
   verify(message: Uint8Array, trailer: Uint8Array, tag: Uint8Array): boolean {
-    const digest = this.#digest(message, trailer);
-    let difference = tag.length ^ this.tagBytes;
-    for (let i = 0; i < this.tagBytes; i++) difference |= (digest[i] ?? 0) ^ (tag[i] ?? 0);
-    return difference === 0;
+    return tag.length === this.tagBytes && timingSafeEqual(this.#tagOf(message, trailer), tag);
   }
 
-  #digest(message: Uint8Array, trailer: Uint8Array): Uint8Array {
-    return createHmac('sha1', this.#key).update(message).update(trailer).digest();
+  #tagOf(message: Uint8Array, trailer: Uint8Array): Uint8Array {
+    const digest = createHmac('sha1', this.#key).update(message).update(trailer).digest();
+    return digest.subarray(0, this.tagBytes);
   }
 }

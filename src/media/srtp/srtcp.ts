@@ -31,7 +31,6 @@ export class SrtcpStream {
   readonly #authenticator: Authenticator;
   readonly #keyIdentifier: MasterKeyIdentifier | undefined;
   readonly #windows = new Map<number, ReplayWindow>();
-  #latestSsrc: number | undefined;
   #nextIndex = 0;
 
   constructor(parameters: SrtpParameters) {
@@ -83,12 +82,11 @@ export class SrtcpStream {
   }
 
   #remember(ssrc: number, window: ReplayWindow): void {
-    if (ssrc === this.#latestSsrc) return;
-    this.#latestSsrc = ssrc;
     // A map keeps the order of insertion: the first is the one unused for longest.
     this.#windows.delete(ssrc);
     this.#windows.set(ssrc, window);
-    const [oldest] = this.#windows.keys();
-    if (this.#windows.size > MAX_STREAMS && oldest !== undefined) this.#windows.delete(oldest);
+    if (this.#windows.size <= MAX_STREAMS) return;
+    const [oldest = ssrc] = this.#windows.keys();
+    this.#windows.delete(oldest);
   }
 }

@@ -46,7 +46,6 @@ export class SrtpStream {
   readonly #authenticator: Authenticator;
   readonly #keyIdentifier: MasterKeyIdentifier | undefined;
   readonly #streams = new Map<number, StreamState>();
-  #latestSsrc: number | undefined;
   readonly #rollover = new Uint8Array(ROLLOVER_BYTES);
 
   constructor(parameters: SrtpParameters) {
@@ -109,13 +108,12 @@ export class SrtpStream {
 
   /** Only for authentic streams, so that forged SSRCs take no memory. */
   #remember(ssrc: number, stream: StreamState): void {
-    if (ssrc === this.#latestSsrc) return;
-    this.#latestSsrc = ssrc;
     // A map keeps the order of insertion: the first is the one unused for longest.
     this.#streams.delete(ssrc);
     this.#streams.set(ssrc, stream);
-    const [oldest] = this.#streams.keys();
-    if (this.#streams.size > MAX_STREAMS && oldest !== undefined) this.#streams.delete(oldest);
+    if (this.#streams.size <= MAX_STREAMS) return;
+    const [oldest = ssrc] = this.#streams.keys();
+    this.#streams.delete(oldest);
   }
 }
 
