@@ -10,6 +10,7 @@ import { type LiveEventType, useLiveEvents } from '../../api/liveEvents.ts';
 import { formatDateTime, formatDuration } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { textsIn } from '../../texts.ts';
+import { endReasonText } from '../calls/endReason.ts';
 import { LiveControls } from '../calls/live/LiveControls.tsx';
 import { StatusBadge } from '../calls/StatusBadge.tsx';
 import { Findings } from './Findings.tsx';
@@ -191,11 +192,11 @@ function Header({ timeline, player }: { timeline: TimelineData; player: Player }
             </Badge>
           )}
         </Group>
-        <Text size="sm" c="dimmed">
+        <Text size="sm" c="dimmed" title={call?.endReason ?? ''}>
           {[
             formatDateTime(call?.startedAt ?? startedAt),
             call?.durationMs == null ? '' : formatDuration(call.durationMs),
-            call?.endReason ?? '',
+            call?.endReason ? endReasonText(call.endReason) : '',
           ]
             .filter((part) => part !== '')
             .join(' · ')}

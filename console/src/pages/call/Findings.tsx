@@ -3,6 +3,8 @@ import { CheckCircledIcon, CrossCircledIcon, ExclamationTriangleIcon } from '@ra
 
 import { formatDuration, formatLatency, formatNumber } from '../../formats.ts';
 import { textsIn } from '../../texts.ts';
+import { endReasonWithCode } from '../calls/endReason.ts';
+import { statusText } from '../calls/StatusBadge.tsx';
 import classes from './findings.module.css';
 import type { Finding } from './model/findings.ts';
 import type { LatencyPart } from './model/turns.ts';
@@ -16,6 +18,9 @@ type Describe = (values: Values) => string;
 
 const latency = (value: string | number | undefined) => formatLatency(Number(value));
 const part = ({ part: name }: Values) => partTexts[name as LatencyPart];
+
+const callEnd = ({ status, sip, reason }: Values) =>
+  [statusText(`${status}`), sip, endReasonWithCode(`${reason}`)].filter((one) => one !== '');
 
 const texts = textsIn<
   Readonly<Record<Finding['kind'], Describe>> & { none: string; title: string; more: Describe }
@@ -32,7 +37,7 @@ const texts = textsIn<
     webhook_failed: ({ event, status }) => `Webhook ${event} failed: ${status}`,
     poor_audio: ({ mos, lossPercent, seconds }) =>
       `Poor audio for ${seconds} s: MOS ${formatNumber(Number(mos))}, ${formatNumber(Number(lossPercent))} % lost`,
-    call_failed: ({ status, reason, sip }) => `Call ${status}: ${[sip, reason].filter(Boolean).join(', ')}`,
+    call_failed: (values) => `Call: ${callEnd(values).join(', ')}`,
     transfer_failed: ({ to, reason }) => `Transfer to ${to} failed: ${reason}`,
     interruptions: ({ count }) => `The caller interrupted ${count} times`,
   },
@@ -48,7 +53,7 @@ const texts = textsIn<
     webhook_failed: ({ event, status }) => `Webhook ${event} 失敗：${status}`,
     poor_audio: ({ mos, lossPercent, seconds }) =>
       `音質不佳 ${seconds} 秒：MOS ${formatNumber(Number(mos))}，遺失 ${formatNumber(Number(lossPercent))} %`,
-    call_failed: ({ status, reason, sip }) => `通話 ${status}：${[sip, reason].filter(Boolean).join('、')}`,
+    call_failed: (values) => `通話：${callEnd(values).join('、')}`,
     transfer_failed: ({ to, reason }) => `轉接至 ${to} 失敗：${reason}`,
     interruptions: ({ count }) => `來電者插話 ${count} 次`,
   },

@@ -1,5 +1,7 @@
 import { formatLatency } from '../../formats.ts';
 import { textsIn } from '../../texts.ts';
+import { endReasonWithCode } from '../calls/endReason.ts';
+import { statusText } from '../calls/StatusBadge.tsx';
 import { type HistoryEvent, numberOf, textOf } from './model/callTimeline.ts';
 
 const texts = textsIn({
@@ -75,7 +77,7 @@ export function eventDetail({ type, data }: HistoryEvent): string {
     case 'silence':
       return took;
     case 'call_status':
-      return joined(field('status'), field('endReason'), field('sip'));
+      return joined(statusText(field('status')), endReasonWithCode(field('endReason')), field('sip'));
     case 'answering_machine':
       return joined(field('kind'), field('evidence'));
     case 'transfer':

@@ -9,6 +9,7 @@ import { formatDateTime, formatDuration, formatLatency, formatNumber } from '../
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
+import { endReasonText } from './endReason.ts';
 import { type CallFilters, queryOf } from './filters.ts';
 import { StatusBadge } from './StatusBadge.tsx';
 
@@ -109,7 +110,7 @@ export function CallTable({ projectId, filters }: { projectId: string; filters: 
 }
 
 function Row({ projectId, call }: { projectId: string; call: Call }) {
-  const { id, direction, fromNumber, toNumber, createdAt, startedAt, durationMs } = call;
+  const { id, direction, fromNumber, toNumber, createdAt, startedAt, durationMs, status, endReason } = call;
   const { p95 } = call.turnLatencyMs;
   const mos = call.mediaFigures?.mos ?? null;
   const isInbound = direction === 'inbound';
@@ -130,6 +131,11 @@ function Row({ projectId, call }: { projectId: string; call: Call }) {
       </Table.Td>
       <Table.Td>
         <StatusBadge call={call} />
+        {endReason !== null && status !== 'completed' && (
+          <Text size="xs" c="dimmed" title={endReason}>
+            {endReasonText(endReason)}
+          </Text>
+        )}
       </Table.Td>
       <Table.Td visibleFrom="sm">{formatDateTime(startedAt ?? createdAt)}</Table.Td>
       <Table.Td ta="end">{durationMs === null ? '' : formatDuration(durationMs)}</Table.Td>

@@ -7,7 +7,7 @@ import { textsIn } from '../../texts.ts';
 import { CallTable } from './CallTable.tsx';
 import { type CallFilters, queryOf, readFilters, STATUSES } from './filters.ts';
 import { LiveCalls } from './live/LiveCalls.tsx';
-import { statusNames } from './StatusBadge.tsx';
+import { statusText } from './StatusBadge.tsx';
 
 const route = getRouteApi('/projects/$projectId/calls');
 /** After the last key. */
@@ -111,7 +111,7 @@ function Filters({ filters }: { filters: CallFilters }) {
       />
       <NativeSelect
         label={texts.status}
-        data={options(STATUSES.map((status) => [status, statusNames[status]]))}
+        data={options(STATUSES.map((status) => [status, statusText(status)]))}
         value={filters.status ?? ''}
         onChange={(event) => set({ status: STATUSES.find((one) => one === event.currentTarget.value) })}
       />

@@ -40,7 +40,10 @@ const COLORS: Readonly<Partial<Record<Call['status'], string>>> = {
   no_answer: STATES.warning,
 };
 
-export const statusNames = texts;
+/** A status in words; as it is where the console does not know it. */
+export function statusText(status: string): string {
+  return (Object.hasOwn(texts, status) && texts[status as Call['status']]) || status;
+}
 
 export function StatusBadge({ call: { status } }: { call: Pick<Call, 'status'> }) {
   const color = COLORS[status];

@@ -8,6 +8,8 @@ import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
+import { endReasonWithCode } from '../calls/endReason.ts';
+import { statusText } from '../calls/StatusBadge.tsx';
 import { useNumbers } from './NumberSection.tsx';
 import { failureText } from './sipAdvice.ts';
 
@@ -98,8 +100,8 @@ function CallProgress({ callId }: { callId: string }) {
   });
   if (!call) return null;
   return (
-    <Alert role="status" title={`${texts.status}: ${call.status}`} variant="outline">
-      {call.status === 'failed' ? failureText(call) : call.endReason}
+    <Alert role="status" title={`${texts.status}: ${statusText(call.status)}`} variant="outline">
+      {call.status === 'failed' ? failureText(call) : call.endReason && endReasonWithCode(call.endReason)}
     </Alert>
   );
 }

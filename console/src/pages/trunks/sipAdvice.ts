@@ -1,4 +1,5 @@
 import { textsIn } from '../../texts.ts';
+import { endReasonWithCode } from '../calls/endReason.ts';
 
 const texts = textsIn({
   en: {
@@ -42,7 +43,7 @@ interface Failure {
 export function failureText({ sip, endReason }: Failure): string {
   if (sip) return `${sip.code} ${sip.reason}: ${adviceFor(sip.code)}`;
   const isTrunk = endReason === 'unreachable' || endReason === 'trunk_error';
-  return `${endReason ?? ''}: ${isTrunk ? texts.unreachable : texts.other}`;
+  return `${endReasonWithCode(endReason ?? '')}: ${isTrunk ? texts.unreachable : texts.other}`;
 }
 
 function adviceFor(code: number): string {

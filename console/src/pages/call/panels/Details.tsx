@@ -2,6 +2,7 @@ import { Code, Table, Text } from '@mantine/core';
 
 import { formatDateTime, formatDuration, formatLatency, formatNumber } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
+import { endReasonWithCode } from '../../calls/endReason.ts';
 import type { Timeline } from '../model/callTimeline.ts';
 
 const texts = textsIn({
@@ -60,7 +61,7 @@ export function Details({
     [texts.answered, call?.answeredAt && formatDateTime(call.answeredAt)],
     [texts.ended, (call?.endedAt ?? endedAt) && formatDateTime(call?.endedAt ?? endedAt ?? '')],
     [texts.talk, call?.durationMs == null ? null : formatDuration(call.durationMs)],
-    [texts.end, call?.endReason],
+    [texts.end, call?.endReason && endReasonWithCode(call.endReason)],
     [texts.sip, call?.sip && `${call.sip.code} ${call.sip.reason}`],
     [texts.machine, call?.answeringMachine],
     [
