@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 
 import { expectAccessible, requiresChromium } from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
+import { choose, chooseFrom } from '../support/lists.ts';
 
 describe('Agent page', requiresChromium, () => {
   let own: ConsoleService;
@@ -40,8 +41,11 @@ describe('Agent page', requiresChromium, () => {
 
     await addNode(page, 'Say', 'Confirm <b>it</b>');
     const prompt = page.getByLabel('Prompt');
-    await prompt.pressSequentially('You called {{ chan');
-    await page.getByRole('option', { name: '{{ channel }}' }).click();
+    const complete = async () => {
+      await prompt.fill('');
+      await prompt.pressSequentially('You called {{ chan');
+    };
+    await chooseFrom(complete, page.getByRole('option', { name: '{{ channel }}' }));
     expect(await prompt.inputValue()).toBe('You called {{ channel }}');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByRole('textbox', { name: 'channel', exact: true }).fill('<b>web</b>');
@@ -119,8 +123,7 @@ describe('Agent page', requiresChromium, () => {
     await second.page.getByRole('tab', { name: 'Versions' }).click();
     await second.page.getByText('0 added, 2 changed, 0 removed').waitFor();
     await expectAccessible(second.page);
-    await second.page.getByRole('combobox', { name: 'Version', exact: true }).click();
-    await second.page.getByRole('option', { name: /^3 / }).click();
+    await choose(second.page, 'Version', /^3 /);
     await second.page.getByRole('button', { name: 'Restore this version' }).click();
     await second.page.getByRole('tab', { name: 'Pathway' }).click();
     await node(second.page, 'First').waitFor();
@@ -193,27 +196,14 @@ function pillRemover(page: Page, label: string) {
 }
 
 async function addNode(page: Page, type: string, title: string): Promise<void> {
-  await page.getByRole('button', { name: 'Add a node' }).click();
-  await page.getByRole('menuitem', { name: type }).click();
+  const open = () => page.getByRole('button', { name: 'Add a node' }).click();
+  await chooseFrom(open, page.getByRole('menuitem', { name: type }));
   await page.getByLabel('Title').fill(title);
 }
 
 async function rename(page: Page, from: string, to: string): Promise<void> {
   await node(page, from).click();
   await page.getByLabel('Title').fill(to);
-}
-
-/** Opens a list again where a page that is still rendering has closed it. */
-async function choose(page: Page, list: string, option: string, typed?: string): Promise<void> {
-  const box = page.getByRole('combobox', { name: list });
-  const wanted = page.getByRole('option', { name: option });
-  const open = async () => {
-    await box.click();
-    if (typed !== undefined) await box.fill(typed);
-    await wanted.click({ timeout: 2_000 });
-    return true;
-  };
-  await expect.poll(() => open().catch(() => false)).toBe(true);
 }
 
 /** Connects two nodes by the mouse. */
