@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { expectAccessible, requiresChromium } from '../support/chromium.ts';
@@ -29,6 +29,7 @@ describe('Calls', { ...requiresChromium, timeout: TIMEOUT_MS }, () => {
     await live.getByRole('button', { name: 'Say' }).click();
     await live.getByRole('button', { name: 'Listen' }).click();
     await live.getByRole('button', { name: 'Leave the call (Listen)' }).click();
+    await expectWhisperToOne(page, live);
     await live.getByRole('button', { name: 'Hang up' }).click();
     await live.getByRole('button', { name: 'Hang up now?' }).click();
 
@@ -74,6 +75,38 @@ describe('Calls', { ...requiresChromium, timeout: TIMEOUT_MS }, () => {
     expect(problems).toEqual([]);
   });
 });
+
+/** A whisper that one of two participants hears; their phones are not part of this test. */
+async function expectWhisperToOne(page: Page, live: Locator): Promise<void> {
+  const people = [
+    { id: '01a1fd42-0004-7000-8000-000000000001', to: '+886223456789', status: 'joined' },
+    {
+      id: '01a1fd42-0004-7000-8000-000000000002',
+      to: '<b>sip:interpreter@example.com</b>',
+      status: 'joined',
+    },
+    { id: '01a1fd42-0004-7000-8000-000000000003', to: '+886223456780', status: 'ringing' },
+  ];
+  let asked: unknown;
+  await page.route('**/participants', (route) => route.fulfill({ json: { data: people } }));
+  await page.route('**/supervise', async (route) => {
+    asked = route.request().postDataJSON();
+    await route.continue({ postData: { mode: 'listen' } });
+  });
+  const interpreter = page.getByRole('menuitem', { name: 'Only to <b>sip:interpreter' });
+  await live.getByRole('button', { name: 'Whisper' }).focus();
+  await page.keyboard.press('Enter');
+  await interpreter.waitFor();
+  await expectAccessible(page);
+  expect(await page.getByRole('menuitem').allTextContents()).toEqual([
+    'To everyone but the caller',
+    'Only to +886223456789',
+    'Only to <b>sip:interpreter@example.com</b>',
+  ]);
+  await interpreter.press('Enter');
+  await live.getByRole('button', { name: `Leave the call (Whisper to ${people[1]?.to})` }).click();
+  expect(asked).toEqual({ mode: 'whisper', participantId: people[1]?.id });
+}
 
 /** The words, the path, the figures, the ladder and the audio. */
 async function expectExplained(page: Page): Promise<void> {

@@ -1,5 +1,5 @@
 import { Button, Text } from '@mantine/core';
-import { PersonIcon, SpeakerLoudIcon, SpeakerModerateIcon } from '@radix-ui/react-icons';
+import { PersonIcon, SpeakerModerateIcon } from '@radix-ui/react-icons';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 
@@ -10,18 +10,26 @@ import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
 import { textsIn } from '../../../texts.ts';
 import { STATES } from '../../call/colors.ts';
+import { type Participant, WhisperButton } from './WhisperButton.tsx';
 
-const MODES = [
-  { mode: 'listen', icon: <SpeakerModerateIcon /> },
-  { mode: 'whisper', icon: <SpeakerLoudIcon /> },
-  { mode: 'takeover', icon: <PersonIcon /> },
-] as const;
-type Mode = (typeof MODES)[number]['mode'];
+type Mode = 'listen' | 'whisper' | 'takeover';
 
-const texts = textsIn<Record<Mode, string> & Record<TalkProblem, string> & { leave: string }>({
+interface Wish {
+  readonly mode: Mode;
+  /** Who alone hears a whisper. */
+  readonly listener?: Participant | undefined;
+}
+
+interface Texts extends Record<Mode, string>, Record<TalkProblem, string> {
+  readonly leave: string;
+  readonly whisperTo: (number: string) => string;
+}
+
+const texts = textsIn<Texts>({
   en: {
     listen: 'Listen',
     whisper: 'Whisper',
+    whisperTo: (number) => `Whisper to ${number}`,
     takeover: 'Take over',
     leave: 'Leave the call',
     unsupported: 'This browser cannot play the call.',
@@ -33,6 +41,7 @@ const texts = textsIn<Record<Mode, string> & Record<TalkProblem, string> & { lea
   'zh-TW': {
     listen: '旁聽',
     whisper: '耳語',
+    whisperTo: (number) => `對 ${number} 耳語`,
     takeover: '接手',
     leave: '離開通話',
     unsupported: '此瀏覽器無法播放通話。',
@@ -47,19 +56,20 @@ const texts = textsIn<Record<Mode, string> & Record<TalkProblem, string> & { lea
 export function Supervise({ projectId, callId }: { projectId: string; callId: string }) {
   const api = useApi();
   const supervision = useRef<Supervision>(undefined);
-  const [mode, setMode] = useState<Mode>();
+  const [active, setActive] = useState<Wish>();
   const [reason, setReason] = useState('');
   const { mutate, error, isPending } = useMutation({
-    mutationFn: async (wanted: Mode) => {
+    mutationFn: async (wish: Wish) => {
+      const { mode, listener } = wish;
       setReason('');
       const opened = await startSupervision({
         processorUrl,
-        speaks: wanted !== 'listen',
+        speaks: mode !== 'listen',
         openStream: async () => {
           const { url } = await bodyOf(
             api.POST('/v1/projects/{projectId}/calls/{callId}/supervise', {
               params: { path: { projectId, callId } },
-              body: { mode: wanted },
+              body: { mode, ...(listener && { participantId: listener.id }) },
             }),
           );
           if (url === null) throw new TalkError('lost');
@@ -67,35 +77,49 @@ export function Supervise({ projectId, callId }: { projectId: string; callId: st
         },
         onEnd: (why) => {
           supervision.current = undefined;
-          setMode(undefined);
+          setActive(undefined);
           setReason(why);
         },
       });
       supervision.current = opened;
-      setMode(wanted);
+      setActive(wish);
     },
   });
   useEffect(() => () => supervision.current?.leave(), []);
   const problem = error instanceof TalkError ? texts[error.problem] : (error?.message ?? reason);
   return (
     <>
-      {mode === undefined ? (
-        MODES.map((one) => (
+      {active ? (
+        <Button size="xs" color={STATES.bad} onClick={() => supervision.current?.leave()}>
+          {texts.leave} ({active.listener ? texts.whisperTo(active.listener.to) : texts[active.mode]})
+        </Button>
+      ) : (
+        <>
           <Button
-            key={one.mode}
             variant="default"
             size="xs"
-            leftSection={one.icon}
+            leftSection={<SpeakerModerateIcon />}
             disabled={isPending}
-            onClick={() => mutate(one.mode)}
+            onClick={() => mutate({ mode: 'listen' })}
           >
-            {texts[one.mode]}
+            {texts.listen}
           </Button>
-        ))
-      ) : (
-        <Button size="xs" color={STATES.bad} onClick={() => supervision.current?.leave()}>
-          {texts.leave} ({texts[mode]})
-        </Button>
+          <WhisperButton
+            projectId={projectId}
+            callId={callId}
+            disabled={isPending}
+            onWhisper={(listener) => mutate({ mode: 'whisper', listener })}
+          />
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<PersonIcon />}
+            disabled={isPending}
+            onClick={() => mutate({ mode: 'takeover' })}
+          >
+            {texts.takeover}
+          </Button>
+        </>
       )}
       {problem !== '' && (
         <Text size="xs" c="error" role="status">
