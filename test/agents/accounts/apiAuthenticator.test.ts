@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createApiAuthenticator } from '../../../src/agents/accounts/apiAuthenticator.ts';
 import { makeApiKey } from '../../../src/agents/accounts/apiKey.ts';
-import type { KeyPrincipal } from '../../../src/agents/accounts/principal.ts';
+import type { KeyPrincipal, WidgetPrincipal } from '../../../src/agents/accounts/principal.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 /** An authenticator that knows one key, and the announcements of revoked keys. */
@@ -16,7 +16,12 @@ function scene() {
     revoke: (_digests: readonly string[]): void => undefined,
     disconnect: (): void => undefined,
   };
-  const database = { lookups: 0, answer: Promise.resolve() };
+  const database = { lookups: 0, answer: Promise.resolve(), isAway: false };
+  const uses: ReadonlyMap<string, Date>[] = [];
+  const errors: unknown[] = [];
+  let isListening = true;
+  const token = makeApiKey('widget');
+  const widget = { kind: 'widget', keyId: 'w', projectId: 'p' } as WidgetPrincipal;
   const authenticator = createApiAuthenticator({
     async findByDigest(wanted) {
       const found = stored.get(wanted);
@@ -24,22 +29,28 @@ function scene() {
       await database.answer;
       return found;
     },
-    findWidgetToken: async () => undefined,
-    markUsed: async () => undefined,
+    findWidgetToken: async (wanted) => (wanted === token.digest ? widget : undefined),
+    async markUsed(used) {
+      if (database.isAway) throw new Error('away');
+      uses.push(used);
+    },
     revocations: {
       isConnected: () => announcements.isConnected,
       listen(onRevoked, onDisconnected) {
         announcements.revoke = onRevoked;
         announcements.disconnect = onDisconnected;
-        return () => undefined;
+        return () => {
+          isListening = false;
+        };
       },
       announce: async () => undefined,
     },
     adminToken: 'the-token-of-the-operator',
     clock,
-    onError: () => undefined,
+    onError: (error) => errors.push(error),
   });
-  return { clock, key, digest, principal, stored, announcements, database, authenticator };
+  const known = { clock, key, digest, principal, stored, token, widget };
+  return { ...known, announcements, database, authenticator, uses, errors, isListening: () => isListening };
 }
 
 test('A key stays known after its cache entry expired or revocations were missed, until it is revoked', async () => {
@@ -118,3 +129,52 @@ test.each(['is revoked', 'may have been revoked unheard'])(
     await authenticator.close();
   },
 );
+
+test('The operator is known by the admin token alone, and a widget by its token', async () => {
+  const { authenticator, database, token, widget } = scene();
+  expect(authenticator.authenticateFromCache('the-token-of-the-operator')).toEqual({ kind: 'admin' });
+  expect(await authenticator.authenticate('the-token-of-the-operator')).toEqual({ kind: 'admin' });
+  expect(await authenticator.authenticate('the-token-of-the-operatoR')).toBeUndefined();
+  expect(await authenticator.authenticate(token.key)).toEqual(widget);
+  expect(authenticator.authenticateFromCache(token.key)).toEqual(widget);
+  expect(database.lookups).toBe(0);
+  await authenticator.close();
+});
+
+test('A key is trusted for 30 seconds without a look-up', async () => {
+  const { authenticator, clock, database, key, principal } = scene();
+  await authenticator.authenticate(key);
+  clock.advance(29_999);
+  expect(authenticator.authenticateFromCache(key)).toEqual(principal);
+  clock.advance(1);
+  expect(authenticator.authenticateFromCache(key)).toBeUndefined();
+  expect(await authenticator.authenticate(key)).toEqual(principal);
+  expect(database.lookups).toBe(2);
+  await authenticator.close();
+});
+
+test('The last use of each key, not of widgets, is stored every five seconds and at a stop', async () => {
+  const { authenticator, clock, database, errors, isListening, key, token, uses } = scene();
+  const start = clock.now();
+  await authenticator.authenticate(key);
+  clock.advance(1_000);
+  await authenticator.authenticate(key);
+  await authenticator.authenticate(token.key);
+  clock.advance(4_000);
+  await settle();
+  expect(uses).toEqual([new Map([['k', new Date(start + 1_000)]])]);
+  clock.advance(5_000);
+  await settle();
+  expect(uses).toHaveLength(1);
+  await authenticator.authenticate(key);
+  await Promise.all([authenticator.close(), authenticator.close()]);
+  expect([uses.length, clock.pendingTimers(), isListening()]).toEqual([2, 0, false]);
+
+  const failing = scene();
+  failing.database.isAway = true;
+  await failing.authenticator.authenticate(failing.key);
+  await failing.authenticator.close();
+  expect([database.isAway, errors, failing.errors]).toEqual([false, [], [new Error('away')]]);
+});
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));

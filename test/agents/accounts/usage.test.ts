@@ -43,3 +43,48 @@ test('Usage that could not be stored is stored once, later', async () => {
   expect(stored).toEqual([12]);
   await meter.close();
 });
+
+test('Added usage is stored every five seconds, by project, day and kind, and the rest at a stop', async () => {
+  const batches: (readonly DayUsage[])[] = [];
+  const { meter, clock } = meterOn(async (used) => void batches.push(used));
+  meter.add('p', { calls: 1, tokens: 0 });
+  meter.add('p', { calls: 2, callMs: 5 });
+  meter.add('q', { calls: 4 });
+  clock.advance(5_000);
+  const day = '2026-11-23';
+  await expect
+    .poll(() => batches)
+    .toEqual([
+      [
+        { projectId: 'p', day, kind: 'calls', amount: 3 },
+        { projectId: 'p', day, kind: 'callMs', amount: 5 },
+        { projectId: 'q', day, kind: 'calls', amount: 4 },
+      ],
+    ]);
+  clock.advance(12 * 3_600_000);
+  meter.add('p', { calls: 1 });
+  await Promise.all([meter.close(), meter.close()]);
+  expect(batches.slice(1)).toEqual([[{ projectId: 'p', day: '2026-11-24', kind: 'calls', amount: 1 }]]);
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+test('Today’s usage is what all nodes have stored of the current UTC day', async () => {
+  const asked: string[] = [];
+  const meter = new UsageMeter({
+    clock: createSimulatedClock(Date.parse('2026-11-23T23:59:59Z')),
+    onError: () => undefined,
+    store: {
+      add: async () => undefined,
+      async since(projectId, day) {
+        asked.push(`${projectId} ${day}`);
+        return [
+          { day, kind: 'calls', amount: 2 },
+          { day, kind: 'billedMs', amount: 7 },
+        ];
+      },
+    },
+  });
+  expect(await meter.today('p')).toEqual({ calls: 2, billedMs: 7 });
+  expect(asked).toEqual(['p 2026-11-23']);
+  await meter.close();
+});
