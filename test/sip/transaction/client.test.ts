@@ -100,6 +100,26 @@ test('A transport that fails ends the transaction with its error', () => {
   expect([told, layer.size.client]).toEqual([['connection reset', 'terminated'], 0]);
 });
 
+test('A transport that fails at once leaves no transaction, and a stop leaves none either', () => {
+  const { clock, flow, layer } = transactionScene({ isReliable: true });
+  const told: string[] = [];
+  const user = {
+    onResponse: () => undefined,
+    onTimeout: () => void told.push('timeout'),
+    onTransportError: ({ message }: Error) => void told.push(message),
+  };
+  const send = (_text: string, onError?: (error: Error) => void) => onError?.(new Error('closed'));
+  const request = () => messageOf('BYE sip:callee@127.0.0.1 SIP/2.0', undefined, '7 BYE') as SipRequest;
+  layer.request(request(), { ...flow, send }, user);
+  expect([told, layer.size.client]).toEqual([['closed'], 0]);
+
+  layer.request(request(), flow, user);
+  expect(layer.size.client).toBe(1);
+  layer.close();
+  clock.advance(40_000);
+  expect([told, layer.size.client]).toEqual([['closed'], 0]);
+});
+
 test.each<[string, SceneOptions & { answer?: number }, string[]]>([
   ['ends the transaction when it is closed', {}, ['the UDP port is closed', 'terminated']],
   ['does not end it after a response', { answer: 180 }, ['180']],
