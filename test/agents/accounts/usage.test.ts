@@ -20,6 +20,8 @@ test('Recorded usage is stored at once, and together with what is added while a 
   const records = [1, 2, 3].map((billedMs) => meter.record('p', { billedMs }));
   await expect.poll(() => stored.length).toBe(1);
   const later = [10, 20].map((billedMs) => meter.record('p', { billedMs }));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(batches).toEqual([[6]]);
   stored[0]?.();
   await Promise.all(records);
   await expect.poll(() => stored.length).toBe(2);
