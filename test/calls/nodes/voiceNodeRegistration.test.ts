@@ -22,7 +22,10 @@ async function start() {
         registered.push({ sessions, leaseMs });
         await state.hold;
       },
-      deregister: async (nodeId) => void deregistered.push(nodeId),
+      async deregister(nodeId) {
+        if (state.isAway) throw new Error('Redis is away');
+        deregistered.push(nodeId);
+      },
     },
     node: { nodeId: 'a', url: 'http://a:3000' },
     load: () => ({ sessions: state.sessions }),
@@ -82,5 +85,12 @@ describe('VoiceNodeRegistration', () => {
     clock.advance(10_000);
     await settle();
     expect([registered.length, deregistered, clock.pendingTimers()]).toEqual([2, ['a'], 0]);
+  });
+
+  test('is withdrawn without Redis, where its lease expires, and that is reported', async () => {
+    const { deregistered, errors, state, registration } = await start();
+    state.isAway = true;
+    await registration.withdraw();
+    expect([deregistered, errors, clock.pendingTimers()]).toEqual([[], [expect.any(Error)], 0]);
   });
 });

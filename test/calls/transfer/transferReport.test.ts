@@ -12,7 +12,7 @@ import {
 const TO = '+886223456789';
 
 test('A transfer without options calls its one target, which takes the call by its answer', () => {
-  expect(planTransfer(TO, undefined, 'bridge')).toEqual({
+  expect(planTransfer(TO, undefined, 'second_leg')).toEqual({
     targets: [TO],
     mode: 'blind',
     announce: undefined,
@@ -29,16 +29,16 @@ test('A transfer without options calls its one target, which takes the call by i
 test.each([
   [{}, 'refer', { mode: 'refer' }],
   [{ mode: 'blind' }, 'refer', { mode: 'blind' }],
-  [{ timeoutSeconds: 30 }, 'bridge', { timeoutMs: 30_000, isTimeoutGiven: true }],
-  [{ targets: ['0912345678', TO] }, 'bridge', { targets: ['0912345678', TO] }],
+  [{ timeoutSeconds: 30 }, 'second_leg', { timeoutMs: 30_000, isTimeoutGiven: true }],
+  [{ targets: ['0912345678', TO] }, 'second_leg', { targets: ['0912345678', TO] }],
   [
     { targets: ['SIP:desk:pw@PBX.example;maddr=10.0.0.1?Replaces=x'] },
-    'bridge',
+    'second_leg',
     { targets: ['sip:desk@pbx.example'] },
   ],
   [
     { mode: 'warm', acceptBy: 'digit', acceptDigit: '#', announce: 'Hi {{ callerNumber }}' },
-    'bridge',
+    'second_leg',
     { mode: 'warm', acceptBy: 'digit', acceptDigit: '#', announce: 'Hi {{ callerNumber }}' },
   ],
 ] as const)('Of a transfer with %j on a trunk with %s', (options, method, expected) => {
@@ -50,7 +50,7 @@ test.each([
   [{ mode: 'blind', announce: 'Hi' }, /announce/],
   [{ mode: 'warm', announce: 'Hi {{ callerNumber' }, /^announce: /],
 ])('A transfer with %j is refused', (options, message) => {
-  expect(() => planTransfer(TO, options, 'bridge')).toThrow(
+  expect(() => planTransfer(TO, options, 'second_leg')).toThrow(
     expect.objectContaining({ code: 'invalid_transfer', message: expect.stringMatching(message) }),
   );
 });
