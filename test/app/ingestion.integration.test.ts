@@ -1,38 +1,51 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { type FakeEmbeddings, startFakeEmbeddings } from '../support/fakeEmbeddings.ts';
-import { startTestGateway } from '../support/gateway.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { createKnowledge } from '../support/knowledge.ts';
 import { detectLeaks } from '../support/leaks.ts';
 import { startObjectStore } from '../support/objectStore.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { redisDatabase } from '../support/redis.ts';
-import { tempDir } from '../support/tempDir.ts';
+import { makeTempDir, tempDir } from '../support/tempDir.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 
-/** A gateway with a fake embeddings endpoint; must leave nothing running. */
-async function start(fake: FakeEmbeddings) {
+/** A gateway with a fake embeddings endpoint for the tests of a group; must leave nothing running. */
+function useGateway() {
+  const folder = makeTempDir();
   const assertNoLeaks = detectLeaks();
-  const dataDir = tempDir();
-  const env = { EMBEDDING_BASE_URL: fake.baseUrl, EMBEDDING_API_KEY: 'sk-test-0123456789' };
-  const gateway = await startTestGateway({ env, dataDir });
-  onTestFinished(async () => {
+  let fake: FakeEmbeddings;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    fake = await startFakeEmbeddings();
+    const env = { EMBEDDING_BASE_URL: fake.baseUrl, EMBEDDING_API_KEY: 'sk-test-0123456789' };
+    gateway = await startTestGateway({ env, dataDir: folder.path });
+  });
+  beforeEach(() => fake.reset());
+  afterAll(async () => {
     await gateway.stop();
     await fake.close();
+    folder.remove();
     await assertNoLeaks();
   });
-  return { gateway, dataDir, knowledge: await createKnowledge(gateway, { chunkSize: 60, chunkOverlap: 0 }) };
+  return async () => ({
+    fake,
+    gateway,
+    dataDir: folder.path,
+    knowledge: await createKnowledge(gateway, { chunkSize: 60, chunkOverlap: 0 }),
+  });
 }
 const sentences = (count: number) =>
   Array.from({ length: count }, (_, index) => `The article of number ${index} is on the shelf.`);
 
 describe('An embeddings endpoint', () => {
+  const start = useGateway();
+
   test('embeds each chunk once, with the selected model', TIMEOUT, async () => {
-    const fake = await startFakeEmbeddings();
-    const { knowledge } = await start(fake);
+    const { fake, knowledge } = await start();
     const dataset = await knowledge.add('long.txt', sentences(300).join(' '));
     expect(dataset).toMatchObject({
       status: 'ready',
@@ -48,16 +61,14 @@ describe('An embeddings endpoint', () => {
   });
 
   test('that fails temporarily is retried', TIMEOUT, async () => {
-    const fake = await startFakeEmbeddings();
-    const { knowledge } = await start(fake);
+    const { fake, knowledge } = await start();
     fake.answerWith({ status: 429, headers: { 'retry-after': '0' } }, { status: 500 }, { status: 503 });
     expect(await knowledge.add('a.txt', 'Some words.')).toMatchObject({ status: 'ready', embeddedCount: 1 });
     expect(fake.requests).toHaveLength(4);
   });
 
   test('that accepts one batch and rejects another gets the first one only once', TIMEOUT, async () => {
-    const fake = await startFakeEmbeddings();
-    const { knowledge } = await start(fake);
+    const { fake, knowledge } = await start();
     // The four attempts of the first job fail for one of the batches.
     fake.onRequest = ({ input }) => {
       const isChosen = input.some((text) => text.includes('number 200 '));
@@ -79,8 +90,7 @@ describe('An embeddings endpoint', () => {
     'that rejects %s fails the dataset with the reason, and a query with 500',
     TIMEOUT,
     async (_, answer, reason) => {
-      const fake = await startFakeEmbeddings();
-      const { knowledge } = await start(fake);
+      const { fake, knowledge } = await start();
       fake.answerWith(answer);
       const dataset = await knowledge.add('a.txt', 'Some words.');
       expect(dataset).toMatchObject({ status: 'failed', error: expect.stringMatching(reason) });
@@ -93,8 +103,7 @@ describe('An embeddings endpoint', () => {
   );
 
   test('that is down is named by the dataset, which is tried again on request', TIMEOUT, async () => {
-    const fake = await startFakeEmbeddings();
-    const { gateway, knowledge } = await start(fake);
+    const { fake, gateway, knowledge } = await start();
     const key = knowledge.project.developerKey;
     fake.answerWith(...Array<{ status: number }>(100).fill({ status: 503 }));
     const { body } = await knowledge.upload('a.txt', 'Some words.');
@@ -124,8 +133,7 @@ describe('An embeddings endpoint', () => {
   });
 
   test('that is unreachable fails a query within its timeout', TIMEOUT, async () => {
-    const fake = await startFakeEmbeddings();
-    const { knowledge } = await start(fake);
+    const { fake, knowledge } = await start();
     await knowledge.add('a.txt', 'Some words.');
     fake.answerWith({ status: 503 }, { status: 503 });
     expect(await knowledge.query('others')).toMatchObject({
@@ -136,9 +144,24 @@ describe('An embeddings endpoint', () => {
 });
 
 describe('The removal of a dataset', () => {
+  const start = useGateway();
+
+  test('of a project removes its files', TIMEOUT, async () => {
+    const { gateway, dataDir, knowledge } = await start();
+    const kept = await createKnowledge(gateway);
+    await knowledge.add('a.txt', 'Some words.');
+    const { body } = await kept.upload('b.txt', 'Other words.');
+    await kept.waitUntilProcessed(body.datasetId);
+    expect((await gateway.api('DELETE', knowledge.project.path)).status).toBe(204);
+    // The next removal or the sweep removes it.
+    await gateway.api('DELETE', `${kept.path}/datasets/${body.datasetId}`, {
+      key: kept.project.developerKey,
+    });
+    expect(readdirSync(join(dataDir, 'uploads'))).toEqual([]);
+  });
+
   test('removes the file and stops a running ingestion', TIMEOUT, async () => {
-    const fake = await startFakeEmbeddings();
-    const { gateway, dataDir, knowledge } = await start(fake);
+    const { fake, gateway, dataDir, knowledge } = await start();
     const files = () => readdirSync(join(dataDir, 'uploads'));
     let goOn: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
@@ -160,21 +183,6 @@ describe('The removal of a dataset', () => {
     expect(await knowledge.add('b.txt', 'Some words.')).toMatchObject({ status: 'ready' });
     expect((await gateway.api('GET', `${knowledge.path}/datasets`, { key })).body).toHaveLength(1);
     expect(files()).toHaveLength(1);
-  });
-
-  test('of a project removes its files', TIMEOUT, async () => {
-    const fake = await startFakeEmbeddings();
-    const { gateway, dataDir, knowledge } = await start(fake);
-    const kept = await createKnowledge(gateway);
-    await knowledge.add('a.txt', 'Some words.');
-    const { body } = await kept.upload('b.txt', 'Other words.');
-    await kept.waitUntilProcessed(body.datasetId);
-    expect((await gateway.api('DELETE', knowledge.project.path)).status).toBe(204);
-    // The next removal or the sweep removes it.
-    await gateway.api('DELETE', `${kept.path}/datasets/${body.datasetId}`, {
-      key: kept.project.developerKey,
-    });
-    expect(readdirSync(join(dataDir, 'uploads'))).toEqual([]);
   });
 });
 

@@ -22,6 +22,8 @@ export interface FakeEmbeddings {
   answerWith(...answers: (FakeAnswer | undefined)[]): void;
   /** Drops the overrides that are left. */
   clearPlan(): void;
+  /** Forgets requests, overrides and `onRequest`: a test that shares it starts anew. */
+  reset(): void;
   /** Called before each response. */
   onRequest?: (request: EmbeddingsRequest) => Promise<void> | void;
   close(): Promise<void>;
@@ -76,6 +78,12 @@ export async function startFakeEmbeddings(
     },
     answerWith: (...answers) => void planned.push(...answers),
     clearPlan: () => void planned.splice(0),
+    reset() {
+      requests.length = 0;
+      embedded.clear();
+      planned.length = 0;
+      delete fake.onRequest;
+    },
     close: () => server.close(),
   };
   return fake;

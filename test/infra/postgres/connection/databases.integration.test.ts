@@ -7,7 +7,7 @@ import {
   requireSameSealer,
   WrongSecretsKeyError,
 } from '../../../../src/infra/postgres/secrets/sealerFingerprint.ts';
-import { startPostgres } from '../../../support/postgres.ts';
+import { type PostgresServer, startPostgres } from '../../../support/postgres.ts';
 import { startTcpProxy } from '../../../support/tcpProxy.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
 
@@ -58,22 +58,28 @@ describe.each(databases)('The $name database', ({ open }) => {
   });
 });
 
+/** For tests that stop it or cut its connections, one after another. */
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+}, OPEN_TIMEOUT_MS);
+afterAll(() => server.close());
+
 test.each(['fast', 'immediate'] as const)(
   'A stopped server (%s) is unavailable until it is back',
   async (how) => {
-    const server = await startPostgres();
-    onTestFinished(() => server.close());
     const broken: Error[] = [];
     const database = openPostgres({ url: server.url, onIdleError: (error) => broken.push(error) });
     onTestFinished(() => database.close());
-    await database.query('CREATE TABLE kept (id int)');
+    const table = `kept_${how}`;
+    await database.query(`CREATE TABLE ${table} (id int)`);
     const unavailable = { category: 'unavailable', code: 'database_unavailable', retryAfterSeconds: 5 };
     const running = database.query('SELECT pg_sleep(60)').catch((error: unknown) => error);
     const inTransaction = database
       .transaction(async (transaction) => {
-        await transaction.query('INSERT INTO kept VALUES (1)');
+        await transaction.query(`INSERT INTO ${table} VALUES (1)`);
         await server.stop(how);
-        await transaction.query('INSERT INTO kept VALUES (2)');
+        await transaction.query(`INSERT INTO ${table} VALUES (2)`);
       })
       .catch((error: unknown) => error);
 
@@ -83,16 +89,14 @@ test.each(['fast', 'immediate'] as const)(
     await expect(database.transaction((inner) => inner.query('SELECT 1'))).rejects.toMatchObject(unavailable);
 
     await server.start();
-    expect(await database.query('SELECT * FROM kept')).toEqual([]);
-    await database.transaction((inner) => inner.query('INSERT INTO kept VALUES (3)'));
-    expect(await database.query('SELECT * FROM kept')).toEqual([{ id: 3 }]);
+    expect(await database.query(`SELECT * FROM ${table}`)).toEqual([]);
+    await database.transaction((inner) => inner.query(`INSERT INTO ${table} VALUES (3)`));
+    expect(await database.query(`SELECT * FROM ${table}`)).toEqual([{ id: 3 }]);
   },
 );
 
-/** A server that can be disconnected while its TCP connections stay open. */
+/** The server behind a proxy: it can be disconnected while its TCP connections stay open. */
 async function proxiedPostgres() {
-  const server = await startPostgres();
-  onTestFinished(() => server.close());
   const proxy = await startTcpProxy({ host: '127.0.0.1', port: server.socket.port });
   onTestFinished(() => proxy.close());
   const url = new URL(server.url);
@@ -133,8 +137,6 @@ test('A monitored server that stops answering is down within seconds, and up whe
 });
 
 test('More queries than connections wait for a connection, longer than the connect timeout', async () => {
-  const server = await startPostgres();
-  onTestFinished(() => server.close());
   const database = openPostgres({ url: server.url, onIdleError: () => undefined });
   onTestFinished(() => database.close());
   const slow = Array.from({ length: 20 }, () => database.query('SELECT pg_sleep(3.5)'));

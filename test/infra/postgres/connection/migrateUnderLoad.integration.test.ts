@@ -17,6 +17,8 @@ const TIMEOUT = { timeout: 120_000 };
 const LONGEST_WAIT_MS = 3_000;
 /** Between the visits of a table: some of them begin while a migration waits for it. */
 const VISIT_MS = 200;
+/** Migrations, the last ones, that are tried in use: earlier ones were when they were new, and cannot change since. */
+const IN_USE = 10;
 
 async function openServer(options: { readonly statementTimeoutMs?: number } = {}) {
   const { url, drop } = await createTestDatabase();
@@ -62,7 +64,8 @@ function startTraffic(database: Database, tables: readonly string[]) {
 test('No request waits long for a migration that waits for a reader', TIMEOUT, async () => {
   const { url, database } = await openServer();
   const migrations = await readMigrations(MIGRATIONS);
-  for (const { version, name } of migrations) {
+  await migrate(database, migrations.slice(0, -IN_USE));
+  for (const { version, name } of migrations.slice(-IN_USE)) {
     const tables = (
       await database.query<{ name: string }>(
         `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`,
