@@ -153,6 +153,30 @@ describe('A participant', () => {
     expect(events().at(-1)).toEqual(['left', 'removed']);
   });
 
+  test.each([
+    ['is hung up', true, 'failed'],
+    ['who has just left is not', false, 'hangup'],
+  ])('who cannot be joined %s', async (_what, isThere, reason) => {
+    await answerCall();
+    await perform('add_participant', { to: TO });
+    await settle();
+    const join = async () => {
+      if (!isThere) ends(1, 'remote_hangup');
+      throw new Error('no port');
+    };
+    Object.assign(leg(1).leg.media ?? {}, { join });
+    const hangUps = () => t.log.filter((entry) => String(entry).startsWith('hangup')).length;
+    leg(1).legEvents.emit('answered', { atMs: 0 });
+    await settle();
+    expect(hangUps()).toBe(isThere ? 1 : 0);
+    if (isThere) ends(1, 'local_hangup');
+    await settle();
+    expect(events()).toEqual([
+      ['dialing', undefined],
+      ['left', reason],
+    ]);
+  });
+
   test('leaves with the caller, who is gone only then', async () => {
     await withParticipant();
     await perform('add_participant', { to: '+886223456781' });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createGraph } from '../../../src/agents/pathway/graph.ts';
 import { type PathwayInput, pathwaySchema } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
-import { selectEdge, type TurnTrigger } from '../../../src/engine/pathway/selectEdge.ts';
+import { selectEdge, type TurnTrigger, triggerOf } from '../../../src/engine/pathway/selectEdge.ts';
 
 type EdgeData = NonNullable<PathwayInput['edges'][number]['data']>;
 
@@ -201,4 +201,37 @@ describe('selectEdge', () => {
       expect(select(edges, options)).toEqual(expected);
     },
   );
+});
+
+test.each([
+  [{ kind: 'begin' }, 'begin'],
+  [{ kind: 'user_message', text: 'Hi' }, { kind: 'user_message' }],
+  [
+    { kind: 'user_message', text: 'Who is it?', isScreening: true },
+    { kind: 'user_message', isScreening: true },
+  ],
+  [{ kind: 'given_back', answersCustomer: true }, { kind: 'user_message' }],
+  [{ kind: 'given_back', answersCustomer: false }, 'begin'],
+  [
+    { kind: 'dtmf', digits: '1' },
+    { kind: 'dtmf', digits: '1' },
+  ],
+  [{ kind: 'channel_error', code: 'c', message: 'm' }, { kind: 'passed' }],
+  [{ kind: 'unanswered_message', text: 'bye' }, { kind: 'passed' }],
+  [
+    {
+      kind: 'tool_results',
+      results: [
+        { id: '1', name: 'book', content: '' },
+        { id: '2', content: '' },
+      ],
+    },
+    { kind: 'client_tools', tools: ['book', ''] },
+  ],
+  [
+    { kind: 'transfer_failed', outcome: 'busy' },
+    { kind: 'tool_result', ok: false, tool: 'transfer_call', transfer: 'busy' },
+  ],
+])('A turn of %j moves by %j', (input, trigger) => {
+  expect(triggerOf(input as never)).toEqual(trigger);
 });
