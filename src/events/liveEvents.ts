@@ -19,7 +19,7 @@ export interface PublishedEvent {
 }
 
 /** An event is a message, not a document: what is longer is in the session's history. */
-const MAX_EVENT_CHARACTERS = 16_384;
+export const MAX_EVENT_CHARACTERS = 16_384;
 const MAX_LONG_CHARACTERS = 2_000;
 
 /**

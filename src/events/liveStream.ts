@@ -2,11 +2,12 @@ import type { Clock } from '../base/clock.ts';
 import { type EventFeed, type FeedListener, type StreamedEvent, streamedEvent } from './eventFeed.ts';
 import { compareEventIds, placeOf } from './eventId.ts';
 import { INTERIM, type LiveEventType } from './liveEvent.ts';
+import { MAX_EVENT_CHARACTERS } from './liveEvents.ts';
 
-/** Read at once by a stream that catches up. */
-const PAGE = 100;
 /** Several hundred events. The operating system has as much again. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
+/** Read at once by a stream that catches up: as much, where each event is as long as it may be. */
+const PAGE = MAX_BUFFERED_BYTES / MAX_EVENT_CHARACTERS;
 const RETRY_MS = 1_000;
 
 /** What a stream wants to have. */

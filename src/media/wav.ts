@@ -23,6 +23,8 @@ const EXTENSIBLE = 0xfffe;
 const BYTES_PER_SAMPLE = 2;
 const CHUNK_HEADER_BYTES = 8;
 const FORMAT_BYTES = 16;
+/** Before the data; programs write a handful. */
+const MAX_CHUNKS = 1000;
 
 /**
  * The header of a file with this much data. A growing file stays valid when its header is rewritten after its data.
@@ -82,7 +84,7 @@ export function parseWav(bytes: Uint8Array): WavFile {
     throw invalid('wav_invalid', 'the file is not a WAV file');
   }
   let format: WavFormat | undefined;
-  for (let at = 12; at + CHUNK_HEADER_BYTES <= file.length; ) {
+  for (let at = 12, chunk = 0; chunk < MAX_CHUNKS && at + CHUNK_HEADER_BYTES <= file.length; chunk++) {
     const name = file.toString('latin1', at, at + 4);
     const length = file.readUInt32LE(at + 4);
     const contents = file.subarray(at + CHUNK_HEADER_BYTES, at + CHUNK_HEADER_BYTES + length);
@@ -94,7 +96,7 @@ export function parseWav(bytes: Uint8Array): WavFile {
     }
     at += CHUNK_HEADER_BYTES + length + (length % 2);
   }
-  throw invalid('wav_invalid', 'the WAV file has no data chunk');
+  throw invalid('wav_invalid', `the WAV file has no data chunk among its first ${MAX_CHUNKS}`);
 }
 
 function parseFormat(contents: Buffer): WavFormat {

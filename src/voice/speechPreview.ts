@@ -26,6 +26,8 @@ const MAX_WAITING = 1000;
 const MAX_PROJECTS = 10_000;
 /** For the first sound, and between two. */
 const SILENCE_TIMEOUT_MS = 10_000;
+/** For all of it: a server that sends little at a time holds a place that others wait for. */
+const TOTAL_TIMEOUT_MS = 60_000;
 /** Speech that is longer than this many times its estimate, and some seconds, is noise. */
 const MAX_STRETCH = 2;
 const MAX_EXTRA_MS = 10_000;
@@ -116,9 +118,10 @@ export class SpeechPreview {
     signal: AbortSignal,
   ): Promise<Int16Array> {
     const abort = linkAbort(signal);
-    const silence = createWatchdog(this.#deps.clock, SILENCE_TIMEOUT_MS, () =>
-      abort.abort(new ModelError('model_unavailable', `${voice.name} does not speak`)),
-    );
+    const giveUp = (problem: string) =>
+      abort.abort(new ModelError('model_unavailable', `${voice.name} ${problem}`));
+    const silence = createWatchdog(this.#deps.clock, SILENCE_TIMEOUT_MS, () => giveUp('does not speak'));
+    const total = this.#deps.clock.setTimer(() => giveUp('takes too long'), TOTAL_TIMEOUT_MS);
     const maxMs = MAX_STRETCH * estimatedMs(request.text, request.speed) + MAX_EXTRA_MS;
     const pieces: Int16Array[] = [];
     let samplesLeft = (maxMs * voice.sampleRateHz) / 1000;
@@ -132,6 +135,7 @@ export class SpeechPreview {
       }
     } finally {
       silence.close();
+      total.cancel();
       abort.unlink();
     }
     if (pieces.length === 0) throw new ModelError('model_malformed', `${voice.name} returned silence`);

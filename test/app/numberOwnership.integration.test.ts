@@ -141,6 +141,21 @@ describe('A claim', () => {
     expect((await operator('PATCH', `/v1/numbers/${number}`, { verified: true })).status).toBe(404);
   });
 
+  test('opens its country for calls once it is verified, where the project has another number', async () => {
+    const project = await gateway().createProject();
+    const [home, abroad] = [newNumber(), '+23721234567'];
+    await create(project, 'trunks', trunkToCarrier());
+    await create(project, 'phone-numbers', { number: home });
+    await operator('PATCH', `/v1/numbers/${home}`, { verified: true });
+    const order = { projectId: project.id, fromNumber: home, toNumber: '+23722123456' };
+    const call = () =>
+      gateway().api('POST', '/v1/calls/outbound', { key: project.developerKey, body: order });
+    await create(project, 'phone-numbers', { number: abroad });
+    expect((await call()).body.code).toBe('destination_not_allowed');
+    await operator('PATCH', `/v1/numbers/${abroad}`, { verified: true });
+    expect((await call()).status).toBe(202);
+  });
+
   test('is for the operator only to decide', async () => {
     for (const [method, path] of [
       ['GET', '/v1/numbers'],

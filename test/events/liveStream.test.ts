@@ -111,7 +111,7 @@ test('Events that happen while a stream catches up come after those before them'
   const { texts, sink } = await open(ALL, '0-0');
   expect(texts()).toEqual(Array.from({ length: 250 }, (_, index) => `${index + 1}`));
   sink.drained = async () => {
-    if (texts().length === 350) say('late');
+    if (texts().length === 266) say('late');
   };
   events.disconnect();
   for (let count = 251; count <= 400; count += 1) say(`${count}`);
@@ -129,4 +129,22 @@ test('A client that does not read is dropped with a reason, and hears nothing mo
   expect(sent.slice(1)).toEqual([
     'event: error\ndata: {"code":"slow_reader","message":"The client does not read as fast as events happen"}\n\n[end]',
   ]);
+});
+
+test('A stream that catches up reads as much at once as a client may leave unread', async () => {
+  const limits: number[] = [];
+  const after: typeof events.after = (projectId, place, limit) => {
+    limits.push(limit);
+    return events.after(projectId, place, limit);
+  };
+  const stream = new LiveStream({ feed: { ...events, after }, clock: createSimulatedClock() }, 'p', ALL);
+  const sink: EventSink = {
+    send: () => undefined,
+    bufferedBytes: 0,
+    drained: async () => undefined,
+    end: () => undefined,
+  };
+  stream.run(sink);
+  await settle();
+  expect(limits).toEqual([16]);
 });

@@ -68,6 +68,12 @@ describe('parseWav', () => {
     expect([...parseWav(bytes).samples]).toEqual([1, -1, 2, -2]);
   });
 
+  it('does not search a file for its data without end', () => {
+    const empty = new Uint8Array(8 * 1000);
+    const bytes = Uint8Array.from([...file.subarray(0, 36), ...empty, ...file.subarray(36)]);
+    expect(() => parseWav(bytes)).toThrow('no data chunk among its first 1000');
+  });
+
   it('reads a truncated file', () => {
     expect([...parseWav(file.subarray(0, -1)).samples]).toEqual([1, -1]);
     expect([...parseWav(file.subarray(0, 44)).samples]).toEqual([]);

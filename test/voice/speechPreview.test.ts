@@ -73,6 +73,20 @@ test.each([
   },
 );
 
+test('A provider that sends a little at a time holds its place for a minute', async () => {
+  const { clock, synthesizer, say, open } = previewBy();
+  synthesizer.isManual = true;
+  const failed = expect(say()).rejects.toMatchObject({ code: 'speech_unavailable' });
+  await settled();
+  for (let seconds = 0; seconds < 60; seconds += 6) {
+    synthesizer.requests[0]?.emit({ type: 'samples', samples: new Int16Array(8) });
+    await settled();
+    clock.advance(6_000);
+  }
+  await failed;
+  expect([open(), clock.pendingTimers()]).toEqual([0, 0]);
+});
+
 test('A client that disconnects ends its preview', async () => {
   const { synthesizer, say, gone, used, open } = previewBy();
   synthesizer.isManual = true;

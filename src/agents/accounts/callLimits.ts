@@ -31,7 +31,7 @@ const fields = {
   ownCountriesOnly: z
     .boolean()
     .describe(
-      'While `allowedPrefixes` is empty: only numbers of the countries of the project’s own numbers may be called.',
+      'While `allowedPrefixes` is empty: only numbers of the countries of the project’s own numbers may be called. Pending claims count only while the project has no verified number.',
     ),
   blockSpecialRates: z
     .boolean()

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { scope } from '../../agents/accounts/apiKey.ts';
-import { invalidCredential } from '../plugins/accessControl.ts';
+import { invalidCredential, requireAllowed } from '../plugins/accessControl.ts';
 import {
   clearConsoleCookie,
   consoleCookieOf,
@@ -13,6 +13,8 @@ import { errors } from '../schemas.ts';
 
 const PATH = '/console/session';
 const tags = ['Console'];
+/** Of a project: each one is kept for hours. */
+const SIGN_INS_PER_MINUTE = 60;
 
 const signIn = z.strictObject({
   token: z.string().min(1).max(512).describe('The operator’s token, or a key of a project.'),
@@ -25,23 +27,27 @@ const shownSession = z.object({
 
 /** Sign-in of a browser: its cookie authenticates requests to `/v1` as the token would. */
 export function consoleSessionRoutes(app: App, deps: HttpDeps): void {
-  const { consoleSessions, authenticator, settings } = deps;
+  const { consoleSessions, authenticator, rateLimiter, settings } = deps;
   app.post(
     PATH,
     {
       schema: {
         tags,
         summary: 'Sign in',
-        description:
-          'Sets the cookie `callway_session` for 12 hours. Requests that change something need the header `X-Callway-Console: 1` beside it. An operator’s session works in every project; routes that name none take the header `X-Callway-Project`.',
+        description: `Sets the cookie \`callway_session\` for 12 hours. Requests that change something need the header \`X-Callway-Console: 1\` beside it. An operator’s session works in every project; routes that name none take the header \`X-Callway-Project\`. The keys of a project sign in ${SIGN_INS_PER_MINUTE} times a minute at most.`,
         body: signIn,
         response: { 204: z.null(), ...errors('body', 401) },
       },
     },
     async (request, reply) => {
       const { token } = request.body;
-      const { kind } = await app.authenticate(request, token);
-      if (kind === 'widget') throw invalidCredential();
+      const principal = await app.authenticate(request, token);
+      if (principal.kind === 'widget') throw invalidCredential();
+      if (principal.kind !== 'admin')
+        requireAllowed(
+          'sign-ins of this project',
+          await rateLimiter.take(`sign-in:${principal.projectId}`, SIGN_INS_PER_MINUTE),
+        );
       await consoleSessions.start(setConsoleCookie(reply, settings.publicUrl()), token);
       return await reply.code(204).send(null);
     },

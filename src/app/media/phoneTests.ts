@@ -15,6 +15,7 @@ import type { KnownPeer } from '../../telephony/control/sipServer.ts';
 import { TestCalls } from '../../telephony/trunks/testCalls.ts';
 import { playPhone } from '../../testing/phone/playPhone.ts';
 import type { WantedPlay } from '../../testing/play/playOn.ts';
+import { PlayPlaces } from '../../testing/runs/playPlaces.ts';
 import { type Lane, runLane } from '../../testing/runs/runLane.ts';
 import { MAX_CONCURRENCY } from '../../testing/runs/testRun.ts';
 import type { Lifecycle } from '../lifecycle.ts';
@@ -25,6 +26,8 @@ import { TestCallers } from '../simulator/testCallers.ts';
 
 /** The rest of the node's calls are for callers who are no test. */
 const SHARE_OF_TESTS = 0.75;
+/** Phones of a node at once, of which a project alone gets half. */
+const MAX_PHONES = 2 * MAX_CONCURRENCY;
 const BUSY_RETRY_MS = 500;
 const HAND_OVER_MS = 100;
 const SECRET_BYTES = 24;
@@ -64,6 +67,7 @@ export function startPhoneTests(parts: PhoneTestParts): void {
   const logger = parts.logger.child({ part: 'tests' });
   const callers = testCalls && new TestCallers({ testCalls, know: parts.know, clock, logger });
   const playerDeps = { ...parts, patterns: parts.sandbox, calls, history };
+  const mostPhones = Math.min(MAX_PHONES, Math.ceil(capacity.limit * SHARE_OF_TESTS));
   const deps = {
     testRuns,
     releases: cacheReleases(releases),
@@ -71,6 +75,7 @@ export function startPhoneTests(parts: PhoneTestParts): void {
       if (!callers) throw noCallers();
       return await playPhone({ ...playerDeps, callers }, play, signal);
     },
+    places: new PlayPlaces(mostPhones),
     clock,
     makeId,
     liveEvents,
@@ -92,7 +97,7 @@ export function startPhoneTests(parts: PhoneTestParts): void {
       playing -= 1;
     }
   };
-  const worker = startTestWorker(jobs, 'phone', work, MAX_CONCURRENCY);
+  const worker = startTestWorker(jobs, 'phone', work, mostPhones);
   // Before the node's calls are waited for.
   lifecycle.onClose(async () => {
     stopping.abort(new Error('the service is stopping'));

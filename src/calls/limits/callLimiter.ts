@@ -18,7 +18,7 @@ export interface BilledLeg {
 
 export interface CallLimiterDeps {
   readonly projects: Pick<ProjectStore, 'find'>;
-  readonly phoneNumbers: Pick<PhoneNumberStore, 'numbersOf'>;
+  readonly phoneNumbers: Pick<PhoneNumberStore, 'ownNumbers'>;
   readonly usage: ProjectUsage;
   readonly meter: Pick<UsageMeter, 'record' | 'today'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -168,7 +168,7 @@ export class CallLimiter {
 
   /** Read only where the limits depend on them. */
   async #ownNumbers(projectId: string, { ownCountriesOnly }: CallLimits): Promise<readonly string[]> {
-    return ownCountriesOnly ? await this.#deps.phoneNumbers.numbersOf(projectId) : [];
+    return ownCountriesOnly ? await this.#deps.phoneNumbers.ownNumbers(projectId) : [];
   }
 
   /** The daily limit that is reached, if any. */

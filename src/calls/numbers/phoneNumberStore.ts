@@ -21,8 +21,8 @@ export interface PhoneNumberStore {
   findByNumber(projectId: string, number: string): Promise<PhoneNumber | undefined>;
   /** In whichever project. */
   findHolder(number: string): Promise<HeldNumber | undefined>;
-  /** All of a project. */
-  numbersOf(projectId: string): Promise<string[]>;
+  /** Those that count as a project's: the verified ones; pending claims only where it has no verified one. */
+  ownNumbers(projectId: string): Promise<string[]>;
   list(projectId: string, page: Page): Promise<PageOf<PhoneNumber>>;
   /** @throws {CallwayError} As `insert`. */
   update(

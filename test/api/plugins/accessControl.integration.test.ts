@@ -253,6 +253,16 @@ describe('A console session', () => {
     expect((await call('GET', '/console/session', second.headers)).body).toEqual({ kind: 'none' });
   });
 
+  test('can be begun sixty times a minute with a project’s keys', async () => {
+    const project = await gateway().createProject();
+    // More than two minutes allow.
+    const signedIn = await Promise.all(Array.from({ length: 121 }, () => signIn(project.developerKey)));
+    const statuses = signedIn.map(({ status }) => status);
+    expect([...new Set(statuses)].sort()).toEqual([204, 429]);
+    expect((await signIn(keys.writer)).status).toBe(204);
+    expect((await signIn(gateway().adminToken)).status).toBe(204);
+  });
+
   test('is refused with an unknown token, and with a bad body', async () => {
     expect((await signIn('rubbish')).status).toBe(401);
     expect((await signIn(makeApiKey('secret').key)).status).toBe(401);

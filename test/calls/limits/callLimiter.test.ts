@@ -40,7 +40,7 @@ const limiter = new CallLimiter({
           }
         : undefined,
   },
-  phoneNumbers: { numbersOf: async () => ['+886223456789'] },
+  phoneNumbers: { ownNumbers: async () => ['+886223456789'] },
   clock: createSimulatedClock(Date.parse('2026-11-23T23:58:59.500Z')),
   meter: {
     async record(_projectId, { billedMs = 0, costMillionths = 0 }) {

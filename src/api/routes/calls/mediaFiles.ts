@@ -7,6 +7,7 @@ import { CallwayError, invalid, notFound } from '../../../base/errors.ts';
 import { MAX_MEDIA_BYTES, type MediaFile, mediaFile } from '../../../calls/holdMusic/mediaFile.ts';
 import { audit } from '../../audit.ts';
 import { idempotent } from '../../idempotency.ts';
+import { OpenPerProject } from '../../openPerProject.ts';
 import { keyOf } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, listOf, listResponse, noContent, pageQuery, projectParams } from '../../schemas.ts';
@@ -17,6 +18,8 @@ const READ = { access: { kind: 'project', scope: 'read' } } as const;
 const WRITE = { access: { kind: 'project', scope: 'write' } } as const;
 const FILE_PART = 'file';
 const WAV_TYPES = ['audio/wav', 'audio/x-wav', 'audio/wave', 'audio/vnd.wave'];
+/** Of one project on one node: each holds some times its size in memory, and takes up to a second to convert. */
+const UPLOADS_AT_ONCE = 4;
 const PART_LIMITS = { files: 1, fields: 16, parts: 17, fieldSize: 65_536, headerPairs: 32 } as const;
 const fileParams = projectParams.extend({ mediaId: z.string() });
 const form = z.object({ [FILE_PART]: z.any().meta({ type: 'string', format: 'binary' }) });
@@ -37,12 +40,28 @@ export async function mediaFileRoutes(app: App, deps: HttpDeps): Promise<void> {
       limits: { ...PART_LIMITS, fileSize: MAX_MEDIA_BYTES + 1 },
       throwFileSizeLimit: false,
     });
+    limitUploads(scope);
     const raw = { parseAs: 'buffer', bodyLimit: MAX_MEDIA_BYTES } as const;
     scope.addContentTypeParser(WAV_TYPES, raw, (_request, body, done) => done(null, body));
     // After access control: only an authorized client may send slowly.
     scope.addHook('preHandler', async ({ bodyTimeout }) => bodyTimeout?.allowUpload());
     uploadRoute(scope, deps);
   });
+}
+
+/** Before a body is read. @throws {CallwayError} 429 `project_busy` */
+function limitUploads(app: App): void {
+  const open = new OpenPerProject(UPLOADS_AT_ONCE);
+  app.addHook('preParsing', async (request, reply) => {
+    const leave = open.enter(keyOf(request).projectId);
+    if (!leave) throw tooManyUploads();
+    reply.raw.once('close', leave);
+  });
+}
+
+function tooManyUploads(): CallwayError {
+  const message = `A project uploads ${UPLOADS_AT_ONCE} media files at once; send the others later`;
+  return new CallwayError('rate_limited', 'project_busy', message, { retryAfterSeconds: 1 });
 }
 
 function uploadRoute(app: App, deps: HttpDeps): void {
@@ -56,7 +75,7 @@ function uploadRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Upload a media file',
-          'Music for callers who wait, as `holdMusic: {mediaId}` of transfers: a WAV file of 16-bit PCM, mono or stereo, 8 to 48 kHz, at most 10 MiB; in the part `file` of a form, or as the body with `Content-Type: audio/wav` and its name as `?name=`. It is played at telephone quality, again and again.',
+          'Music for callers who wait, as `holdMusic: {mediaId}` of transfers: a WAV file of 16-bit PCM, mono or stereo, 8 to 48 kHz, at most 10 MiB; in the part `file` of a form, or as the body with `Content-Type: audio/wav` and its name as `?name=`. It is played at telephone quality, again and again. Four at once: 429 `project_busy`.',
         ),
         consumes: ['multipart/form-data', 'audio/wav'],
         params: projectParams,

@@ -8,6 +8,7 @@ import { INTERIM, type LiveEventType, liveEvent, liveEventType } from '../../../
 import { errorEvent, LiveStream } from '../../../events/liveStream.ts';
 import { disconnectSignal } from '../../disconnectSignal.ts';
 import { openEventStream } from '../../eventStream.ts';
+import { OpenPerProject } from '../../openPerProject.ts';
 import { isStillAuthenticated } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
@@ -57,8 +58,7 @@ const headers = z.object({
 /** Server-sent events of a project. */
 export function eventRoutes(app: App, deps: HttpDeps): void {
   const { eventFeed: feed, clock, settings } = deps;
-  /** By project, on this node. */
-  const open = new Map<string, number>();
+  const open = new OpenPerProject(MAX_STREAMS);
   const streams = new Set<LiveStream>();
   settings.draining?.addEventListener('abort', () => {
     for (const stream of streams) stream.close();
@@ -91,14 +91,8 @@ export function eventRoutes(app: App, deps: HttpDeps): void {
       if (lastEventId !== undefined && placeOf(lastEventId) === undefined)
         throw invalid('invalid_last_event_id', 'Last-Event-ID must be the id of an event of this stream');
       if (settings.isDraining()) throw nodeDraining();
-      const count = open.get(projectId) ?? 0;
-      if (count >= MAX_STREAMS) throw tooManyStreams();
-      open.set(projectId, count + 1);
-      const leave = () => {
-        const left = (open.get(projectId) ?? 1) - 1;
-        if (left > 0) open.set(projectId, left);
-        else open.delete(projectId);
-      };
+      const leave = open.enter(projectId);
+      if (!leave) throw tooManyStreams();
       const gone = disconnectSignal(reply);
       const filter = { ...subject, types: type && new Set(type), interim: wantsInterim };
       const stream = new LiveStream({ feed, clock }, projectId, filter);

@@ -82,9 +82,10 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
       const [row] = await database.query<Row>(`${SELECT} WHERE number = $1 AND NOT is_duplicate`, [number]);
       return row && { ...fromRow(row), projectId: row.project_id };
     },
-    async numbersOf(projectId) {
+    async ownNumbers(projectId) {
       const numbers = await database.query<{ number: string }>(
-        'SELECT number FROM phone_numbers WHERE project_id = $1',
+        `SELECT number FROM phone_numbers WHERE project_id = $1
+         AND (verified OR NOT EXISTS (SELECT FROM phone_numbers WHERE project_id = $1 AND verified))`,
         [projectId],
       );
       return numbers.map(({ number }) => number);

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { request } from 'node:http';
+import { describe, expect, test, vi } from 'vitest';
 
 import { wavHeader } from '../../../../src/media/wav.ts';
 import { sharedGateway, type TestProject } from '../../../support/gateway.ts';
@@ -14,6 +15,26 @@ const asWav = (project: TestProject, body: Buffer = WAV, query = '') =>
   send(project, body, { 'content-type': 'audio/wav' }, query);
 const ask = (project: TestProject, method: string, path = '') =>
   gateway().api(method, `${project.path}/media${path}`, { key: project.developerKey });
+
+/** Sends the first half of a file. */
+function beginUpload({ path, developerKey }: TestProject) {
+  const headers = {
+    authorization: `Bearer ${developerKey}`,
+    'content-type': 'audio/wav',
+    'content-length': WAV.length,
+  };
+  const half = WAV.length / 2;
+  const sent = request(`${gateway().url}${path}/media`, { method: 'POST', headers });
+  const upload = { status: undefined as number | undefined, finish: () => sent.end(WAV.subarray(half)) };
+  sent.once('response', (answer) => {
+    upload.status = answer.statusCode;
+    answer.resume();
+    if (upload.status === 429) sent.destroy();
+  });
+  sent.on('error', () => undefined);
+  sent.write(WAV.subarray(0, half));
+  return upload;
+}
 
 describe('Media files', () => {
   test('are uploaded as a form or as they are, listed, read and deleted', async () => {
@@ -53,6 +74,17 @@ describe('Media files', () => {
     const answer = await send(project, body, { 'content-type': type });
     expect([answer.status, answer.body.code]).toEqual([status, code]);
     expect((await ask(project, 'GET')).body.pagination.total).toBe(0);
+  });
+
+  test('are uploaded four at once by a project', async () => {
+    const project = await gateway().createProject();
+    const uploads = Array.from({ length: 6 }, () => beginUpload(project));
+    await vi.waitFor(() => expect(uploads.filter(({ status }) => status === 429)).toHaveLength(2));
+    expect((await asWav(await gateway().createProject())).status).toBe(201);
+    const accepted = uploads.filter(({ status }) => status === undefined);
+    for (const { finish } of accepted) finish();
+    await vi.waitFor(() => expect(accepted.map(({ status }) => status)).toEqual([201, 201, 201, 201]));
+    await vi.waitFor(async () => expect((await asWav(project)).status).toBe(201));
   });
 
   test('are limited in number by a quota', async () => {

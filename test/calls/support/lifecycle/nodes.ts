@@ -85,7 +85,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     projects: postgres('projects', {
       find: async () => ({ callLimits: { ...NO_LIMITS, ...limits } }) as never,
     }),
-    phoneNumbers: { numbersOf: async () => [] },
+    phoneNumbers: { ownNumbers: async () => [] },
     usage: onRedis('counts', redis.counts),
     meter: { record: async () => {}, today: async () => ({}) },
     clock,
