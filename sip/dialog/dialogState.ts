@@ -112,9 +112,9 @@ export function createDialogRequest(dialog: DialogState, method: string, sequenc
 export function contactUri(message: SipMessage): string | undefined {
   try {
     const [first] = message.headers.list('contact');
-    return first === undefined || first === '*' ? undefined : parseNameAddr(first).uri;
+    return first === undefined ? undefined : parseNameAddr(first).uri;
   } catch {
-    // A malformed Contact counts as none.
+    // Neither `*` nor a malformed Contact is an address.
     return undefined;
   }
 }

@@ -208,6 +208,19 @@ describe('WriteBehind with an unavailable database', () => {
     expect([database.kept, clock.pendingTimers()]).toEqual([['one', 'two'], 0]);
   });
 
+  test('drops a session from memory once its turns are stored', async () => {
+    database.state = 'away';
+    await writeBehind.saveTurn(turn(2), record('one'));
+    writeBehind.forget('p', 's');
+    expect(writeBehind.peek('p', 's')?.turn).toBe(2);
+    database.state = 'there';
+    await pass(600);
+    expect([database.kept, writeBehind.peek('p', 's')]).toEqual([['one'], undefined]);
+    await writeBehind.find('p', 's');
+    writeBehind.forget('p', 's');
+    expect(writeBehind.peek('p', 's')).toBeUndefined();
+  });
+
   test('fails for an unknown session', async () => {
     database.state = 'away';
     await expect(writeBehind.find('p', 'other')).rejects.toMatchObject({ code: 'database_unavailable' });
@@ -221,6 +234,7 @@ describe('WriteBehind with an unavailable database', () => {
     database.state = 'there';
     await pass(600);
     expect(database.kept).toEqual(['one', 'end']);
+    expect(writeBehind.peek('p', 's')).toBeUndefined();
     expect(await writeBehind.find('p', 's')).toBeUndefined();
   });
 

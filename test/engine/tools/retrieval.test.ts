@@ -78,6 +78,13 @@ describe.each<[string, PathwayInput, string]>([
     expect(events[0]?.data.chunks).toHaveLength(count);
   });
 
+  test('shows the best passage alone where it is over the budget', async () => {
+    const huge = LONG.repeat(1 + Math.ceil(KNOWLEDGE_BUDGET_TOKENS / estimateTokens(LONG)));
+    const { shown, events } = await asked(pathway, async () => [passage(0, huge), passage(1, 'Short.')]);
+    expect(shown).not.toContain('Short.');
+    expect(events[0]?.data.chunks).toHaveLength(1);
+  });
+
   test('gives up a slow search', async () => {
     const { events } = await asked(pathway, () => new Promise(() => undefined), 4_000);
     expect(events).toEqual([
