@@ -53,10 +53,13 @@ test.each([
   [{ callLimits: { allowedPrefixes: ['+', '+886'] } }, true],
   [{ callLimits: { allowedPrefixes: ['886'] } }, false],
   [{ callLimits: { maxConcurrentCalls: 0 } }, false],
+  [{ callLimits: { maxConcurrentCalls: 1 } }, true],
   [{ callLimits: { rates: [{ prefix: '+1', perMinute: 0 }] } }, true],
   [{ quotas: { pathwayVersions: 0 } }, false],
   [{ quotas: { tools: 0 } }, true],
   [{ sessionIdleMinutes: 0 }, false],
+  [{ sessionIdleMinutes: 7 * 24 * 60 }, true],
+  [{ sessionIdleMinutes: 7 * 24 * 60 + 1 }, false],
   [{ sessionIdleMinutes: 1, name: 'N' }, true],
   [{ name: '' }, false],
 ])('Of changes to a project, %j is accepted: %s', (patch, isAccepted) => {

@@ -45,6 +45,8 @@ test('A token needs an origin, and has limits', () => {
 test.each([
   [{ maxMinutesPerDay: 0 }, true],
   [{ maxMinutesPerDay: -1 }, false],
+  [{ maxMinutesPerDay: 1000 * 24 * 60 }, true],
+  [{ maxMinutesPerDay: 1000 * 24 * 60 + 1 }, false],
   [{ requestsPerMinute: 0 }, false],
   [{ requestsPerMinute: 1, maxConcurrent: 1 }, true],
   [{ maxConcurrent: 0 }, false],
