@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 
 /** A file that the reader saves, or a command with the output that the guide shows. */
 export type GuideStep =
@@ -33,6 +33,8 @@ const TIME = String.raw`\d{4}-\d\d-\d\dT[\d:.]+Z`;
 const MEASURED = String.raw`"(?:\w+Ms|p50|p95|mos|score|bytes|packets\w+)":[\d.]+`;
 /** Also the commas around what is left out. */
 const LEFT_OUT = '[,\\s]*…[,\\s]*';
+/** Runs commands, each ended by a NUL, and prints the output and the exit status of each, likewise. */
+const SHELL = `while IFS= read -r -d '' command; do bash -c "$command" </dev/null; printf '\\0%s\\0' "$?"; done`;
 const VARYING = new RegExp(`(${ID}|${TIME}|${MEASURED}|${LEFT_OUT}|\\s+)`);
 
 export function readGuide(name: string): string {
@@ -58,10 +60,53 @@ export function stepsOf(guide: string): GuideStep[] {
 export async function followGuide(guide: string, reader: GuideReader): Promise<void> {
   const local = (text: string) =>
     [...reader.replace, ...reader.ids].reduce((all, [shown, real]) => all.replaceAll(shown, real), text);
-  for (const step of stepsOf(guide)) {
-    if (step.kind === 'file') writeFileSync(join(reader.folder, step.name), local(step.text));
-    else await follow(local(step.command), step.output, reader);
+  const shell = startShell(reader);
+  try {
+    for (const step of stepsOf(guide)) {
+      if (step.kind === 'file') writeFileSync(join(reader.folder, step.name), local(step.text));
+      else await follow(shell, local(step.command), step.output, reader);
+    }
+  } finally {
+    await shell.close();
   }
+}
+
+/** @returns Runs commands in one shell: this process is large, and to fork it for each command holds it up. */
+function startShell({ folder, env }: GuideReader) {
+  const shell = spawn('bash', ['-c', SHELL], { cwd: folder, env: { PATH: process.env.PATH, ...env } });
+  const closed = once(shell, 'close');
+  const outputs = textsOf(shell.stdout.setEncoding('utf8'));
+  let stderr = '';
+  shell.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return {
+    /** @returns What the command prints. @throws {Error} When it fails. */
+    async run(command: string, variables: Readonly<Record<string, string>>): Promise<string> {
+      stderr = '';
+      const exports = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'\n`);
+      shell.stdin.write(`${exports.join('')}${command}\0`);
+      const { value: stdout = '' } = await outputs.next();
+      const { value: status } = await outputs.next();
+      if (status !== '0') throw new Error(`${command}\n\nfails with ${status}:\n\n${stdout}${stderr}`);
+      return stdout;
+    },
+    async close() {
+      shell.stdin.end();
+      await closed;
+    },
+  };
+}
+
+/** Splits a stream at NUL characters. */
+async function* textsOf(stream: AsyncIterable<string>): AsyncGenerator<string, undefined> {
+  let rest = '';
+  for await (const chunk of stream) {
+    const texts = (rest + chunk).split('\0');
+    rest = texts.pop() ?? '';
+    yield* texts;
+  }
+  return undefined;
 }
 
 function commandsOf(text: string): GuideStep[] {
@@ -78,13 +123,17 @@ function commandsOf(text: string): GuideStep[] {
 /** By a backslash, or within quotes. */
 const continues = (command: string) => command.endsWith('\\') || (command.match(/'/g) ?? []).length % 2 === 1;
 
-async function follow(command: string, output: string, reader: GuideReader): Promise<void> {
+async function follow(
+  shell: ReturnType<typeof startShell>,
+  command: string,
+  output: string,
+  reader: GuideReader,
+): Promise<void> {
   const names = Object.entries(reader.names ?? {}).map(([name, id]) => [name, reader.ids.get(id) ?? '']);
-  const env = { PATH: process.env.PATH, ...reader.env, ...Object.fromEntries(names) };
   const onlyReads = !/\s-(?:d|F|X)\b/.test(command);
   const { pattern, shown } = patternOf(output, reader);
   for (const startedMs = performance.now(); ; await delay(PAUSE_MS)) {
-    const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd: reader.folder, env });
+    const stdout = await shell.run(command, Object.fromEntries(names));
     const match = pattern.exec(stdout);
     if (match) {
       for (const [index, id] of shown.entries()) reader.ids.set(id, match[index + 1] ?? '');
