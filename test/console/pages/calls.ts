@@ -32,6 +32,7 @@ describe('Calls', { ...requiresChromium, timeout: TIMEOUT_MS }, () => {
     await expectWhisperToOne(page, live);
     await live.getByRole('button', { name: 'Hang up' }).click();
     await live.getByRole('button', { name: 'Hang up now?' }).click();
+    await live.getByText('No call at the moment.').waitFor(SLOW);
 
     await page
       .getByRole('link', { name: /test → test/ })
