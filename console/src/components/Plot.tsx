@@ -6,14 +6,23 @@ import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 
 import { formatNumber } from '../formats.ts';
-import { locale } from '../texts.ts';
+import { locale, textsIn } from '../texts.ts';
 import classes from './Plot.module.css';
 
 const HEIGHT = 180;
+/** Between the texts of the time axis, in pixels. */
+const TIME_SPACE = 90;
+/** Of the values' axis where all are 0. */
+const EMPTY_MAX = 10;
+const UTC = 'Etc/UTC';
+/** So that the first and the last day's bars are drawn whole. */
+const HALF_DAY_SECONDS = 43_200;
 const COLORS = {
   light: ['#0b7285', '#c92a2a', '#5f3dc4', '#a35200'],
   dark: ['#66d9e8', '#ff8787', '#b197fc', '#ffa94d'],
 } as const;
+
+const texts = textsIn({ en: { time: 'Time' }, 'zh-TW': { time: '時間' } });
 
 export interface PlotLine {
   readonly label: string;
@@ -56,9 +65,18 @@ export function Plot({
         width,
         height: HEIGHT,
         cursor: { y: false },
-        axes: [axis, { ...axis, size: 70, values: (_, ticks) => ticks.map((tick) => format(tick)) }],
+        ...(daily && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), UTC) }),
+        axes: [
+          {
+            ...axis,
+            space: TIME_SPACE,
+            values: (_, ticks, __, ___, stepSeconds) =>
+              ticks.map((tick) => tickText(tick, daily, stepSeconds)),
+          },
+          { ...axis, size: 70, values: (_, ticks) => ticks.map((tick) => format(tick)) },
+        ],
         series: [
-          { value: (_, time) => (time === null ? '–' : timeText(time, daily)) },
+          { label: texts.time, value: (_, time) => (time === null ? '–' : timeText(time, daily)) },
           ...lines.map((line, index) => ({
             label: line.label,
             stroke: colors[index % colors.length] ?? colors[0],
@@ -67,7 +85,10 @@ export function Plot({
             value: (_: uPlot, value: number | null) => (value === null ? '–' : format(value)),
           })),
         ],
-        scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] } },
+        scales: {
+          ...(daily && { x: { range: (_, min, max) => [min - HALF_DAY_SECONDS, max + HALF_DAY_SECONDS] } }),
+          y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : EMPTY_MAX] },
+        },
       },
       [[...times], ...lines.map(({ values }) => [...values])],
       target.current,
@@ -82,8 +103,14 @@ export function Plot({
 }
 
 function timeText(seconds: number, daily: boolean): string {
-  const options = daily ? ({ dateStyle: 'medium' } as const) : ({ timeStyle: 'medium' } as const);
-  return new Intl.DateTimeFormat(locale, { ...options, ...(daily && { timeZone: 'UTC' }) }).format(
-    seconds * 1000,
-  );
+  return inWords(seconds, daily ? { dateStyle: 'medium', timeZone: UTC } : { timeStyle: 'medium' });
+}
+
+function tickText(seconds: number, daily: boolean, stepSeconds: number): string {
+  if (daily) return inWords(seconds, { month: 'short', day: 'numeric', timeZone: UTC });
+  return inWords(seconds, { timeStyle: stepSeconds < 60 ? 'medium' : 'short' });
+}
+
+function inWords(seconds: number, options: Intl.DateTimeFormatOptions): string {
+  return new Intl.DateTimeFormat(locale, options).format(seconds * 1000);
 }

@@ -135,7 +135,7 @@ async function readiness(): Promise<Readiness> {
 function NodeTable({ nodes }: { nodes: readonly Node[] }) {
   return (
     <Table.ScrollContainer minWidth={600}>
-      <Table>
+      <Table style={{ whiteSpace: 'nowrap' }}>
         <Table.Thead>
           <Table.Tr>
             {[

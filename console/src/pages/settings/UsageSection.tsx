@@ -12,6 +12,8 @@ import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { textsIn } from '../../texts.ts';
 
 const BYTES_PER_GB = 1e9;
+const DAY_MS = 86_400_000;
+const DAYS = 30;
 
 const texts = textsIn({
   en: {
@@ -155,9 +157,15 @@ export function UsageSection() {
 
 function DayPlots({ days }: { days: readonly Day[] }) {
   const plots = useMemo(() => {
-    const inOrder = days.toReversed();
-    const values = (read: (day: Day) => number | undefined) => inOrder.map((day) => read(day) ?? null);
-    const times = inOrder.map(({ date }) => Date.parse(date) / 1000);
+    // Days without usage too, so that one day is not drawn as years.
+    const today = Math.floor(Date.now() / DAY_MS);
+    const times = Array.from({ length: DAYS }, (_, index) => ((today - DAYS + 1 + index) * DAY_MS) / 1000);
+    const byTime = new Map(days.map((day) => [Date.parse(day.date) / 1000, day]));
+    const values = (read: (day: Day) => number | undefined) =>
+      times.map((time) => {
+        const day = byTime.get(time);
+        return day ? (read(day) ?? null) : null;
+      });
     const all = [
       { label: texts.calls, values: values(({ calls }) => calls) },
       { label: texts.minutes, values: values(({ minutes }) => minutes) },
