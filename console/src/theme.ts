@@ -16,6 +16,8 @@ export const theme = createTheme({
   components: {
     // The text has the page's contrast, whatever its color says.
     Badge: Badge.extend({ defaultProps: { variant: 'dot', tt: 'none', fw: 500 } }),
+    // Its placeholder is no item, and a menu has items alone. By name: the first page has no menu.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // It would add a style element without a nonce.
     Modal: Modal.extend({ defaultProps: { lockScroll: false, closeButtonProps } }),
     Notification: Notification.extend({ defaultProps: { closeButtonProps } }),

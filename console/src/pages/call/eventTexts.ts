@@ -77,7 +77,7 @@ export function eventDetail({ type, data }: HistoryEvent): string {
     case 'silence':
       return took;
     case 'call_status':
-      return joined(statusText(field('status')), endReasonWithCode(field('endReason')), field('sip'));
+      return joined(statusText(field('status')), endReasonWithCode(field('endReason')), sipText(data.sip));
     case 'answering_machine':
       return joined(field('kind'), field('evidence'));
     case 'transfer':
@@ -100,6 +100,12 @@ export function eventDetail({ type, data }: HistoryEvent): string {
 }
 
 export const eventName = (event: HistoryEvent): string => joined(kindOfEvent(event), eventDetail(event));
+
+/** Such as `486 Busy Here`. */
+function sipText(response: unknown): string {
+  const isResponse = typeof response === 'object' && response !== null && 'code' in response;
+  return isResponse ? `${response.code} ${'reason' in response ? response.reason : ''}` : '';
+}
 
 function joined(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' · ');

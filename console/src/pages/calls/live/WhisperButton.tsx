@@ -52,11 +52,7 @@ export function WhisperButton({ projectId, callId, disabled, onWhisper }: Whispe
   const isOpen = listeners.length > 0;
   return (
     <>
-      <Menu
-        withInitialFocusPlaceholder={false}
-        opened={isOpen}
-        onChange={(isWanted) => (isWanted ? mutate() : setListeners([]))}
-      >
+      <Menu opened={isOpen} onChange={(isWanted) => (isWanted ? mutate() : setListeners([]))}>
         <Menu.Target>
           <Button variant="default" size="xs" leftSection={<SpeakerLoudIcon />} disabled={disabled}>
             {texts.whisper}
