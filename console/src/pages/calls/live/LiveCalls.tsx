@@ -18,6 +18,8 @@ type CurrentNode = readonly [callId: string, nodeId: string | null];
 
 /** Where events were lost, and for calls of other projects' nodes. */
 const REFRESH_MS = 30_000;
+/** No event tells the end of a test call. */
+const TEST_REFRESH_MS = 5_000;
 const NODE_REFRESH_MS = 2_000;
 const SHOWN = 50;
 const SECOND_MS = 1_000;
@@ -63,7 +65,7 @@ export function LiveCalls({ projectId, includeTests }: { projectId: string; incl
           },
         }),
       ),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: includeTests ? TEST_REFRESH_MS : REFRESH_MS,
   });
   const calls = data?.data ?? [];
   const nodes = useCurrentNodes(projectId, calls);
