@@ -165,13 +165,16 @@ describe('a caller who speaks and hangs up at once', { timeout: TIMEOUT }, () =>
     const call = await line.call({ toNumber });
     expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
     expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
+    // A busy machine's phone hangs up when the agent is about to answer, which is not heard.
+    const heard = (messages: { content: string }[]) => messages.filter(({ content }) => content !== '');
     const { messages } = (await line.api('GET', `/session-history/${call.sessionId}`)).body;
     const said = [
       { role: 'assistant', content: 'Would you like a table?', speech: { synthesis: 'local' } },
       { role: 'user', content: 'yes please', speech: { recognition: 'local' } },
     ];
-    expect(messages).toMatchObject(said);
-    expect(installation().webhooks.forSession(call.sessionId).at(-1).messages).toMatchObject(said);
+    expect(heard(messages)).toMatchObject(said);
+    const last = installation().webhooks.forSession(call.sessionId).at(-1);
+    expect(heard(last.messages)).toMatchObject(said);
   });
 });
 
