@@ -13,6 +13,8 @@ const MAX_DEBT_MS = 150;
 /** A longer evaluation holds up other projects noticeably, and costs more than its time. */
 const LONG_MS = 10;
 const LONG_FACTOR = 5;
+/** The first long evaluation in this time counts as it is: a garbage collection may have fallen into it. */
+const LONG_MEMORY_MS = 10_000;
 const MAX_PROJECTS = 10_000;
 
 /** One project's share of the event loop, for what its users write. */
@@ -62,6 +64,7 @@ class Share implements ComputeShare {
   readonly #startStopwatch: () => Pick<Stopwatch, 'elapsedMs'>;
   #levelMs = BURST_MS;
   #filledAtMs: number;
+  #longAtMs = Number.NEGATIVE_INFINITY;
 
   constructor({ clock, startStopwatch: start = startStopwatch }: ComputeSharesDeps) {
     this.#clock = clock;
@@ -77,9 +80,15 @@ class Share implements ComputeShare {
       return work();
     } finally {
       const tookMs = stopwatch.elapsedMs();
-      const priceMs = tookMs > LONG_MS ? tookMs * LONG_FACTOR : tookMs;
-      this.#levelMs = Math.max(-MAX_DEBT_MS, this.#levelMs - Math.max(priceMs, atLeastMs));
+      this.#levelMs = Math.max(-MAX_DEBT_MS, this.#levelMs - Math.max(this.#priceMs(tookMs), atLeastMs));
     }
+  }
+
+  #priceMs(tookMs: number): number {
+    if (tookMs <= LONG_MS) return tookMs;
+    const isRepeated = this.#filledAtMs - this.#longAtMs < LONG_MEMORY_MS;
+    this.#longAtMs = this.#filledAtMs;
+    return isRepeated ? tookMs * LONG_FACTOR : tookMs;
   }
 
   async ready(signal: AbortSignal): Promise<void> {

@@ -69,12 +69,13 @@ describe.each(redisServers)('The call queue on $name', ({ open }) => {
     await vi.waitFor(
       async () => {
         await queues[0].add('fails', 'p');
-        expect(taken).toEqual(['fails', 'fails']);
+        expect(taken.length).toBeGreaterThan(1);
       },
       { timeout: 10_000 },
     );
-    // The last attempt may have added it once more.
+    // The last attempts may have added it more often.
     await queues[0].remove('fails');
+    expect(new Set(taken)).toEqual(new Set(['fails']));
   });
 
   test('stops fetching calls while paused; running ones continue', async () => {
