@@ -90,7 +90,10 @@ export class RecognizerHost {
       for (const id of programs.keys()) end({ id, code: null, stdout: '', stderr });
     };
     child.on('message', end);
-    child.once('error', (error) => endAll(`the recognizers' host cannot be started: ${error.message}`));
+    child.on('error', (error) => {
+      if (this.#host?.child === child) this.#host = undefined;
+      endAll(`the recognizers' host cannot be started: ${error.message}`);
+    });
     child.once('exit', (code, signal) => endAll(`the recognizers' host exited with ${code ?? signal}`));
     this.#host = { child, programs };
     return this.#host;

@@ -26,11 +26,15 @@ export function setThreadPriority(priority: number): boolean {
  * it waits for the end of other threads' time slices, 4 to 8 ms. Blocks while util-linux's `chrt` runs, since Node cannot
  * set a policy. Threads and processes that the thread starts do not inherit it.
  *
- * @returns False on other systems than Linux, where `chrt` is missing, and without root or CAP_SYS_NICE.
+ * @returns False on other systems than Linux, where `chrt` or /proc is missing, and without root or CAP_SYS_NICE.
  * @see sched(7), SCHED_RR
  */
 export function setRealTime(): boolean {
   if (process.platform !== 'linux') return false;
-  const threadId = readlinkSync('/proc/thread-self').split('/').at(-1) ?? '';
-  return spawnSync('chrt', ['--rr', '--reset-on-fork', '--pid', '1', threadId]).status === 0;
+  try {
+    const threadId = readlinkSync('/proc/thread-self').split('/').at(-1) ?? '';
+    return spawnSync('chrt', ['--rr', '--reset-on-fork', '--pid', '1', threadId]).status === 0;
+  } catch {
+    return false;
+  }
 }
