@@ -27,7 +27,7 @@ const FORMAT_BYTES = 16;
 const MAX_CHUNKS = 1000;
 
 /**
- * The header of a file with this much data. A growing file stays valid when its header is rewritten after its data.
+ * The header of a file with this much data.
  *
  * @throws {RangeError} When the data is not a whole number of samples of all channels, or too long for 32 bits.
  */

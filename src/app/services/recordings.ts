@@ -8,11 +8,9 @@ import { createRecordingUrls, type RecordingUrls } from '../../calls/recording/r
 import type { Bucket } from '../../infra/objectStore/bucket.ts';
 import { bucketRecordings } from '../../infra/objectStore/recordings/bucketRecordings.ts';
 import { localRecordings } from '../../infra/objectStore/recordings/localRecordings.ts';
-import {
-  recordingFileLength,
-  storedRecordingLength,
-} from '../../infra/objectStore/recordings/recordingLength.ts';
+import { storedRecordingLength } from '../../infra/objectStore/recordings/recordingLength.ts';
 import { createWorkingFolder } from '../../infra/objectStore/recordings/workingFolder.ts';
+import { completeRecording } from '../../media/recording/recordingFile.ts';
 import type { Config } from '../settings/config.ts';
 
 export interface RecordingParts {
@@ -47,7 +45,7 @@ export function buildRecordings(parts: RecordingParts): BuiltRecordings {
     urls,
     pathOf: working.pathOf,
     workingCallIds: working.callIds,
-    fileLength: recordingFileLength,
+    completeFile: completeRecording,
     storedLength: (key) => storedRecordingLength(store, key),
     requireRoom: (projectId, bytes) => requireQuota(storage.stores, projectId, 'storedBytes', bytes),
     onError,

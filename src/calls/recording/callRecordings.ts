@@ -13,8 +13,8 @@ export interface CallRecordingsDeps {
   readonly pathOf: (callId: string) => string;
   /** Calls with a file on this node. */
   readonly workingCallIds: () => Promise<string[]>;
-  /** Of a file whose writer may have been killed; undefined when it is missing or empty. */
-  readonly fileLength: (path: string) => Promise<RecordingLength | undefined>;
+  /** Completes a file whose writer may have been killed; undefined when it is missing or empty. */
+  readonly completeFile: (path: string) => Promise<RecordingLength | undefined>;
   /** Of a stored recording; undefined when there is none. */
   readonly storedLength: (key: string) => Promise<RecordingLength | undefined>;
   /** @throws {CallwayError} `quota_exceeded` when the project may not store as much. */
@@ -59,11 +59,11 @@ export class CallRecordings {
 
   /** Stores what is left of the recording of a call whose node failed. Never rejects. */
   async recover(call: Call): Promise<RecordingResult> {
-    const { fileLength, storedLength, onError } = this.#deps;
+    const { completeFile, storedLength, onError } = this.#deps;
     const path = this.workingPath(call);
     const key = recordingKey(call);
     try {
-      const length = await fileLength(path);
+      const length = await completeFile(path);
       if (length) return await this.#save(call, path, length);
       // The node may have failed just after it had stored the recording.
       const stored = await storedLength(key);

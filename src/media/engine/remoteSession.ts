@@ -4,7 +4,7 @@ import type { AgentControl, StreamTarget, TransferStatus } from '../agentStream/
 import type { Participation } from '../conference/participant.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport, MediaSession } from '../mediaSession.ts';
-import { inspectRecording } from '../recording/recordingFile.ts';
+import { completeRecording } from '../recording/recordingFile.ts';
 import type { MusicSource } from '../session/holdMusic.ts';
 import type { SupervisorAddress, SupervisorRequest } from '../supervision/supervisorStream.ts';
 import type { MediaThread } from './mediaThread.ts';
@@ -159,12 +159,15 @@ export class RemoteSession implements MediaSession {
     }
   }
 
-  /** Quality and counters are lost with the thread; the recording is on disk as far as it was written. */
+  /** Quality and counters are lost with the thread; the recording is kept as far as it was written. */
   async #reportLoss(reason: string): Promise<MediaReport> {
     const path = this.#recordingPath;
     if (path === undefined) return { packetsSent: 0 };
     try {
-      return { packetsSent: 0, recording: await inspectRecording(path, reason) };
+      const length = await completeRecording(path);
+      if (length === undefined) throw new Error('the recording has no audio');
+      const { durationMs, bytes } = length;
+      return { packetsSent: 0, recording: { path, durationMs, lengthBytes: bytes } };
     } catch (cause) {
       const error = `${reason}; ${cause instanceof Error ? cause.message : String(cause)}`;
       return { packetsSent: 0, recording: { path, durationMs: 0, lengthBytes: 0, error } };

@@ -1,7 +1,8 @@
-import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { RecordingReport } from '../mediaSession.ts';
-import { parseWav, WAV_HEADER_BYTES } from '../wav.ts';
+import { parseWav, WAV_HEADER_BYTES, wavHeader } from '../wav.ts';
+
+const BYTES_PER_SAMPLE = 2;
 
 /** The file that a recorder writes; positions in bytes from the start. */
 export interface RecordingFile {
@@ -28,27 +29,33 @@ async function writeWhole(file: FileHandle, bytes: Uint8Array, position: number)
 }
 
 /**
- * Reports on a recording whose writer has died.
+ * Completes the file of a writer that has died: its header gets the length that the file has, in whole frames.
  *
- * @param error - Why the recording is incomplete.
- * @throws {CallwayError} `wav_invalid` when the file is not a recording; the system's error when it cannot be read.
+ * @returns Length of the recording; undefined when the file is missing or has no audio.
+ * @throws {CallwayError} `wav_invalid` when the file is not a recording; the system's error when it cannot be written.
  */
-export async function inspectRecording(path: string, error: string): Promise<RecordingReport> {
-  const file = await open(path, 'r');
+export async function completeRecording(
+  path: string,
+): Promise<{ readonly durationMs: number; readonly bytes: number } | undefined> {
+  const file = await open(path, 'r+').catch(ignoreMissing);
+  if (file === undefined) return undefined;
   try {
+    const { size } = await file.stat();
+    if (size <= WAV_HEADER_BYTES) return undefined;
     const header = new Uint8Array(WAV_HEADER_BYTES);
     await file.read(header, 0, WAV_HEADER_BYTES, 0);
-    const { sampleRateHz, channels } = parseWav(header);
-    const announcedBytes = Buffer.from(header.buffer).readUInt32LE(WAV_HEADER_BYTES - 4);
-    const { size } = await stat(path);
-    const dataBytes = Math.min(announcedBytes, Math.max(0, size - WAV_HEADER_BYTES));
-    return {
-      path,
-      durationMs: (1000 * dataBytes) / (2 * channels * sampleRateHz),
-      lengthBytes: WAV_HEADER_BYTES + dataBytes,
-      error,
-    };
+    const format = parseWav(header);
+    const frameBytes = BYTES_PER_SAMPLE * format.channels;
+    const frames = Math.floor((size - WAV_HEADER_BYTES) / frameBytes);
+    const bytes = WAV_HEADER_BYTES + frames * frameBytes;
+    await writeWhole(file, wavHeader(format, frames * frameBytes), 0);
+    await file.truncate(bytes);
+    return { durationMs: Math.round((1000 * frames) / format.sampleRateHz), bytes };
   } finally {
     await file.close();
   }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
 }

@@ -25,9 +25,8 @@ const MAX_WAITING_CHUNKS = 8;
  */
 export async function startRecorder(options: RecorderOptions): Promise<StereoRecorder> {
   const file = await (options.openFile ?? openRecordingFile)(options.path);
-  const format = { sampleRateHz: options.sampleRateHz, channels: CHANNELS } as const;
   try {
-    await file.write(wavHeader(format, 0), 0);
+    await file.write(headerOf(options, 0), 0);
   } catch (error) {
     await file.close();
     throw error;
@@ -37,8 +36,9 @@ export async function startRecorder(options: RecorderOptions): Promise<StereoRec
 
 /**
  * Both directions of a call in one file: the caller left, the agent right, frame by frame on the tick clock. `write`
- * copies and returns; whole seconds are written in the background, each followed by the header, so that the file is
- * always valid. The first write error ends the recording, and the call continues.
+ * copies and returns; whole seconds are written in the background, one write each, since every write wakes a thread that
+ * the media thread may then wait for. The header gets the length at the end; of a writer that was killed, the file's
+ * length counts. The first write error ends the recording, and the call continues.
  */
 export class StereoRecorder {
   readonly sampleRateHz: 8000 | 16_000;
@@ -114,13 +114,11 @@ export class StereoRecorder {
     }
   }
 
-  /** Data first, so that the header never announces missing data. */
   async #append(chunk: Int16Array): Promise<void> {
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const dataBytes = this.#dataBytes + bytes.length;
     if (dataBytes > WAV_MAX_DATA_BYTES) throw new Error('the file has the maximum length of a WAV file');
     await this.#file.write(bytes, WAV_HEADER_BYTES + this.#dataBytes);
-    await this.#file.write(wavHeader({ sampleRateHz: this.sampleRateHz, channels: CHANNELS }, dataBytes), 0);
     this.#dataBytes = dataBytes;
   }
 
@@ -134,7 +132,10 @@ export class StereoRecorder {
   async #finish(): Promise<RecordingReport> {
     if (this.#error === undefined && this.#chunkLength > 0) this.#queueChunk();
     await this.#writing;
-    await this.#file.close().catch((error: unknown) => this.#fail(describe(error)));
+    const fail = (error: unknown) => this.#fail(describe(error));
+    // Also after an error: what was written before it stays valid.
+    if (this.#dataBytes > 0) await this.#file.write(headerOf(this, this.#dataBytes), 0).catch(fail);
+    await this.#file.close().catch(fail);
     const report = {
       path: this.#path,
       durationMs: (1000 * this.#dataBytes) / (this.sampleRateHz * CHANNELS * BYTES_PER_SAMPLE),
@@ -142,6 +143,10 @@ export class StereoRecorder {
     };
     return this.#error === undefined ? report : { ...report, error: this.#error };
   }
+}
+
+function headerOf({ sampleRateHz }: Pick<RecorderOptions, 'sampleRateHz'>, dataBytes: number): Uint8Array {
+  return wavHeader({ sampleRateHz, channels: CHANNELS }, dataBytes);
 }
 
 /** @returns Why a file could not be written. */

@@ -5,8 +5,8 @@ import { CallwayError } from '../../../src/base/errors.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import { CallRecordings } from '../../../src/calls/recording/callRecordings.ts';
-import { recordingFileLength } from '../../../src/infra/objectStore/recordings/recordingLength.ts';
 import { createWorkingFolder } from '../../../src/infra/objectStore/recordings/workingFolder.ts';
+import { completeRecording } from '../../../src/media/recording/recordingFile.ts';
 import { wavHeader } from '../../../src/media/wav.ts';
 import { tempDir } from '../../support/tempDir.ts';
 
@@ -25,7 +25,7 @@ function recordingsWith(requireRoom: (projectId: string, bytes: number) => Promi
     urls: { sign: (key) => key },
     pathOf: (id) => (id === call.id ? path : join(path, '..', `${id}.wav`)),
     workingCallIds: createWorkingFolder(dirname(path)).callIds,
-    fileLength: recordingFileLength,
+    completeFile: completeRecording,
     storedLength: async () => undefined,
     requireRoom,
     onError: () => undefined,

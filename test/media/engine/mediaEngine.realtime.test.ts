@@ -224,9 +224,10 @@ describe('Media engine with real threads and sockets', () => {
       await expect.poll(() => lost.length).toBe(1);
       expect(troubles).toMatchObject([{ kind: 'thread_lost', sessions: 1 }]);
       const report = await doomed.close();
-      expect(report).toMatchObject({ packetsSent: 0, recording: { path, error: lost[0] } });
+      expect(report).toMatchObject({ packetsSent: 0, recording: { path, lengthBytes: statSync(path).size } });
+      expect(report.recording?.error).toBeUndefined();
       expect(report.recording?.durationMs).toBeGreaterThanOrEqual(1000);
-      expect(parseWav(readFileSync(path)).sampleRateHz).toBe(8000);
+      expect(parseWav(readFileSync(path)).samples.length).toBeGreaterThanOrEqual(16_000);
 
       const before = other.received.length;
       await expect.poll(() => other.received.length - before).toBeGreaterThan(8);

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { inspectRecording, type RecordingFile } from '../../../src/media/recording/recordingFile.ts';
+import { completeRecording, type RecordingFile } from '../../../src/media/recording/recordingFile.ts';
 import { startRecorder } from '../../../src/media/recording/stereoRecorder.ts';
 import { parseWav, pickChannel, wavHeader } from '../../../src/media/wav.ts';
 import { tempDir } from '../../support/tempDir.ts';
@@ -15,23 +15,30 @@ import { tone } from '../support/signals.ts';
 function fakeDisk(answer: (write: number) => Promise<void>) {
   const writes: { readonly position: number; readonly length: number }[] = [];
   let isClosed = false;
+  let header = Buffer.alloc(0);
   const file: RecordingFile = {
     async write(bytes, position) {
       writes.push({ position, length: bytes.length });
       await answer(writes.length);
+      if (position === 0) header = Buffer.from(bytes);
     },
     async close() {
       isClosed = true;
     },
   };
-  return { writes, openFile: async () => file, isClosed: () => isClosed };
+  return {
+    writes,
+    openFile: async () => file,
+    isClosed: () => isClosed,
+    announced: () => header.readUInt32LE(40),
+  };
 }
 
 const frame = (value: number) => new Int16Array(160).fill(value);
 const settled = () => sleep(5);
 
 describe('StereoRecorder', () => {
-  it('writes whole seconds, each followed by the header, and the rest at the end', async () => {
+  it('writes whole seconds by one write each, and the rest and the header at the end', async () => {
     const disk = fakeDisk(async () => {});
     const failures: string[] = [];
     const recorder = await startRecorder({
@@ -46,12 +53,10 @@ describe('StereoRecorder', () => {
     expect(disk.writes).toEqual([
       { position: 0, length: 44 },
       { position: 44, length: second },
-      { position: 0, length: 44 },
       { position: 44 + second, length: second },
-      { position: 0, length: 44 },
     ]);
     const report = await recorder.close();
-    expect(disk.writes.slice(5)).toEqual([
+    expect(disk.writes.slice(3)).toEqual([
       { position: 44 + 2 * second, length: second / 5 },
       { position: 0, length: 44 },
     ]);
@@ -61,10 +66,10 @@ describe('StereoRecorder', () => {
     expect(failures).toEqual([]);
   });
 
-  it('fails once at a write error, and keeps the written audio', async () => {
+  it('fails once at a write error, and its header has the length of the audio before it', async () => {
     const noSpace = Object.assign(new Error('write'), { code: 'ENOSPC' });
     const disk = fakeDisk(async (write) => {
-      if (write === 4) throw noSpace;
+      if (write === 3) throw noSpace;
     });
     const failures: string[] = [];
     const recorder = await startRecorder({
@@ -78,7 +83,8 @@ describe('StereoRecorder', () => {
     for (let n = 0; n < 300; n++) recorder.write(frame(1), frame(2));
     const report = await recorder.close();
     expect(failures).toEqual(['the disk is full (ENOSPC)']);
-    expect(disk.writes.length).toBe(4);
+    expect(disk.writes.slice(3)).toEqual([{ position: 0, length: 44 }]);
+    expect(disk.announced()).toBe(32_000);
     expect(report).toMatchObject({ durationMs: 1000, error: 'the disk is full (ENOSPC)' });
     expect(disk.isClosed()).toBe(true);
   });
@@ -104,20 +110,21 @@ describe('StereoRecorder', () => {
     expect((await recorder.close()).error).toBe('the disk is too slow');
   });
 
-  it('leaves a valid file when its process is killed', async () => {
+  it('loses at most a second when its process is killed', async () => {
     const path = join(tempDir(), 'killed.wav');
     const program = fileURLToPath(new URL('fixtures/recorderProcess.ts', import.meta.url));
     const child = spawn(process.execPath, ['--import', 'tsx', program, path], { stdio: 'inherit' });
     const exited = once(child, 'exit');
-    const announced = () => (existsSync(path) ? readFileSync(path).readUInt32LE(40) : 0);
-    await expect.poll(announced, { timeout: 15_000, interval: 3 }).toBeGreaterThanOrEqual(2 * 64_000);
+    const written = () => (existsSync(path) ? statSync(path).size : 0);
+    await expect.poll(written, { timeout: 15_000, interval: 3 }).toBeGreaterThanOrEqual(44 + 2 * 64_000);
     child.kill('SIGKILL');
     await exited;
-    const report = await inspectRecording(path, 'the process was killed');
-    expect(report.durationMs).toBeGreaterThanOrEqual(2000);
-    expect(report).toMatchObject({ lengthBytes: 44 + announced(), error: 'the process was killed' });
+    expect(parseWav(readFileSync(path)).samples.length).toBe(0);
+    const length = await completeRecording(path);
     const file = parseWav(readFileSync(path));
-    expect(file.samples.length * 2).toBe(announced());
+    expect(length?.durationMs).toBeGreaterThanOrEqual(2000);
+    expect(length).toEqual({ bytes: written(), durationMs: (written() - 44) / 64 });
+    expect(file.samples.length * 2).toBe(written() - 44);
     const source = tone(16_000, 1000, 16_000);
     for (const channel of [0, 1]) {
       expect(pickChannel(file, channel).slice(0, 16_000)).toEqual(source);
@@ -126,19 +133,31 @@ describe('StereoRecorder', () => {
   });
 });
 
-describe('inspectRecording', () => {
-  it('trusts the file’s length over its header', async () => {
+describe('completeRecording', () => {
+  const FORMAT = { sampleRateHz: 8000, channels: 2 } as const;
+
+  it.each([
+    ['nothing', 0],
+    ['less', 16_000],
+    ['more', 64_000],
+  ])('writes the length of the whole frames into a header that announces %s', async (_, announced) => {
     const path = join(tempDir(), 'cut.wav');
-    const { writeFileSync } = await import('node:fs');
-    const header = wavHeader({ sampleRateHz: 8000, channels: 2 }, 64_000);
-    writeFileSync(path, Buffer.concat([header, Buffer.alloc(32_000)]));
-    expect(await inspectRecording(path, 'why')).toEqual({
-      path,
-      durationMs: 1000,
-      lengthBytes: 32_044,
-      error: 'why',
-    });
-    writeFileSync(path, 'no');
-    await expect(inspectRecording(path, 'why')).rejects.toMatchObject({ code: 'wav_invalid' });
+    writeFileSync(path, Buffer.concat([wavHeader(FORMAT, announced), Buffer.alloc(32_003, 1)]));
+    expect(await completeRecording(path)).toEqual({ durationMs: 1000, bytes: 32_044 });
+    expect(readFileSync(path)).toEqual(Buffer.concat([wavHeader(FORMAT, 32_000), Buffer.alloc(32_000, 1)]));
+  });
+
+  it('has nothing to complete without audio', async () => {
+    const path = join(tempDir(), 'empty.wav');
+    expect(await completeRecording(path)).toBeUndefined();
+    writeFileSync(path, wavHeader(FORMAT, 0));
+    expect(await completeRecording(path)).toBeUndefined();
+  });
+
+  it('changes no other file', async () => {
+    const path = join(tempDir(), 'other');
+    writeFileSync(path, 'x'.repeat(100));
+    await expect(completeRecording(path)).rejects.toMatchObject({ code: 'wav_invalid' });
+    expect(readFileSync(path, 'utf8')).toBe('x'.repeat(100));
   });
 });
