@@ -13,7 +13,7 @@ const MAX_DEBT_MS = 150;
 /** A longer evaluation holds up other projects noticeably, and costs more than its time. */
 const LONG_MS = 10;
 const LONG_FACTOR = 5;
-/** The first long evaluation in this time counts as it is: a garbage collection may have fallen into it. */
+/** The first long evaluation in this time counts no more than one that is not long: it may be a garbage collection. */
 const LONG_MEMORY_MS = 10_000;
 const MAX_PROJECTS = 10_000;
 
@@ -88,7 +88,7 @@ class Share implements ComputeShare {
     if (tookMs <= LONG_MS) return tookMs;
     const isRepeated = this.#filledAtMs - this.#longAtMs < LONG_MEMORY_MS;
     this.#longAtMs = this.#filledAtMs;
-    return isRepeated ? tookMs * LONG_FACTOR : tookMs;
+    return isRepeated ? tookMs * LONG_FACTOR : LONG_MS;
   }
 
   async ready(signal: AbortSignal): Promise<void> {

@@ -3,7 +3,7 @@ import { isUnavailable, unavailable } from '../../base/errors.ts';
 import type { HistoryEvent, Session } from './session.ts';
 import { recordLateTurn, type SessionEnding, type SessionStore, type TurnHistory } from './sessionStore.ts';
 
-/** The caller hears nothing while the database is waited for. */
+/** The caller hears nothing while the database is waited for. A session that is not held has nothing else to continue from. */
 const DATABASE_TIMEOUT_MS = 1_500;
 const RETRY_MS = 250;
 
@@ -98,7 +98,8 @@ export class WriteBehind implements SessionStore {
     if (before?.storing) return before.newest;
     const newest = before?.newest;
     try {
-      const found = await this.#withTimeout(this.#deps.sessions.find(projectId, sessionId));
+      const read = this.#deps.sessions.find(projectId, sessionId);
+      const found = await (before ? this.#withTimeout(read) : read);
       const now = this.#held.get(key);
       // A turn may have been run during the read.
       if (now?.storing) return now.newest;
@@ -146,7 +147,8 @@ export class WriteBehind implements SessionStore {
     const held = this.#held.get(keyOf(projectId, sessionId));
     if (!held?.storing) {
       try {
-        return await this.#withTimeout(sessions.end(projectId, sessionId, ending));
+        const ended = sessions.end(projectId, sessionId, ending);
+        return await (held ? this.#withTimeout(ended) : ended);
       } catch (error) {
         if (!held || !isUnavailable(error)) throw error;
       }

@@ -23,6 +23,8 @@ import {
 import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 150_000;
+/** Calls at once delay each other on a slow machine. */
+const CALL_MS = 100_000;
 const RATE_HZ = 8000;
 /** The longest silence that a caller may hear. */
 const DEAD_LINE_MS = 10_000;
@@ -101,7 +103,7 @@ async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING, settin
     agent: settings,
   });
   const call = await line.call({ toNumber });
-  const { status, endReason } = await line.waitForEnd(call);
+  const { status, endReason } = await line.waitForEnd(call, CALL_MS);
   expect(status).toBe('completed');
   expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
   const { messages, events } = (await line.api('GET', `/session-history/${call.sessionId}`)).body;

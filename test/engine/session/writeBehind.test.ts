@@ -283,6 +283,18 @@ test('WriteBehind waits 1.5 s for a silent database', async () => {
   expect(database.kept).toEqual(['one']);
 });
 
+test('WriteBehind waits longer for a session that it does not hold', async () => {
+  writeBehind = begin();
+  let tell = () => {};
+  database.telling = new Promise((resolve) => {
+    tell = resolve;
+  });
+  const found = writeBehind.find('p', 's');
+  await pass(5000);
+  tell();
+  expect(await found).toEqual(SESSION);
+});
+
 describe('WriteBehind.close with an unavailable database', () => {
   test('leaves the turns in the spool for the next process', async () => {
     database.state = 'away';
