@@ -110,7 +110,8 @@ async function opened(page: Page, url: string, selector: string): Promise<number
 async function framesWhilePanning(page: Page): Promise<number[]> {
   const rates: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    await page.mouse.move(700, 500);
+    const { x, y } = await placeToPanFrom(page);
+    await page.mouse.move(x, y);
     await page.mouse.down();
     const counting = page.evaluate(
       `new Promise((done) => {
@@ -127,7 +128,7 @@ async function framesWhilePanning(page: Page): Promise<number[]> {
     const pan = { isOver: false };
     const moving = (async () => {
       for (let step = 0; !pan.isOver; step += 1) {
-        await page.mouse.move(700 + 250 * Math.sin(step / 12), 500 + 150 * Math.cos(step / 17));
+        await page.mouse.move(x + 250 * Math.sin(step / 12), y + 150 * Math.sin(step / 17));
         await sleep(8);
       }
     })();
@@ -137,6 +138,18 @@ async function framesWhilePanning(page: Page): Promise<number[]> {
     await page.mouse.up();
   }
   return rates;
+}
+
+/** Beside the nodes, which would be dragged in place of the canvas. */
+async function placeToPanFrom(page: Page): Promise<{ readonly x: number; readonly y: number }> {
+  return await page.evaluate(
+    `(() => {
+      for (let x = 700; x < 800; x += 4)
+        for (let y = 500; y < 600; y += 4)
+          if (!document.elementFromPoint(x, y).closest('.react-flow__node, .react-flow__edge')) return { x, y };
+      throw new Error('the canvas has no free place');
+    })()`,
+  );
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number[]> {

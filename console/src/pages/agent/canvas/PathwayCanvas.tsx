@@ -164,7 +164,8 @@ export function PathwayCanvas({
       deleteKeyCode={null}
       multiSelectionKeyCode={['Meta', 'Control', 'Shift']}
       selectionKeyCode="Shift"
-      onlyRenderVisibleElements
+      // From afar most are visible: to add and remove those at the border costs more than to keep them.
+      onlyRenderVisibleElements={!isFar}
       snapToGrid
       snapGrid={[20, 20]}
       minZoom={0.1}
