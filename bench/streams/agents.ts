@@ -1,3 +1,4 @@
+/** The measured process: serves streams of every dialect, with a talkative agent, and answers each message with its figures. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { WebSocketServer } from 'ws';
@@ -15,6 +16,14 @@ import { memoryEngine, PROJECT } from '../../test/support/memoryEngine.ts';
 import { scriptedModel } from '../../test/support/scriptedModel.ts';
 import { scriptedVoice } from '../../test/voice/support/scriptedSpeech.ts';
 
+export interface AgentsFigures {
+  readonly port: number;
+  readonly tcpPort: number;
+  readonly sessions: number;
+  /** CPU time since the process started. */
+  readonly cpuUs: number;
+}
+
 /** Two minutes: longer than a measurement. */
 const LONG_ANSWER = 'We have rooms with a view of the garden. '.repeat(50);
 const PATHWAY = {
@@ -28,57 +37,51 @@ const deaf: SpeechToText = {
 };
 const ignore = () => undefined;
 
-/** Serves streams of every dialect, with a talkative agent, in this process. */
-export async function startAgents() {
-  const voiceActivity = await createWebrtcVad();
-  const cache = createSpeechCache();
-  const textToSpeech = scriptedVoice();
-  let sessions = 0;
-  const serve = async (socket: StreamSocket, dialect: string) => {
-    const sessionId = `s${++count.opened}`;
-    const grant = { projectId: PROJECT, sessionId, dialect: dialectName.parse(dialect) };
-    const stream = await acceptStream(socket, grant, { clock: systemClock, onListenerError: ignore });
-    if (!stream) return;
-    const { engine } = memoryEngine({
-      model: scriptedModel(() => ({ text: LONG_ANSWER })),
-      pathway: PATHWAY,
-    });
-    const speech = { textToSpeech, cache, clock: systemClock, onFailure: ignore };
-    const deps = {
-      stream,
-      engine,
-      historyStore: { addEvents: async () => undefined, addMessages: async () => undefined },
-      speechToText: deaf,
-      synthesis: new SpeechSynthesis(speech, stream.info.sampleRateHz),
-      voiceActivity,
-      clock: systemClock,
-      onError: ignore,
-    };
-    sessions++;
-    await new VoiceSession(deps, { session: { projectId: PROJECT, sessionId, channel: 'web' } }).run();
-    sessions--;
+let opened = 0;
+let sessions = 0;
+const voiceActivity = await createWebrtcVad();
+const cache = createSpeechCache();
+const textToSpeech = scriptedVoice();
+const server = new WebSocketServer({
+  host: '127.0.0.1',
+  port: 0,
+  perMessageDeflate: false,
+  handleProtocols: chooseSubprotocol,
+});
+server.on('connection', (socket, { url = '' }) => void serve(socket, url.slice(1)));
+const tcp = createServer(
+  (socket) => void serve(new TcpSocket(socket, Buffer.alloc(0), () => performance.now()), 'audiosocket'),
+);
+tcp.listen(0, '127.0.0.1');
+await Promise.all([once(server, 'listening'), once(tcp, 'listening')]);
+process.on('message', () => report());
+process.on('disconnect', () => process.exit());
+report();
+
+function report(): void {
+  const { user, system } = process.cpuUsage();
+  const [port, tcpPort] = [server, tcp].map((one) => (one.address() as AddressInfo).port);
+  process.send?.({ port, tcpPort, sessions, cpuUs: user + system });
+}
+
+async function serve(socket: StreamSocket, dialect: string): Promise<void> {
+  const sessionId = `s${++opened}`;
+  const grant = { projectId: PROJECT, sessionId, dialect: dialectName.parse(dialect) };
+  const stream = await acceptStream(socket, grant, { clock: systemClock, onListenerError: ignore });
+  if (!stream) return;
+  const { engine } = memoryEngine({ model: scriptedModel(() => ({ text: LONG_ANSWER })), pathway: PATHWAY });
+  const speech = { textToSpeech, cache, clock: systemClock, onFailure: ignore };
+  const deps = {
+    stream,
+    engine,
+    historyStore: { addEvents: async () => undefined, addMessages: async () => undefined },
+    speechToText: deaf,
+    synthesis: new SpeechSynthesis(speech, stream.info.sampleRateHz),
+    voiceActivity,
+    clock: systemClock,
+    onError: ignore,
   };
-  const count = { opened: 0 };
-  const server = new WebSocketServer({
-    host: '127.0.0.1',
-    port: 0,
-    perMessageDeflate: false,
-    handleProtocols: chooseSubprotocol,
-  });
-  server.on('connection', (socket, { url = '' }) => void serve(socket, url.slice(1)));
-  const tcp = createServer(
-    (socket) => void serve(new TcpSocket(socket, Buffer.alloc(0), () => performance.now()), 'audiosocket'),
-  );
-  tcp.listen(0, '127.0.0.1');
-  await Promise.all([once(server, 'listening'), once(tcp, 'listening')]);
-  return {
-    port: (server.address() as AddressInfo).port,
-    tcpPort: (tcp.address() as AddressInfo).port,
-    count: () => sessions,
-    close() {
-      for (const socket of server.clients) socket.terminate();
-      server.close();
-      tcp.close();
-    },
-  };
+  sessions++;
+  await new VoiceSession(deps, { session: { projectId: PROJECT, sessionId, channel: 'web' } }).run();
+  sessions--;
 }

@@ -40,6 +40,8 @@ export const ENDING_CODES: ReadonlySet<number> = new Set([
 ]);
 /** Of the caller's silence. */
 const FRAME_MS = 20;
+/** How soon it is noticed that a peer sends no more audio. */
+const AUDIO_CHECK_MS = 100;
 /** A thread that was busy for longer sends less. */
 const MAX_FRAMES_AT_ONCE = 50;
 /** Of those that arrive before the session listens. */
@@ -86,7 +88,7 @@ export class ServerStream implements AudioStream {
     this.#dialect = dialect;
     this.#clock = clock;
     this.#receivedAtMs = clock.monotonicMs();
-    if (dialect.fillSilence) this.#fillSilence(clock.monotonicMs());
+    if (dialect.fillSilence) this.#fillSilence(clock.monotonicMs(), FRAME_MS);
     socket.on('close', (code, reason) => {
       if (dialect.endsByClose && ENDING_CODES.has(code) && !this.#isClosed) this.wasStopped = true;
       this.#end(code, reason.toString('utf8'));
@@ -187,13 +189,15 @@ export class ServerStream implements AudioStream {
   };
 
   /** @param filledToMs - The time up to which the dialect was called. */
-  #fillSilence(filledToMs: number): void {
+  #fillSilence(filledToMs: number, delayMs: number): void {
     this.#silenceTimer = this.#clock.setTimer(() => {
       const frames = Math.floor((this.#clock.monotonicMs() - filledToMs) / FRAME_MS);
+      const { receivedSamples } = this;
       for (let n = 0; n < Math.min(frames, MAX_FRAMES_AT_ONCE) && !this.#isClosed; n++)
         this.#dialect.fillSilence?.(this.#handler);
-      if (!this.#isClosed) this.#fillSilence(filledToMs + frames * FRAME_MS);
-    }, FRAME_MS);
+      const nextMs = this.receivedSamples > receivedSamples ? FRAME_MS : AUDIO_CHECK_MS;
+      if (!this.#isClosed) this.#fillSilence(filledToMs + frames * FRAME_MS, nextMs);
+    }, delayMs);
   }
 
   #advanceLead(samples: number): number {

@@ -84,7 +84,7 @@ export interface DialectServer {
   /** The caller begins or ceases to speak. */
   callerSpeech?(isSpeaking: boolean, atMs: number): void;
   /**
-   * Set where the peer sends audio only during speech: called every 20 ms, for the dialect to send silence in its
+   * Set where the peer sends audio only during speech: called for every 20 ms, for the dialect to send silence in its
    * place, since the caller's samples are the stream's clock.
    */
   fillSilence?(gateway: GatewayMessageHandler): void;

@@ -11,7 +11,7 @@ import type {
 } from './dialect.ts';
 import { CallerAudio } from './realtime/callerAudio.ts';
 import { CallerItem } from './realtime/callerItem.ts';
-import { ConversationItems, messageItem } from './realtime/conversationItems.ts';
+import { ConversationItems, messageItem, type SendEvent } from './realtime/conversationItems.ts';
 import { RealtimeAnswers } from './realtime/realtimeAnswers.ts';
 import {
   INITIAL_SESSION,
@@ -70,7 +70,7 @@ class RealtimeServer implements DialectServer {
 
   constructor(connection: DialectConnection) {
     this.#connection = connection;
-    const send = (type: string, fields: object) => this.#send(type, fields);
+    const send: SendEvent = (...event) => this.#send(...event);
     this.#items = new ConversationItems(this.#id.slice(0, 8), send);
     this.#callerItem = new CallerItem(this.#items, send);
     this.#answers = new RealtimeAnswers({
@@ -131,9 +131,12 @@ class RealtimeServer implements DialectServer {
     this.#overlapAtMs = undefined;
     if (overlapAtMs !== undefined) this.#callerItem.start(overlapAtMs);
     this.#answers.end(overlapAtMs === undefined ? 'client_cancelled' : 'turn_detected');
-    const position = this.#stoppedAt ?? this.#answers.playout.position;
-    this.#stopped = { position, frames: this.#stoppedAt ? 0 : POSITION_FRAMES };
+    const position = this.#stoppedAt;
     this.#stoppedAt = undefined;
+    this.#stopped = position
+      ? undefined
+      : { position: this.#answers.playout.position, frames: POSITION_FRAMES };
+    if (position) queueMicrotask(() => this.#gateway?.cleared(position));
     this.#answers.playout.clear();
   }
 
@@ -292,7 +295,9 @@ class RealtimeServer implements DialectServer {
     this.#send(type, { session: shownSession(`sess_${this.#id}`, this.#session) });
   }
 
-  #send(type: string, fields: object): void {
-    this.#connection.send(JSON.stringify({ type, event_id: `event_${++this.#events}`, ...fields }));
+  #send(...[type, fields, audio]: Parameters<SendEvent>): void {
+    const event = JSON.stringify({ type, event_id: `event_${++this.#events}`, ...fields });
+    // `JSON.stringify` would search the base64 for characters to escape, which it has none of.
+    this.#connection.send(audio === undefined ? event : `${event.slice(0, -1)},"delta":"${audio}"}`);
   }
 }

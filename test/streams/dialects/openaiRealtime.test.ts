@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { CallerAudio } from '../../../src/streams/dialects/realtime/callerAudio.ts';
+import { INITIAL_SESSION } from '../../../src/streams/dialects/realtime/realtimeSession.ts';
 import { muLaw } from '../../../src/streams/dialects/wire/audio.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { drive, memorySockets } from '../support/memorySockets.ts';
@@ -180,6 +182,12 @@ test('Without turn detection the client commits the caller’s turn', async () =
     ],
   ]);
   expect(client.types(from).filter((type) => type === 'response.created')).toHaveLength(1);
+});
+
+test('Audio that waits for a commit is heard as it came', () => {
+  const audio = new CallerAudio(24_000);
+  for (const level of [100, 200]) audio.append(pcm(60, level), INITIAL_SESSION.input, true);
+  expect(audio.commit()?.map((samples) => samples[0])).toEqual([100, 200, 0]);
 });
 
 test('A typed message is answered, as text where the client wants text', async () => {

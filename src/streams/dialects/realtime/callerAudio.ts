@@ -1,5 +1,5 @@
 import type { SampleRateHz } from '../../../media/resample/resampler.ts';
-import { decodeBase64 } from '../wire/audio.ts';
+import { base64Reader } from '../wire/audio.ts';
 import { streamResampler } from '../wire/streamResampler.ts';
 import type { RealtimeFormat } from './realtimeSession.ts';
 
@@ -17,6 +17,7 @@ export class CallerAudio {
   readonly #sampleRateHz: SampleRateHz;
   readonly #silence: Int16Array;
   #format: RealtimeFormat | undefined;
+  #decode: ReturnType<typeof base64Reader> = () => undefined;
   #toStreamRate: (samples: Int16Array) => Int16Array = (samples) => samples;
   #buffer: Int16Array[] = [];
   #uncommittedSamples = 0;
@@ -33,22 +34,23 @@ export class CallerAudio {
 
   /**
    * @param isManual - It is heard when it is committed.
-   * @returns What is heard now; undefined when it is no base64 of samples, or the buffer is full.
+   * @returns What is heard now, valid until the next call; undefined when it is no base64 of samples, or the buffer is full.
    */
   append(audio: unknown, format: RealtimeFormat, isManual: boolean): readonly Int16Array[] | undefined {
-    const decoded = decodeBase64(format.encoding, audio);
-    if (!decoded) return undefined;
     if (format !== this.#format) {
       this.#format = format;
+      this.#decode = base64Reader(format.encoding);
       this.#toStreamRate = streamResampler(format.sampleRateHz, this.#sampleRateHz);
     }
+    const decoded = this.#decode(audio);
+    if (!decoded) return undefined;
     const samples = this.#toStreamRate(decoded);
     if (isManual && this.#uncommittedSamples + samples.length > this.#toSamples(MAX_AHEAD_MS))
       return undefined;
     this.#idleFrames = 0;
     this.#uncommittedSamples += samples.length;
     if (!isManual) return this.#heard([samples]);
-    this.#buffer.push(samples);
+    this.#buffer.push(samples.slice());
     return [];
   }
 

@@ -1,5 +1,5 @@
-/** Sends an event, which gets its id on the way. */
-export type SendEvent = (type: string, fields: object) => void;
+/** Sends an event, which gets its id on the way. @param audio - Its delta, in base64. */
+export type SendEvent = (type: string, fields: object, audio?: string) => void;
 
 /** That a client may ask for again. */
 const MAX_KEPT = 100;

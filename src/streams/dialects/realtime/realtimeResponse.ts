@@ -37,7 +37,7 @@ export class RealtimeResponse {
 
   /** @param delta - Base64. */
   audio(delta: string): void {
-    this.#sendContent('response.output_audio.delta', { delta });
+    this.#sendContent('response.output_audio.delta', {}, delta);
   }
 
   end(how: ResponseEnd): void {
@@ -57,12 +57,12 @@ export class RealtimeResponse {
     this.#send('response.done', { response: this.#response(status, details, [shown]) });
   }
 
-  #sendPart(type: string, fields: object): void {
-    this.#send(type, { response_id: this.#id, output_index: 0, ...fields });
+  #sendPart(type: string, fields: object, audio?: string): void {
+    this.#send(type, { response_id: this.#id, output_index: 0, ...fields }, audio);
   }
 
-  #sendContent(type: string, fields: object): void {
-    this.#sendPart(type, { item_id: this.itemId, content_index: 0, ...fields });
+  #sendContent(type: string, fields: object, audio?: string): void {
+    this.#sendPart(type, { item_id: this.itemId, content_index: 0, ...fields }, audio);
   }
 
   #part(text: string): object {

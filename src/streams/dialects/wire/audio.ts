@@ -9,8 +9,13 @@ export interface AudioEncoding {
   readonly bytesPerSample: number;
   /** @returns Possibly a view of the samples' own memory. */
   encode(samples: Int16Array): Uint8Array;
-  /** @returns Possibly a view of the bytes' own memory. A trailing byte that is no whole sample is ignored. */
-  decode(bytes: Uint8Array): Int16Array;
+  /**
+   * A trailing byte that is no whole sample is ignored.
+   *
+   * @param room - Used where it has the right length and memory is needed.
+   * @returns Possibly a view of the bytes' own memory.
+   */
+  decode(bytes: Uint8Array, room?: Int16Array): Int16Array;
 }
 
 /** L16 as WebSocket clients expect it. */
@@ -30,8 +35,9 @@ function fromCodec(format: CodecFormat, bytesPerSample: number): AudioEncoding {
       codec.encode(samples, bytes);
       return bytes;
     },
-    decode(bytes) {
-      const samples = new Int16Array(Math.floor(bytes.length / bytesPerSample));
+    decode(bytes, room) {
+      const length = Math.floor(bytes.length / bytesPerSample);
+      const samples = room?.length === length ? room : new Int16Array(length);
       codec.decode(bytes, samples);
       return samples;
     },
@@ -47,4 +53,21 @@ export function decodeBase64(encoding: AudioEncoding, text: unknown): Int16Array
   if (typeof text !== 'string') return undefined;
   const samples = encoding.decode(Buffer.from(text, 'base64'));
   return samples.length === 0 ? undefined : samples;
+}
+
+/**
+ * As {@link decodeBase64}, for the messages of one stream, which are mostly of one length: the samples are valid until the
+ * next call, since memory for fifty messages a second costs more than reading them.
+ */
+export function base64Reader(encoding: AudioEncoding): (text: unknown) => Int16Array | undefined {
+  let memory = Buffer.alloc(0);
+  let samples: Int16Array | undefined;
+  return (text) => {
+    if (typeof text !== 'string') return undefined;
+    const mostBytes = Buffer.byteLength(text, 'base64');
+    if (memory.length !== mostBytes) memory = Buffer.allocUnsafeSlow(mostBytes);
+    const length = memory.write(text, 'base64');
+    samples = encoding.decode(length === mostBytes ? memory : memory.subarray(0, length), samples);
+    return samples.length === 0 ? undefined : samples;
+  };
 }

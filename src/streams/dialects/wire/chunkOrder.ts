@@ -6,11 +6,18 @@ export class ChunkOrder {
   #next: number | undefined;
   readonly #held = new Map<number, Int16Array>();
 
-  /** @returns The chunks that are now in order; none for a late or repeated one. */
+  /**
+   * @param samples - Copied where they wait.
+   * @returns The chunks that are now in order; none for a late or repeated one.
+   */
   push(chunk: number, samples: Int16Array): Int16Array[] {
     this.#next ??= chunk;
     if (chunk < this.#next) return [];
-    this.#held.set(chunk, samples);
+    if (chunk === this.#next && this.#held.size === 0) {
+      this.#next++;
+      return [samples];
+    }
+    this.#held.set(chunk, samples.slice());
     if (this.#held.size > MAX_HELD_CHUNKS) this.#next = Math.min(...this.#held.keys());
     const ordered: Int16Array[] = [];
     for (;;) {

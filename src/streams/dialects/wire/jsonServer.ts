@@ -6,7 +6,7 @@ import type {
   StreamMessage,
   StreamStart,
 } from '../dialect.ts';
-import { type AudioEncoding, decodeBase64, encodeBase64 } from './audio.ts';
+import { type AudioEncoding, base64Reader, encodeBase64 } from './audio.ts';
 import { ChunkOrder } from './chunkOrder.ts';
 import { FramedPlayout, type PlayoutFraming, UNFRAMED } from './framedPlayout.ts';
 import { digitsOf, type Fields, fieldsOf, nameOf, numberOf, parseJson } from './json.ts';
@@ -54,6 +54,7 @@ export class JsonServer implements DialectServer {
   readonly #messages: JsonServerMessages;
   readonly #order = new ChunkOrder();
   #start: JsonStart | undefined;
+  #decode: ReturnType<typeof base64Reader> | undefined;
   #playout: FramedPlayout | undefined;
   /** The caller's audio so far, gaps included. */
   #receivedSamples = 0;
@@ -69,6 +70,7 @@ export class JsonServer implements DialectServer {
     const start = fields && this.#messages.readStart(fields);
     if (start === undefined || typeof start === 'string') return start;
     this.#start = start;
+    this.#decode = base64Reader(start.encoding);
     this.#playout = new FramedPlayout(this.#messages.framing?.(start.sampleRateHz) ?? UNFRAMED, {
       audio: (samples) =>
         this.#connection.send(this.#messages.media(encodeBase64(start.encoding, samples), start)),
@@ -131,7 +133,7 @@ export class JsonServer implements DialectServer {
   #readMedia(media: Fields | undefined, gateway: GatewayMessageHandler): boolean {
     // A stream of both tracks sends the agent's own audio back.
     if (this.#start === undefined || media?.track === 'outbound') return false;
-    const samples = decodeBase64(this.#start.encoding, media?.payload);
+    const samples = this.#decode?.(media?.payload);
     if (samples === undefined) return false;
     const { hasTimestamps, isUnordered } = this.#messages;
     const gapSamples = hasTimestamps ? this.#gapBefore(media?.timestamp, this.#start) : 0;
