@@ -4,10 +4,11 @@ import { NUMBER_SYNTAX, normalizeNumber } from '../base/e164.ts';
 
 /** No character that could start another header. @see RFC 3261 section 19.1.1 */
 const SIP_URI =
-  /^(?<scheme>sips?):(?:(?<user>[^@\s<>"?]{1,200})@)?(?<host>\[[0-9a-f:.]+\]|[^\s<>"@:;?[\]]{1,253})(?<port>:\d{1,5})?(?<parameters>;[^\s<>"?]*)?(?:\?[^\s<>"]*)?$/i;
+  /^(?<scheme>sips?):(?:(?<user>[^@\s<>"?]{1,200})@)?(?<host>\[[0-9a-f:.]+\]|[^\s<>"@:;?[\]]{1,253})(?::(?<port>\d{1,5}))?(?<parameters>;[^\s<>"?]*)?(?:\?[^\s<>"]*)?$/i;
 /** The only parameters that name where to call; others change the request or its route, as `method` and `maddr` do. */
 const HARMLESS_PARAMETER = /^(?:transport=(?:udp|tcp|tls)|user=phone)$/i;
 const MAX_LENGTH = 255;
+const MAX_PORT = 65_535;
 
 export const TRANSFER_TARGET_SYNTAX = `${NUMBER_SYNTAX}, or a sip: URI`;
 
@@ -21,11 +22,13 @@ export function readTransferTarget(text: string): string | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const { scheme, user = '', host, port = '', parameters = '' } = SIP_URI.exec(text)?.groups ?? {};
   if (scheme === undefined || host === undefined) return normalizeNumber(text);
+  if (port !== '' && (Number(port) < 1 || Number(port) > MAX_PORT)) return undefined;
   const harmless = parameters.split(';').filter((one) => HARMLESS_PARAMETER.test(one));
   const [name] = user.split(':');
-  return [`${scheme.toLowerCase()}:${name ? `${name}@` : ''}${host.toLowerCase()}${port}`, ...harmless].join(
-    ';',
-  );
+  return [
+    `${scheme.toLowerCase()}:${name ? `${name}@` : ''}${host.toLowerCase()}${port && `:${port}`}`,
+    ...harmless,
+  ].join(';');
 }
 
 /** Where a model may transfer to. */

@@ -15,6 +15,8 @@ test.each([
   ['sip:+886223456789@c.example;user=phone', 'sip:+886223456789@c.example;user=phone'],
   ['sip:a@pbx.example>;x', undefined],
   ['sip:a b@pbx.example', undefined],
+  ['sip:a@pbx.example:0', undefined],
+  ['sip:a@pbx.example:65536', undefined],
   ['sip:a@pbx.example\r\nX-Evil: 1', undefined],
   ['alice', undefined],
 ])('A transfer to %j goes to %j', (text, expected) => {

@@ -24,7 +24,7 @@ const TCP_URL = /^tcp:\/\/(\[[0-9a-f:.]+\]|[^/:?#@[\]]+):\d{1,5}$/i;
  * @returns The problem, if any.
  */
 export function checkTcpTarget(text: string, policy: TargetPolicy): HttpClientError | undefined {
-  if (!TCP_URL.test(text))
+  if (!TCP_URL.test(text) || !URL.canParse(text.replace(/^tcp:/i, 'https:')))
     return new HttpClientError('target_invalid_url', 'the URL must be tcp://host:port');
   return checkTarget(guardedTcpUrl(text, policy).href, policy);
 }

@@ -98,6 +98,7 @@ function checkParts(url: URL, policy: TargetPolicy): HttpClientError | undefined
   if (!HOST_NAME.test(url.hostname) && !IPV6_LITERAL.test(url.hostname)) {
     return invalidUrl('has a host that is neither a name nor an IP address');
   }
+  if (url.port === '0') return invalidUrl('has port 0; a port is 1 to 65535');
   const addressClass = classifyHostname(url.hostname);
   if (url.protocol === 'http:' && addressClass !== 'loopback') return notHttps(policy);
   if (addressClass === undefined || mayReach(url.protocol, addressClass, policy)) return undefined;

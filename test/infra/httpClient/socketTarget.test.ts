@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { checkSocketTarget } from '../../../src/infra/httpClient/socketTarget.ts';
+import { checkSocketTarget, checkTcpTarget } from '../../../src/infra/httpClient/socketTarget.ts';
 
 const strict = { allowInsecureLoopback: false };
 const lenient = { allowInsecureLoopback: true };
@@ -23,6 +23,21 @@ test.each([
   ['', strict, 'target_not_https'],
 ])('%s under %j: %s', (url, policy, code) => {
   expect(checkSocketTarget(url, policy)?.code).toBe(code);
+});
+
+test.each([
+  ['tcp://bot.example.com:9092', undefined],
+  ['tcp://[2606:4700::1]:9092', undefined],
+  ['tcp://bot.example.com', 'target_invalid_url'],
+  ['tcp://bot.example.com:0', 'target_invalid_url'],
+  ['tcp://127.0.0.1:0', 'target_invalid_url'],
+  ['tcp://bot.example.com:65536', 'target_invalid_url'],
+  ['tcp://a bot:9092', 'target_invalid_url'],
+  ['tcp://1.2.3.4.5:9092', 'target_invalid_url'],
+  ['tcp://bot.example.com:9092/path', 'target_invalid_url'],
+  ['tcp://127.0.0.1:9092', 'target_private_address'],
+])('%s: %s', (url, code) => {
+  expect(checkTcpTarget(url, strict)?.code).toBe(code);
 });
 
 test('the message names the right scheme', () => {

@@ -57,6 +57,7 @@ describe('checkTarget', () => {
     ['example.com/hook', 'target_invalid_url'],
     ['/hook', 'target_invalid_url'],
     ['https://', 'target_invalid_url'],
+    ['https://example.com:0/', 'target_invalid_url'],
     ['https://exa mple.com/', 'target_invalid_url'],
     ['https://exa\nmple.com/', 'target_invalid_url'],
     [' https://example.com/', 'target_invalid_url'],
