@@ -7,7 +7,7 @@ import { type AgentTurnQueue, NOTHING_SAID } from './turns/agentTurnQueue.ts';
 export interface SupervisedAgentDeps {
   /** What the agent wants to say without having been asked; absent where it never does. */
   readonly initiative?: (() => TurnInput | undefined) | undefined;
-  readonly stream: Pick<AudioStream, 'isAgentPaused' | 'isTakenOver' | 'takeEarlyControls'>;
+  readonly stream: Pick<AudioStream, 'isAgentPaused' | 'isTakenOver' | 'takeEarlyControls' | 'command'>;
   readonly turns: TurnController;
   readonly agentTurns: Pick<AgentTurnQueue, 'run' | 'keepUnanswered' | 'addInstruction'>;
 }
@@ -15,13 +15,21 @@ export interface SupervisedAgentDeps {
 /** Of supervisors and of peers, that wait for their turn; more are a mistake, and the oldest are dropped. */
 const MAX_WAITING_TURNS = 20;
 
+interface WaitingTurn {
+  readonly input: TurnInput;
+  /** Of a supervisor's words that an agent that takes over would be told again. */
+  readonly number?: number | undefined;
+}
+
 const ANSWER: TurnInput = { kind: 'given_back', answersCustomer: true };
 
 /** Does with the agent what supervisors, and peers beside the caller's voice, ask: it says their words, takes instructions, and is silent when it has to be. */
 export class SupervisedAgent {
   readonly #deps: SupervisedAgentDeps;
   /** A supervisor's words, and messages that a person typed. */
-  #waiting: TurnInput[] = [];
+  #waiting: WaitingTurn[] = [];
+  /** The number of a supervisor's words whose turn has begun, until they are heard or given up. */
+  #saying: number | undefined;
   #isPaused = false;
   #isTakenOver = false;
   /** On the stream's clock. */
@@ -60,7 +68,7 @@ export class SupervisedAgent {
   onControl(control: AgentControl): void {
     switch (control.kind) {
       case 'say':
-        this.#wait({ kind: 'say', text: control.text });
+        this.#wait({ kind: 'say', text: control.text }, control.number);
         break;
       case 'instruct':
         this.#deps.agentTurns.addInstruction(
@@ -86,16 +94,24 @@ export class SupervisedAgent {
   /** Call with each frame of the caller: what waits is said once neither party speaks. */
   onFrame(): void {
     const { turns } = this.#deps;
+    if (turns.phase !== 'thinking') this.#reportSaid();
     if (turns.phase !== 'idle' || this.#isTakenOver) return;
     // While it is paused, the agent says the words of supervisors alone.
-    const next = this.#waiting.findIndex(({ kind }) => kind === 'say' || !this.#isPaused);
-    const [input] = next < 0 ? [] : this.#waiting.splice(next, 1);
-    if (input) turns.startTurn(input);
-    else if (!this.#isPaused) this.#startDueTurn();
+    const next = this.#waiting.findIndex(({ input }) => input.kind === 'say' || !this.#isPaused);
+    const [turn] = next < 0 ? [] : this.#waiting.splice(next, 1);
+    if (turn) {
+      this.#saying = turn.number;
+      turns.startTurn(turn.input);
+    } else if (!this.#isPaused) this.#startDueTurn();
   }
 
-  #wait(input: TurnInput): void {
-    this.#waiting = [...this.#waiting, input].slice(-MAX_WAITING_TURNS);
+  #reportSaid(): void {
+    if (this.#saying !== undefined) this.#deps.stream.command({ kind: 'said', number: this.#saying });
+    this.#saying = undefined;
+  }
+
+  #wait(input: TurnInput, number?: number): void {
+    this.#waiting = [...this.#waiting, { input, number }].slice(-MAX_WAITING_TURNS);
   }
 
   #startDueTurn(): void {
@@ -121,7 +137,7 @@ export class SupervisedAgent {
 
   #loseCall(): void {
     const { turns, agentTurns } = this.#deps;
-    this.#waiting = this.#waiting.filter(({ kind }) => kind !== 'say');
+    this.#waiting = this.#waiting.filter(({ input }) => input.kind !== 'say');
     this.#takenOverAtMs = turns.nowMs;
     agentTurns.keepUnanswered(turns.takeUnansweredText());
     turns.dispatch({ type: 'taken_over' });

@@ -247,7 +247,8 @@ function runCommand(state: CallState, command: CallCommand): CallStep {
     case 'transfer':
       return transfer(state, command.to, true, command.options);
     case 'briefing':
-      // Of the stream to a transfer target only.
+    case 'said':
+      // Of the stream to a transfer target only, and of the media session.
       return unchanged(state);
   }
 }

@@ -25,6 +25,8 @@ type Counts = Pick<MediaCounters, 'callerFramesDropped' | 'agentSamplesDropped' 
 
 /** Of a call; those before them were stored long ago. */
 const MAX_KEPT_INSTRUCTIONS = 100;
+/** An agent has no more of them waiting. */
+const MAX_KEPT_WORDS = 20;
 /** @see RFC 6455 section 7.4.1 */
 const NORMAL_CLOSURE = 1000;
 
@@ -40,6 +42,9 @@ export class AgentStream {
   /** Of supervisors, for an agent that takes over before they were stored. */
   #instructions: AgentControl[] = [];
   #instructionCount = 0;
+  /** What supervisors had said, for an agent that takes over before it was begun. */
+  #words: Extract<AgentControl, { kind: 'say' }>[] = [];
+  #wordsCount = 0;
   /** For an agent that is not to hear the caller. */
   #silence: Int16Array;
   /** Whether the connection is to one of our voice sessions, which obeys a pause by itself. */
@@ -65,7 +70,10 @@ export class AgentStream {
     }
     const { emit, nowMs } = this.#options;
     const connection: AgentConnection = new AgentConnection(this.#codecRateHz, {
-      onCommand: (command) => emit('command', command),
+      onCommand: (command) => {
+        if (command.kind !== 'said') return emit('command', command);
+        this.#words = this.#words.filter(({ number }) => number !== command.number);
+      },
       onFailoverPrompts: (prompts, sampleRateHz) => this.#failover.keep(prompts, sampleRateHz),
       onClosed: (end) => {
         if (target.canReconnect && end.how === 'broken') this.#failover.start(nowMs());
@@ -85,7 +93,8 @@ export class AgentStream {
     this.#isInternal = target.isInternal === true;
     if (this.#isPaused) this.#sendControl({ kind: 'pause', isPaused: true });
     if (this.#isTakenOver) this.#sendControl({ kind: 'takeover', isTakenOver: true });
-    if (this.#isInternal) for (const instruction of this.#instructions) this.#sendControl(instruction);
+    if (this.#isInternal)
+      for (const control of [...this.#instructions, ...this.#words]) this.#sendControl(control);
     if (connection.isOpen) this.#failover.stop();
   }
 
@@ -106,8 +115,8 @@ export class AgentStream {
   }
 
   /**
-   * Passes on what a supervisor asks. Each agent that replaces this one is told of a pause, a takeover and the
-   * instructions too.
+   * Passes on what a supervisor asks. Each agent that replaces this one is told of a pause, a takeover, the instructions
+   * and the words that were not begun too.
    *
    * @throws {CallwayError} 503 `engine_unavailable` for words to say while no agent is connected.
    */
@@ -115,7 +124,8 @@ export class AgentStream {
     if (control.kind === 'pause') this.#isPaused = control.isPaused;
     else if (control.kind === 'takeover') this.#isTakenOver = control.isTakenOver;
     else if (control.kind === 'say' && this.#toAgent?.control === undefined) throw unavailable('engine');
-    this.#sendControl(control.kind === 'instruct' ? this.#keep(control.text) : control);
+    if (control.kind === 'takeover') this.#words = [];
+    this.#sendControl(this.#kept(control));
   }
 
   /** The call has another codec from now on. */
@@ -184,10 +194,17 @@ export class AgentStream {
     return this.#connection?.toAgent;
   }
 
-  #keep(text: string): AgentControl {
-    const instruction = { kind: 'instruct', text, number: ++this.#instructionCount } as const;
-    this.#instructions = [...this.#instructions, instruction].slice(-MAX_KEPT_INSTRUCTIONS);
-    return instruction;
+  /** Keeps what an agent that takes over is told again. */
+  #kept(control: AgentControl): AgentControl {
+    if (control.kind === 'instruct') {
+      const instruction = { ...control, number: ++this.#instructionCount };
+      this.#instructions = [...this.#instructions, instruction].slice(-MAX_KEPT_INSTRUCTIONS);
+      return instruction;
+    }
+    if (control.kind !== 'say') return control;
+    const words = { ...control, number: ++this.#wordsCount };
+    this.#words = [...this.#words, words].slice(-MAX_KEPT_WORDS);
+    return words;
   }
 
   #sendControl(control: AgentControl): void {

@@ -32,6 +32,8 @@ export type CallCommand =
     }
   /** Of a stream that tells a transfer target about the call: it was told, or has answered in words. */
   | { readonly kind: 'briefing'; readonly outcome: BriefingOutcome }
+  /** The words of a supervisor with this number were begun, or will not be said any more. */
+  | { readonly kind: 'said'; readonly number: number }
   | { readonly kind: 'send_dtmf'; readonly digits: string };
 
 export type BriefingOutcome = 'told' | 'accepted' | 'refused';
@@ -52,8 +54,12 @@ export type TransferStatus =
 
 /** What supervisors ask of the agent. */
 export type AgentControl =
-  /** To be said as it is. */
-  | { readonly kind: 'say'; readonly text: string }
+  /**
+   * To be said as it is. Told again to an agent that replaces one that has not begun it.
+   *
+   * @property number - Its place among what the call's supervisors had said, from 1; absent for one that is told once.
+   */
+  | { readonly kind: 'say'; readonly text: string; readonly number?: number | undefined }
   /**
    * For the agent's next turns; not said. Told again to an agent that replaces one that may not have stored it.
    *

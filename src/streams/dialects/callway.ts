@@ -167,6 +167,11 @@ function readTransferStatus(transfer: Fields | undefined): TransferStatus | unde
 /** What only our own voice nodes send. */
 function readInternalMessage(message: Fields | undefined, agent: AgentReader): boolean {
   if (message?.event === 'standby') return readFailoverPrompts(message, agent);
+  if (message?.event === 'said') {
+    const number = fieldsOf(message.said)?.number;
+    if (typeof number === 'number') agent.command({ kind: 'said', number });
+    return typeof number === 'number';
+  }
   if (message?.event !== 'briefing') return false;
   const { outcome } = fieldsOf(message.briefing) ?? {};
   if (outcome !== 'told' && outcome !== 'accepted' && outcome !== 'refused') return false;
@@ -176,8 +181,7 @@ function readInternalMessage(message: Fields | undefined, agent: AgentReader): b
 
 function readControl(control: Fields | undefined): AgentControl | undefined {
   const { kind, text, number, isPaused, isTakenOver } = control ?? {};
-  if (kind === 'say' && typeof text === 'string') return { kind, text };
-  if (kind === 'instruct' && typeof text === 'string')
+  if ((kind === 'say' || kind === 'instruct') && typeof text === 'string')
     return { kind, text, ...(typeof number === 'number' ? { number } : {}) };
   if (kind === 'pause' && typeof isPaused === 'boolean') return { kind, isPaused };
   if (kind === 'takeover' && typeof isTakenOver === 'boolean') return { kind, isTakenOver };
@@ -203,6 +207,8 @@ function commandMessage(command: CallCommand): [event: string, fields?: object] 
       return ['transfer', { transfer: { to: command.to, ...command.options } }];
     case 'briefing':
       return ['briefing', { briefing: { outcome: command.outcome } }];
+    case 'said':
+      return ['said', { said: { number: command.number } }];
     case 'send_dtmf':
       return ['dtmf', { dtmf: { digits: command.digits } }];
   }

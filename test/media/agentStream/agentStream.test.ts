@@ -197,6 +197,24 @@ describe('A lost agent', () => {
     ]);
   });
 
+  it('is replaced by one that is told what supervisors had said and it had not begun', async () => {
+    const call = await openCall();
+    call.connect();
+    const say = (text: string, number?: number) => ({ kind: 'say', text, number }) as const;
+    const first = await call.startStream({ canReconnect: true, isInternal: true });
+    for (const text of ['One.', 'Two.', 'Three.']) call.audio.controlAgent(say(text));
+    first.handler.command({ kind: 'said', number: 1 });
+    first.handler.closed(BROKEN);
+    const second = await call.startStream({ canReconnect: true, isInternal: true });
+    expect(second.messages).toEqual([{ control: say('Two.', 2) }, { control: say('Three.', 3) }]);
+    call.audio.controlAgent({ kind: 'takeover', isTakenOver: true });
+    call.audio.controlAgent({ kind: 'takeover', isTakenOver: false });
+    second.handler.closed(BROKEN);
+    const third = await call.startStream({ canReconnect: true, isInternal: true });
+    expect(third.messages).toEqual([]);
+    expect(call.valuesOf('command')).toEqual([]);
+  });
+
   it('is replaced by a tone when it could not be connected', async () => {
     const connectStream = () => Promise.reject(new Error('connection refused'));
     const call = await openCall({ connectStream });

@@ -67,6 +67,21 @@ test('An instruction that a lost agent has not stored reaches the one that takes
   }
 });
 
+test('Words of supervisors are reported when they are begun, each once', async () => {
+  const call = agent();
+  await call.agentSpeaks();
+  for (const number of [1, 2]) call.stream.control({ kind: 'say', text: `Words ${number}.`, number });
+  const reported = () => call.stream.commands.flatMap((one) => (one.kind === 'said' ? one.number : []));
+  expect(reported()).toEqual([]);
+  await call.stream.until(() => reported().length === 1);
+  expect([call.isAgentSpeaking(), call.voice.texts.at(-1)]).toEqual([true, 'Words 1.']);
+  await call.stream.until(() => reported().length === 2);
+  expect([call.isAgentSpeaking(), call.voice.texts.at(-1)]).toEqual([true, 'Words 2.']);
+  await call.stream.hangUp();
+  await call.report;
+  expect(reported()).toEqual([1, 2]);
+});
+
 test('A paused agent stops at once and keeps what the caller says; resumed, it answers', async () => {
   const call = agent();
   await call.agentSpeaks();
