@@ -1,6 +1,6 @@
 import type { NewLiveEvent } from '../events/liveEvent.ts';
 import { type Call, type RecordingResult, talkTimeMs } from './call.ts';
-import type { Participant } from './participants/participant.ts';
+import type { Participant, ReportedAction } from './participants/participant.ts';
 
 /** Something that the data of a call says all of. */
 export function callEvent(
@@ -34,7 +34,7 @@ export function recordingReady(
 
 /** @param reason - Why they left. */
 export function participantEvent(
-  what: 'joined' | 'left' | 'changed',
+  what: ReportedAction,
   call: Call,
   { id: participantId, to, muted, held }: Participant,
   reason: string | undefined,

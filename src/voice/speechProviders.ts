@@ -35,9 +35,11 @@ export interface OwnDefaults {
   readonly synthesis: boolean;
 }
 
+export const SPEECH_KINDS = ['recognition', 'synthesis', 'engine'] as const;
+
 /** A vendor was left for the next one. */
 export interface ProviderFallback {
-  readonly kind: 'recognition' | 'synthesis' | 'engine';
+  readonly kind: (typeof SPEECH_KINDS)[number];
   /** By the names of the settings. */
   readonly from: string;
   readonly to: string;

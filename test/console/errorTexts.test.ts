@@ -2,7 +2,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ERROR_TEXTS_ZH } from '../../console/src/api/errorTextsZh.ts';
 import { findingTextZh } from '../../console/src/pages/agent/pathway/findingTextsZh.ts';
-import { END_REASON_TEXTS } from '../../console/src/pages/calls/endReasonTexts.ts';
+import { CODE_TEXTS } from '../../console/src/pages/calls/codeTexts.ts';
+import { TRANSFER_MODES, TRANSFER_OUTCOMES } from '../../src/agents/transferOptions.ts';
+import { ANSWERING_MACHINE, CALL_END_REASONS } from '../../src/calls/call.ts';
+import { PARTICIPANT_ACTIONS } from '../../src/calls/participants/participant.ts';
+import { RECORDING_ACTIONS, SUPERVISION_ACTIONS } from '../../src/calls/runner/supervisedCall.ts';
+import { HISTORY_STATUSES, TRANSFER_STATUSES } from '../../src/calls/transfer/transferReport.ts';
+import {
+  type Channel,
+  END_REASONS,
+  HISTORY_EVENT_TYPES,
+  type SessionStatus,
+} from '../../src/engine/session/session.ts';
+import { SUPERVISION_MODES } from '../../src/media/supervision/supervisorStream.ts';
+import { TRUNK_FAILURE } from '../../src/telephony/trunks/monitors.ts';
+import { SPEECH_KINDS } from '../../src/voice/speechProviders.ts';
 import { startTestServer, type TestServer } from '../support/httpServer.ts';
 
 /** Such as 409 `test_run_ended`, also the second one of a list. */
@@ -22,12 +36,28 @@ test('Each error that the API document names has a Chinese text', async () => {
   expect(codes.filter((code) => !(code in ERROR_TEXTS_ZH))).toEqual([]);
 });
 
-test('Each end reason that the API document names has a text in both languages', async () => {
-  const { body } = await server.send('GET', '/openapi.json', { key: null });
-  const { anyOf } = body.components.schemas.Call.properties.endReason;
-  const codes: string[] = anyOf.flatMap((one: { enum?: string[] }) => one.enum ?? []);
-  expect(codes).toContain('caller_hangup');
-  for (const texts of Object.values(END_REASON_TEXTS)) {
+/** What the API and a call's history name, by kind. */
+const CODES_BY_KIND: Readonly<Record<keyof typeof CODE_TEXTS.en, readonly string[]>> = {
+  event: HISTORY_EVENT_TYPES,
+  callEnd: CALL_END_REASONS,
+  sessionEnd: END_REASONS,
+  sessionStatus: ['active', 'ended'] satisfies SessionStatus[],
+  transferMode: TRANSFER_MODES,
+  transferStatus: [...TRANSFER_STATUSES, ...HISTORY_STATUSES],
+  transferOutcome: ['joined', ...TRANSFER_OUTCOMES],
+  supervision: SUPERVISION_ACTIONS,
+  supervisionMode: SUPERVISION_MODES,
+  participant: PARTICIPANT_ACTIONS,
+  recording: RECORDING_ACTIONS,
+  answeringMachine: ANSWERING_MACHINE,
+  channel: ['chat', 'phone', 'web'] satisfies Channel[],
+  fallback: ['chat', ...SPEECH_KINDS],
+  trunkError: [TRUNK_FAILURE],
+};
+
+test.each(Object.entries(CODES_BY_KIND))('Each code of %s has a text in both languages', (kind, codes) => {
+  for (const kinds of Object.values(CODE_TEXTS)) {
+    const texts = kinds[kind as keyof typeof CODES_BY_KIND];
     expect(Object.keys(texts).sort()).toEqual([...codes].sort());
     expect(new Set(Object.values(texts)).size).toBe(codes.length);
   }

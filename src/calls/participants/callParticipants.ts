@@ -10,7 +10,13 @@ import type { BilledLeg } from '../limits/callLimiter.ts';
 import type { CallAnswer, CallRequest } from '../nodes/callRequest.ts';
 import type { CallTransfersDeps } from '../transfer/callTransfers.ts';
 import { HoldMusicPlayer } from '../transfer/holdMusicPlayer.ts';
-import { MAX_PARTICIPANTS, type Participant, type ParticipantChange } from './participant.ts';
+import {
+  MAX_PARTICIPANTS,
+  type Participant,
+  type ParticipantAction,
+  type ParticipantChange,
+  type ReportedAction,
+} from './participant.ts';
 import { ParticipantLeg } from './participantLeg.ts';
 
 export interface CallParticipantsDeps extends Pick<CallTransfersDeps, 'dialTarget' | 'holdMusic'> {
@@ -132,12 +138,12 @@ export class CallParticipants {
   }
 
   /** For the history, and for those who watch. */
-  #report(what: 'joined' | 'left' | 'changed', participant: Participant, reason?: string): void {
+  #report(what: ReportedAction, participant: Participant, reason?: string): void {
     this.#note(what, participant, reason);
     this.#deps.liveEvents?.publish(participantEvent(what, this.#deps.call, participant, reason));
   }
 
-  #note(action: string, { id, to, muted, held }: Participant, reason?: string): void {
+  #note(action: ParticipantAction, { id, to, muted, held }: Participant, reason?: string): void {
     const data = { action, participantId: id, to, muted, held, ...(reason === undefined ? {} : { reason }) };
     this.#deps.addEvent({ type: 'participant', at: new Date(this.#deps.clock.now()).toISOString(), data });
   }

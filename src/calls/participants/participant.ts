@@ -3,6 +3,11 @@ import { z } from 'zod';
 /** Beside the caller and the agent. */
 export const MAX_PARTICIPANTS = 6;
 
+/** What the history tells of a participant; events tell all but the dialing. */
+export const PARTICIPANT_ACTIONS = ['dialing', 'joined', 'left', 'changed'] as const;
+export type ParticipantAction = (typeof PARTICIPANT_ACTIONS)[number];
+export type ReportedAction = Exclude<ParticipantAction, 'dialing'>;
+
 /** A person who was added to a call in progress, in the API and between nodes. */
 export const participantResource = z
   .object({

@@ -30,6 +30,21 @@ export interface SupervisedCallDeps {
 
 export type SupervisionRequest = Exclude<CallRequest, ParticipantRequest | { name: ReadingName }>;
 
+/** What the history tells of supervisors. */
+export const SUPERVISION_ACTIONS = [
+  'joined',
+  'left',
+  'say',
+  'instruct',
+  'pause_agent',
+  'resume_agent',
+] as const;
+type SupervisionAction = (typeof SUPERVISION_ACTIONS)[number];
+
+/** What the history tells of a recording. */
+export const RECORDING_ACTIONS = ['pause', 'resume'] as const;
+type RecordingAction = (typeof RECORDING_ACTIONS)[number];
+
 /** What supervisors do with a call that this node runs. */
 export class SupervisedCall {
   readonly #deps: SupervisedCallDeps;
@@ -138,7 +153,7 @@ export class SupervisedCall {
   async #note(
     change: Partial<Supervision>,
     type: 'supervision' | 'recording',
-    data: HistoryEvent['data'],
+    data: HistoryEvent['data'] & { readonly action: SupervisionAction | RecordingAction },
   ): Promise<Supervision> {
     const { store, clock } = this.#deps;
     const supervision = { ...this.#state, ...change };

@@ -16,7 +16,7 @@ export type AcceptedBy = 'answer' | 'digit' | 'speech';
 export const TRANSFER_STATUSES = ['started', 'accepted', 'refused', 'joined', 'failed'] as const;
 
 /** Steps of which only the history tells. */
-const HISTORY_STATUSES = ['briefing', 'canceled', 'handed_over', 'not_handed_over'] as const;
+export const HISTORY_STATUSES = ['briefing', 'canceled', 'handed_over', 'not_handed_over'] as const;
 
 type HistoryStatus = (typeof HISTORY_STATUSES)[number];
 

@@ -7,14 +7,16 @@ export type Channel = 'chat' | 'phone' | 'web';
 /** `active` while turns can run. */
 export type SessionStatus = 'active' | 'ended';
 
-export type EndReason =
-  | 'api_end'
-  | 'api_terminate'
-  | 'idle'
-  | 'end_node'
-  | 'end_call_tool'
-  | 'call_ended'
-  | 'project_deleted';
+export const END_REASONS = [
+  'api_end',
+  'api_terminate',
+  'idle',
+  'end_node',
+  'end_call_tool',
+  'call_ended',
+  'project_deleted',
+] as const;
+export type EndReason = (typeof END_REASONS)[number];
 
 export interface FunctionCall {
   readonly id: string;
@@ -102,26 +104,28 @@ export interface LatencyDurations {
   readonly playoutMs: number;
 }
 
-export type HistoryEventType =
-  | 'session_started'
-  | 'node_entered'
-  | 'variable_set'
-  | 'tool_called'
-  | 'tool_result'
-  | 'knowledge_used'
-  | 'barge_in'
-  | 'dtmf'
-  | 'silence'
-  | 'call_status'
-  | 'answering_machine'
-  | 'transfer'
-  | 'supervision'
-  | 'participant'
-  | 'recording'
-  | 'provider_fallback'
-  | 'webhook_sent'
-  | 'error'
-  | 'session_ended';
+export const HISTORY_EVENT_TYPES = [
+  'session_started',
+  'node_entered',
+  'variable_set',
+  'tool_called',
+  'tool_result',
+  'knowledge_used',
+  'barge_in',
+  'dtmf',
+  'silence',
+  'call_status',
+  'answering_machine',
+  'transfer',
+  'supervision',
+  'participant',
+  'recording',
+  'provider_fallback',
+  'webhook_sent',
+  'error',
+  'session_ended',
+] as const;
+export type HistoryEventType = (typeof HISTORY_EVENT_TYPES)[number];
 
 /** One event of a session's history. */
 export interface HistoryEvent {

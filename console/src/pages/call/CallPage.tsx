@@ -10,7 +10,7 @@ import { type LiveEventType, useLiveEvents } from '../../api/liveEvents.ts';
 import { formatDateTime, formatDuration } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { textsIn } from '../../texts.ts';
-import { endReasonText } from '../calls/endReason.ts';
+import { codeText } from '../calls/codeText.ts';
 import { LiveControls } from '../calls/live/LiveControls.tsx';
 import { StatusBadge } from '../calls/StatusBadge.tsx';
 import { Findings } from './Findings.tsx';
@@ -185,7 +185,13 @@ function Header({ timeline, player }: { timeline: TimelineData; player: Player }
           <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
             {call ? `${call.fromNumber} → ${call.toNumber}` : sessionId}
           </Title>
-          {call ? <StatusBadge call={call} /> : <Badge variant="default">{timeline.status}</Badge>}
+          {call ? (
+            <StatusBadge call={call} />
+          ) : (
+            <Badge variant="default" tt="none" title={timeline.status}>
+              {codeText('sessionStatus', timeline.status)}
+            </Badge>
+          )}
           {test && (
             <Badge variant="default" tt="none">
               {texts.test}
@@ -196,7 +202,7 @@ function Header({ timeline, player }: { timeline: TimelineData; player: Player }
           {[
             formatDateTime(call?.startedAt ?? startedAt),
             call?.durationMs == null ? '' : formatDuration(call.durationMs),
-            call?.endReason ? endReasonText(call.endReason) : '',
+            call?.endReason ? codeText('callEnd', call.endReason) : '',
           ]
             .filter((part) => part !== '')
             .join(' · ')}

@@ -3,7 +3,7 @@ import { CheckCircledIcon, CrossCircledIcon, ExclamationTriangleIcon } from '@ra
 
 import { formatDuration, formatLatency, formatNumber } from '../../formats.ts';
 import { textsIn } from '../../texts.ts';
-import { endReasonWithCode } from '../calls/endReason.ts';
+import { textWithCode } from '../calls/codeText.ts';
 import { statusText } from '../calls/StatusBadge.tsx';
 import classes from './findings.module.css';
 import type { Finding } from './model/findings.ts';
@@ -20,7 +20,10 @@ const latency = (value: string | number | undefined) => formatLatency(Number(val
 const part = ({ part: name }: Values) => partTexts[name as LatencyPart];
 
 const callEnd = ({ status, sip, reason }: Values) =>
-  [statusText(`${status}`), sip, endReasonWithCode(`${reason}`)].filter((one) => one !== '');
+  [statusText(`${status}`), sip, textWithCode('callEnd', `${reason}`)].filter((one) => one !== '');
+
+const transferEnd = ({ outcome, reason }: Values) =>
+  [textWithCode('transferOutcome', `${outcome}`), reason].filter((one) => one !== '').join(', ');
 
 const texts = textsIn<
   Readonly<Record<Finding['kind'], Describe>> & { none: string; title: string; more: Describe }
@@ -38,7 +41,7 @@ const texts = textsIn<
     poor_audio: ({ mos, lossPercent, seconds }) =>
       `Poor audio for ${seconds} s: MOS ${formatNumber(Number(mos))}, ${formatNumber(Number(lossPercent))} % lost`,
     call_failed: (values) => `Call: ${callEnd(values).join(', ')}`,
-    transfer_failed: ({ to, reason }) => `Transfer to ${to} failed: ${reason}`,
+    transfer_failed: (values) => `Transfer to ${values.to} failed: ${transferEnd(values)}`,
     interruptions: ({ count }) => `The caller interrupted ${count} times`,
   },
   'zh-TW': {
@@ -54,7 +57,7 @@ const texts = textsIn<
     poor_audio: ({ mos, lossPercent, seconds }) =>
       `音質不佳 ${seconds} 秒：MOS ${formatNumber(Number(mos))}，遺失 ${formatNumber(Number(lossPercent))} %`,
     call_failed: (values) => `通話：${callEnd(values).join('、')}`,
-    transfer_failed: ({ to, reason }) => `轉接至 ${to} 失敗：${reason}`,
+    transfer_failed: (values) => `轉接至 ${values.to} 失敗：${transferEnd(values)}`,
     interruptions: ({ count }) => `來電者插話 ${count} 次`,
   },
 });

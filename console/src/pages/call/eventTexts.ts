@@ -1,57 +1,11 @@
 import { formatLatency } from '../../formats.ts';
-import { textsIn } from '../../texts.ts';
-import { endReasonWithCode } from '../calls/endReason.ts';
+import { type CodeKind, codeText, textWithCode } from '../calls/codeText.ts';
 import { statusText } from '../calls/StatusBadge.tsx';
 import { type HistoryEvent, numberOf, textOf } from './model/callTimeline.ts';
 
-const texts = textsIn({
-  en: {
-    session_started: 'Session started',
-    node_entered: 'Node',
-    variable_set: 'Variable',
-    tool_called: 'Tool called',
-    tool_result: 'Tool answered',
-    knowledge_used: 'Documents searched',
-    barge_in: 'Caller interrupted',
-    dtmf: 'Keys',
-    silence: 'Silence',
-    call_status: 'Call',
-    answering_machine: 'Answering machine',
-    transfer: 'Transfer',
-    supervision: 'Supervisor',
-    participant: 'Participant',
-    recording: 'Recording',
-    provider_fallback: 'Provider fallback',
-    webhook_sent: 'Webhook sent',
-    error: 'Error',
-    session_ended: 'Session ended',
-  },
-  'zh-TW': {
-    session_started: '工作階段開始',
-    node_entered: '節點',
-    variable_set: '變數',
-    tool_called: '呼叫工具',
-    tool_result: '工具回應',
-    knowledge_used: '檢索文件',
-    barge_in: '來電者插話',
-    dtmf: '按鍵',
-    silence: '靜默',
-    call_status: '通話',
-    answering_machine: '答錄機',
-    transfer: '轉接',
-    supervision: '督導',
-    participant: '參與者',
-    recording: '錄音',
-    provider_fallback: '改用備援供應商',
-    webhook_sent: '已送出 Webhook',
-    error: '錯誤',
-    session_ended: '工作階段結束',
-  },
-});
-
 /** The kind of an event, in words. */
 export function kindOfEvent({ type }: HistoryEvent): string {
-  return (texts as Readonly<Record<string, string>>)[type] ?? type;
+  return codeText('event', type);
 }
 
 /** What an event says beside its kind. */
@@ -59,6 +13,7 @@ export function eventDetail({ type, data }: HistoryEvent): string {
   const durationMs = numberOf(data, 'durationMs');
   const took = durationMs === undefined ? '' : formatLatency(durationMs);
   const field = (name: string) => textOf(data, name) ?? '';
+  const known = (kind: CodeKind, name: string) => textWithCode(kind, field(name));
   switch (type) {
     case 'node_entered':
       return field('title') || field('nodeId');
@@ -77,23 +32,35 @@ export function eventDetail({ type, data }: HistoryEvent): string {
     case 'silence':
       return took;
     case 'call_status':
-      return joined(statusText(field('status')), endReasonWithCode(field('endReason')), sipText(data.sip));
+      return joined(
+        statusText(field('status')),
+        textWithCode('callEnd', field('endReason')),
+        sipText(data.sip),
+      );
     case 'answering_machine':
-      return joined(field('kind'), field('evidence'));
+      return joined(known('answeringMachine', 'kind'), field('evidence'));
     case 'transfer':
-      return joined(field('to'), field('mode'), field('status'), field('outcome'), field('reason'));
+      return joined(
+        field('to'),
+        known('transferMode', 'mode'),
+        known('transferStatus', 'status'),
+        known('transferOutcome', 'outcome'),
+        field('reason'),
+      );
     case 'provider_fallback':
-      return joined(field('kind'), `${field('from')} → ${field('to')}`, field('reason'));
+      return joined(known('fallback', 'kind'), `${field('from')} → ${field('to')}`, field('reason'));
     case 'error':
       return joined(field('message'), field('code'));
     case 'supervision':
+      return joined(known('supervision', 'action'), known('supervisionMode', 'mode'), field('text'));
     case 'participant':
+      return joined(known('participant', 'action'), field('to'));
     case 'recording':
-      return joined(field('action'), field('mode'), field('to'), field('text'), field('status'));
+      return known('recording', 'action');
     case 'session_started':
-      return joined(field('channel'), field('provider'));
+      return joined(known('channel', 'channel'), field('provider'));
     case 'session_ended':
-      return joined(field('reason'));
+      return known('sessionEnd', 'reason');
     default:
       return JSON.stringify(data);
   }

@@ -9,7 +9,7 @@ import { formatDateTime, formatDuration, formatLatency, formatNumber } from '../
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
-import { endReasonText } from './endReason.ts';
+import { codeText } from './codeText.ts';
 import { type CallFilters, queryOf } from './filters.ts';
 import { StatusBadge } from './StatusBadge.tsx';
 
@@ -133,7 +133,7 @@ function Row({ projectId, call }: { projectId: string; call: Call }) {
         <StatusBadge call={call} />
         {endReason !== null && status !== 'completed' && (
           <Text size="xs" c="dimmed" title={endReason}>
-            {endReasonText(endReason)}
+            {codeText('callEnd', endReason)}
           </Text>
         )}
       </Table.Td>

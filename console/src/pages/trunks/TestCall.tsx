@@ -8,7 +8,7 @@ import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
-import { endReasonWithCode } from '../calls/endReason.ts';
+import { textWithCode } from '../calls/codeText.ts';
 import { statusText } from '../calls/StatusBadge.tsx';
 import { useNumbers } from './NumberSection.tsx';
 import { failureText } from './sipAdvice.ts';
@@ -101,7 +101,9 @@ function CallProgress({ callId }: { callId: string }) {
   if (!call) return null;
   return (
     <Alert role="status" title={`${texts.status}: ${statusText(call.status)}`} variant="outline">
-      {call.status === 'failed' ? failureText(call) : call.endReason && endReasonWithCode(call.endReason)}
+      {call.status === 'failed'
+        ? failureText(call)
+        : call.endReason && textWithCode('callEnd', call.endReason)}
     </Alert>
   );
 }

@@ -11,6 +11,7 @@ import { useProjectId } from '../../components/useProjectId.ts';
 import { formatDateTime, formatLatency } from '../../formats.ts';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
+import { codeText } from '../calls/codeText.ts';
 import { failureText } from './sipAdvice.ts';
 import { TrunkDialog } from './TrunkDialog.tsx';
 
@@ -172,7 +173,11 @@ function Health({ trunk: { status, health } }: { trunk: Trunk }) {
         {registered === true && <Badge color="green">{texts.registered}</Badge>}
         {registered === false && <Badge color="red">{texts.unregistered}</Badge>}
       </Group>
-      {error !== null && <Text size="sm">{error}</Text>}
+      {error !== null && (
+        <Text size="sm" title={error}>
+          {codeText('trunkError', error)}
+        </Text>
+      )}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { textsIn } from '../../texts.ts';
-import { endReasonWithCode } from '../calls/endReason.ts';
+import { textWithCode } from '../calls/codeText.ts';
 
 const texts = textsIn({
   en: {
@@ -43,7 +43,7 @@ interface Failure {
 export function failureText({ sip, endReason }: Failure): string {
   if (sip) return `${sip.code} ${sip.reason}: ${adviceFor(sip.code)}`;
   const isTrunk = endReason === 'unreachable' || endReason === 'trunk_error';
-  return `${endReasonWithCode(endReason ?? '')}: ${isTrunk ? texts.unreachable : texts.other}`;
+  return `${textWithCode('callEnd', endReason ?? '')}: ${isTrunk ? texts.unreachable : texts.other}`;
 }
 
 function adviceFor(code: number): string {

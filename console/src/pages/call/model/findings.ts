@@ -83,7 +83,10 @@ function failures({ events }: Timeline, axis: Axis): Finding[] {
       return [{ kind: 'fallback', isSevere: false, ...place, values: { from, to } }];
     }
     if (type === 'transfer' && ['failed', 'refused'].includes(String(data.status))) {
-      const values = { to: textOf(data, 'to') ?? '', reason: textOf(data, 'reason') ?? '' };
+      const [to = '', outcome = '', reason = ''] = ['to', 'outcome', 'reason'].map((name) =>
+        textOf(data, name),
+      );
+      const values = { to, outcome, reason };
       return [{ kind: 'transfer_failed', isSevere: true, ...place, values }];
     }
     return [];

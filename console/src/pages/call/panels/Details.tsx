@@ -2,7 +2,7 @@ import { Code, Table, Text } from '@mantine/core';
 
 import { formatDateTime, formatDuration, formatLatency, formatNumber } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
-import { endReasonWithCode } from '../../calls/endReason.ts';
+import { textWithCode } from '../../calls/codeText.ts';
 import type { Timeline } from '../model/callTimeline.ts';
 
 const texts = textsIn({
@@ -61,9 +61,9 @@ export function Details({
     [texts.answered, call?.answeredAt && formatDateTime(call.answeredAt)],
     [texts.ended, (call?.endedAt ?? endedAt) && formatDateTime(call?.endedAt ?? endedAt ?? '')],
     [texts.talk, call?.durationMs == null ? null : formatDuration(call.durationMs)],
-    [texts.end, call?.endReason && endReasonWithCode(call.endReason)],
+    [texts.end, call?.endReason && textWithCode('callEnd', call.endReason)],
     [texts.sip, call?.sip && `${call.sip.code} ${call.sip.reason}`],
-    [texts.machine, call?.answeringMachine],
+    [texts.machine, call?.answeringMachine && textWithCode('answeringMachine', call.answeringMachine)],
     [
       texts.audio,
       figures &&
@@ -74,7 +74,13 @@ export function Details({
         ),
     ],
     [texts.latency, p50 === null || p95 === null ? null : `${formatLatency(p50)} / ${formatLatency(p95)}`],
-    [texts.transfer, call?.transfer && `${call.transfer.to} ${call.transfer.outcome ?? ''}`],
+    [
+      texts.transfer,
+      call?.transfer &&
+        [call.transfer.to, textWithCode('transferOutcome', call.transfer.outcome ?? '')]
+          .filter((part) => part !== '')
+          .join(' · '),
+    ],
   ];
   return (
     <Table fz="sm" layout="fixed">
