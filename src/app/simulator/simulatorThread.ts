@@ -17,13 +17,13 @@ export interface SimulatorThreadData extends MediaThreadData {
 
 // Entry point of the simulator's media thread: as a gateway's, with impairment.
 const { impairment } = workerData as SimulatorThreadData;
-runMediaThread(
-  createConnectStream({
+runMediaThread({
+  connectStream: createConnectStream({
     clock: systemClock,
     policy: { allowInsecureLoopback: false },
     lookup: createDnsLookup(),
   }),
-  impairedPacketIo(udpPacketIo, impairment, systemClock),
+  packetIo: impairedPacketIo(udpPacketIo, impairment, systemClock),
   // After a gateway on this machine: live calls come first.
-  () => setThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL),
-);
+  raisePriority: () => setThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL),
+});

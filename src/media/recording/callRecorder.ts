@@ -2,6 +2,7 @@ import { CallwayError } from '../../base/errors.ts';
 import type { RecordingReport } from '../mediaSession.ts';
 import { createFrameResampler, type FrameResampler } from '../resample/frameResampler.ts';
 import { type SampleRateHz, speechRateHz } from '../resample/resampler.ts';
+import type { OpenRecordingFile } from './recordingFile.ts';
 import { type StereoRecorder, startRecorder } from './stereoRecorder.ts';
 
 /** Between the codec and the file, which keeps its rate when the codec changes. */
@@ -15,6 +16,7 @@ export interface CallRecorderOptions {
   readonly onFailure: (reason: string) => void;
   /** Since the Unix epoch. */
   readonly nowMs: () => number;
+  readonly openFile?: OpenRecordingFile | undefined;
 }
 
 /** The recording of one call. Does nothing before `start`. */
@@ -41,7 +43,8 @@ export class CallRecorder {
     }
     this.#codecRateHz = codecRateHz;
     const sampleRateHz = speechRateHz(codecRateHz);
-    this.#starting = startRecorder({ path, sampleRateHz, onFailure: this.#options.onFailure });
+    const { onFailure, openFile } = this.#options;
+    this.#starting = startRecorder({ path, sampleRateHz, onFailure, openFile });
     try {
       this.#recorder = await this.#starting;
       this.#resamplers = this.#createResamplers(sampleRateHz);
