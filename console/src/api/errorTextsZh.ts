@@ -50,7 +50,7 @@ export const ERROR_TEXTS_ZH: Readonly<Record<string, string>> = {
   // What does not exist
   not_found: '找不到此內容，可能已被刪除。',
   project_not_found: '找不到這個專案。',
-  agent_not_found: '找不到這個助理。',
+  agent_not_found: '找不到這個代理。',
   pathway_not_found: '找不到這條路徑。',
   pathway_version_not_found: '找不到路徑的這個版本。',
   tool_not_found: '找不到這個工具，可能已被刪除。',
@@ -111,7 +111,7 @@ export const ERROR_TEXTS_ZH: Readonly<Record<string, string>> = {
   call_not_recorded: '這通電話沒有錄音。',
   call_taken_over: '通話已由真人接手。',
   call_unavailable: '目前無法連上處理這通電話的節點，請再試一次。',
-  agent_not_in_call: '助理目前不在這通電話中。',
+  agent_not_in_call: '代理目前不在這通電話中。',
   no_human_party: '通話中沒有可交談的真人。',
   transfer_in_progress: '電話正在轉接中。',
   transfer_failed: '轉接失敗：',

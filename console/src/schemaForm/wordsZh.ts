@@ -106,6 +106,8 @@ export const ZH_NAMES: Readonly<Record<string, string>> = {
 
 /** Translations of the descriptions in the OpenAPI document, by property. */
 export const ZH_HELP: Readonly<Record<string, string>> = {
+  engine:
+    '電話中：直接聽與說的語音對語音模型，取代語音辨識、對話模型與語音合成；它失敗時（通話中亦然）由後者接手，null 表示使用後者。節點的設定優先於代理的設定，專案的憑證優先於系統的憑證。',
   title: '節點在編輯器、事件與模型中的名稱。',
   prompt: '代理在此節點的指示，為含變數的 Liquid 範本。「say」節點會直接說出此文字。',
   tools: '模型在此節點可呼叫的工具。「say」與「condition」節點不用模型，故不適用。',

@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible, requiresChromium } from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 
+const PHONE = { width: 390, height: 844 };
+
 describe('Trunks, settings and health', requiresChromium, () => {
   let own: ConsoleService;
   let projectId: string;
@@ -69,6 +71,8 @@ describe('Trunks, settings and health', requiresChromium, () => {
     await page.getByRole('button', { name: 'Delete deepgram' }).waitFor();
     await page.getByRole('tab', { name: 'Audit log' }).click();
     await page.getByText('api_key.revoked').first().waitFor();
+    await page.setViewportSize(PHONE);
+    await expectAccessible(page);
     expect(await page.getByText('a-key-of-deepgram').count()).toBe(0);
     expect(problems).toEqual([]);
   });
@@ -78,6 +82,9 @@ describe('Trunks, settings and health', requiresChromium, () => {
     await page.getByRole('cell', { name: 'Ready' }).waitFor();
     await page.getByRole('img', { name: /Response time of turns/ }).waitFor();
     await page.getByText('database: up').waitFor();
+    await expectAccessible(page);
+    // Its table is wider than a phone, and is scrolled by keys.
+    await page.setViewportSize(PHONE);
     await expectAccessible(page);
     expect(problems).toEqual([]);
 

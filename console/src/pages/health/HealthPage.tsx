@@ -17,6 +17,7 @@ const texts = textsIn({
   en: {
     title: 'Health',
     dependencies: 'Services and providers',
+    states: { up: 'up', down: 'down', degraded: 'degraded' },
     dependenciesOf: 'As the node that answers this page sees them.',
     nodes: 'Nodes',
     node: 'Node',
@@ -42,6 +43,7 @@ const texts = textsIn({
   'zh-TW': {
     title: '健康狀態',
     dependencies: '服務與供應商',
+    states: { up: '正常', down: '中斷', degraded: '異常' },
     dependenciesOf: '由回應此頁面的節點所見。',
     nodes: '節點',
     node: '節點',
@@ -101,12 +103,12 @@ function Dependencies() {
   const providers = Object.entries(data.providers).map(([name, { status, reason }]) => ({
     name,
     isUp: status === 'up',
-    text: reason === undefined ? status : `${status}: ${reason}`,
+    text: reason === undefined ? texts.states[status] : `${texts.states[status]}: ${reason}`,
   }));
   const services = Object.entries(data.dependencies).map(([name, status]) => ({
     name,
     isUp: status === 'up',
-    text: status,
+    text: texts.states[status],
   }));
   return (
     <Section title={texts.dependencies} description={texts.dependenciesOf}>
@@ -123,7 +125,9 @@ function Dependencies() {
 
 interface Readiness {
   readonly dependencies: Readonly<Record<string, 'up' | 'down'>>;
-  readonly providers: Readonly<Record<string, { readonly status: string; readonly reason?: string }>>;
+  readonly providers: Readonly<
+    Record<string, { readonly status: 'up' | 'degraded'; readonly reason?: string }>
+  >;
 }
 
 /** A node that is not ready answers 503 with the same body. */

@@ -27,7 +27,7 @@ const texts = textsIn({
     create: 'Create the knowledge base',
   },
   'zh-TW': {
-    intro: '知識庫存放客服代理查詢所需的文件，例如價目表、營業時間與手冊。每個專案有一個知識庫。',
+    intro: '知識庫存放代理查詢所需的文件，例如價目表、營業時間與手冊。每個專案有一個知識庫。',
     name: '名稱',
     model: '嵌入模型',
     modelHelp: '產生語意搜尋所用的向量，之後無法變更。',

@@ -29,7 +29,7 @@ const texts = textsIn({
   'zh-TW': {
     title: '文件',
     loading: '正在載入文件',
-    none: '尚無文件。上傳後，一旦處理完成，客服代理即可依據它回答。',
+    none: '尚無文件。上傳後，一旦處理完成，代理即可依據它回答。',
     status: { pending: '排隊中', processing: '處理中', ready: '已就緒', failed: '失敗' },
     chunks: (count: number) => `${formatNumber(count)} 個片段`,
     progress: (name: string) => `${name} 的處理進度`,
@@ -39,7 +39,7 @@ const texts = textsIn({
     retryNow: '立即再試',
     delete: '刪除',
     deleteOne: (name: string) => `刪除 ${name}`,
-    question: (name: string) => `將刪除「${name}」及其所有片段，客服代理不再依據它回答。`,
+    question: (name: string) => `將刪除「${name}」及其所有片段，代理不再依據它回答。`,
   },
 });
 

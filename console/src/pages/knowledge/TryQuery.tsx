@@ -40,7 +40,7 @@ const texts = textsIn({
   },
   'zh-TW': {
     title: '試查詢',
-    intro: '客服代理會找到的內容，以及每個片段的相似度。',
+    intro: '代理會找到的內容，以及每個片段的相似度。',
     question: '問題',
     placeholder: '星期日幾點營業？',
     mode: '搜尋方式',

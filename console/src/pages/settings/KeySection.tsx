@@ -31,6 +31,7 @@ const texts = textsIn({
     about: 'Each key opens this project, within its scopes.',
     name: 'Name',
     kind: 'Kind',
+    kinds: { secret: 'secret', developer: 'developer' },
     scopes: 'Scopes',
     used: 'Last used',
     never: 'Never',
@@ -48,6 +49,7 @@ const texts = textsIn({
     about: '每把金鑰在其範圍內可存取此專案。',
     name: '名稱',
     kind: '種類',
+    kinds: { secret: '密鑰（secret）', developer: '開發者（developer）' },
     scopes: '範圍',
     used: '最近使用',
     never: '從未',
@@ -100,7 +102,7 @@ export function KeySection() {
                 <Table.Td>
                   {name} <Code>{hint}</Code>
                 </Table.Td>
-                <Table.Td>{kind}</Table.Td>
+                <Table.Td>{texts.kinds[kind]}</Table.Td>
                 <Table.Td>{scopes.join(', ')}</Table.Td>
                 <Table.Td>{lastUsedAt === null ? texts.never : formatDateTime(lastUsedAt)}</Table.Td>
                 <Table.Td>
@@ -163,7 +165,7 @@ function CreateKey() {
         />
         <NativeSelect
           label={texts.kind}
-          data={['secret', 'developer']}
+          data={(['secret', 'developer'] as const).map((value) => ({ value, label: texts.kinds[value] }))}
           value={kind}
           onChange={(event) => setKind(event.currentTarget.value === 'developer' ? 'developer' : 'secret')}
         />

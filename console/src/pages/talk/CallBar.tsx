@@ -21,14 +21,14 @@ const texts = textsIn({
     agent: 'Agent',
   },
   'zh-TW': {
-    call: '打電話給助理',
+    call: '打電話給代理',
     connecting: '連線中…',
     hangUp: '掛斷',
     mute: '靜音',
     keypad: '撥號鍵盤',
     pressed: '已按的按鍵',
     you: '您',
-    agent: '助理',
+    agent: '代理',
   },
 });
 

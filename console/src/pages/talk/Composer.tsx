@@ -5,7 +5,7 @@ import { textsIn } from '../../texts.ts';
 
 const texts = textsIn({
   en: { message: 'Message', placeholder: 'Write to the agent', send: 'Send' },
-  'zh-TW': { message: '訊息', placeholder: '傳訊息給助理', send: '傳送' },
+  'zh-TW': { message: '訊息', placeholder: '傳訊息給代理', send: '傳送' },
 });
 
 /** The chat's input. */

@@ -33,12 +33,12 @@ const texts = textsIn({
   },
   'zh-TW': {
     title: '對話',
-    version: '助理的版本',
+    version: '代理的版本',
     live: '上線版',
     draft: '草稿',
     restart: '重新開始',
     over: '對話已結束。按「重新開始」可開始新的對話。',
-    transfer: (to: string) => `助理會將電話轉接至 ${to}，但瀏覽器沒有可轉接的線路。`,
+    transfer: (to: string) => `代理會將電話轉接至 ${to}，但瀏覽器沒有可轉接的線路。`,
     problems: {
       unsupported: '通話需要透過 https 或在本機開啟頁面，並使用最新的瀏覽器。',
       microphone_denied: '麥克風已被封鎖。請允許此頁面使用麥克風，然後再撥一次。',

@@ -15,9 +15,9 @@ const texts = textsIn({
   },
   'zh-TW': {
     conversation: '對話',
-    empty: '打電話給助理，或傳訊息給它。',
+    empty: '打電話給代理，或傳訊息給它。',
     caller: '您',
-    agent: '助理',
+    agent: '代理',
     interrupted: '被打斷',
     spoken: '語音',
   },

@@ -162,16 +162,41 @@ function TrunkActions({ trunk, onEdit }: { trunk: Trunk; onEdit: () => void }) {
 
 function Health({ trunk: { status, health } }: { trunk: Trunk }) {
   const { reachable, registered, lastOptionsMs, error } = health;
-  if (status === 'inactive') return <Badge color="gray">{texts.inactive}</Badge>;
+  if (status === 'inactive')
+    return (
+      <Badge miw="max-content" color="gray">
+        {texts.inactive}
+      </Badge>
+    );
   const latency = lastOptionsMs === null ? '' : formatLatency(lastOptionsMs);
   return (
     <>
       <Group gap={6}>
-        {reachable === null && <Badge color="gray">{texts.unknown}</Badge>}
-        {reachable === true && <Badge color="green">{texts.reachable(latency)}</Badge>}
-        {reachable === false && <Badge color="red">{texts.unreachable}</Badge>}
-        {registered === true && <Badge color="green">{texts.registered}</Badge>}
-        {registered === false && <Badge color="red">{texts.unregistered}</Badge>}
+        {reachable === null && (
+          <Badge miw="max-content" color="gray">
+            {texts.unknown}
+          </Badge>
+        )}
+        {reachable === true && (
+          <Badge miw="max-content" color="green">
+            {texts.reachable(latency)}
+          </Badge>
+        )}
+        {reachable === false && (
+          <Badge miw="max-content" color="red">
+            {texts.unreachable}
+          </Badge>
+        )}
+        {registered === true && (
+          <Badge miw="max-content" color="green">
+            {texts.registered}
+          </Badge>
+        )}
+        {registered === false && (
+          <Badge miw="max-content" color="red">
+            {texts.unregistered}
+          </Badge>
+        )}
       </Group>
       {error !== null && (
         <Text size="sm" title={error}>

@@ -17,7 +17,7 @@ const texts = textsIn({
     channels: { chat: 'Chat', phone: 'Phone' },
     line: 'The caller’s line',
     caller: 'The caller',
-    callers: { turns: 'Follows a script', persona: 'Is played by a model' },
+    callers: { turns: 'Follows a script', persona: 'Played by a model' },
     variables: 'Variables that the session begins with, as JSON',
     turns: 'Script',
     turn: (number: number) => `Turn ${number}`,
