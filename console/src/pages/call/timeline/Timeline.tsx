@@ -193,7 +193,7 @@ function LaneNames({ media, hasRecording }: { media: readonly MediaFigure[]; has
             <span>{texts.agent}</span>
           </>
         ) : (
-          <span>{texts.noRecording}</span>
+          <span className={classes.wrapped}>{texts.noRecording}</span>
         )}
       </div>
       {lane(texts.words)}
