@@ -19,8 +19,10 @@ export interface TransferLegDeps {
   readonly clock: Clock;
 }
 
-/** A trunk at its limit of calls per second has room in the next second. */
+/** A trunk at its limit of calls per second has room in the next second; one without a free channel has not. */
 const MAX_WAIT_MS = 1000;
+/** Other targets, and other calls, wait for the same trunk: the last of ten at once gets its turn. */
+const MAX_WAITS = 10;
 
 /**
  * Dials a transfer target over the trunks of the call's project number, one after the other, skipping trunks without a
@@ -50,10 +52,12 @@ export async function* dialTransferTarget(
 }
 
 async function hasChannel({ channel, clock }: TransferLegDeps, trunk: Trunk): Promise<boolean> {
-  const waitMs = await channel.moveTo(trunk);
-  if (waitMs === 0 || waitMs > MAX_WAIT_MS) return waitMs === 0;
-  await new Promise<void>((resolve) => clock.setTimer(resolve, waitMs));
-  return (await channel.moveTo(trunk)) === 0;
+  for (let waits = 0; ; waits++) {
+    const waitMs = await channel.moveTo(trunk);
+    if (waitMs === 0) return true;
+    if (waitMs > MAX_WAIT_MS || waits === MAX_WAITS) return false;
+    await new Promise<void>((resolve) => clock.setTimer(resolve, waitMs));
+  }
 }
 
 function requestOf(

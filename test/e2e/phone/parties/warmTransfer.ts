@@ -157,8 +157,8 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     outcome: 'failed',
     endReason: 'caller_hangup',
   },
-  'answered by the second of two at once': {
-    target: [RINGS, answers(LISTENS, TALKS)],
+  'answered by the last of three at once': {
+    target: [RINGS, RINGS, answers(LISTENS, TALKS)],
     options: { strategy: 'simultaneous' },
     outcome: 'joined',
     endReason: 'transferred',
