@@ -36,8 +36,6 @@ describe('A blind transfer', () => {
     t.fullTrunks.add('a');
     t.runner.transfer('call', TO);
     await settle();
-    t.clock.advance(500);
-    await settle();
     expect(t.dialed.at(-1)).toMatchObject({
       trunk: { id: 'b' },
       fromNumber: CALL.fromNumber,

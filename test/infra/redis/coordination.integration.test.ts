@@ -155,7 +155,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
         ),
       );
       expect(waits.filter((wait) => wait === 0)).toHaveLength(5);
-      expect(new Set(waits)).toEqual(new Set([0, 1000]));
+      expect(new Set(waits)).toEqual(new Set([0, 1500]));
       expect(await slots[0]?.inUse(trunk.id)).toBe(5);
     });
 
@@ -165,7 +165,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
       const key = `callway:trunk:{${trunk.id}}:channels`;
       await slots.acquire(trunk, 'ends', 'inbound');
       await slots.acquire(trunk, 'dies', 'inbound');
-      expect(await slots.acquire(trunk, 'waits', 'inbound')).toBe(1000);
+      expect(await slots.acquire(trunk, 'waits', 'inbound')).toBe(1500);
       expect(await slots.acquire(trunk, 'dies', 'inbound')).toBe(0);
       await slots.release(trunk.id, 'ends');
       expect(await slots.inUse(trunk.id)).toBe(1);
@@ -188,7 +188,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
       await here.client.del(`callway:trunk:{${trunk.id}}:channels`);
       await slots.renew(trunk.id, 'one');
       await slots.renew(trunk.id, 'two');
-      expect(await slots.acquire(trunk, 'three', 'inbound')).toBe(1000);
+      expect(await slots.acquire(trunk, 'three', 'inbound')).toBe(1500);
       expect(await slots.inUse(trunk.id)).toBe(2);
     });
 

@@ -262,7 +262,7 @@ function runnerDeps(): CallRunnerDeps {
       },
     },
     slots: {
-      acquire: async ({ id }) => (t.fullTrunks.has(id) ? 500 : 0),
+      acquire: async ({ id }) => (t.fullTrunks.has(id) ? 1500 : 0),
       renew: async () => {},
       async release(id) {
         log.push(['release', id]);
