@@ -4,7 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
-import { setRealTime, setThreadPriority } from '../../media/engine/threadPriority.ts';
+import { raiseThreadPriority } from '../../media/engine/threadPriority.ts';
 import { createThreadSleep } from '../../media/ticker/ticker.ts';
 import { udpPacketIo } from '../../media/transport/udpSocket.ts';
 import { createConnectStream } from '../../streams/connectStream.ts';
@@ -23,13 +23,7 @@ const { targetPolicy, httpHost } = workerData as GatewayThreadData;
 runMediaThread({
   connectStream: createConnectStream({ clock: systemClock, policy: targetPolicy, lookup: createDnsLookup() }),
   packetIo: udpPacketIo,
-  raisePriority,
+  raisePriority: () => raiseThreadPriority(constants.priority.PRIORITY_HIGH),
   sleep: createThreadSleep(),
   supervisorGate: createSupervisorGate({ host: httpHost, clock: systemClock }),
 });
-
-/** Where the real-time policy is not allowed, by the priority alone. */
-function raisePriority(): boolean {
-  const hasPriority = setThreadPriority(constants.priority.PRIORITY_HIGH);
-  return setRealTime() || hasPriority;
-}

@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
 import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
-import { setThreadPriority } from '../../media/engine/threadPriority.ts';
+import { raiseThreadPriority } from '../../media/engine/threadPriority.ts';
 import type { Impairment } from '../../media/transport/packetIo.ts';
 import { udpPacketIo } from '../../media/transport/udpSocket.ts';
 import { createConnectStream } from '../../streams/connectStream.ts';
@@ -24,6 +24,6 @@ runMediaThread({
     lookup: createDnsLookup(),
   }),
   packetIo: impairedPacketIo(udpPacketIo, impairment, systemClock),
-  // After a gateway on this machine: live calls come first.
-  raisePriority: () => setThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL),
+  // A caller who speaks late proves nothing about the agent. Live calls come first where priorities count.
+  raisePriority: () => raiseThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL),
 });
