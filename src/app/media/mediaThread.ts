@@ -4,8 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
-import { raiseThreadPriority } from '../../media/engine/threadPriority.ts';
-import { createThreadSleep } from '../../media/ticker/ticker.ts';
+import { setRealTime, setThreadPriority } from '../../media/engine/threadPriority.ts';
 import { udpPacketIo } from '../../media/transport/udpSocket.ts';
 import { createConnectStream } from '../../streams/connectStream.ts';
 import { createSupervisorGate } from '../../streams/supervisorGate.ts';
@@ -20,10 +19,15 @@ export interface GatewayThreadData extends MediaThreadData {
 
 // The entry of a media thread: audio on one side, WebSockets to agents and of supervisors on the other.
 const { targetPolicy, httpHost } = workerData as GatewayThreadData;
-runMediaThread({
-  connectStream: createConnectStream({ clock: systemClock, policy: targetPolicy, lookup: createDnsLookup() }),
-  packetIo: udpPacketIo,
-  raisePriority: () => raiseThreadPriority(constants.priority.PRIORITY_HIGH),
-  sleep: createThreadSleep(),
-  supervisorGate: createSupervisorGate({ host: httpHost, clock: systemClock }),
-});
+runMediaThread(
+  createConnectStream({ clock: systemClock, policy: targetPolicy, lookup: createDnsLookup() }),
+  udpPacketIo,
+  raisePriority,
+  createSupervisorGate({ host: httpHost, clock: systemClock }),
+);
+
+/** Where the real-time policy is not allowed, by the priority alone. */
+function raisePriority(): boolean {
+  const hasPriority = setThreadPriority(constants.priority.PRIORITY_HIGH);
+  return setRealTime() || hasPriority;
+}

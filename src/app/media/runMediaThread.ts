@@ -6,35 +6,32 @@ import { createCodecRegistry } from '../../media/codecs/registry.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
 import { ThreadServer } from '../../media/engine/threadServer.ts';
 import type { SupervisorGate } from '../../media/supervision/supervisorStream.ts';
-import type { ThreadSleep } from '../../media/ticker/ticker.ts';
+import { createThreadSleep } from '../../media/ticker/ticker.ts';
 import type { PacketIo } from '../../media/transport/packetIo.ts';
-
-export interface MediaThreadParts {
-  readonly connectStream: ConnectStream;
-  readonly packetIo: PacketIo;
-  /** Of the thread; returns whether that is allowed. */
-  readonly raisePriority: () => boolean;
-  /**
-   * For exact ticks. V8 has one lock for the sleep of all threads of a process: a thread of lower priority that sleeps too
-   * would hold up the others.
-   */
-  readonly sleep?: ThreadSleep;
-  readonly supervisorGate?: SupervisorGate;
-}
 
 /**
  * Runs a media thread. Its entry file calls this once.
  *
+ * @param raisePriority - Of the thread; returns whether that is allowed.
+ *
  * @throws {Error} When it is called outside a worker thread.
  */
-export function runMediaThread({ raisePriority, ...parts }: MediaThreadParts): void {
+export function runMediaThread(
+  connectStream: ConnectStream,
+  packetIo: PacketIo,
+  raisePriority: () => boolean,
+  supervisorGate?: SupervisorGate,
+): void {
   if (parentPort === null) throw new Error('a media thread runs in a worker thread only');
   const random = new Uint32Array(1);
   const deps = {
     port: parentPort,
     clock: systemClock,
-    ...parts,
+    sleep: createThreadSleep(),
+    packetIo,
     codecs: createCodecRegistry(),
+    connectStream,
+    supervisorGate,
     randomUint32: () => randomFillSync(random)[0] ?? 0,
     hasPriority: raisePriority(),
   };

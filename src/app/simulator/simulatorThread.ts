@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
 import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
-import { raiseThreadPriority } from '../../media/engine/threadPriority.ts';
+import { setThreadPriority } from '../../media/engine/threadPriority.ts';
 import type { Impairment } from '../../media/transport/packetIo.ts';
 import { udpPacketIo } from '../../media/transport/udpSocket.ts';
 import { createConnectStream } from '../../streams/connectStream.ts';
@@ -17,13 +17,13 @@ export interface SimulatorThreadData extends MediaThreadData {
 
 // Entry point of the simulator's media thread: as a gateway's, with impairment.
 const { impairment } = workerData as SimulatorThreadData;
-runMediaThread({
-  connectStream: createConnectStream({
+runMediaThread(
+  createConnectStream({
     clock: systemClock,
     policy: { allowInsecureLoopback: false },
     lookup: createDnsLookup(),
   }),
-  packetIo: impairedPacketIo(udpPacketIo, impairment, systemClock),
-  // A caller who speaks late proves nothing about the agent. Live calls come first where priorities count.
-  raisePriority: () => raiseThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL),
-});
+  impairedPacketIo(udpPacketIo, impairment, systemClock),
+  // After a gateway on this machine: live calls come first.
+  () => setThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL),
+);

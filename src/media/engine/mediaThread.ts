@@ -2,8 +2,6 @@ import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { WatchedThread } from '../../base/watchedThread.ts';
-import { openRecordingFile } from '../recording/recordingFile.ts';
-import { ServedFiles } from './threadFiles.ts';
 import {
   type FromThread,
   fromFailure,
@@ -34,7 +32,6 @@ export class MediaThread {
   readonly sessions = new Set<number>();
   readonly #options: MediaThreadOptions;
   readonly #thread: WatchedThread;
-  readonly #files = new ServedFiles(openRecordingFile, (result) => this.#post(result));
   readonly #pending = new Map<number, PendingRequest>();
   #nextRequestId = 1;
   #statisticsPending: PendingRequest<ThreadStatistics>[] = [];
@@ -50,7 +47,6 @@ export class MediaThread {
       ping: () => this.#post({ kind: 'ping' }),
       onGone: (reason, isFault) => {
         this.#rejectPending(reason);
-        void this.#files.close();
         if (isFault) options.onLost(reason);
       },
     });
@@ -106,9 +102,6 @@ export class MediaThread {
     switch (message.kind) {
       case 'ready':
         this.#thread.setReady();
-        return;
-      case 'file':
-        void this.#files.serve(message);
         return;
       case 'result':
         this.#takePending(message.requestId)?.resolve(message.result);

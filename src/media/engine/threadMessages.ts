@@ -52,22 +52,8 @@ export type ThreadRequest = {
   };
 }[ThreadRequestName];
 
-/** What a media thread asks of a file, which the main thread has open. */
-export type FileRequest = { readonly kind: 'file'; readonly requestId: number; readonly file: number } & (
-  | { readonly operation: 'open'; readonly path: string }
-  | { readonly operation: 'write'; readonly bytes: Uint8Array; readonly position: number }
-  | { readonly operation: 'close' }
-);
-
-export interface FileResult {
-  readonly kind: 'fileResult';
-  readonly requestId: number;
-  readonly failure?: ThreadFailure;
-}
-
 export type ToThread =
   | ThreadRequest
-  | FileResult
   /** Answered with `pong`, unless the thread hangs. */
   | { readonly kind: 'ping' }
   /** Closes all sessions and ends the thread. */
@@ -80,7 +66,6 @@ export type MediaThreadEvent = {
 
 export type FromThread =
   | { readonly kind: 'ready' }
-  | FileRequest
   | { readonly kind: 'pong'; readonly statistics: ThreadStatistics }
   | { readonly kind: 'result'; readonly requestId: number; readonly result: unknown }
   | { readonly kind: 'failure'; readonly requestId: number; readonly failure: ThreadFailure }

@@ -38,13 +38,3 @@ export function setRealTime(): boolean {
     return false;
   }
 }
-
-/**
- * Both of them, since `priority` counts where the real-time policy is not allowed.
- *
- * @returns Whether either is allowed.
- */
-export function raiseThreadPriority(priority: number): boolean {
-  const hasPriority = setThreadPriority(priority);
-  return setRealTime() || hasPriority;
-}

@@ -7,7 +7,6 @@ import {
 } from '../session/callAudio.ts';
 import type { SupervisorAddress } from '../supervision/supervisorStream.ts';
 import { type ThreadSleep, Ticker } from '../ticker/ticker.ts';
-import { ThreadFiles } from './threadFiles.ts';
 import {
   type FromThread,
   type MediaThreadData,
@@ -26,10 +25,9 @@ export interface ThreadPort {
   close(): void;
 }
 
-export interface ThreadServerDeps extends Omit<CallAudioDeps, 'openFile'> {
+export interface ThreadServerDeps extends CallAudioDeps {
   readonly port: ThreadPort;
-  /** Of a thread that may block. */
-  readonly sleep?: ThreadSleep | undefined;
+  readonly sleep: ThreadSleep;
   readonly hasPriority: boolean;
 }
 
@@ -38,7 +36,6 @@ export class ThreadServer {
   readonly #deps: ThreadServerDeps;
   readonly #data: MediaThreadData;
   readonly #sessions = new Map<number, CallAudio>();
-  readonly #files = new ThreadFiles((request) => this.#post(request));
   readonly #numbers = new WeakMap<CallAudio, number>();
   readonly #ticker: Ticker<CallAudio>;
 
@@ -47,7 +44,7 @@ export class ThreadServer {
     this.#data = data;
     this.#ticker = new Ticker<CallAudio>({
       clock: deps.clock,
-      ...(deps.sleep ? { sleep: deps.sleep } : {}),
+      sleep: deps.sleep,
       visit: (audio, tick) => audio.tick(tick),
       onError: (error, audio) => {
         // Once: a session that fails on each tick would fill the log.
@@ -61,7 +58,6 @@ export class ThreadServer {
   start(): void {
     this.#deps.port.on('message', (message) => {
       if (message.kind === 'request') void this.#serve(message);
-      else if (message.kind === 'fileResult') this.#files.receive(message);
       else if (message.kind === 'ping') this.#post({ kind: 'pong', statistics: this.#statistics() });
       else void this.#end();
     });
@@ -129,8 +125,7 @@ export class ThreadServer {
   }
 
   async #open(session: number, options: Omit<CallAudioOptions, 'address' | 'emit'>): Promise<void> {
-    const deps = { ...this.#deps, openFile: this.#files.open };
-    const audio = await openCallAudio(deps, {
+    const audio = await openCallAudio(this.#deps, {
       ...this.#data,
       ...options,
       emit: (name, value) =>

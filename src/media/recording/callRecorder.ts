@@ -2,7 +2,6 @@ import { CallwayError } from '../../base/errors.ts';
 import type { RecordingReport } from '../mediaSession.ts';
 import { createFrameResampler, type FrameResampler } from '../resample/frameResampler.ts';
 import { type SampleRateHz, speechRateHz } from '../resample/resampler.ts';
-import type { OpenRecordingFile } from './recordingFile.ts';
 import { type StereoRecorder, startRecorder } from './stereoRecorder.ts';
 
 /** Between the codec and the file, which keeps its rate when the codec changes. */
@@ -16,7 +15,6 @@ export interface CallRecorderOptions {
   readonly onFailure: (reason: string) => void;
   /** Since the Unix epoch. */
   readonly nowMs: () => number;
-  readonly openFile?: OpenRecordingFile | undefined;
 }
 
 /** The recording of one call. Does nothing before `start`. */
@@ -43,8 +41,7 @@ export class CallRecorder {
     }
     this.#codecRateHz = codecRateHz;
     const sampleRateHz = speechRateHz(codecRateHz);
-    const { onFailure, openFile } = this.#options;
-    this.#starting = startRecorder({ path, sampleRateHz, onFailure, openFile });
+    this.#starting = startRecorder({ path, sampleRateHz, onFailure: this.#options.onFailure });
     try {
       this.#recorder = await this.#starting;
       this.#resamplers = this.#createResamplers(sampleRateHz);

@@ -8,7 +8,7 @@ export interface RecorderOptions {
   readonly sampleRateHz: 8000 | 16_000;
   /** Called once; nothing is written after it. */
   readonly onFailure: (reason: string) => void;
-  readonly openFile?: OpenRecordingFile | undefined;
+  readonly openFile?: OpenRecordingFile;
 }
 
 const CHANNELS = 2;
@@ -36,7 +36,8 @@ export async function startRecorder(options: RecorderOptions): Promise<StereoRec
 
 /**
  * Both directions of a call in one file: the caller left, the agent right, frame by frame on the tick clock. `write`
- * copies and returns; whole seconds are written in the background, one write each. The header gets the length at the end; of a writer that was killed, the file's
+ * copies and returns; whole seconds are written in the background, one write each, since every write wakes a thread that
+ * the media thread may then wait for. The header gets the length at the end; of a writer that was killed, the file's
  * length counts. The first write error ends the recording, and the call continues.
  */
 export class StereoRecorder {

@@ -14,7 +14,6 @@ import { Participant, type Participation } from '../conference/participant.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, EmitMediaEvent, MediaParameters, MediaReport } from '../mediaSession.ts';
 import { CallRecorder } from '../recording/callRecorder.ts';
-import type { OpenRecordingFile } from '../recording/recordingFile.ts';
 import { frameLength } from '../resample/frameResampler.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
 import { CallSupervisors } from '../supervision/callSupervisors.ts';
@@ -38,8 +37,6 @@ export interface CallAudioDeps {
   readonly packetIo: PacketIo;
   readonly codecs: CodecRegistry;
   readonly connectStream: ConnectStream;
-  /** Default: on this thread. */
-  readonly openFile?: OpenRecordingFile | undefined;
   /** Absent where calls are not supervised. */
   readonly supervisorGate?: SupervisorGate | undefined;
   /** 0..2^32-1, unpredictable. */
@@ -125,7 +122,6 @@ export class CallAudio {
     this.#recorder = new CallRecorder({
       onFailure: (reason) => emit('recordingFailed', { reason }),
       nowMs: () => this.#rtp.nowMs,
-      openFile: deps.openFile,
     });
     this.#agent = new AgentStream({
       codecRateHz: INITIAL_RATE_HZ,

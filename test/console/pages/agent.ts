@@ -5,7 +5,7 @@ import { expectAccessible, requiresChromium } from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 import { choose, chooseFrom } from '../support/lists.ts';
 
-describe('Agent page', requiresChromium, () => {
+describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
   let own: ConsoleService;
   beforeAll(async () => {
     own = await sharedConsole();

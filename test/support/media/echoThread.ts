@@ -3,11 +3,10 @@ import { runMediaThread } from '../../../src/app/media/runMediaThread.ts';
 import { CallwayError } from '../../../src/base/errors.ts';
 import type { ConnectStream } from '../../../src/media/agentStream/streamClient.ts';
 import { setThreadPriority } from '../../../src/media/engine/threadPriority.ts';
-import { createThreadSleep } from '../../../src/media/ticker/ticker.ts';
 import { udpPacketIo } from '../../../src/media/transport/udpSocket.ts';
 
 /** A media thread whose agent behaves as its URL says: `echo:`, `refuse:`, or, for the thread, `crash:`, `throw:` and `stall:`. */
-const connectStream: ConnectStream = async ({ target, sampleRateHz }, handler) => {
+const connect: ConnectStream = async ({ target, sampleRateHz }, handler) => {
   if (target.url === 'refuse:')
     throw new CallwayError('unavailable', 'engine_unavailable', 'the agent refuses');
   if (target.url === 'crash:') process.exit(3);
@@ -28,9 +27,4 @@ const connectStream: ConnectStream = async ({ target, sampleRateHz }, handler) =
   };
 };
 
-runMediaThread({
-  connectStream,
-  packetIo: udpPacketIo,
-  raisePriority: () => setThreadPriority(constants.priority.PRIORITY_HIGH),
-  sleep: createThreadSleep(),
-});
+runMediaThread(connect, udpPacketIo, () => setThreadPriority(constants.priority.PRIORITY_HIGH));
