@@ -97,7 +97,7 @@ describe('SIPp as caller', requiresSipPeers, () => {
   ] as const)('A call over %s rings, is answered and is ended by the caller', async (_, transport) => {
     heard.length = 0;
     // The application must have the dialog before the BYE arrives.
-    await call({ scenario: callers.answered, user: 'answer', transport, durationMs: 50 });
+    await call({ scenario: callers.answered, user: 'answer', transport, durationMs: 1000 });
     await expect.poll(() => heard).toEqual(Array(CALLS).fill('Q.850;cause=16;text="Normal call clearing"'));
   });
 
