@@ -31,6 +31,9 @@ export interface TraceOptions {
 const FLUSH_MS = 500;
 /** Users open the trace of an ended call at once; this leaves time for the response to BYE. */
 const LAST_FLUSH_MS = 20;
+/** Messages that the database did not take are stored again after this time, in their order. */
+const RETRY_MS = 2000;
+const MAX_FAILURES = 5;
 /** For retransmissions and late responses. */
 const TAIL_MS = 2000;
 /** Bound the storage for a long call or a flood. */
@@ -46,18 +49,28 @@ export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCal
   let lastAt = '';
   let timer: Timer | undefined;
   let isEnding = false;
-  let writing = Promise.resolve();
+  let failures = 0;
+  let writing: Promise<void> | undefined;
 
   const flush = () => {
     timer?.cancel();
     timer = undefined;
-    if (!call || buffer.length === 0) return;
-    const { projectId, callId } = call;
+    if (!call || buffer.length === 0 || writing) return;
     const messages = buffer;
     buffer = [];
-    writing = writing
-      .then(() => sink.append(projectId, callId, messages))
-      .catch((error: unknown) => onError(error, 'storing a SIP trace failed'));
+    writing = write(call.projectId, call.callId, messages);
+  };
+  const write = async (projectId: string, callId: string, messages: SipTraceMessage[]) => {
+    try {
+      await sink.append(projectId, callId, messages);
+      failures = 0;
+    } catch (error) {
+      onError(error, 'storing a SIP trace failed');
+      failures += 1;
+      if (failures < MAX_FAILURES) buffer = [...messages, ...buffer];
+    }
+    writing = undefined;
+    if (buffer.length > 0) timer ??= clock.setTimer(flush, failures > 0 ? RETRY_MS : LAST_FLUSH_MS);
   };
   const add = (message: SipTraceMessage) => {
     if (remaining === 0 || remainingCharacters < message.text.length) return;

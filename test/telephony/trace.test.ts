@@ -52,6 +52,9 @@ function begin() {
     breakSink: () => {
       isBroken = true;
     },
+    repairSink: () => {
+      isBroken = false;
+    },
   };
 }
 
@@ -121,14 +124,31 @@ test('A trace holds 500 messages', async () => {
   expect(kept[0]).toHaveLength(502);
 });
 
-test('A storage failure is reported, and the trace continues', async () => {
-  const { clock, errors, trace, say, breakSink } = begin();
+test('Messages that could not be stored are stored later, in order; an outage is reported, and bounds what is kept', async () => {
+  const { clock, kept, errors, trace, say, breakSink, repairSink } = begin();
   breakSink();
   trace.assign('p', 'c');
   say('INVITE');
   clock.advance(500);
   await settle();
   expect(errors).toEqual(['storing a SIP trace failed']);
+  say('200');
+  repairSink();
+  clock.advance(2000);
+  await settle();
+  expect(kept).toEqual([['p', 'c', 'INVITE', '200']]);
+
+  breakSink();
+  say('BYE');
+  for (let failure = 0; failure < 5; failure += 1) {
+    clock.advance(2000);
+    await settle();
+  }
+  repairSink();
+  say('200 BYE');
+  clock.advance(2000);
+  await settle();
+  expect(kept.slice(1)).toEqual([['p', 'c', '200 BYE']]);
 });
 
 test('Credentials and SRTP keys are redacted, and nothing else', () => {
