@@ -20,13 +20,20 @@ export function localDate(timeZone: string, atMs: number): string {
  * @throws {RangeError} When the time zone does not exist.
  */
 export function localMoment(timeZone: string, atMs: number): string {
-  const part = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat('en-GB', { timeZone, ...options }).formatToParts(atMs);
-  const [weekday] = part({ weekday: 'long' });
-  const time = part({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-  const offset = part({ timeZoneName: 'longOffset' }).find(({ type }) => type === 'timeZoneName');
-  const clock = time.map(({ value }) => value).join('');
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    hourCycle: 'h23',
+    weekday: 'long',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'longOffset',
+  }).formatToParts(atMs);
+  const part = (wanted: Intl.DateTimeFormatPartTypes) => parts.find(({ type }) => type === wanted)?.value;
+  const date = `${part('year')}-${part('month')}-${part('day')}`;
   // Node's versions differ in how they write no offset.
-  const zone = offset?.value === 'GMT' ? 'GMT+00:00' : offset?.value;
-  return `${weekday?.value}, ${localDate(timeZone, atMs)}, ${clock} (${timeZone}, ${zone})`;
+  const offset = part('timeZoneName') === 'GMT' ? 'GMT+00:00' : part('timeZoneName');
+  return `${part('weekday')}, ${date}, ${part('hour')}:${part('minute')} (${timeZone}, ${offset})`;
 }
