@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { StreamMessage } from './dialects/dialect.ts';
 import { startHeartbeat } from './transport/heartbeat.ts';
+import { limitMessages } from './transport/messageLimit.ts';
 import {
   CLOSE_MESSAGE_TOO_BIG,
   CLOSE_PROTOCOL_ERROR,
@@ -54,11 +55,12 @@ export function awaitStart<Stream extends { receive(message: StreamMessage): voi
     const timer = clock.setTimer(() => refuse('no start message was received'), START_TIMEOUT_MS);
 
     startHeartbeat(socket, clock, isInternal);
+    const admit = limitMessages(socket, clock, isInternal ? 'ourOwn' : 'carrier');
     // A failed socket closes as well.
     socket.on('error', () => {});
     socket.on('close', () => refuse('closed'));
     socket.on('message', (data, isBinary) => {
-      if (isRefused) return;
+      if (isRefused || !admit()) return;
       const message = toMessage(data, isBinary);
       if (early === undefined) return stream?.receive(message);
       early.push(message);

@@ -13,6 +13,7 @@ import { findClientDialect } from './dialects/index.ts';
 import { dialTcp } from './transport/dialTcp.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
 import { startHeartbeat } from './transport/heartbeat.ts';
+import { limitMessages } from './transport/messageLimit.ts';
 import {
   CLOSE_NORMAL,
   CLOSE_WITHOUT_CODE,
@@ -82,10 +83,11 @@ export class SocketStreamClient implements StreamClient {
       malformed: () => onMalformed?.(target.callId),
     };
     startHeartbeat(socket, clock, target.isInternal === true);
+    const admit = limitMessages(socket, clock, target.isInternal ? 'ourOwn' : 'bot');
     // A failed socket closes as well.
     socket.on('error', () => {});
     socket.on('message', (data, isBinary) => {
-      if (!this.#isClosing) this.#dialect.read(toMessage(data, isBinary), reader);
+      if (!this.#isClosing && admit()) this.#dialect.read(toMessage(data, isBinary), reader);
     });
     this.#closed = new Promise((resolve) => {
       socket.on('close', (code, reason) => {

@@ -4,6 +4,7 @@ import { findTextDialect } from './dialects/index.ts';
 import { toConnection } from './serverStream.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
 import { startHeartbeat } from './transport/heartbeat.ts';
+import { limitMessages } from './transport/messageLimit.ts';
 import { CLOSE_NORMAL, CLOSE_WITHOUT_CODE, toMessage } from './transport/streamSocket.ts';
 
 export interface ConnectTextBotDeps extends DialDeps {
@@ -37,10 +38,11 @@ export function createConnectTextBot(deps: ConnectTextBotDeps): ConnectTextBot {
       },
     };
     startHeartbeat(socket, clock, false);
+    const admit = limitMessages(socket, clock, 'bot');
     // A failed socket closes as well.
     socket.on('error', () => {});
     socket.on('message', (data: Buffer, isBinary: boolean) => {
-      if (!isClosed) client.read(toMessage(data, isBinary), handler);
+      if (!isClosed && admit()) client.read(toMessage(data, isBinary), handler);
     });
     socket.on('close', (code: number) => {
       if (!isClosed) listener.closed(code === CLOSE_NORMAL || code === CLOSE_WITHOUT_CODE);

@@ -16,6 +16,7 @@ import type {
   StreamMessage,
 } from './dialects/dialect.ts';
 import { PlayoutEstimate } from './dialects/playoutEstimate.ts';
+import { tokenBucket } from './transport/messageLimit.ts';
 import {
   CLOSE_GOING_AWAY,
   CLOSE_NORMAL,
@@ -47,6 +48,9 @@ const MAX_FRAMES_AT_ONCE = 50;
 /** Of those that arrive before the session listens. */
 const MAX_EARLY_CONTROLS = 100;
 const TOO_FAST = 'audio arrives faster than real time';
+/** Digits can start turns, each of which costs a model's answer. A gateway sends at most ten a second. */
+const MAX_DIGITS_PER_SECOND = 20;
+const MAX_DIGIT_BURST = 200;
 
 export interface ServerStreamOptions {
   readonly socket: StreamSocket;
@@ -75,6 +79,7 @@ export class ServerStream implements AudioStream {
   /** What supervisors had said or instructed before the session listened; undefined from then on. */
   #earlyControls: AgentControl[] | undefined = [];
   readonly #clock: Pick<Clock, 'monotonicMs' | 'setTimer'>;
+  readonly #admitDigit: () => boolean;
   #receivedAtMs: number;
   /** How far the received audio is ahead of real time. */
   #leadMs = 0;
@@ -88,6 +93,7 @@ export class ServerStream implements AudioStream {
     this.#dialect = dialect;
     this.#clock = clock;
     this.#receivedAtMs = clock.monotonicMs();
+    this.#admitDigit = tokenBucket(clock, MAX_DIGITS_PER_SECOND, MAX_DIGIT_BURST);
     if (dialect.fillSilence) this.#fillSilence(clock.monotonicMs(), FRAME_MS);
     socket.on('close', (code, reason) => {
       if (dialect.endsByClose && ENDING_CODES.has(code) && !this.#isClosed) this.wasStopped = true;
@@ -157,7 +163,9 @@ export class ServerStream implements AudioStream {
       this.#estimate.received(samples.length);
       this.events.emit('audio', samples);
     },
-    dtmf: (digit) => this.events.emit('dtmf', { digit }),
+    dtmf: (digit) => {
+      if (this.#admitDigit()) this.events.emit('dtmf', { digit });
+    },
     mark: (name, report = {}) => {
       const index = this.#pendingMarks.findIndex((mark) => mark.name === name);
       const [mark] = index < 0 ? [] : this.#pendingMarks.splice(index, 1);

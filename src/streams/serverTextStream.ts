@@ -4,11 +4,9 @@ import type { TextStream, TextStreamEvents, TextStreamInfo } from '../voice/text
 import type { StreamMessage } from './dialects/dialect.ts';
 import type { TextGatewayHandler, TextPart, TextServer } from './dialects/textDialect.ts';
 import { ENDING_CODES } from './serverStream.ts';
+import { tokenBucket } from './transport/messageLimit.ts';
 import { CLOSE_NORMAL, CLOSE_POLICY_VIOLATION, type StreamSocket } from './transport/streamSocket.ts';
 
-/** A gateway reports each token that it has played; a flood is far above. */
-const MAX_MESSAGES_PER_SECOND = 100;
-const MAX_BURST = 1000;
 /** Each final prompt costs a turn of a model. */
 const MAX_INPUTS_PER_SECOND = 2;
 const MAX_INPUT_BURST = 40;
@@ -32,7 +30,6 @@ export class ServerTextStream implements TextStream {
   wasStopped = false;
   readonly #socket: StreamSocket;
   readonly #dialect: TextServer;
-  readonly #messages: () => boolean;
   readonly #inputs: () => boolean;
   #isClosed = false;
 
@@ -41,7 +38,6 @@ export class ServerTextStream implements TextStream {
     this.events = createEmitter<TextStreamEvents>(onListenerError);
     this.#socket = socket;
     this.#dialect = dialect;
-    this.#messages = tokenBucket(clock, MAX_MESSAGES_PER_SECOND, MAX_BURST);
     this.#inputs = tokenBucket(clock, MAX_INPUTS_PER_SECOND, MAX_INPUT_BURST);
     socket.on('close', (code, reason) => {
       if (ENDING_CODES.has(code) && !this.#isClosed) this.wasStopped = true;
@@ -50,9 +46,7 @@ export class ServerTextStream implements TextStream {
   }
 
   receive(message: StreamMessage): void {
-    if (this.#isClosed) return;
-    if (this.#messages()) this.#dialect.read(message, this.#handler);
-    else this.#refuse();
+    if (!this.#isClosed) this.#dialect.read(message, this.#handler);
   }
 
   say(part: TextPart): void {
@@ -94,13 +88,11 @@ export class ServerTextStream implements TextStream {
   #admitInput(): boolean {
     if (this.#isClosed) return false;
     const isAdmitted = this.#inputs();
-    if (!isAdmitted) this.#refuse();
+    if (!isAdmitted) {
+      this.close(CLOSE_POLICY_VIOLATION, TOO_FAST);
+      this.#end(CLOSE_POLICY_VIOLATION, TOO_FAST);
+    }
     return isAdmitted;
-  }
-
-  #refuse(): void {
-    this.close(CLOSE_POLICY_VIOLATION, TOO_FAST);
-    this.#end(CLOSE_POLICY_VIOLATION, TOO_FAST);
   }
 
   #end(code: number, reason: string): void {
@@ -108,18 +100,4 @@ export class ServerTextStream implements TextStream {
     this.#isClosed = true;
     this.events.emit('closed', { code, reason });
   }
-}
-
-/** @returns Whether one more is admitted now. */
-function tokenBucket(clock: Pick<Clock, 'monotonicMs'>, perSecond: number, burst: number): () => boolean {
-  let left = burst;
-  let filledAtMs = clock.monotonicMs();
-  return () => {
-    const nowMs = clock.monotonicMs();
-    left = Math.min(burst, left + ((nowMs - filledAtMs) * perSecond) / 1000);
-    filledAtMs = nowMs;
-    if (left < 1) return false;
-    left -= 1;
-    return true;
-  };
 }

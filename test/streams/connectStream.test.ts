@@ -55,7 +55,7 @@ const requestOf = (target: StreamTarget) => ({
 
 /** The messages of the agent, in order. */
 function recordHandler() {
-  const calls: unknown[] = [];
+  const calls: unknown[][] = [];
   const waiting: (() => void)[] = [];
   const note = (...call: unknown[]) => {
     calls.push(call);
@@ -119,6 +119,15 @@ describe('Stream client', () => {
       ['mark', 'm'],
       ['closed', { how: 'stopped', code: 1000, reason: '' }],
     ]);
+  });
+
+  test('closes the connection of a bot that floods it with messages', async () => {
+    const { agent, session } = await open('twilio');
+    for (let n = 0; n < 60_000; n++) agent.send('{"event":"clear"}');
+    while (!session.calls.some(([name]) => name === 'closed')) await session.count(session.calls.length + 1);
+    const reason = 'messages arrive faster than a call has them';
+    expect(session.calls.at(-1)).toEqual(['closed', { how: 'broken', code: 1008, reason }]);
+    expect(session.calls.length).toBeLessThan(60_000);
   });
 
   test('counts messages that cannot be read', async () => {

@@ -95,6 +95,15 @@ describe.each(audioDialectNames)('A peer in %s', (dialect) => {
     expect(closes).toEqual([1008]);
   });
 
+  test('that floods the thread with messages is closed', async () => {
+    const { stream, socket, closes } = await connect(dialect);
+    for (let n = 0; n < 6000; n++) socket.send('{}');
+    await settled();
+    await settled();
+    expect(closes).toEqual([1008]);
+    expect(stream.malformed).toBeLessThan(5000);
+  });
+
   test('that does not read is closed', async () => {
     const { stream, end, closes } = await connect(dialect);
     end.bufferedAmount = 3 * 1024 * 1024;
@@ -111,4 +120,19 @@ describe.each(audioDialectNames)('A peer in %s', (dialect) => {
     await settled();
     expect(closes).toEqual([1006]);
   });
+});
+
+test('A peer is heard for as many digits as a caller can press', async () => {
+  const { clock, stream, socket } = await connect('twilio');
+  let digits = 0;
+  stream.events.on('dtmf', () => digits++);
+  const press = (count: number) =>
+    socket.send(JSON.stringify({ event: 'dtmf', dtmf: { digits: '5'.repeat(count) } }));
+  for (let n = 0; n < 50; n++) press(10);
+  await settled();
+  expect(digits).toBe(200);
+  clock.advance(1000);
+  press(10);
+  await settled();
+  expect(digits).toBe(210);
 });

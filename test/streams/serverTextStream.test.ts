@@ -62,13 +62,21 @@ describe('A text stream', () => {
   test.each([
     ['prompts', { type: 'prompt', voicePrompt: 'Hi', last: true }, 41],
     ['digits', { type: 'dtmf', digit: '1' }, 41],
-    ['other messages', { type: 'info', name: 'tokensPlayed', value: 'a' }, 1001],
   ])('ends in a flood of %s', async (_of, message, count) => {
     const { socket, events } = await accepted();
     for (let n = 0; n < count + 10; n++) socket.receive(message);
     expect(socket.closes).toEqual([[1008, 'messages arrive faster than a call has them']]);
     expect(events.at(-1)).toMatchObject(['closed', { code: 1008 }]);
     expect(events.length).toBeLessThanOrEqual(count);
+  });
+
+  test('is closed in a flood of other messages, and cut off unless the peer closes', async () => {
+    const { clock, socket, stream } = await accepted();
+    for (let n = 0; n < 6000; n++) socket.receive('garbage');
+    expect(socket.closes).toEqual([[1008, 'messages arrive faster than a call has them']]);
+    expect(stream.malformed).toBeLessThan(5000);
+    clock.advance(2000);
+    expect(socket.isTerminated).toBe(true);
   });
 
   test('takes the messages of an ordinary call for as long as it lasts', async () => {

@@ -1,0 +1,56 @@
+import type { Clock } from '../../base/clock.ts';
+import { CLOSE_POLICY_VIOLATION, type StreamSocket } from './streamSocket.ts';
+
+/** Audio in messages of 3 ms, as browsers record it, beside marks and digits. */
+const MAX_MESSAGES_PER_SECOND = 500;
+/** Audio of a minute in messages of 20 ms, which a carrier may send at once, is below. */
+const MAX_BURST = 5000;
+/** Speech of two minutes in messages of 6 ms, which a bot may send at once. */
+const MAX_BURST_OF_BOTS = 20_000;
+const BURSTS = { ourOwn: Number.POSITIVE_INFINITY, carrier: MAX_BURST, bot: MAX_BURST_OF_BOTS };
+/** For the peer to close as well. */
+const CLOSE_TIMEOUT_MS = 2000;
+const TOO_FAST = 'messages arrive faster than a call has them';
+
+/**
+ * Closes the connection of a peer that floods it with messages: one thread serves many calls. Our own processes are
+ * trusted.
+ *
+ * @returns Called with each message: whether it is to be read.
+ */
+export function limitMessages(
+  socket: StreamSocket,
+  clock: Pick<Clock, 'monotonicMs' | 'setTimer'>,
+  peer: keyof typeof BURSTS,
+): () => boolean {
+  const admit = tokenBucket(clock, MAX_MESSAGES_PER_SECOND, BURSTS[peer]);
+  let isRefused = false;
+  return () => {
+    if (isRefused) return false;
+    isRefused = !admit();
+    if (isRefused) {
+      socket.close(CLOSE_POLICY_VIOLATION, TOO_FAST);
+      const timer = clock.setTimer(() => socket.terminate(), CLOSE_TIMEOUT_MS);
+      socket.on('close', () => timer.cancel());
+    }
+    return !isRefused;
+  };
+}
+
+/** @returns Whether one more is admitted now. */
+export function tokenBucket(
+  clock: Pick<Clock, 'monotonicMs'>,
+  perSecond: number,
+  burst: number,
+): () => boolean {
+  let left = burst;
+  let filledAtMs = clock.monotonicMs();
+  return () => {
+    const nowMs = clock.monotonicMs();
+    left = Math.min(burst, left + ((nowMs - filledAtMs) * perSecond) / 1000);
+    filledAtMs = nowMs;
+    if (left < 1) return false;
+    left -= 1;
+    return true;
+  };
+}
