@@ -79,7 +79,7 @@ export class EngineConversation implements ChatModel {
       this.#reject = reject;
     });
     this.#failed.catch(() => undefined);
-    this.#expect(START_TIMEOUT_MS, 'did not connect');
+    this.#expect(START_TIMEOUT_MS, 'did not connect in time');
     this.#found = this.#connect(config);
     this.#found.catch((error: unknown) => this.#lose(error));
   }
@@ -106,7 +106,7 @@ export class EngineConversation implements ChatModel {
         messages: messages as readonly ChatMessage[],
         news: this.#known.takeNews(messages),
       });
-      if (this.#state === 'ready') this.#expect(START_TIMEOUT_MS, 'did not start to answer');
+      if (this.#state === 'ready') this.#expect(START_TIMEOUT_MS, 'did not start to answer in time');
       yield* answer.events();
     } finally {
       signal.removeEventListener('abort', abort);
@@ -142,7 +142,7 @@ export class EngineConversation implements ChatModel {
     switch (event.type) {
       case 'connected':
         this.#state = 'ready';
-        if (this.#answer) this.#expect(START_TIMEOUT_MS, 'did not start to answer');
+        if (this.#answer) this.#expect(START_TIMEOUT_MS, 'did not start to answer in time');
         else this.#timer?.cancel();
         return;
       case 'transcript':
@@ -192,7 +192,7 @@ export class EngineConversation implements ChatModel {
 
   #expect(timeoutMs: number, failure: string): void {
     this.#timer?.cancel();
-    const late = () => this.#lose(new ModelError('model_unavailable', `${this.name} ${failure} in time`));
+    const late = () => this.#lose(new ModelError('model_unavailable', `${this.name} ${failure}`));
     this.#timer = this.#deps.clock.setTimer(late, timeoutMs);
   }
 

@@ -298,6 +298,17 @@ test('A tool call that takes long to be written is waited for', async () => {
   expect(call.sessionEvents).toEqual([]);
 });
 
+test('A model that stops in the middle of an answer is left', async () => {
+  const { call } = realtimeCall({ answer: () => ({ isWriting: true }) });
+  await greeted(call);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript()).toEqual(['assistant: This is the chat model.']);
+  expect(call.sessionEvents).toMatchObject([
+    { data: { kind: 'engine', reason: 'openai-realtime stopped in the middle of an answer' } },
+  ]);
+});
+
 test('A model that answers without an end is left', async () => {
   const { call } = realtimeCall({ answer: () => ({ text: 'and '.repeat(700) }) });
   await call.agentSpeaks();
