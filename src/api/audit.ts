@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 
+import type { AuditAction } from '../agents/accounts/audit.ts';
 import { actorOf } from '../agents/accounts/principal.ts';
 import { principalOf } from './plugins/accessControl.ts';
 import type { HttpDeps, Stores } from './ports.ts';
 
 export interface AuditedChange {
-  /** As `trunk.created`. */
-  readonly action: string;
+  readonly action: AuditAction;
   readonly projectId: string | null;
   /** Id of the changed resource. */
   readonly target: string;

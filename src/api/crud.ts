@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
+import type { AuditAction } from '../agents/accounts/audit.ts';
 import { type CountedQuota, requireQuota } from '../agents/accounts/quotas.ts';
 import { notFound } from '../base/errors.ts';
 import type { Page, PageOf } from '../base/page.ts';
@@ -31,6 +32,11 @@ interface Operation {
   readonly headers?: z.ZodObject;
 }
 
+interface Change extends Operation {
+  /** Under which it is in the audit log; not there without. */
+  readonly auditAction?: AuditAction;
+}
+
 /** Details of an audit log entry. */
 type Details = Record<string, unknown>;
 
@@ -58,8 +64,6 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
   readonly allowsAdmin?: boolean;
   /** Limits how many of them a project has. */
   readonly quota?: CountedQuota;
-  /** Writes `<noun>.created`, `.updated` and `.deleted` to the audit log. */
-  readonly isAudited?: boolean;
   /** Runs after a committed change. */
   readonly onChanged?: () => Promise<void>;
   readonly list: Operation & {
@@ -67,7 +71,7 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
     readonly schema?: z.ZodType;
     run(context: CrudContext, page: Page): Promise<PageOf<object>>;
   };
-  readonly create: Operation & {
+  readonly create: Change & {
     readonly body: z.ZodType<Input>;
     /** Default: the resource's. */
     readonly schema?: z.ZodType;
@@ -80,7 +84,7 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
   readonly get?: Operation & {
     run(context: CrudContext): Promise<Item | undefined>;
   };
-  readonly update?: Operation & {
+  readonly update?: Change & {
     readonly methods: readonly ('PUT' | 'PATCH')[];
     readonly body: z.ZodType<Patch>;
     run(context: CrudContext, patch: Patch): Promise<Item | undefined>;
@@ -88,9 +92,7 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
     auditDetails?(patch: Patch): Details;
     onSaved?: OnSaved<Item>;
   };
-  readonly remove: Operation & {
-    /** In the audit log. Default: `deleted`. */
-    readonly auditVerb?: string;
+  readonly remove: Change & {
     /** Runs before the transaction. */
     prepare?(context: CrudContext): Promise<void>;
     /** @returns What `onRemoved` needs; undefined or false when there is no such item. */
@@ -157,7 +159,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
   }
 
   #create(): void {
-    const { create, path, isAudited, quota, onChanged } = this.#resource;
+    const { create, path, quota, onChanged } = this.#resource;
     this.#app.post(
       path,
       {
@@ -176,7 +178,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
           const context = this.#context(request, reply, stores, this.#deps.makeId());
           if (quota) await requireQuota(stores, context.projectId, quota);
           const item = await create.run(context, request.body as Input);
-          if (isAudited) await this.#audit(context, 'created', create.auditDetails?.(item));
+          await this.#audit(context, create.auditAction, create.auditDetails?.(item));
           return item;
         });
         await onChanged?.();
@@ -206,7 +208,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
   }
 
   #update(): void {
-    const { update, isAudited, onChanged } = this.#resource;
+    const { update, onChanged } = this.#resource;
     for (const method of update?.methods ?? []) {
       if (!update) return;
       this.#app.route({
@@ -226,7 +228,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
             const context = this.#context(request, reply, stores);
             const item = (await update.run(context, patch)) ?? this.#fail();
             const details = update.auditDetails?.(patch) ?? { changed: Object.keys(request.body as object) };
-            if (isAudited) await this.#audit(context, 'updated', details);
+            await this.#audit(context, update.auditAction, details);
             return item;
           });
           await onChanged?.();
@@ -238,7 +240,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
   }
 
   #remove(): void {
-    const { remove, isAudited, onChanged } = this.#resource;
+    const { remove, onChanged } = this.#resource;
     this.#app.delete(
       this.#itemPath,
       {
@@ -256,9 +258,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
           const context = this.#context(request, reply, stores);
           const result = await remove.run(context);
           if (result === undefined || result === false) return this.#fail();
-          if (isAudited) {
-            await this.#audit(context, remove.auditVerb ?? 'deleted', remove.auditDetails?.(result));
-          }
+          await this.#audit(context, remove.auditAction, remove.auditDetails?.(result));
           return result;
         });
         await remove.onRemoved?.(removed);
@@ -292,9 +292,12 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
     return { request, reply, stores, projectId: params.projectId ?? id, id, now };
   }
 
-  async #audit(context: CrudContext, change: string, details: Details = {}): Promise<void> {
-    const { stores, request, projectId, id } = context;
-    const action = `${this.#resource.noun.toLowerCase().replaceAll(' ', '_')}.${change}`;
+  async #audit(
+    { stores, request, projectId, id }: CrudContext,
+    action: AuditAction | undefined,
+    details: Details = {},
+  ): Promise<void> {
+    if (action === undefined) return;
     await audit(this.#deps, stores, request, { action, projectId, target: id, details });
   }
 

@@ -1,13 +1,30 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ERROR_TEXTS_ZH } from '../../console/src/api/errorTextsZh.ts';
+import { CODE_TEXTS_EN, type CodeTexts } from '../../console/src/codes/codeTextsEn.ts';
+import { CODE_TEXTS_ZH } from '../../console/src/codes/codeTextsZh.ts';
 import { findingTextZh } from '../../console/src/pages/agent/pathway/findingTextsZh.ts';
-import { CODE_TEXTS } from '../../console/src/pages/calls/codeTexts.ts';
+import { HISTORY_ERRORS_ZH } from '../../console/src/pages/call/historyErrorsZh.ts';
+import { documentErrorZh } from '../../console/src/pages/knowledge/documentErrorsZh.ts';
+import { playErrorZh, verdictReasonZh } from '../../console/src/pages/tests/runs/verdictTextsZh.ts';
+import { keyKind, scope } from '../../src/agents/accounts/apiKey.ts';
+import { AUDIT_ACTIONS } from '../../src/agents/accounts/audit.ts';
+import type { Principal } from '../../src/agents/accounts/principal.ts';
 import { TRANSFER_MODES, TRANSFER_OUTCOMES } from '../../src/agents/transferOptions.ts';
+import { CALL_QUEUE } from '../../src/app/node/delayMeters.ts';
+import type { Settings } from '../../src/app/settings/settings.ts';
+import { packagePath } from '../../src/base/packagePath.ts';
 import { ANSWERING_MACHINE, CALL_END_REASONS } from '../../src/calls/call.ts';
 import { PARTICIPANT_ACTIONS } from '../../src/calls/participants/participant.ts';
 import { RECORDING_ACTIONS, SUPERVISION_ACTIONS } from '../../src/calls/runner/supervisedCall.ts';
-import { HISTORY_STATUSES, TRANSFER_STATUSES } from '../../src/calls/transfer/transferReport.ts';
+import type { LegOutcome } from '../../src/calls/telephony.ts';
+import {
+  HISTORY_STATUSES,
+  TRANSFER_REASONS,
+  TRANSFER_STATUSES,
+} from '../../src/calls/transfer/transferReport.ts';
 import {
   type Channel,
   END_REASONS,
@@ -16,6 +33,7 @@ import {
 } from '../../src/engine/session/session.ts';
 import { SUPERVISION_MODES } from '../../src/media/supervision/supervisorStream.ts';
 import { TRUNK_FAILURE } from '../../src/telephony/trunks/monitors.ts';
+import type { Evidence } from '../../src/voice/answeringMachine/answeringMachineDetector.ts';
 import { SPEECH_KINDS } from '../../src/voice/speechProviders.ts';
 import { startTestServer, type TestServer } from '../support/httpServer.ts';
 
@@ -36,8 +54,22 @@ test('Each error that the API document names has a Chinese text', async () => {
   expect(codes.filter((code) => !(code in ERROR_TEXTS_ZH))).toEqual([]);
 });
 
+const LEG_OUTCOMES: Readonly<Record<LegOutcome, true>> = {
+  remote_hangup: true,
+  local_hangup: true,
+  lost: true,
+  canceled: true,
+  busy: true,
+  no_answer: true,
+  declined: true,
+  unreachable: true,
+  invalid_number: true,
+  rejected: true,
+  trunk_error: true,
+};
+
 /** What the API and a call's history name, by kind. */
-const CODES_BY_KIND: Readonly<Record<keyof typeof CODE_TEXTS.en, readonly string[]>> = {
+const CODES_BY_KIND: Readonly<Record<keyof CodeTexts, readonly string[]>> = {
   event: HISTORY_EVENT_TYPES,
   callEnd: CALL_END_REASONS,
   sessionEnd: END_REASONS,
@@ -49,14 +81,21 @@ const CODES_BY_KIND: Readonly<Record<keyof typeof CODE_TEXTS.en, readonly string
   supervisionMode: SUPERVISION_MODES,
   participant: PARTICIPANT_ACTIONS,
   recording: RECORDING_ACTIONS,
-  answeringMachine: ANSWERING_MACHINE,
+  answeringMachine: [...ANSWERING_MACHINE, 'voicemail'],
+  evidence: ['words', 'length', 'beep'] satisfies Evidence[],
   channel: ['chat', 'phone', 'web'] satisfies Channel[],
   fallback: ['chat', ...SPEECH_KINDS],
   trunkError: [TRUNK_FAILURE],
+  transferReason: [...Object.keys(LEG_OUTCOMES), ...Object.values(TRANSFER_REASONS)],
+  auditAction: AUDIT_ACTIONS,
+  auditActor: ['admin', ...keyKind.options, 'widget'] satisfies Principal['kind'][],
+  keyScope: scope.options,
+  nodeRole: ['api', 'worker', 'voice', 'media'] satisfies Settings['ROLES'],
+  latePart: ['main', 'voice', 'rtp', CALL_QUEUE],
 };
 
 test.each(Object.entries(CODES_BY_KIND))('Each code of %s has a text in both languages', (kind, codes) => {
-  for (const kinds of Object.values(CODE_TEXTS)) {
+  for (const kinds of [CODE_TEXTS_EN, CODE_TEXTS_ZH]) {
     const texts = kinds[kind as keyof typeof CODES_BY_KIND];
     expect(Object.keys(texts).sort()).toEqual([...codes].sort());
     expect(new Set(Object.values(texts)).size).toBe(codes.length);
@@ -64,7 +103,8 @@ test.each(Object.entries(CODES_BY_KIND))('Each code of %s has a text in both lan
 });
 
 test('A Chinese text ends as a sentence, or with what follows it', () => {
-  expect(Object.values(ERROR_TEXTS_ZH).filter((text) => !/[。：]$/.test(text))).toEqual([]);
+  const texts = [ERROR_TEXTS_ZH, HISTORY_ERRORS_ZH].flatMap((table) => Object.values(table));
+  expect(texts.filter((text) => !/[。：]$/.test(text))).toEqual([]);
 });
 
 test('A review finding is shown in Chinese, with its name', () => {
@@ -72,3 +112,62 @@ test('A review finding is shown in Chinese, with its name', () => {
   expect(findingTextZh('dead_end', message)).toBe('對話會停在 "$& \\"x\\""，請加上出去的連線。');
   expect(findingTextZh('new_code', message)).toBeUndefined();
 });
+
+test('Each error that sessions record by a code of its own has a Chinese text', () => {
+  const codes = sources('engine', 'voice', 'calls').flatMap((source) =>
+    Array.from(
+      source.matchAll(/(?:'error', \{ code: |(?<!#)\bnote\(|\bROUTE_FAILED = )'([a-z_]+)'/g),
+      ([, code = '']) => code,
+    ),
+  );
+  expect(codes.length).toBeGreaterThan(10);
+  expect(codes.filter((code) => !(code in HISTORY_ERRORS_ZH))).toEqual([]);
+});
+
+test('Each reason why a document cannot be read has a Chinese text', () => {
+  const messages = sources('knowledge').flatMap((source) =>
+    Array.from(source.matchAll(/new DocumentError\(\s*(['`])(.*?)\1/gs), ([, , text = '']) =>
+      text.replaceAll(/\$\{[^}]*\}/g, '7'),
+    ),
+  );
+  expect(messages.length).toBeGreaterThan(20);
+  expect(messages.filter((message) => documentErrorZh(message) === message)).toEqual([]);
+  expect(documentErrorZh('The PDF has more than 3000 pages; split it')).toBe(
+    'PDF 超過 3000 頁，請拆成多個檔案。',
+  );
+});
+
+test.each([
+  [{ type: 'contains', reason: 'the agent did not say “Hi”' }, '代理沒有說「Hi」'],
+  [{ type: 'not_said', reason: 'the agent said “a “b””', turn: 2 }, '代理說了「a “b”」'],
+  [{ type: 'said_in_order', reason: '“Bye” was not said' }, '沒有說「Bye」'],
+  [
+    { type: 'said_in_order', reason: '“Bye” was not said after the ones before it', turn: 0 },
+    '在前面的話之後沒有說「Bye」',
+  ],
+  [{ type: 'tool_called_with', seen: [], reason: 'book was not called' }, '未呼叫這個工具'],
+  [
+    { type: 'tool_called_with', seen: [{ day: 1 }], reason: 'it was called with others' },
+    '以其他引數呼叫了工具',
+  ],
+  [{ type: 'max_latency_ms', reason: 'the agent said nothing' }, '代理沒有說話'],
+  [{ type: 'judge', seen: '0 of 1 in favor', reason: 'It was rude.' }, 'It was rude.'],
+])('The reason of a failed assertion is shown in Chinese: %j', (verdict, shown) => {
+  expect(verdictReasonZh({ passed: false, seen: null, ...verdict })).toBe(shown);
+});
+
+test('The error of a play is shown in Chinese, with its values', () => {
+  expect(playErrorZh('The simulated caller’s call was not answered: 486 Busy Here')).toBe(
+    '模擬來電未被接聽：486 Busy Here',
+  );
+  expect(playErrorZh('A new reason')).toBe('A new reason');
+});
+
+/** The TypeScript files of rooms of the service. */
+function sources(...rooms: string[]): string[] {
+  return rooms.flatMap((room) =>
+    readdirSync(packagePath(`src/${room}`), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8')),
+  );
+}

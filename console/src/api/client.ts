@@ -1,7 +1,7 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 
 import { locale } from '../texts.ts';
-import { ERROR_TEXTS_ZH } from './errorTextsZh.ts';
+import { errorTextZh } from './errorTextsZh.ts';
 import type { paths } from './schema.d.ts';
 
 /** The API of the service that serves this page, typed by its OpenAPI document. */
@@ -16,19 +16,12 @@ export class ApiError extends Error {
   readonly details: readonly { readonly path?: string; readonly message: string }[];
 
   constructor(status: number, { message, code, details }: ErrorBody) {
-    super(shownMessage(code, message));
+    super(locale === 'zh-TW' ? errorTextZh(code, message) : message);
     this.name = 'ApiError';
     this.status = status;
     this.code = code;
     this.details = details ?? [];
   }
-}
-
-/** The API's messages are English. */
-function shownMessage(code: string, message: string): string {
-  const text = locale === 'zh-TW' ? ERROR_TEXTS_ZH[code] : undefined;
-  if (text === undefined) return message;
-  return text.endsWith('：') ? text + message : text;
 }
 
 interface ErrorBody {

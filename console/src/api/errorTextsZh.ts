@@ -150,3 +150,14 @@ export const ERROR_TEXTS_ZH: Readonly<Record<string, string>> = {
   mcp_server_removed: 'MCP 伺服器已被移除。',
   internal_error: '服務發生內部錯誤，請再試一次。',
 };
+
+/** Text of an error's code, with the API's English message where the text leaves room for it; the message alone without. */
+export function errorTextZh(
+  code: string,
+  message: string,
+  texts: Readonly<Record<string, string>> = ERROR_TEXTS_ZH,
+): string {
+  const text = Object.hasOwn(texts, code) ? texts[code] : undefined;
+  if (text === undefined) return message;
+  return text.endsWith('：') ? text + message : text;
+}

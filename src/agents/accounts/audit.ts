@@ -1,5 +1,46 @@
 import { z } from 'zod';
 
+/** Changes that are recorded, each by the name that it has in the log. */
+export const AUDIT_ACTIONS = [
+  'api_key.created',
+  'api_key.revoked',
+  'call.agent_paused',
+  'call.agent_resumed',
+  'call.instructed',
+  'call.participant_added',
+  'call.participant_changed',
+  'call.participant_removed',
+  'call.recording_paused',
+  'call.recording_resumed',
+  'call.said',
+  'call.supervised',
+  'customer.erased',
+  'customer.memory_deleted',
+  'mcp_server.created',
+  'mcp_server.updated',
+  'mcp_server.deleted',
+  'media_file.created',
+  'media_file.deleted',
+  'phone_number.assigned',
+  'phone_number.created',
+  'phone_number.updated',
+  'phone_number.deleted',
+  'project.created',
+  'project.updated',
+  'project.deleted',
+  'provider.updated',
+  'provider.deleted',
+  'trunk.created',
+  'trunk.updated',
+  'trunk.deleted',
+  'webhook_delivery.redelivered',
+  'webhook_secret.rotated',
+  'widget_token.created',
+  'widget_token.revoked',
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
 /** One change to keys, projects, trunks or secrets. */
 export const auditEntry = z.object({
   id: z.uuid(),

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../agents/accounts/audit.ts';
+import type { AuditAction, AuditEntry } from '../../agents/accounts/audit.ts';
 import { repeat } from '../../base/async/repeat.ts';
 import { sleep } from '../../base/async/sleep.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -126,7 +126,7 @@ export class Customers {
     }
   }
 
-  #entry({ projectId, key }: CustomerName, action: string, author: Author): AuditEntry {
+  #entry({ projectId, key }: CustomerName, action: AuditAction, author: Author): AuditEntry {
     const { clock, makeId } = this.#deps;
     const at = new Date(clock.now()).toISOString();
     const target = this.#hashOf({ projectId, key });

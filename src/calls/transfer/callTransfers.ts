@@ -12,7 +12,13 @@ import { HoldMusicPlayer } from './holdMusicPlayer.ts';
 import { startTransfer, type Transfer } from './transfer.ts';
 import type { TransferDeps } from './transferDeps.ts';
 import { planTransfer, type TransferPlan } from './transferPlan.ts';
-import { type CallTransfer, type TransferReport, transferAfter, transferEvent } from './transferReport.ts';
+import {
+  type CallTransfer,
+  TRANSFER_REASONS,
+  type TransferReport,
+  transferAfter,
+  transferEvent,
+} from './transferReport.ts';
 
 export interface CallTransfersDeps
   extends Pick<TransferDeps, 'requireAllowedDestination' | 'partyStream' | 'clock' | 'dispatch' | 'onError'> {
@@ -124,7 +130,7 @@ export class CallTransfers {
       // A peer that asks for a transfer calls the target itself.
       return planTransfer(to, mayDial ? options : { mode: 'refer' }, transferMethod);
     } catch (error) {
-      const reason = error instanceof CallwayError ? error.message : 'the transfer cannot be read';
+      const reason = error instanceof CallwayError ? error.message : TRANSFER_REASONS.unreadable;
       const failure = { outcome: 'failed', reason } as const;
       this.#report({ status: 'failed', to, mode: 'blind', by: 'second_leg', ...failure });
       media

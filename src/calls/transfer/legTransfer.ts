@@ -14,7 +14,7 @@ import {
   type TransferState,
 } from './transferMachine.ts';
 import type { TransferPlan } from './transferPlan.ts';
-import type { TransferReport } from './transferReport.ts';
+import { TRANSFER_REASONS, type TransferReport } from './transferReport.ts';
 
 interface Target {
   readonly to: string;
@@ -163,7 +163,7 @@ export class LegTransfer {
       digit: (digit) => this.#advance({ type: 'digit', target, digit }),
       command: (command) => this.#onCommand(index, command),
       streamClosed: () =>
-        this.#advance({ type: 'briefing_failed', target, reason: 'the agent could not speak to it' }),
+        this.#advance({ type: 'briefing_failed', target, reason: TRANSFER_REASONS.notBriefed }),
       held: (isHeld) => {
         const found = this.#targets.get(index);
         if (found) found.isHeld = isHeld;
@@ -224,7 +224,7 @@ export class LegTransfer {
     } catch (error) {
       if (this.#state.targets[index] !== 'briefing') return;
       this.#deps.onError(error, 'transfer target not told about the call');
-      this.#advance({ type: 'briefing_failed', target: index, reason: 'the agent could not speak to it' });
+      this.#advance({ type: 'briefing_failed', target: index, reason: TRANSFER_REASONS.notBriefed });
     }
   }
 

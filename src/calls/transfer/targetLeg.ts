@@ -4,6 +4,7 @@ import type { CallCommand } from '../../media/agentStream/streamClient.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import { mayTryNextTrunk } from '../runner/callResult.ts';
 import type { CallLeg, LegEnd, LegOutcome } from '../telephony.ts';
+import { TRANSFER_REASONS } from './transferReport.ts';
 
 /** What a target does. */
 export interface TargetListener {
@@ -112,12 +113,16 @@ export class TargetLeg {
   /** @param end - Undefined where no trunk had a free channel. */
   #leave(end: LegEnd | undefined): void {
     if (!end) {
-      this.#listener.left(false, 'failed', 'no trunk of the number has room for another call');
+      this.#listener.left(false, 'failed', TRANSFER_REASONS.noChannel);
       return;
     }
     const { outcome, sip } = end;
     const hungUp = this.#isAnswered && outcome === 'remote_hangup';
-    const reason = hungUp ? 'hung up' : sip ? `${outcome}: ${sip.code} ${sip.reason}` : outcome;
+    const reason = hungUp
+      ? TRANSFER_REASONS.targetHungUp
+      : sip
+        ? `${outcome}: ${sip.code} ${sip.reason}`
+        : outcome;
     this.#listener.left(hungUp, OUTCOMES[outcome] ?? 'failed', reason);
   }
 }

@@ -1,6 +1,6 @@
 import type { TransferOutcome } from '../../agents/transferOptions.ts';
 import type { TransferPlan } from './transferPlan.ts';
-import type { AcceptedBy } from './transferReport.ts';
+import { type AcceptedBy, TRANSFER_REASONS } from './transferReport.ts';
 
 /**
  * One target of a transfer by legs of ours:
@@ -231,7 +231,7 @@ function end(state: TransferState, target: number, outcome: TransferOutcome, rea
 }
 
 function callerLeft(state: TransferState): TransferStep {
-  const reason = 'the caller hung up';
+  const reason = TRANSFER_REASONS.callerHungUp;
   const effects = active(state).flatMap((target): TransferEffect[] => [
     { type: 'stop_timer', target },
     { type: 'hang_up', target },

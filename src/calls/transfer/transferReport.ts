@@ -18,6 +18,15 @@ export const TRANSFER_STATUSES = ['started', 'accepted', 'refused', 'joined', 'f
 /** Steps of which only the history tells. */
 export const HISTORY_STATUSES = ['briefing', 'canceled', 'handed_over', 'not_handed_over'] as const;
 
+/** Of our own; others are outcomes of the target's call, and what the peer's side answered. */
+export const TRANSFER_REASONS = {
+  targetHungUp: 'hung up',
+  callerHungUp: 'the caller hung up',
+  notBriefed: 'the agent could not speak to it',
+  noChannel: 'no trunk of the number has room for another call',
+  unreadable: 'the transfer cannot be read',
+} as const;
+
 type HistoryStatus = (typeof HISTORY_STATUSES)[number];
 
 /** A step of a transfer, as the history tells it; about one target. */

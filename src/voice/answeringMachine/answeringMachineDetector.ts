@@ -18,7 +18,7 @@ const LONGEST_GREETING_MS = 30_000;
 
 /** A verdict that the session acts on. */
 export type MachineKind = 'machine' | 'screening';
-type Evidence = 'words' | 'length' | 'beep';
+export type Evidence = 'words' | 'length' | 'beep';
 
 /**
  * Detects answering machines and call screening on one call. The session runs meanwhile and never waits for it.

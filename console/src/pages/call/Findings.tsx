@@ -1,10 +1,10 @@
 import { Alert, Group, Text, UnstyledButton } from '@mantine/core';
 import { CheckCircledIcon, CrossCircledIcon, ExclamationTriangleIcon } from '@radix-ui/react-icons';
-
+import { textWithCode, transferReasonText } from '../../codes/codeText.ts';
 import { formatDuration, formatLatency, formatNumber } from '../../formats.ts';
 import { textsIn } from '../../texts.ts';
-import { textWithCode } from '../calls/codeText.ts';
 import { statusText } from '../calls/StatusBadge.tsx';
+import { errorText } from './eventTexts.ts';
 import classes from './findings.module.css';
 import type { Finding } from './model/findings.ts';
 import type { LatencyPart } from './model/turns.ts';
@@ -19,11 +19,15 @@ type Describe = (values: Values) => string;
 const latency = (value: string | number | undefined) => formatLatency(Number(value));
 const part = ({ part: name }: Values) => partTexts[name as LatencyPart];
 
+const error = ({ code, message }: Values) => errorText(`${code}`, `${message}`);
+
 const callEnd = ({ status, sip, reason }: Values) =>
   [statusText(`${status}`), sip, textWithCode('callEnd', `${reason}`)].filter((one) => one !== '');
 
 const transferEnd = ({ outcome, reason }: Values) =>
-  [textWithCode('transferOutcome', `${outcome}`), reason].filter((one) => one !== '').join(', ');
+  [textWithCode('transferOutcome', `${outcome}`), transferReasonText(`${reason}`)]
+    .filter((one) => one !== '')
+    .join(', ');
 
 const texts = textsIn<
   Readonly<Record<Finding['kind'], Describe>> & { none: string; title: string; more: Describe }
@@ -34,7 +38,7 @@ const texts = textsIn<
     more: ({ count }) => `and ${count} more`,
     slow_answer: (values) =>
       `Answer after ${latency(values.latencyMs)}: ${part(values)} took ${latency(values.partMs)}`,
-    error: ({ message }) => `Error: ${message}`,
+    error: (values) => `Error: ${error(values)}`,
     tool_failed: ({ name, result }) => `Tool ${name} failed: ${result}`,
     fallback: ({ from, to }) => `Provider ${from} failed, ${to} took over`,
     webhook_failed: ({ event, status }) => `Webhook ${event} failed: ${status}`,
@@ -50,7 +54,7 @@ const texts = textsIn<
     more: ({ count }) => `還有 ${count} 項`,
     slow_answer: (values) =>
       `${latency(values.latencyMs)} 後才回應：${part(values)}耗時 ${latency(values.partMs)}`,
-    error: ({ message }) => `錯誤：${message}`,
+    error: (values) => `錯誤：${error(values)}`,
     tool_failed: ({ name, result }) => `工具 ${name} 失敗：${result}`,
     fallback: ({ from, to }) => `供應商 ${from} 失敗，改用 ${to}`,
     webhook_failed: ({ event, status }) => `Webhook ${event} 失敗：${status}`,

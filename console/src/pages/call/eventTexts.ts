@@ -1,6 +1,9 @@
+import { errorTextZh } from '../../api/errorTextsZh.ts';
+import { type CodeKind, codeText, textWithCode, transferReasonText } from '../../codes/codeText.ts';
 import { formatLatency } from '../../formats.ts';
-import { type CodeKind, codeText, textWithCode } from '../calls/codeText.ts';
+import { locale } from '../../texts.ts';
 import { statusText } from '../calls/StatusBadge.tsx';
+import { HISTORY_ERRORS_ZH } from './historyErrorsZh.ts';
 import { type HistoryEvent, numberOf, textOf } from './model/callTimeline.ts';
 
 /** The kind of an event, in words. */
@@ -38,19 +41,19 @@ export function eventDetail({ type, data }: HistoryEvent): string {
         sipText(data.sip),
       );
     case 'answering_machine':
-      return joined(known('answeringMachine', 'kind'), field('evidence'));
+      return joined(known('answeringMachine', 'kind'), codeText('evidence', field('evidence')));
     case 'transfer':
       return joined(
         field('to'),
         known('transferMode', 'mode'),
         known('transferStatus', 'status'),
         known('transferOutcome', 'outcome'),
-        field('reason'),
+        transferReasonText(field('reason')),
       );
     case 'provider_fallback':
       return joined(known('fallback', 'kind'), `${field('from')} → ${field('to')}`, field('reason'));
     case 'error':
-      return joined(field('message'), field('code'));
+      return joined(errorText(field('code'), field('message')), field('code'));
     case 'supervision':
       return joined(known('supervision', 'action'), known('supervisionMode', 'mode'), field('text'));
     case 'participant':
@@ -67,6 +70,11 @@ export function eventDetail({ type, data }: HistoryEvent): string {
 }
 
 export const eventName = (event: HistoryEvent): string => joined(kindOfEvent(event), eventDetail(event));
+
+/** What an error of the history means; the API's messages are English. */
+export function errorText(code: string, message: string): string {
+  return locale === 'zh-TW' ? errorTextZh(code, message, HISTORY_ERRORS_ZH) : message;
+}
 
 /** Such as `486 Busy Here`. */
 function sipText(response: unknown): string {

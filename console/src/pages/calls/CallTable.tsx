@@ -5,11 +5,11 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
+import { codeText } from '../../codes/codeText.ts';
 import { formatDateTime, formatDuration, formatLatency, formatNumber } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
 import { textsIn } from '../../texts.ts';
-import { codeText } from './codeText.ts';
 import { type CallFilters, queryOf } from './filters.ts';
 import { StatusBadge } from './StatusBadge.tsx';
 

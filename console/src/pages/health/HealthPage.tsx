@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
+import { codeText } from '../../codes/codeText.ts';
 import { Plot } from '../../components/Plot.tsx';
 import { Section } from '../../components/Section.tsx';
 import { formatDateTime, formatLatency, formatNumber } from '../../formats.ts';
@@ -160,7 +161,7 @@ function NodeTable({ nodes }: { nodes: readonly Node[] }) {
             <Table.Tr key={node.nodeId}>
               <Table.Td title={node.nodeId}>{shortId(node)}</Table.Td>
               <Table.Td>{stateOf(node)}</Table.Td>
-              <Table.Td>{node.roles.join(', ')}</Table.Td>
+              <Table.Td>{node.roles.map((role) => codeText('nodeRole', role)).join(', ')}</Table.Td>
               <Table.Td>{formatNumber(node.samples.at(-1)?.calls ?? 0)}</Table.Td>
               <Table.Td>{formatNumber(node.samples.at(-1)?.sessions ?? 0)}</Table.Td>
               <Table.Td>{node.version}</Table.Td>
@@ -175,7 +176,9 @@ function NodeTable({ nodes }: { nodes: readonly Node[] }) {
 
 function stateOf({ isDraining, overloaded }: Node): string {
   if (isDraining) return texts.draining;
-  return overloaded.length > 0 ? texts.late(overloaded.join(', ')) : texts.ready;
+  return overloaded.length > 0
+    ? texts.late(overloaded.map((part) => codeText('latePart', part)).join(', '))
+    : texts.ready;
 }
 
 /** As an operator finds it in the logs; ids are long. */

@@ -7,7 +7,8 @@ import { ConfirmButton } from '../../components/ConfirmButton.tsx';
 import { formatBytes, formatDateTime, formatNumber, formatTime } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
-import { textsIn } from '../../texts.ts';
+import { locale, textsIn } from '../../texts.ts';
+import { documentErrorZh } from './documentErrorsZh.ts';
 import { type Document, isInProgress, useDeleteDocument, useDocuments } from './knowledge.ts';
 
 const texts = textsIn({
@@ -145,7 +146,8 @@ function DocumentProgress({ document }: { document: Document }) {
       )}
       {error !== undefined && (
         <Text size="sm" c="var(--mantine-color-error)" style={{ overflowWrap: 'anywhere' }}>
-          {error} {nextAttemptAt !== undefined && texts.retryAt(formatTime(nextAttemptAt))}
+          {locale === 'zh-TW' ? documentErrorZh(error) : error}{' '}
+          {nextAttemptAt !== undefined && texts.retryAt(formatTime(nextAttemptAt))}
         </Text>
       )}
     </>

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { codeText } from '../../codes/codeText.ts';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { formatDateTime } from '../../formats.ts';
@@ -54,8 +55,8 @@ export function AuditLog() {
       {error && <Text c="red">{error.message}</Text>}
       {data !== undefined && entries.length === 0 && <Text>{texts.none}</Text>}
       {entries.length > 0 && (
-        <Table.ScrollContainer minWidth={640}>
-          <Table>
+        <Table.ScrollContainer minWidth={900}>
+          <Table verticalSpacing="xs">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{texts.at}</Table.Th>
@@ -67,15 +68,25 @@ export function AuditLog() {
             <Table.Tbody>
               {entries.map(({ id, at, actor, action, target, details }) => (
                 <Table.Tr key={id}>
-                  <Table.Td>{formatDateTime(at)}</Table.Td>
+                  <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatDateTime(at)}</Table.Td>
                   <Table.Td>
-                    {actor.kind} {actor.hint}
+                    {codeText('auditActor', actor.kind)}
+                    {actor.hint !== undefined && (
+                      <Text size="xs" c="dimmed">
+                        {actor.hint}
+                      </Text>
+                    )}
+                  </Table.Td>
+                  <Table.Td style={{ whiteSpace: 'nowrap' }}>
+                    {codeText('auditAction', action)}
+                    <Text size="xs" c="dimmed">
+                      {action}
+                      <br />
+                      {target}
+                    </Text>
                   </Table.Td>
                   <Table.Td>
-                    {action} {target}
-                  </Table.Td>
-                  <Table.Td>
-                    <Code>{JSON.stringify(details)}</Code>
+                    {Object.keys(details).length > 0 && <Code>{JSON.stringify(details)}</Code>}
                   </Table.Td>
                 </Table.Tr>
               ))}

@@ -16,6 +16,7 @@ import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { textWithCode } from '../../codes/codeText.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
@@ -103,7 +104,7 @@ export function KeySection() {
                   {name} <Code>{hint}</Code>
                 </Table.Td>
                 <Table.Td>{texts.kinds[kind]}</Table.Td>
-                <Table.Td>{scopes.join(', ')}</Table.Td>
+                <Table.Td>{scopes.map((scope) => textWithCode('keyScope', scope)).join(', ')}</Table.Td>
                 <Table.Td>{lastUsedAt === null ? texts.never : formatDateTime(lastUsedAt)}</Table.Td>
                 <Table.Td>
                   <ConfirmButton
@@ -177,7 +178,12 @@ function CreateKey() {
         <Checkbox.Group label={texts.scopes} value={scopes} onChange={setScopes}>
           <Group>
             {SCOPES.map((scope) => (
-              <Checkbox key={scope} value={scope} label={scope} disabled={!own.includes(scope)} />
+              <Checkbox
+                key={scope}
+                value={scope}
+                label={textWithCode('keyScope', scope)}
+                disabled={!own.includes(scope)}
+              />
             ))}
           </Group>
         </Checkbox.Group>

@@ -4,11 +4,11 @@ import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { textWithCode } from '../../codes/codeText.ts';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
-import { textWithCode } from '../calls/codeText.ts';
 import { statusText } from '../calls/StatusBadge.tsx';
 import { useNumbers } from './NumberSection.tsx';
 import { failureText } from './sipAdvice.ts';

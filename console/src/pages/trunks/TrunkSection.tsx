@@ -5,13 +5,13 @@ import { useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
+import { codeText } from '../../codes/codeText.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { formatDateTime, formatLatency } from '../../formats.ts';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
-import { codeText } from '../calls/codeText.ts';
 import { failureText } from './sipAdvice.ts';
 import { TrunkDialog } from './TrunkDialog.tsx';
 

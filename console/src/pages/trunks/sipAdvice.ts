@@ -1,5 +1,5 @@
+import { textWithCode } from '../../codes/codeText.ts';
 import { textsIn } from '../../texts.ts';
-import { textWithCode } from '../calls/codeText.ts';
 
 const texts = textsIn({
   en: {

@@ -36,13 +36,13 @@ export function mcpServerRoutes(app: App, deps: HttpDeps): void {
     idParameter: 'mcpServerId',
     schema: mcpServer,
     quota: 'mcpServers',
-    isAudited: true,
     list: {
       async run({ stores, projectId }, page) {
         return mapPage(await stores.mcpServers.list(projectId, page), shownMcpServer);
       },
     },
     create: {
+      auditAction: 'mcp_server.created',
       description:
         'Lists the tools of the server, within its timeoutMs; they are then among the tools of the project. A server that cannot be reached is created too, and shows the error in `listing`.',
       body: mcpServerInput,
@@ -61,6 +61,7 @@ export function mcpServerRoutes(app: App, deps: HttpDeps): void {
       },
     },
     update: {
+      auditAction: 'mcp_server.updated',
       methods: ['PUT', 'PATCH'],
       description:
         'PUT and PATCH are the same: only the supplied fields change. The tools are listed again. A header with the value null keeps its stored value, unless the url is of another server.',
@@ -78,6 +79,7 @@ export function mcpServerRoutes(app: App, deps: HttpDeps): void {
       onSaved: withTools,
     },
     remove: {
+      auditAction: 'mcp_server.deleted',
       description:
         'Removes its tools, too. A server with a tool that the pathway uses cannot be removed: 409.',
       errors: [409],

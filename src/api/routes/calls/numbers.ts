@@ -57,7 +57,7 @@ function assignRoute(app: App, deps: HttpDeps): void {
         if (!done) throw notFound('Number');
         const { claim, formerProjectId } = done;
         const { projectId, phoneNumberId: target, verified } = claim;
-        const change = { action: 'phone_number.assigned', target, details: { number, verified } };
+        const change = { action: 'phone_number.assigned', target, details: { number, verified } } as const;
         for (const one of new Set([projectId, formerProjectId])) {
           await audit(deps, stores, request, { ...change, projectId: one });
         }
@@ -85,7 +85,7 @@ function removeRoute(app: App, deps: HttpDeps): void {
       await deps.storage.transaction(async (stores) => {
         const projects = await stores.numberClaims.remove(number);
         if (projects.length === 0) throw notFound('Number');
-        const change = { action: 'phone_number.deleted', target: number, details: { number } };
+        const change = { action: 'phone_number.deleted', target: number, details: { number } } as const;
         for (const projectId of projects) await audit(deps, stores, request, { ...change, projectId });
       });
       await deps.calls.trunksChanged();

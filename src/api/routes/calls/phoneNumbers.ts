@@ -22,12 +22,12 @@ export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
     path: '/v1/projects/:projectId/phone-numbers',
     idParameter: 'phoneNumberId',
     schema: phoneNumber,
-    isAudited: true,
     allowsAdmin: true,
     quota: 'numbers',
     onChanged: () => deps.calls.trunksChanged(),
     list: { run: ({ stores, projectId }, page) => stores.phoneNumbers.list(projectId, page) },
     create: {
+      auditAction: 'phone_number.created',
       description: `Stored and shown in E.164, whatever form it is given in. Without \`trunkIds\`, calls use any active trunk, by priority. ${CLAIM}`,
       body: phoneNumberInput.meta({
         id: 'NewPhoneNumber',
@@ -45,6 +45,7 @@ export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
     },
     get: { run: ({ stores, projectId, id }) => stores.phoneNumbers.find(projectId, id) },
     update: {
+      auditAction: 'phone_number.updated',
       methods: ['PATCH'],
       description: `Only the supplied fields change. ${CLAIM}`,
       errors: [409],
@@ -61,7 +62,10 @@ export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
         return await stores.phoneNumbers.update(projectId, id, claim, now);
       },
     },
-    remove: { run: ({ stores, projectId, id }) => stores.phoneNumbers.remove(projectId, id) },
+    remove: {
+      auditAction: 'phone_number.deleted',
+      run: ({ stores, projectId, id }) => stores.phoneNumbers.remove(projectId, id),
+    },
   });
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
+import type { AuditAction } from '../../../agents/accounts/audit.ts';
 import { text } from '../../../agents/pathway/schema/fields.ts';
 import { unavailable } from '../../../base/errors.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
@@ -164,12 +165,16 @@ function instructRoute(app: App, deps: HttpDeps): void {
 function pauseAgentRoutes(app: App, deps: HttpDeps): void {
   for (const isPaused of [true, false]) {
     const [verb, summary, description] = isPaused
-      ? [
+      ? ([
           'pause',
           'Pause the agent',
           'It stops at once, and neither speaks nor answers; what the caller says is kept in the history.',
-        ]
-      : ['resume', 'Resume the agent', 'It answers what the caller said last, or waits for the caller.'];
+        ] as const)
+      : ([
+          'resume',
+          'Resume the agent',
+          'It answers what the caller said last, or waits for the caller.',
+        ] as const);
     app.post(
       `${CALL_PATH}/${verb}-agent`,
       {
@@ -219,7 +224,7 @@ async function perform<Name extends Exclude<SupervisionRequest['name'], 'supervi
   request: FastifyRequest,
   name: Name,
   argument: CallRequestTypes[Name][0],
-  action: string,
+  action: AuditAction,
 ) {
   const { projectId, callId } = callParams.parse(request.params);
   const supervision = await deps.calls.ask(projectId, callId, name, argument);

@@ -46,7 +46,6 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
     path: '/v1/projects/:projectId/trunks',
     idParameter: 'trunkId',
     schema: trunkResource,
-    isAudited: true,
     allowsAdmin: true,
     quota: 'trunks',
     onChanged: () => calls.trunksChanged(),
@@ -59,6 +58,7 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
       },
     },
     create: {
+      auditAction: 'trunk.created',
       description: `The password is stored encrypted and never shown. ${OPERATORS}`,
       body: trunkInput.meta({ id: 'NewTrunk', examples: [EXAMPLE] }),
       async run(context, input) {
@@ -81,6 +81,7 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
       },
     },
     update: {
+      auditAction: 'trunk.updated',
       methods: ['PATCH'],
       description: `Only the supplied fields change; \`password: null\` removes it. ${OPERATORS}`,
       body: trunkPatch.meta({ id: 'TrunkPatch', examples: [{ status: 'inactive' }] }),
@@ -106,6 +107,7 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
       },
     },
     remove: {
+      auditAction: 'trunk.deleted',
       description: 'A trunk that a phone number names cannot be deleted: 409.',
       errors: [409],
       run: async ({ stores, projectId, id }) =>

@@ -21,7 +21,6 @@ export function apiKeyRoutes(app: App, deps: HttpDeps): void {
     path: '/v1/projects/:projectId/api-keys',
     idParameter: 'keyId',
     schema: apiKey,
-    isAudited: true,
     quota: 'apiKeys',
     list: {
       access: MANAGE,
@@ -32,6 +31,7 @@ export function apiKeyRoutes(app: App, deps: HttpDeps): void {
       },
     },
     create: {
+      auditAction: 'api_key.created',
       access: MANAGE,
       description:
         'The key is in this response only; it is not stored. A key creates only keys with scopes that it has itself: else 403 `missing_scope`.',
@@ -49,10 +49,10 @@ export function apiKeyRoutes(app: App, deps: HttpDeps): void {
       auditDetails: ({ name, kind, hint, scopes }) => ({ name, kind, hint, scopes }),
     },
     remove: {
+      auditAction: 'api_key.revoked',
       access: MANAGE,
       summary: 'Revoke an API key',
       description: 'From this response on, every node refuses it.',
-      auditVerb: 'revoked',
       async run({ stores, projectId, id }) {
         await requireProjectExists(stores, projectId);
         return await stores.apiKeys.remove(projectId, id);

@@ -37,9 +37,9 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
     path: '/v1/projects',
     idParameter: 'projectId',
     schema: project,
-    isAudited: true,
     list: { access: ADMIN, run: ({ stores }, page) => stores.projects.list(page) },
     create: {
+      auditAction: 'project.created',
       access: ADMIN,
       description: 'With an agent in draft and a short pathway to start from.',
       body: projectInput,
@@ -62,6 +62,7 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
     },
     get: { access: READ_OR_ADMIN, run: ({ stores, id }) => stores.projects.find(id) },
     update: {
+      auditAction: 'project.updated',
       methods: ['PATCH'],
       access: ADMIN,
       description: 'Only the supplied fields change.',
@@ -75,6 +76,7 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
       }),
     },
     remove: {
+      auditAction: 'project.deleted',
       access: ADMIN,
       description: 'Deletes everything that belongs to it. Its keys are refused at once.',
       prepare: ({ stores, id }) => stores.datasets.removeAll(id),

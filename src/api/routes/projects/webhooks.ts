@@ -122,7 +122,7 @@ function redeliverRoute(app: App, deps: HttpDeps): void {
     async (request, reply) => {
       const { projectId, deliveryId } = request.params;
       await webhookAdmin.redeliver(projectId, deliveryId);
-      const change = { action: 'webhook_delivery.redelivered', projectId, target: deliveryId };
+      const change = { action: 'webhook_delivery.redelivered', projectId, target: deliveryId } as const;
       await audit(deps, storage.stores, request, change);
       return await reply.code(202).send({ deliveryId });
     },
@@ -173,7 +173,7 @@ function rotateRoute(app: App, deps: HttpDeps): void {
       const post = { request, reply, status: 200, withoutSecrets };
       return await idempotent<RotatedSecret>(deps, post, async (stores) => {
         const rotated = await deps.webhookAdmin.rotate(projectId, stores.webhookSecrets);
-        const change = { action: 'webhook_secret.rotated', projectId, target: projectId };
+        const change = { action: 'webhook_secret.rotated', projectId, target: projectId } as const;
         await audit(deps, stores, request, change);
         return rotated;
       });

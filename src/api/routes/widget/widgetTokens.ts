@@ -19,7 +19,6 @@ export function widgetTokenRoutes(app: App, deps: HttpDeps): void {
     path: '/v1/projects/:projectId/widget-tokens',
     idParameter: 'tokenId',
     schema: widgetToken,
-    isAudited: true,
     allowsAdmin: true,
     quota: 'widgetTokens',
     list: {
@@ -27,6 +26,7 @@ export function widgetTokenRoutes(app: App, deps: HttpDeps): void {
       run: ({ stores, projectId, now }, page) => stores.widgetTokens.list(projectId, page, new Date(now)),
     },
     create: {
+      auditAction: 'widget_token.created',
       description:
         'The token is public: it stands in web pages. It opens the chat and a media stream of its project from pages of `allowedOrigins`, and nothing else. The origin is what a browser says; programs can say anything, so the limits are what bounds the cost.',
       body: widgetTokenInput,
@@ -44,9 +44,9 @@ export function widgetTokenRoutes(app: App, deps: HttpDeps): void {
       auditDetails: ({ hint, allowedOrigins, expiresAt }) => ({ hint, allowedOrigins, expiresAt }),
     },
     remove: {
+      auditAction: 'widget_token.revoked',
       summary: 'Revoke a widget token',
       description: 'From this response on, every node refuses it; its open streams end within half a minute.',
-      auditVerb: 'revoked',
       run: ({ stores, projectId, id }) => stores.widgetTokens.remove(projectId, id),
       onRemoved: (digest) => deps.revocations.announce([digest]),
     },

@@ -71,8 +71,9 @@ function failures({ events }: Timeline, axis: Axis): Finding[] {
   return events.flatMap(({ type, at, data }): Finding[] => {
     const place = { atMs: axis.at(at) };
     if (type === 'error') {
-      const message = textOf(data, 'message') ?? textOf(data, 'code') ?? '';
-      return [{ kind: 'error', isSevere: true, ...place, values: { message } }];
+      const code = textOf(data, 'code') ?? '';
+      const values = { code, message: textOf(data, 'message') ?? code };
+      return [{ kind: 'error', isSevere: true, ...place, values }];
     }
     if (type === 'tool_result' && data.ok === false) {
       const values = { name: textOf(data, 'name') ?? '', result: textOf(data, 'result') ?? '' };

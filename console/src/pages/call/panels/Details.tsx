@@ -1,8 +1,7 @@
 import { Code, Table, Text } from '@mantine/core';
-
+import { textWithCode } from '../../../codes/codeText.ts';
 import { formatDateTime, formatDuration, formatLatency, formatNumber } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
-import { textWithCode } from '../../calls/codeText.ts';
 import type { Timeline } from '../model/callTimeline.ts';
 
 const texts = textsIn({

@@ -3,10 +3,11 @@ import { CheckCircledIcon, CrossCircledIcon } from '@radix-ui/react-icons';
 import { useRef } from 'react';
 
 import { formatDuration } from '../../../formats.ts';
-import { textsIn } from '../../../texts.ts';
+import { locale, textsIn } from '../../../texts.ts';
 import { assertionTexts } from '../assertionTexts.ts';
 import type { Play, Verdict } from '../testData.ts';
 import { Conversation } from './Conversation.tsx';
+import { playErrorZh, verdictReasonZh } from './verdictTextsZh.ts';
 
 const texts = textsIn({
   en: {
@@ -53,7 +54,7 @@ export function PlayDetails({ projectId, play }: { projectId: string; play: Play
       </Text>
       {error !== undefined && (
         <Alert color="red" variant="outline">
-          {error}
+          {locale === 'zh-TW' ? playErrorZh(error) : error}
         </Alert>
       )}
       {recordingUrl !== undefined && (
@@ -128,7 +129,7 @@ function VerdictText({ verdict, onHear }: { verdict: Verdict; onHear: VerdictsPr
       </Group>
       {reason !== undefined && (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {reason}
+          {locale === 'zh-TW' ? verdictReasonZh(verdict) : reason}
         </Text>
       )}
       {!passed && (

@@ -1,0 +1,27 @@
+import { textsIn } from '../texts.ts';
+import { CODE_TEXTS_EN } from './codeTextsEn.ts';
+import { CODE_TEXTS_ZH } from './codeTextsZh.ts';
+
+export type CodeKind = keyof typeof CODE_TEXTS_EN;
+
+const texts = textsIn<Readonly<Record<CodeKind, Readonly<Record<string, string>>>>>({
+  en: CODE_TEXTS_EN,
+  'zh-TW': CODE_TEXTS_ZH,
+});
+
+/** What a code means, in words; as it is where the console does not know it. */
+export function codeText(kind: CodeKind, code: string): string {
+  return (Object.hasOwn(texts[kind], code) && texts[kind][code]) || code;
+}
+
+/** With the code, by which logs and the API are searched. */
+export function textWithCode(kind: CodeKind, code: string): string {
+  const text = codeText(kind, code);
+  return text === code ? code : `${text} (${code})`;
+}
+
+/** Why a target of a transfer was not joined: an outcome, which may have a SIP response behind it, or the API's prose. */
+export function transferReasonText(reason: string): string {
+  const [, outcome = reason, response = ''] = /^([a-z_]+)(: \d{3} .*)?$/.exec(reason) ?? [];
+  return codeText('transferReason', outcome) + response;
+}
