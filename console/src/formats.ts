@@ -1,7 +1,9 @@
 import { locale } from './texts.ts';
 
-const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
-const shortTime = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
+/** With 12 hours, browsers write 清晨 or 中午 before the time. */
+export const hourFormat = locale === 'zh-TW' ? ({ hourCycle: 'h23' } as const) : {};
+const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', ...hourFormat });
+const shortTime = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', ...hourFormat });
 const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
 
 /** @param at - ISO 8601. */

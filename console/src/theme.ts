@@ -18,6 +18,8 @@ export const theme = createTheme({
     Badge: Badge.extend({ defaultProps: { variant: 'dot', tt: 'none', fw: 500 } }),
     // Its placeholder is no item, and a menu has items alone. By name: the first page has no menu.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    // The tabs of a page fit on one line of a phone.
+    Tabs: { styles: { tab: { paddingInline: 'clamp(7px, 2vw, var(--mantine-spacing-md))' } } },
     // Wide tables scroll on a phone, by keys too.
     TableScrollContainer: { defaultProps: { scrollAreaProps: { viewportProps: { tabIndex: 0 } } } },
     // It would add a style element without a nonce.

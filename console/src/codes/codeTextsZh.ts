@@ -181,7 +181,7 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     'widget_token.revoked': '撤銷小工具權杖',
   },
   auditActor: {
-    admin: '系統管理員',
+    admin: '管理者',
     secret: '密鑰',
     developer: '開發者金鑰',
     widget: '小工具',

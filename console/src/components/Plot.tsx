@@ -5,7 +5,7 @@ import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 
-import { formatNumber } from '../formats.ts';
+import { formatNumber, hourFormat } from '../formats.ts';
 import { locale, textsIn } from '../texts.ts';
 import classes from './Plot.module.css';
 
@@ -112,5 +112,5 @@ function tickText(seconds: number, daily: boolean, stepSeconds: number): string 
 }
 
 function inWords(seconds: number, options: Intl.DateTimeFormatOptions): string {
-  return new Intl.DateTimeFormat(locale, options).format(seconds * 1000);
+  return new Intl.DateTimeFormat(locale, { ...hourFormat, ...options }).format(seconds * 1000);
 }

@@ -8,6 +8,7 @@ import { sessionQuery, signIn } from './session.ts';
 const texts = textsIn({
   en: {
     title: 'Sign in to Callway',
+    ended: 'Your session has ended, or its key was revoked. Sign in again.',
     token: 'Token or project key',
     help: 'The operator’s token is in DATA_DIR/admin-token. A project’s key begins with sk_ or dk_.',
     submit: 'Sign in',
@@ -15,6 +16,7 @@ const texts = textsIn({
   },
   'zh-TW': {
     title: '登入 Callway',
+    ended: '登入已結束，或金鑰已被撤銷。請重新登入。',
     token: '權杖或專案金鑰',
     help: '管理者的權杖在 DATA_DIR/admin-token。專案金鑰以 sk_ 或 dk_ 開頭。',
     submit: '登入',
@@ -22,8 +24,12 @@ const texts = textsIn({
   },
 });
 
-/** Takes a token, which the service keeps in a cookie that no script reads. */
-export function SignInPage() {
+/**
+ * Takes a token, which the service keeps in a cookie that no script reads.
+ *
+ * @param hasEnded - The page was signed in before.
+ */
+export function SignInPage({ hasEnded }: { hasEnded: boolean }) {
   const [token, setToken] = useState('');
   const queries = useQueryClient();
   const { mutate, isPending, error } = useMutation({
@@ -42,6 +48,11 @@ export function SignInPage() {
             <Title order={1} size="h2">
               {texts.title}
             </Title>
+            {hasEnded && (
+              <Text role="status" c="var(--mantine-color-error)">
+                {texts.ended}
+              </Text>
+            )}
             <PasswordInput
               label={texts.token}
               description={texts.help}

@@ -1,6 +1,6 @@
 import { Center, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 
 import { ErrorPage } from '../layout/ErrorPage.tsx';
 import { SignInPage } from './SignInPage.tsx';
@@ -9,6 +9,8 @@ import { sessionQuery } from './session.ts';
 /** Shows the sign-in at the address that was asked for, and that page afterwards. */
 export function SignedIn({ children }: { children: ReactNode }) {
   const { data: session, error } = useQuery(sessionQuery);
+  const wasSignedIn = useRef(false);
+  if (session && session.kind !== 'none') wasSignedIn.current = true;
   if (error) return <ErrorPage error={error} />;
   if (!session) {
     return (
@@ -17,5 +19,5 @@ export function SignedIn({ children }: { children: ReactNode }) {
       </Center>
     );
   }
-  return session.kind === 'none' ? <SignInPage /> : children;
+  return session.kind === 'none' ? <SignInPage hasEnded={wasSignedIn.current} /> : children;
 }

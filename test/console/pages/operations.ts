@@ -70,7 +70,7 @@ describe('Trunks, settings and health', requiresChromium, () => {
     await page.getByRole('button', { name: 'Save the key' }).click();
     await page.getByRole('button', { name: 'Delete deepgram' }).waitFor();
     await page.getByRole('tab', { name: 'Audit log' }).click();
-    await page.getByText('api_key.revoked').first().waitFor();
+    await page.getByRole('cell', { name: 'Key revoked api_key.revoked' }).first().waitFor();
     await page.setViewportSize(PHONE);
     await expectAccessible(page);
     expect(await page.getByText('a-key-of-deepgram').count()).toBe(0);

@@ -51,9 +51,13 @@ describe('Sign-in', requiresChromium, () => {
     await page.getByRole('alert').waitFor();
     expect(await page.getByText('Other').count()).toBe(0);
 
-    await own.send('DELETE', `/v1/projects/${mine.id}/api-keys/${key.id}`);
     await page.goto(`${own.service.url}/console/`);
+    await page.getByRole('heading', { name: 'Mine' }).waitFor();
+    await own.send('DELETE', `/v1/projects/${mine.id}/api-keys/${key.id}`);
+    await page.getByRole('link', { name: 'Tests', exact: true }).click();
     await page.getByRole('heading', { name: 'Sign in to Callway' }).waitFor();
+    await page.getByText('Your session has ended, or its key was revoked').waitFor();
+    await expectAccessible(page);
   });
 
   test('In Chinese, dark and on a telephone', async () => {

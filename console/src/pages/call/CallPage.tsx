@@ -175,14 +175,14 @@ function Header({ timeline, player }: { timeline: TimelineData; player: Player }
     <Group justify="space-between" align="flex-start">
       <Stack gap={4}>
         <Group gap="sm">
-          {!call ? (
-            <ChatBubbleIcon aria-label={texts.chat} />
-          ) : call.direction === 'inbound' ? (
-            <ArrowDownIcon aria-label={texts.inbound} />
-          ) : (
-            <ArrowUpIcon aria-label={texts.outbound} />
-          )}
           <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
+            {!call ? (
+              <ChatBubbleIcon aria-label={texts.chat} />
+            ) : call.direction === 'inbound' ? (
+              <ArrowDownIcon aria-label={texts.inbound} />
+            ) : (
+              <ArrowUpIcon aria-label={texts.outbound} />
+            )}{' '}
             {call ? `${call.fromNumber} → ${call.toNumber}` : sessionId}
           </Title>
           {call ? (

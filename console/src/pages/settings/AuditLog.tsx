@@ -69,7 +69,7 @@ export function AuditLog() {
               {entries.map(({ id, at, actor, action, target, details }) => (
                 <Table.Tr key={id}>
                   <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatDateTime(at)}</Table.Td>
-                  <Table.Td>
+                  <Table.Td style={{ whiteSpace: 'nowrap' }}>
                     {codeText('auditActor', actor.kind)}
                     {actor.hint !== undefined && (
                       <Text size="xs" c="dimmed">

@@ -16,7 +16,7 @@ import { type FormEvent, useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
-import { textWithCode } from '../../codes/codeText.ts';
+import { codeText, textWithCode } from '../../codes/codeText.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
@@ -104,7 +104,7 @@ export function KeySection() {
                   {name} <Code>{hint}</Code>
                 </Table.Td>
                 <Table.Td>{texts.kinds[kind]}</Table.Td>
-                <Table.Td>{scopes.map((scope) => textWithCode('keyScope', scope)).join(', ')}</Table.Td>
+                <Table.Td>{scopes.map((scope) => codeText('keyScope', scope)).join(', ')}</Table.Td>
                 <Table.Td>{lastUsedAt === null ? texts.never : formatDateTime(lastUsedAt)}</Table.Td>
                 <Table.Td>
                   <ConfirmButton

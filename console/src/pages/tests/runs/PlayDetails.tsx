@@ -16,6 +16,7 @@ const texts = textsIn({
     passed: 'passed',
     failed: 'failed',
     seen: 'Seen:',
+    nothing: 'nothing',
     turn: (turn: number) => `turn ${turn + 1}`,
     hear: (time: string) => `Hear it at ${time}`,
     recording: 'Recording of the call: caller left, agent right',
@@ -29,6 +30,7 @@ const texts = textsIn({
     passed: '通過',
     failed: '失敗',
     seen: '實際：',
+    nothing: '無',
     turn: (turn: number) => `第 ${turn + 1} 步`,
     hear: (time: string) => `從 ${time} 播放`,
     recording: '通話錄音：左聲道為來電者，右聲道為代理',
@@ -134,11 +136,16 @@ function VerdictText({ verdict, onHear }: { verdict: Verdict; onHear: VerdictsPr
       )}
       {!passed && (
         <Text size="sm" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
-          {texts.seen} {typeof seen === 'string' ? seen : JSON.stringify(seen)}
+          {texts.seen} {seenText(seen)}
         </Text>
       )}
     </Stack>
   );
+}
+
+function seenText(seen: unknown): string {
+  if (seen === null || seen === '' || (Array.isArray(seen) && seen.length === 0)) return texts.nothing;
+  return typeof seen === 'string' ? seen : JSON.stringify(seen);
 }
 
 function Replay({ turns }: { turns: NonNullable<Play['replay']> }) {
