@@ -108,6 +108,17 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
     return `${baseUrl.replace(/^http/, 'ws')}${STREAM_PATH}/${ticket}`;
   };
   const expiry = () => new Date(clock.now() + TICKET_LIFETIME_MS).toISOString();
+  /** @throws {CallwayError} When the node takes no new session, or the session exists and `variables` are given. */
+  const isNewSession = async (projectId: string, sessionId: string, variables: object | undefined) => {
+    if (await conversations.find(projectId, sessionId)) {
+      if (variables === undefined) return false;
+      const message = `the session ${sessionId} exists; variables are for new sessions only`;
+      throw invalid('session_id_in_use', message);
+    }
+    const refusal = deps.callRefusal();
+    if (refusal) throw refusal;
+    return true;
+  };
   /** @param tcpUrl - AudioSocket has no room for a ticket but its UUID. */
   const issueOpened = async (grant: StreamGrant, streamId: string, tcpUrl: string | undefined) => {
     const ticket = tcpUrl === undefined ? makeTicket() : streamId;
@@ -118,13 +129,7 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
     async open(projectId, { dialect, sessionId = deps.makeId(), variables, draft = false, ...request }) {
       const streamId = deps.makeId();
       const tcpUrl = findDialect(dialect).isTcp ? requireAudioSocket(deps) : undefined;
-      const isNew = (await conversations.find(projectId, sessionId)) === undefined;
-      const refusal = isNew ? deps.callRefusal() : undefined;
-      if (refusal) throw refusal;
-      if (!isNew && variables !== undefined) {
-        const message = `the session ${sessionId} exists; variables are for new sessions only`;
-        throw invalid('session_id_in_use', message);
-      }
+      const isNew = await isNewSession(projectId, sessionId, variables);
       const { provider, visitor } = request;
       if (visitor && !(await talks.begin(visitor.tokenId, streamId, visitor.maxConcurrent)))
         throw tooManyTalks(visitor.maxConcurrent);

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { parseWav } from '../../../../src/media/wav.ts';
 import { sharedGateway, type TestProject } from '../../../support/gateway.ts';
 import { listenOnLoopback } from '../../../support/loopbackServer.ts';
@@ -100,7 +100,10 @@ test('Provider credentials need the admin token or keys:write of their own proje
   expect((await send({ path: '/v1/projects/nobody' }, 'PUT', '/openai', { body })).status).toBe(404);
 });
 
-/** Also the voices of the vendors: `known` is one, for `mute` there is no answer. A server of `tts.callway.v1` that speaks each word for 100 ms; its voice `nobody` is unknown, and `mute` is lost. */
+/**
+ * A server of `tts.callway.v1` that speaks each word for 100 ms; its voice `nobody` is unknown, and `mute` is lost. Also
+ * the voices of the vendors: `known` is one, for `mute` there is no answer.
+ */
 async function startVoiceServer() {
   const server = createServer(({ url = '' }, response) => {
     if (url.endsWith('/mute')) response.destroy();
@@ -109,6 +112,18 @@ async function startVoiceServer() {
     else response.writeHead(url.endsWith('/known') ? 200 : 404).end('{}');
   });
   const asked: { voice?: string; text?: string; language?: string; speed?: number; key?: string }[] = [];
+  const answer = (
+    socket: WebSocket,
+    id: unknown,
+    { voice, text = '' }: { voice?: string; text?: string } = {},
+  ) => {
+    if (voice === 'mute') return socket.terminate();
+    if (voice === 'nobody')
+      return socket.send(JSON.stringify({ type: 'error', id, message: 'unknown voice', retryable: false }));
+    for (const _word of text.match(/\S+/g) ?? [])
+      socket.send(Buffer.from(new Int16Array(WORD_SAMPLES).fill(5000).buffer));
+    socket.send(JSON.stringify({ type: 'done', id }));
+  };
   const sockets = new WebSocketServer({ server, handleProtocols: ([first]) => first ?? false });
   sockets.on('connection', (socket, { headers }) => {
     socket.on('message', (data) => {
@@ -116,14 +131,7 @@ async function startVoiceServer() {
       const latest = asked.at(-1);
       if (type === 'start') asked.push({ ...told, key: headers.authorization });
       else if (type === 'text' && latest) latest.text = (latest.text ?? '') + told.text;
-      else if (type === 'flush' && latest?.voice === 'mute') socket.terminate();
-      else if (type === 'flush' && latest?.voice === 'nobody')
-        socket.send(JSON.stringify({ type: 'error', id, message: 'unknown voice', retryable: false }));
-      else if (type === 'flush') {
-        for (const _word of latest?.text?.match(/\S+/g) ?? [])
-          socket.send(Buffer.from(new Int16Array(WORD_SAMPLES).fill(5000).buffer));
-        socket.send(JSON.stringify({ type: 'done', id }));
-      }
+      else if (type === 'flush') answer(socket, id, latest);
     });
   });
   const { port, close } = await listenOnLoopback(server);
