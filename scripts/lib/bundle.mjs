@@ -54,7 +54,7 @@ const require = createRequireOfBundle(import.meta.url);`;
  * @returns {Promise<{ ok: boolean, output: string }>}
  */
 export async function bundle(outDir, entries = ENTRIES) {
-  const { build, formatMessages } = await import('esbuild');
+  const { build, formatMessages, stop } = await import('esbuild');
   /** @type {import('esbuild').BuildOptions} */
   const options = {
     absWorkingDir: root,
@@ -79,6 +79,9 @@ export async function bundle(outDir, entries = ENTRIES) {
     return { ok: true, output: await asText(formatMessages, warnings, 'warning') };
   } catch (error) {
     return { ok: false, output: await asText(formatMessages, messagesOf(error), 'error') };
+  } finally {
+    // Its process holds hundreds of megabytes, and would run as long as the service that is started now.
+    await stop();
   }
 }
 
