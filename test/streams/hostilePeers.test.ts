@@ -95,9 +95,12 @@ describe.each(audioDialectNames)('A peer in %s', (dialect) => {
     expect(closes).toEqual([1008]);
   });
 
-  test('that floods the thread with messages is closed', async () => {
+  test.each([
+    ['messages', '{}', 6000],
+    ['large messages', ' '.repeat(1_000_000), 100],
+  ])('that floods the thread with %s is closed', async (_what, message, count) => {
     const { stream, socket, closes } = await connect(dialect);
-    for (let n = 0; n < 6000; n++) socket.send('{}');
+    for (let n = 0; n < count; n++) socket.send(message);
     await settled();
     await settled();
     expect(closes).toEqual([1008]);

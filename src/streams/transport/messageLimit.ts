@@ -7,6 +7,8 @@ const MAX_MESSAGES_PER_SECOND = 500;
 const MAX_BURST = 5000;
 /** Speech of two minutes in messages of 6 ms, which a bot may send at once. */
 const MAX_BURST_OF_BOTS = 20_000;
+/** A larger message counts as several: reading costs by the byte. */
+const COUNTED_BYTES = 16_384;
 const BURSTS = { ourOwn: Number.POSITIVE_INFINITY, carrier: MAX_BURST, bot: MAX_BURST_OF_BOTS };
 /** For the peer to close as well. */
 const CLOSE_TIMEOUT_MS = 2000;
@@ -16,18 +18,18 @@ const TOO_FAST = 'messages arrive faster than a call has them';
  * Closes the connection of a peer that floods it with messages: one thread serves many calls. Our own processes are
  * trusted.
  *
- * @returns Called with each message: whether it is to be read.
+ * @returns Called with the bytes of each message: whether it is to be read.
  */
 export function limitMessages(
   socket: StreamSocket,
   clock: Pick<Clock, 'monotonicMs' | 'setTimer'>,
   peer: keyof typeof BURSTS,
-): () => boolean {
+): (bytes: number) => boolean {
   const admit = tokenBucket(clock, MAX_MESSAGES_PER_SECOND, BURSTS[peer]);
   let isRefused = false;
-  return () => {
+  return (bytes) => {
     if (isRefused) return false;
-    isRefused = !admit();
+    isRefused = !admit(Math.max(1, Math.ceil(bytes / COUNTED_BYTES)));
     if (isRefused) {
       socket.close(CLOSE_POLICY_VIOLATION, TOO_FAST);
       const timer = clock.setTimer(() => socket.terminate(), CLOSE_TIMEOUT_MS);
@@ -37,20 +39,20 @@ export function limitMessages(
   };
 }
 
-/** @returns Whether one more is admitted now. */
+/** @returns Whether one more, or as many as are named, are admitted now. */
 export function tokenBucket(
   clock: Pick<Clock, 'monotonicMs'>,
   perSecond: number,
   burst: number,
-): () => boolean {
+): (count?: number) => boolean {
   let left = burst;
   let filledAtMs = clock.monotonicMs();
-  return () => {
+  return (count = 1) => {
     const nowMs = clock.monotonicMs();
     left = Math.min(burst, left + ((nowMs - filledAtMs) * perSecond) / 1000);
     filledAtMs = nowMs;
-    if (left < 1) return false;
-    left -= 1;
+    if (left < count) return false;
+    left -= count;
     return true;
   };
 }
