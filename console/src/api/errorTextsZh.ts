@@ -4,7 +4,7 @@
  */
 export const ERROR_TEXTS_ZH: Readonly<Record<string, string>> = {
   // Sign-in and rights
-  invalid_credential: '權杖或金鑰無效，或已被撤銷。請重新登入。',
+  invalid_credential: '權杖或金鑰無效、已被撤銷，或不屬於這個專案。',
   missing_credential: '尚未登入，或登入已過期。請重新登入。',
   missing_scope: '這把金鑰沒有所需的權限：',
   forbidden: '沒有權限執行此操作。',
