@@ -13,6 +13,7 @@ export const ENTRIES = {
   'src/demo': 'src/demo/main.ts',
   'sip/main': 'sip/main.ts',
   'src/mediaThread': 'src/app/media/mediaThread.ts',
+  'src/recordingThread': 'src/app/media/recordingThread.ts',
   'src/voiceThread': 'src/app/voice/voiceThread.ts',
   'src/simulatorThread': 'src/app/simulator/simulatorThread.ts',
   'src/fliteThread': 'offline/synthesis/fliteThread.ts',

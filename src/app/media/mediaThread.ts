@@ -5,6 +5,7 @@ import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
 import { setRealTime, setThreadPriority } from '../../media/engine/threadPriority.ts';
+import { createThreadSleep } from '../../media/ticker/ticker.ts';
 import { udpPacketIo } from '../../media/transport/udpSocket.ts';
 import { createConnectStream } from '../../streams/connectStream.ts';
 import { createSupervisorGate } from '../../streams/supervisorGate.ts';
@@ -19,12 +20,13 @@ export interface GatewayThreadData extends MediaThreadData {
 
 // The entry of a media thread: audio on one side, WebSockets to agents and of supervisors on the other.
 const { targetPolicy, httpHost } = workerData as GatewayThreadData;
-runMediaThread(
-  createConnectStream({ clock: systemClock, policy: targetPolicy, lookup: createDnsLookup() }),
-  udpPacketIo,
+runMediaThread({
+  connectStream: createConnectStream({ clock: systemClock, policy: targetPolicy, lookup: createDnsLookup() }),
+  packetIo: udpPacketIo,
   raisePriority,
-  createSupervisorGate({ host: httpHost, clock: systemClock }),
-);
+  sleep: createThreadSleep(),
+  supervisorGate: createSupervisorGate({ host: httpHost, clock: systemClock }),
+});
 
 /** Where the real-time policy is not allowed, by the priority alone. */
 function raisePriority(): boolean {

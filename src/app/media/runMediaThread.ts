@@ -1,37 +1,42 @@
 import { randomFillSync } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
+import { startThread } from '../../base/thread.ts';
 import type { ConnectStream } from '../../media/agentStream/streamClient.ts';
 import { createCodecRegistry } from '../../media/codecs/registry.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
 import { ThreadServer } from '../../media/engine/threadServer.ts';
+import { RecordingWriter } from '../../media/recording/recordingWriter.ts';
 import type { SupervisorGate } from '../../media/supervision/supervisorStream.ts';
-import { createThreadSleep } from '../../media/ticker/ticker.ts';
+import type { ThreadSleep } from '../../media/ticker/ticker.ts';
 import type { PacketIo } from '../../media/transport/packetIo.ts';
+
+export interface MediaThreadSetup {
+  readonly connectStream: ConnectStream;
+  readonly packetIo: PacketIo;
+  /** Of the thread; returns whether that is allowed. */
+  readonly raisePriority: () => boolean;
+  readonly sleep?: ThreadSleep;
+  readonly supervisorGate?: SupervisorGate;
+}
 
 /**
  * Runs a media thread. Its entry file calls this once.
  *
- * @param raisePriority - Of the thread; returns whether that is allowed.
- *
  * @throws {Error} When it is called outside a worker thread.
  */
-export function runMediaThread(
-  connectStream: ConnectStream,
-  packetIo: PacketIo,
-  raisePriority: () => boolean,
-  supervisorGate?: SupervisorGate,
-): void {
+export function runMediaThread({ raisePriority, ...setup }: MediaThreadSetup): void {
   if (parentPort === null) throw new Error('a media thread runs in a worker thread only');
   const random = new Uint32Array(1);
+  const recordings = new RecordingWriter(() =>
+    startThread(new URL('./recordingThread.ts', import.meta.url), { name: 'recordings' }),
+  );
   const deps = {
+    ...setup,
     port: parentPort,
     clock: systemClock,
-    sleep: createThreadSleep(),
-    packetIo,
     codecs: createCodecRegistry(),
-    connectStream,
-    supervisorGate,
+    openRecordingFile: recordings.open,
     randomUint32: () => randomFillSync(random)[0] ?? 0,
     hasPriority: raisePriority(),
   };

@@ -27,7 +27,7 @@ export interface ThreadPort {
 
 export interface ThreadServerDeps extends CallAudioDeps {
   readonly port: ThreadPort;
-  readonly sleep: ThreadSleep;
+  readonly sleep?: ThreadSleep;
   readonly hasPriority: boolean;
 }
 

@@ -2,6 +2,7 @@ import { CallwayError } from '../../base/errors.ts';
 import type { RecordingReport } from '../mediaSession.ts';
 import { createFrameResampler, type FrameResampler } from '../resample/frameResampler.ts';
 import { type SampleRateHz, speechRateHz } from '../resample/resampler.ts';
+import type { OpenRecordingFile } from './recordingFile.ts';
 import { type StereoRecorder, startRecorder } from './stereoRecorder.ts';
 
 /** Between the codec and the file, which keeps its rate when the codec changes. */
@@ -11,6 +12,7 @@ interface Resamplers {
 }
 
 export interface CallRecorderOptions {
+  readonly openFile: OpenRecordingFile;
   /** Called once; the call continues unrecorded. */
   readonly onFailure: (reason: string) => void;
   /** Since the Unix epoch. */
@@ -41,7 +43,8 @@ export class CallRecorder {
     }
     this.#codecRateHz = codecRateHz;
     const sampleRateHz = speechRateHz(codecRateHz);
-    this.#starting = startRecorder({ path, sampleRateHz, onFailure: this.#options.onFailure });
+    const { openFile, onFailure } = this.#options;
+    this.#starting = startRecorder({ path, sampleRateHz, onFailure, openFile });
     try {
       this.#recorder = await this.#starting;
       this.#resamplers = this.#createResamplers(sampleRateHz);

@@ -1,14 +1,14 @@
 import type { RecordingReport } from '../mediaSession.ts';
 import { frameLength } from '../resample/frameResampler.ts';
 import { interleaveStereo, WAV_HEADER_BYTES, WAV_MAX_DATA_BYTES, wavHeader } from '../wav.ts';
-import { type OpenRecordingFile, openRecordingFile, type RecordingFile } from './recordingFile.ts';
+import type { OpenRecordingFile, RecordingFile } from './recordingFile.ts';
 
 export interface RecorderOptions {
   readonly path: string;
   readonly sampleRateHz: 8000 | 16_000;
   /** Called once; nothing is written after it. */
   readonly onFailure: (reason: string) => void;
-  readonly openFile?: OpenRecordingFile;
+  readonly openFile: OpenRecordingFile;
 }
 
 const CHANNELS = 2;
@@ -24,7 +24,7 @@ const MAX_WAITING_CHUNKS = 8;
  * @throws {Error} When the file cannot be created or written.
  */
 export async function startRecorder(options: RecorderOptions): Promise<StereoRecorder> {
-  const file = await (options.openFile ?? openRecordingFile)(options.path);
+  const file = await options.openFile(options.path);
   try {
     await file.write(headerOf(options, 0), 0);
   } catch (error) {
@@ -36,8 +36,7 @@ export async function startRecorder(options: RecorderOptions): Promise<StereoRec
 
 /**
  * Both directions of a call in one file: the caller left, the agent right, frame by frame on the tick clock. `write`
- * copies and returns; whole seconds are written in the background, one write each, since every write wakes a thread that
- * the media thread may then wait for. The header gets the length at the end; of a writer that was killed, the file's
+ * copies and returns; whole seconds are written in the background, one write each. The header gets the length at the end; of a writer that was killed, the file's
  * length counts. The first write error ends the recording, and the call continues.
  */
 export class StereoRecorder {

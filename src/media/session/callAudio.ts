@@ -14,6 +14,7 @@ import { Participant, type Participation } from '../conference/participant.ts';
 import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, EmitMediaEvent, MediaParameters, MediaReport } from '../mediaSession.ts';
 import { CallRecorder } from '../recording/callRecorder.ts';
+import type { OpenRecordingFile } from '../recording/recordingFile.ts';
 import { frameLength } from '../resample/frameResampler.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
 import { CallSupervisors } from '../supervision/callSupervisors.ts';
@@ -36,6 +37,7 @@ export interface CallAudioDeps {
   readonly clock: Clock;
   readonly packetIo: PacketIo;
   readonly codecs: CodecRegistry;
+  readonly openRecordingFile: OpenRecordingFile;
   readonly connectStream: ConnectStream;
   /** Absent where calls are not supervised. */
   readonly supervisorGate?: SupervisorGate | undefined;
@@ -120,6 +122,7 @@ export class CallAudio {
     this.#emit = emit;
     this.#gate = deps.supervisorGate;
     this.#recorder = new CallRecorder({
+      openFile: deps.openRecordingFile,
       onFailure: (reason) => emit('recordingFailed', { reason }),
       nowMs: () => this.#rtp.nowMs,
     });

@@ -16,7 +16,7 @@ export interface TickerOptions<Member> {
   /** A member failed; the others are visited all the same. */
   readonly onError: (error: unknown, member: Member) => void;
   /** For a thread that the ticker has to itself; without it ticks are as exact as the clock's timers. */
-  readonly sleep?: ThreadSleep;
+  readonly sleep?: ThreadSleep | undefined;
 }
 
 /**

@@ -13,6 +13,7 @@ import type {
 import type { Codec } from '../../../src/media/codecs/codec.ts';
 import { type CodecRegistry, createCodecRegistry } from '../../../src/media/codecs/registry.ts';
 import type { MediaParameters, NegotiatedCodec } from '../../../src/media/mediaSession.ts';
+import { openRecordingFile } from '../../../src/media/recording/recordingFile.ts';
 import type { SampleRateHz } from '../../../src/media/resample/resampler.ts';
 import { RtpPacketView, writeRtpHeader } from '../../../src/media/rtp/packet.ts';
 import { type CallAudio, openCallAudio } from '../../../src/media/session/callAudio.ts';
@@ -211,6 +212,7 @@ export async function openCall(
       clock,
       packetIo,
       codecs,
+      openRecordingFile,
       connectStream: options.connectStream ?? connectStream,
       supervisorGate: options.supervisorGate,
       randomUint32: () => (++randoms * 2_654_435_761) % 2 ** 32,

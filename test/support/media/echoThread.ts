@@ -27,4 +27,8 @@ const connect: ConnectStream = async ({ target, sampleRateHz }, handler) => {
   };
 };
 
-runMediaThread(connect, udpPacketIo, () => setThreadPriority(constants.priority.PRIORITY_HIGH));
+runMediaThread({
+  connectStream: connect,
+  packetIo: udpPacketIo,
+  raisePriority: () => setThreadPriority(constants.priority.PRIORITY_HIGH),
+});
