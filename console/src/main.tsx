@@ -3,14 +3,13 @@ import '@mantine/notifications/styles.css';
 
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
-import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
 import { ApiError } from './api/client.ts';
 import { createConsoleRouter } from './routes.tsx';
-import { sessionQuery } from './session/session.ts';
 import { locale } from './texts.ts';
 import { readableColors, theme } from './theme.ts';
 
@@ -21,13 +20,7 @@ const root = document.querySelector('#root');
 if (!root) throw new Error('the page has no element #root');
 document.documentElement.lang = locale;
 
-const queries: QueryClient = new QueryClient({
-  queryCache: new QueryCache({
-    // The session may have ended, or its key was revoked: then the page asks for a new one.
-    onError: (error) => {
-      if (isRejected(error)) void queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
-    },
-  }),
+const queries = new QueryClient({
   defaultOptions: {
     queries: { staleTime: 5_000, retry: (count, error) => count < 2 && !(error instanceof ApiError) },
   },
@@ -49,10 +42,6 @@ createRoot(root).render(
     </MantineProvider>
   </StrictMode>,
 );
-
-function isRejected(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 401;
-}
 
 /** Of this page's Content-Security-Policy, for styles that libraries add. */
 function nonce(): string {

@@ -30,13 +30,30 @@ interface ErrorBody {
   readonly details?: ApiError['details'];
 }
 
-/**
- * @param projectId - Where the operator works, on routes whose path names no project.
- */
-export function createApi(projectId?: string) {
-  const api = createClient<paths>({ baseUrl: '/', headers: consoleHeaders(projectId) });
+interface ApiOptions {
+  /** Where the operator works, on routes whose path names no project. */
+  readonly projectId?: string | undefined;
+  /** Resolves once the user is signed in again: a request that was refused for want of it is then repeated. */
+  readonly renewSession?: () => Promise<void>;
+}
+
+export function createApi({ projectId, renewSession }: ApiOptions = {}) {
+  const api = createClient<paths>({
+    baseUrl: '/',
+    headers: consoleHeaders(projectId),
+    ...(renewSession && { fetch: (request) => fetchInSession(request, renewSession) }),
+  });
   api.use(throwErrors);
   return api;
+}
+
+/** @param renewSession - Awaited where the user is not signed in any more; the request is then sent once more. */
+export async function fetchInSession(request: Request, renewSession: () => Promise<void>): Promise<Response> {
+  const repeated = request.clone();
+  const response = await fetch(request);
+  if (response.status !== 401) return response;
+  await renewSession();
+  return await fetch(repeated);
 }
 
 /** For requests that the typed client does not make, such as uploads with progress. */

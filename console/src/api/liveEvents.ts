@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 
+import { useSession } from '../session/session.ts';
 import type { components } from './schema.d.ts';
 
 export type LiveEvent = components['schemas']['LiveEvent'];
@@ -21,10 +22,12 @@ export function useLiveEvents(
   }: { types: readonly LiveEventType[]; callId?: string | undefined; isOn?: boolean },
   onEvent: (event: LiveEvent) => void,
 ): void {
+  const session = useSession();
   const listener = useRef(onEvent);
   useEffect(() => {
     listener.current = onEvent;
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the browser gives up a stream whose session has ended; the next session opens it anew.
   useEffect(() => {
     if (!isOn) return;
     const query = new URLSearchParams({ type: types.join(',') });
@@ -34,5 +37,5 @@ export function useLiveEvents(
     const read = ({ data }: MessageEvent<string>) => listener.current(JSON.parse(data));
     for (const type of types) stream.addEventListener(type, read);
     return () => stream.close();
-  }, [projectId, types, callId, isOn]);
+  }, [projectId, types, callId, isOn, session]);
 }

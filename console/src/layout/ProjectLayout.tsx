@@ -1,12 +1,12 @@
 import { Outlet, useParams } from '@tanstack/react-router';
 
-import { ProjectApi } from '../api/apiContext.tsx';
+import { ApiProvider } from '../api/apiContext.tsx';
 
 export function ProjectLayout() {
   const { projectId } = useParams({ from: '/projects/$projectId' });
   return (
-    <ProjectApi projectId={projectId}>
+    <ApiProvider projectId={projectId}>
       <Outlet />
-    </ProjectApi>
+    </ApiProvider>
   );
 }

@@ -8,7 +8,6 @@ import { sessionQuery, signIn } from './session.ts';
 const texts = textsIn({
   en: {
     title: 'Sign in to Callway',
-    ended: 'Your session has ended, or its key was revoked. Sign in again.',
     token: 'Token or project key',
     help: 'The operator’s token is in DATA_DIR/admin-token. A project’s key begins with sk_ or dk_.',
     submit: 'Sign in',
@@ -16,7 +15,6 @@ const texts = textsIn({
   },
   'zh-TW': {
     title: '登入 Callway',
-    ended: '登入已結束，或金鑰已被撤銷。請重新登入。',
     token: '權杖或專案金鑰',
     help: '管理者的權杖在 DATA_DIR/admin-token。專案金鑰以 sk_ 或 dk_ 開頭。',
     submit: '登入',
@@ -24,47 +22,16 @@ const texts = textsIn({
   },
 });
 
-/**
- * Takes a token, which the service keeps in a cookie that no script reads.
- *
- * @param hasEnded - The page was signed in before.
- */
-export function SignInPage({ hasEnded }: { hasEnded: boolean }) {
-  const [token, setToken] = useState('');
-  const queries = useQueryClient();
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: signIn,
-    onSuccess: () => queries.resetQueries({ queryKey: sessionQuery.queryKey }),
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate(token.trim());
-  };
+export function SignInPage() {
   return (
     <Center mih="100dvh" component="main">
       <Container size={420} w="100%">
-        <Paper withBorder p="xl" radius="md" component="form" onSubmit={submit}>
+        <Paper withBorder p="xl" radius="md">
           <Stack>
             <Title order={1} size="h2">
               {texts.title}
             </Title>
-            {hasEnded && (
-              <Text role="status" c="var(--mantine-color-error)">
-                {texts.ended}
-              </Text>
-            )}
-            <PasswordInput
-              label={texts.token}
-              description={texts.help}
-              value={token}
-              onChange={(event) => setToken(event.currentTarget.value)}
-              error={error?.message}
-              autoComplete="off"
-              required
-            />
-            <Button type="submit" loading={isPending} disabled={token.trim() === ''}>
-              {texts.submit}
-            </Button>
+            <SignInForm />
             <Text size="sm">
               <Anchor href="/docs">{texts.api}</Anchor>
             </Text>
@@ -72,5 +39,36 @@ export function SignInPage({ hasEnded }: { hasEnded: boolean }) {
         </Paper>
       </Container>
     </Center>
+  );
+}
+
+/** Takes a token, which the service keeps in a cookie that no script reads. @param note - Why it is asked for. */
+export function SignInForm({ note }: { note?: string }) {
+  const [token, setToken] = useState('');
+  const queries = useQueryClient();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: signIn,
+    onSuccess: () => queries.invalidateQueries({ queryKey: sessionQuery.queryKey }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    mutate(token.trim());
+  };
+  return (
+    <Stack component="form" onSubmit={submit}>
+      {note !== undefined && <Text role="status">{note}</Text>}
+      <PasswordInput
+        label={texts.token}
+        description={texts.help}
+        value={token}
+        onChange={(event) => setToken(event.currentTarget.value)}
+        error={error?.message}
+        autoComplete="off"
+        required
+      />
+      <Button type="submit" loading={isPending} disabled={token.trim() === ''}>
+        {texts.submit}
+      </Button>
+    </Stack>
   );
 }

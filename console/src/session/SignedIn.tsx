@@ -1,23 +1,72 @@
-import { Center, Loader } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useRef } from 'react';
+import { Center, Loader, Modal } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
 
+import { ApiProvider } from '../api/apiContext.tsx';
 import { ErrorPage } from '../layout/ErrorPage.tsx';
-import { SignInPage } from './SignInPage.tsx';
-import { sessionQuery } from './session.ts';
+import { textsIn } from '../texts.ts';
+import { SignInForm, SignInPage } from './SignInPage.tsx';
+import { type Session, SessionContext, sessionQuery } from './session.ts';
 
-/** Shows the sign-in at the address that was asked for, and that page afterwards. */
+const texts = textsIn({
+  en: {
+    title: 'Sign in again',
+    ended: 'Your session has ended, or its key was revoked. What you have entered on this page is kept.',
+  },
+  'zh-TW': { title: '請重新登入', ended: '登入已結束，或金鑰已被撤銷。您在此頁輸入的內容仍會保留。' },
+});
+
+/**
+ * Shows the sign-in at the address that was asked for, and that page afterwards. A session that ends leaves the page as
+ * it is: the same user signs in over it and goes on; for any other user the console starts anew.
+ */
 export function SignedIn({ children }: { children: ReactNode }) {
-  const { data: session, error } = useQuery(sessionQuery);
-  const wasSignedIn = useRef(false);
-  if (session && session.kind !== 'none') wasSignedIn.current = true;
+  const { data: current, error } = useQuery(sessionQuery);
+  const last = useRef<Session>(undefined);
+  if (current && isOfSameUser(current, last.current ?? current)) last.current = current;
+  const session = last.current;
+  const isEnded = current !== session;
+  const isOther = isEnded && current?.kind !== 'none';
+  useEffect(() => {
+    if (isOther) location.assign('/console/');
+  }, [isOther]);
+  const renewSession = useRenewal(isEnded);
+  const value = useMemo(() => session && { session, renewSession }, [session, renewSession]);
   if (error) return <ErrorPage error={error} />;
-  if (!session) {
-    return (
+  if (!value) {
+    return current ? (
+      <SignInPage />
+    ) : (
       <Center mih="100dvh">
-        <Loader role="status" aria-label="Callway" />
+        <Loader aria-label="Callway" />
       </Center>
     );
   }
-  return session.kind === 'none' ? <SignInPage hasEnded={wasSignedIn.current} /> : children;
+  return (
+    <SessionContext value={value}>
+      <ApiProvider>{children}</ApiProvider>
+      <Modal opened={isEnded} onClose={() => undefined} withCloseButton={false} title={texts.title} centered>
+        <SignInForm note={texts.ended} />
+      </Modal>
+    </SessionContext>
+  );
+}
+
+function isOfSameUser(one: Session, other: Session): boolean {
+  return one.kind !== 'none' && one.kind === other.kind && one.projectId === other.projectId;
+}
+
+/** Requests that found no session wait for the next one. */
+function useRenewal(isEnded: boolean): () => Promise<void> {
+  const queries = useQueryClient();
+  const waiting = useRef(new Set<() => void>());
+  useEffect(() => {
+    if (isEnded) return;
+    for (const resume of waiting.current) resume();
+    waiting.current.clear();
+  }, [isEnded]);
+  return useCallback(async () => {
+    const { kind } = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 });
+    if (kind === 'none') await new Promise<void>((resume) => waiting.current.add(resume));
+  }, [queries]);
 }

@@ -1,4 +1,5 @@
-import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
+import { createContext, useContext } from 'react';
 
 import { bodyOf, createApi } from '../api/client.ts';
 
@@ -13,9 +14,21 @@ export const sessionQuery = queryOptions({
 
 export type Session = Awaited<ReturnType<NonNullable<typeof sessionQuery.queryFn>>>;
 
-/** The session of a signed-in user. @see SignedIn */
+/** What the pages of a signed-in user know of the session. @see SignedIn */
+export const SessionContext = createContext<{
+  /** The last one, while it has ended and the user signs in again. */
+  readonly session: Session;
+  readonly renewSession: () => Promise<void>;
+}>({ session: { kind: 'none' }, renewSession: async () => undefined });
+
+/** The session of a signed-in user. */
 export function useSession(): Session {
-  return useSuspenseQuery(sessionQuery).data;
+  return useContext(SessionContext).session;
+}
+
+/** @returns A function that resolves at once while the session lasts, else when the user has signed in again. */
+export function useRenewSession(): () => Promise<void> {
+  return useContext(SessionContext).renewSession;
 }
 
 /** Whether the session may use routes with the scope. */

@@ -54,6 +54,12 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
     await page.getByLabel('Label').fill('done');
     await page.getByRole('button', { name: 'Close' }).click();
 
+    await node(page, 'Goodbye').click();
+    await choose(page, 'Connect from', 'Any node');
+    await choose(page, 'Condition', 'A sentence that the model evaluates');
+    await page.getByLabel('Value').fill('The caller says goodbye.');
+    await page.getByRole('button', { name: 'Close' }).click();
+
     await page.getByRole('button', { name: 'Arrange' }).click();
     await page.getByRole('button', { name: 'Show all' }).click();
     await drag(page, 'Help the caller', 'Find a slot');
@@ -83,6 +89,7 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
       ['start', 'conversation', 'greeted', null],
       ['conversation', 'end', 'finished', 'The caller needs nothing more, or says goodbye.'],
       [idOf('Confirm <b>it</b>'), 'end', 'done', null],
+      ['*', 'end', '', 'The caller says goodbye.'],
       ['conversation', idOf('Find a slot'), '', 'The caller wants an appointment.'],
       [idOf('Find a slot'), idOf('Confirm <b>it</b>'), '', null],
     ]);
@@ -128,6 +135,45 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
     await second.page.getByRole('tab', { name: 'Pathway' }).click();
     await node(second.page, 'First').waitFor();
     expect([...first.problems, ...second.problems].filter((problem) => !/\b412\b/.test(problem))).toEqual([]);
+  });
+
+  test('Unsaved changes outlive the session: its user signs in over them, and is taken back by no other', async () => {
+    const { id } = await own.send('POST', '/v1/projects', { name: 'Kept' });
+    const newKey = () =>
+      own.send('POST', `/v1/projects/${id}/api-keys`, {
+        name: 'console',
+        kind: 'developer',
+        scopes: ['read', 'write'],
+      });
+    const [first, second] = [await newKey(), await newKey()];
+    const { page, problems } = await own.open(`/projects/${id}/agent`, { token: first.key });
+    await rename(page, 'Help the caller', 'Not saved yet');
+    await own.send('DELETE', `/v1/projects/${id}/api-keys/${first.id}`);
+    await save(page);
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+    await dialog.waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await dialog.getByLabel('Token or project key').fill(second.key);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    // The save that found no session.
+    await page.getByText('Version 2').waitFor();
+    const titles = async () =>
+      (await own.send('GET', `/v1/projects/${id}/pathway`, undefined, second.key)).nodes.map(
+        ({ data }: Titled) => data.title,
+      );
+    expect(await titles()).toEqual(['Greeting', 'Not saved yet', 'Goodbye']);
+
+    await rename(page, 'Goodbye', 'Of the first user');
+    page.on('dialog', (leaving) => leaving.accept());
+    await page.context().clearCookies();
+    await save(page);
+    await dialog.getByLabel('Token or project key').fill(own.adminToken);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Projects' }).waitFor();
+    expect(await titles()).toEqual(['Greeting', 'Not saved yet', 'Goodbye']);
+    expect(problems.filter((problem) => !/\b401\b/.test(problem))).toEqual([]);
   });
 
   test('In Chinese, dark and on a telephone; what the API refuses stands at its field', async () => {

@@ -55,8 +55,7 @@ describe('Sign-in', requiresChromium, () => {
     await page.getByRole('heading', { name: 'Mine' }).waitFor();
     await own.send('DELETE', `/v1/projects/${mine.id}/api-keys/${key.id}`);
     await page.getByRole('link', { name: 'Tests', exact: true }).click();
-    await page.getByRole('heading', { name: 'Sign in to Callway' }).waitFor();
-    await page.getByText('Your session has ended, or its key was revoked').waitFor();
+    await page.getByRole('dialog').getByText('Your session has ended, or its key was revoked').waitFor();
     await expectAccessible(page);
   });
 

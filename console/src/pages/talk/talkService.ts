@@ -1,14 +1,15 @@
 import { readChatStream } from '../../../widget/chatStream.ts';
-import { bodyOf, consoleHeaders, createApi, errorFrom } from '../../api/client.ts';
+import { bodyOf, consoleHeaders, createApi, errorFrom, fetchInSession } from '../../api/client.ts';
 
 /** Of the agent: what callers get, or the working copy. */
 export type AgentVersion = 'live' | 'draft';
 
-/** One conversation of the page: its project, its session, and the version that it begins on. */
+/** One conversation of the page: its project, its session, and the version that it begins on. @see useRenewSession */
 export interface Conversation {
   readonly projectId: string;
   readonly sessionId: string;
   readonly version: AgentVersion;
+  readonly renewSession: () => Promise<void>;
 }
 
 /** @throws {ApiError} */
@@ -27,9 +28,14 @@ export async function sendMessage(
 }
 
 /** @returns The URL of a WebSocket at this page's own address. @throws {ApiError} */
-export async function openStream({ projectId, sessionId, version }: Conversation): Promise<string> {
+export async function openStream({
+  projectId,
+  sessionId,
+  version,
+  renewSession,
+}: Conversation): Promise<string> {
   const { url } = await bodyOf(
-    createApi(projectId).POST('/v1/projects/{projectId}/media-streams', {
+    createApi({ projectId, renewSession }).POST('/v1/projects/{projectId}/media-streams', {
       params: { path: { projectId }, header: version === 'draft' ? { 'x-agent-version': 'draft' } : {} },
       body: { dialect: 'callway', sessionId, captions: true },
     }),
@@ -38,8 +44,12 @@ export async function openStream({ projectId, sessionId, version }: Conversation
   return location.origin.replace(/^http/, 'ws') + pathname + search;
 }
 
-async function post({ projectId, version }: Conversation, route: string, body: object): Promise<Response> {
-  const response = await fetch(`/v1/projects/${encodeURIComponent(projectId)}/${route}`, {
+async function post(
+  { projectId, version, renewSession }: Conversation,
+  route: string,
+  body: object,
+): Promise<Response> {
+  const request = new Request(`/v1/projects/${encodeURIComponent(projectId)}/${route}`, {
     method: 'POST',
     headers: {
       ...consoleHeaders(projectId),
@@ -48,6 +58,7 @@ async function post({ projectId, version }: Conversation, route: string, body: o
     },
     body: JSON.stringify(body),
   });
+  const response = await fetchInSession(request, renewSession);
   if (!response.ok) throw await errorFrom(response);
   return response;
 }

@@ -1,6 +1,7 @@
 import { useEffect, useReducer, useRef } from 'react';
 
 import { startTalk, type Talk, TalkError } from '../../../audio/talk.ts';
+import { useRenewSession, useSession } from '../../session/session.ts';
 import { listenToSession } from './sessionEvents.ts';
 import { type AgentVersion, openStream, sendMessage } from './talkService.ts';
 import { newTalk, type TalkState, talkReducer } from './talkState.ts';
@@ -31,12 +32,14 @@ export function useTalk(
   /** Of the newest call; one that connects after the page is left, or begun again, is ended at once. */
   const attempt = useRef(0);
   const { sessionId } = state;
-  const conversation = { projectId, sessionId, version };
+  const signedIn = useSession();
+  const conversation = { projectId, sessionId, version, renewSession: useRenewSession() };
 
   // Before the session begins, so that nothing of it is missed.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the browser gives up a stream whose user is not signed in any more.
   useEffect(
     () => listenToSession(projectId, sessionId, (event) => dispatch({ type: 'event', event })),
-    [projectId, sessionId],
+    [projectId, sessionId, signedIn],
   );
   const leave = () => {
     attempt.current += 1;

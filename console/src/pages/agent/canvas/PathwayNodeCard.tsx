@@ -144,7 +144,7 @@ export function MarkIcon({ mark }: { mark: ChangeKind }) {
 function accent(color: string): CSSProperties {
   const tones = {
     '--accent': `var(--mantine-color-${color}-6)`,
-    '--accent-text': `light-dark(var(--mantine-color-${color}-9), var(--mantine-color-${color}-3))`,
+    '--accent-text': `light-dark(color-mix(in srgb, var(--mantine-color-${color}-9) 60%, black), var(--mantine-color-${color}-3))`,
   };
   return tones as CSSProperties;
 }
