@@ -21,7 +21,13 @@ export const theme = createTheme({
     // The tabs of a page fit on one line of a phone.
     Tabs: { styles: { tab: { paddingInline: 'clamp(7px, 2vw, var(--mantine-spacing-md))' } } },
     // Wide tables scroll on a phone, by keys too.
-    TableScrollContainer: { defaultProps: { scrollAreaProps: { viewportProps: { tabIndex: 0 } } } },
+    TableScrollContainer: {
+      defaultProps: { scrollAreaProps: { type: 'auto', viewportProps: { tabIndex: 0 } } },
+    },
+    // Its label is read out.
+    Loader: { defaultProps: { role: 'status' } },
+    // Many are names that a user gave.
+    Title: { styles: { root: { overflowWrap: 'anywhere' } } },
     // It would add a style element without a nonce.
     Modal: Modal.extend({ defaultProps: { lockScroll: false, closeButtonProps } }),
     Notification: Notification.extend({ defaultProps: { closeButtonProps } }),

@@ -5,10 +5,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ERROR_TEXTS_ZH } from '../../console/src/api/errorTextsZh.ts';
 import { CODE_TEXTS_EN, type CodeTexts } from '../../console/src/codes/codeTextsEn.ts';
 import { CODE_TEXTS_ZH } from '../../console/src/codes/codeTextsZh.ts';
+import { DELIVERY_ERRORS_ZH } from '../../console/src/codes/deliveryErrorsZh.ts';
 import { findingTextZh } from '../../console/src/pages/agent/pathway/findingTextsZh.ts';
 import { HISTORY_ERRORS_ZH } from '../../console/src/pages/call/historyErrorsZh.ts';
 import { documentErrorZh } from '../../console/src/pages/knowledge/documentErrorsZh.ts';
-import { playErrorZh, verdictReasonZh } from '../../console/src/pages/tests/runs/verdictTextsZh.ts';
+import { playErrorZh, verdictReasonZh, votesZh } from '../../console/src/pages/tests/runs/verdictTextsZh.ts';
 import { keyKind, scope } from '../../src/agents/accounts/apiKey.ts';
 import { AUDIT_ACTIONS } from '../../src/agents/accounts/audit.ts';
 import type { Principal } from '../../src/agents/accounts/principal.ts';
@@ -32,6 +33,7 @@ import {
   HISTORY_EVENT_TYPES,
   type SessionStatus,
 } from '../../src/engine/session/session.ts';
+import type { HttpClientErrorCode } from '../../src/infra/httpClient/errors.ts';
 import { SUPERVISION_MODES } from '../../src/media/supervision/supervisorStream.ts';
 import { TRUNK_FAILURE } from '../../src/telephony/trunks/monitors.ts';
 import type { Evidence } from '../../src/voice/answeringMachine/answeringMachineDetector.ts';
@@ -76,7 +78,7 @@ const CODES_BY_KIND: Readonly<Record<keyof CodeTexts, readonly string[]>> = {
   sessionEnd: END_REASONS,
   sessionStatus: ['active', 'ended'] satisfies SessionStatus[],
   transferMode: TRANSFER_MODES,
-  transferStatus: [...TRANSFER_STATUSES, ...HISTORY_STATUSES],
+  transferStatus: ['requested', ...TRANSFER_STATUSES, ...HISTORY_STATUSES],
   transferOutcome: ['joined', ...TRANSFER_OUTCOMES],
   supervision: SUPERVISION_ACTIONS,
   supervisionMode: SUPERVISION_MODES,
@@ -208,8 +210,42 @@ test.each([
   ],
   [{ type: 'max_latency_ms', reason: 'the agent said nothing' }, '代理沒有說話'],
   [{ type: 'judge', seen: '0 of 1 in favor', reason: 'It was rude.' }, 'It was rude.'],
+  [
+    { type: 'judge', reason: 'judged by rule: of 3 words sought, the talk has 1 (song)' },
+    '依規則判定：尋找的 3 個字詞中，對話有 1 個（song）',
+  ],
 ])('The reason of a failed assertion is shown in Chinese: %j', (verdict, shown) => {
   expect(verdictReasonZh({ passed: false, seen: null, ...verdict })).toBe(shown);
+});
+
+test('The votes of models that judged are shown in Chinese', () => {
+  expect(votesZh('2 of 3 in favor')).toBe('3 票中有 2 票贊成');
+});
+
+const DELIVERY_ERRORS: Readonly<Record<HttpClientErrorCode, true>> = {
+  target_invalid_url: true,
+  target_not_https: true,
+  target_has_credentials: true,
+  target_private_address: true,
+  target_header_invalid: true,
+  dns_failed: true,
+  connect_failed: true,
+  tls_failed: true,
+  connection_lost: true,
+  response_invalid: true,
+  response_too_large: true,
+  response_encoded: true,
+  timeout: true,
+  aborted: true,
+};
+
+test('Each reason why a webhook was not delivered has a Chinese text', () => {
+  const codes = sources('webhooks').flatMap((source) =>
+    Array.from(source.matchAll(/error: \{ code: '([a-z_]+)'/g), ([, code = '']) => code),
+  );
+  expect(codes).toContain('unexpected_status');
+  const all = [...codes, ...Object.keys(DELIVERY_ERRORS)];
+  expect(all.filter((code) => !(code in DELIVERY_ERRORS_ZH))).toEqual([]);
 });
 
 test('The error of a play is shown in Chinese, with its values', () => {

@@ -1,6 +1,8 @@
-import { textsIn } from '../texts.ts';
+import { errorTextZh } from '../api/errorTextsZh.ts';
+import { locale, textsIn } from '../texts.ts';
 import { CODE_TEXTS_EN } from './codeTextsEn.ts';
 import { CODE_TEXTS_ZH } from './codeTextsZh.ts';
+import { DELIVERY_ERRORS_ZH } from './deliveryErrorsZh.ts';
 
 export type CodeKind = keyof typeof CODE_TEXTS_EN;
 
@@ -24,4 +26,9 @@ export function textWithCode(kind: CodeKind, code: string): string {
 export function transferReasonText(reason: string): string {
   const [, outcome = reason, response = ''] = /^([a-z_]+)(: \d{3} .*)?$/.exec(reason) ?? [];
   return codeText('transferReason', outcome) + response;
+}
+
+/** Why a webhook was not delivered; the API's messages are English. */
+export function deliveryErrorText({ code, message }: { code: string; message: string }): string {
+  return locale === 'zh-TW' ? errorTextZh(code, message, DELIVERY_ERRORS_ZH) : message;
 }

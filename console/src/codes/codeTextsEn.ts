@@ -57,6 +57,7 @@ export const CODE_TEXTS_EN = {
     warm: 'Announced',
   },
   transferStatus: {
+    requested: 'Requested',
     started: 'Started',
     accepted: 'Accepted',
     refused: 'Refused',

@@ -59,6 +59,7 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     warm: '先說明再轉接',
   },
   transferStatus: {
+    requested: '已要求',
     started: '開始',
     accepted: '已接受',
     refused: '已拒絕',

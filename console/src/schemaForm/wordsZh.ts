@@ -1,6 +1,7 @@
 /** Labels of properties. */
 export const ZH_NAMES: Readonly<Record<string, string>> = {
   title: '標題',
+  position: '位置',
   prompt: '提示詞',
   tools: '工具',
   expectedAnswers: '可能的回答',

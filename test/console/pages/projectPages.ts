@@ -4,6 +4,9 @@ import { expectAccessible, requiresChromium } from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 import { choose } from '../support/lists.ts';
 
+/** Buttons whose words are wider than they. */
+const CLIPPED_LABELS =
+  '[...document.querySelectorAll(".mantine-Button-label")].filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent)';
 const HOSTILE = '<img src=x onerror=document.title=1>';
 
 describe('Pages of a project', requiresChromium, () => {
@@ -13,8 +16,8 @@ describe('Pages of a project', requiresChromium, () => {
   });
 
   /** A project, and requests with a key of it. */
-  async function newProject() {
-    const { id } = await own.send('POST', '/v1/projects', { name: 'Clinic' });
+  async function newProject(name = 'Clinic') {
+    const { id } = await own.send('POST', '/v1/projects', { name });
     const { key } = await own.send('POST', `/v1/projects/${id}/api-keys`, {
       name: 'test',
       kind: 'secret',
@@ -148,13 +151,19 @@ describe('Pages of a project', requiresChromium, () => {
   });
 
   test('In Chinese, dark and on a telephone', async () => {
-    const { id } = await own.send('POST', '/v1/projects', { name: 'Clinic' });
-    const { page, problems } = await own.open(`/projects/${id}/knowledge`, {
+    const { id, send } = await newProject(`Clinic ${'w'.repeat(60)}`);
+    await send('POST', '/test-cases', {
+      name: 'Tells a caller on the street when it is open',
+      turns: [{ say: 'Hello' }],
+    });
+    const { page, problems } = await own.open(`/projects/${id}`, {
       locale: 'zh-TW',
       colorScheme: 'dark',
       viewport: { width: 390, height: 844 },
     });
     for (const [path, text = ''] of [
+      ['', '第一步'],
+      ['tests?tab=cases', 'Tells a caller'],
       ['knowledge', '每個專案有一個知識庫'],
       ['tests', '尚無測試套件'],
       ['tests/cases/new', '新的測試案例'],
@@ -164,6 +173,7 @@ describe('Pages of a project', requiresChromium, () => {
       await page.getByText(text).waitFor();
       await expectAccessible(page);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      expect(await page.evaluate(CLIPPED_LABELS)).toEqual([]);
     }
     expect(problems).toEqual([]);
   });

@@ -74,7 +74,7 @@ export function CallTable({ projectId, filters }: { projectId: string; filters: 
   const total = data.pages[0]?.pagination.total ?? calls.length;
   return (
     <Stack gap="sm" align="flex-start">
-      <Table.ScrollContainer minWidth={340} w="100%" scrollAreaProps={{ type: 'auto' }}>
+      <Table.ScrollContainer minWidth={340} w="100%">
         <Table highlightOnHover>
           <Table.Thead>
             <Table.Tr>

@@ -42,8 +42,9 @@ interface Failure {
 /** Why a call failed, and what that usually means. @see RFC 3261 section 21 */
 export function failureText({ sip, endReason }: Failure): string {
   if (sip) return `${sip.code} ${sip.reason}: ${adviceFor(sip.code)}`;
-  const isTrunk = endReason === 'unreachable' || endReason === 'trunk_error';
-  return `${textWithCode('callEnd', endReason ?? '')}: ${isTrunk ? texts.unreachable : texts.other}`;
+  if (endReason === 'unreachable') return texts.unreachable;
+  const advice = endReason === 'trunk_error' ? texts.unreachable : texts.other;
+  return `${textWithCode('callEnd', endReason ?? '')}: ${advice}`;
 }
 
 function adviceFor(code: number): string {

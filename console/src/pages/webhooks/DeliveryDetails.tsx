@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
+import { deliveryErrorText } from '../../codes/codeText.ts';
 import { useScope } from '../../session/session.ts';
 import { textsIn } from '../../texts.ts';
 import styles from './DeliveryDetails.module.css';
@@ -69,7 +70,7 @@ export function DeliveryDetails({ projectId, delivery }: DetailsProps) {
       </dl>
       {error ? (
         <Text size="sm" c="var(--mantine-color-error)" style={{ overflowWrap: 'anywhere' }}>
-          {error.message}
+          {deliveryErrorText(error)}
         </Text>
       ) : (
         status !== null && <Text size="sm">{texts.answered(status)}</Text>

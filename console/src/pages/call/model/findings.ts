@@ -113,8 +113,9 @@ function poorAudio({ mediaSamples }: Timeline, axis: Axis): Finding[] {
   return [{ kind: 'poor_audio', isSevere: mos < 3, atMs, values }];
 }
 
+/** Of each delivery its last attempt. */
 function failedWebhooks({ deliveries }: Timeline, axis: Axis): Finding[] {
-  return deliveries
+  return [...new Map(deliveries.map((attempt) => [attempt.deliveryId, attempt])).values()]
     .filter(({ ok }) => !ok)
     .map(({ event, at, status, error }) => ({
       kind: 'webhook_failed',

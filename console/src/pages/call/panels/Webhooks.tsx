@@ -1,5 +1,6 @@
 import { Badge, Spoiler, Table, Text } from '@mantine/core';
 
+import { deliveryErrorText } from '../../../codes/codeText.ts';
 import { formatLatency, formatTime } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
 import { STATES } from '../colors.ts';
@@ -35,7 +36,7 @@ const texts = textsIn({
 export function Webhooks({ deliveries }: { deliveries: readonly Delivery[] }) {
   if (deliveries.length === 0) return <Text c="dimmed">{texts.none}</Text>;
   return (
-    <Table.ScrollContainer minWidth={520} scrollAreaProps={{ type: 'auto' }}>
+    <Table.ScrollContainer minWidth={520}>
       <Table fz="xs" verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>
@@ -57,7 +58,7 @@ export function Webhooks({ deliveries }: { deliveries: readonly Delivery[] }) {
                   <Badge size="sm" tt="none" color={ok ? STATES.good : STATES.bad} variant="filled">
                     {status ?? error?.code}
                   </Badge>
-                  {error && <Text size="xs">{error.message}</Text>}
+                  {error && <Text size="xs">{deliveryErrorText(error)}</Text>}
                   {answer !== null && (
                     <Spoiler maxHeight={40} showLabel={texts.more} hideLabel={texts.less} fz="xs">
                       <Text size="xs" ff="monospace" className={styles.answer}>

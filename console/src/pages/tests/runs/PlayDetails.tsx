@@ -7,7 +7,7 @@ import { locale, textsIn } from '../../../texts.ts';
 import { assertionTexts } from '../assertionTexts.ts';
 import type { Play, Verdict } from '../testData.ts';
 import { Conversation } from './Conversation.tsx';
-import { playErrorZh, verdictReasonZh } from './verdictTextsZh.ts';
+import { playErrorZh, verdictReasonZh, votesZh } from './verdictTextsZh.ts';
 
 const texts = textsIn({
   en: {
@@ -111,7 +111,7 @@ function VerdictIcon({ passed }: { passed: boolean }) {
 }
 
 function VerdictText({ verdict, onHear }: { verdict: Verdict; onHear: VerdictsProps['onHear'] }) {
-  const { type, passed, seen, turn, atMs, reason } = verdict;
+  const { type, passed, turn, atMs, reason } = verdict;
   return (
     <Stack gap={2}>
       <Group gap="xs">
@@ -136,16 +136,17 @@ function VerdictText({ verdict, onHear }: { verdict: Verdict; onHear: VerdictsPr
       )}
       {!passed && (
         <Text size="sm" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
-          {texts.seen} {seenText(seen)}
+          {texts.seen} {seenText(verdict)}
         </Text>
       )}
     </Stack>
   );
 }
 
-function seenText(seen: unknown): string {
+function seenText({ type, seen }: Verdict): string {
   if (seen === null || seen === '' || (Array.isArray(seen) && seen.length === 0)) return texts.nothing;
-  return typeof seen === 'string' ? seen : JSON.stringify(seen);
+  if (typeof seen !== 'string') return JSON.stringify(seen);
+  return locale === 'zh-TW' && type === 'judge' ? votesZh(seen) : seen;
 }
 
 function Replay({ turns }: { turns: NonNullable<Play['replay']> }) {

@@ -24,7 +24,13 @@ export function RunButton({ projectId, subject, ...props }: RunButtonProps) {
   const [isOpen, { open, close }] = useDisclosure();
   return (
     <>
-      <Button leftSection={<PlayIcon />} onClick={open} aria-label={texts.label(subject.name)} {...props}>
+      <Button
+        leftSection={<PlayIcon />}
+        onClick={open}
+        aria-label={texts.label(subject.name)}
+        flex="none"
+        {...props}
+      >
         {texts.run}
       </Button>
       <Modal opened={isOpen} onClose={close} title={texts.title(subject.name)} centered>

@@ -39,7 +39,17 @@ export function verdictReasonZh({ type, passed, seen, turn, reason = '' }: Verdi
       return seen === null ? '代理沒有說話' : reason;
     case 'interrupted_within_ms':
       return seen === null ? '代理沒有被打斷' : reason;
+    case 'judge':
+      return reason.replace(
+        /^judged by rule: of (\d+) words sought, the talk has (\d+) \((.*)\)$/s,
+        '依規則判定：尋找的 $1 個字詞中，對話有 $2 個（$3）',
+      );
     default:
       return reason;
   }
+}
+
+/** The votes of models that judged. */
+export function votesZh(seen: string): string {
+  return seen.replace(/^(\d+) of (\d+) in favor$/, '$2 票中有 $1 票贊成');
 }
