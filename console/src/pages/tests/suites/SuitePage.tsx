@@ -126,6 +126,7 @@ function EditSuite({ suite, cases }: { suite: TestSuite; cases: readonly TestCas
                     to="/projects/$projectId/tests/cases/$testCaseId"
                     params={{ projectId, testCaseId: one.id }}
                     size="sm"
+                    style={{ flexShrink: 0 }}
                     aria-label={texts.edit(one.name)}
                   >
                     {texts.editLabel}
