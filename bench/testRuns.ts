@@ -36,6 +36,18 @@ interface Run {
   readonly id: string;
   readonly status: string;
   readonly endedAt?: string | null;
+  readonly cases?: readonly {
+    readonly name: string;
+    readonly runs: readonly {
+      readonly status: string;
+      readonly error?: string;
+      readonly assertions: readonly {
+        readonly type: string;
+        readonly passed: boolean;
+        readonly seen: unknown;
+      }[];
+    }[];
+  }[];
 }
 
 interface Answer<Data> {
@@ -130,6 +142,12 @@ async function play(project: BenchProject, suiteId: string, body: object) {
   while (!run.endedAt) {
     await sleep(POLL_MS);
     run = await ask('GET', `/test-runs/${run.id}`);
+  }
+  for (const { name, runs } of run.cases ?? []) {
+    for (const { status, error, assertions } of runs.filter((one) => one.status !== 'passed')) {
+      const failed = assertions.filter(({ passed }) => !passed);
+      console.log(`${name}: ${status} ${error ?? ''} ${JSON.stringify(failed)}`);
+    }
   }
   return { status: run.status, seconds: (performance.now() - startedMs) / 1000 };
 }
