@@ -1,6 +1,5 @@
 import { startGateway } from './app/gateway.ts';
 import { reduceFullCollections } from './app/node/garbageCollection.ts';
-import { raiseRuntimeThreads } from './app/node/runtimePriority.ts';
 import { loadConfig, readEnvironment } from './app/settings/config.ts';
 import { ConfigurationError } from './base/configurationError.ts';
 import { WrongSecretsKeyError } from './infra/postgres/secrets/sealerFingerprint.ts';
@@ -14,7 +13,6 @@ const GRACE_MILLISECONDS = 10_000;
 // Before the first file: no other user of this machine may read what this process and its children write.
 process.umask(0o077);
 reduceFullCollections();
-raiseRuntimeThreads();
 // At once: a thread or a socket that is still closing must not hold up a restart.
 process.exit(await main());
 

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGateway } from '../../src/app/gateway.ts';
 import { reduceFullCollections } from '../../src/app/node/garbageCollection.ts';
-import { raiseRuntimeThreads } from '../../src/app/node/runtimePriority.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { LARGE_MODEL, SMALL_MODEL } from './ruleModel.ts';
@@ -23,7 +22,6 @@ export interface Product {
  */
 export async function startProduct(upstreamUrl: string): Promise<Product> {
   reduceFullCollections();
-  raiseRuntimeThreads();
   const folder = mkdtempSync(join(tmpdir(), 'callway-bench-'));
   const { DATABASE_URL = '', REDIS_URL = '', ROLES = '', REFUSES_OVERLOAD = '' } = process.env;
   const { STT_PROVIDER, TTS_PROVIDER, CUSTOM_STT_BASE_URL, CUSTOM_TTS_BASE_URL } = process.env;
