@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { acceptStream } from '../../src/streams/acceptStream.ts';
 import { carrierDialectNames, findCarrierDialect } from '../../src/streams/check/carrierDialects.ts';
-import { audioDialectNames, type DialectName } from '../../src/streams/dialects/index.ts';
+import { audioDialectNames, type DialectName, findAudioDialect } from '../../src/streams/dialects/index.ts';
 import type { ServerStream } from '../../src/streams/serverStream.ts';
 import { sendMessage } from '../../src/streams/transport/streamSocket.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
@@ -17,7 +17,7 @@ function startCall(dialect: DialectName, socket: MemorySocket): () => void {
   const name = carrierDialectNames.find((carrier) => carrier === dialect);
   if (name === undefined) {
     const send = (message: object) => socket.send(JSON.stringify(message));
-    send({ type: 'session.update', session: {} });
+    send({ type: 'session.update', session: { audio: { input: { format: { type: 'audio/pcm' } } } } });
     const audio = Buffer.alloc(48_000).toString('base64');
     return () => send({ type: 'input_audio_buffer.append', audio });
   }
@@ -71,10 +71,52 @@ const garbage = fc.oneof(
     mark: fc.anything(),
   }),
 );
+/** Objects have no text of their own, and names of methods are keys of every object. */
+const ODD_VALUES = [{ toString: 1 }, 'constructor', '__proto__', [[]], -1, 0.5, 1e300, ' '.repeat(60_000)];
+const ignore = () => undefined;
+const IGNORED = {
+  ...{ audio: ignore, dtmf: ignore, mark: ignore, cleared: ignore, hold: ignore, transferStatus: ignore },
+  ...{ control: ignore, request: ignore, stopped: ignore, malformed: ignore },
+};
 const toText = (value: object) =>
   JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? 0 : field));
 
+/** The messages that start a stream, with one of their values changed at a time. */
+function oddStarts(dialect: DialectName): readonly string[] {
+  const sent: (string | Uint8Array)[] = [];
+  startCall(dialect, { send: (message: string | Uint8Array) => void sent.push(message) } as MemorySocket);
+  return sent.flatMap((message) => {
+    if (typeof message !== 'string') return [];
+    if (!message.startsWith('{'))
+      return ODD_VALUES.flatMap((value) =>
+        [...message.matchAll(/:[^ ]+/g)].map(({ 0: found, index }) =>
+          message.slice(0, index).concat(`:${value}`, message.slice(index + found.length)),
+        ),
+      );
+    return ODD_VALUES.flatMap((value) => withOddValue(JSON.parse(message), value)).map(toText);
+  });
+}
+
+function withOddValue(fields: object, value: unknown): readonly object[] {
+  return Object.entries(fields).flatMap(([name, field]) => [
+    { ...fields, [name]: value },
+    ...(typeof field === 'object' && field !== null
+      ? withOddValue(field, value).map((changed) => ({ ...fields, [name]: changed }))
+      : []),
+  ]);
+}
+
 describe.each(audioDialectNames)('A peer in %s', (dialect) => {
+  test('may start with odd values: the stream is served or refused, and its audio is played', () => {
+    for (const message of oddStarts(dialect)) {
+      const server = findAudioDialect(dialect).openServer({ send: () => undefined, close: () => undefined });
+      const start = server.readStart(message);
+      if (typeof start !== 'object') continue;
+      server.read(message, IGNORED);
+      for (let n = 0; n < 100; n++) server.play(new Int16Array(700));
+    }
+  });
+
   test('may send garbage: the stream goes on', async () => {
     const { stream, socket, closes, sendSecond } = await connect(dialect);
     for (const sample of fc.sample(garbage, { numRuns: 150, seed: 22 }))

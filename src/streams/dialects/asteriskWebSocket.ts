@@ -19,14 +19,14 @@ interface Format {
 }
 
 /** By Asterisk's names. */
-const FORMATS: Readonly<Record<string, Format>> = {
-  ulaw: { encoding: muLaw, sampleRateHz: 8000 },
-  alaw: { encoding: aLaw, sampleRateHz: 8000 },
-  slin: { encoding: littleEndian, sampleRateHz: 8000 },
-  slin16: { encoding: littleEndian, sampleRateHz: 16_000 },
-  slin24: { encoding: littleEndian, sampleRateHz: 24_000 },
-  slin48: { encoding: littleEndian, sampleRateHz: 48_000 },
-};
+const FORMATS: ReadonlyMap<unknown, Format> = new Map([
+  ['ulaw', { encoding: muLaw, sampleRateHz: 8000 }],
+  ['alaw', { encoding: aLaw, sampleRateHz: 8000 }],
+  ['slin', { encoding: littleEndian, sampleRateHz: 8000 }],
+  ['slin16', { encoding: littleEndian, sampleRateHz: 16_000 }],
+  ['slin24', { encoding: littleEndian, sampleRateHz: 24_000 }],
+  ['slin48', { encoding: littleEndian, sampleRateHz: 48_000 }],
+]);
 /** A longer message closes Asterisk's WebSocket. */
 const MAX_MESSAGE_BYTES = 65_500;
 /** Asterisk's queue holds 1000 frames of 20 ms; what comes beyond them is lost. */
@@ -34,6 +34,8 @@ const MAX_LEAD_SECONDS = 15;
 const PTIME_MS = 20;
 /** Of a mark's id, and of our gateway's answer to it: a command has at most 128 bytes. */
 const MAX_ID_LENGTH = 100;
+/** Of plain text, whose words are split: Asterisk's events have some hundred characters. */
+const MAX_PLAIN_LENGTH = 4096;
 
 /**
  * Asterisk's `chan_websocket`: media as binary messages in the channel's codec, control as text, either plain or JSON
@@ -65,15 +67,16 @@ class AsteriskServer implements DialectServer {
   readStart(message: StreamMessage): StreamStart | string | undefined {
     const event = readEvent(message);
     if (event?.event !== 'MEDIA_START') return undefined;
-    const format = FORMATS[String(event.format)];
+    const format = FORMATS.get(event.format);
+    if (format === undefined) return `the codec must be one of ${[...FORMATS.keys()].join(', ')}`;
+    const { encoding, sampleRateHz } = format;
     const frameBytes = numberOf(event.optimal_frame_size) ?? 0;
-    if (format === undefined || frameBytes === 0) {
-      return `the codec must be one of ${Object.keys(FORMATS).join(', ')}`;
+    const frameSamples = frameBytes / encoding.bytesPerSample;
+    if (!Number.isInteger(frameSamples) || frameBytes === 0 || frameBytes > MAX_MESSAGE_BYTES) {
+      return `the optimal_frame_size must be whole samples in 1 to ${MAX_MESSAGE_BYTES} bytes`;
     }
     this.#isJson = parseJson(message) !== undefined;
     this.#format = format;
-    const { encoding, sampleRateHz } = format;
-    const frameSamples = frameBytes / encoding.bytesPerSample;
     const maxMessageSamples = Math.floor(MAX_MESSAGE_BYTES / frameBytes) * frameSamples;
     this.#playout = new FramedPlayout(
       { frameSamples, maxMessageSamples, maxLeadSamples: sampleRateHz * MAX_LEAD_SECONDS },
@@ -158,6 +161,7 @@ function readEvent(message: StreamMessage): Fields | undefined {
   if (typeof message !== 'string') return undefined;
   const json = parseJson(message);
   if (json) return json;
+  if (message.length > MAX_PLAIN_LENGTH) return undefined;
   const [event, ...words] = message.trim().split(' ');
   const pairs = words.flatMap((word) => {
     const [, name, value] = /^([a-z_]+):(.*)$/s.exec(word) ?? [];
@@ -202,7 +206,11 @@ function openClient(
 
 function readCommand(message: string, agent: AgentReader, refuse: (command: string) => void): void {
   const json = parseJson(message);
-  const [plain = '', ...words] = message.trim().split(' ');
+  if (!json && message.length > MAX_PLAIN_LENGTH) {
+    agent.malformed();
+    return;
+  }
+  const [plain = '', ...words] = json ? [] : message.trim().split(' ');
   const command = json ? json.command : plain;
   const id = (json ? nameOf(json.correlation_id) : words.join(' ')) ?? '';
   if (id.length > MAX_ID_LENGTH) {

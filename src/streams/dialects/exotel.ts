@@ -35,7 +35,7 @@ const SERVER_MESSAGES: JsonServerMessages = {
     if (message.event !== 'start' || start === undefined) return undefined;
     const format = fieldsOf(start.media_format);
     const sampleRateHz = numberOf(format?.sample_rate) ?? DEFAULT_RATE_HZ;
-    const isMuLaw = MU_LAW.test(String(format?.encoding));
+    const isMuLaw = MU_LAW.test(nameOf(format?.encoding) ?? '');
     if (!isSampleRate(sampleRateHz) || (isMuLaw && sampleRateHz !== DEFAULT_RATE_HZ)) {
       return 'the sample rate must be 8000, 16000 or 24000';
     }

@@ -43,7 +43,7 @@ export function readJambonz(message: StreamMessage): JambonzMessage | undefined 
       if (msgid === undefined) return undefined;
       if (fields.hook !== TRANSFER_HOOK) return { kind: 'hook', msgid };
       const status = nameOf(data?.dial_call_status);
-      const hasReferred = /^2/.test(String(data?.final_referred_call_status ?? data?.refer_status ?? ''));
+      const hasReferred = /^2/.test(statusOf(data?.final_referred_call_status ?? data?.refer_status));
       if (status === 'completed' || (status === undefined && hasReferred))
         return { kind: 'transfer', msgid, outcome: undefined };
       return { kind: 'transfer', msgid, outcome: OUTCOMES[status ?? ''] ?? 'failed' };
@@ -51,6 +51,11 @@ export function readJambonz(message: StreamMessage): JambonzMessage | undefined 
     default:
       return typeof fields?.type === 'string' ? { kind: 'other' } : undefined;
   }
+}
+
+/** A SIP status is a number or a text. */
+function statusOf(value: unknown): string {
+  return typeof value === 'number' ? String(value) : (nameOf(value) ?? '');
 }
 
 export function acknowledge(msgid: string, verbs?: readonly object[]): string {

@@ -113,7 +113,7 @@ function encodingOf(contentType: string) {
 /** Plivo's pages separate the pairs with `;` in the message and with `,` in the attribute. */
 function readExtraHeaders(text: unknown): Record<string, string> {
   if (typeof text !== 'string') return {};
-  const pairs = text.split(/[;,]/).map((pair) => /^\s*([^=]+)=(.*)$/s.exec(pair) ?? []);
+  const pairs = text.split(/[;,]/).map((pair) => /^([^=]+)=(.*)$/s.exec(pair.trimStart()) ?? []);
   return Object.fromEntries(
     pairs.flatMap(([, name, value]) => (name === undefined || value === undefined ? [] : [[name, value]])),
   );

@@ -33,7 +33,7 @@ const SERVER_MESSAGES: JsonServerMessages = {
     const start = fieldsOf(message.start);
     if (message.event !== 'start' || start === undefined) return undefined;
     const format = fieldsOf(start.media_format);
-    const encoding = ENCODINGS[String(format?.encoding).toUpperCase()];
+    const encoding = ENCODINGS[(nameOf(format?.encoding) ?? '').toUpperCase()];
     const sampleRateHz = numberOf(format?.sample_rate) ?? G711_RATE_HZ;
     const isPossible = encoding === bigEndian ? isSampleRate(sampleRateHz) : sampleRateHz === G711_RATE_HZ;
     if (encoding === undefined || !isPossible) {

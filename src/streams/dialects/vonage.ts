@@ -44,7 +44,7 @@ function openServer(connection: DialectConnection): DialectServer {
       const fields = parseJson(message);
       if (fields?.event !== 'websocket:connected') return undefined;
       const { event: _event, 'content-type': contentType, ...own } = fields;
-      const [, rate] = CONTENT_TYPE.exec(String(contentType)) ?? [];
+      const [, rate] = CONTENT_TYPE.exec(nameOf(contentType) ?? '') ?? [];
       if (rate === undefined) return 'the content-type must be audio/l16 with a rate of 8000, 16000 or 24000';
       const sampleRateHz = Number(rate);
       const frameSamples = sampleRateHz / FRAMES_PER_SECOND;

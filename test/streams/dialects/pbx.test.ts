@@ -113,6 +113,9 @@ describe('Asterisk’s chan_websocket', () => {
     [PLAIN, { sampleRateHz: 8000, customParameters: {} }],
     [JSON.stringify(JSON_START), { sampleRateHz: 16_000, customParameters: { CAMPAIGN: 'spring' } }],
     [PLAIN.replace('ulaw', 'opus').replace('160', '0'), /codec must be one of ulaw/],
+    [PLAIN.replace('ulaw', 'slin').replace('160', '321'), /whole samples/],
+    [PLAIN.replace('160', '65501'), /1 to 65500 bytes/],
+    [PLAIN.concat(' '.repeat(4096)), undefined],
     ['DTMF_END digit:1', undefined],
   ])('starts with %s', (message, start) => {
     const read = openServer(asteriskWebSocket, {}).server.readStart(message);
@@ -188,6 +191,7 @@ describe('Asterisk’s chan_websocket', () => {
     ['HANGUP', ['command', { kind: 'hangup' }]],
     [`MARK_MEDIA ${'x'.repeat(101)}`, ['malformed']],
     ['DANCE', ['malformed']],
+    ['HANGUP'.padEnd(4097), ['malformed']],
   ])('reads %j of a bot', (command, call) => {
     expect(openClient(asteriskWebSocket, 8000, CLIENT_TARGET).read(command)).toEqual([call]);
   });

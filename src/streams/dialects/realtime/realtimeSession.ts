@@ -28,14 +28,14 @@ const PCM: RealtimeFormat = { type: 'audio/pcm', sampleRateHz: 24_000, encoding:
 const PCMU: RealtimeFormat = { type: 'audio/pcmu', sampleRateHz: 8000, encoding: muLaw };
 const PCMA: RealtimeFormat = { type: 'audio/pcma', sampleRateHz: 8000, encoding: aLaw };
 /** With the names that the interface had before its general availability. */
-const FORMATS: Readonly<Record<string, RealtimeFormat>> = {
-  'audio/pcm': PCM,
-  'audio/pcmu': PCMU,
-  'audio/pcma': PCMA,
-  pcm16: PCM,
-  g711_ulaw: PCMU,
-  g711_alaw: PCMA,
-};
+const FORMATS: ReadonlyMap<unknown, RealtimeFormat> = new Map([
+  ['audio/pcm', PCM],
+  ['audio/pcmu', PCMU],
+  ['audio/pcma', PCMA],
+  ['pcm16', PCM],
+  ['g711_ulaw', PCMU],
+  ['g711_alaw', PCMA],
+]);
 const TURN_DETECTIONS: ReadonlySet<unknown> = new Set(['server_vad', 'semantic_vad']);
 export const MODEL = 'callway';
 
@@ -120,7 +120,7 @@ export function problem(code: string, message: string, param?: string): Realtime
 function formatOf(given: unknown, current: RealtimeFormat): RealtimeFormat | undefined {
   if (given === undefined || given === null) return current;
   const fields = fieldsOf(given);
-  const format = FORMATS[String(fields?.type ?? given)];
+  const format = FORMATS.get(fields?.type ?? given);
   const rate = fields?.rate ?? format?.sampleRateHz;
   return format?.sampleRateHz === rate ? format : undefined;
 }
