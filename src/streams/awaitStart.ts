@@ -60,7 +60,7 @@ export function awaitStart<Stream extends { receive(message: StreamMessage): voi
     socket.on('error', () => {});
     socket.on('close', () => refuse('closed'));
     socket.on('message', (data, isBinary) => {
-      if (isRefused || !admit(data.byteLength)) return;
+      if (isRefused || !admit(data, isBinary)) return;
       const message = toMessage(data, isBinary);
       if (early === undefined) return stream?.receive(message);
       early.push(message);

@@ -87,7 +87,7 @@ export class SocketStreamClient implements StreamClient {
     // A failed socket closes as well.
     socket.on('error', () => {});
     socket.on('message', (data, isBinary) => {
-      if (!this.#isClosing && admit(data.byteLength)) this.#dialect.read(toMessage(data, isBinary), reader);
+      if (!this.#isClosing && admit(data, isBinary)) this.#dialect.read(toMessage(data, isBinary), reader);
     });
     this.#closed = new Promise((resolve) => {
       socket.on('close', (code, reason) => {

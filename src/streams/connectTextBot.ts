@@ -42,7 +42,7 @@ export function createConnectTextBot(deps: ConnectTextBotDeps): ConnectTextBot {
     // A failed socket closes as well.
     socket.on('error', () => {});
     socket.on('message', (data: Buffer, isBinary: boolean) => {
-      if (!isClosed && admit(data.byteLength)) client.read(toMessage(data, isBinary), handler);
+      if (!isClosed && admit(data, isBinary)) client.read(toMessage(data, isBinary), handler);
     });
     socket.on('close', (code: number) => {
       if (!isClosed) listener.closed(code === CLOSE_NORMAL || code === CLOSE_WITHOUT_CODE);

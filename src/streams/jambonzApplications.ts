@@ -6,6 +6,7 @@ import {
   acknowledge,
   dtmfCommand,
   HANGUP_VERBS,
+  type JambonzMessage,
   readJambonz,
   redirect,
   talkVerbs,
@@ -22,6 +23,7 @@ import {
   TICKET_LIFETIME_MS,
 } from './streamTickets.ts';
 import { startHeartbeat } from './transport/heartbeat.ts';
+import { countedAs } from './transport/messageLimit.ts';
 import {
   CLOSE_NORMAL,
   CLOSE_POLICY_VIOLATION,
@@ -100,9 +102,18 @@ export class JambonzApplications {
     };
   }
 
-  /** The audio of a call has begun, or ended. */
-  audio(grant: StreamGrant, change: 1 | -1): void {
-    if (grant.applicationId !== undefined) this.#calls.get(grant.applicationId)?.audio(change);
+  /** True for the audio of an application that no longer runs: nothing would count the stream. */
+  hasEnded({ applicationId }: StreamGrant): boolean {
+    return applicationId !== undefined && !this.#calls.has(applicationId);
+  }
+
+  /**
+   * A stream carries the audio of an application's call from now on. A call has one: an earlier one is disconnected.
+   *
+   * @returns Called when the stream has ended; undefined for other streams.
+   */
+  beginAudio({ applicationId }: StreamGrant, socket: StreamSocket): (() => void) | undefined {
+    return applicationId === undefined ? undefined : this.#calls.get(applicationId)?.beginAudio(socket);
   }
 }
 
@@ -114,9 +125,11 @@ class JambonzCall {
   readonly #grant: StreamGrant;
   readonly #socket: StreamSocket;
   readonly #send: (message: string) => void;
-  #transferTo = '';
+  /** Of the transfer that is not reported yet. */
+  #transferTo: string | undefined;
   #messages = 0;
-  #streams = 0;
+  #hasSession = false;
+  #audio: StreamSocket | undefined;
   #isClosed = false;
 
   constructor(deps: JambonzApplicationsDeps, { slotId: _slot, ...grant }: StreamGrant, socket: StreamSocket) {
@@ -140,7 +153,7 @@ class JambonzCall {
     });
     socket.on('message', (data, isBinary) => {
       timer.cancel();
-      this.#messages += 1;
+      this.#messages += countedAs(data, isBinary);
       if (this.#messages > MAX_MESSAGES)
         socket.close(CLOSE_POLICY_VIOLATION, 'more messages than a call has');
       else this.#read(toMessage(data, isBinary));
@@ -163,33 +176,44 @@ class JambonzCall {
     }
   }
 
-  audio(change: 1 | -1): void {
-    this.#streams += change;
-    this.#endIfOver();
+  beginAudio(socket: StreamSocket): () => void {
+    this.#audio?.terminate();
+    this.#audio = socket;
+    return () => {
+      if (this.#audio !== socket) return;
+      this.#audio = undefined;
+      this.#endIfOver();
+    };
   }
 
   #read(message: ReturnType<typeof toMessage>): void {
     const told = readJambonz(message);
     switch (told?.kind) {
       case 'session':
+        // Each answer is a ticket; a call has one session.
+        if (this.#hasSession) break;
+        this.#hasSession = true;
         void this.#talk(told.msgid, undefined);
         break;
       case 'ended':
-        this.#socket.close(CLOSE_NORMAL, 'the call has ended');
-        this.#resolveEnded();
+        for (const socket of [this.#audio, this.#socket]) socket?.close(CLOSE_NORMAL, 'the call has ended');
         break;
       case 'transfer':
-        if (told.outcome === undefined) this.#send(acknowledge(told.msgid, HANGUP_VERBS));
-        else {
-          const reason = `the call to the target ended with ${told.outcome}`;
-          void this.#talk(told.msgid, { to: this.#transferTo, reason, outcome: told.outcome });
-        }
+        this.#onTransfer(told);
         break;
       case 'hook':
         this.#send(acknowledge(told.msgid));
         break;
       default:
     }
+  }
+
+  #onTransfer({ msgid, outcome }: Extract<JambonzMessage, { kind: 'transfer' }>): void {
+    const to = this.#transferTo;
+    this.#transferTo = undefined;
+    if (outcome === undefined) this.#send(acknowledge(msgid, HANGUP_VERBS));
+    else if (to === undefined) this.#send(acknowledge(msgid));
+    else void this.#talk(msgid, { to, reason: `the call to the target ended with ${outcome}`, outcome });
   }
 
   /** Lets the caller talk with the agent. @param failed - The transfer after which the agent has the call again. */
@@ -206,6 +230,6 @@ class JambonzCall {
 
   /** jambonz does not come back with the same ticket. */
   #endIfOver(): void {
-    if (this.#isClosed && this.#streams === 0) this.#resolveEnded();
+    if (this.#isClosed && !this.#audio) this.#resolveEnded();
   }
 }

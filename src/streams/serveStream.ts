@@ -53,8 +53,12 @@ export async function serveStream(
     }
     const stream = await accept(socket, grant, { clock, applications, onListenerError });
     if (!stream) return;
-    applications?.audio(grant, 1);
-    await deps.serveVoiceSession(stream).finally(() => applications?.audio(grant, -1));
+    if (applications?.hasEnded(grant)) {
+      stream.close(CLOSE_POLICY_VIOLATION, 'the call has ended');
+      return;
+    }
+    const endAudio = applications?.beginAudio(grant, socket);
+    await deps.serveVoiceSession(stream).finally(endAudio);
     stream.close(CLOSE_NORMAL);
     const { malformed } = stream;
     if (malformed > 0) {

@@ -140,6 +140,7 @@ describe.each(audioDialectNames)('A peer in %s', (dialect) => {
   test.each([
     ['messages', '{}', 6000],
     ['large messages', ' '.repeat(1_000_000), 100],
+    ['messages of much JSON', `[${'{"":'.repeat(4000)}`, 30],
   ])('that floods the thread with %s is closed', async (_what, message, count) => {
     const { stream, socket, closes } = await connect(dialect);
     for (let n = 0; n < count; n++) socket.send(message);

@@ -164,12 +164,41 @@ describe('A jambonz application', () => {
   test('that is lost ends when its audio has ended', async () => {
     const { socket, opened, applications, served, hasEnded } = application();
     await begin(socket);
-    applications.audio(opened[0] ?? GRANT, 1);
+    const endAudio = applications.beginAudio(opened[0] ?? GRANT, new MemorySocket());
     socket.terminate();
     await socket.receive('late');
     expect(hasEnded()).toBe(false);
-    applications.audio(opened[0] ?? GRANT, -1);
+    endAudio?.();
     await served;
+  });
+
+  test('gets one ticket for its session, and one for each transfer of the agent that failed', async () => {
+    const { socket, opened, agent } = application();
+    for (let n = 0; n < 3; n++) await begin(socket);
+    const failed = hook('m2', { dial_call_status: 'busy' });
+    await socket.receive(failed);
+    expect(opened).toHaveLength(1);
+    agent().command({ kind: 'transfer', to: TO });
+    for (let n = 0; n < 3; n++) await socket.receive(failed);
+    expect(opened).toHaveLength(2);
+    expect(socket.sent.at(-1)).toEqual({ type: 'ack', msgid: 'm2' });
+  });
+
+  test('has one audio stream, which it outlives, and none after its end', async () => {
+    const { socket, opened, applications, served, hasEnded } = application();
+    await begin(socket);
+    const grant = opened[0] ?? GRANT;
+    const [earlier, later] = [new MemorySocket(), new MemorySocket()];
+    const endEarlier = applications.beginAudio(grant, earlier);
+    const endLater = applications.beginAudio(grant, later);
+    expect([earlier.isTerminated, later.isTerminated]).toEqual([true, false]);
+    endEarlier?.();
+    await socket.receive({ type: 'call:status', msgid: 'm2', data: { call_status: 'completed' } });
+    expect([hasEnded(), applications.hasEnded(grant)]).toEqual([false, false]);
+    expect(later.closes).toMatchObject([[1000, expect.any(String)]]);
+    endLater?.();
+    await served;
+    expect(applications.hasEnded(grant)).toBe(true);
   });
 
   test('survives garbage, and answers hooks that it did not ask for', async () => {
@@ -196,11 +225,14 @@ describe('A jambonz application', () => {
     const flooded = application();
     for (let n = 0; n <= 2000; n++) flooded.socket.emit('message', Buffer.from('{}'), false);
     expect(flooded.socket.closes).toMatchObject([[1008, expect.any(String)]]);
+    const large = application();
+    for (let n = 0; n <= 125; n++) large.socket.emit('message', Buffer.alloc(256 * 1024), true);
+    expect(large.socket.closes).toMatchObject([[1008, expect.any(String)]]);
     const gone = application();
     await begin(gone.socket);
     gone.clock.advance(90_000);
     expect(gone.socket.isTerminated).toBe(true);
-    await Promise.all([silent.served, flooded.served, gone.served]);
+    await Promise.all([silent.served, flooded.served, large.served, gone.served]);
   });
 });
 

@@ -9,7 +9,9 @@ const MAX_BURST = 5000;
 const MAX_BURST_OF_BOTS = 20_000;
 /** A larger message counts as several: reading costs by the byte. */
 const COUNTED_BYTES = 16_384;
-const BURSTS = { ourOwn: Number.POSITIVE_INFINITY, carrier: MAX_BURST, bot: MAX_BURST_OF_BOTS };
+/** So does one with many values: a byte of them costs fifty times as much as one of audio in base64. */
+const COUNTED_MARKS = 32;
+const BURSTS = { carrier: MAX_BURST, bot: MAX_BURST_OF_BOTS };
 /** For the peer to close as well. */
 const CLOSE_TIMEOUT_MS = 2000;
 const TOO_FAST = 'messages arrive faster than a call has them';
@@ -18,18 +20,19 @@ const TOO_FAST = 'messages arrive faster than a call has them';
  * Closes the connection of a peer that floods it with messages: one thread serves many calls. Our own processes are
  * trusted.
  *
- * @returns Called with the bytes of each message: whether it is to be read.
+ * @returns Called with each message: whether it is to be read.
  */
 export function limitMessages(
   socket: StreamSocket,
   clock: Pick<Clock, 'monotonicMs' | 'setTimer'>,
-  peer: keyof typeof BURSTS,
-): (bytes: number) => boolean {
+  peer: keyof typeof BURSTS | 'ourOwn',
+): (data: Buffer, isBinary: boolean) => boolean {
+  if (peer === 'ourOwn') return () => true;
   const admit = tokenBucket(clock, MAX_MESSAGES_PER_SECOND, BURSTS[peer]);
   let isRefused = false;
-  return (bytes) => {
+  return (data, isBinary) => {
     if (isRefused) return false;
-    isRefused = !admit(Math.max(1, Math.ceil(bytes / COUNTED_BYTES)));
+    isRefused = !admit(countedAs(data, isBinary));
     if (isRefused) {
       socket.close(CLOSE_POLICY_VIOLATION, TOO_FAST);
       const timer = clock.setTimer(() => socket.terminate(), CLOSE_TIMEOUT_MS);
@@ -37,6 +40,22 @@ export function limitMessages(
     }
     return !isRefused;
   };
+}
+
+/** As how many messages one counts. */
+export function countedAs(data: Buffer, isBinary: boolean): number {
+  const byBytes = data.length / COUNTED_BYTES;
+  return Math.ceil(Math.max(1, byBytes, isBinary ? 0 : countMarks(data) / COUNTED_MARKS));
+}
+
+/** The marks before values: `[`, `{`, `:` and `,`. */
+function countMarks(json: Buffer): number {
+  let marks = 0;
+  for (let index = 0; index < json.length; index++) {
+    const byte = json[index];
+    if (byte === 0x5b || byte === 0x7b || byte === 0x3a || byte === 0x2c) marks++;
+  }
+  return marks;
 }
 
 /** @returns Whether one more, or as many as are named, are admitted now. */
