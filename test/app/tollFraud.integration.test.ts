@@ -116,3 +116,14 @@ test('Media streams count as concurrent calls', async () => {
   socket.close();
   await vi.waitFor(async () => expect((await open()).status).toBe(201), { timeout: 10_000, interval: 200 });
 });
+
+test('Realtime connections with a key leave a project’s other requests alone', async () => {
+  const other = await gateway().createProject();
+  const headers = { authorization: `Bearer ${other.developerKey}` };
+  const address = `${gateway().url.replace('http', 'ws')}${other.path}/realtime`;
+  const sockets = Array.from({ length: 9 }, () => new WebSocket(address, { headers }));
+  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('open', resolve))));
+  const { status } = await gateway().api('GET', `${other.path}/agent`, { key: other.developerKey });
+  expect(status).toBe(200);
+  for (const socket of sockets) socket.terminate();
+});

@@ -42,7 +42,7 @@ export function realtimeRoutes(app: App, { mediaStreams }: HttpDeps, sockets: We
   app.get(
     '/v1/projects/:projectId/realtime',
     {
-      config: { access: ACCESS },
+      config: { access: ACCESS, isLong: true },
       schema: {
         ...about(
           TAG,
