@@ -26,6 +26,8 @@ export const quotas = z
     ).min(1),
     documents: quota('Documents in knowledgebases.'),
     mediaFiles: quota('Audio files for callers who wait.'),
+    testCases: quota('Test cases.'),
+    testSuites: quota('Test suites.'),
     storedBytes: quota(
       'Bytes of these documents and files, and of recordings. A recording beyond it is not kept: its status is failed.',
       MOST_BYTES,
@@ -54,6 +56,8 @@ export const DEFAULT_QUOTAS: Quotas = {
   pathwayVersions: 100,
   documents: 10_000,
   mediaFiles: 100,
+  testCases: 2000,
+  testSuites: 200,
   // Some 900 hours of recordings.
   storedBytes: 100 * GIBIBYTE,
   sessionsPerDay: 100_000,

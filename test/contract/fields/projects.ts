@@ -50,6 +50,10 @@ export const PROJECTS_FIELDS: readonly FieldTable[] = [
         'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
       'quotas.numbers':
         'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
+      'quotas.testCases':
+        'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
+      'quotas.testSuites':
+        'api/routes/projects/quotas.integration.test.ts › of %s, which hold for simultaneous requests and the admin too',
       'quotas.apiKeys':
         'api/routes/projects/quotas.integration.test.ts › of API keys, fifty by default, whichever credential creates them',
       'quotas.widgetTokens':

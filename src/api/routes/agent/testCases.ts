@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { requireQuota } from '../../../agents/accounts/quotas.ts';
 import {
   type TestCase,
   type TestCasePatch,
@@ -23,6 +24,7 @@ export function testCaseRoutes(app: App, deps: HttpDeps): void {
     path: '/v1/projects/:projectId/test-cases',
     idParameter: 'testCaseId',
     schema: testCase,
+    quota: 'testCases',
     list: { run: ({ stores, projectId }, page) => stores.testCases.list(projectId, page) },
     create: {
       body: testCaseInput,
@@ -81,6 +83,7 @@ function fromSessionRoute(app: App, deps: HttpDeps): void {
       if (!session) throw notFound('Session');
       const input = caseFromSession(session, { name, mask });
       return await idempotent(deps, { request, reply, status: 201 }, async (stores) => {
+        await requireQuota(stores, projectId, 'testCases');
         const now = new Date(deps.clock.now()).toISOString();
         const created: TestCase = { id: deps.makeId(), projectId, ...input, createdAt: now, updatedAt: now };
         await stores.testCases.insert(created, sessionId);

@@ -18,6 +18,7 @@ export function testSuiteRoutes(app: App, deps: HttpDeps): void {
     path: '/v1/projects/:projectId/test-suites',
     idParameter: 'testSuiteId',
     schema: z.object({ data: testSuite }),
+    quota: 'testSuites',
     list: {
       schema: testSuite,
       run: ({ stores, projectId }, page) => stores.testSuites.list(projectId, page),

@@ -18,6 +18,8 @@ const USED: Readonly<Record<CountedQuota, string>> = {
   numbers: 'SELECT count(*)::integer AS used FROM phone_numbers WHERE project_id = $1',
   documents: `SELECT count(*)::integer AS used FROM ${DOCUMENTS}`,
   scheduledCalls: `SELECT count(*)::integer AS used FROM calls WHERE project_id = $1 AND status = 'scheduled'`,
+  testCases: 'SELECT count(*)::integer AS used FROM test_cases WHERE project_id = $1',
+  testSuites: 'SELECT count(*)::integer AS used FROM test_suites WHERE project_id = $1',
   mediaFiles: 'SELECT count(*)::integer AS used FROM media_files WHERE project_id = $1',
   testRuns: `SELECT coalesce(sum(plays), 0)::integer AS used FROM test_runs
     WHERE project_id = $1 AND created_at > now() - interval '1 minute'`,
@@ -53,6 +55,8 @@ export function quotaStore(database: Queryable): QuotaStore {
         documents: await usedOf(USED.documents, projectId),
         scheduledCalls: await usedOf(USED.scheduledCalls, projectId),
         mediaFiles: await usedOf(USED.mediaFiles, projectId),
+        testCases: await usedOf(USED.testCases, projectId),
+        testSuites: await usedOf(USED.testSuites, projectId),
         testRuns: await usedOf(USED.testRuns, projectId),
         storedBytes: await usedOf(USED.storedBytes, projectId),
       };

@@ -28,6 +28,8 @@ const things = {
   trunks: ['/trunks', (index: number) => ({ name: `t${index}`, host: `sip${index}.example.com` })],
   numbers: ['/phone-numbers', (index: number) => ({ number: `+88691200000${index}` })],
   tools: ['/tools', (index: number) => ({ name: `tool_${index}`, http })],
+  testCases: ['/test-cases', (index: number) => ({ name: `case ${index}` })],
+  testSuites: ['/test-suites', (index: number) => ({ name: `suite ${index}` })],
 } as const;
 
 describe('A project has quotas', () => {
@@ -42,7 +44,8 @@ describe('A project has quotas', () => {
         quota,
       );
       expect((await usageOf(project)).quotas[quota]).toEqual({ used: 2, limit: 2 });
-      if (quota !== 'tools') expectExceeded(await post(project, path, input(5), gateway().adminToken), quota);
+      if (quota === 'trunks' || quota === 'numbers')
+        expectExceeded(await post(project, path, input(5), gateway().adminToken), quota);
     },
   );
 
