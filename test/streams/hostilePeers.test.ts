@@ -5,7 +5,7 @@ import { acceptStream } from '../../src/streams/acceptStream.ts';
 import { carrierDialectNames, findCarrierDialect } from '../../src/streams/check/carrierDialects.ts';
 import { audioDialectNames, type DialectName, findAudioDialect } from '../../src/streams/dialects/index.ts';
 import type { ServerStream } from '../../src/streams/serverStream.ts';
-import { sendMessage } from '../../src/streams/transport/streamSocket.ts';
+import { OPEN, sendMessage } from '../../src/streams/transport/streamSocket.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { drive, type MemorySocket, memorySockets } from './support/memorySockets.ts';
 
@@ -84,13 +84,19 @@ const toText = (value: object) =>
 /** The messages that start a stream, with one of their values changed at a time. */
 function oddStarts(dialect: DialectName): readonly string[] {
   const sent: (string | Uint8Array)[] = [];
-  startCall(dialect, { send: (message: string | Uint8Array) => void sent.push(message) } as MemorySocket);
+  const send = (message: string | Uint8Array) => void sent.push(message);
+  startCall(dialect, { readyState: OPEN, send } as MemorySocket);
   return sent.flatMap((message) => {
     if (typeof message !== 'string') return [];
     if (!message.startsWith('{'))
       return ODD_VALUES.flatMap((value) =>
         [...message.matchAll(/:[^ ]+/g)].map(({ 0: found, index }) =>
-          message.slice(0, index).concat(`:${value}`, message.slice(index + found.length)),
+          message
+            .slice(0, index)
+            .concat(
+              `:${typeof value === 'object' ? toText(value) : value}`,
+              message.slice(index + found.length),
+            ),
         ),
       );
     return ODD_VALUES.flatMap((value) => withOddValue(JSON.parse(message), value)).map(toText);
@@ -108,7 +114,10 @@ function withOddValue(fields: object, value: unknown): readonly object[] {
 
 describe.each(audioDialectNames)('A peer in %s', (dialect) => {
   test('may start with odd values: the stream is served or refused, and its audio is played', () => {
-    for (const message of oddStarts(dialect)) {
+    const starts = oddStarts(dialect);
+    // AudioSocket's start is a UUID, in binary.
+    expect(starts.length > 0).toBe(dialect !== 'audiosocket');
+    for (const message of starts) {
       const server = findAudioDialect(dialect).openServer({ send: () => undefined, close: () => undefined });
       const start = server.readStart(message);
       if (typeof start !== 'object') continue;
