@@ -89,7 +89,7 @@ async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING, settin
     kind: 'answers',
     afterMs: 0,
     // A phone that a busy machine connects late has missed the greeting, and speaks all the same.
-    script: [{ do: 'listen', quietMs: 800, atMostMs: 6000 }, { do: 'play', file }, listens],
+    script: [{ do: 'listen', quietMs: 800, atMostMs: 15_000 }, { do: 'play', file }, listens],
   });
   const data = {
     title: 'Talk',
