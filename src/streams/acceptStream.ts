@@ -1,5 +1,4 @@
-import type { Clock } from '../base/clock.ts';
-import { awaitStart } from './awaitStart.ts';
+import { type AwaitStartDeps, awaitStart } from './awaitStart.ts';
 import { findAudioDialect, findTextDialect } from './dialects/index.ts';
 import { atVoiceRate } from './halfRate.ts';
 import type { JambonzApplications } from './jambonzApplications.ts';
@@ -9,11 +8,9 @@ import type { StreamGrant } from './streamTickets.ts';
 import type { StreamSocket } from './transport/streamSocket.ts';
 import { forVisitor } from './visitorDialect.ts';
 
-export interface AcceptStreamDeps {
+export interface AcceptStreamDeps extends AwaitStartDeps {
   /** Absent where no jambonz applications are served. */
   readonly applications?: Pick<JambonzApplications, 'steered'> | undefined;
-  readonly clock: Clock;
-  readonly onListenerError: (error: unknown, event: string) => void;
 }
 
 /** @returns The stream, or undefined, as {@link awaitStart}. */
@@ -26,7 +23,7 @@ export function acceptStream(
   const opened = openServer(toConnection(socket));
   const steered = deps.applications?.steered(grant, opened) ?? opened;
   const dialect = grant.visitor ? forVisitor(opened) : steered;
-  return awaitStart(socket, deps.clock, grant.callId !== undefined, (message) => {
+  return awaitStart(socket, deps, grant.callId === undefined ? 'carrier' : 'ourOwn', (message) => {
     const start = dialect.readStart(message);
     if (start === undefined || typeof start === 'string') return start;
     const { sampleRateHz, ...server } = atVoiceRate(dialect, start.sampleRateHz);
@@ -48,7 +45,7 @@ export function acceptTextStream(
 ): Promise<ServerTextStream | undefined> {
   const { openTextServer, provider } = findTextDialect(grant.dialect);
   const dialect = openTextServer(toConnection(socket));
-  return awaitStart(socket, deps.clock, false, (message) => {
+  return awaitStart(socket, deps, 'carrier', (message) => {
     const start = dialect.readStart(message);
     if (start === undefined || typeof start === 'string') return start;
     const info = { ...grant, provider, customParameters: start.customParameters };

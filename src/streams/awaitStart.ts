@@ -1,31 +1,30 @@
 import type { Clock } from '../base/clock.ts';
 import type { StreamMessage } from './dialects/dialect.ts';
-import { startHeartbeat } from './transport/heartbeat.ts';
-import { limitMessages } from './transport/messageLimit.ts';
-import {
-  CLOSE_MESSAGE_TOO_BIG,
-  CLOSE_PROTOCOL_ERROR,
-  type StreamSocket,
-  toMessage,
-} from './transport/streamSocket.ts';
+import type { Peer } from './transport/messageLimit.ts';
+import { readMessages } from './transport/readMessages.ts';
+import { CLOSE_MESSAGE_TOO_BIG, CLOSE_PROTOCOL_ERROR, type StreamSocket } from './transport/streamSocket.ts';
 
 /** Carriers send the start right after connecting. */
 const START_TIMEOUT_MS = 5000;
 /** Two seconds of audio at 16 kHz. */
 export const MAX_BYTES_BEFORE_START = 64 * 1024;
 
+export interface AwaitStartDeps {
+  readonly clock: Clock;
+  readonly onListenerError: (error: unknown, event: string) => void;
+}
+
 /**
  * Waits for the start of an admitted connection.
  *
- * @param isInternal - The peer is one of our own processes.
  * @param open - Makes a stream of the start message; a text is the reason for refusing it, undefined is for other messages.
  * @returns The stream; add listeners at once, since the messages so far follow in the same turn of the event loop.
  *   Undefined, and the socket closed, when no start came in time or within {@link MAX_BYTES_BEFORE_START}, or was refused.
  */
 export function awaitStart<Stream extends { receive(message: StreamMessage): void }>(
   socket: StreamSocket,
-  clock: Clock,
-  isInternal: boolean,
+  { clock, onListenerError }: AwaitStartDeps,
+  peer: Peer,
   open: (message: StreamMessage) => Stream | string | undefined,
 ): Promise<Stream | undefined> {
   return new Promise((resolve) => {
@@ -49,23 +48,22 @@ export function awaitStart<Stream extends { receive(message: StreamMessage): voi
       setImmediate(() => {
         const messages = early ?? [];
         early = undefined;
-        for (const message of messages) started.receive(message);
+        try {
+          for (const message of messages) started.receive(message);
+        } catch (error) {
+          onListenerError(error, 'message');
+          socket.terminate();
+        }
       });
     };
     const timer = clock.setTimer(() => refuse('no start message was received'), START_TIMEOUT_MS);
 
-    startHeartbeat(socket, clock, isInternal);
-    const admit = limitMessages(socket, clock, isInternal ? 'ourOwn' : 'carrier');
-    // A failed socket closes as well.
-    socket.on('error', () => {});
-    socket.on('close', () => refuse('closed'));
-    socket.on('message', (data, isBinary) => {
-      if (isRefused || !admit(data, isBinary)) return;
-      const message = toMessage(data, isBinary);
+    const read = (message: StreamMessage, { length }: Buffer) => {
+      if (isRefused) return;
       if (early === undefined) return stream?.receive(message);
       early.push(message);
       if (stream) return;
-      earlyBytes += data.length;
+      earlyBytes += length;
       if (earlyBytes > MAX_BYTES_BEFORE_START) {
         return refuse(
           `more than ${MAX_BYTES_BEFORE_START} bytes came before the start`,
@@ -75,6 +73,8 @@ export function awaitStart<Stream extends { receive(message: StreamMessage): voi
       const opened = open(message);
       if (typeof opened === 'string') refuse(opened);
       else if (opened) start(opened);
-    });
+    };
+    readMessages(socket, clock, peer, { read, onError: (error) => onListenerError(error, 'message') });
+    socket.on('close', () => refuse('closed'));
   });
 }

@@ -12,15 +12,13 @@ import type { AgentReader, ClientDialect, DialectClient } from './dialects/diale
 import { findClientDialect } from './dialects/index.ts';
 import { dialTcp } from './transport/dialTcp.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
-import { startHeartbeat } from './transport/heartbeat.ts';
-import { limitMessages } from './transport/messageLimit.ts';
+import { readMessages } from './transport/readMessages.ts';
 import {
   CLOSE_NORMAL,
   CLOSE_WITHOUT_CODE,
   CLOSING,
   type StreamSocket,
   sendMessage,
-  toMessage,
 } from './transport/streamSocket.ts';
 
 export interface ConnectStreamDeps extends DialDeps {
@@ -82,12 +80,11 @@ export class SocketStreamClient implements StreamClient {
       },
       malformed: () => onMalformed?.(target.callId),
     };
-    startHeartbeat(socket, clock, target.isInternal === true);
-    const admit = limitMessages(socket, clock, target.isInternal ? 'ourOwn' : 'bot');
-    // A failed socket closes as well.
-    socket.on('error', () => {});
-    socket.on('message', (data, isBinary) => {
-      if (!this.#isClosing && admit(data, isBinary)) this.#dialect.read(toMessage(data, isBinary), reader);
+    readMessages(socket, clock, target.isInternal ? 'ourOwn' : 'bot', {
+      read: (message) => {
+        if (!this.#isClosing) this.#dialect.read(message, reader);
+      },
+      onError: reader.malformed,
     });
     this.#closed = new Promise((resolve) => {
       socket.on('close', (code, reason) => {

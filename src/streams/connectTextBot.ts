@@ -3,9 +3,8 @@ import type { ConnectTextBot, TextBot } from '../voice/text/textBot.ts';
 import { findTextDialect } from './dialects/index.ts';
 import { toConnection } from './serverStream.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
-import { startHeartbeat } from './transport/heartbeat.ts';
-import { limitMessages } from './transport/messageLimit.ts';
-import { CLOSE_NORMAL, CLOSE_WITHOUT_CODE, toMessage } from './transport/streamSocket.ts';
+import { readMessages } from './transport/readMessages.ts';
+import { CLOSE_NORMAL, CLOSE_WITHOUT_CODE } from './transport/streamSocket.ts';
 
 export interface ConnectTextBotDeps extends DialDeps {
   readonly clock: Clock;
@@ -37,12 +36,11 @@ export function createConnectTextBot(deps: ConnectTextBotDeps): ConnectTextBot {
         if (complaints >= MAX_COMPLAINTS) socket.close(CLOSE_NORMAL, 'too many messages could not be read');
       },
     };
-    startHeartbeat(socket, clock, false);
-    const admit = limitMessages(socket, clock, 'bot');
-    // A failed socket closes as well.
-    socket.on('error', () => {});
-    socket.on('message', (data: Buffer, isBinary: boolean) => {
-      if (!isClosed && admit(data, isBinary)) client.read(toMessage(data, isBinary), handler);
+    readMessages(socket, clock, 'bot', {
+      read(message) {
+        if (!isClosed) client.read(message, handler);
+      },
+      onError: handler.malformed,
     });
     socket.on('close', (code: number) => {
       if (!isClosed) listener.closed(code === CLOSE_NORMAL || code === CLOSE_WITHOUT_CODE);

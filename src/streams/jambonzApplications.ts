@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { CallCommand } from '../media/agentStream/streamClient.ts';
-import type { DialectServer } from './dialects/dialect.ts';
+import type { DialectServer, StreamMessage } from './dialects/dialect.ts';
 import {
   APPLICATION_SUBPROTOCOL,
   acknowledge,
@@ -22,14 +22,13 @@ import {
   type StreamTickets,
   TICKET_LIFETIME_MS,
 } from './streamTickets.ts';
-import { startHeartbeat } from './transport/heartbeat.ts';
 import { countedAs } from './transport/messageLimit.ts';
+import { readMessages } from './transport/readMessages.ts';
 import {
   CLOSE_NORMAL,
   CLOSE_POLICY_VIOLATION,
   CLOSE_PROTOCOL_ERROR,
   type StreamSocket,
-  toMessage,
 } from './transport/streamSocket.ts';
 
 export interface JambonzApplicationsDeps {
@@ -143,21 +142,20 @@ class JambonzCall {
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
-    startHeartbeat(socket, deps.clock, false);
-    // A failed socket closes as well.
-    socket.on('error', () => {});
     socket.on('close', () => {
       timer.cancel();
       this.#isClosed = true;
       this.#endIfOver();
     });
-    socket.on('message', (data, isBinary) => {
+    const read = (message: StreamMessage, data: Buffer) => {
       timer.cancel();
-      this.#messages += countedAs(data, isBinary);
+      this.#messages += countedAs(data, typeof message !== 'string');
       if (this.#messages > MAX_MESSAGES)
         socket.close(CLOSE_POLICY_VIOLATION, 'more messages than a call has');
-      else this.#read(toMessage(data, isBinary));
-    });
+      else this.#read(message);
+    };
+    const onError = (error: unknown) => deps.onError(error, 'jambonz message not read');
+    readMessages(socket, deps.clock, 'carrier', { read, onError });
   }
 
   command(command: CallCommand): void {
@@ -186,7 +184,7 @@ class JambonzCall {
     };
   }
 
-  #read(message: ReturnType<typeof toMessage>): void {
+  #read(message: StreamMessage): void {
     const told = readJambonz(message);
     switch (told?.kind) {
       case 'session':

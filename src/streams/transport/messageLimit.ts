@@ -1,5 +1,4 @@
 import type { Clock } from '../../base/clock.ts';
-import { CLOSE_POLICY_VIOLATION, type StreamSocket } from './streamSocket.ts';
 
 /** Audio in messages of 3 ms, as browsers record it, beside marks and digits. */
 const MAX_MESSAGES_PER_SECOND = 500;
@@ -12,34 +11,21 @@ const COUNTED_BYTES = 16_384;
 /** So does one with many values: a byte of them costs fifty times as much as one of audio in base64. */
 const COUNTED_MARKS = 32;
 const BURSTS = { carrier: MAX_BURST, bot: MAX_BURST_OF_BOTS };
-/** For the peer to close as well. */
-const CLOSE_TIMEOUT_MS = 2000;
-const TOO_FAST = 'messages arrive faster than a call has them';
+
+export type Peer = keyof typeof BURSTS | 'ourOwn';
 
 /**
- * Closes the connection of a peer that floods it with messages: one thread serves many calls. Our own processes are
- * trusted.
+ * A connection whose peer floods it is to be closed: one thread serves many calls. Our own processes are trusted.
  *
  * @returns Called with each message: whether it is to be read.
  */
 export function limitMessages(
-  socket: StreamSocket,
-  clock: Pick<Clock, 'monotonicMs' | 'setTimer'>,
-  peer: keyof typeof BURSTS | 'ourOwn',
+  clock: Pick<Clock, 'monotonicMs'>,
+  peer: Peer,
 ): (data: Buffer, isBinary: boolean) => boolean {
   if (peer === 'ourOwn') return () => true;
   const admit = tokenBucket(clock, MAX_MESSAGES_PER_SECOND, BURSTS[peer]);
-  let isRefused = false;
-  return (data, isBinary) => {
-    if (isRefused) return false;
-    isRefused = !admit(countedAs(data, isBinary));
-    if (isRefused) {
-      socket.close(CLOSE_POLICY_VIOLATION, TOO_FAST);
-      const timer = clock.setTimer(() => socket.terminate(), CLOSE_TIMEOUT_MS);
-      socket.on('close', () => timer.cancel());
-    }
-    return !isRefused;
-  };
+  return (data, isBinary) => admit(countedAs(data, isBinary));
 }
 
 /** As how many messages one counts. */

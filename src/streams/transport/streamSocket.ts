@@ -34,6 +34,7 @@ export const CLOSE_PROTOCOL_ERROR = 1002;
 export const CLOSE_WITHOUT_CODE = 1005;
 export const CLOSE_POLICY_VIOLATION = 1008;
 export const CLOSE_MESSAGE_TOO_BIG = 1009;
+export const CLOSE_INTERNAL_ERROR = 1011;
 export const CLOSE_SERVICE_RESTART = 1012;
 export const CLOSE_TRY_AGAIN_LATER = 1013;
 
