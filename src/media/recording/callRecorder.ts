@@ -3,7 +3,7 @@ import type { RecordingReport } from '../mediaSession.ts';
 import { createFrameResampler, type FrameResampler } from '../resample/frameResampler.ts';
 import { type SampleRateHz, speechRateHz } from '../resample/resampler.ts';
 import type { OpenRecordingFile } from './recordingFile.ts';
-import { type StereoRecorder, startRecorder } from './stereoRecorder.ts';
+import { StereoRecorder } from './stereoRecorder.ts';
 
 /** Between the codec and the file, which keeps its rate when the codec changes. */
 interface Resamplers {
@@ -25,7 +25,7 @@ export class CallRecorder {
   isPaused = false;
   readonly #options: CallRecorderOptions;
   /** Awaited by `close`, so that the file of a call that ends meanwhile is closed. */
-  #starting: Promise<StereoRecorder> | undefined;
+  #opening: Promise<void> | undefined;
   #recorder: StereoRecorder | undefined;
   #resamplers: Resamplers | undefined;
   #codecRateHz: SampleRateHz = 8000;
@@ -36,20 +36,25 @@ export class CallRecorder {
     this.#options = options;
   }
 
-  /** @throws {CallwayError} `recording_failed`, or `recording_running`. */
+  /**
+   * Records from now on, also what is written before this resolves.
+   *
+   * @throws {CallwayError} `recording_failed`, or `recording_running`.
+   */
   async start(path: string, codecRateHz: SampleRateHz): Promise<void> {
-    if (this.#starting !== undefined) {
+    if (this.#recorder !== undefined) {
       throw new CallwayError('conflict', 'recording_running', 'the call is being recorded already');
     }
     this.#codecRateHz = codecRateHz;
     const sampleRateHz = speechRateHz(codecRateHz);
     const { openFile, onFailure } = this.#options;
-    this.#starting = startRecorder({ path, sampleRateHz, onFailure, openFile });
+    this.#recorder = new StereoRecorder({ path, sampleRateHz, onFailure, openFile });
+    this.#resamplers = this.#createResamplers(sampleRateHz);
+    this.#opening = this.#recorder.open();
     try {
-      this.#recorder = await this.#starting;
-      this.#resamplers = this.#createResamplers(sampleRateHz);
+      await this.#opening;
     } catch (error) {
-      this.#starting = undefined;
+      this.#recorder = undefined;
       const reason = error instanceof Error ? error.message : String(error);
       const message = `the recording cannot be started: ${reason}`;
       throw new CallwayError('internal', 'recording_failed', message, { cause: error });
@@ -76,8 +81,8 @@ export class CallRecorder {
 
   /** Idempotent. @returns Undefined when nothing was recorded. */
   async close(): Promise<RecordingReport | undefined> {
-    const recorder = await this.#starting?.catch(() => undefined);
-    const report = await recorder?.close();
+    await this.#opening?.catch(() => undefined);
+    const report = await this.#recorder?.close();
     return report && { ...report, startedAtMs: this.#startedAtMs };
   }
 

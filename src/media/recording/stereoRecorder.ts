@@ -19,31 +19,16 @@ const CHUNK_SECONDS = 1;
 const MAX_WAITING_CHUNKS = 8;
 
 /**
- * Starts a recording with an empty, valid file.
- *
- * @throws {Error} When the file cannot be created or written.
- */
-export async function startRecorder(options: RecorderOptions): Promise<StereoRecorder> {
-  const file = await options.openFile(options.path);
-  try {
-    await file.write(headerOf(options, 0), 0);
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-  return new StereoRecorder(options, file);
-}
-
-/**
  * Both directions of a call in one file: the caller left, the agent right, frame by frame on the tick clock. `write`
- * copies and returns; whole seconds are written in the background, one write each. The header gets the length at the end; of a writer that was killed, the file's
- * length counts. The first write error ends the recording, and the call continues.
+ * copies and returns, also before the file is open; whole seconds are written in the background, one write each. The
+ * header gets the length at the end; of a writer that was killed, the file's length counts. The first write error ends
+ * the recording, and the call continues.
  */
 export class StereoRecorder {
   readonly sampleRateHz: 8000 | 16_000;
-  readonly #path: string;
-  readonly #file: RecordingFile;
-  readonly #onFailure: (reason: string) => void;
+  readonly #options: RecorderOptions;
+  /** Undefined until it is open. */
+  #file: RecordingFile | undefined;
   readonly #silence: Int16Array;
   readonly #chunkSamples: number;
   /** Reused chunks. */
@@ -52,19 +37,36 @@ export class StereoRecorder {
   #chunkLength = 0;
   readonly #waiting: Int16Array[] = [];
   #writing: Promise<void> = Promise.resolve();
-  #isWriting = false;
+  /** Or the file is not open yet. */
+  #isWriting = true;
   #dataBytes = 0;
   #error: string | undefined;
   #closed: Promise<RecordingReport> | undefined;
 
-  constructor({ path, sampleRateHz, onFailure }: RecorderOptions, file: RecordingFile) {
+  constructor(options: RecorderOptions) {
+    const { sampleRateHz } = options;
+    this.#options = options;
     this.sampleRateHz = sampleRateHz;
-    this.#path = path;
-    this.#file = file;
-    this.#onFailure = onFailure;
     this.#silence = new Int16Array(frameLength(sampleRateHz));
     this.#chunkSamples = CHUNK_SECONDS * sampleRateHz * CHANNELS;
     this.#chunk = new Int16Array(this.#chunkSamples);
+  }
+
+  /**
+   * Creates an empty, valid file. To be called once, and awaited before `close`.
+   *
+   * @throws {Error} When the file cannot be created or written.
+   */
+  async open(): Promise<void> {
+    const file = await this.#options.openFile(this.#options.path);
+    try {
+      await file.write(headerOf(this, 0), 0);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    this.#file = file;
+    this.#writing = this.#writeWaiting();
   }
 
   /** @param left - 20 ms of the caller. @param right - 20 ms of the agent. Both are copied. */
@@ -117,7 +119,7 @@ export class StereoRecorder {
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const dataBytes = this.#dataBytes + bytes.length;
     if (dataBytes > WAV_MAX_DATA_BYTES) throw new Error('the file has the maximum length of a WAV file');
-    await this.#file.write(bytes, WAV_HEADER_BYTES + this.#dataBytes);
+    await this.#file?.write(bytes, WAV_HEADER_BYTES + this.#dataBytes);
     this.#dataBytes = dataBytes;
   }
 
@@ -125,7 +127,7 @@ export class StereoRecorder {
     if (this.#error !== undefined) return;
     this.#error = reason;
     this.#waiting.length = 0;
-    this.#onFailure(reason);
+    this.#options.onFailure(reason);
   }
 
   async #finish(): Promise<RecordingReport> {
@@ -133,10 +135,10 @@ export class StereoRecorder {
     await this.#writing;
     const fail = (error: unknown) => this.#fail(describe(error));
     // Also after an error: what was written before it stays valid.
-    if (this.#dataBytes > 0) await this.#file.write(headerOf(this, this.#dataBytes), 0).catch(fail);
-    await this.#file.close().catch(fail);
+    if (this.#dataBytes > 0) await this.#file?.write(headerOf(this, this.#dataBytes), 0).catch(fail);
+    await this.#file?.close().catch(fail);
     const report = {
-      path: this.#path,
+      path: this.#options.path,
       durationMs: (1000 * this.#dataBytes) / (this.sampleRateHz * CHANNELS * BYTES_PER_SAMPLE),
       lengthBytes: WAV_HEADER_BYTES + this.#dataBytes,
     };

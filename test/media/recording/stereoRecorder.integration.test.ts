@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { completeRecording, type RecordingFile } from '../../../src/media/recording/recordingFile.ts';
-import { startRecorder } from '../../../src/media/recording/stereoRecorder.ts';
+import { type RecorderOptions, StereoRecorder } from '../../../src/media/recording/stereoRecorder.ts';
 import { parseWav, pickChannel, wavHeader } from '../../../src/media/wav.ts';
 import { tempDir } from '../../support/tempDir.ts';
 import { tone } from '../support/signals.ts';
@@ -35,13 +35,19 @@ function fakeDisk(answer: (write: number) => Promise<void>) {
 }
 
 const frame = (value: number) => new Int16Array(160).fill(value);
+async function openRecorder(options: RecorderOptions): Promise<StereoRecorder> {
+  const recorder = new StereoRecorder(options);
+  await recorder.open();
+  return recorder;
+}
+
 const settled = () => sleep(5);
 
 describe('StereoRecorder', () => {
   it('writes whole seconds by one write each, and the rest and the header at the end', async () => {
     const disk = fakeDisk(async () => {});
     const failures: string[] = [];
-    const recorder = await startRecorder({
+    const recorder = await openRecorder({
       path: 'x.wav',
       sampleRateHz: 8000,
       onFailure: (reason) => failures.push(reason),
@@ -66,13 +72,34 @@ describe('StereoRecorder', () => {
     expect(failures).toEqual([]);
   });
 
+  it('records what is said while its file is being opened', async () => {
+    const disk = fakeDisk(async () => {});
+    let open = (): void => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const recorder = new StereoRecorder({
+      path: 'x.wav',
+      sampleRateHz: 8000,
+      onFailure: () => undefined,
+      openFile: () => opened.then(disk.openFile),
+    });
+    const opening = recorder.open();
+    for (let n = 0; n < 110; n++) recorder.write(frame(1), frame(2));
+    open();
+    await opening;
+    await settled();
+    expect(disk.writes.map(({ length }) => length)).toEqual([44, 32_000, 32_000]);
+    expect(await recorder.close()).toMatchObject({ durationMs: 2200 });
+  });
+
   it('fails once at a write error, and its header has the length of the audio before it', async () => {
     const noSpace = Object.assign(new Error('write'), { code: 'ENOSPC' });
     const disk = fakeDisk(async (write) => {
       if (write === 3) throw noSpace;
     });
     const failures: string[] = [];
-    const recorder = await startRecorder({
+    const recorder = await openRecorder({
       path: 'x.wav',
       sampleRateHz: 8000,
       onFailure: (reason) => failures.push(reason),
@@ -96,7 +123,7 @@ describe('StereoRecorder', () => {
     });
     const disk = fakeDisk((write) => (write === 1 ? Promise.resolve() : held));
     const failures: string[] = [];
-    const recorder = await startRecorder({
+    const recorder = await openRecorder({
       path: 'x.wav',
       sampleRateHz: 8000,
       onFailure: (reason) => failures.push(reason),
