@@ -48,8 +48,12 @@ export interface CallStore {
   queueScheduled(call: Pick<Call, 'id' | 'toNumber'>, at: string): Promise<Call | undefined>;
   /** Cancels the scheduled callbacks of a number. The sweeper settles them. @returns Them. */
   replaceCallbacks(projectId: string, toNumber: string, at: string): Promise<Call[]>;
-  /** Puts a claimed call that was not dialed yet back into the queue. */
-  releaseClaim(id: string, nodeId: string): Promise<void>;
+  /**
+   * Puts a claimed call that was not dialed yet back into the queue.
+   *
+   * @returns Whether its hang-up was requested while it was claimed.
+   */
+  releaseClaim(id: string, nodeId: string): Promise<boolean>;
   /**
    * Changes a live call; a call that has ended is left unchanged.
    *

@@ -13,7 +13,7 @@ import type { JobResult } from './callQueue.ts';
 
 export interface DialerDeps extends TrunkSelectionDeps {
   readonly nodeId: string;
-  readonly calls: Pick<CallStore, 'claim' | 'releaseClaim' | 'find'>;
+  readonly calls: Pick<CallStore, 'claim' | 'releaseClaim'>;
   readonly slots: Pick<TrunkSlots, 'acquire'>;
   readonly limiter: Pick<CallLimiter, 'startCall' | 'endCall'>;
   readonly capacity: Pick<NodeCapacity, 'acquire' | 'has' | 'release'>;
@@ -91,12 +91,11 @@ async function end(
 }
 
 async function requeue(deps: DialerDeps, call: Call, waitMs: number): Promise<JobResult> {
-  // The API waits for the result when it was asked to hang up while the call was claimed.
-  const current = await deps.calls.find(call.projectId, call.id);
-  if (current?.hangupRequested) return await end(deps, call, 'canceled', 'api_hangup');
   await deps.limiter.endCall(call);
-  await deps.calls.releaseClaim(call.id, deps.nodeId);
-  return { again: true, afterMs: Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, waitMs)) };
+  const isCanceled = await deps.calls.releaseClaim(call.id, deps.nodeId);
+  // The API waits until the call that it was asked to hang up meanwhile is canceled: by this job, when it claims it again.
+  const afterMs = isCanceled ? MIN_WAIT_MS : Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, waitMs));
+  return { again: true, afterMs };
 }
 
 async function acquireFirst(

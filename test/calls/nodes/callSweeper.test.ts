@@ -40,7 +40,7 @@ const deps = (): CallSweeperDeps => ({
       done.push(`before ${before.toISOString()}`);
       return orphans;
     },
-    releaseClaim: (id, nodeId) => note(`release claim ${id} ${nodeId}`),
+    releaseClaim: (id, nodeId) => note(`release claim ${id} ${nodeId}`).then(() => false),
     find: async (_projectId, id) => makeCall({ id, status: canceled.includes(id) ? 'canceled' : 'queued' }),
   },
   removals: { due: async () => removals, done: (key) => note(`forget ${key}`) },

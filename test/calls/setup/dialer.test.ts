@@ -11,7 +11,7 @@ const NO_LIMITS = { startCall: async () => 'started' as const, endCall: async ()
 /** Everything that a test does not name fails. */
 const depsWith = (given: Partial<DialerDeps>): DialerDeps => ({
   nodeId: 'node',
-  calls: { claim: unused, releaseClaim: unused, find: unused },
+  calls: { claim: unused, releaseClaim: unused },
   phoneNumbers: { findByNumber: unused },
   trunks: { activeOf: unused },
   health: { read: unused },
@@ -38,7 +38,6 @@ describe('dialQueuedCall on a node', () => {
           return undefined;
         },
         releaseClaim: unused,
-        find: unused,
       },
       capacity,
     });
@@ -69,8 +68,7 @@ describe('dialQueuedCall on a node', () => {
     const base = {
       calls: {
         claim: async (id: string) => makeCall({ id }),
-        releaseClaim: async () => undefined,
-        find: unused,
+        releaseClaim: async () => false,
       },
       finisher: { finish: async () => undefined },
       capacity,
@@ -101,8 +99,8 @@ test.each(['claim', 'trunk selection'] as const)(
         async releaseClaim(id) {
           if (isAway) throw away;
           claimed.delete(id);
+          return false;
         },
-        find: unused,
       },
       phoneNumbers: { findByNumber: () => Promise.reject(away) },
       clock,
@@ -125,18 +123,27 @@ test.each(['claim', 'trunk selection'] as const)(
 );
 
 test.each([
-  ['full', { again: true, afterMs: 2000 }, ['endCall', 'releaseClaim']],
-  ['refused', { done: true }, ['finish failed rejected']],
+  ['full', 'full', false, { again: true, afterMs: 2000 }, ['endCall', 'releaseClaim']],
+  [
+    'full, and tries one that is to hang up at once',
+    'full',
+    true,
+    { again: true, afterMs: 50 },
+    ['endCall', 'releaseClaim'],
+  ],
+  ['refused', 'refused', false, { done: true }, ['finish failed rejected']],
 ] as const)(
   'dialQueuedCall does not dial a call when its project is %s',
-  async (admission, expected, steps) => {
+  async (_what, admission, isCanceled, expected, steps) => {
     const capacity = new NodeCapacity(1);
     const log: string[] = [];
     const deps = depsWith({
       calls: {
         claim: async (id) => makeCall({ id, status: 'queued' }),
-        releaseClaim: async () => void log.push('releaseClaim'),
-        find: async () => makeCall({ status: 'queued' }),
+        async releaseClaim() {
+          log.push('releaseClaim');
+          return isCanceled;
+        },
       },
       limiter: { startCall: async () => admission, endCall: async () => void log.push('endCall') },
       capacity,

@@ -83,10 +83,12 @@ function callRecords(database: Queryable): Omit<CallStore, keyof ReturnType<type
       return (await database.query<CallRow>(REPLACE_CALLBACKS, [projectId, toNumber, at])).map(fromCallRow);
     },
     async releaseClaim(id, nodeId) {
-      await database.query(
-        `UPDATE calls SET node_id = NULL, claimed_at = NULL WHERE id = $1 AND node_id = $2 AND status = 'queued'`,
+      const [row] = await database.query<{ hangup_requested: boolean }>(
+        `UPDATE calls SET node_id = NULL, claimed_at = NULL
+         WHERE id = $1 AND node_id = $2 AND status = 'queued' RETURNING hangup_requested`,
         [id, nodeId],
       );
+      return row?.hangup_requested ?? false;
     },
     async update(id, nodeId, change, event) {
       const { sql, parameters } = assignments(change, FIRST_CHANGE);

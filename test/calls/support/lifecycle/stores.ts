@@ -90,7 +90,8 @@ export function createDatabase(): Database {
     replaceCallbacks: () => Promise.reject(new Error('not used here')),
     async releaseClaim(id, nodeId) {
       const row = rows.get(id);
-      if (row?.call.status === 'queued' && row.call.nodeId === nodeId) change(row, { nodeId: null });
+      if (row?.call.status !== 'queued' || row.call.nodeId !== nodeId) return false;
+      return change(row, { nodeId: null }).hangupRequested;
     },
     async update(id, nodeId, more, event) {
       const row = rows.get(id);

@@ -178,8 +178,11 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
     expect(winner).toEqual({ ...call, nodeId: winner?.nodeId });
     await world.stores.calls.releaseClaim(call.id, 'somebody else');
     expect((await find(call))?.nodeId).toBe(winner?.nodeId);
-    await world.stores.calls.releaseClaim(call.id, winner?.nodeId ?? '');
+    expect(await world.stores.calls.releaseClaim(call.id, winner?.nodeId ?? '')).toBe(false);
     expect(await world.stores.calls.claim(call.id, NODE, later(2))).toBeDefined();
+    await world.stores.calls.requestHangup(world.projectId, call.id, later(2));
+    expect(await world.stores.calls.releaseClaim(call.id, NODE)).toBe(true);
+    expect(await world.stores.calls.claim(call.id, NODE, later(2))).toMatchObject({ hangupRequested: true });
     await world.stores.calls.update(call.id, NODE, { status: 'dialing' });
     await world.stores.calls.releaseClaim(call.id, NODE);
     expect((await find(call))?.nodeId).toBe(NODE);
