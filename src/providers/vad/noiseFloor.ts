@@ -8,6 +8,10 @@ const WINDOW_FRAMES = 1500 / VAD_FRAME_MS;
 const SMOOTHED_FRAMES = 4;
 /** Minimum ratio of power to the noise floor. */
 const MIN_POWER_RATIO = 3;
+/** Mean square of a frame without any sound: of lost packets, or of a phone that sends zeros between words. */
+const DIGITAL_SILENCE = 4;
+/** Digital silence that lasts longer is the line's own. */
+const MAX_DROPOUT_FRAMES = 500 / VAD_FRAME_MS;
 
 /**
  * Sound of constant power over `frames` is noise, since the power of syllables varies. After `certainAfter` more frames it
@@ -42,27 +46,35 @@ export interface NoiseFloor {
 
 /**
  * The floor is the quietest moment of the last 1.5 s, or the level of steady sound. It follows a quieter line at once, so
- * that soft speech is detected on a silent line.
+ * that soft speech is detected on a silent line. A dropout is no quiet moment: after it, the line's noise would be taken
+ * for speech.
  */
 export function createNoiseFloor(sampleRateHz: number): NoiseFloor {
   const powers = createHistory(STEADY[0].frames);
   const smoothed = createHistory(WINDOW_FRAMES);
   const powerOf = createHighPassedPower(sampleRateHz);
+  let silentFrames = 0;
+  let isDropout = false;
   let steadyFrames = 0;
   let steady: (typeof STEADY)[number] | undefined;
   const isSteady = ({ frames, smoothed: averaged, mostRatio }: (typeof STEADY)[number]) =>
     (averaged === 1 ? powers : smoothed).isWithin(frames - averaged + 1, mostRatio);
   return {
     push(frame) {
-      powers.add(powerOf(frame));
+      const power = powerOf(frame);
+      silentFrames = power < DIGITAL_SILENCE ? silentFrames + 1 : 0;
+      isDropout = silentFrames > 0 && silentFrames <= MAX_DROPOUT_FRAMES && !powers.isEmpty();
+      if (isDropout) return;
+      powers.add(power);
       smoothed.add(powers.mean(SMOOTHED_FRAMES));
       steady = STEADY.find(isSteady);
       steadyFrames = steady ? steadyFrames + 1 : 0;
     },
     isExceeded: () =>
+      !isDropout &&
       powers.mean(1) >= MIN_POWER_RATIO * (steady ? smoothed.mean(steady.frames) : smoothed.least()),
     certainMs: () =>
-      steady?.certainAfter === steadyFrames ? (steady.frames + steadyFrames) * VAD_FRAME_MS : 0,
+      !isDropout && steady?.certainAfter === steadyFrames ? (steady.frames + steadyFrames) * VAD_FRAME_MS : 0,
   };
 }
 
@@ -87,6 +99,7 @@ function createHistory(length: number) {
       for (let n = length - taken; n < length; n++) sum += values[n] ?? 0;
       return sum / taken;
     },
+    isEmpty: () => count === 0,
     least: () => leastOf(length),
     /** Whether there are `needed` values whose maximum is at most `ratio` times their minimum. */
     isWithin(needed: number, ratio: number): boolean {
