@@ -1,12 +1,11 @@
 import { type StartThread, WorkerPool } from './workerPool.ts';
 
-export const SENTENCE_ENCODER_DIMENSIONS = 512;
 /** One request lasts about 0.25 s, so that a query does not wait long behind a document. */
 const TEXTS_PER_REQUEST = 2;
 
 export interface SentenceEncoder {
   /**
-   * @returns One vector of {@link SENTENCE_ENCODER_DIMENSIONS} per text, in order.
+   * @returns One vector of 512 dimensions per text, in order.
    * @throws {Error} When the thread fails.
    */
   embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]>;

@@ -76,7 +76,7 @@ export function createPocketsphinx(searchPath: string, startProcess: StartProces
 }
 
 /** Runs an operation once, when it is first requested; after a failure the next request runs it again. */
-export function cacheSuccess<Value>(operation: () => Promise<Value>) {
+function cacheSuccess<Value>(operation: () => Promise<Value>) {
   let result: Promise<Value> | undefined;
   return {
     isRequested: () => result !== undefined,

@@ -19,7 +19,7 @@ export interface RetransmissionTimes {
   readonly maxGapMs: number;
 }
 
-export function retransmissionStart(times: RetransmissionTimes): RetransmissionState {
+function retransmissionStart(times: RetransmissionTimes): RetransmissionState {
   return { name: 'retransmitting', gapMs: times.t1Ms, elapsedMs: 0 };
 }
 
@@ -36,7 +36,7 @@ export function retransmissionStart(times: RetransmissionTimes): RetransmissionS
  *
  * @see RFC 3261 section 13.3.1.4, RFC 3262 section 3
  */
-export function retransmissionStep(
+function retransmissionStep(
   state: RetransmissionState,
   event: RetransmissionEvent,
   times: RetransmissionTimes,

@@ -85,7 +85,7 @@ export function sessionDelays(timer: SessionTimer): { refreshMs: number; expireM
   return { refreshMs: (intervalSeconds * 1000) / 2, expireMs: (intervalSeconds - lead) * 1000 };
 }
 
-export function supportsTimer(headers: SipHeaders): boolean {
+function supportsTimer(headers: SipHeaders): boolean {
   return hasToken(headers, 'supported', 'timer') || hasToken(headers, 'require', 'timer');
 }
 

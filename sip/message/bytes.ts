@@ -15,11 +15,6 @@ export function bytesOf(text: ByteString): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** The UTF-8 bytes of a text, as a byte string. */
-export function encodeText(text: string): ByteString {
-  return byteString(Buffer.from(text, 'utf8'));
-}
-
 /** Decodes UTF-8; invalid bytes become U+FFFD. */
 export function decodeText(text: ByteString): string {
   return bytesOf(text).toString('utf8');

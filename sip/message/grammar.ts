@@ -12,7 +12,7 @@ export function isToken(text: string): boolean {
 }
 
 /** Whether the text is one quoted string. */
-export function isQuoted(text: string): boolean {
+function isQuoted(text: string): boolean {
   return QUOTED_ONLY.test(text);
 }
 

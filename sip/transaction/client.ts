@@ -112,7 +112,7 @@ export function startClientTransaction(
  *
  * @see RFC 3261 section 17.1.1.3
  */
-export function makeAck(invite: SipRequest, response: SipResponse): SipRequest {
+function makeAck(invite: SipRequest, response: SipResponse): SipRequest {
   const ack = sameHopRequest(invite, 'ACK');
   ack.headers.set('to', response.headers.get('to') ?? invite.headers.get('to') ?? '');
   return ack;

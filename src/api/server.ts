@@ -29,7 +29,7 @@ import { operationsRoutes } from './routes/operations.ts';
 import { audioStreamRoutes } from './routes/sessions/mediaStreams.ts';
 import { realtimeRoutes } from './routes/sessions/realtime.ts';
 
-export const DEFAULT_BODY_LIMIT_BYTES = 1_048_576;
+const DEFAULT_BODY_LIMIT_BYTES = 1_048_576;
 /** The longest upload; other bodies have less time. @see startBodyTimeout */
 const REQUEST_TIMEOUT_MS = 3_600_000;
 const HEADERS_TIMEOUT_MS = 10_000;

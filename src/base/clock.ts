@@ -22,8 +22,3 @@ export const systemClock: Clock = {
     return { cancel: () => clearTimeout(handle) };
   },
 };
-
-/** @returns A function that gives the current time in ISO 8601, as `Date.prototype.toISOString` does. */
-export function isoNow(clock: Pick<Clock, 'now'>): () => string {
-  return () => new Date(clock.now()).toISOString();
-}

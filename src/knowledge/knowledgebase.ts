@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../providers/ports/embedder.ts';
 
-export const DEFAULT_CHUNK_SIZE = 500;
-export const DEFAULT_CHUNK_OVERLAP = 50;
+const DEFAULT_CHUNK_SIZE = 500;
+const DEFAULT_CHUNK_OVERLAP = 50;
 const CHUNK_SIZE = { min: 50, max: 8_000 } as const;
 const MAX_NAME_CHARACTERS = 128;
 

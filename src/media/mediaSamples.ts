@@ -23,7 +23,7 @@ export interface MediaSamples {
 type Totals = Pick<MediaObservations, 'packetsReceived' | 'packetsLost' | 'packetsLate' | 'lossBursts'>;
 
 /** Short enough to show a burst of loss, as long as most peers' RTCP interval. */
-export const SAMPLE_INTERVAL_MS = 5_000;
+const SAMPLE_INTERVAL_MS = 5_000;
 /** One hour at the first interval. */
 export const MAX_SAMPLES = 720;
 const NOTHING: Totals = { packetsReceived: 0, packetsLost: 0, packetsLate: 0, lossBursts: 0 };

@@ -7,7 +7,7 @@ import type { FairWorkerDeps } from './fairWorker.ts';
  */
 export const SETTLING_MS = 500;
 /** An event waits for its receiver for so long. */
-export const RETRY_FOR_MS = 3_600_000;
+const RETRY_FOR_MS = 3_600_000;
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 600_000;
 

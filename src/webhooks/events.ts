@@ -65,7 +65,7 @@ const toolCallSchema = z.strictObject({
 });
 
 /** One message of the transcript, as in the session's history. */
-export const webhookMessageSchema = z.strictObject({
+const webhookMessageSchema = z.strictObject({
   role: z.enum(['user', 'assistant', 'tool']),
   content: z
     .string()
@@ -144,7 +144,7 @@ const exampleRecording = { status: 'ready', durationMs: 42_160 };
 const exampleRecordingUrl =
   'https://callway.example/recordings/019cebdb-0c55?expires=1773484013&signature=5c1e';
 
-export const sessionEndedSchema = z
+const sessionEndedSchema = z
   .strictObject({ event: z.literal('session.ended'), ...common, call: webhookCallSchema.optional() })
   .meta({
     id: 'WebhookSessionEnded',
@@ -158,7 +158,7 @@ export const sessionEndedSchema = z
     ],
   });
 
-export const callEndedSchema = z
+const callEndedSchema = z
   .strictObject({ event: z.literal('call.ended'), ...common, call: webhookCallSchema })
   .meta({
     id: 'WebhookCallEnded',
@@ -166,7 +166,7 @@ export const callEndedSchema = z
     examples: [{ event: 'call.ended', ...example, call: exampleCall }],
   });
 
-export const recordingReadySchema = z
+const recordingReadySchema = z
   .strictObject({
     event: z.literal('recording.ready'),
     ...common,
@@ -188,7 +188,7 @@ export const recordingReadySchema = z
     ],
   });
 
-export const sessionFinalizedSchema = z
+const sessionFinalizedSchema = z
   .strictObject({
     event: z.literal('session.finalized'),
     ...common,

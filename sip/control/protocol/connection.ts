@@ -37,7 +37,7 @@ export interface ConnectionDeps {
 }
 
 /** drachtio-srf sends pings from version 0.8.2 on. */
-export const PROTOCOL_VERSION = 'v0.9.9';
+const PROTOCOL_VERSION = 'v0.9.9';
 /** An application that does not read is disconnected before it exhausts the memory. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 /** Detects a crashed peer within minutes. */

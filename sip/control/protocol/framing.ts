@@ -1,4 +1,4 @@
-import { type ByteString, byteString, bytesOf } from '../../message/bytes.ts';
+import { type ByteString, byteString } from '../../message/bytes.ts';
 
 /** The peer does not use the control protocol; its connection is closed. */
 export class ControlProtocolError extends Error {
@@ -44,10 +44,6 @@ export class FrameReader {
 /** A frame as on the wire. */
 export function formatFrame(payload: ByteString): ByteString {
   return `${payload.length}#${payload}`;
-}
-
-export function encodeFrame(payload: ByteString): Buffer {
-  return bytesOf(formatFrame(payload));
 }
 
 /** The fields of the meta line, and the SIP message after it. */

@@ -39,7 +39,7 @@ export function proxy(core: Core, proxied: ProxiedDialogs, command: Command): vo
   run.next();
 }
 
-export function readOptions(fields: readonly string[]): ProxyOptions {
+function readOptions(fields: readonly string[]): ProxyOptions {
   const [, , , remain, , follow, forking, provisional, final, ...destinations] = fields;
   return {
     recordRoute: remain === 'remainInDialog',

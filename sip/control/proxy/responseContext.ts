@@ -212,7 +212,7 @@ export class ResponseContext {
 }
 
 /** The response to forward. @see RFC 3261 section 16.7 step 6 */
-export function bestResponse(responses: readonly SipResponse[]): SipResponse | undefined {
+function bestResponse(responses: readonly SipResponse[]): SipResponse | undefined {
   const rank = ({ status }: SipResponse): number => {
     if (status >= 600) return 0;
     if (status === 401 || status === 407) return 1;

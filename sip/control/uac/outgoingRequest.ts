@@ -197,7 +197,7 @@ function onProvisional(
 }
 
 /** Ends the INVITE 64·T1 after the CANCEL, should the peer not end it. @see RFC 3261 section 9.1 */
-export function startCancelTimeout(core: Core, outgoing: OutgoingRequest): void {
+function startCancelTimeout(core: Core, outgoing: OutgoingRequest): void {
   outgoing.failover?.cancel();
   const over = () => {
     if (core.outgoingRequests.byId(outgoing.id) !== outgoing || outgoing.transaction.hasFinal) return;

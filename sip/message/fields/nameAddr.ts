@@ -1,5 +1,5 @@
 import { SipParseError } from '../errors.ts';
-import { endOfQuoted, formatParams, isToken, type Params, parseParams } from '../grammar.ts';
+import { endOfQuoted, isToken, type Params, parseParams } from '../grammar.ts';
 import { parseUri } from './uri.ts';
 
 /** The value of From, To, Contact, Route, Record-Route, Refer-To and similar headers. */
@@ -35,11 +35,6 @@ export function parseNameAddr(text: string): NameAddr {
   const uri = trimmed.slice(open + 1, close);
   parseUri(uri);
   return { displayName, uri, params: parseParams(trimmed.slice(close + 1).trim()) };
-}
-
-export function formatNameAddr(address: NameAddr): string {
-  const name = address.displayName === '' ? '' : `${address.displayName} `;
-  return `${name}<${address.uri}>${formatParams(address.params)}`;
 }
 
 /** The tag of a From or To value, without validating the rest. */

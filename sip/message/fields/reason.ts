@@ -1,5 +1,4 @@
-import { SipParseError } from '../errors.ts';
-import { isToken, parseParams, quote, unquote } from '../grammar.ts';
+import { quote } from '../grammar.ts';
 
 /** A Reason header. @see RFC 3326 */
 export interface Reason {
@@ -7,21 +6,6 @@ export interface Reason {
   readonly protocol: string;
   readonly cause: number | undefined;
   readonly text: string | undefined;
-}
-
-/** @throws {SipParseError} */
-export function parseReason(value: string): Reason {
-  const semicolon = value.indexOf(';');
-  const protocol = (semicolon < 0 ? value : value.slice(0, semicolon)).trim();
-  if (!isToken(protocol)) throw new SipParseError('header_value', 'Reason names no protocol');
-  const params = parseParams(semicolon < 0 ? '' : value.slice(semicolon));
-  const cause = params.get('cause');
-  const text = params.get('text');
-  return {
-    protocol,
-    cause: cause !== undefined && /^\d{1,3}$/.test(cause) ? Number(cause) : undefined,
-    text: text === undefined ? undefined : unquote(text),
-  };
 }
 
 export function formatReason(reason: Reason): string {

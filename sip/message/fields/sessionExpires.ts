@@ -28,8 +28,3 @@ export function parseSessionExpires(text: string): SessionExpires {
 export function formatSessionExpires(value: SessionExpires): string {
   return `${value.intervalSeconds}${value.refresher ? `;refresher=${value.refresher}` : ''}`;
 }
-
-/** @throws {SipParseError} */
-export function parseMinSe(text: string): number {
-  return parseInteger(text.split(';')[0] ?? '', 'Min-SE', MAX_SECONDS);
-}

@@ -7,11 +7,11 @@ import type { WidgetPrincipal } from './principal.ts';
 const MOST_ORIGINS = 100;
 const MOST_MINUTES = 1000 * 24 * 60;
 const MOST_REQUESTS = 10_000;
-export const DEFAULT_MINUTES_PER_DAY = 60;
-export const DEFAULT_REQUESTS_PER_MINUTE = 60;
+const DEFAULT_MINUTES_PER_DAY = 60;
+const DEFAULT_REQUESTS_PER_MINUTE = 60;
 const MOST_CONCURRENT = 10_000;
 /** Half of what a new project may have. */
-export const DEFAULT_CONCURRENT = 5;
+const DEFAULT_CONCURRENT = 5;
 /** Talks end at any time. */
 const BUSY_RETRY_AFTER_SECONDS = 5;
 const DAY_MS = 86_400_000;

@@ -4,7 +4,7 @@ import secureJson from 'secure-json-parse';
 import { CallwayError, invalid } from '../../base/errors.ts';
 
 /** Deeper than real documents, and shallow enough for recursive code. */
-export const MAX_JSON_DEPTH = 64;
+const MAX_JSON_DEPTH = 64;
 
 /**
  * Of a body that is validated on the event loop: that many wrong ones take the validation about 50 ms, whatever its

@@ -7,7 +7,7 @@ import { CallwayError } from '../../base/errors.ts';
 import type { App, HttpDeps } from '../ports.ts';
 
 /** The routes that take a widget's token. Pages of other origins may ask them with a preflight. */
-export const WIDGET_ROUTES: readonly string[] = [
+const WIDGET_ROUTES: readonly string[] = [
   '/v1/projects/:projectId/chat/completions',
   '/v1/projects/:projectId/media-streams',
 ];

@@ -15,7 +15,7 @@ const SWEEP_MS = 10_000;
 const LEASE_MS = 25_000;
 const LEASE = 'call-sweep';
 /** A node without a heartbeat for this long has failed, and its calls have ended. */
-export const NODE_TIMEOUT_MS = 30_000;
+const NODE_TIMEOUT_MS = 30_000;
 /** A queued call without a running job for this long has lost its job. */
 const JOB_LOST_MS = 15_000;
 const BATCH = 200;

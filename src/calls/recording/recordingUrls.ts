@@ -29,7 +29,7 @@ const PURPOSE = 'callway-recording-urls';
 const TOKEN = /^([A-Za-z0-9_-]+)\.(\d{1,12})\.([A-Za-z0-9_-]{43})$/;
 
 /** The path of a signed URL before its token. */
-export const RECORDINGS_PATH = '/v1/recordings/';
+const RECORDINGS_PATH = '/v1/recordings/';
 
 export function createRecordingUrls(options: RecordingUrlsOptions): RecordingUrls {
   const { secretsKey, previousKeys = [], publicUrl, now } = options;

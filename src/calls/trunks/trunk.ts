@@ -11,12 +11,12 @@ import { headerName, headersToVariables, variablesToHeaders } from './trunkHeade
 export const TRUNK_CODECS = ['PCMU', 'PCMA', 'G722', 'opus'] as const;
 export const DEFAULT_SIP_PORT = 5060;
 /** What carriers expect; RFC 3261 section 10.2 sets no default. */
-export const DEFAULT_REGISTER_EXPIRES_SECONDS = 3600;
-export const DEFAULT_MAX_CHANNELS = 30;
-export const DEFAULT_CALLS_PER_SECOND = 5;
+const DEFAULT_REGISTER_EXPIRES_SECONDS = 3600;
+const DEFAULT_MAX_CHANNELS = 30;
+const DEFAULT_CALLS_PER_SECOND = 5;
 /** From INVITE to the first response of any kind; then the next trunk is tried. */
-export const DEFAULT_RESPONSE_TIMEOUT_SECONDS = 5;
-export const DEFAULT_OPTIONS_INTERVAL_SECONDS = 30;
+const DEFAULT_RESPONSE_TIMEOUT_SECONDS = 5;
+const DEFAULT_OPTIONS_INTERVAL_SECONDS = 30;
 /** Works with every peer. */
 export const DEFAULT_TRANSFER = 'auto';
 

@@ -13,7 +13,7 @@ import type {
 } from './turnMachineState.ts';
 
 /** More nodes than a turn of a sound pathway enters; a pathway that moves in circles without a word stops here. */
-export const MAX_HOPS = 25;
+const MAX_HOPS = 25;
 
 /** Inputs without a customer who could answer a question. */
 const UNATTENDED: ReadonlySet<TurnTrigger['kind']> = new Set(['silence', 'voicemail', 'failure']);

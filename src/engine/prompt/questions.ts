@@ -111,7 +111,7 @@ export async function askForJson<Answer>(
 }
 
 /** Asks a model for a whole text. @throws {ModelError} */
-export async function askForText(access: ModelAccess, request: ChatRequest): Promise<string> {
+async function askForText(access: ModelAccess, request: ChatRequest): Promise<string> {
   const { chat, usage, signal, startSpan } = access;
   const span = startSpan?.(request, chat.name);
   let text = '';

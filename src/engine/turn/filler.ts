@@ -4,7 +4,7 @@ import { matchLanguage } from '../../base/languageCode.ts';
 import { languageOf, say, type TurnContext } from './turnContext.ts';
 
 /** How long a tool may take before a filler covers it. */
-export const FILLER_AFTER_MS = 1_200;
+const FILLER_AFTER_MS = 1_200;
 
 type LinesByLanguage = Readonly<Record<string, readonly string[]>>;
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { HttpClientError } from './errors.ts';
 
-export const MAX_HEADERS = 50;
-export const MAX_HEADER_VALUE_LENGTH = 4096;
+const MAX_HEADERS = 50;
+const MAX_HEADER_VALUE_LENGTH = 4096;
 
 /** Headers of the connection or the message framing, which only the client may set. */
 const RESERVED = new Set([

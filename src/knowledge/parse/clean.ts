@@ -51,7 +51,7 @@ const SENTENCE_ENDS = ['. ', '! ', '? ', '.\n', '!\n', '?\n', '。', '！', '？
 const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 /** Whether the index splits a surrogate pair. */
-export function isLowSurrogate(text: string, index: number): boolean {
+function isLowSurrogate(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   return code >= 0xdc00 && code <= 0xdfff;
 }

@@ -4,7 +4,7 @@ import { readUint8, readUint16, writeUint16 } from '../bytes.ts';
 const DIGITS = '0123456789*#ABCD';
 
 /** Length of a telephone-event payload. */
-export const TELEPHONE_EVENT_BYTES = 4;
+const TELEPHONE_EVENT_BYTES = 4;
 /** The longest duration of one event. */
 export const MAX_EVENT_DURATION_TICKS = 0xffff;
 

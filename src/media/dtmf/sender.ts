@@ -20,8 +20,8 @@ export interface DtmfSenderOptions {
 }
 
 /** ITU-T Q.24 asks receivers for 40 ms; old exchanges need more. */
-export const DEFAULT_TONE_MS = 100;
-export const DEFAULT_PAUSE_MS = 100;
+const DEFAULT_TONE_MS = 100;
+const DEFAULT_PAUSE_MS = 100;
 /** Below 0 dBm0, as phones send it. */
 const VOLUME_DB = 10;
 /** The last packet is repeated, since the end of the digit depends on it. @see RFC 4733 section 2.5.1.4 */

@@ -19,11 +19,11 @@ export interface JitterBufferOptions {
 }
 
 /** The jitter of a quiet network and an operating system; a late packet beyond it stretches the speech. */
-export const DEFAULT_MIN_DELAY_MS = 5;
+const DEFAULT_MIN_DELAY_MS = 5;
 /** Two packets, until the network is known. */
-export const DEFAULT_INITIAL_DELAY_MS = 40;
+const DEFAULT_INITIAL_DELAY_MS = 40;
 /** Above this a conversation suffers more from delay than from loss. */
-export const DEFAULT_MAX_DELAY_MS = 200;
+const DEFAULT_MAX_DELAY_MS = 200;
 
 /** Silence after which a talkspurt has ended; concealment has faded by then. */
 const GIVE_UP_AFTER_MS = 60;

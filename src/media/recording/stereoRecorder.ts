@@ -151,7 +151,7 @@ function headerOf({ sampleRateHz }: Pick<RecorderOptions, 'sampleRateHz'>, dataB
 }
 
 /** @returns Why a file could not be written. */
-export function describe(error: unknown): string {
+function describe(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC') return 'the disk is full (ENOSPC)';
   return error instanceof Error ? error.message : String(error);

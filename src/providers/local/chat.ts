@@ -6,7 +6,7 @@ import { ModelError } from '../ports/modelError.ts';
 import type { ChatProvider } from '../streamWithRetry.ts';
 
 /** Shown wherever a model's name is shown, so that its answers are not mistaken for a language model's. */
-export const REHEARSAL_MODEL = 'callway-rehearsal';
+const REHEARSAL_MODEL = 'callway-rehearsal';
 const PROVIDER_NAME = 'rehearsal';
 
 /** The chat model for an installation without one. It reads `providerOptions.rehearsal`, a {@link Situation}. */

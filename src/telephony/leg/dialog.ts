@@ -5,7 +5,7 @@ import type { Authenticator } from '../sip/authenticator.ts';
 import { formatQ850 } from '../sip/q850.ts';
 
 /** The SIP server no longer knows the dialog. */
-export class DialogLostError extends Error {
+class DialogLostError extends Error {
   readonly code = 'dialog_lost';
 }
 

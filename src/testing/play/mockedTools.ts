@@ -8,7 +8,7 @@ import type { BeforeStartDeps } from '../../engine/session/beforeStart.ts';
 import { parseArguments, type ToolOutcome, type ToolRunner } from '../../engine/tools/toolRunner.ts';
 
 /** The mock of this name answers for the agent's `beforeStartConfig`. */
-export const BEFORE_START = 'beforeStartConfig';
+const BEFORE_START = 'beforeStartConfig';
 
 export interface MockedToolsDeps {
   readonly mocks: readonly ToolMock[];

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { anyJson } from '../../agents/testSuites/assertion.ts';
 import { milliseconds } from '../../base/validation.ts';
 
-export const MAX_REPEAT = 20;
-export const DEFAULT_CONCURRENCY = 4;
+const MAX_REPEAT = 20;
+const DEFAULT_CONCURRENCY = 4;
 export const MAX_CONCURRENCY = 20;
 
 export const runInput = z.strictObject({

@@ -13,7 +13,7 @@ const WORDS_TIMEOUT_MS = 600;
 /** Later than this another recognizer transcribes the words. */
 const LATE_WORDS_TIMEOUT_MS = 5000;
 /** Stands for words that are not known yet. */
-export const UNKNOWN_WORDS = '…';
+const UNKNOWN_WORDS = '…';
 
 type Listener = Pick<SpeechToSpeechConnection, 'push' | 'commit' | 'discard'>;
 /** Transcribes what the model cannot. */

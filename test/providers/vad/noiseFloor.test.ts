@@ -58,7 +58,7 @@ describe('Noise', () => {
         const samples = lineNoise(kind, { rms: 400, seed: dropoutMs, samples: 6 * SECOND });
         for (const atMs of [700, 1300, 1900, 3500]) samples.fill(0, atMs * 8, (atMs + dropoutMs) * 8);
         // Of a fan, two at each edge of a dropout; it was ten to thirty while dropouts counted as quiet.
-      expect(count(exceeding(samples))).toBeLessThanOrEqual(8);
+        expect(count(exceeding(samples))).toBeLessThanOrEqual(8);
       }
     },
   );

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const MAX_JSON_DEPTH = 32;
 
 /** Keys and values of one arguments object or expression. */
-export const MAX_JSON_VALUES = 2_000;
+const MAX_JSON_VALUES = 2_000;
 
 const MAX_ID_CHARACTERS = 128;
 

@@ -27,7 +27,7 @@ export const DEFAULT_MIN_PAUSE_MS = 300;
 export const DEFAULT_MAX_PAUSE_MS = 1600;
 
 /** Types whose data has only the common fields. */
-export const PLAIN_NODE_TYPES = ['start', 'conversation', 'say', 'condition', 'end'] as const;
+const PLAIN_NODE_TYPES = ['start', 'conversation', 'say', 'condition', 'end'] as const;
 export const NODE_TYPES = [...PLAIN_NODE_TYPES, 'tool', 'knowledge', 'transfer'] as const;
 
 const title = text(1, MAX_TITLE_CHARACTERS).meta({
@@ -250,7 +250,7 @@ export type NodeInput = z.output<typeof nodeInputSchema>;
 export type NodePatch = z.output<typeof nodePatchSchema>;
 
 /** True for a phone number (digits with an optional plus) or a SIP URI. */
-export function isTransferTarget(target: string): boolean {
+function isTransferTarget(target: string): boolean {
   return /^\+?\d[\d ().-]{1,30}$/.test(target) || /^sips?:[^\s<>"@]+(?:@[^\s<>"@]+)?$/i.test(target);
 }
 

@@ -25,7 +25,7 @@ import { type SpokenSample, tryRecognition } from './tryRecognition.ts';
 import { trySynthesis } from './trySynthesis.ts';
 
 /** Said to the recognizers, and by the voices. */
-export const SAMPLE_TEXT = 'I would like to book a table for two, please.';
+const SAMPLE_TEXT = 'I would like to book a table for two, please.';
 
 const SAMPLE_TIMEOUT_MS = 20_000;
 const LOUD = 300;

@@ -1,7 +1,7 @@
 import type { Database } from '../connection/database.ts';
 
 /** A conversation pauses for less; indexing it with each turn would cost more than the turns. */
-export const QUIET_MS = 120_000;
+const QUIET_MS = 120_000;
 /** The value of `index_after` while a session goes on. */
 export const WHEN_QUIET = `now() + interval '${QUIET_MS / 1000} seconds'`;
 /** Another node indexes a session whose node failed after this time. */

@@ -3,7 +3,7 @@ import { isSampleRate } from '../../../media/resample/resampler.ts';
 import type { DialectConnection, DialectServer, GatewayMessageHandler, StreamMessage } from '../dialect.ts';
 import { digitsOf, type Fields, fieldsOf, nameOf, numberOf, parseJson, textsOf } from './json.ts';
 
-export const DEFAULT_RATE_HZ = 8000;
+const DEFAULT_RATE_HZ = 8000;
 
 /**
  * FreeSWITCH's `mod_audio_fork` as our agent's end sees it, with `bidirectionalAudio` streaming: one message of metadata
