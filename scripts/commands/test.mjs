@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runAttached } from '../lib/child.mjs';
@@ -6,6 +6,11 @@ import { ensureConsoleDependencies } from '../lib/consoleBuild.mjs';
 import { ensureDependencies } from '../lib/dependencies.mjs';
 import { root } from '../lib/paths.mjs';
 import { ensureSystemParts, SIP_PEERS, wantSystemParts } from '../lib/systemParts.mjs';
+
+/** Their calls, timers and processes wait more than they compute: four at once leave a third of two cores. */
+const REAL_TIME_TESTS = ['.realtime.test.ts', 'test/e2e/'];
+const OTHER_TESTS = ['--exclude=**/*.realtime.test.ts', '--exclude=test/e2e/**', '--maxWorkers=3'];
+const OTHERS_NICENESS = 10;
 
 /**
  * Test counts. A failure outside of a test counts as one failed test; `skipReasons` counts skipped tests by reason.
@@ -26,7 +31,7 @@ export async function run(args) {
       'Or set servers for the tests: TEST_DATABASE_URL (a role that may create databases, with pgvector available) and TEST_REDIS_URL; TEST_WITHOUT_SIP_PEERS=1 skips the tests against SIPp, Kamailio and baresip.',
   });
   await wantSystemParts(['chromium'], { without: 'Until then the tests of the console are skipped.' });
-  await runTests(args);
+  await (args.length > 0 ? runTests(args) : runAllTests());
 }
 
 /**
@@ -35,7 +40,31 @@ export async function run(args) {
  * @param {string[]} args - For vitest.
  */
 export async function runTests(args) {
-  const totals = await runVitest(args);
+  report(await runVitest(args));
+}
+
+/**
+ * Runs the tests that need real time, and beside them, with what processor time they leave, all others. The output of the
+ * others follows once both have ended.
+ */
+async function runAllTests() {
+  const folder = mkdtempSync(join(tmpdir(), 'callway-tests-'));
+  const output = openSync(join(folder, 'output'), 'a+');
+  try {
+    const others = runVitest(OTHER_TESTS, { stdio: ['ignore', output, output], niceness: OTHERS_NICENESS });
+    const inRealTime = await runVitest(REAL_TIME_TESTS);
+    console.log('The tests that need no real time:');
+    const totals = [inRealTime, await others];
+    process.stdout.write(readFileSync(join(folder, 'output')));
+    report(sumOf(totals));
+  } finally {
+    closeSync(output);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @param {Totals} totals */
+function report(totals) {
   console.log(summaryOf(totals));
   const { passed, failed } = totals;
   if (failed > 0 || passed === 0) process.exitCode = 1;
@@ -56,16 +85,17 @@ export function neededParts(env) {
 }
 
 /**
- * @param {string[]} args
+ * @param {readonly string[]} args
+ * @param {Parameters<typeof runAttached>[2]} [options]
  * @returns {Promise<Totals>}
  */
-async function runVitest(args) {
+async function runVitest(args, options = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'callway-totals-'));
   const file = join(folder, 'totals.json');
   try {
     const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
     const env = { ...process.env, CALLWAY_TEST_TOTALS_FILE: file };
-    const { code } = await runAttached(process.execPath, [vitest, 'run', ...args], { env });
+    const { code } = await runAttached(process.execPath, [vitest, 'run', ...args], { env, ...options });
     return readTotals(file, code);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -79,6 +109,25 @@ async function runVitest(args) {
 export function summaryOf({ passed, failed, skipped, skipReasons }) {
   const reasons = Object.entries(skipReasons).map(([reason, count]) => `skipped ${count}: ${reason}`);
   return [...reasons, `${passed} passed, ${failed} failed, ${skipped} skipped`].join('\n');
+}
+
+/**
+ * The totals of several runs.
+ *
+ * @param {readonly Totals[]} runs
+ * @returns {Totals}
+ */
+export function sumOf(runs) {
+  /** @type {Totals} */
+  const sum = { passed: 0, failed: 0, skipped: 0, skipReasons: {} };
+  for (const { passed, failed, skipped, skipReasons } of runs) {
+    sum.passed += passed;
+    sum.failed += failed;
+    sum.skipped += skipped;
+    for (const [reason, count] of Object.entries(skipReasons))
+      sum.skipReasons[reason] = (sum.skipReasons[reason] ?? 0) + count;
+  }
+  return sum;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { root } from './paths.mjs';
 import { Stop } from './stop.mjs';
 
@@ -15,16 +16,19 @@ const SAME_SIGNAL_MS = 500;
  */
 
 /**
- * Runs a program on this terminal and forwards signals to it.
+ * Runs a program, by default on this terminal, and forwards signals to it.
  *
  * @param {string} program
  * @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} [options]
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, stdio?: import('node:child_process').StdioOptions, niceness?: number }} [options]
+ *   `niceness`: 0 to 19, also of what it starts.
  * @returns {Promise<Ending>}
  */
-export function runAttached(program, args, { cwd = root, env = process.env } = {}) {
+export function runAttached(program, args, options = {}) {
+  const { cwd = root, env = process.env, stdio = 'inherit', niceness = 0 } = options;
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, env, stdio: 'inherit' });
+    const child = spawn(program, args, { cwd, env, stdio });
+    if (niceness > 0 && child.pid !== undefined) setPriority(child.pid, niceness);
     const stopForwarding = forwardSignals(child);
     child.once('error', (error) => {
       stopForwarding();

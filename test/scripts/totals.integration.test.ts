@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { readTotals, summaryOf } from '../../scripts/commands/test.mjs';
+import { readTotals, summaryOf, sumOf } from '../../scripts/commands/test.mjs';
 import { makeTempDir, tempDir } from '../support/tempDir.ts';
 
 const run = promisify(execFile);
@@ -94,6 +94,15 @@ test.each([
   const file = join(tempDir(), 'totals.json');
   if (content) writeFileSync(file, JSON.stringify(content));
   expect(readTotals(file, code)).toEqual(expected);
+});
+
+test('The totals of several runs are added, by reason for skipped tests', () => {
+  const first = { passed: 5, failed: 1, skipped: 2, skipReasons: { 'no phone': 2 } };
+  const second = { passed: 3, failed: 0, skipped: 3, skipReasons: { 'no phone': 1, 'no network': 2 } };
+  expect(sumOf([first, second])).toEqual({
+    ...{ passed: 8, failed: 1, skipped: 5 },
+    skipReasons: { 'no phone': 3, 'no network': 2 },
+  });
 });
 
 test('The last line is the totals, below the reasons of skipped tests', () => {
