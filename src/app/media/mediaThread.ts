@@ -20,7 +20,7 @@ export interface GatewayThreadData extends MediaThreadData {
 
 // The entry of a media thread: audio on one side, WebSockets to agents and of supervisors on the other.
 const { targetPolicy, httpHost } = workerData as GatewayThreadData;
-runMediaThread({
+await runMediaThread({
   connectStream: createConnectStream({ clock: systemClock, policy: targetPolicy, lookup: createDnsLookup() }),
   packetIo: udpPacketIo,
   raisePriority,

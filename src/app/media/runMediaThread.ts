@@ -4,6 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import { startThread } from '../../base/thread.ts';
 import type { ConnectStream } from '../../media/agentStream/streamClient.ts';
 import { createCodecRegistry } from '../../media/codecs/registry.ts';
+import { rehearseCall } from '../../media/engine/rehearsal.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
 import { ThreadServer } from '../../media/engine/threadServer.ts';
 import { RecordingWriter } from '../../media/recording/recordingWriter.ts';
@@ -25,17 +26,19 @@ export interface MediaThreadSetup {
  *
  * @throws {Error} When it is called outside a worker thread.
  */
-export function runMediaThread({ raisePriority, ...setup }: MediaThreadSetup): void {
+export async function runMediaThread({ raisePriority, ...setup }: MediaThreadSetup): Promise<void> {
   if (parentPort === null) throw new Error('a media thread runs in a worker thread only');
   const random = new Uint32Array(1);
   const recordings = new RecordingWriter(() =>
     startThread(new URL('./recordingThread.ts', import.meta.url), { name: 'recordings' }),
   );
+  const codecs = createCodecRegistry();
+  await rehearseCall(codecs);
   const deps = {
     ...setup,
     port: parentPort,
     clock: systemClock,
-    codecs: createCodecRegistry(),
+    codecs,
     openRecordingFile: recordings.open,
     randomUint32: () => randomFillSync(random)[0] ?? 0,
     hasPriority: raisePriority(),

@@ -18,7 +18,7 @@ export interface SimulatorThreadData extends MediaThreadData {
 // Entry point of the simulator's media thread: as a gateway's, with impairment. It ticks by timers, exact to 2 ms, since V8
 // has one lock for the sleeping threads of a process: a gateway's thread would wait for this one, which comes after it.
 const { impairment } = workerData as SimulatorThreadData;
-runMediaThread({
+await runMediaThread({
   connectStream: createConnectStream({
     clock: systemClock,
     policy: { allowInsecureLoopback: false },

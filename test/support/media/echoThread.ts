@@ -27,7 +27,7 @@ const connect: ConnectStream = async ({ target, sampleRateHz }, handler) => {
   };
 };
 
-runMediaThread({
+await runMediaThread({
   connectStream: connect,
   packetIo: udpPacketIo,
   raisePriority: () => setThreadPriority(constants.priority.PRIORITY_HIGH),
