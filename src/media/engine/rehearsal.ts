@@ -40,7 +40,7 @@ export async function rehearseCall(codecs: CodecRegistry): Promise<MediaReport> 
       openRecordingFile: async () => ({ write: async () => {}, close: async () => {} }),
       randomUint32: () => 1,
     },
-    { address: '127.0.0.1', rtpPort: PORT, timeoutMs: 0, emit: () => {} },
+    { address: '127.0.0.1', rtpPort: PORT, timeoutMs: 0, emit: () => {}, advanceTicks: () => 0 },
   );
   audio.connect({ remote: PEER, codec: CODEC, packetDurationMs: FRAME_DURATION_MS, direction: 'sendrecv' });
   await audio.startStream(TARGET);

@@ -16,7 +16,7 @@ export interface MediaThreadData {
 
 /** Requests to a media thread, by name: argument and result. Sessions are named by their numbers. */
 export interface ThreadRequests {
-  readonly open: [Omit<CallAudioOptions, 'address' | 'emit'>, undefined];
+  readonly open: [Omit<CallAudioOptions, 'address' | 'emit' | 'advanceTicks'>, undefined];
   readonly connect: [MediaParameters, undefined];
   readonly startStream: [StreamTarget, undefined];
   readonly playApology: [undefined, undefined];

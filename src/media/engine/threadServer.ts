@@ -1,10 +1,5 @@
 import { CallwayError } from '../../base/errors.ts';
-import {
-  type CallAudio,
-  type CallAudioDeps,
-  type CallAudioOptions,
-  openCallAudio,
-} from '../session/callAudio.ts';
+import { type CallAudio, type CallAudioDeps, openCallAudio } from '../session/callAudio.ts';
 import type { SupervisorAddress } from '../supervision/supervisorStream.ts';
 import { type ThreadSleep, Ticker } from '../ticker/ticker.ts';
 import {
@@ -124,10 +119,11 @@ export class ThreadServer {
     }
   }
 
-  async #open(session: number, options: Omit<CallAudioOptions, 'address' | 'emit'>): Promise<void> {
-    const audio = await openCallAudio(this.#deps, {
+  async #open(session: number, options: ThreadRequests['open'][0]): Promise<void> {
+    const audio: CallAudio = await openCallAudio(this.#deps, {
       ...this.#data,
       ...options,
+      advanceTicks: (byMs) => this.#ticker.advance(audio, byMs),
       emit: (name, value) =>
         this.#post({ kind: 'event', session, event: { name, value } as MediaThreadEvent }),
     });

@@ -93,6 +93,7 @@ export class JitterBuffer {
   #cursorTicks = 0;
   /** Concealed since the cursor last moved. */
   #concealedSamples = 0;
+  #leastSlackMs = Number.POSITIVE_INFINITY;
   #statistics = {
     duplicates: 0,
     late: 0,
@@ -121,6 +122,16 @@ export class JitterBuffer {
   /** Of the current playout, beyond the fastest packets. */
   get delayMs(): number {
     return this.#statistics.delayMs;
+  }
+
+  /**
+   * The least slack of the packets that were played since the last call: frames could be pulled that much sooner. Infinite
+   * without a packet.
+   */
+  takeLeastSlackMs(): number {
+    const slackMs = this.#leastSlackMs;
+    this.#leastSlackMs = Number.POSITIVE_INFINITY;
+    return slackMs;
   }
 
   get statistics(): JitterBufferStatistics {
@@ -219,6 +230,7 @@ export class JitterBuffer {
     const packet = this.#store.take();
     if (packet === undefined) return 'silence';
     const slackMs = this.#slackMs(packet, nowMs);
+    this.#leastSlackMs = Math.min(this.#leastSlackMs, slackMs);
     const heldMs = this.#toMs(this.#pcmLength);
     const room = this.#pcm.subarray(this.#pcmLength);
     const length = this.#codec.decode(

@@ -32,6 +32,7 @@ import { type BridgedCall, type BridgePeer, bridgeCalls } from './callBridge.ts'
 import { HoldMusic, type MusicSource } from './holdMusic.ts';
 import { Ringback } from './ringback.ts';
 import { RtpSession } from './rtpSession.ts';
+import type { AdvanceTicks } from './tickAlignment.ts';
 
 export interface CallAudioDeps {
   readonly clock: Clock;
@@ -54,6 +55,7 @@ export interface CallAudioOptions {
   readonly latching?: Latching | undefined;
   readonly impairment?: Impairment | undefined;
   readonly emit: EmitMediaEvent;
+  readonly advanceTicks: AdvanceTicks;
 }
 
 /** Until the first codec is known. */
@@ -117,8 +119,9 @@ export class CallAudio {
   #hasAgentSpoken = false;
   #closed: Promise<MediaReport> | undefined;
 
-  constructor(deps: CallAudioDeps, { emit, latching, timeoutMs }: CallAudioOptions, sockets: SocketPair) {
+  constructor(deps: CallAudioDeps, options: CallAudioOptions, sockets: SocketPair) {
     const { clock, codecs, connectStream, randomUint32 } = deps;
+    const { advanceTicks, emit, latching, timeoutMs } = options;
     this.#emit = emit;
     this.#gate = deps.supervisorGate;
     this.#recorder = new CallRecorder({
@@ -140,6 +143,7 @@ export class CallAudio {
       latching,
       timeoutMs,
       emit,
+      advanceTicks,
       onDigit: (digit) => this.receiveDtmf(digit, 'rtp'),
     });
   }
@@ -292,7 +296,8 @@ export class CallAudio {
     this.#aside.send(this.#callerFrame, this.#agentFrame, this.#mixFrame);
     this.#recorder.write(this.#callerFrame, this.#recordedFrame());
     supervisors?.hear(this.#callerFrame, this.#agentFrame);
-    this.#rtp.endTick(deadlineMs + lateMs, deadlineMs);
+    const hasListeners = this.#peer !== undefined || this.#conference !== undefined || !this.#aside.isEmpty;
+    this.#rtp.endTick(deadlineMs + lateMs, deadlineMs, hasListeners || supervisors !== undefined);
   }
 
   /** Idempotent: the same report each time. */

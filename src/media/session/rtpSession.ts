@@ -19,6 +19,7 @@ import {
   openTransceiver,
   type RtpTransceiver,
 } from './rtpTransceiver.ts';
+import { type AdvanceTicks, TickAlignment } from './tickAlignment.ts';
 
 export interface RtpSessionOptions {
   readonly clock: Clock;
@@ -31,6 +32,7 @@ export interface RtpSessionOptions {
   readonly emit: EmitMediaEvent;
   /** A digit that came as telephone events. */
   readonly onDigit: (digit: DtmfDigit) => void;
+  readonly advanceTicks: AdvanceTicks;
 }
 
 export interface RtpReport {
@@ -57,11 +59,13 @@ export class RtpSession {
   /** Undefined before the first tick. */
   #nextTickMs: number | undefined;
   readonly #sampler = new MediaSampler();
+  readonly #alignment: TickAlignment;
 
   constructor(options: RtpSessionOptions) {
-    const { clock, emit, latching, randomUint32, sockets, timeoutMs } = options;
+    const { advanceTicks, clock, emit, latching, randomUint32, sockets, timeoutMs } = options;
     const nowMs = clock.monotonicMs();
     this.#options = options;
+    this.#alignment = new TickAlignment(advanceTicks);
     this.#epochMs = clock.now() - nowMs;
     this.#timeout = new MediaTimeout({
       timeoutMs,
@@ -155,8 +159,13 @@ export class RtpSession {
     if (this.isSending) this.#packetsDue += frames;
   }
 
-  /** Ends the tick: RTCP, timeouts, limits. @param frameStartMs - When this tick's frame was due. */
-  endTick(nowMs: number, frameStartMs: number): void {
+  /**
+   * Ends the tick: RTCP, timeouts, limits.
+   *
+   * @param frameStartMs - When this tick's frame was due.
+   * @param hasListeners - Other calls that take this one's frames at their own ticks.
+   */
+  endTick(nowMs: number, frameStartMs: number, hasListeners: boolean): void {
     const { receiver, sender, reported } = this.transceiver;
     this.#transport.tick(nowMs);
     receiver.expireDigit(nowMs);
@@ -164,6 +173,7 @@ export class RtpSession {
     this.#rtcp.tick(reported, nowMs, frameStartMs);
     this.#timeout.tick(nowMs);
     this.#nextTickMs = frameStartMs + TICK_INTERVAL_MS;
+    if (!hasListeners) this.#alignment.tick(receiver.buffer);
     const sample = this.#sampler.tick(this.#epochMs + nowMs, () => this.#observations());
     if (sample) this.#options.emit('sample', sample);
   }

@@ -65,6 +65,11 @@ export class Ticker<Member> {
     this.#arm();
   }
 
+  /** @see TickSchedule.advance */
+  advance(member: Member, byMs: number): number {
+    return this.#schedule.advance(member, byMs);
+  }
+
   #run(): void {
     this.#timer = undefined;
     this.#armedForMs = Number.POSITIVE_INFINITY;

@@ -80,6 +80,34 @@ describe('Call audio', () => {
     expect(isHeard(8000, 2 * 8000, delay ?? 0)).toBe(true);
   });
 
+  it('advances its ticks, by 18 ms at most, once packets have waited for them for seconds', async () => {
+    const asked: number[] = [];
+    const advanceTicks = (byMs: number) => {
+      asked.push(Math.round(byMs));
+      return Math.min(byMs, 10);
+    };
+    const call = await openCall({ advanceTicks });
+    call.connect();
+    const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
+    call.ticks(2000, () => call.rtp.deliver(phone.next()));
+    // Each packet is there a whole interval before its tick; 5 ms of it are the network's.
+    expect(asked).toEqual([15, 8]);
+  });
+
+  it.each([
+    ['without packets', 0, []],
+    ['of a call that others hear', 1, []],
+  ])('leaves its ticks %s', async (_, parties, expected) => {
+    const asked: number[] = [];
+    const advanceTicks = (byMs: number) => asked.push(byMs);
+    const [call, other] = [await openCall({ advanceTicks }), await openCall()];
+    const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
+    for (const { connect } of [call, other]) connect();
+    if (parties > 0) call.audio.bridge(other.audio);
+    call.ticks(1000, () => parties > 0 && call.rtp.deliver(phone.next()));
+    expect(asked).toEqual(expected);
+  });
+
   it('reports the first packet of each direction once', async () => {
     const call = await openCall();
     call.connect();

@@ -17,6 +17,7 @@ import { openRecordingFile } from '../../../src/media/recording/recordingFile.ts
 import type { SampleRateHz } from '../../../src/media/resample/resampler.ts';
 import { RtpPacketView, writeRtpHeader } from '../../../src/media/rtp/packet.ts';
 import { type CallAudio, openCallAudio } from '../../../src/media/session/callAudio.ts';
+import type { AdvanceTicks } from '../../../src/media/session/tickAlignment.ts';
 import type { SupervisorGate } from '../../../src/media/supervision/supervisorStream.ts';
 import type { PacketIo, PacketListener, PacketSocket } from '../../../src/media/transport/packetIo.ts';
 import type { MediaAddress } from '../../../src/media/transport/sourceLatch.ts';
@@ -187,7 +188,12 @@ export interface CallHarness {
 
 /** Call audio with simulated sockets, agent and clock. */
 export async function openCall(
-  options: { timeoutMs?: number; connectStream?: ConnectStream; supervisorGate?: SupervisorGate } = {},
+  options: {
+    timeoutMs?: number;
+    connectStream?: ConnectStream;
+    supervisorGate?: SupervisorGate;
+    advanceTicks?: AdvanceTicks;
+  } = {},
 ): Promise<CallHarness> {
   const clock = createSimulatedClock();
   clock.advance(1000);
@@ -221,6 +227,7 @@ export async function openCall(
       address: '127.0.0.1',
       rtpPort: 30_000,
       timeoutMs: options.timeoutMs ?? 0,
+      advanceTicks: options.advanceTicks ?? (() => 0),
       emit: (name, value) => events.push({ name, value }),
     },
   );

@@ -118,6 +118,48 @@ describe('TickSchedule', () => {
     expect(errors.length).toBe(1);
   });
 
+  it('lets a member tick sooner, by half an interval at most, without a tick more or less', () => {
+    const { schedule, visits, runUntil } = create();
+    schedule.add('call', 0);
+    runUntil(40);
+    expect(schedule.advance('call', 3)).toBe(2);
+    runUntil(80);
+    expect(schedule.advance('call', 15)).toBe(10);
+    runUntil(140);
+    expect(visits.map(({ atMs }) => atMs)).toEqual([0, 20, 40, 58, 78, 88, 108, 128]);
+    expect(visits.every(({ lateMs, skipped }) => lateMs === 0 && skipped === 0)).toBe(true);
+    expect(schedule.advance('stranger', 10)).toBe(0);
+  });
+
+  it('does not crowd a phase', () => {
+    const { schedule, runUntil } = create();
+    for (let n = 0; n < 40; n++) schedule.add(`${n}`, 0);
+    runUntil(19);
+    // Four in each phase: three more find room in the one before the last.
+    const movers = ['9', '19', '29', '39'];
+    expect(movers.map((member) => schedule.advance(member, 3))).toEqual([2, 2, 2, 0]);
+  });
+
+  it.each([
+    ['its own tick is late', 39],
+    ['the sooner phase is late', 21],
+  ])('leaves a member where %s, so that it does not tick twice at once', (_, atMs) => {
+    const advanced: number[] = [];
+    const schedule = new TickSchedule<string>({
+      startMs: 0,
+      visit(member, { deadlineMs }) {
+        if (member === 'first' && deadlineMs > 0) advanced.push(schedule.advance(member, 2));
+      },
+      onError(error) {
+        throw error;
+      },
+    });
+    for (const member of ['first', ...Array.from({ length: 9 }, (_, n) => `${n}`)]) schedule.add(member, 0);
+    schedule.run(0);
+    schedule.run(atMs);
+    expect(advanced).toEqual([0]);
+  });
+
   it('removes a member during its visit', () => {
     const left: string[] = [];
     const schedule = new TickSchedule<string>({

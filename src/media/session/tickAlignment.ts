@@ -1,0 +1,37 @@
+import type { JitterBuffer } from '../jitter/jitterBuffer.ts';
+
+/** Two seconds in which every packet of the caller was ready sooner than its tick. */
+const OBSERVED_TICKS = 100;
+/** A smaller gain is not worth a packet that leaves at another distance than 20 ms. */
+const LEAST_GAIN_MS = 4;
+/** Two calls whose ticks follow each other's packets would advance for ever. */
+const MAX_ADVANCE_MS = 18;
+
+/**
+ * Makes a call's ticks sooner.
+ *
+ * @param byMs - At most.
+ * @returns By how much they are.
+ */
+export type AdvanceTicks = (byMs: number) => number;
+
+/** Aligns a call's ticks with the arrival of the caller's packets, which wait up to 20 ms for the next tick otherwise. */
+export class TickAlignment {
+  readonly #advance: AdvanceTicks;
+  #ticks = 0;
+  #advancedMs = 0;
+
+  constructor(advance: AdvanceTicks) {
+    this.#advance = advance;
+  }
+
+  /** @param buffer - Of the caller's packets, which this tick has pulled. */
+  tick(buffer: Pick<JitterBuffer, 'takeLeastSlackMs'>): void {
+    const leftMs = MAX_ADVANCE_MS - this.#advancedMs;
+    if (leftMs < LEAST_GAIN_MS || ++this.#ticks < OBSERVED_TICKS) return;
+    this.#ticks = 0;
+    const slackMs = buffer.takeLeastSlackMs();
+    if (slackMs >= LEAST_GAIN_MS && slackMs < Number.POSITIVE_INFINITY)
+      this.#advancedMs += this.#advance(Math.min(slackMs, leftMs));
+  }
+}
