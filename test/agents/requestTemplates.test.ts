@@ -91,6 +91,14 @@ describe('The body of a tool', () => {
     },
   );
 
+  test.each([
+    '{"role": "guest", "{{ key }}": 1}',
+    '{"{{ key }}": 1, "role": "guest"}',
+    '{"{{ key }}": 1, "{{ key }}{{ none }}": 2}',
+  ])('of JSON refuses a value that makes a key the same as another one: %j', (template) => {
+    expect(() => renderBody(template, 'json', { key: 'role' }, {})).toThrow('the same as another');
+  });
+
   test.each<[BodyFormat, string, string, string]>([
     ['form', 'name={{ name }}&role=user', 'a&role=admin', 'name=a%26role%3Dadmin&role=user'],
     ['markup', '<name a="{{ name }}"/>', '"/><admin/>', '<name a="&quot;/&gt;&lt;admin/&gt;"/>'],

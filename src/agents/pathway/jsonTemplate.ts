@@ -21,7 +21,7 @@ interface Marks {
  * An output that is a whole string, or stands outside of one, becomes the value itself, with its type; within a longer
  * string it becomes text. A missing variable is `""` inside of quotes and `null` outside.
  *
- * @throws {CallwayError} `template_error`; `invalid_request` when the template does not make JSON.
+ * @throws {CallwayError} `template_error`; `invalid_request` when the template does not make JSON, or a name twice.
  */
 export function renderJson(
   template: string,
@@ -70,12 +70,14 @@ function withValues(value: unknown, marks: Marks, depth: number): unknown {
     throw invalid('invalid_request', `the body is nested more than ${MAX_JSON_DEPTH} levels deep`);
   }
   if (Array.isArray(value)) return value.map((entry) => withValues(entry, marks, depth + 1));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => [
-      wholeText(withValue(key, marks)),
-      withValues(entry, marks, depth + 1),
-    ]),
-  );
+  const entries = Object.entries(value).map(([key, entry]): [string, unknown] => [
+    wholeText(withValue(key, marks)),
+    withValues(entry, marks, depth + 1),
+  ]);
+  if (new Set(entries.map(([key]) => key)).size < entries.length) {
+    throw invalid('invalid_request', 'a value makes a name in the body the same as another one');
+  }
+  return Object.fromEntries(entries);
 }
 
 /** A string that is one mark becomes the value, with its type; marks in a longer one become text. */
