@@ -12,6 +12,7 @@ import type { Allowance, RateLimiter } from '../../agents/accounts/rateLimiter.t
 import { limitConcurrency } from '../../base/async/limitConcurrency.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError, invalid, notFound, unavailable } from '../../base/errors.ts';
+import { clientNetwork } from '../clientNetwork.ts';
 import type { App, Dependency, HttpSettings, Stores } from '../ports.ts';
 import { consoleCookieOf, requireConsoleHeader } from './consoleCookie.ts';
 import { admitVisitor } from './widgetAccess.ts';
@@ -229,7 +230,7 @@ function projectIdOf(request: FastifyRequest): string | undefined {
 }
 
 function failureKey(request: FastifyRequest): string {
-  return `failed:${request.ip}`;
+  return `failed:${clientNetwork(request.ip)}`;
 }
 
 function missingCredential({ kind }: Access): CallwayError {

@@ -31,6 +31,11 @@ describe('The address of a failed authentication', () => {
     ],
     ['is the connection’s where that is no proxy', ['10.0.0.0/8'], '1.1.1.1', SOCKET],
     ['is the connection’s where the proxy names none', 1, undefined, SOCKET],
+    ['leaves out the port', 1, '2.2.2.2:51000', '2.2.2.2'],
+    ['leaves out the port of an IPv6 address', 1, '[2001:db8:0:1::7]:51000', '2001:db8:0:1::'],
+    ['is the IPv4 address that an IPv6 one maps', 1, '::ffff:2.2.2.2', '2.2.2.2'],
+    ['is the network of 64 bits for IPv6', 1, '2001:DB8:0:1:aaaa::7', '2001:db8:0:1::'],
+    ['is one for all that hide theirs', 1, '_hidden-7', 'unknown'],
   ])('%s', async (_, trustProxy, forwarded, address) => {
     const { addresses, limiter } = exhausted();
     const { app, close } = await createTestApp({ trustProxy }, limiter);
