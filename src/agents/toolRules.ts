@@ -8,27 +8,17 @@ import { bodyFormatOf, JSON_TYPE } from './requestTemplates.ts';
 import type { SchemaChecker } from './schemaChecker.ts';
 import type { McpTool, Tool, ToolInput } from './tool.ts';
 
-export interface ToolRuleDeps {
-  readonly targetPolicy: TargetPolicy;
-  readonly schemas: Pick<SchemaChecker, 'checkSchema'>;
-}
-
 /**
- * Checks what the schema cannot: names, templates, targets and the JSON Schema of the parameters.
+ * Checks what the schema cannot: names, templates and targets.
  *
  * @throws {CallwayError} 400 `invalid_tool`
  */
-export async function requireValidTool(
-  { targetPolicy, schemas }: ToolRuleDeps,
-  projectId: string,
-  { name, parameters, http, speakWhile }: ToolInput,
-): Promise<void> {
+export function requireValidTool({ name, http, speakWhile }: ToolInput, targetPolicy: TargetPolicy): void {
   const problems = [
     BUILT_IN_TOOLS.some((builtIn) => builtIn === name) && {
       path: '/name',
       message: `${name} is the name of a built-in tool`,
     },
-    described('/parameters', await checkParameters(schemas, projectId, parameters)),
     described('/http/url', checkTarget(http.url, targetPolicy, { allowTemplates: true })?.message),
     described('/http/url', checkTemplate(http.url)),
     ...http.headers.map(({ value }, index) =>
@@ -38,6 +28,24 @@ export async function requireValidTool(
     described('/http/bodyTemplate', checkHasBody(http) ?? checkBody(http)),
   ];
   requireNoProblems(problems.filter((problem) => typeof problem === 'object'));
+}
+
+/**
+ * Models need parameters as the JSON Schema of an object. The check may take seconds: never in a transaction.
+ *
+ * @throws {CallwayError} 400 `invalid_tool`
+ * @see https://json-schema.org/draft/2020-12
+ */
+export async function requireValidParameters(
+  schemas: Pick<SchemaChecker, 'checkSchema'>,
+  projectId: string,
+  schema: ToolInput['parameters'],
+): Promise<void> {
+  const problem =
+    schema.type === 'object' ? await schemas.checkSchema(projectId, schema) : 'its type is not object';
+  if (problem === undefined) return;
+  const message = `parameters must be a JSON Schema of type object: ${problem}`;
+  throw invalid('invalid_tool', message, [{ path: '/parameters', message }]);
 }
 
 /** @throws {CallwayError} 400 `invalid_tool` */
@@ -87,17 +95,6 @@ function requireNoProblems(problems: readonly ErrorDetail[]): void {
 
 function described(path: string, message: string | undefined) {
   return message === undefined ? undefined : { path, message };
-}
-
-/** Models need parameters as the JSON Schema of an object. @see https://json-schema.org/draft/2020-12 */
-async function checkParameters(
-  schemas: ToolRuleDeps['schemas'],
-  projectId: string,
-  schema: ToolInput['parameters'],
-): Promise<string | undefined> {
-  if (schema.type !== 'object') return 'parameters must be a JSON Schema of type object';
-  const problem = await schemas.checkSchema(projectId, schema);
-  return problem && `parameters must be a JSON Schema: ${problem}`;
 }
 
 /** A template with tags may make JSON or not, by the values; one without is known now. */

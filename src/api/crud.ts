@@ -75,6 +75,8 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
     readonly body: z.ZodType<Input>;
     /** Default: the resource's. */
     readonly schema?: z.ZodType;
+    /** Runs before the transaction, which nothing slow may hold open. */
+    prepare?(context: CrudContext, input: Input): Promise<void>;
     run(context: CrudContext, input: Input): Promise<Created>;
     /** Removes secrets from the response that is stored for repetitions. */
     withoutSecrets?(created: Created): unknown;
@@ -87,6 +89,8 @@ export interface Resource<Item extends object, Created extends object, Input, Pa
   readonly update?: Change & {
     readonly methods: readonly ('PUT' | 'PATCH')[];
     readonly body: z.ZodType<Patch>;
+    /** Runs before the transaction, which nothing slow may hold open. */
+    prepare?(context: CrudContext, patch: Patch): Promise<void>;
     run(context: CrudContext, patch: Patch): Promise<Item | undefined>;
     /** Default: the names of the changed fields, as `changed`. */
     auditDetails?(patch: Patch): Details;
@@ -174,10 +178,12 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
       },
       async (request, reply) => {
         const post = { request, reply, status: 201, withoutSecrets: create.withoutSecrets };
+        const input = request.body as Input;
+        await create.prepare?.(this.#context(request, reply, this.#deps.storage.stores), input);
         const created = await idempotent(this.#deps, post, async (stores) => {
           const context = this.#context(request, reply, stores, this.#deps.makeId());
           if (quota) await requireQuota(stores, context.projectId, quota);
-          const item = await create.run(context, request.body as Input);
+          const item = await create.run(context, input);
           await this.#audit(context, create.auditAction, create.auditDetails?.(item));
           return item;
         });
@@ -224,6 +230,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
         },
         handler: async (request, reply) => {
           const patch = request.body as Patch;
+          await update.prepare?.(this.#context(request, reply, this.#deps.storage.stores), patch);
           const updated = await this.#deps.storage.transaction(async (stores) => {
             const context = this.#context(request, reply, stores);
             const item = (await update.run(context, patch)) ?? this.#fail();

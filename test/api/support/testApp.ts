@@ -1,7 +1,7 @@
 import { createApiAuthenticator } from '../../../src/agents/accounts/apiAuthenticator.ts';
 import type { RateLimiter } from '../../../src/agents/accounts/rateLimiter.ts';
 import { createHttpMetrics } from '../../../src/api/metrics.ts';
-import type { App, HttpSettings, Storage } from '../../../src/api/ports.ts';
+import type { App, HttpDeps, HttpSettings, Storage } from '../../../src/api/ports.ts';
 import { createServer } from '../../../src/api/server.ts';
 import { ComputeShares } from '../../../src/base/computeShares.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
@@ -42,6 +42,7 @@ export interface TestApp {
 export async function createTestApp(
   settings: Partial<HttpSettings> = {},
   rateLimiter: RateLimiter = { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
+  checks: Partial<Pick<HttpDeps, 'schemas' | 'patterns'>> = {},
 ): Promise<TestApp> {
   const opened = await migrated(openServerDatabase);
   const sealer = createSealer(Buffer.alloc(32));
@@ -95,6 +96,7 @@ export async function createTestApp(
     customers: unusedCustomers,
     tests: unusedTests,
     patterns: unusedPatterns,
+    ...checks,
     settings: {
       serves: ['api', 'audioStreams'],
       modelNames: [],

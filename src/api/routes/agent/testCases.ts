@@ -28,8 +28,8 @@ export function testCaseRoutes(app: App, deps: HttpDeps): void {
     list: { run: ({ stores, projectId }, page) => stores.testCases.list(projectId, page) },
     create: {
       body: testCaseInput,
+      prepare: ({ projectId }, input) => requirePatterns(deps, projectId, input),
       async run({ stores, projectId, id, now }, input) {
-        await requirePatterns(deps, projectId, input);
         const created: TestCase = { id, projectId, ...input, createdAt: now, updatedAt: now };
         await stores.testCases.insert(created);
         return created;
@@ -40,10 +40,10 @@ export function testCaseRoutes(app: App, deps: HttpDeps): void {
       methods: ['PUT', 'PATCH'],
       description: 'PUT and PATCH are the same: only the supplied fields change.',
       body: testCasePatch,
+      prepare: ({ projectId }, patch) => requirePatterns(deps, projectId, patch),
       async run({ stores, projectId, id, now }, patch) {
         const current = await stores.testCases.find(projectId, id, 'for update');
         if (!current) return undefined;
-        await requirePatterns(deps, projectId, patch);
         const updated: TestCase = { ...current, ...omitUndefined(patch), updatedAt: now };
         await stores.testCases.update(updated);
         return updated;

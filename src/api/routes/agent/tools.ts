@@ -16,6 +16,7 @@ import {
 import {
   requireUnusedTool,
   requireValidLines,
+  requireValidParameters,
   requireValidTool,
   requireVanished,
 } from '../../../agents/toolRules.ts';
@@ -42,8 +43,9 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       body: toolInput,
       schema: createdTool,
       withoutSecrets: withoutHeaderValues,
+      prepare: ({ projectId }, { parameters }) => requireValidParameters(deps.schemas, projectId, parameters),
       async run({ stores, projectId, id, now }, input) {
-        await requireValidTool(deps, projectId, input);
+        requireValidTool(input, deps.targetPolicy);
         const created: HttpTool = { id, ...input, createdAt: now, updatedAt: now };
         await stores.tools.insert(projectId, created);
         return { ...created, source: 'http' as const };
@@ -60,10 +62,13 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       description:
         'PUT and PATCH are the same: only the supplied fields change. Null removes headers, bodyTemplate or timeoutMs. A tool of an MCP server takes resultMapping and speakWhile alone.',
       body: toolPatch,
+      async prepare({ projectId }, { parameters }) {
+        if (parameters) await requireValidParameters(deps.schemas, projectId, parameters);
+      },
       async run({ stores, projectId, id, now }, patch) {
         const current = await stores.tools.find(projectId, id, 'for update');
         if (!current) return undefined;
-        const updated: Tool = { ...(await patched(deps, projectId, current, patch)), updatedAt: now };
+        const updated: Tool = { ...patched(deps, current, patch), updatedAt: now };
         await stores.tools.update(projectId, updated);
         return shownTool(updated);
       },
@@ -84,14 +89,14 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
   });
 }
 
-async function patched(deps: HttpDeps, projectId: string, current: Tool, patch: ToolPatch): Promise<Tool> {
+function patched({ targetPolicy }: HttpDeps, current: Tool, patch: ToolPatch): Tool {
   if (isMcpTool(current)) {
     const next = patchMcpTool(current, patch);
     requireValidLines(next);
     return next;
   }
   const next = patchTool(current, patch);
-  await requireValidTool(deps, projectId, next);
+  requireValidTool(next, targetPolicy);
   return { ...current, ...next };
 }
 
