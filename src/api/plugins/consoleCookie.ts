@@ -27,12 +27,14 @@ export function clearConsoleCookie(reply: FastifyReply, publicUrl: string): void
 }
 
 /**
- * A page of another site cannot send the header: cookies alone authenticate no change.
+ * A page of another site cannot send the header: cookies alone authenticate no change, and open no WebSocket, which pages
+ * of any origin may ask for.
  *
  * @throws {CallwayError} 403 `console_header_required`
  */
 export function requireConsoleHeader({ method, headers }: FastifyRequest): void {
-  if (SAFE_METHODS.includes(method) || headers[HEADER] === '1') return;
+  const isRead = SAFE_METHODS.includes(method) && headers.upgrade === undefined;
+  if (isRead || headers[HEADER] === '1') return;
   const message = 'Requests that change something need the header X-Callway-Console: 1 beside the cookie';
   throw new CallwayError('forbidden', 'console_header_required', message);
 }

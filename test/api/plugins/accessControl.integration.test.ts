@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 
 import { makeApiKey } from '../../../src/agents/accounts/apiKey.ts';
 import type { Operation } from '../../support/apiContract.ts';
@@ -221,6 +223,20 @@ describe('A console session', () => {
     expect((await call('POST', `${own.path}/tools`, { ...headers, ...CONSOLE }, tool)).status).toBe(201);
     expect((await call('GET', `${own.path}/tools`, headers)).body.code).toBe('missing_scope');
     expect((await call('GET', `${other.path}/tools`, headers)).status).toBe(401);
+  });
+
+  test('opens no WebSocket, since pages of any origin may ask for one', async () => {
+    const { headers } = await signIn(own.developerKey);
+    const url = `${gateway().url.replace('http', 'ws')}${own.path}/realtime`;
+    const open = async (more: Record<string, string>) => {
+      const socket = new WebSocket(url, 'realtime', { headers: { ...headers, ...more } });
+      const [, response] = await once(socket, 'unexpected-response');
+      response.destroy();
+      return response.statusCode;
+    };
+    expect(await open({ origin: 'https://other.example' })).toBe(403);
+    // Admitted; this node has no voice.
+    expect(await open(CONSOLE)).toBe(503);
   });
 
   test('of the operator works in every project', async () => {
