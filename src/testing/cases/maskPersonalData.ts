@@ -7,6 +7,8 @@ const SPOKEN_EMAIL =
 const NUMBER = /\+?\p{Nd}(?:[\s()./-]{0,2}\p{Nd}){5,}/gu;
 const SPOKEN_DIGIT = '(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple)';
 const SPOKEN_NUMBER = new RegExp(`\\b${SPOKEN_DIGIT}(?:[\\s,-]{1,2}${SPOKEN_DIGIT}){5,}\\b`, 'giu');
+const HAN_DIGIT = '[〇零一二三四五六七八九幺]';
+const HAN_NUMBER = new RegExp(`${HAN_DIGIT}(?:[\\s,，、-]{0,2}${HAN_DIGIT}){5,}`, 'gu');
 /** A code of a person; shorter entries choose from a menu. */
 const ENTERED_CODE = /^[0-9A-D*]{4,}#?$/;
 const SHORTEST_CHARACTERS = 3;
@@ -57,7 +59,8 @@ export function maskPersonalData<Value>(value: Value, sources: PersonalSources):
         : written
     )
       .replaceAll(NUMBER, zeros)
-      .replaceAll(SPOKEN_NUMBER, (words) => words.replaceAll(/\p{L}+/gu, 'zero'));
+      .replaceAll(SPOKEN_NUMBER, (words) => words.replaceAll(/\p{L}+/gu, 'zero'))
+      .replaceAll(HAN_NUMBER, (digits) => digits.replaceAll(/\p{Script=Han}/gu, '零'));
   };
   const mask = (part: unknown, key = ''): unknown => {
     if (typeof part === 'string')

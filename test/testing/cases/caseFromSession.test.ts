@@ -82,6 +82,7 @@ describe('A case of a session', () => {
     ['This is fine, I am happy', 'This is fine, I am happy'],
     ['Card 4111 1111-1111/1111, valid 12/27', 'Card 0000 0000-0000/0000, valid 12/27'],
     ['It is four one one, one double zero two', 'It is zero zero zero, zero zero zero zero'],
+    ['電話零九一二，三四五六七八，兩位', '電話零零零零，零零零零零零，兩位'],
     ['Born 1985-04-12, call +49 (30) 123456', 'Born 0000-00-00, call +00 (00) 000000'],
     [
       'Write to amy.pond@mail.example or amy at pond dot com',
