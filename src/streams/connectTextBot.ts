@@ -4,7 +4,7 @@ import { findTextDialect } from './dialects/index.ts';
 import { toConnection } from './serverStream.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
 import { readMessages } from './transport/readMessages.ts';
-import { CLOSE_NORMAL, CLOSE_WITHOUT_CODE } from './transport/streamSocket.ts';
+import { CLOSE_NORMAL, CLOSE_POLICY_VIOLATION, CLOSE_WITHOUT_CODE } from './transport/streamSocket.ts';
 
 export interface ConnectTextBotDeps extends DialDeps {
   readonly clock: Clock;
@@ -13,7 +13,7 @@ export interface ConnectTextBotDeps extends DialDeps {
   readonly onMalformed: (callId: string) => void;
 }
 
-/** A bot whose messages cannot be read is told so this often. */
+/** A bot whose messages cannot be read is told so this often, and then lost. */
 const MAX_COMPLAINTS = 100;
 /** For the bot's part of the closing handshake. */
 const CLOSE_TIMEOUT_MS = 2000;
@@ -27,13 +27,20 @@ export function createConnectTextBot(deps: ConnectTextBotDeps): ConnectTextBot {
     const socket = await dialWebSocket(target, undefined, deps, signal);
     let complaints = 0;
     let isClosed = false;
+    const lose = (isOrderly: boolean) => {
+      if (isClosed) return;
+      isClosed = true;
+      listener.closed(isOrderly);
+    };
     const client = findTextDialect(dialect).openTextClient(toConnection(socket), target);
     const handler = {
       ...listener,
       malformed() {
         onMalformed(callId);
         complaints += 1;
-        if (complaints >= MAX_COMPLAINTS) socket.close(CLOSE_NORMAL, 'too many messages could not be read');
+        if (complaints < MAX_COMPLAINTS) return;
+        socket.close(CLOSE_POLICY_VIOLATION, 'too many messages could not be read');
+        lose(false);
       },
     };
     readMessages(socket, clock, 'bot', {
@@ -42,10 +49,7 @@ export function createConnectTextBot(deps: ConnectTextBotDeps): ConnectTextBot {
       },
       onError: handler.malformed,
     });
-    socket.on('close', (code: number) => {
-      if (!isClosed) listener.closed(code === CLOSE_NORMAL || code === CLOSE_WITHOUT_CODE);
-      isClosed = true;
-    });
+    socket.on('close', (code: number) => lose(code === CLOSE_NORMAL || code === CLOSE_WITHOUT_CODE));
     const bot: TextBot = {
       words: (text, language) => client.words(text, language),
       dtmf: (digit) => client.dtmf(digit),
