@@ -25,7 +25,7 @@ export class TcpSocket extends EventEmitter implements StreamSocket {
   /** Messages of this turn of the event loop. */
   readonly #unsent: Uint8Array[] = [];
   #receivedAtMs: number;
-  #hasError = false;
+  #closeCode: number = CLOSE_NORMAL;
   readyState = OPEN;
 
   /** @param head - What was read of the connection already. */
@@ -41,12 +41,12 @@ export class TcpSocket extends EventEmitter implements StreamSocket {
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('end', () => socket.end());
     socket.on('error', (error) => {
-      this.#hasError = true;
+      this.#closeCode = CLOSE_ABNORMAL;
       if (this.listenerCount('error') > 0) this.emit('error', error);
     });
     socket.on('close', () => {
       this.readyState = CLOSED;
-      this.emit('close', this.#hasError ? CLOSE_ABNORMAL : CLOSE_NORMAL, EMPTY);
+      this.emit('close', this.#closeCode, EMPTY);
     });
   }
 
@@ -60,8 +60,10 @@ export class TcpSocket extends EventEmitter implements StreamSocket {
     this.#unsent.push(typeof data === 'string' ? Buffer.from(data) : data);
   }
 
-  close(): void {
+  /** @param code - Why, for our own listeners: TCP does not tell the peer. */
+  close(code: number = CLOSE_NORMAL): void {
     if (this.readyState !== OPEN) return;
+    this.#closeCode = code;
     this.#flush();
     this.readyState = CLOSING;
     this.#socket.end();
@@ -69,7 +71,7 @@ export class TcpSocket extends EventEmitter implements StreamSocket {
   }
 
   terminate(): void {
-    this.#hasError = true;
+    this.#closeCode = CLOSE_ABNORMAL;
     this.#socket.destroy();
   }
 

@@ -84,6 +84,16 @@ describe('AudioSocket server', () => {
     expect(await closed).toBe(1000);
   });
 
+  test('tells a voice thread for which fault it has closed a connection', async () => {
+    const asterisk = await connected();
+    asterisk.write(uuidMessage(UUID));
+    const socket = await served;
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    socket.close(1008);
+    asterisk.resume().end();
+    expect(await closed).toBe(1008);
+  });
+
   test.each([
     ['an unknown UUID', uuidMessage('01a1fd43-0001-7000-8000-000000000000')],
     ['another first message', Buffer.from([0x10, 0, 2, 0, 0])],
