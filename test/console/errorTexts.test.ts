@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 
 import { ERROR_TEXTS_ZH } from '../../console/src/api/errorTextsZh.ts';
+import { messageTextZh } from '../../console/src/api/messageTextsZh.ts';
 import { CODE_TEXTS_EN, type CodeTexts } from '../../console/src/codes/codeTextsEn.ts';
 import { CODE_TEXTS_ZH } from '../../console/src/codes/codeTextsZh.ts';
 import { DELIVERY_ERRORS_ZH } from '../../console/src/codes/deliveryErrorsZh.ts';
@@ -18,6 +20,7 @@ import { TRANSFER_MODES, TRANSFER_OUTCOMES } from '../../src/agents/transferOpti
 import { CALL_QUEUE } from '../../src/app/node/delayMeters.ts';
 import type { Settings } from '../../src/app/settings/settings.ts';
 import { packagePath } from '../../src/base/packagePath.ts';
+import { zodDetails } from '../../src/base/validation.ts';
 import { ANSWERING_MACHINE, CALL_END_REASONS } from '../../src/calls/call.ts';
 import { PARTICIPANT_ACTIONS } from '../../src/calls/participants/participant.ts';
 import { RECORDING_ACTIONS, SUPERVISION_ACTIONS } from '../../src/calls/runner/supervisedCall.ts';
@@ -42,6 +45,8 @@ import { startTestServer, type TestServer } from '../support/httpServer.ts';
 
 /** Such as 409 `test_run_ended`, also the second one of a list. */
 const CODES = /\b[45]\d\d ((?:`[a-z_]+`(?:, | or )?)+)/g;
+
+const SCHEMA_MESSAGE = /(invalidUrl\(\s*)?(['`])((?:\{field\} |must |(?<=invalidUrl\(\s*['`]))[^'`]*)\2/g;
 
 let server: TestServer;
 beforeAll(async () => {
@@ -253,6 +258,66 @@ test('The error of a play is shown in Chinese, with its values', () => {
     '模擬來電未被接聽：486 Busy Here',
   );
   expect(playErrorZh('A new reason')).toBe('A new reason');
+});
+
+test('Each message of a schema, and each objection to an address, has a Chinese text', () => {
+  const messages = sources('agents', 'calls', 'api/routes', 'knowledge', 'infra/httpClient').flatMap(
+    (source) =>
+      Array.from(
+        source.matchAll(SCHEMA_MESSAGE),
+        ([, address, , text = '']) =>
+          `${address ? 'the URL' : 'name'} ${text.replace(/^\{field\} /, '').replaceAll(/\$\{[^}]*\}/g, '7')}`,
+      ),
+  );
+  expect(messages.length).toBeGreaterThan(50);
+  expect(messages.map(messageTextZh).filter((text) => /[a-z] [a-z]/.test(text))).toEqual([]);
+});
+
+test('What zod finds has a Chinese text, whatever it is', () => {
+  const schema = z.strictObject({
+    title: z.string(),
+    tools: z.array(z.string()).max(1),
+    url: z.url(),
+    timeoutMs: z.int().min(100).max(200),
+    language: z.string().min(2),
+    mode: z.enum(['blind', 'warm']),
+    to: z.union([z.string(), z.array(z.string()), z.null()]),
+    speed: z.number().gt(0),
+    headers: z.record(z.string(), z.string()),
+    query: z.string().startsWith('q or r'),
+    id: z.uuid(),
+  });
+  const { error } = schema.safeParse({
+    tools: [1, 'a'],
+    url: 'x',
+    timeoutMs: 5000,
+    language: 'e',
+    mode: 'cold',
+    to: 7,
+    speed: 0,
+    headers: [],
+    query: 's',
+    id: '',
+    extra: 1,
+  });
+  expect(zodDetails(error ?? { issues: [] }).map(({ message }) => messageTextZh(message))).toEqual([
+    '標題為必填，且必須是文字',
+    '工具最多只能有 1 個項目',
+    '網址必須是有效的網址',
+    '逾時（毫秒）不可大於 200',
+    '語言的長度至少要有 2 個字元',
+    '模式必須是 "blind" 或 "warm"',
+    '轉接至必須是文字、清單或 null',
+    '語速必須大於 0',
+    '標頭必須是物件，而不是清單',
+    '查詢必須以 "q or r" 開頭',
+    'id 必須是 UUID',
+    'extra 不是已知的欄位',
+  ]);
+  expect(messageTextZh('postSessionWebhook.url: the URL must begin with https://')).toBe(
+    '結束後的 webhook.網址：網址必須以 https:// 開頭',
+  );
+  expect(messageTextZh('A new message')).toBe('A new message');
 });
 
 /** The TypeScript files of rooms of the service. */

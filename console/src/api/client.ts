@@ -2,10 +2,13 @@ import createClient, { type Middleware } from 'openapi-fetch';
 
 import { locale } from '../texts.ts';
 import { errorTextZh } from './errorTextsZh.ts';
+import { messageTextZh } from './messageTextsZh.ts';
 import type { paths } from './schema.d.ts';
 
 /** The API of the service that serves this page, typed by its OpenAPI document. */
 export type Api = ReturnType<typeof createApi>;
+
+const isChinese = locale === 'zh-TW';
 
 /** An error response, with the message that the API gives, in the browser's language where its code is known. */
 export class ApiError extends Error {
@@ -16,11 +19,14 @@ export class ApiError extends Error {
   readonly details: readonly { readonly path?: string; readonly message: string }[];
 
   constructor(status: number, { message, code, details }: ErrorBody) {
-    super(locale === 'zh-TW' ? errorTextZh(code, message) : message);
+    super(isChinese ? errorTextZh(code, message) : message);
     this.name = 'ApiError';
     this.status = status;
     this.code = code;
-    this.details = details ?? [];
+    this.details = (details ?? []).map((detail) => ({
+      ...detail,
+      message: isChinese ? messageTextZh(detail.message) : detail.message,
+    }));
   }
 }
 

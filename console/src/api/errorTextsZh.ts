@@ -1,3 +1,5 @@
+import { messageTextZh } from './messageTextsZh.ts';
+
 /**
  * What an error means, by its code. A text that ends with a colon is followed by the API's own message, which names the
  * field or the value.
@@ -151,13 +153,13 @@ export const ERROR_TEXTS_ZH: Readonly<Record<string, string>> = {
   internal_error: '服務發生內部錯誤，請再試一次。',
 };
 
-/** Text of an error's code, with the API's English message where the text leaves room for it; the message alone without. */
+/** Text of an error's code, with the API's message where the text leaves room for it; the message alone without. */
 export function errorTextZh(
   code: string,
   message: string,
   texts: Readonly<Record<string, string>> = ERROR_TEXTS_ZH,
 ): string {
   const text = Object.hasOwn(texts, code) ? texts[code] : undefined;
-  if (text === undefined) return message;
-  return text.endsWith('：') ? text + message : text;
+  if (text === undefined) return messageTextZh(message);
+  return text.endsWith('：') ? text + messageTextZh(message) : text;
 }

@@ -195,8 +195,8 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
     await page.getByRole('tab', { name: '設定' }).click();
     await page.getByLabel('時區').fill('Mars/Olympus');
     await page.getByRole('button', { name: '儲存' }).click();
-    await page.getByText('must be an IANA time zone').first().waitFor();
-    await page.getByText('輸入的內容有誤：').waitFor();
+    await page.getByText('時區必須是 IANA 時區，例如 Asia/Taipei', { exact: true }).waitFor();
+    await page.getByText('輸入的內容有誤：時區必須是').waitFor();
     expect(await page.getByLabel('時區').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('時區').fill('Asia/Taipei');
     await page.keyboard.press('Control+s');

@@ -1,5 +1,7 @@
-/** By the API's English text, which has no code; `$1` is the part of it in brackets. */
-const TEXTS: readonly (readonly [RegExp, string])[] = [
+import { type Phrase, phraseIn } from '../../api/phrases.ts';
+
+/** By the API's English text, which has no code. */
+const TEXTS: readonly Phrase[] = [
   [/^The file holds no text$/, '檔案中沒有文字。'],
   [/^The file is damaged or cut off; upload it again$/, '檔案已損壞或不完整，請重新上傳。'],
   [/^The file is damaged, or made in a way that cannot be read$/, '檔案已損壞，或無法讀取其格式。'],
@@ -46,6 +48,5 @@ const TEXTS: readonly (readonly [RegExp, string])[] = [
 
 /** Why a document cannot be read; as the API says it where its text is not known here. */
 export function documentErrorZh(message: string): string {
-  const [pattern, text] = TEXTS.find(([known]) => known.test(message)) ?? [];
-  return pattern && text ? message.replace(pattern, text) : message;
+  return phraseIn(TEXTS, message) ?? message;
 }

@@ -1,6 +1,8 @@
+import { messageTextZh } from '../../../api/messageTextsZh.ts';
+
 /**
  * By code. `{}` is the first name in quotes of the API's message, `{provider}` its first word; behind a colon the message
- * follows as it is.
+ * follows.
  */
 const TEXTS: Readonly<Record<string, string>> = {
   no_start_node: '路徑沒有開始節點。',
@@ -52,5 +54,5 @@ export function findingTextZh(code: string, message: string): string | undefined
   const name = /"(?:[^"\\]|\\.)*"/.exec(message)?.[0] ?? '';
   const provider = message.split(' ', 1)[0] ?? '';
   const text = TEXTS[code]?.replaceAll('{}', () => name).replaceAll('{provider}', () => provider);
-  return text?.endsWith('：') ? text + message : text;
+  return text?.endsWith('：') ? text + messageTextZh(message) : text;
 }

@@ -37,8 +37,8 @@ export function findingsOf(
 ): Findings {
   const found = new Map<string, Finding[]>();
   const refusals = [...refused].map(([path, message]): Problem => ({ severity: 'error', message, path }));
-  const isKnown = ({ path, message }: Problem) =>
-    problems.some((problem) => problem.path === path && problem.message === message);
+  const isKnown = ({ path }: Problem) =>
+    problems.some((problem) => problem.path === path && problem.severity === 'error');
   for (const problem of [...problems, ...refusals.filter((one) => !isKnown(one))]) {
     const [, kind, index, pointer = ''] = PLACE.exec(problem.path) ?? [];
     const parts = kind === 'edges' ? graph.edges : graph.nodes;

@@ -1,5 +1,7 @@
-/** Of plays, whose API gives no code; `$1` is the part of the text in brackets. */
-const PLAY_ERRORS: readonly (readonly [RegExp, string])[] = [
+import { type Phrase, phraseIn } from '../../../api/phrases.ts';
+
+/** Of plays, whose API gives no code. */
+const PLAY_ERRORS: readonly Phrase[] = [
   [/^The run was canceled$/, '測試執行已取消'],
   [/^Internal error$/, '服務發生內部錯誤'],
   [/^It took longer than (\d+) minutes$/, '執行超過 $1 分鐘'],
@@ -8,8 +10,7 @@ const PLAY_ERRORS: readonly (readonly [RegExp, string])[] = [
 
 /** Why a play could not be played; as the API says it where its text is not known here. */
 export function playErrorZh(message: string): string {
-  const [pattern, text] = PLAY_ERRORS.find(([known]) => known.test(message)) ?? [];
-  return pattern && text ? message.replace(pattern, text) : message;
+  return phraseIn(PLAY_ERRORS, message) ?? message;
 }
 
 interface Verdict {
