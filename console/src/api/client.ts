@@ -1,6 +1,7 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 
 import { locale } from '../texts.ts';
+import { withoutBidiControls } from './bidiControls.ts';
 import { errorTextZh } from './errorTextsZh.ts';
 import { messageTextZh } from './messageTextsZh.ts';
 import type { paths } from './schema.d.ts';
@@ -47,7 +48,8 @@ export function createApi({ projectId, renewSession }: ApiOptions = {}) {
   const api = createClient<paths>({
     baseUrl: '/',
     headers: consoleHeaders(projectId),
-    ...(renewSession && { fetch: (request) => fetchInSession(request, renewSession) }),
+    fetch: async (request) =>
+      shown(await (renewSession ? fetchInSession(request, renewSession) : fetch(request))),
   });
   api.use(throwErrors);
   return api;
@@ -60,6 +62,12 @@ export async function fetchInSession(request: Request, renewSession: () => Promi
   if (response.status !== 401) return response;
   await renewSession();
   return await fetch(repeated);
+}
+
+/** What others wrote stays in its place on the page; a form that was filled with it saves it so. */
+async function shown(response: Response): Promise<Response> {
+  if (!response.headers.get('content-type')?.startsWith('application/json')) return response;
+  return new Response(withoutBidiControls(await response.text()), response);
 }
 
 /** For requests that the typed client does not make, such as uploads with progress. */

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react';
 
 import { useSession } from '../session/session.ts';
+import { withoutBidiControls } from './bidiControls.ts';
 import type { components } from './schema.d.ts';
 
 export type LiveEvent = components['schemas']['LiveEvent'];
@@ -34,7 +35,7 @@ export function useLiveEvents(
     if (callId !== undefined) query.set('callId', callId);
     if (types.includes('transcript.interim')) query.set('interim', 'true');
     const stream = new EventSource(`/v1/projects/${encodeURIComponent(projectId)}/events?${query}`);
-    const read = ({ data }: MessageEvent<string>) => listener.current(JSON.parse(data));
+    const read = ({ data }: MessageEvent<string>) => listener.current(JSON.parse(withoutBidiControls(data)));
     for (const type of types) stream.addEventListener(type, read);
     return () => stream.close();
   }, [projectId, types, callId, isOn, session]);

@@ -8,6 +8,8 @@ import { choose } from '../support/lists.ts';
 const CLIPPED_LABELS =
   '[...document.querySelectorAll(".mantine-Button-label")].filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent)';
 const HOSTILE = '<img src=x onerror=document.title=1>';
+/** Behind it, `fdp.txt` reads `txt.pdf`. */
+const RIGHT_TO_LEFT_OVERRIDE = '\u202e';
 
 describe('Pages of a project', requiresChromium, () => {
   let own: ConsoleService;
@@ -34,11 +36,11 @@ describe('Pages of a project', requiresChromium, () => {
     await page.getByRole('button', { name: 'Create the knowledge base' }).click();
     const hours = `The clinic is open on Sunday. ${HOSTILE}`;
     await page.locator('input[type=file]').setInputFiles([
-      { name: `${HOSTILE}.txt`, mimeType: 'text/plain', buffer: Buffer.from(hours) },
+      { name: `${HOSTILE}${RIGHT_TO_LEFT_OVERRIDE}fdp.txt`, mimeType: 'text/plain', buffer: Buffer.from(hours) },
       { name: 'broken.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7\nnothing') },
     ]);
     await page.getByText('The PDF is damaged').waitFor();
-    const document = page.getByRole('article', { name: `${HOSTILE}.txt` });
+    const document = page.getByRole('article', { name: `${HOSTILE}fdp.txt` });
     await document.getByText('Ready').waitFor();
 
     await page.getByLabel('Question').fill('Is the clinic open on Sunday?');
@@ -55,7 +57,7 @@ describe('Pages of a project', requiresChromium, () => {
     await expectAccessible(page);
 
     await page.getByRole('link', { name: '← Knowledge' }).click();
-    await page.getByRole('button', { name: `Delete ${HOSTILE}.txt` }).click();
+    await page.getByRole('button', { name: `Delete ${HOSTILE}fdp.txt` }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await document.waitFor({ state: 'detached' });
     expect(problems).toEqual([]);
@@ -124,7 +126,7 @@ describe('Pages of a project', requiresChromium, () => {
       status: 'published',
     });
     await send('POST', '/chat/completions', {
-      messages: [{ role: 'user', content: HOSTILE }],
+      messages: [{ role: 'user', content: HOSTILE + RIGHT_TO_LEFT_OVERRIDE }],
     });
     const { page, problems } = await own.open(`/projects/${id}/webhooks`);
     await page.getByText(url).waitFor();
@@ -139,6 +141,7 @@ describe('Pages of a project', requiresChromium, () => {
     await delivery.click();
     await page.getByText('the receiver answered 404').waitFor();
     await page.getByText(HOSTILE).waitFor();
+    expect(await page.locator('main').innerText()).not.toContain(RIGHT_TO_LEFT_OVERRIDE);
     await page.getByText('"code": "not_found"').waitFor();
     await page.getByRole('button', { name: 'Send again' }).click();
     await page.getByText('It is sent again').waitFor();

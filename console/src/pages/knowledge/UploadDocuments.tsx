@@ -2,6 +2,7 @@ import { ActionIcon, Button, FileButton, Group, Paper, Progress, Stack, Text } f
 import { Cross2Icon, UploadIcon } from '@radix-ui/react-icons';
 import { type DragEvent, useState } from 'react';
 
+import { withoutBidiControls } from '../../api/bidiControls.ts';
 import { formatBytes } from '../../formats.ts';
 import { textsIn } from '../../texts.ts';
 import { type Upload, useUploads } from './useUploads.ts';
@@ -84,12 +85,13 @@ export function UploadDocuments({
 
 function UploadLine({ upload, onRemove }: { upload: Upload; onRemove: () => void }) {
   const { file, sent, state, error } = upload;
+  const name = withoutBidiControls(file.name);
   return (
     <Group wrap="nowrap" gap="sm">
       <Stack gap={4} flex={1} miw={0}>
         <Group justify="space-between" wrap="nowrap" gap="sm">
           <Text size="sm" truncate>
-            {file.name}
+            {name}
           </Text>
           <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
             {state === 'waiting' ? texts.waiting : formatBytes(file.size)}
@@ -100,10 +102,10 @@ function UploadLine({ upload, onRemove }: { upload: Upload; onRemove: () => void
             {error.message === 'network' ? texts.network : error.message}
           </Text>
         ) : (
-          <Progress value={sent * 100} size="sm" aria-label={texts.progress(file.name)} />
+          <Progress value={sent * 100} size="sm" aria-label={texts.progress(name)} />
         )}
       </Stack>
-      <ActionIcon variant="subtle" color="gray" onClick={onRemove} aria-label={texts.remove(file.name)}>
+      <ActionIcon variant="subtle" color="gray" onClick={onRemove} aria-label={texts.remove(name)}>
         <Cross2Icon />
       </ActionIcon>
     </Group>

@@ -1,6 +1,7 @@
 import { Badge, Box, Group, Paper, ScrollArea, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 
+import { withoutBidiControls } from '../../api/bidiControls.ts';
 import { textsIn } from '../../texts.ts';
 import type { Line } from './talkState.ts';
 
@@ -63,7 +64,7 @@ function TranscriptLine({ line: { speaker, text, isFinal, isChat, isInterrupted 
           fs={isFinal ? undefined : 'italic'}
           style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
         >
-          {text === '' ? '…' : text}
+          {text === '' ? '…' : withoutBidiControls(text)}
         </Text>
       </Paper>
       {(isInterrupted || !isChat) && (

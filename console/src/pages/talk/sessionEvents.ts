@@ -1,3 +1,5 @@
+import { withoutBidiControls } from '../../api/bidiControls.ts';
+
 /** The live events of a session that the page shows. */
 export type SessionEvent =
   | { readonly type: 'node.entered'; readonly data: { readonly nodeId: string; readonly title: string } }
@@ -43,6 +45,6 @@ export function listenToSession(
   const query = new URLSearchParams({ sessionId, type: TYPES.join(',') });
   const source = new EventSource(`/v1/projects/${encodeURIComponent(projectId)}/events?${query}`);
   for (const type of TYPES)
-    source.addEventListener(type, ({ data }) => onEvent(JSON.parse(data) as SessionEvent));
+    source.addEventListener(type, ({ data }) => onEvent(JSON.parse(withoutBidiControls(data)) as SessionEvent));
   return () => source.close();
 }

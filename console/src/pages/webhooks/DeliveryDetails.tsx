@@ -2,6 +2,7 @@ import { Alert, Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
+import { withoutBidiControls } from '../../api/bidiControls.ts';
 import { bodyOf } from '../../api/client.ts';
 import { deliveryErrorText } from '../../codes/codeText.ts';
 import { useScope } from '../../session/session.ts';
@@ -106,7 +107,7 @@ function Body({ text }: { text: string }) {
 /** Indented where it is JSON. */
 function readable(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
+    return withoutBidiControls(JSON.stringify(JSON.parse(text), undefined, 2));
   } catch {
     return text;
   }
