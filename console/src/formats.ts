@@ -22,10 +22,17 @@ export function formatDuration(durationMs: number): string {
   return hours > 0 ? `${hours}:${parts.join(':')}` : `${Math.floor(seconds / 60)}:${parts[1]}`;
 }
 
+/** How long something took: `840 ms`, `1.2 s`, or `1:05` from a minute on. */
+export const formatTook = (durationMs: number): string =>
+  durationMs < 60_000 ? formatLatency(durationMs) : formatDuration(durationMs);
+
 /** `840 ms`, or `1.2 s`. */
 export function formatLatency(latencyMs: number): string {
   return latencyMs < 1000 ? `${Math.round(latencyMs)} ms` : `${formatNumber(latencyMs / 1000)} s`;
 }
+
+/** With a capital letter at its beginning: the API's messages have none. */
+export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `840 B`, `1.2 kB`, or `3.4 MB`. */
 export function formatBytes(bytes: number): string {

@@ -4,6 +4,9 @@ type Locale = 'en' | 'zh-TW';
 /** The browser's first language that the console speaks. */
 export const locale: Locale = localeOf(navigator.languages);
 
+/** Between a name and what it has. */
+export const COLON = locale === 'zh-TW' ? '：' : ': ';
+
 /**
  * The texts of one page or component in the browser's language.
  *

@@ -1,4 +1,4 @@
-import { type QueryClient, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 
 /** The keywords of JSON Schema that forms are made of. */
 export interface JsonSchema {
@@ -48,11 +48,6 @@ export const apiDocumentQuery = queryOptions({
   },
   staleTime: Number.POSITIVE_INFINITY,
 });
-
-/** Loads the document before a form needs it. */
-export function prefetchApiDocument(queries: QueryClient): void {
-  void queries.prefetchQuery(apiDocumentQuery);
-}
 
 /** The schema at a JSON pointer such as `#/components/schemas/PathwayNodeInput`. */
 export function schemaAt(document: unknown, pointer: string): JsonSchema {

@@ -1,7 +1,7 @@
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/react';
 import { memo } from 'react';
 
-import { textsIn } from '../../../texts.ts';
+import { COLON, textsIn } from '../../../texts.ts';
 import type { ChangeKind } from '../pathway/differences.ts';
 import type { Finding } from '../pathway/findings.ts';
 import { ANY_NODE, type GraphEdge } from '../pathway/graph.ts';
@@ -16,6 +16,7 @@ const texts = textsIn({
     expression: 'Expression',
     fallback: 'Otherwise',
     always: 'always',
+    anyNode: 'Any node',
   },
   'zh-TW': {
     silence: '沉默',
@@ -24,6 +25,7 @@ const texts = textsIn({
     expression: '運算式',
     fallback: '其他情況',
     always: '一律',
+    anyNode: '任何節點',
   },
 });
 
@@ -93,6 +95,6 @@ export function edgeText({ data }: GraphEdge): string | undefined {
 
 /** For those who do not see the line. */
 export function describeEdge(edge: GraphEdge, titles: ReadonlyMap<string, string>): string {
-  const end = (id: string) => titles.get(id) ?? id;
-  return `${end(edge.source)} → ${end(edge.target)}: ${edgeText(edge) ?? texts.always}`;
+  const end = (id: string) => (id === ANY_NODE ? texts.anyNode : (titles.get(id) ?? id));
+  return `${end(edge.source)} → ${end(edge.target)}${COLON}${edgeText(edge) ?? texts.always}`;
 }

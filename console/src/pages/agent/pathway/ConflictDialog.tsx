@@ -74,6 +74,7 @@ export function ConflictDialog({
           <ConflictChoice
             key={conflict.id}
             conflict={conflict}
+            nodes={[...mine.nodes, ...theirs.graph.nodes]}
             version={theirs.version}
             choice={choices.get(conflict.id)}
             onChoose={(side) => setChoices(new Map([...choices, [conflict.id, side]]))}
@@ -100,17 +101,19 @@ export function ConflictDialog({
 
 function ConflictChoice({
   conflict: { base, mine, theirs },
+  nodes,
   version,
   choice,
   onChoose,
 }: {
   conflict: Conflict;
+  nodes: Graph['nodes'];
   version: number;
   choice: Side | undefined;
   onChoose: (side: Side) => void;
 }) {
   const part = base ?? mine ?? theirs;
-  const name = part ? partName(part) : '';
+  const name = part ? partName(part, nodes) : '';
   return (
     <Radio.Group
       label={name}

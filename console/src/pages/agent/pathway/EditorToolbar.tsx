@@ -180,7 +180,7 @@ function Search({
   return (
     <Select
       ref={search}
-      w={{ base: '100%', xs: 230 }}
+      w={{ base: '100%', xs: 250 }}
       aria-label={texts.search}
       placeholder={texts.search}
       leftSection={<MagnifyingGlassIcon />}

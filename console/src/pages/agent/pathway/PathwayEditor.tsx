@@ -1,9 +1,11 @@
 import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core';
 import { getHotkeyHandler, useHotkeys } from '@mantine/hooks';
+import { usePrefetchQuery } from '@tanstack/react-query';
 import { ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import { type ClipboardEvent, type KeyboardEvent, useMemo, useRef, useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
+import { apiDocumentQuery } from '../../../schemaForm/jsonSchema.ts';
 import { textsIn } from '../../../texts.ts';
 import { errorsByPointer, useKnownNames } from '../agentQueries.ts';
 import { type CanvasEdits, PathwayCanvas } from '../canvas/PathwayCanvas.tsx';
@@ -15,6 +17,7 @@ import {
   clipboardGraph,
   copyOf,
   type Graph,
+  type GraphNode,
   isNode,
   movedTo,
   partOf,
@@ -42,6 +45,8 @@ const texts = textsIn({
 
 const NONE: ReadonlySet<string> = new Set();
 const FOCUS_ZOOM = 1;
+/** As the style sheet has it. */
+const PANEL_WIDTH = 400;
 
 export interface PathwayEditorProps {
   readonly projectId: string;
@@ -64,6 +69,8 @@ function EditorWithCanvas({ projectId, editor, isReadOnly, activeNodeId }: Pathw
   const { graph, dispatch, save, problems, theirs, base } = editor;
   const known = useKnownNames(useApi(), projectId);
   const flow = useReactFlow();
+  // Forms are made of it.
+  usePrefetchQuery(apiDocumentQuery);
   const [selected, setSelected] = useState(NONE);
   const [isComparing, setIsComparing] = useState(false);
   const box = useRef<HTMLDivElement>(null);
@@ -98,13 +105,22 @@ function EditorWithCanvas({ projectId, editor, isReadOnly, activeNodeId }: Pathw
         { onError: (error) => setIsComparing(isConflict(error)) },
       );
   };
+  const lookAt = ({ position: { x, y } }: GraphNode, zoom: number) =>
+    void flow.setCenter(x + NODE_WIDTH / 2, y + NODE_HEIGHT / 2, { zoom, duration: 200 });
+  /** A new node, which its panel would cover, or which lies outside. */
+  const uncover = (node: GraphNode) => {
+    const { left, top, right, bottom } = box.current?.getBoundingClientRect() ?? new DOMRect();
+    const from = flow.flowToScreenPosition(node.position);
+    const zoom = flow.getZoom();
+    const [toX, toY] = [from.x + NODE_WIDTH * zoom, from.y + NODE_HEIGHT * zoom];
+    const isSeen = from.x >= left && toX <= right - PANEL_WIDTH && from.y >= top && toY <= bottom;
+    if (!isSeen) lookAt(node, zoom);
+  };
   const show = (id: string) => {
     setSelected(new Set([id]));
     const found = partOf(graph, id);
     const node = found && !isNode(found) ? partOf(graph, found.target) : found;
-    if (!node || !isNode(node)) return;
-    const { x, y } = node.position;
-    void flow.setCenter(x + NODE_WIDTH / 2, y + NODE_HEIGHT / 2, { zoom: FOCUS_ZOOM, duration: 200 });
+    if (node && isNode(node)) lookAt(node, FOCUS_ZOOM);
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: they read the graph when they are called.
   const edits = useMemo<CanvasEdits | undefined>(
@@ -167,7 +183,10 @@ function EditorWithCanvas({ projectId, editor, isReadOnly, activeNodeId }: Pathw
       <EditorToolbar
         {...{ editor, isReadOnly, findings, search }}
         selectedNode={part && isNode(part) ? part : undefined}
-        onAdd={addAnd}
+        onAdd={(made) => {
+          addAnd(made);
+          uncover(made[1]);
+        }}
         onShow={show}
         onSave={saveNow}
         viewCenter={() => {

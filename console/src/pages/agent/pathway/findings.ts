@@ -1,3 +1,4 @@
+import { sentence } from '../../../formats.ts';
 import { locale } from '../../../texts.ts';
 import { findingTextZh } from './findingTextsZh.ts';
 import type { Graph } from './graph.ts';
@@ -37,9 +38,11 @@ export function findingsOf(
 ): Findings {
   const found = new Map<string, Finding[]>();
   const refusals = [...refused].map(([path, message]): Problem => ({ severity: 'error', message, path }));
-  const isKnown = ({ path }: Problem) =>
-    problems.some((problem) => problem.path === path && problem.severity === 'error');
-  for (const problem of [...problems, ...refusals.filter((one) => !isKnown(one))]) {
+  const errors = [...problems, ...refusals].filter(({ severity }) => severity === 'error');
+  // Of the errors at one place the first says enough.
+  const isRepeated = (one: Problem) =>
+    one.severity === 'error' && errors.find(({ path }) => path === one.path) !== one;
+  for (const problem of [...problems, ...refusals].filter((one) => !isRepeated(one))) {
     const [, kind, index, pointer = ''] = PLACE.exec(problem.path) ?? [];
     const parts = kind === 'edges' ? graph.edges : graph.nodes;
     const id =
@@ -52,7 +55,7 @@ export function findingsOf(
 
 /** The API's messages are English. */
 function shownMessage({ code = '', message }: Problem): string {
-  return (locale === 'zh-TW' ? findingTextZh(code, message) : undefined) ?? message;
+  return (locale === 'zh-TW' ? findingTextZh(code, message) : undefined) ?? sentence(message);
 }
 
 export function worst(findings: readonly Finding[]): Finding['severity'] | undefined {

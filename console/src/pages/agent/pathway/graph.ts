@@ -178,7 +178,7 @@ const DATA_OF_TYPE: Readonly<Record<NodeType, Readonly<Record<string, unknown>>>
   conversation: { tools: [] },
   say: { tools: [] },
   condition: { tools: [] },
-  tool: { tools: ['set_variable'] },
+  tool: { tools: [] },
   knowledge: { tools: [] },
   transfer: { tools: [], to: '' },
   end: { tools: [] },

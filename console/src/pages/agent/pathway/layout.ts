@@ -6,7 +6,8 @@ export const NODE_WIDTH = 240;
 /** Of a node with two lines of its prompt. */
 export const NODE_HEIGHT = 112;
 const GAP_BETWEEN_LAYERS = 90;
-const GAP_WITHIN_LAYER = 60;
+/** The labels of edges to neighbours, in the middle of their edges, stay apart. */
+const GAP_WITHIN_LAYER = 120;
 
 /** Arranges the nodes in layers from the start on. */
 export function arranged(graph: Graph): Graph {

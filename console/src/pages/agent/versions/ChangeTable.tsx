@@ -1,10 +1,10 @@
 import { Table, Text } from '@mantine/core';
 import { nameOf } from '../../../schemaForm/words.ts';
-import { textsIn } from '../../../texts.ts';
-import { edgeText } from '../canvas/PathwayEdgeLine.tsx';
+import { COLON, textsIn } from '../../../texts.ts';
+import { describeEdge } from '../canvas/PathwayEdgeLine.tsx';
 import { lookOf } from '../nodeTypes.ts';
 import type { FieldChange } from '../pathway/differences.ts';
-import { isNode, type Part, titleOf } from '../pathway/graph.ts';
+import { type GraphNode, isNode, type Part, titleOf } from '../pathway/graph.ts';
 
 const texts = textsIn({
   en: { field: 'Field', before: 'Before', after: 'After', edge: 'Edge', none: '—' },
@@ -47,10 +47,11 @@ export function ChangeTable({
   );
 }
 
-export function partName(part: Part): string {
-  if (isNode(part)) return `${lookOf(part.type).name}: ${titleOf(part)}`;
-  const text = edgeText(part);
-  return `${texts.edge}: ${text ?? `${part.source} → ${part.target}`}`;
+/** @param nodes - That the part may connect. */
+export function partName(part: Part, nodes: readonly GraphNode[]): string {
+  if (isNode(part)) return lookOf(part.type).name + COLON + titleOf(part);
+  const titles = new Map(nodes.map((node) => [node.id, titleOf(node)]));
+  return texts.edge + COLON + describeEdge(part, titles);
 }
 
 function Value({ value }: { value: unknown }) {

@@ -177,7 +177,7 @@ function Difference({ before, after }: { before: Graph; after: Graph }) {
             <Group gap="xs" mb={fields.length > 0 ? 'xs' : 0} wrap="nowrap">
               <MarkIcon mark={kind} />
               <Text size="sm" fw={600}>
-                {part && partName(part)}
+                {part && partName(part, both.nodes)}
               </Text>
             </Group>
             {fields.length > 0 && <ChangeTable fields={fields} />}
