@@ -12,6 +12,8 @@ import { findingTextZh } from '../../console/src/pages/agent/pathway/findingText
 import { HISTORY_ERRORS_ZH } from '../../console/src/pages/call/historyErrorsZh.ts';
 import { documentErrorZh } from '../../console/src/pages/knowledge/documentErrorsZh.ts';
 import { playErrorZh, verdictReasonZh, votesZh } from '../../console/src/pages/tests/runs/verdictTextsZh.ts';
+import { bodySchema, type JsonSchema, resolved, schemaAt } from '../../console/src/schemaForm/jsonSchema.ts';
+import { ZH_HELP, ZH_HELP_BY_DESCRIPTION } from '../../console/src/schemaForm/wordsZh.ts';
 import { keyKind, scope } from '../../src/agents/accounts/apiKey.ts';
 import { AUDIT_ACTIONS } from '../../src/agents/accounts/audit.ts';
 import type { Principal } from '../../src/agents/accounts/principal.ts';
@@ -47,6 +49,9 @@ import { startTestServer, type TestServer } from '../support/httpServer.ts';
 const CODES = /\b[45]\d\d ((?:`[a-z_]+`(?:, | or )?)+)/g;
 
 const SCHEMA_MESSAGE = /(invalidUrl\(\s*)?(['`])((?:\{field\} |must |(?<=invalidUrl\(\s*['`]))[^'`]*)\2/g;
+
+/** The canvas, the button to publish and the choice of nodes show them. */
+const NOT_IN_FORMS = ['position', 'status', 'source'];
 
 let server: TestServer;
 beforeAll(async () => {
@@ -319,6 +324,43 @@ test('What zod finds has a Chinese text, whatever it is', () => {
   );
   expect(messageTextZh('A new message')).toBe('A new message');
 });
+
+test('Each help text of a form has a Chinese text of its own', async () => {
+  const document = (await server.send('GET', '/openapi.json', { key: null })).body;
+  const fields = [
+    bodySchema(document, 'put', '/v1/projects/{projectId}/agent'),
+    schemaAt(document, '#/components/schemas/PathwayNodeInput'),
+    schemaAt(document, '#/components/schemas/PathwayEdgeInput'),
+    bodySchema(document, 'post', '/v1/projects/{projectId}/tools'),
+  ].flatMap((schema) => describedFields(schema, document));
+  expect(fields.length).toBeGreaterThan(50);
+  const untold = fields.filter(
+    ({ name, description }) => !(description in ZH_HELP_BY_DESCRIPTION) && !(name in ZH_HELP),
+  );
+  expect(untold.filter(({ name }) => !NOT_IN_FORMS.includes(name))).toEqual([]);
+  const told = new Set(fields.map(({ description }) => description));
+  expect(Object.keys(ZH_HELP_BY_DESCRIPTION).filter((description) => !told.has(description))).toEqual([]);
+});
+
+/** Of a schema and of what lies in it. */
+function describedFields(
+  given: JsonSchema,
+  document: unknown,
+  seen = new Set<string>(),
+): { name: string; description: string }[] {
+  if (given.$ref !== undefined && seen.has(given.$ref)) return [];
+  if (given.$ref !== undefined) seen.add(given.$ref);
+  const { schema } = resolved(given, document);
+  const inner = [...(schema.anyOf ?? []), ...(schema.items ? [schema.items] : [])];
+  return [
+    ...inner.flatMap((one) => describedFields(one, document, seen)),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+      const { description } = resolved(property, document).schema;
+      const below = describedFields(property, document, seen);
+      return description === undefined ? below : [{ name, description }, ...below];
+    }),
+  ];
+}
 
 /** The TypeScript files of rooms of the service. */
 function sources(...rooms: string[]): string[] {

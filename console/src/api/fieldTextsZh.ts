@@ -85,7 +85,7 @@ export const FIELD_PHRASES: readonly Phrase[] = [
   [/^must be unique$/, '不可重複'],
   [/^must have unique names$/, '中的名稱不可重複'],
   [/^must name each codec once$/, '中的每種編解碼器只能出現一次'],
-  [/^must be below chunkSize$/, '必須小於段落大小'],
+  [/^must be below chunkSize$/, '必須小於片段大小'],
   [/^must not be later than (\w+)$/, '不可晚於 $1'],
   [/^must be at most (\d+) days ahead$/, '最多為 $1 天之後'],
   [/^must not be \*, which means every node$/, '不可為 *，因為 * 代表每個節點'],

@@ -1,6 +1,6 @@
 import { locale } from '../texts.ts';
 import type { JsonSchema } from './jsonSchema.ts';
-import { ZH_HELP, ZH_NAMES, ZH_VALUES } from './wordsZh.ts';
+import { ZH_HELP, ZH_HELP_BY_DESCRIPTION, ZH_NAMES, ZH_VALUES } from './wordsZh.ts';
 
 const isChinese = locale === 'zh-TW';
 
@@ -28,6 +28,22 @@ const VALUES: Readonly<Record<string, string>> = {
   transfer: 'A transfer has returned the caller',
 };
 
+/** Where the document's description speaks of its JSON. */
+const HELP: Readonly<Record<string, string>> = {
+  executionMode: 'Which of the installation’s chat models answers. Default: balance.',
+  sessionIdleMinutes:
+    'A session without activity for this many minutes is ended. Default: as in the project, and 60 for chats where the project has none.',
+  transferTargets:
+    'The only targets of transfers by the model, variables, the API and bots. Empty: all that the project may call. A fixed target of a transfer node is always allowed.',
+  engine:
+    'On the phone: a speech-to-speech model that hears the caller and speaks itself, in place of recognition, chat model and synthesis. Where it fails, in the middle of a call too, these take over.',
+  beforeStartConfig:
+    'A server of yours that is asked before a call is answered or dialed, and before the first turn of other sessions. It may answer with variables, a greeting, a language, a node to begin at, or a refusal.',
+  postSessionWebhook: 'Gets the data of each session once, after its end.',
+  condition:
+    'When the edge is taken; without a condition, always. Of several, an event that happened comes first, then edges without a condition, then expressions, then sentences.',
+};
+
 /** The label of a property. */
 export function nameOf(property: string): string {
   if (isChinese && ZH_NAMES[property] !== undefined) return ZH_NAMES[property];
@@ -41,9 +57,11 @@ export function nameOf(property: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** What a property means: its description in the document, or a translation of it. */
+/** What a property means: its description in the document, or what stands here for it. */
 export function helpOf(property: string, description: string | undefined): string | undefined {
-  return isChinese && description !== undefined ? (ZH_HELP[property] ?? description) : description;
+  if (description === undefined && !(property in HELP)) return undefined;
+  if (!isChinese) return HELP[property] ?? description;
+  return ZH_HELP_BY_DESCRIPTION[description ?? ''] ?? ZH_HELP[property] ?? description;
 }
 
 /** The label of a value of an enumeration; most are the API's own words. */

@@ -20,7 +20,7 @@ export const ZH_NAMES: Readonly<Record<string, string>> = {
   returns: '之後回到原處',
   arguments: '引數',
   query: '查詢',
-  topK: '最多段落數',
+  topK: '最多片段數',
   scoreThreshold: '最低分數',
   to: '轉接至',
   targets: '轉接目標',
@@ -103,12 +103,17 @@ export const ZH_NAMES: Readonly<Record<string, string>> = {
   variable: '變數',
   speakWhile: '執行時說的話',
   engine: '語音引擎',
+  host: '主機',
+  port: '連接埠',
+  username: '使用者名稱',
+  password: '密碼',
+  codecs: '編碼',
 };
 
 /** Translations of the descriptions in the OpenAPI document, by property. */
 export const ZH_HELP: Readonly<Record<string, string>> = {
   engine:
-    '電話中：直接聽與說的語音對語音模型，取代語音辨識、對話模型與語音合成；它失敗時（通話中亦然）由後者接手，null 表示使用後者。節點的設定優先於代理的設定，專案的憑證優先於系統的憑證。',
+    '電話中：直接聽與說的語音對語音模型，取代語音辨識、對話模型與語音合成；它失敗時（通話中亦然）由後者接手。節點的設定優先於代理的設定，專案的憑證優先於系統的憑證。',
   title: '節點在編輯器、事件與模型中的名稱。',
   prompt: '代理在此節點的指示，為含變數的 Liquid 範本。「say」節點會直接說出此文字。',
   tools: '模型在此節點可呼叫的工具。「say」與「condition」節點不用模型，故不適用。',
@@ -124,11 +129,11 @@ export const ZH_HELP: Readonly<Record<string, string>> = {
   returns: '供全域連線到達的節點：下一輪時回到原來的地方。預設：否。',
   arguments: '工具的引數；其中每個字串都是範本。單一變數（如 {{ age }}）保留其型別。',
   query: '搜尋內容，為範本。預設：來電者最後說的話。',
-  topK: '最多取用的段落數。',
-  scoreThreshold: '段落的最低分數。',
+  topK: '最多取用的片段數。',
+  scoreThreshold: '片段的最低分數。',
   to: '轉接目標：電話號碼或 SIP URI，可為範本。',
   targets: '多個目標，取代「轉接至」。',
-  mode: '運作方式，見文件說明。',
+  mode: 'blind：直接接通；warm：先告知對方來電者與來意，對方接受後接通；refer：請來電方的線路自行轉接。預設：blind。',
   announce: '供 warm 模式：告知接聽者的話，為含變數的範本。預設：來電者是誰與對話摘要。',
   acceptBy: '供 warm 模式：接聽者如何接受此通話。預設：answer。',
   acceptDigit: '預設：1。',
@@ -140,7 +145,7 @@ export const ZH_HELP: Readonly<Record<string, string>> = {
   condition:
     '空白：一律成立。句子：由模型判斷。或為事件，或為 JSONLogic 運算式。事件優先，其次空白、運算式、句子。',
   priority: '同類條件中，數字大者先判斷，相同者依圖中順序。預設：0。',
-  fallback: '其他都不成立時採用。供語音與模型時，依序作為備援。',
+  fallback: '模型失敗，或遲遲沒有第一個字時，依序改用：模型名稱，或同樣的欄位；未填的同上。',
   digits: '依序的按鍵；預設：任何按鍵。',
   afterMs: '沉默的毫秒數，含提醒。預設：節點的設定。',
   ok: '是：成功；否：失敗；預設：皆可。',
@@ -188,6 +193,10 @@ export const ZH_HELP: Readonly<Record<string, string>> = {
   values: '供 enum 類型。',
   key: '標頭的名稱。',
   value: '標頭的值。',
+  temperature: '回答的隨機程度。預設：模型的設定。',
+  maxTokens: '一個回答最多的長度。',
+  reasoningEffort: '供回答前會先推理的模型。預設：模型的設定。',
+  endpoint: '預設：本安裝的設定。',
 };
 
 /** Labels of values and of branches of unions. */
@@ -202,4 +211,17 @@ export const ZH_VALUES: Readonly<Record<string, string>> = {
   'A JSONLogic expression over the variables': 'JSONLogic 運算式',
   String: '文字',
   Object: '物件',
+};
+
+/** The same by description, where properties of one name mean different things. */
+export const ZH_HELP_BY_DESCRIPTION: Readonly<Record<string, string>> = {
+  'The name that the model sees; unique in the project.': '模型看到的名稱，在專案中不可重複。',
+  'May contain templates in its path and query.': '路徑與查詢字串可含範本。',
+  'The tool that the node runs: the id of a tool of the project, or the name of a built-in tool.':
+    '此節點執行的工具：專案的工具，或內建工具。',
+  'Taken when no other edge holds. Default false.': '其他連線都不成立時採用。預設：否。',
+  'Tried in order when a provider fails or is slow, in the middle of a call too.':
+    '供應商失敗或緩慢時，依序改用；通話中亦然。',
+  'Whether the turn events of the speech recognition count beside silence and words (auto), alone (provider), or not at all (silence). Default: auto.':
+    '語音辨識的話輪事件：與沉默及字詞一併採用（auto）、單獨採用（provider），或不採用（silence）。預設：auto。',
 };

@@ -198,11 +198,7 @@ function Health({ trunk: { status, health } }: { trunk: Trunk }) {
           </Badge>
         )}
       </Group>
-      {error !== null && (
-        <Text size="sm" title={error}>
-          {codeText('trunkError', error)}
-        </Text>
-      )}
+      {error !== null && <Text size="sm">{codeText('trunkError', error)}</Text>}
     </>
   );
 }
