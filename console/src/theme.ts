@@ -2,7 +2,10 @@ import { Badge, type CSSVariablesResolver, createTheme, Drawer, Modal, Notificat
 
 import { textsIn } from './texts.ts';
 
-const texts = textsIn({ en: { close: 'Close' }, 'zh-TW': { close: '關閉' } });
+const texts = textsIn({
+  en: { close: 'Close', reveal: 'Show or hide' },
+  'zh-TW': { close: '關閉', reveal: '顯示或隱藏' },
+});
 const closeButtonProps = { 'aria-label': texts.close };
 
 export const theme = createTheme({
@@ -24,6 +27,7 @@ export const theme = createTheme({
     TableScrollContainer: {
       defaultProps: { scrollAreaProps: { type: 'auto', viewportProps: { tabIndex: 0 } } },
     },
+    PasswordInput: { defaultProps: { visibilityToggleButtonProps: { 'aria-label': texts.reveal } } },
     // Its label is read out.
     Loader: { defaultProps: { role: 'status' } },
     // Many are names that a user gave.
@@ -35,15 +39,23 @@ export const theme = createTheme({
   },
 });
 
+/** Darker than at rest; Mantine's own is lighter, and too light for white text. */
+const HOVERED = {
+  '--mantine-color-cyan-filled-hover': 'color-mix(in srgb, var(--mantine-color-cyan-9), black 20%)',
+  '--mantine-primary-color-filled-hover': 'var(--mantine-color-cyan-filled-hover)',
+};
+
 /** Mantine's own tones are below the contrast of 4.5:1 that small text needs. @see WCAG 2.2, 1.4.3 */
 export const readableColors: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    ...HOVERED,
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
   },
   dark: {
+    ...HOVERED,
     '--mantine-color-dimmed': 'var(--mantine-color-gray-5)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-5)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',

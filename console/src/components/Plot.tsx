@@ -12,6 +12,8 @@ import classes from './Plot.module.css';
 const HEIGHT = 180;
 /** Between the texts of the time axis, in pixels. */
 const TIME_SPACE = 90;
+/** For the half of the last text of the time axis, in pixels. */
+const LAST_TIME_WIDTH = 32;
 /** Of the values' axis where all are 0. */
 const EMPTY_MAX = 10;
 const UTC = 'Etc/UTC';
@@ -65,6 +67,7 @@ export function Plot({
         width,
         height: HEIGHT,
         cursor: { y: false },
+        padding: [null, LAST_TIME_WIDTH, null, null],
         ...(daily && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), UTC) }),
         axes: [
           {

@@ -9,7 +9,7 @@ import { Plot } from '../../components/Plot.tsx';
 import { Section } from '../../components/Section.tsx';
 import { formatDateTime, formatLatency, formatNumber } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
-import { textsIn } from '../../texts.ts';
+import { COLON, textsIn } from '../../texts.ts';
 
 const REFRESH_MS = 15_000;
 const SHORT_ID_LENGTH = 8;
@@ -19,6 +19,8 @@ const texts = textsIn({
     title: 'Health',
     dependencies: 'Services and providers',
     states: { up: 'up', down: 'down', degraded: 'degraded' },
+    services: { database: 'Database', redis: 'Redis', sip: 'SIP' },
+    local: 'Built-in models',
     dependenciesOf: 'As the node that answers this page sees them.',
     nodes: 'Nodes',
     node: 'Node',
@@ -31,6 +33,7 @@ const texts = textsIn({
     ready: 'Ready',
     draining: 'Draining',
     late: (parts: string) => `Late: ${parts}`,
+    noSamples: 'The first figures of a node come within seconds.',
     noNodes: 'The first report of a node comes within seconds.',
     queue: 'Waiting jobs',
     latency: 'Response time of turns',
@@ -45,6 +48,8 @@ const texts = textsIn({
     title: '健康狀態',
     dependencies: '服務與供應商',
     states: { up: '正常', down: '中斷', degraded: '異常' },
+    services: { database: '資料庫', redis: 'Redis', sip: 'SIP' },
+    local: '內建模型',
     dependenciesOf: '由回應此頁面的節點所見。',
     nodes: '節點',
     node: '節點',
@@ -57,6 +62,7 @@ const texts = textsIn({
     ready: '就緒',
     draining: '停止接收中',
     late: (parts: string) => `延遲：${parts}`,
+    noSamples: '節點的第一份數據幾秒內就會出現。',
     noNodes: '節點的第一份報告幾秒內就會出現。',
     queue: '等待中的工作',
     latency: '輪次的回應時間',
@@ -102,12 +108,12 @@ function Dependencies() {
   const { data } = useQuery({ queryKey: ['readyz'], queryFn: readiness, refetchInterval: REFRESH_MS });
   if (!data) return null;
   const providers = Object.entries(data.providers).map(([name, { status, reason }]) => ({
-    name,
+    name: name === 'local' ? texts.local : name,
     isUp: status === 'up',
-    text: reason === undefined ? texts.states[status] : `${texts.states[status]}: ${reason}`,
+    text: reason === undefined ? texts.states[status] : texts.states[status] + COLON + reason,
   }));
   const services = Object.entries(data.dependencies).map(([name, status]) => ({
-    name,
+    name: name in texts.services ? texts.services[name as keyof typeof texts.services] : name,
     isUp: status === 'up',
     text: texts.states[status],
   }));
@@ -116,7 +122,7 @@ function Dependencies() {
       <Group gap="xs">
         {[...services, ...providers].map(({ name, isUp, text }) => (
           <Badge key={name} color={isUp ? 'green' : 'red'}>
-            {name}: {text}
+            {name + COLON + text}
           </Badge>
         ))}
       </Group>
@@ -190,7 +196,8 @@ function NodePlots({ node }: { node: Node }) {
   const times = useMemo(() => samples.map(({ at }) => Date.parse(at) / 1000), [samples]);
   return (
     <Section title={`${texts.node} ${shortId(node)}`}>
-      <SimpleGrid cols={{ base: 1, md: 2 }}>
+      {samples.length === 0 && <Text>{texts.noSamples}</Text>}
+      <SimpleGrid cols={{ base: 1, md: 2 }} hidden={samples.length === 0}>
         {plots.map(({ title, lines, format }) => (
           <Stack key={title} gap={4}>
             <Text size="sm" fw={600}>

@@ -9,7 +9,7 @@ import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { formatNumber } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
-import { textsIn } from '../../texts.ts';
+import { COLON, textsIn } from '../../texts.ts';
 
 const BYTES_PER_GB = 1e9;
 const DAY_MS = 86_400_000;
@@ -71,7 +71,7 @@ const quotaTexts = textsIn({
     mcpServers: 'MCP 伺服器',
     trunks: '中繼線',
     numbers: '號碼',
-    pathwayVersions: '流程版本',
+    pathwayVersions: '路徑版本',
     documents: '文件',
     mediaFiles: '媒體檔',
     testCases: '測試案例',
@@ -143,11 +143,12 @@ export function UsageSection() {
           {Object.entries(data.quotas).map(([name, { used, limit }]) => (
             <div key={name}>
               <Text size="sm">
-                {quotaTexts[name as keyof typeof quotaTexts] ?? name}: {quantity(name, used)} /{' '}
-                {quantity(name, limit)}
+                {quotaTexts[name as keyof typeof quotaTexts] ?? name}
+                {COLON}
+                {quantity(name, used)} / {quantity(name, limit)}
               </Text>
               <Progress
-                value={limit > 0 ? (100 * used) / limit : 0}
+                value={limit > 0 ? Math.round((1000 * used) / limit) / 10 : 0}
                 aria-label={quotaTexts[name as keyof typeof quotaTexts] ?? name}
               />
             </div>
@@ -216,7 +217,7 @@ function LimitSection() {
       {limits.length === 0 && <Text>{texts.noLimits}</Text>}
       {limits.map(({ name, label, text }) => (
         <Text key={name} size="sm">
-          {label}: {text}
+          {label + COLON + text}
         </Text>
       ))}
     </Section>
