@@ -1,4 +1,5 @@
 import { errorTextZh } from '../api/errorTextsZh.ts';
+import { sentence } from '../formats.ts';
 import { locale, textsIn } from '../texts.ts';
 import { CODE_TEXTS_EN } from './codeTextsEn.ts';
 import { CODE_TEXTS_ZH } from './codeTextsZh.ts';
@@ -30,5 +31,5 @@ export function transferReasonText(reason: string): string {
 
 /** Why a webhook was not delivered; the API's messages are English. */
 export function deliveryErrorText({ code, message }: { code: string; message: string }): string {
-  return locale === 'zh-TW' ? errorTextZh(code, message, DELIVERY_ERRORS_ZH) : message;
+  return locale === 'zh-TW' ? errorTextZh(code, message, DELIVERY_ERRORS_ZH) : sentence(message);
 }

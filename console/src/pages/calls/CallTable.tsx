@@ -28,6 +28,7 @@ const texts = textsIn({
     inbound: 'Inbound',
     outbound: 'Outbound',
     none: 'No call matches.',
+    noneYet: 'No call yet.',
     more: 'Load more',
     count: (shown: string, total: string) => `${shown} of ${total}`,
   },
@@ -41,6 +42,7 @@ const texts = textsIn({
     inbound: '來電',
     outbound: '撥出',
     none: '沒有符合的通話。',
+    noneYet: '尚無通話。',
     more: '載入更多',
     count: (shown: string, total: string) => `${shown} / ${total}`,
   },
@@ -70,7 +72,9 @@ export function CallTable({ projectId, filters }: { projectId: string; filters: 
   if (error) return <ErrorPage error={error} />;
   if (!data) return <Loader aria-label={texts.call} />;
   const calls = data.pages.flatMap((page) => page.data);
-  if (calls.length === 0) return <Text>{texts.none}</Text>;
+  if (calls.length === 0) {
+    return <Text>{Object.keys(filters).length > 0 ? texts.none : texts.noneYet}</Text>;
+  }
   const total = data.pages[0]?.pagination.total ?? calls.length;
   return (
     <Stack gap="sm" align="flex-start">

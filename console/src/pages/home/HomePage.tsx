@@ -25,7 +25,7 @@ const texts = textsIn({
     tests: 'Run tests',
     testsHelp: 'Suites play a caller against the agent before real ones do.',
     done: 'Done',
-    open: 'Open',
+    open: 'Not done yet',
   },
   'zh-TW': {
     steps: '第一步',

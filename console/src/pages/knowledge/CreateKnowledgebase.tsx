@@ -84,7 +84,7 @@ export function CreateKnowledgebase({ projectId }: { projectId: string }) {
           onChange={(value) => value && setModel(value)}
           allowDeselect={false}
         />
-        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <SimpleGrid cols={{ base: 1, xs: 2 }} style={{ alignItems: 'end' }}>
           <NumberInput
             label={texts.chunkSize}
             description={texts.chunkSizeHelp}

@@ -60,8 +60,10 @@ export function CallBar({ state: { call, digits }, actions, callerLevel, agentLe
       <MuteButton actions={actions} />
       <Keypad digits={digits} actions={actions} />
       <Timer />
-      <Level label={texts.you} level={callerLevel} />
-      <Level label={texts.agent} level={agentLevel} />
+      <Group gap="sm" wrap="nowrap">
+        <Level label={texts.you} level={callerLevel} />
+        <Level label={texts.agent} level={agentLevel} />
+      </Group>
     </Group>
   );
 }
@@ -115,7 +117,7 @@ function Timer() {
 
 function Level({ label, level }: { label: string; level: Ref<HTMLDivElement> }) {
   return (
-    <Group gap={6} aria-hidden>
+    <Group gap={6} wrap="nowrap" aria-hidden>
       <Text size="sm" c="dimmed">
         {label}
       </Text>

@@ -8,7 +8,7 @@ import { textWithCode } from '../../codes/codeText.ts';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
 import { useScope } from '../../session/session.ts';
-import { textsIn } from '../../texts.ts';
+import { COLON, textsIn } from '../../texts.ts';
 import { statusText } from '../calls/StatusBadge.tsx';
 import { useNumbers } from './NumberSection.tsx';
 import { failureText } from './sipAdvice.ts';
@@ -100,7 +100,12 @@ function CallProgress({ callId }: { callId: string }) {
   });
   if (!call) return null;
   return (
-    <Alert role="status" title={`${texts.status}: ${statusText(call.status)}`} variant="outline">
+    <Alert
+      role="status"
+      title={texts.status + COLON + statusText(call.status)}
+      variant="outline"
+      {...(call.status === 'failed' && { color: 'red' })}
+    >
       {call.status === 'failed'
         ? failureText(call)
         : call.endReason && textWithCode('callEnd', call.endReason)}

@@ -143,7 +143,7 @@ export function TrunkDialog({ trunk, onClose }: { trunk: Trunk | undefined; onCl
     <Modal opened onClose={onClose} title={trunk ? texts.edit : texts.add} size="lg">
       <form onSubmit={submit}>
         <Stack>
-          <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          <SimpleGrid cols={{ base: 1, sm: 2 }} style={{ alignItems: 'end' }}>
             <TextInput label={texts.name} required maxLength={128} data-autofocus {...text('name')} />
             <TextInput label={texts.host} description={texts.hostHelp} required {...text('host')} />
             <NativeSelect

@@ -1,10 +1,11 @@
-import { Badge, Code, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Badge, Group, Loader, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { PageLink } from '../../layout/links.tsx';
+import { nameOf } from '../../schemaForm/words.ts';
 import { textsIn } from '../../texts.ts';
 
 const texts = textsIn({
@@ -89,7 +90,7 @@ function Target({ projectId, title, help, field, target }: TargetProps) {
           <PageLink to="/projects/$projectId/agent" params={{ projectId }} size="xs" underline="always">
             {texts.setBy}
           </PageLink>{' '}
-          <Code>{field}</Code>
+          {nameOf(field)}
         </Text>
       </Stack>
     </Paper>

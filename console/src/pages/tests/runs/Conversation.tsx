@@ -34,12 +34,13 @@ const texts = textsIn({
 /** Both sides of a test's session, turn by turn. */
 export function Conversation({ projectId, sessionId }: { projectId: string; sessionId: string }) {
   const api = useApi();
-  const { data: messages, error } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['conversation', sessionId],
     queryFn: async () => {
       const params = { path: { projectId, sessionId } };
       const found = api.GET('/v1/projects/{projectId}/session-history/{sessionId}', { params });
-      return (await bodyOf(found)).messages;
+      const { messages, events } = await bodyOf(found);
+      return { messages, titles: titlesOf(events) };
     },
   });
   const isGone = error instanceof ApiError && error.status === 404;
@@ -49,16 +50,22 @@ export function Conversation({ projectId, sessionId }: { projectId: string; sess
         {texts.title}
       </Title>
       {error && <Text size="sm">{isGone ? texts.notKept : error.message}</Text>}
-      {!messages && !error && <Loader size="sm" aria-label={texts.loading} />}
-      {messages?.map((message, place) => (
+      {!data && !error && <Loader size="sm" aria-label={texts.loading} />}
+      {data?.messages.map((message, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: messages have no id, and stay in their places
-        <Said key={place} message={message} />
+        <Said key={place} message={message} titles={data.titles} />
       ))}
     </Stack>
   );
 }
 
-function Said({ message }: { message: Message }) {
+/** Of the nodes that were entered, by their ids. */
+function titlesOf(events: readonly { type: string; data: Record<string, unknown> }[]) {
+  const entered = events.filter(({ type }) => type === 'node_entered');
+  return new Map(entered.map(({ data: { nodeId, title } }) => [String(nodeId), String(title)]));
+}
+
+function Said({ message, titles }: { message: Message; titles: ReadonlyMap<string, string> }) {
   const { role, content, name = '', latencyMs, interrupted, nodeId, tool_calls: toolCalls = [] } = message;
   if (role === 'tool') {
     return (
@@ -76,7 +83,7 @@ function Said({ message }: { message: Message }) {
             <Text size="xs" fw={600}>
               {isCaller ? texts.caller : texts.agent}
             </Text>
-            {!isCaller && nodeId !== undefined && <Text size="xs">{nodeId}</Text>}
+            {!isCaller && nodeId !== undefined && <Text size="xs">{titles.get(nodeId) ?? nodeId}</Text>}
             {latencyMs !== undefined && <Text size="xs">{formatLatency(latencyMs)}</Text>}
             {interrupted && <Text size="xs">{texts.interrupted}</Text>}
           </Group>

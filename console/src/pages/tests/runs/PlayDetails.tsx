@@ -2,7 +2,7 @@ import { Alert, Button, Group, List, Stack, Table, Text, Title } from '@mantine/
 import { CheckCircledIcon, CrossCircledIcon } from '@radix-ui/react-icons';
 import { useRef } from 'react';
 
-import { formatDuration } from '../../../formats.ts';
+import { formatDuration, sentence } from '../../../formats.ts';
 import { locale, textsIn } from '../../../texts.ts';
 import { assertionTexts } from '../assertionTexts.ts';
 import type { Play, Verdict } from '../testData.ts';
@@ -131,7 +131,7 @@ function VerdictText({ verdict, onHear }: { verdict: Verdict; onHear: VerdictsPr
       </Group>
       {reason !== undefined && (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {locale === 'zh-TW' ? verdictReasonZh(verdict) : reason}
+          {locale === 'zh-TW' ? verdictReasonZh(verdict) : sentence(reason)}
         </Text>
       )}
       {!passed && (

@@ -1,7 +1,7 @@
 import { Group, Loader, Paper, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 
-import { formatDateTime, formatDuration } from '../../../formats.ts';
+import { formatDateTime, formatTook } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { PageLink } from '../../../layout/links.tsx';
 import { PageNumbers } from '../../../layout/PageNumbers.tsx';
@@ -66,7 +66,7 @@ function RunLine({ run }: { run: ListedRun }) {
             <Text size="xs">{formatDateTime(createdAt)}</Text>
             <Text size="xs">{texts.versions[version]}</Text>
             {startedAt !== null && endedAt !== null && (
-              <Text size="xs">{formatDuration(Date.parse(endedAt) - Date.parse(startedAt))}</Text>
+              <Text size="xs">{formatTook(Date.parse(endedAt) - Date.parse(startedAt))}</Text>
             )}
           </Group>
           <SummaryText summary={summary} size="xs" />

@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
-import { formatDateTime, formatDuration } from '../../../formats.ts';
+import { formatDateTime, formatTook } from '../../../formats.ts';
 import { ErrorPage } from '../../../layout/ErrorPage.tsx';
 import { PageLink } from '../../../layout/links.tsx';
 import { useScope } from '../../../session/session.ts';
@@ -100,7 +100,7 @@ function Run({ run }: { run: TestRun }) {
         <Text size="sm">{formatDateTime(createdAt)}</Text>
         <Text size="sm">{texts.facts(texts.versions[version], repeat, seed)}</Text>
         {startedAt !== null && endedAt !== null && (
-          <Text size="sm">{texts.took(formatDuration(Date.parse(endedAt) - Date.parse(startedAt)))}</Text>
+          <Text size="sm">{texts.took(formatTook(Date.parse(endedAt) - Date.parse(startedAt)))}</Text>
         )}
       </Group>
       {endedAt === null && (
