@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { setDelayAwareTimer } from '../../base/async/eventLoopDelay.ts';
 import type { Clock } from '../../base/clock.ts';
+import { CompressedBody } from '../compressedBody.ts';
 import type { App, Dependency, HttpDeps } from '../ports.ts';
 
 /** A dependency that has not responded within this time counts as down. */
@@ -75,7 +76,13 @@ export function operationsRoutes(app: App, deps: HttpDeps): void {
 
 export function documentRoutes(app: App): void {
   const schema = { tags, summary: 'This OpenAPI document' };
-  app.get('/openapi.json', { schema }, async () => app.swagger());
+  // More than a megabyte, which each form of the console is made of.
+  let document: CompressedBody | undefined;
+  app.get('/openapi.json', { schema }, async (request, reply) => {
+    document ??= new CompressedBody(Buffer.from(JSON.stringify(app.swagger())));
+    reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8');
+    return await document.send(request, reply);
+  });
 }
 
 function isUp(dependency: Dependency, clock: Clock): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -26,6 +27,16 @@ test('The OpenAPI document is valid OpenAPI 3.1', async () => {
   expect(errors).toBeUndefined();
   expect(valid).toBe(true);
   expect(document.openapi).toMatch(/^3\.1\./);
+});
+
+test('The OpenAPI document is sent compressed, and not again to a client that has it', async () => {
+  const { app, document } = await describedApp();
+  const get = (headers: Record<string, string>) => app.inject({ url: '/openapi.json', headers });
+
+  const { rawPayload, headers } = await get({ 'accept-encoding': 'gzip, br' });
+  expect(headers).toMatchObject({ 'content-encoding': 'gzip', 'cache-control': 'no-cache' });
+  expect(JSON.parse(gunzipSync(rawPayload).toString())).toEqual(document);
+  expect((await get({ 'if-none-match': String(headers.etag) })).statusCode).toBe(304);
 });
 
 test('The OpenAPI document has every route; other paths are 404', async () => {

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
-import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 
+import { CompressedBody } from '../../compressedBody.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 
 const CACHE_SECONDS = 300;
@@ -13,7 +11,6 @@ const HEADERS = {
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
   'cache-control': `public, max-age=${CACHE_SECONDS}, stale-while-revalidate=86400`,
-  vary: 'Accept-Encoding',
 };
 const SCRIPTS = [
   {
@@ -35,23 +32,15 @@ const SCRIPTS = [
 export function widgetScriptRoutes(app: App, { settings: { widgetFolder } }: HttpDeps): void {
   if (widgetFolder === undefined) return;
   for (const { url, file, ...described } of SCRIPTS) {
-    const script = readFileSync(join(widgetFolder, file));
-    const compressed = gzipSync(script);
-    const etag = `"${createHash('sha256').update(script).digest('base64url')}"`;
+    const script = new CompressedBody(readFileSync(join(widgetFolder, file)));
     const content = { 'text/javascript': { schema: z.string() } };
     const response = {
       200: { description: 'The script.', content },
       304: z.null().describe('Unchanged.'),
     };
-    app.get(
-      url,
-      { schema: { tags: ['Widget'], ...described, response } },
-      async (request, reply: FastifyReply) => {
-        reply.headers({ ...HEADERS, etag }).type('text/javascript; charset=utf-8');
-        if (request.headers['if-none-match'] === etag) return await reply.code(304).send(null);
-        if (!/\bgzip\b/.test(String(request.headers['accept-encoding']))) return await reply.send(script);
-        return await reply.header('content-encoding', 'gzip').send(compressed);
-      },
-    );
+    app.get(url, { schema: { tags: ['Widget'], ...described, response } }, async (request, reply) => {
+      reply.headers(HEADERS).type('text/javascript; charset=utf-8');
+      return await script.send(request, reply);
+    });
   }
 }
