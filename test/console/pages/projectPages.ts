@@ -36,7 +36,11 @@ describe('Pages of a project', requiresChromium, () => {
     await page.getByRole('button', { name: 'Create the knowledge base' }).click();
     const hours = `The clinic is open on Sunday. ${HOSTILE}`;
     await page.locator('input[type=file]').setInputFiles([
-      { name: `${HOSTILE}${RIGHT_TO_LEFT_OVERRIDE}fdp.txt`, mimeType: 'text/plain', buffer: Buffer.from(hours) },
+      {
+        name: `${HOSTILE}${RIGHT_TO_LEFT_OVERRIDE}fdp.txt`,
+        mimeType: 'text/plain',
+        buffer: Buffer.from(hours),
+      },
       { name: 'broken.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7\nnothing') },
     ]);
     await page.getByText('The PDF is damaged').waitFor();
@@ -141,7 +145,7 @@ describe('Pages of a project', requiresChromium, () => {
     await delivery.click();
     await page.getByText('the receiver answered 404').waitFor();
     await page.getByText(HOSTILE).waitFor();
-    expect(await page.locator('main').innerText()).not.toContain(RIGHT_TO_LEFT_OVERRIDE);
+    expect(await page.locator('main').textContent()).not.toContain(RIGHT_TO_LEFT_OVERRIDE);
     await page.getByText('"code": "not_found"').waitFor();
     await page.getByRole('button', { name: 'Send again' }).click();
     await page.getByText('It is sent again').waitFor();

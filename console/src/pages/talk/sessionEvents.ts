@@ -45,6 +45,8 @@ export function listenToSession(
   const query = new URLSearchParams({ sessionId, type: TYPES.join(',') });
   const source = new EventSource(`/v1/projects/${encodeURIComponent(projectId)}/events?${query}`);
   for (const type of TYPES)
-    source.addEventListener(type, ({ data }) => onEvent(JSON.parse(withoutBidiControls(data)) as SessionEvent));
+    source.addEventListener(type, ({ data }) =>
+      onEvent(JSON.parse(withoutBidiControls(data)) as SessionEvent),
+    );
   return () => source.close();
 }
