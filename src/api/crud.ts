@@ -3,13 +3,16 @@ import { z } from 'zod';
 
 import type { AuditAction } from '../agents/accounts/audit.ts';
 import { type CountedQuota, requireQuota } from '../agents/accounts/quotas.ts';
-import { notFound } from '../base/errors.ts';
+import { CallwayError, notFound } from '../base/errors.ts';
 import type { Page, PageOf } from '../base/page.ts';
 import { audit } from './audit.ts';
 import { idempotent } from './idempotency.ts';
 import type { Access } from './plugins/accessControl.ts';
 import type { App, HttpDeps, Stores } from './ports.ts';
 import { about, type ErrorStatus, errors, listOf, listResponse, noContent, pageQuery } from './schemas.ts';
+
+/** Of one item as JSON. A list shows 200 of them, which must not hold up other projects. */
+const MAX_ITEM_CHARACTERS = 65_536;
 
 /** One request for a resource. */
 export interface CrudContext {
@@ -146,7 +149,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
     this.#app.get(
       path,
       {
-        config: { access: list.access ?? this.#access('read') },
+        config: { access: list.access ?? this.#access('read'), isSearch: true },
         preHandler: this.#requireProject,
         schema: {
           ...this.#about(list, `List the ${noun}s`),
@@ -184,6 +187,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
           const context = this.#context(request, reply, stores, this.#deps.makeId());
           if (quota) await requireQuota(stores, context.projectId, quota);
           const item = await create.run(context, input);
+          requireListable(item);
           await this.#audit(context, create.auditAction, create.auditDetails?.(item));
           return item;
         });
@@ -234,6 +238,7 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
           const updated = await this.#deps.storage.transaction(async (stores) => {
             const context = this.#context(request, reply, stores);
             const item = (await update.run(context, patch)) ?? this.#fail();
+            requireListable(item);
             const details = update.auditDetails?.(patch) ?? { changed: Object.keys(request.body as object) };
             await this.#audit(context, update.auditAction, details);
             return item;
@@ -312,6 +317,14 @@ class CrudRoutes<Item extends object, Created extends object, Input, Patch, Remo
     const { noun } = this.#resource;
     throw notFound(noun.charAt(0).toUpperCase() + noun.slice(1));
   }
+}
+
+/** @throws {CallwayError} 413 `item_too_large` */
+export function requireListable(item: object): void {
+  const { length } = JSON.stringify(item);
+  if (length <= MAX_ITEM_CHARACTERS) return;
+  const message = `This would have ${length} characters as JSON; at most ${MAX_ITEM_CHARACTERS} are allowed`;
+  throw new CallwayError('too_large', 'item_too_large', message);
 }
 
 /** The schema of a path's parameters. */

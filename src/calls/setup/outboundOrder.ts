@@ -12,8 +12,17 @@ const MAX_CALL_SECONDS = 24 * 3600;
 const MAX_NUMBER_LENGTH = 64;
 /** The session of a scheduled call runs on the agent as it was when the call was ordered. */
 export const MAX_DAYS_AHEAD = 30;
+/** Of all variables of an order as JSON, and of its metadata: a list shows 200 calls, and an export all. */
+const MAX_GIVEN_CHARACTERS = 32_768;
 
 const number = z.string().max(MAX_NUMBER_LENGTH);
+const givenValues = z
+  .record(z.string(), z.unknown())
+  .refine(
+    (values) => JSON.stringify(values).length <= MAX_GIVEN_CHARACTERS,
+    `{field} must have at most ${MAX_GIVEN_CHARACTERS} characters as JSON`,
+  )
+  .nullish();
 
 /** Body fields of an outbound call request, on the current and the legacy path. */
 export const outboundCallFields = {
@@ -21,9 +30,7 @@ export const outboundCallFields = {
     .describe('A number of the project whose outbound status is active.')
     .meta({ example: '+886223456789' }),
   toNumber: number.describe(`The number to call: ${NUMBER_SYNTAX}.`).meta({ example: '0912345678' }),
-  dynamicVariables: z
-    .record(z.string(), z.unknown())
-    .nullish()
+  dynamicVariables: givenValues
     .describe('Variables of the call’s session, usable in the pathway.')
     .meta({ example: { name: 'Ada', guests: 2 } }),
   ringTimeoutSeconds: z.int().min(1).max(MAX_RING_TIMEOUT_SECONDS).default(DEFAULT_RING_TIMEOUT_SECONDS),
@@ -37,10 +44,7 @@ export const outboundCallFields = {
     .boolean()
     .default(true)
     .describe('Tell a person from a machine or a call screener; the result is `answeringMachine`.'),
-  metadata: z
-    .record(z.string(), z.unknown())
-    .nullish()
-    .describe('Returned with the call, in its webhooks, and to your own bot.'),
+  metadata: givenValues.describe('Returned with the call, in its webhooks, and to your own bot.'),
   notBefore: z.iso
     .datetime({ offset: true })
     .nullish()

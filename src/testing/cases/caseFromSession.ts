@@ -20,8 +20,9 @@ const LONGEST_PAUSE_MS = 10_000;
 const CHARACTERS_PER_SECOND = 15;
 /** The longest time that a caller listens before interrupting. */
 const LATEST_INTERRUPTION_MS = 60_000;
-/** Of all turns, and of all results; what is beyond is left out. */
-const MAX_CASE_CHARACTERS = 200_000;
+/** Of all turns, and of all results, so that the API can store the case; what is beyond is left out. */
+const MAX_CASE_CHARACTERS = 28_000;
+const MAX_REPLAYED_CHARACTERS = 200_000;
 /** A result that is deeper stays text. */
 const MAX_RESULT_DEPTH = 50;
 const DIGITS = /^[0-9A-D*#]{1,64}$/;
@@ -30,6 +31,8 @@ export interface CaseFromSession {
   readonly name?: string | undefined;
   /** Whether to mask personal data. */
   readonly mask: boolean;
+  /** Of all turns, and of all results. */
+  readonly maxCharacters?: number;
 }
 
 /**
@@ -38,7 +41,10 @@ export interface CaseFromSession {
  *
  * @throws {CallwayError} 400 where the person did nothing.
  */
-export function caseFromSession(session: HistoryDetail, { name, mask }: CaseFromSession): TestCaseInput {
+export function caseFromSession(
+  session: HistoryDetail,
+  { name, mask, maxCharacters = MAX_CASE_CHARACTERS }: CaseFromSession,
+): TestCaseInput {
   const { sessionId, channel } = session;
   const steps = stepsOf(session);
   if (steps.length === 0)
@@ -49,8 +55,11 @@ export function caseFromSession(session: HistoryDetail, { name, mask }: CaseFrom
   const own = {
     name: `Session ${sessionId}`,
     variables: initialVariables(session),
-    turns: within(steps.flatMap(({ turns }) => turns)).slice(0, MAX_TURNS),
-    toolMocks: within(mocksOf(session.events)).slice(0, MAX_MOCKS),
+    turns: within(
+      steps.flatMap(({ turns }) => turns),
+      maxCharacters,
+    ).slice(0, MAX_TURNS),
+    toolMocks: within(mocksOf(session.events), maxCharacters).slice(0, MAX_MOCKS),
   };
   const content = mask ? masked(own, session) : own;
   return {
@@ -91,17 +100,20 @@ function personalSources(
 }
 
 /** The first ones that are not too long together. */
-function within<Item>(items: readonly Item[]): Item[] {
+function within<Item>(items: readonly Item[], maxCharacters: number): Item[] {
   let characters = 0;
   return items.filter((item) => {
     characters += JSON.stringify(item).length;
-    return characters <= MAX_CASE_CHARACTERS;
+    return characters <= maxCharacters;
   });
 }
 
 /** A session to be played again as a chat, with the answers that it had. @throws {CallwayError} as {@link caseFromSession} */
 export function replayOf(session: HistoryDetail): RunCase {
-  const { turns, variables, toolMocks } = caseFromSession({ ...session, channel: 'chat' }, { mask: false });
+  const { turns, variables, toolMocks } = caseFromSession(
+    { ...session, channel: 'chat' },
+    { mask: false, maxCharacters: MAX_REPLAYED_CHARACTERS },
+  );
   const answers: { turn: number; said: string; answer: string }[] = [];
   let turn = 0;
   for (const step of stepsOf({ ...session, channel: 'chat' })) {

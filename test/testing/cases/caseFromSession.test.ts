@@ -72,6 +72,22 @@ describe('A case of a session', () => {
     expect(text).toContain('"for":"[customerName]"');
   });
 
+  test('has no more of a long session than the API stores in one item', () => {
+    const words = (n: number) => `${n} ${'long '.repeat(200)}`;
+    const steps = Array.from({ length: 100 }, (_, n) => n);
+    const session = {
+      ...SESSION,
+      messages: steps.map((n) => ({ role: 'user' as const, content: words(n), at: at(2 * n) })),
+      events: steps.flatMap((n) => [
+        { type: 'tool_called', at: at(2 * n), data: { name: 'find', arguments: '{}', by: 'model' } } as const,
+        { type: 'tool_result', at: at(2 * n), data: { name: 'find', ok: true, result: words(n) } } as const,
+      ]),
+    };
+    const made = caseFromSession(session, { mask: false });
+    expect([made.turns?.length, made.toolMocks.length]).toEqual([27, 27]);
+    expect(JSON.stringify(made).length).toBeLessThan(65_536);
+  });
+
   test.each([
     [
       'My name is amy pond and I am calling about my order',
@@ -138,7 +154,7 @@ describe('A case of a session', () => {
     const made = caseFromSession({ ...SESSION, messages, variables, events }, { mask: true });
 
     expect(testCaseInput.safeParse(made).error).toBeUndefined();
-    expect(made.turns).toHaveLength(9);
+    expect(made.turns).toHaveLength(1);
     expect(made.toolMocks).toMatchObject([{ result: deep }]);
     expect(replayOf({ ...SESSION, messages }).definition.answers).toHaveLength(9);
   });

@@ -10,7 +10,7 @@ import {
 import { invalid, notFound } from '../../../base/errors.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { caseFromSession } from '../../../testing/cases/caseFromSession.ts';
-import { crudRoutes } from '../../crud.ts';
+import { crudRoutes, requireListable } from '../../crud.ts';
 import { idempotent } from '../../idempotency.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';
@@ -86,6 +86,7 @@ function fromSessionRoute(app: App, deps: HttpDeps): void {
         await requireQuota(stores, projectId, 'testCases');
         const now = new Date(deps.clock.now()).toISOString();
         const created: TestCase = { id: deps.makeId(), projectId, ...input, createdAt: now, updatedAt: now };
+        requireListable(created);
         await stores.testCases.insert(created, sessionId);
         return created;
       });

@@ -23,8 +23,7 @@ import { showCalls } from '../calls/calls.ts';
 const MAX_SEARCH_CHARACTERS = 500;
 const PATH = '/v1/projects/:projectId/session-history';
 
-const READ = { access: { kind: 'project', scope: 'read' } } as const;
-const SEARCH = { ...READ, isSearch: true } as const;
+const READ = { access: { kind: 'project', scope: 'read' }, isSearch: true } as const;
 
 const channel = z.enum(['chat', 'phone', 'web']);
 const count = z.int();
@@ -171,7 +170,7 @@ function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
   app.get(
     PATH,
     {
-      config: SEARCH,
+      config: READ,
       schema: {
         ...about('Sessions', 'List past and live sessions', 'For as long as the project keeps its history.'),
         params: projectParams,
@@ -204,7 +203,7 @@ function statsRoute(app: App, { storage: { stores } }: HttpDeps): void {
   app.get(
     `${PATH}/stats`,
     {
-      config: SEARCH,
+      config: READ,
       schema: {
         ...about('Sessions', 'Count past and live sessions'),
         params: projectParams,

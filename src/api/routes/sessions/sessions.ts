@@ -172,7 +172,7 @@ function stateRoute(app: App, deps: HttpDeps): void {
     app.get(
       url,
       {
-        config,
+        config: { ...config, isSearch: true },
         schema: {
           ...about('Sessions', 'Get a live session', 'Its variables and messages.'),
           ...mark,

@@ -145,3 +145,35 @@ test('Quotas are the operator’s', async () => {
   const { status } = await gateway().api('PATCH', project.path, { key: project.developerKey, body });
   expect(status).toBe(401);
 });
+
+/** A list shows 200 of them. */
+describe('One item has at most 65,536 characters as JSON', () => {
+  const long = 'x'.repeat(65_536);
+  test.each([
+    ['tool', '/tools', { name: 'long', http }, { parameters: { type: 'object', description: long } }],
+    ['test case', '/test-cases', { name: 'Long' }, { toolMocks: [{ name: 'find', result: long }] }],
+    ['phone number', '/phone-numbers', { number: '+886912345678' }, { variables: { long } }],
+  ])('when a %s is created or changed', async (_, path, input, change) => {
+    const project = await gateway().createProject();
+    const refused = await post(project, path, { ...input, ...change });
+    expect([refused.status, refused.body.code]).toEqual([413, 'item_too_large']);
+    const { body: created } = await post(project, path, input);
+    const { status } = await gateway().api('PATCH', `${project.path}${path}/${created.id}`, {
+      key: project.developerKey,
+      body: change,
+    });
+    expect(status).toBe(413);
+    const { body } = await gateway().api('GET', project.path + path, { key: project.developerKey });
+    expect(body.data).toEqual([created]);
+  });
+
+  test.each(['dynamicVariables', 'metadata'])('and half as many are in the %s of a call', async (field) => {
+    const project = await gateway().createProject();
+    const order = { projectId: project.id, fromNumber: '+886912345678', toNumber: '+886912345679' };
+    const { status, body } = await gateway().api('POST', '/v1/calls/outbound', {
+      key: project.developerKey,
+      body: { ...order, [field]: { long: 'x'.repeat(32_768) } },
+    });
+    expect([status, body.details]).toMatchObject([400, [{ path: `/${field}` }]]);
+  });
+});
