@@ -32,7 +32,8 @@ export function SignedIn({ children }: { children: ReactNode }) {
   }, [isOther]);
   const renewSession = useRenewal(isEnded);
   const value = useMemo(() => session && { session, renewSession }, [session, renewSession]);
-  if (error) return <ErrorPage error={error} />;
+  // A page that is open outlasts an outage.
+  if (error && !current) return <ErrorPage error={error} />;
   if (!value) {
     return current ? (
       <SignInPage />

@@ -5,11 +5,15 @@ import { bodyOf, createApi } from '../api/client.ts';
 
 const api = createApi();
 
+/** A page at which nothing happens, too, is closed within a minute of the session's end. */
+const CHECK_MS = 30_000;
+
 /** Who is signed in, by the browser's cookie. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: () => bodyOf(api.GET('/console/session')),
   staleTime: 60_000,
+  refetchInterval: CHECK_MS,
 });
 
 export type Session = Awaited<ReturnType<NonNullable<typeof sessionQuery.queryFn>>>;
