@@ -186,6 +186,12 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
     await page.getByLabel('提示詞').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: '關閉' }).click();
+    // Two rules refuse the empty target; the first says enough.
+    const add = () => page.getByRole('button', { name: '新增節點' }).click();
+    await chooseFrom(add, page.getByRole('menuitem', { name: '轉接' }));
+    await page.getByText('轉接至不可空白').first().waitFor();
+    expect(await page.getByText('轉接至必須是').count()).toBe(0);
+    await page.getByRole('button', { name: '關閉' }).click();
     for (const tab of ['工具', '語音', '設定', '版本']) {
       await page.getByRole('tab', { name: tab }).click();
       await page.getByRole('tabpanel').waitFor();
