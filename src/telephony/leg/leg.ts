@@ -14,7 +14,7 @@ import type { CallTrace } from '../trace.ts';
 import { credentialsOf, dialledUri } from '../trunks/addressing.ts';
 import { Dialog } from './dialog.ts';
 import type { DialogOwner, DialogRecord, DialogRecords } from './dialogRecord.ts';
-import { requireDigits, sendDigits } from './inDialog/dtmf.ts';
+import { DigitSender } from './inDialog/dtmf.ts';
 import { InDialogRequests } from './inDialog/inDialogRequests.ts';
 import { createSessionRefresh, type Refresher, type SessionRefresh } from './inDialog/sessionRefresh.ts';
 import {
@@ -84,6 +84,7 @@ export class Leg implements CallLeg {
   readonly #requests: InDialogRequests;
   readonly #transfers: Transfers;
   readonly #refresh: SessionRefresh;
+  readonly #digits: DigitSender;
   readonly #timers = new Set<Timer>();
   readonly #stopWatching: () => void;
   readonly #ended: Promise<void>;
@@ -113,6 +114,7 @@ export class Leg implements CallLeg {
       makeAuthenticator: () => createAuthenticator(credentialsOf(trunk), makeToken),
       onRequest: (request) => this.#requests.handle(request),
     });
+    this.#digits = new DigitSender({ trunk, audio: this.audio, dialog: this.#dialog });
     this.#transfers = createTransfers(this.#dialog, options.ownUri, clock, trunk.transfer === 'refer');
     this.#requests = new InDialogRequests({
       sdp: () => this.audio.sdp,
@@ -173,9 +175,8 @@ export class Leg implements CallLeg {
   }
 
   async sendDtmf(digits: string): Promise<void> {
-    requireDigits(digits);
     this.#requireEstablished('Digits can be sent');
-    await sendDigits(digits, this.#options.trunk, this.audio, this.#dialog);
+    await this.#digits.send(digits);
   }
 
   async refer(to: string, timeoutMs?: number): Promise<void> {

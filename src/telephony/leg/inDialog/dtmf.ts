@@ -10,6 +10,7 @@ export interface InfoDigit {
 }
 
 const DIGITS = /^[0-9*#A-D]{1,128}$/;
+const MAX_WAITING = 256;
 const DEFAULT_DURATION_MS = 160;
 const MAX_DURATION_MS = 10_000;
 /** Some peers send the event codes of * and #. @see RFC 4733 section 3.2 */
@@ -32,30 +33,52 @@ export function readInfoDigit(contentType: string, body: string): InfoDigit | un
   return digitOf(signal, Math.min(duration, MAX_DURATION_MS));
 }
 
-/** @throws {CallwayError} 400 `dtmf_invalid` */
-export function requireDigits(digits: string): void {
-  if (!DIGITS.test(digits)) throw invalid('dtmf_invalid', 'digits must be 1 to 128 of 0-9, *, # and A-D');
+interface DigitSenderDeps {
+  readonly trunk: Pick<Trunk, 'dtmf'>;
+  readonly audio: LegAudio;
+  readonly dialog: Pick<Dialog, 'request'>;
 }
 
-/**
- * Sends digits as RFC 4733 events, or by SIP INFO where the trunk is configured so or the peer supports no events.
- *
- * @throws {CallwayError} `dtmf_refused` with the peer's status.
- */
-export async function sendDigits(
-  digits: string,
-  trunk: Pick<Trunk, 'dtmf'>,
-  audio: LegAudio,
-  dialog: Pick<Dialog, 'request'>,
-): Promise<void> {
-  const takesEvents = audio.parameters?.dtmfPayloadType !== undefined;
-  if (trunk.dtmf === 'rfc4733' && takesEvents && audio.media) return await audio.media.sendDtmf(digits);
-  const headers = { 'Content-Type': 'application/dtmf-relay' };
-  for (const digit of digits) {
-    const body = `Signal=${digit}\r\nDuration=${DEFAULT_DURATION_MS}\r\n`;
-    const { status, reason } = (await dialog.request('INFO', { headers, body })).message;
-    if (status < 300) continue;
-    throw new CallwayError('unavailable', 'dtmf_refused', `The peer takes no digits: ${status} ${reason}`);
+/** Sends digits as RFC 4733 events, or by SIP INFO where the trunk is configured so or the peer supports no events. */
+export class DigitSender {
+  readonly #deps: DigitSenderDeps;
+  /** By INFO, those that are being sent included. */
+  #waiting = 0;
+  #sent: Promise<void> = Promise.resolve();
+
+  constructor(deps: DigitSenderDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * @returns Once they were sent, after those of earlier calls.
+   * @throws {CallwayError} 400 `dtmf_invalid`; `dtmf_too_many_digits` when 256 would wait; `dtmf_refused` with the peer's status.
+   */
+  async send(digits: string): Promise<void> {
+    const { trunk, audio } = this.#deps;
+    if (!DIGITS.test(digits)) throw invalid('dtmf_invalid', 'digits must be 1 to 128 of 0-9, *, # and A-D');
+    const takesEvents = audio.parameters?.dtmfPayloadType !== undefined;
+    if (trunk.dtmf === 'rfc4733' && takesEvents && audio.media) return await audio.media.sendDtmf(digits);
+    if (this.#waiting + digits.length > MAX_WAITING)
+      throw invalid('dtmf_too_many_digits', `no more than ${MAX_WAITING} digits can wait at once`);
+    this.#waiting += digits.length;
+    const sent = this.#sent.then(() => this.#sendByInfo(digits));
+    this.#sent = sent
+      .catch(() => undefined)
+      .then(() => {
+        this.#waiting -= digits.length;
+      });
+    await sent;
+  }
+
+  async #sendByInfo(digits: string): Promise<void> {
+    const headers = { 'Content-Type': 'application/dtmf-relay' };
+    for (const digit of digits) {
+      const body = `Signal=${digit}\r\nDuration=${DEFAULT_DURATION_MS}\r\n`;
+      const { status, reason } = (await this.#deps.dialog.request('INFO', { headers, body })).message;
+      if (status < 300) continue;
+      throw new CallwayError('unavailable', 'dtmf_refused', `The peer takes no digits: ${status} ${reason}`);
+    }
   }
 }
 

@@ -300,6 +300,20 @@ test('Digits are sent as RFC 4733 events, else by INFO, whose rejection throws',
   await expect(call.leg.sendDtmf('x')).rejects.toMatchObject({ code: 'dtmf_invalid' });
 });
 
+test('Digits by INFO are sent one after the other, and no more than 256 wait', async () => {
+  await talkInstead({ dtmf: 'info' });
+  const sent = [call.leg.sendDtmf('12'), call.leg.sendDtmf('34')];
+  await expect(Promise.all(['5', '6'].map((d) => call.leg.sendDtmf(d.repeat(127))))).rejects.toMatchObject({
+    code: 'dtmf_too_many_digits',
+  });
+  for (const digit of '1234') {
+    const request = await rig.next(call.leg, 'INFO');
+    expect(request).toContain(`Signal=${digit}\r\n`);
+    answer(request, '200 OK');
+  }
+  await Promise.all(sent);
+});
+
 test('A leg ends when BYE is not answered in time', async () => {
   await call.leg.hangup();
   expect(await call.ended).toMatchObject({ outcome: 'local_hangup' });
