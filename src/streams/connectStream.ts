@@ -12,6 +12,7 @@ import type { AgentReader, ClientDialect, DialectClient } from './dialects/diale
 import { findClientDialect } from './dialects/index.ts';
 import { dialTcp } from './transport/dialTcp.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
+import { limitDigits } from './transport/messageLimit.ts';
 import { readMessages } from './transport/readMessages.ts';
 import {
   CLOSE_NORMAL,
@@ -72,9 +73,12 @@ export class SocketStreamClient implements StreamClient {
     this.#dialect = dialect.openClient({ send, close }, request);
     this.toAgent = this.#dialect;
     this.sampleRateHz = this.#dialect.sampleRateHz;
+    const admitDigits = limitDigits(clock);
     const reader: AgentReader = {
       ...handler,
       command: (command) => {
+        const { isInternal } = target;
+        if (command.kind === 'send_dtmf' && !isInternal && !admitDigits(command.digits.length)) return;
         this.#hasHungUp ||= command.kind === 'hangup';
         handler.command(command);
       },

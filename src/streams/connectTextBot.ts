@@ -3,6 +3,7 @@ import type { ConnectTextBot, TextBot } from '../voice/text/textBot.ts';
 import { findTextDialect } from './dialects/index.ts';
 import { toConnection } from './serverStream.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
+import { limitDigits } from './transport/messageLimit.ts';
 import { readMessages } from './transport/readMessages.ts';
 import { CLOSE_NORMAL, CLOSE_POLICY_VIOLATION, CLOSE_WITHOUT_CODE } from './transport/streamSocket.ts';
 
@@ -33,8 +34,12 @@ export function createConnectTextBot(deps: ConnectTextBotDeps): ConnectTextBot {
       listener.closed(isOrderly);
     };
     const client = findTextDialect(dialect).openTextClient(toConnection(socket), target);
+    const admitDigits = limitDigits(clock);
     const handler = {
       ...listener,
+      sendDigits(digits: string) {
+        if (admitDigits(digits.length)) listener.sendDigits(digits);
+      },
       malformed() {
         onMalformed(callId);
         complaints += 1;

@@ -16,7 +16,7 @@ import type {
   StreamMessage,
 } from './dialects/dialect.ts';
 import { PlayoutEstimate } from './dialects/playoutEstimate.ts';
-import { tokenBucket } from './transport/messageLimit.ts';
+import { limitDigits } from './transport/messageLimit.ts';
 import {
   CLOSE_GOING_AWAY,
   CLOSE_NORMAL,
@@ -48,9 +48,6 @@ const MAX_FRAMES_AT_ONCE = 50;
 /** Of those that arrive before the session listens. */
 const MAX_EARLY_CONTROLS = 100;
 const TOO_FAST = 'audio arrives faster than real time';
-/** Digits can start turns, each of which costs a model's answer. A gateway sends at most ten a second. */
-const MAX_DIGITS_PER_SECOND = 20;
-const MAX_DIGIT_BURST = 200;
 
 export interface ServerStreamOptions {
   readonly socket: StreamSocket;
@@ -93,7 +90,7 @@ export class ServerStream implements AudioStream {
     this.#dialect = dialect;
     this.#clock = clock;
     this.#receivedAtMs = clock.monotonicMs();
-    this.#admitDigit = tokenBucket(clock, MAX_DIGITS_PER_SECOND, MAX_DIGIT_BURST);
+    this.#admitDigit = limitDigits(clock);
     if (dialect.fillSilence) this.#fillSilence(clock.monotonicMs(), FRAME_MS);
     socket.on('close', (code, reason) => {
       if (dialect.endsByClose && ENDING_CODES.has(code) && !this.#isClosed) this.wasStopped = true;

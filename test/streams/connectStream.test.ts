@@ -130,6 +130,17 @@ describe('Stream client', () => {
     expect(session.calls.length).toBeLessThan(60_000);
   });
 
+  test('passes on no more digits of a bot than a person could press', async () => {
+    const { agent, session } = await open('callway');
+    for (let n = 0; n < 100; n++)
+      agent.send(JSON.stringify({ event: 'dtmf', dtmf: { digits: '0123456789' } }));
+    agent.send(JSON.stringify({ event: 'mark', mark: { name: 'm' } }));
+    while (!session.calls.some(([name]) => name === 'mark')) await session.count(session.calls.length + 1);
+    const digits = session.calls.filter(([name]) => name === 'command').length * 10;
+    expect(digits).toBeGreaterThanOrEqual(200);
+    expect(digits).toBeLessThan(400);
+  });
+
   test('counts messages that cannot be read', async () => {
     let malformed = 0;
     const onMalformed = () => {

@@ -25,8 +25,8 @@ afterEach(async () => {
 
 const ignore = () => undefined;
 
-/** A call with a bot that leaves in this way. @returns Whether the call was told that the bot has hung up. */
-async function isOrderlyEnd(leave: (bot: WebSocket) => void): Promise<boolean> {
+/** A call with a bot that does this, until it has left. */
+async function callOf(act: (bot: WebSocket) => void): Promise<{ isOrderly: boolean; digits: string }> {
   const connect = createConnectTextBot({
     clock: systemClock,
     policy: { allowInsecureLoopback: true },
@@ -42,11 +42,17 @@ async function isOrderlyEnd(leave: (bot: WebSocket) => void): Promise<boolean> {
     customParameters: {},
   };
   const connected = once(server, 'connection');
+  let digits = '';
   return await new Promise((resolve, reject) => {
-    const listener = { say: ignore, play: ignore, sendDigits: ignore, useLanguage: ignore, end: ignore };
-    const { signal } = new AbortController();
-    connect(target, 'call', { ...listener, closed: resolve }, signal).catch(reject);
-    connected.then(([bot]) => leave(bot), reject);
+    const listener = {
+      ...{ say: ignore, play: ignore, useLanguage: ignore, end: ignore },
+      sendDigits: (sent: string) => {
+        digits += sent;
+      },
+      closed: (isOrderly: boolean) => resolve({ isOrderly, digits }),
+    };
+    connect(target, 'call', listener, new AbortController().signal).catch(reject);
+    connected.then(([bot]) => act(bot), reject);
   });
 }
 
@@ -63,7 +69,16 @@ test.each<readonly [string, 'hung up' | 'failed', (bot: WebSocket) => void]>([
     },
   ],
 ])('A bot of text turns that %s has %s', async (_how, end, leave) => {
-  expect(await isOrderlyEnd(leave)).toBe(end === 'hung up');
+  expect((await callOf(leave)).isOrderly).toBe(end === 'hung up');
+});
+
+test('A bot of text turns sends no more digits than a person could press', async () => {
+  const { digits } = await callOf((bot) => {
+    for (let n = 0; n < 100; n++) bot.send(JSON.stringify({ type: 'sendDigits', digits: '0123456789' }));
+    bot.close(1000);
+  });
+  expect(digits.length).toBeGreaterThanOrEqual(200);
+  expect(digits.length).toBeLessThan(400);
 });
 
 function sendGarbage(bot: WebSocket): void {

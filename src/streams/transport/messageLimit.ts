@@ -10,6 +10,9 @@ const MAX_BURST_OF_BOTS = 20_000;
 const COUNTED_BYTES = 16_384;
 /** So does one with many values: a byte of them costs fifty times as much as one of audio in base64. */
 const COUNTED_MARKS = 32;
+/** Each digit can start a turn, or a request to the other party of a call. A gateway sends at most ten a second. */
+const MAX_DIGITS_PER_SECOND = 20;
+const MAX_DIGIT_BURST = 200;
 const BURSTS = { carrier: MAX_BURST, bot: MAX_BURST_OF_BOTS };
 
 export type Peer = keyof typeof BURSTS | 'ourOwn';
@@ -26,6 +29,11 @@ export function limitMessages(
   if (peer === 'ourOwn') return () => true;
   const admit = tokenBucket(clock, MAX_MESSAGES_PER_SECOND, BURSTS[peer]);
   return (data, isBinary) => admit(countedAs(data, isBinary));
+}
+
+/** @returns Called with a number of digits: whether they are to be passed on. */
+export function limitDigits(clock: Pick<Clock, 'monotonicMs'>): (count?: number) => boolean {
+  return tokenBucket(clock, MAX_DIGITS_PER_SECOND, MAX_DIGIT_BURST);
 }
 
 /** As how many messages one counts. */
