@@ -10,6 +10,8 @@ const MAX_BURST_OF_BOTS = 20_000;
 const COUNTED_BYTES = 16_384;
 /** So does one with many values: a byte of them costs fifty times as much as one of audio in base64. */
 const COUNTED_MARKS = 32;
+/** Of a message that counts once whatever it holds: to count its values would cost each frame of audio more. */
+const SMALL_BYTES = 2048;
 /** Each digit can start a turn, or a request to the other party of a call. A gateway sends at most ten a second. */
 const MAX_DIGITS_PER_SECOND = 20;
 const MAX_DIGIT_BURST = 200;
@@ -38,6 +40,7 @@ export function limitDigits(clock: Pick<Clock, 'monotonicMs'>): (count?: number)
 
 /** As how many messages one counts. */
 export function countedAs(data: Buffer, isBinary: boolean): number {
+  if (data.length <= SMALL_BYTES) return 1;
   const byBytes = data.length / COUNTED_BYTES;
   return Math.ceil(Math.max(1, byBytes, isBinary ? 0 : countMarks(data) / COUNTED_MARKS));
 }
