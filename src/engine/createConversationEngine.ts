@@ -27,7 +27,7 @@ import {
 import { endingOf, type SessionCall, withoutWebhooks } from './session/sessionEnding.ts';
 import { sessionEnded, sessionStarted } from './session/sessionEvents.ts';
 import type { SessionLock } from './session/sessionLock.ts';
-import type { SessionStore } from './session/sessionStore.ts';
+import type { SessionStore, TurnStore } from './session/sessionStore.ts';
 import type { SessionUsage } from './session/sessionUsage.ts';
 import type { WriteBehind } from './session/writeBehind.ts';
 import { Journal } from './turn/journal.ts';
@@ -72,7 +72,7 @@ interface OpenedSession {
 
 /** A turn that holds the lock of its session. */
 interface LockedTurn extends OpenedSession {
-  readonly sessions: SessionStore;
+  readonly sessions: TurnStore;
   readonly sink: TurnSink;
   /** Aborted when the client leaves. */
   readonly signal: AbortSignal;
@@ -285,7 +285,7 @@ class Engine implements ConversationEngine {
   }
 
   async #openNew(
-    sessions: SessionStore,
+    sessions: TurnStore,
     wanted: NewSession,
     buildRequest: BuildTurnRequest,
     attemptsLeft = 2,

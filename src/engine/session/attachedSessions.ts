@@ -2,14 +2,14 @@ import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { CallFacts, NewSession, Session } from './session.ts';
 import { bestEffortLock, type HeldLock, type SessionLock } from './sessionLock.ts';
-import type { SessionStore } from './sessionStore.ts';
+import type { TurnStore } from './sessionStore.ts';
 import type { WriteBehind } from './writeBehind.ts';
 
 /** A caller does not wait longer for the database to confirm what this node knows of their session. */
 const CONFIRMATION_MS = 30;
 
 export interface AttachedSessionsDeps {
-  readonly sessions: SessionStore;
+  readonly sessions: TurnStore;
   readonly attachedSessions: WriteBehind;
   readonly lock: SessionLock;
   readonly clock: Clock;
@@ -58,7 +58,7 @@ export class AttachedSessions {
     this.#deps.attachedSessions.forget(projectId, sessionId);
   }
 
-  access(projectId: string, sessionId: string): { sessions: SessionStore; lock: SessionLock } {
+  access(projectId: string, sessionId: string): { sessions: TurnStore; lock: SessionLock } {
     const { sessions, lock, attachedSessions } = this.#deps;
     const isAttached = this.#attached.has(keyOf(projectId, sessionId));
     return isAttached ? { sessions: attachedSessions, lock: this.#lock } : { sessions, lock };

@@ -76,7 +76,8 @@ export interface SessionStore {
   idle(now: Date, limit: number): Promise<IdleSession[]>;
 }
 
-export type TurnStore = Pick<SessionStore, 'saveTurn' | 'find' | 'appendLateTurn'>;
+/** What turns need of a session store. */
+export type TurnStore = Pick<SessionStore, 'insert' | 'find' | 'saveTurn' | 'appendLateTurn' | 'end'>;
 
 /**
  * Adds a turn that {@link SessionStore.saveTurn} rejected to the history, where its session has ended meanwhile: it was
@@ -87,7 +88,7 @@ export type TurnStore = Pick<SessionStore, 'saveTurn' | 'find' | 'appendLateTurn
  * @throws The rejection, where it is not `session_changed`.
  */
 export async function recordLateTurn(
-  sessions: TurnStore,
+  sessions: Pick<TurnStore, 'find' | 'appendLateTurn'>,
   session: Session,
   history: TurnHistory,
   rejection: unknown,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { isUnavailable, unavailable } from '../../base/errors.ts';
 import type { HistoryEvent, Session } from './session.ts';
-import { recordLateTurn, type SessionEnding, type SessionStore, type TurnHistory } from './sessionStore.ts';
+import { recordLateTurn, type SessionEnding, type TurnHistory, type TurnStore } from './sessionStore.ts';
 
 /** The caller hears nothing while the database is waited for. A session that is not held has nothing else to continue from. */
 const DATABASE_TIMEOUT_MS = 1_500;
@@ -24,7 +24,7 @@ export interface TurnSpool {
 }
 
 export interface WriteBehindDeps {
-  readonly sessions: SessionStore;
+  readonly sessions: TurnStore;
   readonly spool: TurnSpool;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
@@ -50,7 +50,7 @@ interface HeldSession {
  * for a caller, a session that was found before continues from memory; its turns and its end wait there and in the spool,
  * and are stored in order once the database is back.
  */
-export class WriteBehind implements SessionStore {
+export class WriteBehind implements TurnStore {
   readonly #deps: WriteBehindDeps;
   readonly #held = new Map<string, HeldSession>();
   #isClosed = false;
@@ -155,22 +155,6 @@ export class WriteBehind implements SessionStore {
     }
     this.#storeLater(held, { kind: 'end', session: held.newest, ending });
     return held.newest;
-  }
-
-  messagesBefore(session: Session): ReturnType<SessionStore['messagesBefore']> {
-    return this.#deps.sessions.messagesBefore(session);
-  }
-
-  findByDigest(...args: Parameters<SessionStore['findByDigest']>): ReturnType<SessionStore['findByDigest']> {
-    return this.#deps.sessions.findByDigest(...args);
-  }
-
-  search(...args: Parameters<SessionStore['search']>): ReturnType<SessionStore['search']> {
-    return this.#deps.sessions.search(...args);
-  }
-
-  idle(...args: Parameters<SessionStore['idle']>): ReturnType<SessionStore['idle']> {
-    return this.#deps.sessions.idle(...args);
   }
 
   /** Tries once more to store what is pending; the rest stays in the spool. Idempotent. */
