@@ -19,7 +19,6 @@ interface Received {
 
 const ANSWERS: Readonly<Record<string, string>> = {
   '/booking': '{"booking":{"id":"B7","nights":3},"guests":["Mei"]}',
-  '/long': `"${'é'.repeat(10_000)}"`,
 };
 
 let upstream: ScriptedUpstream;
@@ -105,46 +104,6 @@ test('An argument that the tool does not declare is refused at every depth, so t
   const nested = await callTool({ parameters, http }, { id: '1', guest: { name: 'Mei', role: 'x' } });
   expect(nested).toContain('/guest has no argument "role"');
   expect(received).toEqual([]);
-});
-
-test('A session variable goes before an argument of the same name', async () => {
-  const parameters = { type: 'object', properties: { customerId: text, nights: { type: 'integer' } } };
-  const http = { method: 'POST', url: at('/customers/{{ customerId }}') };
-  const variables = { customerId: 'known', nights: '3' };
-  await callTool({ parameters, http }, { customerId: 'guessed', nights: 99 }, variables);
-  expect(received).toMatchObject([{ url: '/customers/known', body: '{"customerId":"known","nights":3}' }]);
-});
-
-test('An argument is in the query unless it is a placeholder of the URL', async () => {
-  const parameters = { type: 'object', properties: { room: text, type: text, api: text, roomtype: text } };
-  const http = { method: 'GET', url: at('/api/rooms/{{ room }}?roomtype=all') };
-  await callTool({ parameters, http }, { room: '7', type: 'a&b', api: 'x' });
-  expect(received.map(({ url }) => url)).toEqual(['/api/rooms/7?roomtype=all&type=a%26b&api=x']);
-});
-
-test('Headers are templates that take no line break', async () => {
-  const parameters = { type: 'object', properties: { ref: text } };
-  const http = { method: 'POST', url: at('/'), headers: [{ key: 'x-ref', value: 'no. {{ ref }}' }] };
-  await callTool({ parameters, http }, { ref: '7' });
-  expect(received[0]?.headers['x-ref']).toBe('no. 7');
-  expect(await callTool({ parameters, http }, { ref: '7\r\nx-admin: 1' })).toContain('line break');
-  expect(received).toHaveLength(1);
-});
-
-test('A body of JSON keeps its structure whatever the values are', async () => {
-  const parameters = { type: 'object', properties: { guest: { type: 'object' }, note: text } };
-  const http = {
-    method: 'POST',
-    url: at('/'),
-    bodyTemplate: '{"guest": "{{ guest }}", "note": "Note: {{ note }}", "id": {{ guest.id }}}',
-  };
-  const note = '","admin":true,"x":"';
-  await callTool({ parameters, http }, { guest: { id: 7, name: '"' }, note });
-  expect(JSON.parse(received[0]?.body ?? '')).toEqual({
-    guest: { id: 7, name: '"' },
-    note: `Note: ${note}`,
-    id: 7,
-  });
 });
 
 test.each([
@@ -238,12 +197,6 @@ test('A tool says its own line while it runs', async () => {
 test('A timeout is a failed result of which the model is told', async () => {
   const http = { method: 'POST', url: at('/never'), timeoutMs: 100 };
   expect(await callTool({ http }, {})).toContain('within 100 ms');
-});
-
-test('A result over 16 KB is cut with a note to the model', async () => {
-  const result = await callTool({ http: { method: 'POST', url: at('/long') } }, {});
-  expect(result).toMatch(/é\n\[Cut here: this is the beginning, 16384 of 20002 bytes\.\]$/);
-  expect(Buffer.byteLength(result)).toBeLessThan(16_500);
 });
 
 test.each([

@@ -75,7 +75,7 @@ export class ClientConversation {
   repeatedIn({ digest, state }: Pick<Session, 'digest' | 'state'>): number | undefined {
     if (!digest) return undefined;
     const answered = this.#lastAnswer + 1;
-    if (answered > 0 && digest === this.#digests[this.#lastAnswer]) return answered;
+    if (digest === this.#digests[this.#lastAnswer]) return answered;
     // The session's last answer broke off: the client has a part of it, or nothing.
     const stored = state.messages.at(-1);
     const given = this.messages[this.#lastAnswer];

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 
 import { CallwayError } from '../../../src/base/errors.ts';
-import { ClientConversation, type GivenMessage } from '../../../src/engine/history/clientConversation.ts';
+import {
+  ClientConversation,
+  digestWith,
+  type GivenMessage,
+} from '../../../src/engine/history/clientConversation.ts';
 import { mayRepeatAll, newMessages } from '../../../src/engine/history/newMessages.ts';
 import { newSessionState, type SessionMessage } from '../../../src/engine/session/session.ts';
 import type { ExternalMessage } from '../../../src/engine/turn/turn.ts';
@@ -28,13 +32,17 @@ const state = (stored: readonly Stored[], pending: readonly string[] = []) => ({
   pendingToolCalls: pending.map(call),
 });
 
+const OWNER = { keyId: 'key', draft: false };
+/** The digest of a session that was sent this much of a conversation by a client that sends all of it. */
+const digestOf = (conversation: readonly GivenMessage[], owner = OWNER) =>
+  conversation.reduce<string>((digest, message) => {
+    return message.role === 'system' ? digest : digestWith(digest, message);
+  }, new ClientConversation([], owner).digest());
+
 /** What is new, without the digest. */
 function read(known: ReturnType<typeof state>, given: readonly GivenMessage[]) {
   const session = { state: { ...newSessionState({}), ...known } };
-  const { digest, ...rest } = newMessages(
-    session,
-    new ClientConversation(given, { keyId: 'key', draft: false }),
-  );
+  const { digest, ...rest } = newMessages(session, new ClientConversation(given, OWNER));
   expect(digest).toEqual(expect.any(String));
   return rest;
 }
@@ -226,6 +234,96 @@ describe('newMessages rejects', () => {
   });
 });
 
+describe('A request that names no session', () => {
+  const asked = [...KNOWN.map(plain), user('Tell me')];
+
+  test.each<[string, Stored[], GivenMessage[], GivenMessage[], number | undefined]>([
+    [
+      'after its last answer',
+      KNOWN,
+      KNOWN.map(plain),
+      [...KNOWN.map(plain), system('Be brief'), user('Bye')],
+      2,
+    ],
+    [
+      'after a part of an answer that broke off',
+      [...asked, CUT],
+      asked,
+      [...asked, agent('Once'), user('And?')],
+      4,
+    ],
+    ['with its question, when it is asked again', [...asked, CUT], asked, asked, 2],
+    [
+      'with the results of its last question, asked again',
+      [user('Hi'), calling('a'), result('a')],
+      [user('Hi'), calling('a'), result('a')],
+      [user('Hi'), calling('a'), result('a')],
+      1,
+    ],
+    ['after a question that has no answer', asked, asked, [...asked, user('Hello?')], 3],
+    ['from the beginning, when nothing of it was stored', [], [user('Hi')], [user('Hi'), user('Hello?')], 0],
+    [
+      'not where it has another answer',
+      KNOWN,
+      KNOWN.map(plain),
+      [user('Hi'), agent('Good day'), user('Bye')],
+      undefined,
+    ],
+    [
+      'not where it has another part of what broke off',
+      [...asked, CUT],
+      asked,
+      [...asked, agent('No'), user('And?')],
+      undefined,
+    ],
+    [
+      'not where the other answer did not break off',
+      [...asked, agent('Once upon a')],
+      asked,
+      [...asked, agent('Once'), user('And?')],
+      undefined,
+    ],
+    [
+      'not where it has answers that the session is without',
+      [user('Hi')],
+      [user('Hi')],
+      [...asked, agent('Yes'), user('And?')],
+      undefined,
+    ],
+  ])('continues a session %s', (_, stored, sent, given, repeated) => {
+    const conversation = new ClientConversation(given, OWNER);
+    const digest = digestOf(sent);
+    const session = { digest, state: { ...newSessionState({}), ...state(stored) } };
+    expect(conversation.repeatedIn(session)).toBe(repeated);
+    if (repeated !== undefined) expect(conversation.candidates()).toContain(digest);
+  });
+
+  test('is looked for by its newest messages up to the last answer but one, and not by those of others', () => {
+    const from = (count: number, owner = OWNER) => digestOf(many.slice(0, count), owner);
+    const many = [...KNOWN.map(plain), ...Array.from({ length: 10 }, (_, index) => user(`${index}`))];
+    const found = [12, 11, 10, 9, 8, 7, 6, 5, 2, 1].map((count) => from(count));
+    expect(new ClientConversation(many, OWNER).candidates()).toEqual(found);
+    for (const other of [
+      { ...OWNER, keyId: 'other' },
+      { ...OWNER, draft: true },
+    ])
+      expect(found).not.toContain(from(12, other));
+  });
+
+  test.each<[string, GivenMessage[]]>([
+    ['everything', [...KNOWN.map(plain), agent(''), user('Bye')]],
+    ['only what is new', [user('Bye')]],
+  ])('is found again by the digest of the whole conversation, whether it sends %s', (_, given) => {
+    for (const digest of [digestOf(KNOWN.map(plain)), null]) {
+      const session = { digest, state: { ...newSessionState({}), ...state(KNOWN) } };
+      const before = digest === null && given.length === 1 ? [] : KNOWN.map(plain);
+      expect(newMessages(session, new ClientConversation(given, OWNER)).digest).toBe(
+        digestOf([...before, user('Bye')]),
+      );
+    }
+  });
+});
+
 function failureOf(work: () => unknown): CallwayError {
   try {
     work();
@@ -251,7 +349,7 @@ describe('mayRepeatAll', () => {
   const needs = (stored: readonly Stored[], messagesBefore: number, messages: readonly GivenMessage[]) =>
     mayRepeatAll(
       { state: { ...newSessionState({}), ...state(stored), messagesBefore } },
-      new ClientConversation(messages, { keyId: 'key', draft: false }),
+      new ClientConversation(messages, OWNER),
     );
 
   test.each([

@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
-import { createTemplateCache } from '../../../src/agents/pathway/templates.ts';
-import type { Tool } from '../../../src/agents/tool.ts';
-import { systemClock } from '../../../src/base/clock.ts';
-import { ComputeShares } from '../../../src/base/computeShares.ts';
-import { createToolRunner } from '../../../src/engine/tools/toolRunner.ts';
-import type { GuardedRequest } from '../../../src/infra/httpClient/client.ts';
 import { type MemoryOptions, memoryEngine } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
 
@@ -93,43 +87,5 @@ describe('The facts of a session', () => {
     const prompt = JSON.stringify(model.requests.at(-1)?.messages);
     expect(prompt).toContain('inbound');
     expect(prompt.includes(CALL.fromNumber)).toBe(isTold);
-  });
-
-  test('reach a tool’s URL and body escaped, and no argument takes their place', async () => {
-    const sent: GuardedRequest[] = [];
-    const client = {
-      async request(request: GuardedRequest) {
-        sent.push(request);
-        return { status: 200, headers: {}, body: new Uint8Array(), durationMs: 1, address: '' } as never;
-      },
-    };
-    const tool: Tool = {
-      id: 'tool-1',
-      name: 'look',
-      description: '',
-      parameters: { type: 'object' },
-      http: {
-        method: 'POST',
-        url: 'https://example.com/{{ call.fromNumber }}',
-        headers: [],
-        bodyTemplate: '{"from": "{{ call.fromNumber }}", "name": "{{ name }}"}',
-        timeoutMs: 100,
-      },
-      createdAt: '',
-      updatedAt: '',
-    };
-    const runner = createToolRunner({
-      client,
-      mcpServers: { call: () => expect.unreachable() },
-      clock: systemClock,
-      templates: createTemplateCache(),
-      shares: new ComputeShares({ clock: systemClock }),
-      schemas: { checkArguments: async () => undefined },
-    });
-    const args = JSON.stringify({ name: 'A "B"', call: { fromNumber: 'forged' } });
-    const caller = { projectId: 'p', by: 'pathway' } as const;
-    await runner.run(tool, args, { call: CALL, channel: 'phone' }, new AbortController().signal, caller);
-    expect(sent[0]?.url).toBe('https://example.com/%2B886912345678');
-    expect(JSON.parse(String(sent[0]?.body))).toEqual({ from: CALL.fromNumber, name: 'A "B"' });
   });
 });
