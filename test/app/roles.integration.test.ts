@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Gateway, startGateway } from '../../src/app/gateway.ts';
 import { maxCalls } from '../../src/app/media/media.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
-import { advertisedAddress } from '../../src/calls/nodes/nodeAddress.ts';
 import { connectRedis, type RedisConnection } from '../../src/infra/redis/connection/connection.ts';
 import { redisVoiceNodes } from '../../src/infra/redis/nodes/voiceNodes.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -102,28 +101,6 @@ test('a voice thread is registered with its address, or that of its node, until 
     { url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), sessions: 0 },
   ]);
   await unnamed.stop();
-});
-
-test.each([
-  ['127.0.0.1', '127.0.0.1'],
-  ['voice.internal', 'voice.internal'],
-  ['0.0.0.0', '10.0.0.7'],
-  ['::', 'fd00::7'],
-])('A server that listens on %s is advertised at %s', (host, expected) => {
-  const one = { netmask: '', mac: '', cidr: null, internal: false };
-  const interfaces = {
-    lo: [{ ...one, family: 'IPv4' as const, address: '127.0.0.1', internal: true }],
-    eth0: [
-      { ...one, family: 'IPv6' as const, address: 'fe80::1', scopeid: 2 },
-      { ...one, family: 'IPv6' as const, address: 'fd00::7', scopeid: 0 },
-      { ...one, family: 'IPv4' as const, address: '10.0.0.7' },
-    ],
-  };
-  expect(advertisedAddress(host, interfaces)).toBe(expected);
-});
-
-test('A server on a machine without a network is advertised on loopback', () => {
-  expect([advertisedAddress('0.0.0.0', {}), advertisedAddress('::', {})]).toEqual(['127.0.0.1', '::1']);
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { type Call, UNSUPERVISED } from '../../src/calls/call.ts';
 import { callResource, toCallResource } from '../../src/calls/callResource.ts';
 import { later, makeCall } from './support/makeCall.ts';
 
@@ -44,6 +45,14 @@ describe('toCallResource', () => {
       durationMs,
       turnLatencyMs: { p50: null, p95: null },
     });
+  });
+
+  test('tells who supervises a call in progress, and of no other', () => {
+    const supervision = { agentPaused: true, recordingPaused: false, supervisors: 2 };
+    const shownOf = (change: Partial<Call>) => toCallResource(makeCall(change), undefined, recordings);
+    expect(shownOf({ supervision })).toMatchObject(supervision);
+    for (const change of [{ supervision: null }, { supervision, status: 'completed' as const }])
+      expect(shownOf(change)).toMatchObject(UNSUPERVISED);
   });
 
   test.each([

@@ -183,6 +183,38 @@ describe('recordUsage', () => {
   });
 });
 
+test('A stream without a call takes a slot, and is refused for some seconds where none is free', async () => {
+  await limiter.startStream('p', 'stream');
+  limit({ maxConcurrentCalls: 2 });
+  await limiter.startStream('p', 'stream');
+  hasSlot = false;
+  await expect(limiter.startStream('p', 'stream')).rejects.toMatchObject({
+    category: 'rate_limited',
+    code: 'call_limit_exceeded',
+    message: expect.stringContaining('2 calls'),
+    retryAfterSeconds: 5,
+  });
+  const acquire = ['acquire', 'p', 'stream', 2];
+  expect(log).toEqual([acquire, acquire, ['refused', 'simultaneous']]);
+});
+
+test('The destinations of a project hold for transfers and redirects, which are counted when refused', async () => {
+  const [home, abroad] = [OUTBOUND.toNumber, '+14155550100'];
+  for (const change of [{}, { ownCountriesOnly: true }]) {
+    limit(change);
+    await limiter.requireAllowedDestination('p', home);
+    expect((await limiter.allowedRedirects('p'))(home)).toBe(true);
+  }
+  expect(log).toEqual([]);
+  const code = 'destination_not_allowed';
+  await expect(limiter.requireAllowedDestination('p', abroad)).rejects.toMatchObject({ code });
+  expect((await limiter.allowedRedirects('p'))(abroad)).toBe(false);
+  expect(log).toEqual([
+    ['refused', 'destination'],
+    ['refused', 'destination'],
+  ]);
+});
+
 test('A call keeps its slot until it ends', async () => {
   await limiter.renewSlot(INBOUND);
   await limiter.endCall(INBOUND);

@@ -50,6 +50,14 @@ test('A request that the node refuses fails with the node’s error', async () =
   });
 });
 
+test('A request that cannot be sent fails at once', async () => {
+  const { requests, clock } = asker(() => {
+    throw new Error('The bus is away');
+  });
+  await expect(requests.ask('call', 'say', { text: 'Hello.' })).rejects.toThrow('The bus is away');
+  expect(clock.pendingTimers()).toBe(0);
+});
+
 test('A request that no node answers fails within seconds', async () => {
   const { requests, clock } = asker(() => ({
     kind: 'call_response',

@@ -196,6 +196,54 @@ describe('CallFinisher.completeRecording', () => {
   });
 });
 
+test.each([
+  [false, READY, { recordingUrl: 'https://files/k', status: 'ready', durationMs: 5 }],
+  [
+    false,
+    { ...READY, status: 'failed', key: null, error: 'disk full' } as const,
+    { status: 'failed', durationMs: 5, error: 'disk full' },
+  ],
+  [true, READY, undefined],
+])(
+  'CallFinisher counts a call and tells its end and its recording, unless it is a test: %j',
+  async (isTest, recording, told) => {
+    const [events, used]: [unknown[], unknown[]] = [[], []];
+    const finishing = new CallFinisher({
+      ...deps,
+      usage: { add: (...usage) => void used.push(usage) },
+      liveEvents: { publish: (event) => void events.push(event) },
+      recordingUrl: (key) => `https://files/${key}`,
+    });
+    row = makeCall({ isTest });
+    await finishing.finish(row, 'node', END);
+    await finishing.completeRecording(row, recording);
+    const call = { projectId: 'project', sessionId: 'session', callId: 'call' };
+    const data = {
+      direction: 'outbound',
+      fromNumber: row.fromNumber,
+      toNumber: row.toNumber,
+      trunkId: 'trunk',
+    };
+    const { status, endReason } = END;
+    const ended = {
+      type: 'call.ended',
+      ...call,
+      data: { ...data, status, endReason, durationMs: 7000, sip: null },
+    };
+    expect(events).toEqual(told ? [ended, { type: 'recording.ready', ...call, data: told }] : []);
+    expect(used).toEqual(told ? [['project', { calls: 1, callMs: 7000 }]] : []);
+  },
+);
+
+test('CallFinisher tells the end of a call that was canceled before a node had it, and settles it', async () => {
+  const types: string[] = [];
+  const liveEvents = { publish: ({ type }: NewLiveEvent) => void types.push(type) };
+  await new CallFinisher({ ...deps, liveEvents }).settleCanceled(
+    makeCall({ status: 'canceled', answeredAt: null }),
+  );
+  expect([types, done.at(-1)]).toEqual([['call.ended'], 'settled']);
+});
+
 test('CallFinisher ends the session also when the interrupted turn cannot be recovered', async () => {
   failing = 'recovery';
   await finisher.settle(makeCall({ ...END, recording: READY }));

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { trunkInput, trunkPatch } from '../../../src/calls/trunks/trunk.ts';
+import {
+  requirePublicHosts,
+  requireUsableTrunk,
+  trunkInput,
+  trunkPatch,
+} from '../../../src/calls/trunks/trunk.ts';
 
 const TRUNK = { name: 't', host: 'sip.carrier.example' };
 
@@ -31,4 +36,42 @@ test.each(['a b', 'sip:', 'http://proxy.example', '::::', 'proxy.example:0', 'pr
 test.each(['::::', '[::1', '1:2', 'a b', 'sip:x'])('Trunk rejects the host %j with one message', (host) => {
   expect(trunkInput.safeParse({ ...TRUNK, host }).error?.issues).toHaveLength(1);
   expect(trunkPatch.safeParse({ host }).success).toBe(false);
+});
+
+const PUBLIC = 'sip.example.com';
+test.each<[string, string | null, string | undefined]>([
+  ['127.0.0.1', null, '127.0.0.1 is a loopback address'],
+  ['[::1]', null, 'loopback'],
+  ['::ffff:127.0.0.1', null, 'loopback'],
+  ['169.254.169.254', null, 'link'],
+  ['10.0.0.1', null, 'private'],
+  ['LocalHost', null, 'loopback'],
+  [PUBLIC, 'sip:127.0.0.1:5070;lr', 'loopback'],
+  [PUBLIC, ' <sip:me@10.0.0.1;lr> ', 'private'],
+  [PUBLIC, '[::1]:5070', 'loopback'],
+  [PUBLIC, 'fd00::7', 'private'],
+  [PUBLIC, null, undefined],
+  ['198.41.0.4', 'proxy.example', undefined],
+])('A tenant’s trunk at %s by way of %j is refused for: %s', (host, outboundProxy, problem) => {
+  const check = () => requirePublicHosts({ host, outboundProxy });
+  if (problem === undefined) check();
+  else expect(check).toThrow(problem);
+});
+
+test.each<[object, string[]]>([
+  [{}, []],
+  [{ register: true, username: 'me', password: 'x', codecs: ['PCMU', 'PCMA'] }, []],
+  [{ register: true }, ['/username']],
+  [{ password: 'x' }, ['/username']],
+  [{ register: true, password: 'x', codecs: ['PCMU', 'PCMU'] }, ['/username', '/username', '/codecs']],
+])('Trunk %j has problems at %j', (fields, paths) => {
+  const trunk = { ...trunkInput.parse(TRUNK), ...fields };
+  if (paths.length === 0) requireUsableTrunk(trunk);
+  else
+    expect(() => requireUsableTrunk(trunk)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_trunk',
+        details: paths.map((path) => expect.objectContaining({ path })),
+      }),
+    );
 });

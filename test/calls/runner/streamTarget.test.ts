@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import {
+  partyStreamOf,
+  type StreamTargetDeps,
+  streamTargetOf,
+} from '../../../src/calls/runner/streamTarget.ts';
+import { newSessionState, type Session } from '../../../src/engine/session/session.ts';
+import { makeCall } from '../support/makeCall.ts';
+
+const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+/** The targets of streams, with what their tickets hold. */
+function targets(session?: Session) {
+  const opened: unknown[] = [];
+  const deps: StreamTargetDeps = {
+    conversations: { find: async () => session },
+    voiceNodes: {
+      select: async (callId) => `http://node-of-${callId}`,
+      selectForStream: async () => 'http://any',
+    },
+    async openStream(stream, nodeUrl) {
+      opened.push({ ...stream, nodeUrl });
+      return 'ws://ticket';
+    },
+    mediaHeaders: async (projectId, { url }) => ({ authorization: `${projectId} ${url}` }),
+    seal: (secret) => `sealed ${secret}`,
+    makeId: () => 'stream',
+  };
+  return { deps, opened };
+}
+
+const call = makeCall({
+  metadata: { ref: 7, none: null },
+  settings: { ...makeCall().settings, traceparent: TRACE, noiseSuppression: true },
+});
+const state = { ...newSessionState({ name: 'Ann', age: 42 }) };
+const session = { state } as Session;
+const facts = {
+  direction: 'outbound',
+  fromNumber: call.fromNumber,
+  toNumber: call.toNumber,
+  callId: 'call',
+  trunkId: 'trunk',
+};
+const ticket = {
+  projectId: 'project',
+  sessionId: 'session',
+  dialect: 'callway',
+  callId: 'call',
+  traceparent: TRACE,
+};
+const ours = {
+  streamId: 'stream',
+  callId: 'call',
+  url: 'ws://ticket',
+  dialect: 'callway',
+  customParameters: {},
+  isInternal: true,
+};
+
+test('A call’s first stream to a voice node brings the session and the call along, and later ones do not', async () => {
+  const { deps, opened } = targets();
+  for (const started of [session, undefined])
+    expect(await streamTargetOf(deps, call, started)).toEqual({ ...ours, canReconnect: true });
+  const opening = { session, call: { facts, detectsAnsweringMachine: true, noiseSuppression: true } };
+  const nodeUrl = 'http://node-of-call';
+  expect(opened).toEqual([
+    { ...ticket, opening, nodeUrl },
+    { ...ticket, nodeUrl },
+  ]);
+});
+
+const PARAMETERS = {
+  ref: '7',
+  name: 'Ann',
+  age: '42',
+  metadata: '{"ref":7,"none":null}',
+  dynamicVariables: '{"name":"Ann","age":42}',
+  ...facts,
+  sessionId: 'session',
+  projectId: 'project',
+  channel: 'phone',
+  traceparent: TRACE,
+};
+
+test.each([
+  ['its own session’s variables', undefined, session],
+  ['the started session’s', session, undefined],
+])('A call’s own bot is told of the call, with %s', async (_what, started, stored) => {
+  const { deps } = targets(stored);
+  const media = { url: 'wss://bot.example', dialect: 'twilio' } as const;
+  const target = await streamTargetOf(deps, { ...call, settings: { ...call.settings, media } }, started);
+  expect(target).toEqual({
+    ...media,
+    streamId: 'stream',
+    callId: 'call',
+    headers: { authorization: 'project wss://bot.example' },
+    customParameters: PARAMETERS,
+    canReconnect: false,
+  });
+});
+
+test('A bot without a session is told the variables that the call was ordered with', async () => {
+  const media = { url: 'wss://bot.example', dialect: 'twilio' } as const;
+  const settings = { ...call.settings, media, dynamicVariables: { name: 'Bo' } };
+  const { customParameters } = await streamTargetOf(targets().deps, { ...call, settings });
+  expect(customParameters).toMatchObject({ name: 'Bo', dynamicVariables: '{"name":"Bo"}' });
+});
+
+test('A bot of text turns is reached by a voice node, which gets its headers sealed', async () => {
+  const { deps, opened } = targets(session);
+  const media = { url: 'wss://bot.example', dialect: 'conversationrelay' } as const;
+  const target = await streamTargetOf(deps, { ...call, settings: { ...call.settings, media } });
+  expect(target).toEqual({ ...ours, canReconnect: true });
+  const sealedHeaders = 'sealed {"authorization":"project wss://bot.example"}';
+  const bot = { ...media, streamId: 'stream', sealedHeaders, customParameters: PARAMETERS };
+  expect(opened).toEqual([{ ...ticket, bot, nodeUrl: 'http://node-of-call' }]);
+});
+
+test('The stream of a party of a transfer goes to any voice node, and is not opened again', async () => {
+  const { deps, opened } = targets();
+  const party = { kind: 'listener', speaker: 'caller', to: '+886223456789' } as const;
+  expect(await partyStreamOf(deps, call, party)).toEqual({ ...ours, canReconnect: false });
+  expect(opened).toEqual([{ ...ticket, party, nodeUrl: 'http://any' }]);
+});
