@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import { draftSession, type SessionMessage } from '../../../src/engine/session/session.ts';
+import type { StreamParty } from '../../../src/voice/audioStream.ts';
+import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
+import { servePartyStream } from '../../../src/voice/transfer/servePartyStream.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { loudActivity, scriptedCaller, scriptedVoice } from '../support/scriptedSpeech.ts';
+import { createSimulatedStream } from '../support/simulatedStream.ts';
+
+const TO = '+886223456789';
+const YES_OR_NO = 'Do you take the call? Please say yes or no.';
+
+/** The stream of a party of a transfer. */
+function partyStream(party: StreamParty, isLive = true) {
+  const clock = createSimulatedClock();
+  const stream = createSimulatedStream({ clock });
+  const caller = scriptedCaller();
+  const voice = scriptedVoice();
+  const said: unknown[] = [];
+  const errors: unknown[] = [];
+  const closed: unknown[] = [];
+  stream.events.on('closed', (event) => closed.push(event));
+  const onError = (_error: unknown, message: string) => void errors.push(message);
+  const session = draftSession({ projectId: 'project-1', sessionId: 's', channel: 'phone' }, '');
+  const synthesis = new SpeechSynthesis(
+    { textToSpeech: voice, fallbacks: [], cache: createSpeechCache(), clock, onFailure: () => undefined },
+    8000,
+  );
+  const served = servePartyStream(
+    {
+      engine: { find: async () => (isLive ? { ...session, instanceId: 'instance' } : undefined) },
+      releases: { find: async () => undefined },
+      historyStore: {
+        addEvents: async () => undefined,
+        async addMessages(instanceId, messages: readonly SessionMessage[]) {
+          for (const { at: _, ...message } of messages) said.push([instanceId, message]);
+        },
+      },
+      voiceActivity: loudActivity,
+      speechToText: caller,
+      callSpeech: undefined,
+      synthesis: { synthesis },
+      clock,
+      onError,
+    },
+    stream,
+    party,
+  );
+  const say = async (text: string) => {
+    stream.speak(caller.say(text, 500));
+    await stream.advance(1_500);
+  };
+  return { stream, caller, voice, say, served, said, errors, closed };
+}
+
+describe('A transfer target', () => {
+  const briefing = (acceptBy: 'answer' | 'digit' | 'speech', announce = 'Ann calls.') =>
+    partyStream({ kind: 'briefing', to: TO, announce, acceptBy, acceptDigit: '1' });
+
+  test('is told who calls, after which it has the call by staying', async () => {
+    const { stream, voice, served } = briefing('answer');
+    await stream.advance(400);
+    expect(stream.commands).toEqual([]);
+    await stream.advance(1_000);
+    expect(voice.texts).toEqual(['Ann calls.']);
+    expect(stream.commands).toEqual([{ kind: 'briefing', outcome: 'told' }]);
+    await stream.hangUp();
+    await served;
+  });
+
+  test('is asked for a digit, and again 6 s after the question while none comes', async () => {
+    const { stream, voice, served } = briefing('digit');
+    const question = 'To take the call, press 1. To refuse it, press another key.';
+    const toldMs = 600 + question.split(' ').length * 300;
+    await stream.advance(toldMs + 5_800);
+    expect(voice.texts.join(' ')).toBe(`Ann calls. ${question}`);
+    expect(stream.agentAudio().at(-1)).toBe(0);
+    await stream.advance(600);
+    expect(stream.agentAudio().at(-1)).not.toBe(0);
+    await stream.hangUp();
+    await served;
+    await stream.advance(30_000);
+    expect(stream.commands).toEqual([]);
+  });
+
+  test.each([
+    ['yes', 'accepted'],
+    ['not now', 'refused'],
+  ])('that says "%s" has %s the call, also over the question', async (words, outcome) => {
+    const { stream, caller, voice, say, served, errors } = briefing('speech');
+    await stream.advance(1_000);
+    await say('hello');
+    expect(stream.commands).toEqual([]);
+    await say(words);
+    expect(stream.commands).toEqual([{ kind: 'briefing', outcome }]);
+    expect(caller.hints[0]).toEqual(expect.arrayContaining(['yes', 'not now']));
+    expect(stream.agentAudio().at(-1)).toBe(0);
+    await stream.advance(12_000);
+    expect(voice.texts.join(' ')).toBe(`Ann calls. ${YES_OR_NO}`);
+    await stream.hangUp();
+    await served;
+    expect(errors).toEqual([]);
+  });
+
+  test('that cannot be told is left', async () => {
+    const { stream, voice, served, errors, closed } = briefing('answer');
+    voice.failures = 9;
+    await stream.advance(5_000);
+    await served;
+    expect(stream.commands).toEqual([]);
+    expect(closed).toEqual([{ code: 1011, reason: 'no speech' }]);
+    expect(errors).toEqual(['transfer target not told: speech synthesis failed']);
+  });
+});
+
+test.each([
+  ['caller', { role: 'user', content: 'my order' }],
+  ['target', { role: 'assistant', name: TO, content: 'my order' }],
+] as const)(
+  'What the %s of a joined call says is in the history, up to the last word',
+  async (speaker, message) => {
+    const { stream, caller, say, served, said, errors } = partyStream({ kind: 'listener', speaker, to: TO });
+    const kept = ['instance', { ...message, speech: { recognition: 'scripted' } }];
+    await say('my order');
+    expect(said).toEqual([kept]);
+    stream.speak(caller.say('bye', 300));
+    await stream.advance(300);
+    await stream.hangUp();
+    await served;
+    expect(said).toEqual([kept, ['instance', expect.objectContaining({ content: 'bye' })]]);
+    expect(errors).toEqual([]);
+  },
+);
+
+test('Words that cannot be recognized are reported, and the next ones are heard', async () => {
+  const { stream, caller, say, served, said, errors } = partyStream({
+    kind: 'listener',
+    speaker: 'caller',
+    to: TO,
+  });
+  caller.fail = new Error('away');
+  await say('one');
+  caller.fail = undefined;
+  await say('two');
+  await stream.hangUp();
+  await served;
+  expect(errors).toContain('speech recognition failed');
+  expect(said).toHaveLength(1);
+});
+
+test('A stream of a session that has ended is refused', async () => {
+  const { served } = partyStream({ kind: 'listener', speaker: 'caller', to: TO }, false);
+  await expect(served).rejects.toMatchObject({ category: 'gone', code: 'session_ended' });
+});
