@@ -203,6 +203,30 @@ describe('selectEdge', () => {
   );
 });
 
+const failed: TurnTrigger = { kind: 'tool_result', ok: false, tool: 'a' };
+const ran: TurnTrigger = { kind: 'client_tools', tools: ['a', 'b'] };
+const busy: TurnTrigger = { ...failed, transfer: 'busy' };
+test.each<[Extract<EdgeData['condition'], { event: string }>, TurnTrigger, boolean]>([
+  [{ event: 'dtmf', digits: '1' }, { kind: 'dtmf', digits: '2' }, false],
+  [{ event: 'tool_result' }, failed, true],
+  [{ event: 'tool_result', tool: 'b' }, failed, false],
+  [{ event: 'tool_result', ok: true }, failed, false],
+  [{ event: 'tool_result' }, { kind: 'voicemail' }, false],
+  [{ event: 'tool_result' }, ran, true],
+  [{ event: 'tool_result', ok: true, tool: 'b' }, ran, true],
+  [{ event: 'tool_result', ok: false }, ran, false],
+  [{ event: 'tool_result', tool: 'c' }, ran, false],
+  [{ event: 'transfer' }, busy, true],
+  [{ event: 'transfer', outcome: 'busy' }, busy, true],
+  [{ event: 'transfer', outcome: 'no_answer' }, busy, false],
+  [{ event: 'transfer' }, failed, false],
+  [{ event: 'transfer' }, { kind: 'voicemail' }, false],
+  [{ event: 'voicemail' }, failed, false],
+  [{ event: 'screening' }, failed, false],
+])('An edge for %j after %j is taken: %j', (condition, trigger, isTaken) => {
+  expect(select([{ condition }], { trigger }).otherwise).toBe(isTaken ? 'e0' : null);
+});
+
 test.each([
   [{ kind: 'begin' }, 'begin'],
   [{ kind: 'user_message', text: 'Hi' }, { kind: 'user_message' }],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { CallwayError } from '../../../src/base/errors.ts';
 import { createBeforeStart } from '../../../src/engine/session/beforeStart.ts';
 import type { GuardedRequest } from '../../../src/infra/httpClient/client.ts';
 import { type MemoryOptions, memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
@@ -124,6 +125,41 @@ describe('The answer of beforeStartConfig', () => {
       expect(started?.state.rejectedWith).toBe(status);
     }
     expect(engine.asked).toHaveLength(1);
+  });
+});
+
+describe('A call’s session that is started', () => {
+  const session = { projectId: PROJECT, sessionId: 's', channel: 'phone', callId: CALL.callId } as const;
+  const start = ({ engine }: ReturnType<typeof engineAsking>) =>
+    engine.start({ ...session, call: CALL }, new AbortController().signal);
+
+  test('is left as it is where its agent asks for nothing, and where it is gone', async () => {
+    const engine = engineAsking({}, { call: CALL, agent: { beforeStartConfig: null, memoryEnabled: false } });
+    expect(await start(engine)).toBeUndefined();
+    const created = await engine.engine.create(session);
+    expect(await start(engine)).toBe(created);
+    expect(engine.asked).toEqual([]);
+  });
+
+  test.each([
+    ['session_changed', true],
+    ['database_unavailable', false],
+  ])('is the stored one where its start fails with %s: %j', async (code, isRead) => {
+    const engine = engineAsking(
+      { variables: { name: 'Ada' } },
+      {
+        call: CALL,
+        wrapSessions: (sessions) => ({
+          ...sessions,
+          saveTurn: async () => {
+            throw new CallwayError('conflict', code, code);
+          },
+        }),
+      },
+    );
+    const created = await engine.engine.create(session);
+    if (isRead) expect(await start(engine)).toBe(created);
+    else await expect(start(engine)).rejects.toMatchObject({ code });
   });
 });
 

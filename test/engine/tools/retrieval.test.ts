@@ -3,6 +3,7 @@ import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySch
 import { estimateTokens } from '../../../src/engine/history/contextWindow.ts';
 import type { KnowledgePassage, KnowledgeRetriever } from '../../../src/engine/tools/knowledge.ts';
 import { KNOWLEDGE_BUDGET_TOKENS } from '../../../src/engine/tools/retrieval.ts';
+import type { CurrentNode } from '../../../src/engine/turn/delivery.ts';
 import { memoryEngine } from '../../support/memoryEngine.ts';
 import { type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -104,3 +105,41 @@ describe.each<[string, PathwayInput, string]>([
     ]);
   });
 });
+
+/** Lets the customer say "where" at the first node, and returns what is searched meanwhile. */
+async function prefetched(pathway: PathwayInput) {
+  const fetched: unknown[] = [];
+  const knowledge: KnowledgeRetriever = {
+    search: async () => [],
+    prefetch: async (...query) => void fetched.push(query),
+  };
+  const conversation = memoryEngine({ model: scriptedModel(() => ({ text: 'Yes.' })), pathway, knowledge });
+  const places: CurrentNode[] = [];
+  const delivery = {
+    onSession: () => undefined,
+    onNode: (place: CurrentNode) => void places.push(place),
+    finish: async () => ({ text: 'Yes.', interrupted: false }),
+    heardSoFar: () => ({ text: '', interrupted: false }),
+  };
+  await conversation.turn({ kind: 'begin' }, { delivery, variables: { name: 'Ann' } });
+  await places[0]?.prefetchRetrieval?.('where');
+  return fetched;
+}
+
+const [start, knows] = byNode.nodes;
+const query = { query: 'Of {{ name }}.', topK: 3, scoreThreshold: 0.5 };
+test.each<[string, PathwayInput, unknown[]]>([
+  ['of the next node', byNode, [['project-1', 'where', {}]]],
+  [
+    'of the next node by its own query',
+    { ...byNode, nodes: [start, { ...knows, data: { ...knows?.data, ...query } }] } as PathwayInput,
+    [['project-1', 'Of Ann.', { topK: 3, scoreThreshold: 0.5 }]],
+  ],
+  ['of a tool', byTool, [['project-1', 'where', {}]]],
+  ['that no node uses: none', { nodes: [start], edges: [] } as PathwayInput, []],
+])(
+  'The documents are searched while the customer still speaks, those %s',
+  async (_what, pathway, expected) => {
+    expect(await prefetched(pathway)).toEqual(expected);
+  },
+);

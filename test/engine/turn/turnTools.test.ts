@@ -4,6 +4,7 @@ import type { Tool } from '../../../src/agents/tool.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { memoryEngine } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const types = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 
@@ -152,6 +153,77 @@ describe('Tools', () => {
     const answer = await conversation.turn({ kind: 'tool_results', results }, { callerTools });
     expect(answer).toContainEqual({ type: 'text', text: 'It is sunny.' });
     expect(conversation.session().state.pendingToolCalls).toEqual([]);
+  });
+});
+
+describe('While a tool runs', () => {
+  const tool = {
+    id: 'tool-1',
+    name: 'look_up',
+    description: '',
+    parameters: { type: 'object' },
+    http: { method: 'GET', url: 'https://example.com/', headers: [], timeoutMs: 9_000 },
+    createdAt: '',
+    updatedAt: '',
+  } satisfies Tool;
+  const nodes = [
+    { id: 'start', type: 'start' as const, data: { title: 'T', prompt: 'Help.', tools: ['tool-1'] } },
+  ];
+  const placeholderMessages = { fr: [], en: ['Hm.', 'So.'], de: ['Tja.'] };
+
+  test.each<[string, Tool['speakWhile'], number, Record<string, unknown>, string]>([
+    [
+      'its own line is said after 1.2 s',
+      'Looking for {{ what }}.',
+      1_200,
+      { what: 'a room' },
+      'Looking for a room.',
+    ],
+    ['nothing is said before', 'Looking.', 1_199, {}, ''],
+    [
+      'its line is in the language of the conversation',
+      { en: 'Wait.', de: 'Moment.' },
+      1_200,
+      { language: 'de-AT' },
+      'Moment.',
+    ],
+    [
+      'its first line is said where it has none in the language',
+      { de: 'Moment.', es: 'Un momento.' },
+      1_200,
+      { language: 'fr' },
+      'Moment.',
+    ],
+    ['the agent’s filler is said where it has no line', undefined, 1_200, {}, 'Hm.'],
+    [
+      'the agent’s filler is in the language of the conversation',
+      undefined,
+      1_200,
+      { language: 'de' },
+      'Tja.',
+    ],
+    ['the first filler there is, for another language', undefined, 1_200, { language: 'fr' }, 'Hm.'],
+  ])('%s', async (_what, speakWhile, tookMs, variables, expected) => {
+    const clock = createSimulatedClock();
+    const conversation = memoryEngine({
+      model: scriptedModel((_request, index) =>
+        index === 0 ? { calls: [{ name: 'look_up' }] } : { text: ' Done.' },
+      ),
+      pathway: { nodes, edges: [] },
+      tools: [{ ...tool, ...(speakWhile ? { speakWhile } : {}) }],
+      agent: { placeholderMessages },
+      clock,
+      toolRunner: {
+        async run() {
+          await new Promise(setImmediate);
+          clock.advance(tookMs);
+          await new Promise(setImmediate);
+          return { ok: true, text: 'ok' };
+        },
+      },
+    });
+    expect((await conversation.say('Hi', { variables })).replace(/\s*Done\.$/, '')).toBe(expected);
+    expect(clock.pendingTimers()).toBe(0);
   });
 });
 
