@@ -182,3 +182,128 @@ test('An inbound call that the agent rejects is rejected while it rings, with th
   ]);
   expect([rejections, deps.capacity]).toEqual([[[486]], expect.objectContaining({ inUse: 0 })]);
 });
+
+const TEST_OF = { releaseId: 'release-2' } as never;
+const MEDIA = { url: 'wss://bot.example', dialect: 'twilio' } as const;
+test.each([
+  [
+    'that a number takes, as the number says',
+    {
+      number: {
+        ...NUMBER,
+        record: false,
+        noiseSuppression: true,
+        media: MEDIA,
+        variables: { line: 'sales' },
+      },
+    },
+    {
+      toNumber: NUMBER.number,
+      trunkId: 'trunk',
+      isTest: false,
+      settings: {
+        ringTimeoutSeconds: 45,
+        maxDurationSeconds: 3600,
+        record: false,
+        media: MEDIA,
+        noiseSuppression: true,
+        dynamicVariables: { line: 'sales', tier: 'gold' },
+      },
+    },
+    ['start p inbound', 'acquire trunk', 'prepare call', 'insert', 'call.ringing', 'session.started'],
+  ],
+  [
+    'of a simulated caller, which counts in no limit and is not told',
+    {
+      test: {
+        projectId: 'p',
+        callId: 'call',
+        sessionId: 's',
+        codec: 'PCMU',
+        variables: { line: 'test' },
+        test: TEST_OF,
+        draft: true,
+      },
+    },
+    {
+      toNumber: 'test',
+      trunkId: null,
+      isTest: true,
+      settings: {
+        ringTimeoutSeconds: 45,
+        maxDurationSeconds: 660,
+        record: true,
+        media: null,
+        dynamicVariables: { line: 'test', tier: 'gold' },
+      },
+    },
+    ['prepare call', 'insert'],
+  ],
+])(
+  'An inbound call %s is stored, answered and handed to the runner',
+  async (_what, given, stored, expected) => {
+    const steps: string[] = [];
+    const accepted: unknown[] = [];
+    const session = { sessionId: 's', instanceId: 'i', state: {} } as never;
+    const [leg, started] = [{}, { type: 'session_started', at: '', data: {} } as const];
+    const capacity = new NodeCapacity(1);
+    const deps = depsWith({
+      capacity,
+      limiter: {
+        startCall: async ({ projectId, direction }) => {
+          steps.push(`start ${projectId} ${direction}`);
+          return 'started';
+        },
+        endCall: unused,
+      },
+      slots: {
+        async acquire({ id }) {
+          steps.push(`acquire ${id}`);
+          return 0;
+        },
+        release: unused,
+      },
+      conversations: {
+        prepare: async () => ({ session, started, recording: { inbound: true, outbound: false } }),
+        start: async () => session,
+      },
+      calls: {
+        insert: async (call) => {
+          steps.push('insert');
+          expect(call).toMatchObject({ ...stored, status: 'ringing' });
+        },
+      },
+      runner: { accept: (...args) => void accepted.push(args) },
+      liveEvents: { publish: ({ type }) => void steps.push(type) },
+    });
+    const { call } = makeInbound({
+      variables: { tier: 'gold' },
+      ...given,
+      prepareMedia: (id: string) => void steps.push(`prepare ${id}`),
+      answer: async () => leg,
+    });
+    await handleInboundCall(deps, call);
+    expect(steps).toEqual(expected);
+    const calls = expect.objectContaining({
+      ...stored,
+      id: 'call',
+      nodeId: 'node',
+      instanceId: 'i',
+      sipCallId: 'sip',
+    });
+    expect(accepted).toEqual([[calls, leg, session]]);
+    expect(capacity.inUse).toBe(1);
+  },
+);
+
+test('An inbound call without a free channel of its trunk is busy, and its project’s slot is free again', async () => {
+  const [refused, freed]: [string[], string[]] = [[], []];
+  const deps = depsWith({
+    slots: { acquire: async () => 2, release: unused },
+    limiter: { startCall: async () => 'started', endCall: async ({ id }) => void freed.push(id) },
+    metrics: { callRefused: (reason) => void refused.push(reason) },
+  });
+  const { call, rejections } = makeInbound({ number: NUMBER });
+  await handleInboundCall(deps, call);
+  expect([rejections, refused, freed]).toEqual([[[486]], ['trunk'], ['call']]);
+});
