@@ -1,10 +1,11 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CallwayError } from '../../../src/base/errors.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
 import type { Call } from '../../../src/calls/call.ts';
 import { CallRecordings } from '../../../src/calls/recording/callRecordings.ts';
+import type { RecordingLength } from '../../../src/calls/recording/recordingStore.ts';
 import { createWorkingFolder } from '../../../src/infra/objectStore/recordings/workingFolder.ts';
 import { completeRecording } from '../../../src/media/recording/recordingFile.ts';
 import { wavHeader } from '../../../src/media/wav.ts';
@@ -13,24 +14,37 @@ import { tempDir } from '../../support/tempDir.ts';
 const call = { id: 'c', projectId: 'p' } as Call;
 const BYTES = 44 + 32_000;
 
-function recordingsWith(requireRoom: (projectId: string, bytes: number) => Promise<void>) {
+function recordingsWith(
+  requireRoom: (projectId: string, bytes: number) => Promise<void>,
+  stored?: RecordingLength,
+) {
   const path = join(tempDir(), 'c.wav');
   writeFileSync(
     path,
     Buffer.concat([wavHeader({ sampleRateHz: 8000, channels: 2 }, 32_000), Buffer.alloc(32_000)]),
   );
   const saved: string[] = [];
+  let failure: Error | undefined;
   const recordings = new CallRecordings({
-    recordingStore: { save: async (_path, key) => void saved.push(key), remove: async () => undefined },
+    recordingStore: {
+      async save(_path, key) {
+        if (failure) throw failure;
+        saved.push(key);
+      },
+      remove: async () => undefined,
+    },
     urls: { sign: (key) => key },
     pathOf: (id) => (id === call.id ? path : join(path, '..', `${id}.wav`)),
     workingCallIds: createWorkingFolder(dirname(path)).callIds,
     completeFile: completeRecording,
-    storedLength: async () => undefined,
+    storedLength: async () => stored,
     requireRoom,
     onError: () => undefined,
   });
-  return { recordings, path, saved };
+  const failWith = (error: Error) => {
+    failure = error;
+  };
+  return { recordings, path, saved, failWith };
 }
 
 const exceeded = async () => {
@@ -78,6 +92,55 @@ test('A recording is kept while the quota cannot be read', async () => {
     status: 'ready',
   });
   expect(saved).toEqual(['p/c.wav']);
+});
+
+test('A stored recording begins when its file did', async () => {
+  const { recordings, path } = recordingsWith(async () => undefined);
+  const report = { path, durationMs: 1000, lengthBytes: BYTES, startedAtMs: 1_000 };
+  expect(await recordings.store(call, report)).toMatchObject({ startedAt: '1970-01-01T00:00:01.000Z' });
+});
+
+test.each([
+  ['never began', undefined, 'The recording could not be started', true],
+  [
+    'broke off',
+    { durationMs: 1, lengthBytes: 1, error: 'disk full' },
+    'The recording could not be completed',
+    false,
+  ],
+])('A recording that %s has failed', async (_what, report, error, isKept) => {
+  const { recordings, path, saved } = recordingsWith(async () => undefined);
+  const failed = { status: 'failed', key: null, durationMs: null, error };
+  expect(await recordings.store(call, report && { path, ...report })).toEqual(failed);
+  expect([saved, existsSync(path)]).toEqual([[], isKept]);
+});
+
+test('A recording that cannot be stored has failed, and stays on the node', async () => {
+  const { recordings, path, failWith } = recordingsWith(async () => undefined);
+  failWith(new Error('The bucket is away'));
+  const report = { path, durationMs: 1000, lengthBytes: BYTES };
+  expect([await recordings.store(call, report), await recordings.recover(call)]).toMatchObject([
+    { status: 'failed', error: 'The recording could not be stored' },
+    { status: 'failed', error: 'The recovered recording could not be stored' },
+  ]);
+  expect(existsSync(path)).toBe(true);
+});
+
+test.each([
+  [
+    'was stored before its node failed',
+    { durationMs: 9, bytes: 9 },
+    { status: 'ready', key: 'p/c.wav', durationMs: 9, bytes: 9, error: null },
+  ],
+  [
+    'is lost with its node',
+    undefined,
+    { status: 'failed', key: null, durationMs: null, error: 'The node that recorded it failed' },
+  ],
+])('A recording that %s is told so', async (_what, stored, expected) => {
+  const { recordings, path } = recordingsWith(async () => undefined, stored);
+  rmSync(path);
+  expect(await recordings.recover(call)).toEqual(expected);
 });
 
 test('Recordings whose call was removed are removed from the node', async () => {
