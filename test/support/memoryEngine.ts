@@ -60,6 +60,8 @@ export interface MemoryEngine {
   events(): HistoryEvent[];
   /** What was told live. */
   readonly liveEvents: NewLiveEvent[];
+  /** What was counted. */
+  readonly used: object[];
   turn(
     input: TurnInput,
     more?: Partial<TurnRequest> & { variables?: Record<string, unknown> },
@@ -75,6 +77,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
   const endings: SessionEnding[] = [];
   const templateProblems: TemplateProblem[] = [];
   const liveEvents: NewLiveEvent[] = [];
+  const used: object[] = [];
   const release: AgentRelease = {
     agent: { ...newAgentConfig('Test'), ...options.agent },
     pathwayId: 'pathway-1',
@@ -122,7 +125,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     },
     beforeStart: options.beforeStart ?? (async ({ state }) => ({ state, events: [] })),
     callOf: async () => options.call && { answered: true, record: true, facts: options.call },
-    usage: { admit: async () => undefined, add: () => undefined },
+    usage: { admit: async () => undefined, add: (_projectId, usage) => void used.push(usage) },
     liveEvents: { publish: (event) => void liveEvents.push(event) },
     clock: options.clock ?? systemClock,
     makeId: uuidV7,
@@ -156,6 +159,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     endings,
     templateProblems,
     liveEvents,
+    used,
     turn,
     events: () => records.flatMap(({ events }) => events),
     async say(text, more) {
