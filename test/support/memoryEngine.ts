@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { ComputeShares } from '../../src/base/computeShares.ts';
 import { CallwayError, invalid } from '../../src/base/errors.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
+import type { Tracer } from '../../src/base/tracing.ts';
 import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
 import { createConversationEngine } from '../../src/engine/createConversationEngine.ts';
 import type { TemplateProblem } from '../../src/engine/prompt/templateReports.ts';
@@ -46,6 +47,8 @@ export interface MemoryOptions {
   /** The session's call. */
   readonly call?: CallFacts | undefined;
   readonly scheduleCallback?: ScheduleCallback;
+  /** Default: no tracing. */
+  readonly tracing?: Tracer;
   /** Wraps the session store. */
   readonly wrapSessions?: (sessions: SessionStore) => SessionStore;
 }
@@ -131,6 +134,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     makeId: uuidV7,
     finalizeTimeoutSeconds: 120,
     onEnded: () => undefined,
+    ...(options.tracing ? { tracing: options.tracing } : {}),
     onError:
       options.onError ??
       ((error) => {

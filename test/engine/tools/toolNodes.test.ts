@@ -123,6 +123,47 @@ test.each([
   );
 });
 
+test.each([
+  [true, { id: 5 }, 'B7'],
+  [false, undefined, 'before'],
+])('A project’s tool sets its variables where it succeeds: %j', async (ok, value, id) => {
+  const tool = {
+    id: 'tool-1',
+    name: 'book',
+    parameters: { type: 'object' },
+    resultMapping: [
+      { path: 'booking.id', variable: 'bookingId' },
+      { path: 'gone', variable: 'kept' },
+    ],
+  } as unknown as Tool;
+  const answer = { ...value, booking: { id: 'B7' } };
+  const conversation = memoryEngine({
+    model,
+    pathway: toolNode('tool-1', {}),
+    tools: [tool],
+    toolRunner: { run: async () => ({ ok, text: 'x', value: answer, status: 201, durationMs: 7 }) },
+  });
+  await conversation.turn(
+    { kind: 'begin' },
+    { variables: { bookingId: 'before', kept: 1, book: undefined } },
+  );
+  const { variables } = conversation.session().state;
+  expect(variables).toEqual({ bookingId: id, kept: 1, ...(ok ? { book: answer } : {}) });
+  const result = conversation.events().find(({ type }) => type === 'tool_result');
+  expect(result?.data).toEqual({ name: 'book', ok, result: 'x', status: 201, durationMs: 7 });
+});
+
+test.each([
+  [['+886212345678', '+1'], 'Transfers go only to: +886212345678, +1'],
+  [[], 'Transfers go only to: nobody'],
+])('A refused transfer tells where the agent may transfer to: %j', async (transferTargets, result) => {
+  const { conversation } = await run('transfer_call', { to: '+886299999999' }, { transferTargets });
+  expect(conversation.events().find(({ type }) => type === 'tool_result')?.data).toMatchObject({
+    ok: false,
+    result,
+  });
+});
+
 test('The arguments of a project’s tool keep their types, and follow its schema', async () => {
   const tool: Tool = {
     id: 'tool-1',
