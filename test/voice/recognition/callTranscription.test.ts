@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import type { Recognizer } from '../../../src/providers/ports/recognizer.ts';
+import type { RecognitionConnectionOptions } from '../../../src/providers/ports/streamingSpeechToText.ts';
+import { CallTranscription } from '../../../src/voice/recognition/callTranscription.ts';
+import type { Utterance } from '../../../src/voice/recognition/speechActivity.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { scriptedRecognizer } from '../support/scriptedRecognizer.ts';
+import { scriptedCaller } from '../support/scriptedSpeech.ts';
+
+const LOST = new ModelError('model_unavailable', 'lost');
+const NEVER = () => new AbortController().signal;
+
+/** A streaming recognizer that notes its connections. */
+function named(name: string) {
+  const connected: RecognitionConnectionOptions[] = [];
+  let closed = 0;
+  const recognizer = scriptedRecognizer(false);
+  const speechToText: Recognizer = {
+    ...recognizer,
+    name,
+    connect(options, listener) {
+      connected.push(options);
+      const connection = recognizer.connect(options, listener);
+      return {
+        ...connection,
+        close: () => {
+          closed += 1;
+        },
+      };
+    },
+  };
+  return { speechToText, recognizer, connected, closed: () => closed };
+}
+
+function call() {
+  const told: unknown[] = [];
+  let received = 0;
+  const transcription = new CallTranscription({
+    clock: createSimulatedClock(),
+    sampleRateHz: 8000,
+    receivedSamples: () => received,
+    hints: () => ({ language: 'en', expectedAnswers: ['yes'] }),
+    onInterim: (text) => void told.push(text),
+    onRevised: () => undefined,
+    onTurnSignal: () => undefined,
+    onFailed: ({ message }) => void told.push(message),
+    onFallback: (from, to, error) => void told.push([from, to, (error as Error).message]),
+    onRecognizer: ({ name }) => void told.push(`by ${name}`),
+  });
+  const frame = (lastVoicedMs?: number) => {
+    received += 160;
+    const utterance = lastVoicedMs === undefined ? undefined : ({ startMs: 0, lastVoicedMs } as Utterance);
+    transcription.push(new Int16Array(160), { utterance, atMs: received / 8, isEcho: false });
+  };
+  return { transcription, told, frame };
+}
+
+test('What the caller says before a recognizer is known is heard by the first one, up to ten seconds', async () => {
+  const { transcription, told, frame } = call();
+  const first = named('first');
+  for (let n = 0; n < 501; n++) frame();
+  expect(await transcription.request(NEVER())).toEqual({ text: '' });
+  transcription.use([first.speechToText]);
+  frame();
+  expect(first.recognizer.heardSamples).toBe(501 * 160);
+  expect([told, first.connected]).toEqual([['by first'], [{ sampleRateHz: 8000, language: 'en' }]]);
+});
+
+test('A recognizer changes once the utterance is over, and the one before it is closed', () => {
+  const { transcription, told, frame } = call();
+  const [first, second] = [named('first'), named('second')];
+  transcription.use([first.speechToText]);
+  frame(20);
+  transcription.use([second.speechToText]);
+  frame(40);
+  expect(told).toEqual(['by first']);
+  transcription.discard();
+  frame();
+  expect([told, first.closed(), second.recognizer.heardSamples]).toEqual([['by first', 'by second'], 1, 160]);
+  transcription.close();
+  transcription.use([first.speechToText]);
+  expect([second.closed(), first.connected.length]).toEqual([1, 1]);
+});
+
+test('A recognizer that is lost is left for the next one, and each is left once', () => {
+  const { transcription, told, frame } = call();
+  const [first, second] = [named('first'), named('second')];
+  transcription.use([first.speechToText, second.speechToText]);
+  first.recognizer.emit({ type: 'failed', error: LOST });
+  first.recognizer.emit({ type: 'failed', error: LOST });
+  frame();
+  second.recognizer.emit({ type: 'failed', error: LOST });
+  expect(told).toEqual(['by first', 'lost', ['first', 'second', 'lost'], 'lost', 'by second', 'lost']);
+});
+
+test.each([
+  ['that fails is followed by the next recognizer', false, [['scripted', 'second', 'lost'], 'by second']],
+  ['that was aborted leaves the recognizer', true, []],
+])('A request %s', async (_what, isAborted, expected) => {
+  const { transcription, told, frame } = call();
+  const [caller, second] = [scriptedCaller(), named('second')];
+  caller.fail = LOST;
+  transcription.use([caller, second.speechToText]);
+  frame(20);
+  const signal = isAborted ? AbortSignal.abort(LOST) : NEVER();
+  await expect(transcription.request(signal)).rejects.toBe(LOST);
+  transcription.discard();
+  frame();
+  expect(told).toEqual(['by scripted', ...expected]);
+});
