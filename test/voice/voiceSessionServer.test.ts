@@ -1,9 +1,11 @@
 import pino from 'pino';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AgentRelease } from '../../src/agents/release.ts';
 import type { Session } from '../../src/engine/session/session.ts';
+import type { StreamInfo } from '../../src/voice/audioStream.ts';
+import type { TextBotListener } from '../../src/voice/text/textBot.ts';
 import { createVoiceSessionServer, type VoiceSessionServerDeps } from '../../src/voice/voiceSessionServer.ts';
-import { memoryEngine, PROJECT } from '../support/memoryEngine.ts';
+import { type MemoryEngine, memoryEngine, PROJECT } from '../support/memoryEngine.ts';
 import { scriptedModel } from '../support/scriptedModel.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { loudActivity, scriptedCaller, scriptedVoice } from './support/scriptedSpeech.ts';
@@ -17,12 +19,15 @@ interface ServedOptions {
   readonly placeholder?: string;
   readonly language?: string;
   readonly deps?: Partial<VoiceSessionServerDeps>;
+  readonly info?: Partial<StreamInfo>;
+  /** Before the stream is served. */
+  readonly before?: (memory: MemoryEngine) => Promise<unknown>;
 }
 
 /** A stream served by the voice session server. */
-function served({ callId, placeholder, language, deps }: ServedOptions) {
+function served({ callId, placeholder, language, deps, info = {}, before }: ServedOptions) {
   const clock = createSimulatedClock();
-  const stream = createSimulatedStream({ clock, ...(callId === undefined ? {} : { callId }) });
+  const stream = createSimulatedStream({ clock, info, ...(callId === undefined ? {} : { callId }) });
   const memory = memoryEngine({ model: scriptedModel(() => ({ text: GREETING })), pathway: ONE_NODE, clock });
   const voice = scriptedVoice();
   const caller = scriptedCaller();
@@ -54,8 +59,8 @@ function served({ callId, placeholder, language, deps }: ServedOptions) {
     logger: pino({}, { write: (line: string) => logs.push(JSON.parse(line).msg) }),
     ...deps,
   });
-  const report = server.serve(stream);
-  return { clock, stream, voice, caller, memory, report, logs, ended };
+  const report = Promise.resolve(before?.(memory)).then(() => server.serve(stream));
+  return { clock, stream, voice, caller, memory, server, report, logs, ended };
 }
 
 const withVariables = (session: Session, variables: Session['state']['variables']): Session => ({
@@ -153,4 +158,119 @@ test('A turn that cannot be recovered is logged, and the session starts', async 
   expect(logs).toEqual(['interrupted turn not recovered', 'voice session started']);
   expect(voice.texts).toEqual([GREETING]);
   await stream.hangUp();
+});
+
+const CALL = { projectId: PROJECT, sessionId: 's', channel: 'phone', callId: 'call-1' } as const;
+const create =
+  (more: object = {}) =>
+  (memory: MemoryEngine) =>
+    memory.engine.create({ ...CALL, ...more });
+
+describe('A customer’s bot of text turns', () => {
+  const bot = { url: 'wss://bot', dialect: 'd', streamId: 'x', sealedHeaders: '', customParameters: {} };
+
+  test('answers in the agent’s place with our voice, and is left when the call ends', async () => {
+    const asked: unknown[] = [];
+    let listener: TextBotListener | undefined;
+    const tell = (what: string) => (text?: string) => void asked.push([what, text]);
+    const bots = {
+      connectBot: async (target: unknown, callId: string, to: TextBotListener) => {
+        asked.push([target, callId]);
+        listener = to;
+        return {
+          words: tell('words'),
+          dtmf: tell('dtmf'),
+          interrupted: tell('interrupted'),
+          close: tell('close'),
+        };
+      },
+      fetchClip: () => expect.unreachable(),
+    } as VoiceSessionServerDeps['bots'];
+    const { stream, voice, caller, report, memory } = served({
+      callId: 'call-1',
+      info: { bot },
+      before: create(),
+      deps: { bots },
+    });
+    await stream.advance(200);
+    listener?.say({ text: 'I am a bot.', isLast: true, interruptible: true, language: undefined });
+    await stream.advance(2_500);
+    stream.speak(caller.say('Hello bot', 600));
+    await stream.advance(2_500);
+    await stream.hangUp();
+    expect((await report).outcome).toBe('closed');
+    expect(voice.texts[0]).toBe('I am a bot.');
+    expect(voice.texts).not.toContain(GREETING);
+    expect(asked).toEqual([
+      [bot, 'call-1'],
+      ['words', 'Hello bot'],
+      ['close', undefined],
+    ]);
+    expect(memory.session().turn).toBe(0);
+  });
+
+  test.each([
+    ['there is no session', undefined, 'session_not_found'],
+    ['no bot can be reached', create(), 'engine_unavailable'],
+  ])('is refused where %s', async (_what, before, code) => {
+    const { report } = served({ callId: 'call-1', info: { bot }, ...(before ? { before } : {}) });
+    await expect(report).rejects.toMatchObject({ code });
+  });
+});
+
+test('A first stream brings its session and its call along, and nothing is read or recovered', async () => {
+  const told: unknown[] = [];
+  const unread = () => expect.unreachable();
+  const other = memoryEngine({ model: scriptedModel(() => ({ text: GREETING })), pathway: ONE_NODE });
+  const { session } = await other.engine.prepare(CALL);
+  const facts = {
+    direction: 'inbound',
+    fromNumber: '+1',
+    toNumber: '+2',
+    callId: 'call-1',
+    trunkId: null,
+  } as const;
+  const { stream, caller, report, memory } = served({
+    callId: 'call-1',
+    info: { opening: { session, call: { facts, detectsAnsweringMachine: true } } },
+    deps: {
+      calls: { find: unread, setAnsweredBy: async (...answer) => void told.push(answer) },
+      sessions: { find: unread, saveTurn: unread },
+    },
+    before: async ({ sessions }) => sessions.set('s', session),
+  });
+  await stream.advance(300);
+  stream.speak(caller.say('Please leave a message after the tone.', 2_000));
+  await stream.advance(4_000);
+  await stream.hangUp();
+  expect((await report).answeredBy).toBe('machine');
+  expect(told).toEqual([
+    ['call-1', 'unknown'],
+    ['call-1', 'machine'],
+  ]);
+  expect(memory.session().state.call).toEqual(facts);
+});
+
+test('A resumed call that knows nothing yet leaves who was said to have answered', async () => {
+  const told: unknown[] = [];
+  const calls = {
+    find: async () => ({ detectsAnsweringMachine: true, answeredBy: 'machine' as const }),
+    setAnsweredBy: async (_callId: string, who: string) => void told.push(who),
+  };
+  const { stream, report } = served({ callId: 'call-1', deps: { calls } });
+  await stream.advance(2_000);
+  await stream.hangUp();
+  await report;
+  expect(told).toEqual([]);
+});
+
+test('The stream of a party of a transfer is logged, and is no voice session', async () => {
+  const { server, stream, logs, report } = served({
+    before: () => new Promise(() => undefined),
+    deps: { releases: { find: async () => undefined } },
+  });
+  void report;
+  const party = { kind: 'listener', speaker: 'caller', to: '+886223456789' } as const;
+  await expect(server.serveParty(stream, party)).rejects.toMatchObject({ code: 'session_ended' });
+  expect(logs).toEqual(['stream to a party of a transfer started', 'stream to a party of a transfer ended']);
 });

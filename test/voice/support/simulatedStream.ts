@@ -25,6 +25,8 @@ export interface SimulatedStreamOptions {
   readonly isMute?: boolean;
   readonly isHeardEstimated?: boolean;
   readonly callId?: string;
+  /** More of what the stream says of itself. */
+  readonly info?: Partial<AudioStream['info']>;
   readonly isAgentPaused?: boolean;
   /** What supervisors asked before the session started. */
   readonly earlyControls?: readonly AgentControl[];
@@ -77,7 +79,7 @@ class SimulatedPeer implements SimulatedStream {
   #clearIn: number | undefined;
   #isClosed = false;
   #isHeld = false;
-  readonly info;
+  readonly info: AudioStream['info'];
   receivedSamples: number;
   isAgentPaused = false;
   isTakenOver = false;
@@ -100,6 +102,7 @@ class SimulatedPeer implements SimulatedStream {
       isHeardEstimated,
       ...(callId === undefined ? {} : { callId }),
       ...(options.captions ? { captions: true } : {}),
+      ...options.info,
     };
     this.#queue = new PlayoutQueue({
       sampleRateHz,
