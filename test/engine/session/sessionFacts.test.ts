@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import { customerNumberOf } from '../../../src/engine/session/sessionFacts.ts';
 import { type MemoryOptions, memoryEngine } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
 
@@ -88,4 +89,10 @@ describe('The facts of a session', () => {
     expect(prompt).toContain('inbound');
     expect(prompt.includes(CALL.fromNumber)).toBe(isTold);
   });
+});
+
+test('The customer of a call is the other party', () => {
+  const { fromNumber, toNumber } = CALL;
+  expect(customerNumberOf(CALL)).toBe(fromNumber);
+  expect(customerNumberOf({ ...CALL, direction: 'outbound' })).toBe(toNumber);
 });

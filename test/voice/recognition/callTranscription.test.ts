@@ -109,3 +109,16 @@ test.each([
   frame();
   expect(told).toEqual(['by scripted', ...expected]);
 });
+
+test('A recognizer that begins in the middle of a call counts times from its own first sample', async () => {
+  const { transcription, frame } = call();
+  const [first, second] = [named('first'), named('second')];
+  transcription.use([first.speechToText]);
+  for (let n = 0; n < 50; n++) frame();
+  transcription.use([second.speechToText]);
+  frame(1_020);
+  const requested = transcription.request(NEVER());
+  const words = [{ word: 'one', startMs: 0, endMs: 20 }];
+  second.recognizer.emit({ type: 'interim', transcript: { text: 'one', words } });
+  expect(await requested).toEqual({ text: 'one', language: undefined });
+});

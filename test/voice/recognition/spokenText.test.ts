@@ -55,3 +55,25 @@ test('After the end of the turn, a closed utterance leaves nothing', () => {
   text.on(interim('Yes'));
   expect(text.text).toBe('Yes');
 });
+
+test.each<[string, TextEvent[], boolean, boolean]>([
+  ['nothing', [], false, false],
+  ['interim words', [interim('a')], false, true],
+  ['final words', [final('a')], true, true],
+  ['an eager end', [interim('a'), signal('eager_end')], true, true],
+  ['a turn that is resumed', [interim('a'), signal('eager_end'), signal('turn_resumed')], false, true],
+  ['a turn that has ended', [interim('a'), signal('end_of_turn')], true, false],
+])('After %s the words are final: %#', (_what, events, isFinal, isTurnOpen) => {
+  const text = new SpokenText();
+  for (const event of events) text.on(event);
+  expect([text.isFinal, text.isTurnOpen]).toEqual([isFinal, isTurnOpen]);
+});
+
+test('The language is the one that was told last, until the utterance is closed', () => {
+  const text = new SpokenText();
+  text.on({ type: 'interim', transcript: { text: 'Hola', language: 'es' } });
+  text.on(interim('Hola a todos'));
+  expect(text.transcript).toEqual({ text: 'Hola a todos', language: 'es' });
+  text.take();
+  expect(text.transcript).toEqual({ text: '', language: undefined });
+});

@@ -149,3 +149,51 @@ test('A transfer that fails during a takeover is told when the agent has the cal
   await call.stream.hangUp();
   await call.report;
 });
+
+test('A message that the person typed is answered once neither party speaks', async () => {
+  const call = agent();
+  await call.agentSpeaks();
+  call.stream.request({ kind: 'message', text: 'When do you close?' });
+  await call.stream.advance(500);
+  expect(call.model.requests).toHaveLength(1);
+  await greeted(call);
+  await greeted(call);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript()).toEqual([
+    `assistant: ${GREETING.text}`,
+    'user: When do you close?',
+    `assistant: ${ANSWER.text}`,
+  ]);
+});
+
+test('The agent goes on when it is asked to, and stops when it is asked to', async () => {
+  const call = agent();
+  await greeted(call);
+  call.stream.request({ kind: 'answer' });
+  await call.agentSpeaks();
+  await call.stream.advance(900);
+  call.stream.request({ kind: 'stop' });
+  await call.stream.advance(200);
+  expect(call.isAgentSpeaking()).toBe(false);
+  await call.stream.hangUp();
+  await call.report;
+  const [, answer] = call.transcript();
+  expect(answer).toMatch(/^assistant: We/);
+  expect(answer).not.toContain('nine');
+});
+
+test('During a takeover nothing of the agent is said, whatever it is asked', async () => {
+  const call = agent();
+  await greeted(call);
+  call.stream.control({ kind: 'takeover', isTakenOver: true });
+  call.stream.request({ kind: 'message', text: 'When do you close?' });
+  call.stream.control({ kind: 'say', text: 'Hello.' });
+  await call.stream.advance(3_000);
+  expect([call.isAgentSpeaking(), call.model.requests.length]).toEqual([false, 1]);
+  call.stream.control({ kind: 'takeover', isTakenOver: false });
+  await greeted(call);
+  expect(toldTo(call)).toContain('spoke with the person for 3 s');
+  await call.stream.hangUp();
+  await call.report;
+});

@@ -5,6 +5,7 @@ import type {
   CallCommand,
   Caption,
   FailoverPrompts,
+  PeerRequest,
   TransferStatus,
 } from '../../../src/media/agentStream/streamClient.ts';
 import type { AudioStream, AudioStreamEvents } from '../../../src/voice/audioStream.ts';
@@ -49,6 +50,7 @@ export interface SimulatedStream extends AudioStream {
   putOnHold(isHeld: boolean): void;
   reportTransfer(status: TransferStatus): void;
   control(control: AgentControl): void;
+  request(request: PeerRequest): void;
   /** Advances time frame by frame. */
   advance(ms: number): Promise<void>;
   /** Advances time until the condition holds. @throws {Error} When it does not within `timeoutMs`. */
@@ -184,6 +186,10 @@ class SimulatedPeer implements SimulatedStream {
     if (control.kind === 'pause') this.isAgentPaused = control.isPaused;
     if (control.kind === 'takeover') this.isTakenOver = control.isTakenOver;
     this.#emitter.emit('control', control);
+  }
+
+  request(request: PeerRequest): void {
+    this.#emitter.emit('request', request);
   }
 
   reportTransfer(status: TransferStatus): void {
