@@ -311,7 +311,7 @@ function spokenTimes({ spokenFromMs, beganAtMs }: TurnRequest): SpokenTimes | un
 
 /** The channel's own latency where it has one: it knows when the customer heard the first word. */
 function latencyOf(delivered: Delivered | undefined, firstWordMs: number | undefined) {
-  const latencyMs = delivered ? delivered.latencyMs : firstWordMs && Math.round(firstWordMs);
+  const latencyMs = delivered ? delivered.latencyMs : firstWordMs;
   const { latencyParts, latencyDetails } = delivered ?? {};
   return {
     ...(latencyMs === undefined ? {} : { latencyMs }),

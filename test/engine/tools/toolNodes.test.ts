@@ -82,6 +82,10 @@ test('A tool node ends the conversation by end_call', async () => {
 test('A tool node transfers the call by transfer_call, and follows its edges when that fails', async () => {
   const { actions, said, conversation } = await run('transfer_call', { to: '{{ desk }}' });
   expect([actions, said]).toEqual([[{ kind: 'transfer', to: '+886212345678' }], '']);
+  const requested = { status: 'requested', to: '+886212345678' };
+  expect(conversation.events()).toContainEqual(
+    expect.objectContaining({ type: 'transfer', data: requested }),
+  );
   const outputs = await conversation.turn({ kind: 'transfer_failed', to: '+886212345678', reason: 'busy' });
   expect(outputs).toContainEqual({ type: 'text', text: 'failed.' });
 });

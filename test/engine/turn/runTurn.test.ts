@@ -70,7 +70,10 @@ test('The smart mode selects the edge in a request before the answer', async () 
     request.jsonSchema ? { json: { edge: 'wants' } } : { text: nodeOf(request) ?? '' },
   );
   const conversation = memoryEngine({ model, pathway, agent: { executionMode: 'smart' } });
-  expect(await conversation.say('I want to book')).toBe('book');
+  const outputs = await conversation.turn({ kind: 'user_message', text: 'I want to book' });
+  expect(outputs).toContainEqual({ type: 'text', text: 'book' });
+  const usage = { modelCalls: 2, promptTokens: 20, completionTokens: 4, totalTokens: 24 };
+  expect(outputs.at(-1)).toMatchObject({ usage, model: 'm-smart' });
   expect(model.requests.map(({ model: name, purpose }) => [name, purpose])).toEqual([
     ['m-smart', 'route'],
     ['m-smart', 'answer'],
@@ -99,6 +102,7 @@ test('The turbo mode answers without waiting for the edge selection', async () =
     new AbortController().signal,
   );
   expect(heard).toEqual(['Sure.']);
+  expect(conversation.session().state.messages.at(-1)).toMatchObject({ content: 'Sure.', nodeId: 'start' });
   expect(conversation.session().state).toMatchObject({ currentNodeId: 'book', hasSpoken: false });
 });
 

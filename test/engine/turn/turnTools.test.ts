@@ -148,6 +148,8 @@ describe('Tools', () => {
       call: { type: 'function', function: { name: 'weather', arguments: '{"city":"Taipei"}' } },
     });
     expect(outputs.at(-1)).toMatchObject({ finishReason: 'tool_calls' });
+    const called = { name: 'weather', arguments: '{"city":"Taipei"}', by: 'caller' };
+    expect(conversation.events().at(-1)).toMatchObject({ type: 'tool_called', data: called });
     const [pending] = conversation.session().state.pendingToolCalls;
     const results = [{ toolCallId: pending?.id ?? '', name: 'weather', content: 'sun' }];
     const answer = await conversation.turn({ kind: 'tool_results', results }, { callerTools });
