@@ -132,7 +132,8 @@ function editsAt(node, isInFunction, textOf) {
     case 'BooleanLiteral':
       return replace(`${!node.value}`, `${!node.value} for ${text}`);
     case 'ExpressionStatement':
-      return replace(';', `without ${oneLine(text)}`);
+      // A check of types alone does nothing.
+      return TYPED.has(node.expression.type) ? [] : replace(';', `without ${oneLine(text)}`);
     case 'FunctionBody':
       return node.stmts?.length > 0 ? replace('{}', `without the function’s body`) : [];
     default:

@@ -26,6 +26,7 @@ describe('Mutants', () => {
     ['return g(a as number, x!, 3);', ['return g(a as number, x!, 4);']],
     ['return { y: 0 };', ['return { y: 1 };']],
     ['const x: 3 | 4 = y;', []],
+    ['a satisfies never;', []],
   ])('of %s', (body, mutants) => {
     expect(bodiesOf(body)).toEqual(mutants);
   });
