@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-
 import { normalizeNumber, parseCarrierNumber } from '../../../src/base/e164.ts';
 import { formatNumber, maskNumber, requireNumber } from '../../../src/calls/numbers/number.ts';
+import { isClaimVerified, type NumberOwnership } from '../../../src/calls/numbers/numberClaim.ts';
 
 const TAIPEI = '+886223456789';
 
@@ -119,4 +119,13 @@ test.each([
   ['anonymous', 'anon***us'],
 ])('maskNumber masks %s as %s', (number, masked) => {
   expect(maskNumber(number)).toBe(masked);
+});
+
+test.each<[NumberOwnership, number, boolean]>([
+  ['open', 2, true],
+  ['verified', 1, false],
+  [undefined, 1, true],
+  [undefined, 2, false],
+])('A claim with the setting %s counts at once among %i projects: %j', (ownership, projectCount, counts) => {
+  expect(isClaimVerified(ownership, projectCount)).toBe(counts);
 });

@@ -56,14 +56,16 @@ const tried = (to: string) => [
 ];
 
 test('The caller’s side is asked to call one target after the other, until one is joined', async () => {
-  const { done, result } = await referred([answered(486), undefined, undefined]);
+  const { done, result } = await referred([answered(486), answered(486), undefined]);
   const busy = { status: 'failed', outcome: 'busy', reason: 'answered 486', targetsLeft: 2 };
   expect(result).toBe('over');
   expect(done).toEqual([
     ...tried('t0'),
     report('t0', busy),
     ...tried('t1'),
-    report('t1', { status: 'joined' }),
+    report('t1', { ...busy, targetsLeft: 1 }),
+    ...tried('t2'),
+    report('t2', { status: 'joined' }),
     'transfer_done',
   ]);
 });
