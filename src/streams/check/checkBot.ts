@@ -35,8 +35,8 @@ const DIGIT_MS = 100;
 const MIN_INTERRUPTED_MS = 1000;
 /** From the first sample of the caller's interruption: to recognize it takes a bot's model a second. */
 const CLEAR_TIMEOUT_MS = 3000;
-/** For the bot to close its connection after the call's end. */
-const CLOSE_TIMEOUT_MS = 5000;
+/** For the bot to close its connection after the call's end: it may wait five seconds for the caller's last words. */
+const CLOSE_TIMEOUT_MS = 8000;
 
 /** Plays a carrier's or a PBX's side of a call with a bot, and tells what the bot does wrong. Closes the connection. */
 export async function checkBot(options: BotCheck): Promise<readonly Finding[]> {

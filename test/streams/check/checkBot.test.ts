@@ -203,7 +203,7 @@ describe('A wrong bot fails the check', () => {
       once((socket) => socket.terminate()),
       /closed after \d+ ms with 1006/,
     ],
-    ['closing', 'that ignores `stop`', 'callway', () => undefined, /not closed within 5000 ms/],
+    ['closing', 'that ignores `stop`', 'callway', () => undefined, /not closed within 8000 ms/],
   ];
   test.each(cases)('%s: %s, in %s', async (name, _, dialect, bot, detail) => {
     const found = await check(dialect, bot);
