@@ -128,6 +128,7 @@ export const FIELD_PHRASES: readonly Phrase[] = [
   [/^must be (\d+) at most$/, '最多 $1 個'],
   [/^must be a (?:whole )?number from (\S+) to (\S+)$/, '必須在 $1 至 $2 之間'],
   [/^must have (exactly|at least|at most) (\d+) characters?$/, '的長度{1} $2 個字元'],
+  [/^must have at most (\d+) characters as JSON$/, '寫成 JSON 後最多 $1 個字元'],
   [/^must have (exactly|at least|at most) one entry$/, '{1} 1 個項目'],
   [/^must have (exactly|at least|at most) (\d+) entries$/, '{1} $2 個項目'],
   [/^must have (exactly|at least|at most) (\d+) bytes?$/, '的大小{1} $2 位元組'],

@@ -202,7 +202,8 @@ describe.concurrent('On a phone', { timeout: TIMEOUT }, () => {
         ],
       };
     }, LISTENS);
-    expect(call.said).toEqual(['We cannot see the calendar.']);
+    // On a slow machine the agent has said by then that it takes a moment.
+    expect(call.said.join(' ')).toMatch(/We cannot see the calendar\.$/);
     expect(call.entered).toEqual(['start', 'find', 'sorry', 'end']);
     expect(call.events).toContainEqual(
       expect.objectContaining({
