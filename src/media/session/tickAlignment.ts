@@ -1,11 +1,13 @@
 import type { JitterBuffer } from '../jitter/jitterBuffer.ts';
 
+/** The jitter buffer knows the network by then, and has given up the delay that it began with. */
+const SETTLING_TICKS = 200;
 /** Two seconds in which every packet of the caller was ready sooner than its tick. */
 const OBSERVED_TICKS = 100;
 /** A smaller gain is not worth a packet that leaves at another distance than 20 ms. */
 const LEAST_GAIN_MS = 4;
 /** Two calls whose ticks follow each other's packets would advance for ever. */
-const MAX_ADVANCE_MS = 18;
+const MAX_ADVANCE_MS = 40;
 
 /**
  * Makes a call's ticks sooner.
@@ -28,10 +30,11 @@ export class TickAlignment {
   /** @param buffer - Of the caller's packets, which this tick has pulled. */
   tick(buffer: Pick<JitterBuffer, 'takeLeastSlackMs'>): void {
     const leftMs = MAX_ADVANCE_MS - this.#advancedMs;
-    if (leftMs < LEAST_GAIN_MS || ++this.#ticks < OBSERVED_TICKS) return;
-    this.#ticks = 0;
+    this.#ticks += 1;
+    if (leftMs < LEAST_GAIN_MS || this.#ticks % OBSERVED_TICKS !== 0) return;
     const slackMs = buffer.takeLeastSlackMs();
-    if (slackMs >= LEAST_GAIN_MS && slackMs < Number.POSITIVE_INFINITY)
-      this.#advancedMs += this.#advance(Math.min(slackMs, leftMs));
+    if (this.#ticks <= SETTLING_TICKS || slackMs < LEAST_GAIN_MS || slackMs === Number.POSITIVE_INFINITY)
+      return;
+    this.#advancedMs += this.#advance(Math.min(slackMs, leftMs));
   }
 }

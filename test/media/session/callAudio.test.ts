@@ -80,7 +80,7 @@ describe('Call audio', () => {
     expect(isHeard(8000, 2 * 8000, delay ?? 0)).toBe(true);
   });
 
-  it('advances its ticks, by 18 ms at most, once packets have waited for them for seconds', async () => {
+  it('advances its ticks, by 40 ms at most, once packets have waited for them for seconds', async () => {
     const asked: number[] = [];
     const advanceTicks = (byMs: number) => {
       asked.push(Math.round(byMs));
@@ -91,7 +91,7 @@ describe('Call audio', () => {
     const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
     call.ticks(2000, () => call.rtp.deliver(phone.next()));
     // Each packet is there a whole interval before its tick; 5 ms of it are the network's.
-    expect(asked).toEqual([15, 8]);
+    expect(asked).toEqual([15, 15, 15, 10]);
   });
 
   it.each([
