@@ -9,7 +9,7 @@ import { ensureSystemParts, SIP_PEERS, wantSystemParts } from '../lib/systemPart
 
 /** Their calls, timers and processes wait more than they compute: four at once leave a third of two cores. */
 const REAL_TIME_TESTS = ['.realtime.test.ts', 'test/e2e/'];
-const OTHER_TESTS = ['--exclude=**/*.realtime.test.ts', '--exclude=test/e2e/**', '--maxWorkers=2'];
+const OTHER_TESTS = ['--exclude=**/*.realtime.test.ts', '--exclude=test/e2e/**', '--maxWorkers=4'];
 const OTHERS_NICENESS = 10;
 
 /**

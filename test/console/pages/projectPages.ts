@@ -139,6 +139,8 @@ describe('Pages of a project', requiresChromium, () => {
     await expect
       .poll(async () => {
         await refresh.click();
+        // Another attempt that appears would move what is clicked below.
+        await page.locator('button:not([data-loading])', { hasText: 'Refresh' }).waitFor();
         return await delivery.count();
       })
       .toBe(1);
