@@ -1,9 +1,13 @@
+import { buffer } from 'node:stream/consumers';
+import type { RecordingStore } from '../../calls/recording/recordingStore.ts';
 import type { Play, PlayedCase, TestRun } from '../runs/testRun.ts';
 import type { PlayResult, RunDetail } from '../runs/testRunStore.ts';
 import { reportText, shownValue } from './reportText.ts';
 
 /** Plays whose words are shown; the API has the others. */
 const MAX_SHOWN_PLAYS = 100;
+/** Half an hour, as WAV at 8 kHz. */
+const MAX_AUDIO_BYTES = 64 * 1024 ** 2;
 const PLOT = { width: 640, height: 120, barGap: 1 } as const;
 
 const STYLE = `
@@ -15,18 +19,31 @@ table { border-collapse: collapse; width: 100% } th, td { text-align: left; padd
 .caller { background: #8883; margin-left: auto } .agent { background: #3b82f622 }
 figure { margin: 1rem 0 } svg { max-width: 100% } rect { fill: #3b82f6 } audio { width: 100% }`;
 
-/** A run as one page without scripts, fonts or other files. */
-export function htmlReport(run: TestRun, detail: RunDetail): string {
-  const resultOf = new Map(
-    detail.plays.map(({ position, index, result }) => [`${position} ${index}`, result]),
-  );
-  const unsuccessful = run.cases.flatMap((one, position) =>
-    one.runs
-      .filter(({ status }) => status === 'failed' || status === 'error')
-      .map((play) => ({ one, play, result: resultOf.get(`${position} ${play.index}`) ?? null })),
-  );
+export interface HtmlReportOptions {
+  /** Absent where no recordings are stored. */
+  readonly recordings?: Pick<RecordingStore, 'open'> | undefined;
+  /** Bytes of recordings that become part of the page, of plays that did not pass first; of the others it has links. */
+  readonly maxAudioBytes?: number;
+}
+
+interface ShownPlay {
+  readonly one: PlayedCase;
+  readonly play: Play;
+  readonly result: PlayResult | null;
+}
+
+/** A run as one page without scripts, fonts or other files: its audio is part of it. */
+export async function* htmlReport(
+  run: TestRun,
+  detail: RunDetail,
+  { recordings, maxAudioBytes = MAX_AUDIO_BYTES }: HtmlReportOptions = {},
+): AsyncGenerator<string> {
+  const plays = playsOf(run, detail);
+  const unsuccessful = plays.filter(({ play: { status } }) => status === 'failed' || status === 'error');
+  const recorded = plays.filter(({ play, result }) => play.status === 'passed' && result?.recordingKey);
   const latencies = detail.plays.flatMap(({ result }) => result?.latenciesMs ?? []);
-  return `<!doctype html>
+  const player = recordingPlayer(recordings, maxAudioBytes);
+  yield `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${reportText(run.name)}: ${run.status}</title><style>${STYLE}</style></head>
 <body><h1>${reportText(run.name)}: <span class="${run.status}">${run.status}</span></h1>
 <p>${summaryLine(run)}</p>
@@ -34,12 +51,48 @@ export function htmlReport(run: TestRun, detail: RunDetail): string {
 ${run.cases.map(caseRow).join('\n')}
 </tbody></table>
 ${latencyPlot(latencies)}
-${unsuccessful.length > 0 ? '<h2>What did not pass</h2>' : ''}
-${unsuccessful.slice(0, MAX_SHOWN_PLAYS).map(playSection).join('\n')}
-${unsuccessful.length > MAX_SHOWN_PLAYS ? `<p>${unsuccessful.length - MAX_SHOWN_PLAYS} more did not pass.</p>` : ''}
-${recordingsOf(run)}
-</body></html>
 `;
+  if (unsuccessful.length > 0) yield '<h2>What did not pass</h2>\n';
+  for (const shown of unsuccessful.slice(0, MAX_SHOWN_PLAYS)) yield playSection(shown, await player(shown));
+  if (unsuccessful.length > MAX_SHOWN_PLAYS)
+    yield `<p>${unsuccessful.length - MAX_SHOWN_PLAYS} more did not pass.</p>\n`;
+  if (recorded.length > 0) yield '<h2>Calls that passed</h2>\n';
+  for (const shown of recorded.slice(0, MAX_SHOWN_PLAYS))
+    yield `<p>${reportText(shown.one.name)} (${placeOf(shown)})<br>${await player(shown)}</p>\n`;
+  yield '</body></html>\n';
+}
+
+function playsOf({ cases }: TestRun, { plays }: RunDetail): ShownPlay[] {
+  const resultOf = new Map(plays.map(({ position, index, result }) => [`${position} ${index}`, result]));
+  return cases.flatMap((one, position) =>
+    one.runs.map((play) => ({ one, play, result: resultOf.get(`${position} ${play.index}`) ?? null })),
+  );
+}
+
+/** Makes players of recordings, in the page while there is room. */
+function recordingPlayer(
+  recordings: HtmlReportOptions['recordings'],
+  maxBytes: number,
+): (shown: ShownPlay) => Promise<string> {
+  let leftBytes = maxBytes;
+  return async ({ play: { recordingUrl }, result }) => {
+    const key = result?.recordingKey;
+    if (key === undefined) return '';
+    try {
+      const recording = await recordings?.open(key);
+      if (!recording) return '<em>The recording is gone.</em>';
+      if (recording.totalBytes > leftBytes) {
+        recording.stream.destroy();
+        const link = `<a href="${reportText(recordingUrl ?? '')}">this link</a>`;
+        return `<em>The recordings are too long for one page: ${link} is valid for an hour.</em>`;
+      }
+      leftBytes -= recording.totalBytes;
+      const audio = (await buffer(recording.stream)).toString('base64');
+      return `<audio controls preload="none" src="data:audio/wav;base64,${audio}"></audio>`;
+    } catch {
+      return '<em>The recording could not be read.</em>';
+    }
+  };
 }
 
 function summaryLine({ summary, version, repeat, seed, startedAt, comparison }: TestRun): string {
@@ -61,41 +114,20 @@ function shownMs(value: number | null): string {
   return value === null ? '' : `${Math.round(value)} ms`;
 }
 
-function playSection({
-  one,
-  play,
-  result,
-}: {
-  readonly one: PlayedCase;
-  readonly play: Play;
-  readonly result: PlayResult | null;
-}): string {
+function playSection({ one, play, result }: ShownPlay, player: string): string {
   const failures = play.assertions.filter(({ passed }) => !passed);
-  return `<section><h3>${reportText(one.name)} (${play.index + 1} of ${one.runs.length}, seed ${play.seed})</h3>
+  return `<section><h3>${reportText(one.name)} (${placeOf({ one, play })}, seed ${play.seed})</h3>
 ${play.error === undefined ? '' : `<p class="error">${reportText(play.error)}</p>`}
 <ul>${failures.map(failureItem).join('')}</ul>
-${play.recordingUrl === undefined ? '' : player(play.recordingUrl)}
+${player}
 ${(play.replay ?? []).map(({ said, before, after }) => `<p class="caller">${reportText(said)}</p><table><tr><th>Before</th><th>Now</th></tr><tr><td>${reportText(before)}</td><td>${reportText(after)}</td></tr></table>`).join('')}
 ${(result?.transcript ?? []).map(({ caller, agent }) => `${caller === undefined ? '' : `<p class="caller">${reportText(caller)}</p>`}${agent === '' ? '' : `<p class="agent">${reportText(agent)}</p>`}`).join('')}
-</section>`;
+</section>
+`;
 }
 
-/** Of the calls that passed; the others have theirs above. */
-function recordingsOf({ cases }: TestRun): string {
-  const items = cases.flatMap(({ name, runs }) =>
-    runs.flatMap(({ index, status, recordingUrl }) =>
-      recordingUrl === undefined || status !== 'passed'
-        ? []
-        : `<p>${reportText(name)} (${index + 1} of ${runs.length})<br>${player(recordingUrl)}</p>`,
-    ),
-  );
-  return items.length === 0
-    ? ''
-    : `<h2>Calls that passed</h2>\n${items.slice(0, MAX_SHOWN_PLAYS).join('\n')}`;
-}
-
-function player(url: string): string {
-  return `<audio controls preload="none" src="${reportText(url)}"></audio>`;
+function placeOf({ one, play }: Pick<ShownPlay, 'one' | 'play'>): string {
+  return `${play.index + 1} of ${one.runs.length}`;
 }
 
 function failureItem({ type, seen, turn, atMs, reason }: Play['assertions'][number]): string {

@@ -1,17 +1,10 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { htmlReport } from '../../../testing/reports/html.ts';
 import { junitReport } from '../../../testing/reports/junit.ts';
-import {
-  listedRun,
-  type RunInput,
-  runInput,
-  runStatus,
-  type TestRun,
-  testRun,
-} from '../../../testing/runs/testRun.ts';
-import type { RunDetail } from '../../../testing/runs/testRunStore.ts';
+import { listedRun, type RunInput, runInput, runStatus, testRun } from '../../../testing/runs/testRun.ts';
 import type { RunSubject } from '../../../testing/runs/testRuns.ts';
 import { idempotent } from '../../idempotency.ts';
 import type { App, HttpDeps } from '../../ports.ts';
@@ -50,8 +43,8 @@ export function testRunRoutes(app: App, deps: HttpDeps): void {
   listRoute(app, deps);
   getRoute(app, deps);
   cancelRoute(app, deps);
-  reportRoute(app, deps, 'junit', 'Get a test run as JUnit XML', 'application/xml', junitReport);
-  reportRoute(app, deps, 'report', 'Get a test run as an HTML report', 'text/html', htmlReport);
+  junitRoute(app, deps);
+  htmlRoute(app, deps);
 }
 
 interface StartRoute {
@@ -179,35 +172,55 @@ function cancelRoute(app: App, { tests }: HttpDeps): void {
   );
 }
 
-function reportRoute(
-  app: App,
-  { tests }: HttpDeps,
-  name: 'junit' | 'report',
-  summary: string,
-  type: string,
-  write: (run: TestRun, detail: RunDetail) => string,
-): void {
+function junitRoute(app: App, { tests }: HttpDeps): void {
   app.get(
-    `${RUN}/${name}`,
+    `${RUN}/junit`,
     {
       config: READ,
       schema: {
-        ...about('Tests', summary),
+        ...about('Tests', 'Get a test run as JUnit XML'),
         params: runParams,
-        response: { 200: { content: { [type]: { schema: z.string() } } }, ...errors() },
+        response: { 200: text('application/xml'), ...errors() },
       },
     },
-    async ({ params }, reply) => {
-      const { projectId, testRunId } = params;
-      const detail = await tests.detail(projectId, testRunId);
-      const report = write(await tests.find(projectId, testRunId), detail);
-      return reply.type(`${type}; charset=utf-8`).headers(REPORT_HEADERS).send(report);
+    async ({ params: { projectId, testRunId } }, reply) => {
+      const report = junitReport(await tests.find(projectId, testRunId));
+      return reply.type('application/xml; charset=utf-8').headers(REPORT_HEADERS).send(report);
     },
   );
 }
 
+function htmlRoute(app: App, { tests, recordings }: HttpDeps): void {
+  app.get(
+    `${RUN}/report`,
+    {
+      config: { ...READ, isLong: true },
+      schema: {
+        ...about(
+          'Tests',
+          'Get a test run as an HTML report',
+          'One page with all that it shows and plays; of recordings the first 64 MiB, failed cases first, and links to the others.',
+        ),
+        params: runParams,
+        response: { 200: text('text/html'), ...errors() },
+      },
+    },
+    async ({ params: { projectId, testRunId } }, reply) => {
+      const detail = await tests.detail(projectId, testRunId);
+      const run = await tests.find(projectId, testRunId);
+      const report = Readable.from(htmlReport(run, detail, { recordings: recordings?.store }));
+      return reply.type('text/html; charset=utf-8').headers(REPORT_HEADERS).send(report);
+    },
+  );
+}
+
+/** A response that is no JSON. Typed as a plain object, since a stream is sent, not a value of the schema. */
+function text(type: string): object {
+  return { content: { [type]: { schema: z.string() } } };
+}
+
 /** What tenants wrote is shown, and nothing of it runs. */
 const REPORT_HEADERS = {
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src *",
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:",
   'x-content-type-options': 'nosniff',
 };
