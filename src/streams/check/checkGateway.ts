@@ -155,7 +155,10 @@ class BotCall {
   #receive(message: StreamMessage): void {
     if (this.#start === undefined) {
       const start = this.#server.readStart(message);
-      if (start === undefined) return;
+      if (start === undefined) {
+        this.#receiveBeforeStart(message);
+        return;
+      }
       if (typeof start === 'string') this.#refusal = start;
       else {
         this.#start = start;
@@ -164,6 +167,13 @@ class BotCall {
       this.#resolveStarted();
     }
     this.#server.read(message, this.#reader(message));
+  }
+
+  /** A gateway may announce itself; other messages are lost before the start. */
+  #receiveBeforeStart(message: StreamMessage): void {
+    if (typeof message !== 'string') return;
+    const lost = () => this.#problems.add('messages', `came before the start: ${shown(message)}`);
+    this.#server.read(message, { ...this.#reader(message), audio: lost, malformed: lost });
   }
 
   #reader(message: StreamMessage): GatewayMessageHandler {

@@ -12,6 +12,7 @@ const START = {
 
 /** What the gateway does otherwise than a right one. */
 interface Fault {
+  readonly saysFirst?: object;
   readonly start?: object | 'none';
   /** When a mark is returned, in milliseconds after the start; undefined for never. */
   readonly played?: number | undefined;
@@ -32,6 +33,7 @@ function gateway(socket: MemorySocket, clock: SimulatedClock, fault: Fault) {
   const send = (message: object) => socket.send(JSON.stringify(message));
   const mark = (name: string) => send({ event: 'mark', streamSid: 'MZ1', mark: { name } });
   socket.isDeaf = fault.isDeaf === true;
+  if (fault.saysFirst) send(fault.saysFirst);
   if (start !== 'none') send(start);
   if (says) send(says);
   const payload = Buffer.alloc(frameMs * 8, 0xff).toString('base64');
@@ -56,7 +58,8 @@ async function check(fault: Fault) {
 }
 
 test('A gateway that does everything right passes every check', async () => {
-  const found = await check({ says: { event: 'dtmf', dtmf: { digit: '7' } } });
+  const saysFirst = { event: 'connected', protocol: 'Call', version: '1.0.0' };
+  const found = await check({ saysFirst, says: { event: 'dtmf', dtmf: { digit: '7' } } });
   expect([...found.values()].map(({ check: name, status }) => `${name} ${status}`)).toEqual([
     ...['start pass', 'messages pass', 'audio pass', 'pacing pass', 'marks pass', 'clear pass'],
     ...['keys pass', 'hang-up pass', 'closing pass'],
@@ -74,6 +77,12 @@ describe('A wrong gateway fails the check', () => {
       'with an unknown event',
       { says: { event: 'ringing' } },
       /cannot be read: \{"event":"ringing"/,
+    ],
+    [
+      'messages',
+      'with audio before the start',
+      { saysFirst: { event: 'media', media: { track: 'inbound', payload: '//8=' } } },
+      /came before the start: \{"event":"media"/,
     ],
     ['audio', 'without audio', { silentFromMs: 0 }, /sent none/],
     ['pacing', 'faster than real time', { frameMs: 40 }, /ahead of real time/],
