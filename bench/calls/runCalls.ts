@@ -21,6 +21,11 @@ export interface PhaseFigures extends Omit<CallFigures, 'failed'> {
   readonly playoutP99Ms: number;
 }
 
+/** A turn as a phone heard it. */
+export interface ContactTurn extends HeardTurn {
+  readonly sessionId: string;
+}
+
 /** Results of a number of concurrent calls. */
 export interface CallRunFigures {
   readonly calls: number;
@@ -32,7 +37,7 @@ export interface CallRunFigures {
   readonly answeredMs: readonly number[];
   /** From the caller's last sound to the agent's first, measured by the phones. */
   readonly heardMs: readonly number[];
-  readonly heardTurns: readonly HeardTurn[];
+  readonly heardTurns: readonly ContactTurn[];
   readonly costs: Costs;
   /** While all calls talk. */
   readonly events: EventTimes;
@@ -109,7 +114,9 @@ function timesOf(contacts: readonly Contact[], phones: Installation['phones']) {
   const answeredMs = all.flatMap(({ times: { invitedMs, firstPacketMs } }) =>
     firstPacketMs === undefined ? [] : [firstPacketMs - invitedMs],
   );
-  const heardTurns = all.flatMap(({ person }) => person.heardTurns);
+  const heardTurns = contacts.flatMap(({ toNumber, sessionId }) =>
+    (phones.calls.get(toNumber)?.person.heardTurns ?? []).map((turn) => ({ ...turn, sessionId })),
+  );
   return { invitedMs, answeredMs, heardTurns, heardMs: heardTurns.map((turn) => turn.heardMs - turn.saidMs) };
 }
 

@@ -1,32 +1,55 @@
 import { table } from '../../src/cli/table.ts';
-import type { HeardTurn } from '../calls/caller.ts';
+import type { ContactTurn } from '../calls/runCalls.ts';
 import { percentile } from '../support/statistics.ts';
-import { LATENCIES, type VendorEvent } from './vendors.ts';
+import type { VendorEvent } from './vendors.ts';
 
-/** The gateway's part of a turn, between what the vendors take. */
-const STEPS = [
-  { title: 'last sound to recognizer', from: undefined, to: 'last_sound', vendorMs: 0 },
-  { title: 'eager end to request', from: 'last_sound', to: 'request', vendorMs: LATENCIES.eagerEndMs },
-  { title: 'first token to voice', from: 'request', to: 'first_word', vendorMs: LATENCIES.firstTokenMs },
-  { title: 'first sample to phone', from: 'first_word', to: undefined, vendorMs: LATENCIES.firstSampleMs },
-] as const;
-
-/** Prints where the own part of the turns of a single call goes. */
-export function stepsTable(turns: readonly HeardTurn[], events: readonly VendorEvent[]): string {
-  const rows = STEPS.map(({ title, from, to, vendorMs }) => {
-    const took = turns.map(({ saidMs, heardMs }) => {
-      const at = (type: VendorEvent['type'] | undefined, atPhoneMs: number) =>
-        type === undefined
-          ? performance.timeOrigin + atPhoneMs
-          : (lastBefore(events, type, performance.timeOrigin + heardMs) ?? Number.NaN);
-      return at(to, heardMs) - at(from, saidMs) - vendorMs;
-    });
-    const known = took.filter((ms) => !Number.isNaN(ms));
-    return [title, ...[0.5, 0.95].map((part) => percentile(known, part).toFixed(0))];
-  });
-  return table([['own part of one call', 'p50 ms', 'p95'], ...rows]);
+/** Of a turn, in ms: from the caller's last sound to the agent's first, without what the vendors really took. */
+export interface OwnParts {
+  readonly wholeMs: number;
+  readonly stepsMs: readonly number[];
 }
 
-function lastBefore(events: readonly VendorEvent[], type: VendorEvent['type'], atMs: number) {
-  return events.findLast((event) => event.type === type && event.atMs < atMs)?.atMs;
+type Type = VendorEvent['type'];
+
+/** The gateway's steps between the vendors, each from a vendor's answer to what reaches the next one. */
+const STEPS: readonly { readonly title: string; readonly from?: Type; readonly to?: Type }[] = [
+  { title: 'last sound to recognizer', to: 'last_sound' },
+  { title: 'eager end to request', from: 'eager_end', to: 'request' },
+  { title: 'first token to voice', from: 'first_token', to: 'first_word' },
+  { title: 'first sample to phone', from: 'first_sample' },
+];
+
+/**
+ * The gateway's part of each turn.
+ *
+ * @param callerOf - Number of a session's caller at the vendors.
+ */
+export function ownParts(
+  turns: readonly ContactTurn[],
+  events: readonly VendorEvent[],
+  callerOf: (sessionId: string) => number | undefined,
+): OwnParts[] {
+  return turns.flatMap(({ saidMs, heardMs, sessionId }) => {
+    const number = callerOf(sessionId);
+    const own = events.filter(({ caller }) => caller === number);
+    const phoneMs = (atMs: number) => performance.timeOrigin + atMs;
+    const at = (type: Type | undefined, otherwiseMs: number) =>
+      type === undefined
+        ? phoneMs(otherwiseMs)
+        : own.findLast((event) => event.type === type && event.atMs < phoneMs(heardMs))?.atMs;
+    const stepsMs = STEPS.map(
+      ({ from, to }) => (at(to, heardMs) ?? Number.NaN) - (at(from, saidMs) ?? Number.NaN),
+    );
+    const wholeMs = stepsMs.reduce((sum, ms) => sum + ms, 0);
+    return Number.isNaN(wholeMs) ? [] : [{ wholeMs, stepsMs }];
+  });
+}
+
+/** Prints where the own part of the turns goes. */
+export function stepsTable(calls: number, parts: readonly OwnParts[]): string {
+  const rows = STEPS.map(({ title }, step) => {
+    const took = parts.map(({ stepsMs }) => stepsMs[step] ?? 0);
+    return [title, ...[0.5, 0.95].map((part) => percentile(took, part).toFixed(0))];
+  });
+  return table([[`own part of ${calls} ${calls === 1 ? 'call' : 'calls'}`, 'p50 ms', 'p95'], ...rows]);
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { voiced } from '../../test/media/support/signals.ts';
 
@@ -9,8 +10,11 @@ export const LATENCIES = { eagerEndMs: 160, endMs: 260, firstTokenMs: 250, first
 /** What no gateway can save where the answer begins at the eager end. */
 export const VENDORS_MS = LATENCIES.eagerEndMs + LATENCIES.firstTokenMs + LATENCIES.firstSampleMs;
 
-const HEARD = 'I would like to know a little more about that.';
-const ANSWER = 'This is the answer that was written for you, and it is long enough to be interrupted by you.';
+/** What a recognizer's connection hears, with its number: so that each vendor knows whose turn it is. */
+const heardBy = (caller: number) => `I would like to know a little more about that, says caller ${caller}.`;
+const answerTo = (caller: number) =>
+  `Caller ${caller}, this is the answer that was written for you, and it is long enough to be interrupted by you.`;
+const CALLER = /caller (\d+)/gi;
 /** The delays of these vendors are known. */
 const NO_TIMES = JSON.stringify({ transcriptions: {}, answers: {}, speeches: {} });
 const EVENTS_PATH = '/events';
@@ -21,10 +25,21 @@ const SYNTHESIS_RATE_HZ = 24_000;
 const WORD_MS = 280;
 const TOKEN_EVERY_MS = 20;
 
-/** What reached the vendors, in ms since the Unix epoch: the caller's last sound, a request, the first word to speak. */
+/**
+ * What reached a vendor, and when it answered, in ms since the Unix epoch: the caller's last sound and its eager end, a
+ * request and its first token, the first word to speak and its first sample.
+ */
 export interface VendorEvent {
-  readonly type: 'last_sound' | 'request' | 'first_word';
+  readonly type: 'last_sound' | 'eager_end' | 'request' | 'first_token' | 'first_word' | 'first_sample';
+  /** As numbered by the recognizer; undefined before it is known. */
+  caller: number | undefined;
   readonly atMs: number;
+}
+
+/** The number of the caller that a text speaks of last. */
+export function callerIn(text: string): number | undefined {
+  const number = [...text.matchAll(CALLER)].at(-1)?.[1];
+  return number === undefined ? undefined : Number(number);
 }
 
 /** Reads what has reached the vendors since their start. */
@@ -32,26 +47,39 @@ export async function readVendorEvents(url: string): Promise<readonly VendorEven
   return (await (await fetch(url + EVENTS_PATH)).json()) as VendorEvent[];
 }
 
+type Note = (type: VendorEvent['type'], caller: number | undefined, atMs?: number) => VendorEvent;
+
 /** One server for chat, `stt.callway.v1` and `tts.callway.v1`, each with its scripted latency. */
 export async function startSpeechVendors(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const events: VendorEvent[] = [];
-  const note = (type: VendorEvent['type'], atMs = performance.now()) =>
-    void events.push({ type, atMs: performance.timeOrigin + atMs });
+  const note: Note = (type, caller, atMs = performance.now()) => {
+    const event = { type, caller, atMs: performance.timeOrigin + atMs };
+    events.push(event);
+    return event;
+  };
+  const answer = (question: string, response: ServerResponse) => {
+    const caller = callerIn(question);
+    note('request', caller);
+    setTimeout(() => {
+      note('first_token', caller);
+      writeAnswer(response, answerTo(caller ?? 0));
+    }, LATENCIES.firstTokenMs);
+  };
   const server = createServer((request, response) => {
-    request.resume();
     if (request.method === 'GET') {
+      request.resume();
       response.end(request.url === EVENTS_PATH ? JSON.stringify(events) : NO_TIMES);
       return;
     }
-    request.once('end', () => {
-      note('request');
-      setTimeout(() => writeAnswer(response), LATENCIES.firstTokenMs);
-    });
+    void text(request).then((question) => answer(question, response));
   });
+  let callers = 0;
   const sockets = new WebSocketServer({ server, handleProtocols: ([first]) => first ?? false });
   sockets.on('connection', (socket) => {
-    if (socket.protocol.startsWith('stt')) recognize(socket, (atMs) => note('last_sound', atMs));
-    else synthesize(socket, () => note('first_word'));
+    if (socket.protocol.startsWith('stt')) {
+      callers += 1;
+      recognize(socket, callers, note);
+    } else synthesize(socket, note);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -66,9 +94,9 @@ export async function startSpeechVendors(): Promise<{ readonly url: string; stop
 }
 
 /** A token every 20 ms. */
-function writeAnswer(response: ServerResponse): void {
+function writeAnswer(response: ServerResponse, answer: string): void {
   response.setHeader('content-type', 'text/event-stream');
-  const words = ANSWER.split(' ').map((word) => `${word} `);
+  const words = answer.split(' ').map((word) => `${word} `);
   const write = () => {
     const content = words.shift();
     const finish = content === undefined ? 'stop' : null;
@@ -84,7 +112,8 @@ function writeAnswer(response: ServerResponse): void {
 }
 
 /** Hears one sentence in whatever sounds, and tells its end by the last loud sample. */
-function recognize(socket: WebSocket, onLastSound: (atMs: number) => void): void {
+function recognize(socket: WebSocket, caller: number, note: Note): void {
+  const heard = heardBy(caller);
   let startedMs: number | undefined;
   let interims = 0;
   let eager: NodeJS.Timeout | undefined;
@@ -95,13 +124,14 @@ function recognize(socket: WebSocket, onLastSound: (atMs: number) => void): void
     startedMs ??= nowMs;
     if (nowMs - startedMs >= (interims + 1) * INTERIM_EVERY_MS) {
       interims += 1;
-      tell({ type: 'partial', text: HEARD.split(' ').slice(0, interims).join(' ') });
+      tell({ type: 'partial', text: heard.split(' ').slice(0, interims).join(' ') });
     }
     clearTimeout(eager);
     clearTimeout(end);
     eager = setTimeout(() => {
-      onLastSound(nowMs);
-      tell({ type: 'final', text: HEARD });
+      note('last_sound', caller, nowMs);
+      note('eager_end', caller);
+      tell({ type: 'final', text: heard });
       tell({ type: 'end_of_turn', eager: true });
     }, LATENCIES.eagerEndMs);
     end = setTimeout(() => {
@@ -126,23 +156,32 @@ function isLoud(samples: Buffer): boolean {
 }
 
 /** Speaks each word for 280 ms. */
-function synthesize(socket: WebSocket, onFirstWord: () => void): void {
+function synthesize(socket: WebSocket, note: Note): void {
   const sound = voiced(SYNTHESIS_RATE_HZ, (WORD_MS * SYNTHESIS_RATE_HZ) / 1000);
   const samples = Buffer.from(sound.buffer, sound.byteOffset, sound.byteLength);
   const cancelled = new Set<string>();
-  const startedMs = new Map<string, number>();
+  const spoken = new Map<
+    string,
+    { words: string; readonly firstMs: number; readonly events: VendorEvent[] }
+  >();
   socket.on('message', (data: RawData) => {
     const { type, id, text } = JSON.parse(String(data)) as { type: string; id: string; text?: string };
     if (type === 'cancel') cancelled.add(id);
     if (type !== 'text' && type !== 'flush') return;
-    if (!startedMs.has(id)) onFirstWord();
-    const firstMs = startedMs.get(id) ?? performance.now() + LATENCIES.firstSampleMs;
-    startedMs.set(id, firstMs);
+    const started = spoken.get(id) ?? {
+      words: '',
+      firstMs: performance.now() + LATENCIES.firstSampleMs,
+      events: [note('first_word', undefined)],
+    };
+    spoken.set(id, started);
+    started.words += text ?? '';
+    for (const event of started.events) event.caller = callerIn(started.words);
     const speak = () => {
       if (cancelled.has(id)) return;
+      if (started.events.length === 1) started.events.push(note('first_sample', callerIn(started.words)));
       for (const _word of text?.match(/\S+/g) ?? []) socket.send(samples);
       if (type === 'flush') socket.send(JSON.stringify({ type: 'done', id }));
     };
-    setTimeout(speak, Math.max(0, firstMs - performance.now()));
+    setTimeout(speak, Math.max(0, started.firstMs - performance.now()));
   });
 }
