@@ -24,6 +24,7 @@ export const ERROR_TEXTS_ZH: Readonly<Record<string, string>> = {
   invalid_utf8: '內容不是有效的 UTF-8 文字。',
   json_too_deep: '資料的層數太多。',
   too_many_values: '資料的項目太多。',
+  session_too_large: '這個對話太長，請開始新的對話。',
   item_too_large: '內容太長，請縮短後再試。',
   body_too_large: '內容太大。',
   value_not_storable: '內容含有無法儲存的字元。',

@@ -6,7 +6,12 @@ import { noopTracer, withSpan } from '../../base/tracing.ts';
 import type { BuildTurnRequest } from '../../engine/conversationEngine.ts';
 import { ClientConversation } from '../../engine/history/clientConversation.ts';
 import { mayRepeatAll, newMessages } from '../../engine/history/newMessages.ts';
-import type { FunctionCall, NewSession } from '../../engine/session/session.ts';
+import {
+  type FunctionCall,
+  MAX_SESSION_CHARACTERS,
+  type NewSession,
+  type Session,
+} from '../../engine/session/session.ts';
 import type { TurnDone, TurnRequest, TurnSink, TurnUsage } from '../../engine/turn/turn.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import { disconnectSignal } from '../disconnectSignal.ts';
@@ -25,7 +30,7 @@ const UNREPORTED: Usage = { prompt_tokens: -1, completion_tokens: -1, total_toke
 /** Other requests may continue the same session; after so many a new one is quicker. */
 const MAX_SESSIONS_TRIED = 3;
 
-/** The session that the request continues went on, or ended, while the request waited for it. */
+/** The session that the request continues went on, ended, or is too long for it. */
 class SessionGoneOnError extends Error {
   override readonly name = 'SessionGoneOnError';
 }
@@ -135,6 +140,7 @@ async function answer(deps: HttpDeps, chat: ChatRequest): Promise<Completion | F
       ? await deps.conversations.withAllMessages(current)
       : current;
     const request: TurnRequest = { ...settings, ...newMessages(known, conversation) };
+    if (!hasRoom(known, request)) throw choice === 'continued' ? new SessionGoneOnError() : sessionTooLarge();
     const walksHistory = choice !== 'named' && known.state.currentNodeId === null && request.history;
     return walksHistory ? { ...request, walksHistory: true } : request;
   };
@@ -146,6 +152,15 @@ async function answer(deps: HttpDeps, chat: ChatRequest): Promise<Completion | F
     if (!signal.aborted) throw flavor.namesModelFailure ? toModelUnavailable(error) : error;
   }
   return reply;
+}
+
+function hasRoom({ characters = 0 }: Session, { history = [], input }: TurnRequest): boolean {
+  return characters === 0 || characters + JSON.stringify([history, input]).length <= MAX_SESSION_CHARACTERS;
+}
+
+function sessionTooLarge(): CallwayError {
+  const message = `The messages of this session would have more than ${MAX_SESSION_CHARACTERS} characters; go on in a new session`;
+  return new CallwayError('too_large', 'session_too_large', message);
 }
 
 /** Every failure before the model's first token has one code; the message says the cause. */

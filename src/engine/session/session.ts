@@ -244,6 +244,8 @@ export interface Session {
   readonly state: SessionState;
   /** Finds the session for a client that names none; absent before its first turn, and on a phone. @see ClientConversation */
   readonly digest?: string | null;
+  /** Of its messages as they are kept, as JSON and some for each. Default: none. @see MAX_SESSION_CHARACTERS */
+  readonly characters?: number;
   /** After how many idle minutes it ends. Default: the project's. */
   readonly idleMinutes?: number | null;
 }
@@ -283,15 +285,30 @@ export function draftSession(wanted: NewSession, at: string): Session {
   };
 }
 
-/** A turn reads no more messages. */
+/**
+ * How many characters the messages of a chat may have. Whoever reads a session reads them whole, without holding up
+ * others; a conversation of two thousand turns has fewer.
+ */
+export const MAX_SESSION_CHARACTERS = 4_000_000;
+/** A turn reads no more messages, */
 const MAX_MESSAGES = 400;
+/** and no more of their texts: several times what a model is shown. */
+const MAX_CHARACTERS = 262_144;
 
 /** Adds messages, and leaves out old ones that no turn needs any more: the summary has them, or they are too many. */
 export function withMessages(state: SessionState, added: readonly SessionMessage[]): SessionState {
   const messages = [...state.messages, ...added];
   const upTo = state.summary?.upTo ?? 0;
+  let characters = 0;
+  const tooLong = messages.findLastIndex(({ content, tool_calls: calls }) => {
+    characters += (content?.length ?? 0) + (calls ? JSON.stringify(calls).length : 0);
+    return characters > MAX_CHARACTERS;
+  });
   // The last one says how the conversation goes on.
-  const from = Math.min(Math.max(upTo, messages.length - MAX_MESSAGES), Math.max(0, messages.length - 1));
+  const from = Math.min(
+    Math.max(upTo, messages.length - MAX_MESSAGES, tooLong + 1),
+    Math.max(0, messages.length - 1),
+  );
   if (from === 0) return { ...state, messages };
   return {
     ...state,

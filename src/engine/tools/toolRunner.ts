@@ -144,7 +144,8 @@ async function send(
 }
 
 /** Cut between characters, with a note that tells the model so. */
-function cutResult(text: string): string {
+/** What a model and the history are shown of a result. */
+export function cutResult(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_RESULT_BYTES) return text;
   // As a stream, a character that is cut in two is left out.

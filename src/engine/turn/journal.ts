@@ -16,8 +16,12 @@ import {
 } from '../session/session.ts';
 import { withFacts } from '../session/sessionFacts.ts';
 import type { TurnHistory } from '../session/sessionStore.ts';
+import { cutResult } from '../tools/toolRunner.ts';
 import type { Delivered } from './delivery.ts';
 import { type ExternalMessage, TRANSFER_TOOL, type TurnRequest } from './turn.ts';
+
+/** A new session may have a mebibyte of them, and leaves as much to be set. */
+const MAX_VARIABLE_CHARACTERS = 2_097_152;
 
 export interface TurnOutcome {
   readonly hasSpoken: boolean;
@@ -35,6 +39,8 @@ export class Journal {
   readonly #onEvent: Journal['event'] | undefined;
   readonly #beganMs: number;
   readonly #variables: Record<string, unknown>;
+  /** Of those at the turn's start and of all that it sets; undefined before it sets one. */
+  #variableCharacters: number | undefined;
   #withFacts: Readonly<Record<string, unknown>> | undefined;
   readonly #added: { readonly message: SessionMessage; readonly saidBefore: number }[] = [];
   readonly #events: HistoryEvent[] = [];
@@ -83,10 +89,18 @@ export class Journal {
   }
 
   setVariable(name: string, value: unknown, source: string): void {
-    if (JSON.stringify(this.#variables[name]) === JSON.stringify(value)) return;
+    const text: string | undefined = JSON.stringify(value);
+    if (JSON.stringify(this.#variables[name]) === text) return;
     if (RESERVED_VARIABLES.includes(name)) {
       const message = `The variable ${name} is set by the service`;
       this.event('error', { code: 'reserved_variable', name, message });
+      return;
+    }
+    this.#variableCharacters ??= JSON.stringify(this.#variables).length;
+    this.#variableCharacters += name.length + (text?.length ?? 0);
+    if (this.#variableCharacters > MAX_VARIABLE_CHARACTERS) {
+      const message = `The variable ${name} is not set: the variables and what this turn has set have more than ${MAX_VARIABLE_CHARACTERS} characters`;
+      this.event('error', { code: 'variables_too_large', name, message });
       return;
     }
     this.#variables[name] = value;
@@ -125,7 +139,8 @@ export class Journal {
         for (const { toolCallId, name, content } of input.results) {
           const named = name === undefined ? {} : { name };
           this.add({ role: 'tool', content, tool_call_id: toolCallId, ...named });
-          this.event('tool_result', { name: name ?? null, ok: true, result: content, by: 'caller' });
+          const result = cutResult(content);
+          this.event('tool_result', { name: name ?? null, ok: true, result, by: 'caller' });
         }
         return;
       case 'transfer_failed': {

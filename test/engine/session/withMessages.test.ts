@@ -14,6 +14,18 @@ test('A conversation keeps its newest 400 messages at hand', () => {
   expect(withMessages(state, words(410, 411))).toMatchObject({ messagesBefore: 11 });
 });
 
+test('A conversation of long texts keeps those at hand that have 262,144 characters together', () => {
+  const long = (content: string): SessionMessage => ({
+    role: 'user',
+    content: content.padEnd(100_000),
+    at: '',
+  });
+  const state = withMessages(newSessionState({}), [long('a'), long('b'), long('c')]);
+  expect([state.messages, state.messagesBefore]).toEqual([[long('b'), long('c')], 1]);
+  const longest: SessionMessage = { role: 'user', content: 'd'.repeat(300_000), at: '' };
+  expect(withMessages(state, [longest])).toMatchObject({ messages: [longest], messagesBefore: 3 });
+});
+
 test.each([
   ['summarised messages are left out', 3, words(0, 8), 3, words(3, 8), 0],
   ['all but the last one', 8, words(0, 8), 7, words(7, 8), 1],

@@ -29,6 +29,18 @@ describe('Tools', () => {
     edges: [],
   };
 
+  test('set variables until these have two mebibytes', async () => {
+    const value = 'x'.repeat(1_000_000);
+    const calls = ['a', 'b', 'c'].map((name) => ({ name: 'set_variable', arguments: { name, value } }));
+    const model = scriptedModel((_request, index) => (index === 0 ? { calls } : { text: 'Noted.' }));
+    const conversation = memoryEngine({ model, pathway: withTool });
+    await conversation.say('Note that.');
+    expect(Object.keys(conversation.session().state.variables)).toEqual(['a', 'b']);
+    expect(conversation.events().filter(({ type }) => type === 'error')).toMatchObject([
+      { data: { code: 'variables_too_large', name: 'c' } },
+    ]);
+  });
+
   test('return their result to the model, which answers with it', async () => {
     const model = scriptedModel((_request, index) =>
       index === 0

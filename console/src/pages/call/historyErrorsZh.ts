@@ -20,6 +20,8 @@ export const HISTORY_ERRORS_ZH: Readonly<Record<string, string>> = {
   too_many_hops: '路徑不斷循環，卻沒有說話。',
   transfer_target_not_allowed: '轉接目標不在代理的 transferTargets 中：',
   reserved_variable: '這個變數由服務設定，無法更改：',
+  variables_too_large: '變數的內容太長，因此沒有儲存：',
+  history_full: '紀錄已滿：之後的部分內容沒有保存。',
   knowledge_failed: '無法搜尋文件：',
   speech_failed: '語音合成失敗：',
   play_failed: '無法播放音檔：',

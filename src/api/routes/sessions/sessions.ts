@@ -151,7 +151,11 @@ function searchRoute(app: App, deps: HttpDeps): void {
       {
         config: { ...config, isSearch: true },
         schema: {
-          ...about('Sessions', 'Search the live sessions', 'Last changed first.'),
+          ...about(
+            'Sessions',
+            'Search the live sessions',
+            'Last changed first. A page ends before its sessions have more than 4,000,000 bytes, and `nextCursor` goes on.',
+          ),
           ...mark,
           params: projectParams,
           body: searchInput,

@@ -17,6 +17,7 @@ import { containing } from '../sql/like.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
+import { addSizes, charactersOf, HISTORY_WITH_ROOM } from './historyRows.ts';
 import { instancesSaying, WHEN_QUIET } from './sessionTexts.ts';
 
 interface Row {
@@ -100,15 +101,18 @@ export function historyStore(database: Queryable): HistoryStore {
       );
     },
     async addMessages(instanceId, messages) {
+      const texts = messages.map(storableJson);
       await database.query(
         `WITH history AS (
            UPDATE session_history
-           SET message_count = message_count + cardinality($2::text[]), index_after = ${WHEN_QUIET}
-           WHERE instance_id = $1 RETURNING instance_id
+           SET message_count = message_count + cardinality($2::text[]), index_after = ${WHEN_QUIET},
+             ${addSizes('$3', '0')}
+           WHERE instance_id = $1 RETURNING instance_id, message_characters
          )
          INSERT INTO session_messages (instance_id, message) SELECT instance_id, message::json
-         FROM history, unnest($2::text[]) WITH ORDINALITY AS said (message, position) ORDER BY position`,
-        [instanceId, messages.map(storableJson)],
+         FROM ${HISTORY_WITH_ROOM.messages}, unnest($2::text[]) WITH ORDINALITY AS said (message, position)
+         ORDER BY position`,
+        [instanceId, texts, charactersOf(texts)],
       );
     },
   };

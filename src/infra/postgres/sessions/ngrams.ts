@@ -1,7 +1,13 @@
+import { setImmediate } from 'node:timers/promises';
+
 /** Code points are below 2^21: a pair is below 2^42, with at most 13 digits. */
 const PAIR = 2 ** 21;
 const DIGITS = 13;
 const ASCII = 128;
+/** Characters at once: at most ten milliseconds. */
+const SLICE = 8_192;
+/** A long conversation in Chinese has fewer. */
+const MAX_NGRAMS = 100_000;
 
 /**
  * The index terms of a text: its characters and pairs of adjacent characters (1-grams and 2-grams). A text with all
@@ -11,15 +17,23 @@ const ASCII = 128;
  * Terms start with the last four digits of the project's id, so that a search does not read the terms of all
  * projects.
  *
+ * Lets others have the event loop now and then.
+ *
  * @param projectId - A UUID.
- * @returns Unique decimal numbers below 2^63, unordered.
+ * @returns Unique decimal numbers below 2^63, unordered; undefined for more than {@link MAX_NGRAMS}.
  */
-export function ngramsOf(projectId: string, text: string): string[] {
+export async function ngramsOf(projectId: string, text: string): Promise<string[] | undefined> {
   const grams = new Set<number>();
   // Most pairs are repeated ASCII pairs; a table is ten times as fast as a set.
   const seen = new Uint8Array(ASCII * ASCII);
   let before = 0;
+  let restAt = SLICE;
   for (let at = 0; at < text.length; at += 1) {
+    if (at >= restAt) {
+      restAt += SLICE;
+      await setImmediate();
+      if (grams.size > MAX_NGRAMS) return undefined;
+    }
     const character = text.codePointAt(at) ?? 0;
     if (character >= 0x1_0000) at += 1;
     const isAscii = before < ASCII && character < ASCII;

@@ -11,11 +11,14 @@ const QUIET_MS = 30_000;
 const MAX_WAIT_MS = 300_000;
 /** Sessions read at once. */
 const MAX_DUE = 1_000;
-/** Sessions indexed at once; this blocks the thread and the end of these sessions. */
+/** Sessions indexed at once; this blocks the end of these sessions. */
 const BATCH_SIZE = 20;
+/** Their texts, which are in memory at once. */
+const BATCH_CHARACTERS = 1_000_000;
 
 interface DueRow {
   instance_id: string;
+  characters: number;
   changes: readonly string[];
 }
 
@@ -69,32 +72,63 @@ export async function indexSessions(
   await refreshTexts(query, { quietMs, isStopping });
   for (;;) {
     const due = await query<DueRow>(DUE, [quietMs ?? QUIET_MS, maxWaitMs, MAX_DUE]);
-    for (let from = 0; from < due.length; from += BATCH_SIZE) {
+    for (const batch of batchesOf(due)) {
       if (isStopping()) return;
-      await indexBatch(query, due.slice(from, from + BATCH_SIZE));
+      await indexBatch(query, batch);
     }
     if (due.length < MAX_DUE) return;
   }
 }
 
+function batchesOf(due: readonly DueRow[]): DueRow[][] {
+  const batches: DueRow[][] = [];
+  let left = 0;
+  for (const row of due) {
+    left -= row.characters;
+    const batch = batches.at(-1);
+    if (batch && batch.length < BATCH_SIZE && left >= 0) batch.push(row);
+    else {
+      batches.push([row]);
+      left = BATCH_CHARACTERS - row.characters;
+    }
+  }
+  return batches;
+}
+
 async function indexBatch(query: Database['query'], due: readonly DueRow[]): Promise<void> {
   const texts = await query<TextRow>(TEXTS, [due.map(({ instance_id }) => instance_id)]);
+  const indexed: (TextRow & { readonly grams: string })[] = [];
+  const unindexed = new Set<string>();
+  for (const text of texts) {
+    const grams = await ngramsOf(text.project_id, text.data);
+    if (grams) indexed.push({ ...text, grams: `{${grams.join()}}` });
+    else unindexed.add(text.instance_id);
+  }
+  const changesOf = (isUnindexed: boolean) =>
+    due.flatMap(({ instance_id, changes }) => (unindexed.has(instance_id) === isUnindexed ? changes : []));
   await query(KEEP, [
-    texts.map(({ instance_id }) => instance_id),
-    texts.map(({ project_id }) => project_id),
-    texts.map(({ session_id }) => session_id),
-    texts.map(({ updated_at }) => updated_at),
-    texts.map(({ project_id, data }) => `{${ngramsOf(project_id, data).join()}}`),
-    due.flatMap(({ changes }) => changes),
+    indexed.map(({ instance_id }) => instance_id),
+    indexed.map(({ project_id }) => project_id),
+    indexed.map(({ session_id }) => session_id),
+    indexed.map(({ updated_at }) => updated_at),
+    indexed.map(({ grams }) => grams),
+    changesOf(false),
   ]);
+  if (unindexed.size > 0) await query(LEAVE, [changesOf(true)]);
 }
 
 const DUE = `
-  SELECT instance_id, array_agg(id::text) AS changes FROM session_text_changes
-  GROUP BY instance_id
+  SELECT instance_id, array_agg(id::text) AS changes, coalesce(
+    (SELECT octet_length(data) FROM session_texts WHERE session_texts.instance_id = changed.instance_id), 0
+  ) AS characters
+  FROM session_text_changes AS changed GROUP BY instance_id
   HAVING max(at) <= now() - make_interval(secs => $1::float / 1000)
     OR min(at) <= now() - make_interval(secs => $2::float / 1000)
   ORDER BY min(at) LIMIT $3`;
+
+/** A text with too many n-grams stays for an hour among those that have changed, which a search reads. */
+const LEAVE = `
+  UPDATE session_text_changes SET at = now() + interval '1 hour' WHERE id = ANY ($1::text[]::bigint[])`;
 
 const TEXTS = `
   SELECT instance_id, project_id, session_id, updated_at::text, data FROM session_texts

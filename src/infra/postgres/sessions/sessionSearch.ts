@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { readCursor, writeCursor } from '../../../base/cursor.ts';
 import type { Page, PageOf } from '../../../base/page.ts';
-import { ALWAYS_SHOWN } from '../../../engine/session/session.ts';
+import { ALWAYS_SHOWN, MAX_SESSION_CHARACTERS } from '../../../engine/session/session.ts';
 import type { FoundSession } from '../../../engine/session/sessionStore.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { asInJson, containing } from '../sql/like.ts';
@@ -17,13 +17,17 @@ const SAMPLED_TEXTS = 300;
 const COMMON_PART = 0.1;
 /** What the trigram index can match; other letters depend on the database's locale. */
 const HAS_TRIGRAM = /[A-Za-z0-9]{3}/;
+/** Of the texts on a page of several sessions: it ends before the one that would exceed it. */
+const MAX_PAGE_BYTES = MAX_SESSION_CHARACTERS;
 /** For strings up to this length the n-gram index is exact. */
 const CERTAIN_CHARACTERS = 2;
 
 interface FoundRow {
   session_id: string;
-  /** Null where the session has ended meanwhile. */
+  /** Null where the session has ended meanwhile, and behind the page's end. */
   data: string | null;
+  /** Of the page's texts up to this one. */
+  bytes: number | null;
   created_at: Date;
   updated_at: Date;
   /** Since 1970, exact as a number. */
@@ -102,9 +106,11 @@ export async function searchSessions(
       ? searchByTrigrams(search)
       : searchByGrams(search));
   const total = behind?.total ?? found.total;
-  const last = found.rows.length > page.limit ? found.rows[page.limit - 1] : undefined;
+  const tooLong = found.rows.findIndex(({ bytes }, index) => index > 0 && (bytes ?? 0) > MAX_PAGE_BYTES);
+  const end = tooLong === -1 ? page.limit : Math.min(tooLong, page.limit);
+  const last = found.rows.length > end ? found.rows[end - 1] : undefined;
   return {
-    items: found.rows.slice(0, page.limit).flatMap(toFound),
+    items: found.rows.slice(0, end).flatMap(toFound),
     total,
     nextCursor: last ? writeCursor(scope, [total, last.updated_us, last.session_id]) : null,
   };
@@ -171,12 +177,18 @@ const pageOf = (indexed: string): string => `
 const ORDERED = 'ORDER BY updated_at DESC, session_id';
 const DATA = `
   CASE WHEN instance_id = ANY ($6::uuid[]) THEN live_session_text(instance_id)
-    ELSE (SELECT data FROM session_texts WHERE session_texts.instance_id = page.instance_id) END AS data,
+    ELSE (SELECT data FROM session_texts WHERE session_texts.instance_id = page.instance_id) END AS whole,
   (extract(epoch FROM updated_at) * 1000000)::float8 AS updated_us,
   (SELECT started_at FROM sessions WHERE sessions.instance_id = page.instance_id) AS created_at`;
 
+/** Leaves out the texts behind the page's end. @param rows - A query of the page with {@link DATA}. */
+const withinBytes = (rows: string): string => `
+  SELECT measured.*, CASE WHEN bytes <= ${MAX_PAGE_BYTES} OR bytes = octet_length(whole) THEN whole END AS data
+  FROM (SELECT *, sum(octet_length(whole)) OVER (${ORDERED})::float8 AS bytes FROM (${rows}) AS shown) AS measured
+  ${ORDERED}`;
+
 /** As many as reach to the page's end, of the indexed ones alone. */
-const COMMON_PAGE = `
+const COMMON_PAGE = withinBytes(`
   SELECT session_id, updated_at, ${DATA}
   FROM (
     ${pageOf(`
@@ -184,7 +196,7 @@ const COMMON_PAGE = `
       WHERE project_id = $1 AND ${IS_BEHIND} AND ${MATCHES} AND instance_id <> ALL ($6::uuid[])
       ${ORDERED} LIMIT $4::bigint + $5::bigint`)}
     ${ORDERED} LIMIT $4 OFFSET $5
-  ) AS page ${ORDERED}`;
+  ) AS page`);
 
 async function searchCommon(search: Search): Promise<Found> {
   const { database, behind, changed } = search;
@@ -230,13 +242,13 @@ function isCertain([text, other]: Needles): boolean {
 }
 
 /** Selects the page from the few matches; each row has the total count. */
-const countedPageOf = (indexed: string): string => `
+const countedPageOf = (indexed: string): string =>
+  withinBytes(`
   WITH found AS MATERIALIZED (${pageOf(indexed)}), page AS (
     SELECT * FROM found ${ORDERED} LIMIT $4 OFFSET $5
   )
   SELECT total, page.session_id, page.updated_at, ${DATA}
-  FROM (SELECT count(*)::integer AS total FROM found) AS counted LEFT JOIN page ON true
-  ${ORDERED}`;
+  FROM (SELECT count(*)::integer AS total FROM found) AS counted LEFT JOIN page ON true`);
 
 const BY_TRIGRAMS = countedPageOf(`
   SELECT instance_id, session_id, updated_at FROM session_texts

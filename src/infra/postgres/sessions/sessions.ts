@@ -11,7 +11,15 @@ import type { SessionEnding, SessionStore, TurnHistory } from '../../../engine/s
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
-import { insertEvents, insertMessages } from './historyRows.ts';
+import {
+  addSizes,
+  charactersOf,
+  HAS_ROOM_FOR_MESSAGES,
+  HISTORY_WITH_ROOM,
+  insertEvents,
+  insertFullEvent,
+  insertMessages,
+} from './historyRows.ts';
 import { searchSessions } from './sessionSearch.ts';
 import { WHEN_QUIET } from './sessionTexts.ts';
 
@@ -29,6 +37,7 @@ interface Row {
   started_at: Date;
   last_activity_at: Date;
   digest: string | null;
+  message_characters: number;
   /** Those of the turn's window; null where there are none. */
   messages: readonly SessionMessage[] | null;
 }
@@ -47,7 +56,8 @@ const COLUMNS = `project_id, session_id, instance_id, channel, provider, call_id
   started_at, last_activity_at`;
 
 const FIND = `
-  SELECT ${COLUMNS}, digest, CASE WHEN message_count > 0 THEN (
+  SELECT ${COLUMNS}, digest,
+    (SELECT message_characters FROM session_history WHERE instance_id = sessions.instance_id), CASE WHEN message_count > 0 THEN (
     SELECT json_agg(message ORDER BY position) FROM live_messages
     WHERE live_messages.instance_id = sessions.instance_id
       AND position >= coalesce((state->>'messagesBefore')::integer, 0)
@@ -65,7 +75,8 @@ export function sessionStore(database: Queryable): SessionStore {
     find,
     async messagesBefore({ instanceId, state }) {
       const rows = await database.query<{ message: SessionMessage }>(
-        'SELECT message FROM live_messages WHERE instance_id = $1 AND position < $2 ORDER BY position',
+        `SELECT message FROM live_messages
+         WHERE instance_id = $1 AND position < $2 AND message->'internal' IS NULL ORDER BY position`,
         [instanceId, state.messagesBefore ?? 0],
       );
       return rows.map(({ message }) => message);
@@ -149,7 +160,8 @@ const FIND_BY_DIGEST = `
 
 /**
  * Writes as much at the conversation's thousandth message as at its tenth. `added` begins with the messages that a node of
- * the previous release left in the state.
+ * the previous release left in the state. Once the history is full, the session has the messages that turns read, and no
+ * older ones.
  */
 const SAVE_TURN = `
   WITH known AS (
@@ -174,10 +186,17 @@ const SAVE_TURN = `
     INSERT INTO live_messages (instance_id, position, message) SELECT instance_id, position, message FROM added
   ), history AS (
     UPDATE session_history AS history
-    SET message_count = message_count + cardinality($8::text[]), turns = turns + $9, index_after = ${WHEN_QUIET}
+    SET message_count = message_count + cardinality($8::text[]), turns = turns + $9, index_after = ${WHEN_QUIET},
+      ${addSizes('$15', '$16')}
     FROM saved WHERE history.instance_id = saved.instance_id
-  ), messages AS (${insertMessages('saved', '$8', '$13')}
-  ), events AS (${insertEvents('saved', ['$10', '$11', '$12'])}
+    RETURNING history.instance_id, message_characters, event_characters
+  ), forgotten AS (
+    DELETE FROM live_messages USING history
+    WHERE live_messages.instance_id = history.instance_id AND NOT ${HAS_ROOM_FOR_MESSAGES}
+      AND position < ($5::json->>'messagesBefore')::integer
+  ), messages AS (${insertMessages(HISTORY_WITH_ROOM.messages, '$8', '$13')}
+  ), events AS (${insertEvents(HISTORY_WITH_ROOM.events, ['$10', '$11', '$12'])}
+  ), filled AS (${insertFullEvent('$15', '$16', '$6')}
   )
   SELECT instance_id FROM saved`;
 
@@ -186,16 +205,16 @@ const KEEP_LATE = `
   WITH history AS (
     UPDATE session_history AS history
     SET message_count = message_count + cardinality($3::text[]), turns = turns + $5, variables = $2::json,
-      index_after = ${WHEN_QUIET}
+      index_after = ${WHEN_QUIET}, ${addSizes('$9', '$10')}
     WHERE instance_id = $1 AND NOT EXISTS (
       SELECT FROM session_messages WHERE instance_id = $1 AND message::text = ANY ($3::text[])
     ) AND NOT EXISTS (
       SELECT FROM session_events WHERE instance_id = $1
         AND (type, at, data::text) IN (SELECT * FROM unnest($6::text[], $7::timestamptz[], $8::text[]))
     )
-    RETURNING instance_id
-  ), messages AS (${insertMessages('history', '$3', '$4')}
-  )${insertEvents('history', ['$6', '$7', '$8'])}`;
+    RETURNING instance_id, message_characters, event_characters
+  ), messages AS (${insertMessages(HISTORY_WITH_ROOM.messages, '$3', '$4')}
+  )${insertEvents(HISTORY_WITH_ROOM.events, ['$6', '$7', '$8'])}`;
 
 const END = `
   WITH ended AS (
@@ -242,7 +261,7 @@ export function sessionParameters(session: Session, started: HistoryEvent): Para
 }
 
 function turnParameters(session: Session, record: TurnHistory): Parameter[] {
-  const { texts, latencies, turns, types, times, data } = recordColumns(record);
+  const { texts, latencies, turns, types, times, data, sizes } = recordColumns(record);
   return [
     session.projectId,
     session.sessionId,
@@ -258,12 +277,13 @@ function turnParameters(session: Session, record: TurnHistory): Parameter[] {
     data,
     latencies,
     session.digest ?? null,
+    ...sizes,
   ];
 }
 
 function lateParameters({ instanceId, state }: Session, record: TurnHistory): Parameter[] {
-  const { texts, latencies, turns, types, times, data } = recordColumns(record);
-  return [instanceId, storableJson(state.variables), texts, latencies, turns, types, times, data];
+  const { texts, latencies, turns, types, times, data, sizes } = recordColumns(record);
+  return [instanceId, storableJson(state.variables), texts, latencies, turns, types, times, data, ...sizes];
 }
 
 function storedState(state: SessionState): StoredState {
@@ -280,13 +300,16 @@ function storedState(state: SessionState): StoredState {
 /** The columns of a turn's history. The search index has their words later. @see refreshTexts */
 export function recordColumns({ messages, events }: TurnHistory) {
   const shown = messages.filter(({ internal }) => !internal);
+  const texts = shown.map(storableJson);
+  const data = events.map(({ data }) => storableJson(data));
   return {
-    texts: shown.map(storableJson),
+    texts,
     latencies: shown.map(({ latencyMs }) => (latencyMs === undefined ? null : Math.round(latencyMs))),
     turns: messages.length > 0 ? 1 : 0,
     types: events.map(({ type }) => type),
     times: events.map(({ at }) => at),
-    data: events.map(({ data }) => storableJson(data)),
+    data,
+    sizes: [charactersOf(texts), charactersOf(data)],
   };
 }
 
@@ -321,6 +344,7 @@ function fromRow(row: Row): Session {
     startedAt: isoTime(row.started_at),
     lastActivityAt: isoTime(row.last_activity_at),
     ...(row.digest === null ? {} : { digest: row.digest }),
+    ...(row.message_characters === 0 ? {} : { characters: row.message_characters }),
   };
 }
 

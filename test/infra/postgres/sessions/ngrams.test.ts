@@ -14,8 +14,8 @@ test.each([
   ['aa', [digits(97), digits(97 * PAIR + 97)]],
   ['aé', [digits(97), digits(0xe9), digits(97 * PAIR + 0xe9)]],
   ['😀a', [digits(0x1f600), digits(97), digits(0x1f600 * PAIR + 97)]],
-])('The terms of the text %j', (text, grams) => {
-  expect(ngramsOf(PROJECT, text).sort()).toEqual([...grams].sort());
+])('The terms of the text %j', async (text, grams) => {
+  expect((await ngramsOf(PROJECT, text))?.sort()).toEqual([...grams].sort());
 });
 
 test.each([
@@ -33,20 +33,42 @@ test('The largest term of the largest project fits a bigint', () => {
   expect(BigInt(gram ?? 0)).toBeLessThan(2n ** 63n);
 });
 
-test('A term of one project is no term of another', () => {
+/** Has each two of its characters side by side at most once. */
+const manyPairs = (characters: number) =>
+  Array.from({ length: characters }, (_, n) => `${String.fromCharCode(0x4e00 + (n % 20_000))}${n % 7}`).join(
+    '',
+  );
+
+test('Others have the event loop while a long text is read', async () => {
+  let rounds = 0;
+  const timer = setInterval(() => {
+    rounds += 1;
+  });
+  await ngramsOf(PROJECT, 'ab'.repeat(400_000));
+  clearInterval(timer);
+  expect(rounds).toBeGreaterThan(2);
+});
+
+test('A text has at most 100,000 terms', async () => {
+  const grams = await ngramsOf(PROJECT, manyPairs(20_000));
+  expect(grams?.length).toBeGreaterThan(50_000);
+  expect(await ngramsOf(PROJECT, manyPairs(80_000))).toBeUndefined();
+});
+
+test('A term of one project is no term of another', async () => {
   const other = '0197a000-0000-7000-8000-000000000011';
-  expect(ngramsOf(other, 'ab')).not.toContain(searchedNgrams(PROJECT, 'ab')[0]);
+  expect(await ngramsOf(other, 'ab')).not.toContain(searchedNgrams(PROJECT, 'ab')[0]);
 });
 
 const letters = fc.string({
   unit: fc.constantFrom('a', 'b', '"', '\\', 'é', '點', '😀', '\u007f', '\u0080'),
 });
 
-test('A text has all terms of a string of one or two characters exactly when it contains the string', () => {
-  fc.assert(
-    fc.property(letters, letters, (text, other) => {
+test('A text has all terms of a string of one or two characters exactly when it contains the string', async () => {
+  await fc.assert(
+    fc.asyncProperty(letters, letters, async (text, other) => {
       const searched = Array.from(other).slice(0, 2).join('');
-      const grams = new Set(ngramsOf(PROJECT, text));
+      const grams = new Set(await ngramsOf(PROJECT, text));
       expect(searchedNgrams(PROJECT, searched).every((gram) => grams.has(gram))).toBe(
         text.includes(searched),
       );
@@ -54,10 +76,10 @@ test('A text has all terms of a string of one or two characters exactly when it 
   );
 });
 
-test('A text has all terms of every string that it contains', () => {
-  fc.assert(
-    fc.property(letters, letters, letters, (before, searched, after) => {
-      const grams = new Set(ngramsOf(PROJECT, before + searched + after));
+test('A text has all terms of every string that it contains', async () => {
+  await fc.assert(
+    fc.asyncProperty(letters, letters, letters, async (before, searched, after) => {
+      const grams = new Set(await ngramsOf(PROJECT, before + searched + after));
       expect(searchedNgrams(PROJECT, searched).filter((gram) => !grams.has(gram))).toEqual([]);
     }),
   );

@@ -76,6 +76,18 @@ describe.each(databases)('Session indexing on the $name database', ({ open }) =>
     expect([await count('Ωλ'), await count('λΩ')]).toEqual([1, 0]);
   });
 
+  test('leaves a text of very many different characters to be read by searches', async () => {
+    const many = Array.from({ length: 60_000 }, (_, n) => String.fromCodePoint(0x2_0000 + n)).join('');
+    const session = await world.say(await world.start(), [user(`${many}Ωλ`)]);
+    for (let pass = 0; pass < 2; pass += 1) await indexSessions(opened.database, NOW);
+    expect([await rows('session_grams'), await rows('session_text_changes')]).toEqual([0, 1]);
+    expect([await count('Ωλ'), await count('λΩ')]).toEqual([1, 0]);
+    await world.end(session);
+    await opened.database.query(`UPDATE session_text_changes SET at = at - interval '2 hours'`);
+    await indexSessions(opened.database, NOW);
+    expect(await rows('session_text_changes')).toBe(0);
+  });
+
   test('waits until a session is quiet', async () => {
     const session = await world.start();
     await passTenMinutes();

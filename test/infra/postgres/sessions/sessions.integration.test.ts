@@ -68,7 +68,7 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
     const next = { ...session, turn: 1, lastActivityAt: later(7), state };
     await world.stores.sessions.saveTurn(next, { messages: state.messages, events: [] });
     const read = await world.stores.sessions.find(world.projectId, session.sessionId);
-    expect(read).toEqual(next);
+    expect(read).toEqual({ ...next, characters: expect.any(Number) });
     expect(JSON.stringify(read?.state)).toBe(JSON.stringify(state));
     const { items } = await world.stores.sessions.search(world.projectId, '你好', PAGE);
     expect(items).toEqual([
@@ -116,6 +116,43 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
       [session.instanceId],
     );
     expect(row).toEqual({ message_count: 3, turns: 2 });
+  });
+
+  test('go on with a full history: what it has no room for is not kept, nor what no turn reads', async () => {
+    const long = 'x'.repeat(1_500_000);
+    const texts = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'];
+    let session = await world.start({ sessionId: 'long', channel: 'phone' });
+    for (const text of texts) session = await world.say(session, [user(text), user(long), agent(text)]);
+    const found = await world.stores.sessions.find(world.projectId, 'long');
+    expect(found?.state.messages).toEqual([agent('seven')]);
+    expect(found?.characters).toBeGreaterThan(10_000_000);
+    // Of the newest turn.
+    expect(await world.stores.sessions.messagesBefore(session)).toEqual([user('seven'), user(long)]);
+    const kept = await world.stores.history.find(world.projectId, 'long');
+    expect(kept?.messages.map(({ content }) => content?.slice(0, 5))).toEqual(
+      texts.slice(0, 3).flatMap((text) => [text, 'xxxxx', text]),
+    );
+    expect(kept?.events.slice(1)).toMatchObject([{ type: 'error', data: { code: 'history_full' } }]);
+    await world.stores.history.addMessages(session.instanceId, [user('late')]);
+    await world.end(session);
+    const ended = await world.stores.history.find(world.projectId, 'long');
+    expect([ended?.messages.length, ended?.events.at(-1)?.type]).toEqual([9, 'session_ended']);
+  });
+
+  test('keep two million characters of events', async () => {
+    const event = { type: 'tool_result', at: later(5), data: { result: 'x'.repeat(900_000) } } as const;
+    const session = await world.start({ sessionId: 'eventful' });
+    const storeTurn = (turn: number) =>
+      world.stores.sessions.saveTurn({ ...session, turn }, { messages: [user('a')], events: [event] });
+    for (const turn of [1, 2, 3, 4]) await storeTurn(turn);
+    const kept = await world.stores.history.find(world.projectId, 'eventful');
+    expect(kept?.messages.length).toBe(4);
+    expect(kept?.events.map(({ type }) => type)).toEqual([
+      'session_started',
+      'tool_result',
+      'tool_result',
+      'error',
+    ]);
   });
 
   test('have a unique id in their project while they are live', async () => {
@@ -169,7 +206,7 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
     test('removes the state and succeeds for one of several callers', async () => {
       const session = await world.say(await world.start(), [user('a secret')]);
       const ends = await Promise.all([1, 2, 3].map(() => world.end(session)));
-      expect(ends.filter(Boolean)).toEqual([session]);
+      expect(ends.filter(Boolean)).toMatchObject([session]);
       expect(await world.end(session)).toBeUndefined();
       expect(await world.stores.sessions.find(world.projectId, session.sessionId)).toBeUndefined();
       expect((await found('a secret')).total).toBe(0);
