@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventData } from '../http/serverSentEvents.ts';
-import type { ChatEvent, FinishReason } from '../ports/chatModel.ts';
+import { type ChatEvent, type FinishReason, MAX_TOOL_CALLS } from '../ports/chatModel.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { StreamedResponse } from '../streamWithRetry.ts';
 import { streamedError } from './errors.ts';
@@ -158,6 +158,7 @@ export class AnthropicDecoder implements StreamedResponse<ChatEvent> {
     }
     const index = this.#callCount;
     this.#callCount += 1;
+    if (this.#callCount > MAX_TOOL_CALLS) throw malformed('an answer that does not end');
     this.#calls.set(block, { index, id, name, json: '' });
     return [{ type: 'tool_call_delta', index, id, name, argumentsDelta: '' }];
   }

@@ -1,6 +1,6 @@
 import type { MakeId } from '../../base/ids.ts';
 import { DONE, type EventData } from '../http/serverSentEvents.ts';
-import type { ChatEvent, FinishReason, Usage } from '../ports/chatModel.ts';
+import { type ChatEvent, type FinishReason, MAX_TOOL_CALLS, type Usage } from '../ports/chatModel.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { StreamedResponse } from '../streamWithRetry.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
@@ -82,9 +82,11 @@ export class ChatDecoder implements StreamedResponse<ChatEvent> {
     if (isRecord(delta)) {
       const text = this.#text.add(readContent(delta.content) || asText(delta.refusal));
       if (text !== '') events.push({ type: 'text', text });
-      this.#characters += text.length;
-      if (this.#characters > MAX_ANSWER_CHARACTERS) throw malformed('does not end');
-      for (const part of asArray(delta.tool_calls)) events.push(...this.#calls.add(part));
+      const calls = asArray(delta.tool_calls).flatMap((part) => this.#calls.add(part));
+      this.#characters += calls.reduce((sum, { argumentsDelta }) => sum + argumentsDelta.length, text.length);
+      if (this.#characters > MAX_ANSWER_CHARACTERS || this.#calls.count > MAX_TOOL_CALLS)
+        throw malformed('does not end');
+      events.push(...calls);
     }
     if (asText(choice.finish_reason) !== '') {
       this.#finishReason = asText(choice.finish_reason);

@@ -68,6 +68,9 @@ export const PASSED_THROUGH = [
   'service_tier',
 ] as const;
 
+/** An answer with more does not end: each is a request of its own, whose result is kept. */
+export const MAX_TOOL_CALLS = 128;
+
 export type ChatEvent = SpeechEvent | TextEvent | ToolCallDeltaEvent | ToolCallEvent | EndEvent;
 
 /** The model speaks itself from here on; the texts that follow are the words of this speech. */

@@ -164,6 +164,15 @@ test('Tool calls stream in parts, beside words', async () => {
   expect(events.at(-1)).toMatchObject({ finishReason: 'tool_calls' });
 });
 
+test('An answer of more than 128 tool calls fails', async () => {
+  const calls = Array.from({ length: 129 }, (_, index) => input(index, 'look'));
+  answer = streams(START, ...calls.slice(0, 128), stop('tool_use'));
+  const events = await arrayFromAsync(ask());
+  expect(events.filter(({ type }) => type === 'tool_call').length).toBe(128);
+  answer = streams(START, ...calls, stop('tool_use'));
+  await expect(arrayFromAsync(ask())).rejects.toThrow('does not end');
+});
+
 test('JSON of a schema is the input of a tool that must be called, and the text of the answer', async () => {
   answer = streams(START, text('I think: '), input(1, 'route', '{"edge":', '"a"}'), stop('tool_use'));
   const jsonSchema = { name: 'route', schema: { type: 'object' } };

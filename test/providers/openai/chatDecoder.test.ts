@@ -224,3 +224,23 @@ describe('End event', () => {
     });
   });
 });
+
+describe('An answer that does not end', () => {
+  const piece = 'a'.repeat(400_000);
+  it.each<[string, object[]]>([
+    ['of text', [1, 2, 3].map(() => delta({ content: piece }))],
+    [
+      'of a call’s arguments',
+      [1, 2, 3].map(() => call({ index: 0, id: 'c', function: { name: 'f', arguments: piece } })),
+    ],
+    [
+      'of calls',
+      Array.from({ length: 129 }, (_, index) =>
+        call({ index, id: `c${index}`, function: { name: 'f', arguments: '{}' } }),
+      ),
+    ],
+  ])('%s fails', (_, chunks) => {
+    expect(() => read(...chunks)).toThrow('does not end');
+    expect(read(...chunks.slice(0, -1), delta({}, 'stop'))).not.toEqual([]);
+  });
+});
