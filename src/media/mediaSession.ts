@@ -138,7 +138,13 @@ export interface DtmfDigit {
 
 /** The result of an offer and answer. */
 export interface MediaParameters {
-  readonly remote: { readonly address: string; readonly port: number; readonly rtcpPort: number };
+  readonly remote: {
+    readonly address: string;
+    readonly port: number;
+    readonly rtcpPort: number;
+    /** The host that the peer's signalling came from, where a NAT hides the address. Default: unknown. */
+    readonly signallingHost?: string;
+  };
   readonly codec: NegotiatedCodec;
   /** Undefined when the peer takes no RFC 4733 events. */
   readonly dtmfPayloadType?: number;

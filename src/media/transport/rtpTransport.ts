@@ -69,7 +69,8 @@ export class RtpTransport {
   ): void {
     this.#remote = remote;
     this.#filter.expect(payloadTypes, srtp);
-    const isNew = this.#filter.latch.signalled({ address: remote.address, port: remote.port }, this.#nowMs());
+    const { address, port, signallingHost } = remote;
+    const isNew = this.#filter.latch.signalled({ address, port }, this.#nowMs(), signallingHost);
     if (isNew) this.#disconnectSockets();
   }
 

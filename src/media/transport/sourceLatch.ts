@@ -27,10 +27,14 @@ export type LatchVerdict = 'accepted' | 'latched' | 'refused';
 
 /** The signalled address sends within a round trip of the answer; what it sends first excludes all others. */
 export const GRACE_MS = 500;
+/** Of sources at other hosts than the peer's signalling: the peer behind its NAT goes before a stranger with a stream. */
+export const OTHER_HOST_GRACE_MS = 1_000;
 /** 200 ms of audio at 20 ms a packet. */
 export const CONSISTENT_PACKETS = 10;
 /** Lost packets that a consistent stream may have in a row. */
 const MAX_STEP = 50;
+/** Sources whose streams are followed at once: strangers who change their ports do not drive out the peer's. */
+const MAX_CANDIDATES = 128;
 /** Silence of a source that signalling did not name, after which the signalled address is listened to again. */
 const SILENT_AFTER_MS = 3_000;
 
@@ -38,13 +42,13 @@ const SILENT_AFTER_MS = 3_000;
  * Symmetric RTP: media is sent to the address it comes from, which behind NATs often differs from the signalled one.
  * A stranger who sprays packets at ports must neither inject nor collect audio, so that the signalled address always
  * wins, and another source counts only while the signalled one has sent nothing: after a grace, and with a stream of
- * its own.
+ * its own, whatever others send in between.
  *
  * ```
  *            packet from the signalled address
  *  waiting ─────────────────────────────────────▶ latched as signalled ─▶ never to another
  *     │                                              ▲
- *     │ `nat`: GRACE_MS over, CONSISTENT_PACKETS     │ packet from the signalled address
+ *     │ `nat`: its grace over, CONSISTENT_PACKETS    │ packet from the signalled address
  *     └──────────────────────────────────────────▶ latched elsewhere ─▶ never to a third
  *  any state ── signalled address changed ──▶ waiting
  * ```
@@ -55,23 +59,29 @@ const SILENT_AFTER_MS = 3_000;
 export class SourceLatch {
   readonly #latching: Latching;
   #signalled: MediaAddress | undefined;
+  #signallingHost: string | undefined;
   #signalledAtMs = 0;
   #latched: MediaAddress | undefined;
-  #candidate: (MediaAddress & StreamPlace) | undefined;
-  #candidatePackets = 0;
+  /** The one that sent last is the last. */
+  #candidates: Candidate[] = [];
   #lastPacketMs = 0;
 
   constructor(latching: Latching = DEFAULT_LATCHING) {
     this.#latching = latching;
   }
 
-  /** @param nowMs - Monotonic. @returns Whether the address is new; the latch then waits again. */
-  signalled(address: MediaAddress, nowMs: number): boolean {
+  /**
+   * @param nowMs - Monotonic.
+   * @param signallingHost - Where the peer's signalling came from. Default: unknown.
+   * @returns Whether the address is new; the latch then waits again.
+   */
+  signalled(address: MediaAddress, nowMs: number, signallingHost?: string): boolean {
     if (isSame(this.#signalled, address.address, address.port)) return false;
     this.#signalled = address;
+    this.#signallingHost = signallingHost;
     this.#signalledAtMs = nowMs;
     this.#latched = undefined;
-    this.#candidate = undefined;
+    this.#candidates = [];
     return true;
   }
 
@@ -105,18 +115,44 @@ export class SourceLatch {
 
   #admitsOther(address: string, port: number, packet: StreamPlace, nowMs: number): boolean {
     if (this.#latching === 'strict' || this.#latched !== undefined) return false;
-    const isNext = isSame(this.#candidate, address, port) && this.#isNextOfCandidate(packet);
-    this.#candidatePackets = isNext ? this.#candidatePackets + 1 : 1;
-    const { ssrc, sequenceNumber } = packet;
-    this.#candidate = { address, port, ssrc, sequenceNumber };
-    return this.#candidatePackets >= CONSISTENT_PACKETS && nowMs - this.#signalledAtMs >= GRACE_MS;
+    const isNear = this.#signallingHost === undefined || address === this.#signallingHost;
+    const graceMs = isNear ? GRACE_MS : OTHER_HOST_GRACE_MS;
+    if (this.#follow(address, port, packet) < CONSISTENT_PACKETS || nowMs - this.#signalledAtMs < graceMs)
+      return false;
+    this.#candidates = [];
+    return true;
   }
 
-  #isNextOfCandidate({ ssrc, sequenceNumber }: StreamPlace): boolean {
-    if (this.#candidate === undefined) return false;
-    const step = (sequenceNumber - this.#candidate.sequenceNumber) & 0xffff;
-    return ssrc === this.#candidate.ssrc && step >= 1 && step <= MAX_STEP;
+  /** @returns The packets of this source's stream, this one included. */
+  #follow(address: string, port: number, { ssrc, sequenceNumber }: StreamPlace): number {
+    const candidates = this.#candidates;
+    const index = candidates.findIndex((candidate) => isSame(candidate, address, port));
+    const known = candidates[index];
+    if (known) candidates.splice(index, 1);
+    else if (candidates.length === MAX_CANDIDATES) candidates.splice(leastConsistent(candidates), 1);
+    const packets = known && isNext(known, ssrc, sequenceNumber) ? known.packets + 1 : 1;
+    candidates.push({ address, port, ssrc, sequenceNumber, packets });
+    return packets;
   }
+}
+
+/** A source that signalling did not name, and its last packet. */
+interface Candidate extends MediaAddress, StreamPlace {
+  /** Of its stream. */
+  readonly packets: number;
+}
+
+/** Of several, the one that has been silent the longest. */
+function leastConsistent(candidates: readonly Candidate[]): number {
+  return candidates.reduce(
+    (least, { packets }, index) => (packets < (candidates[least]?.packets ?? 0) ? index : least),
+    0,
+  );
+}
+
+function isNext(last: StreamPlace, ssrc: number, sequenceNumber: number): boolean {
+  const step = (sequenceNumber - last.sequenceNumber) & 0xffff;
+  return ssrc === last.ssrc && step >= 1 && step <= MAX_STEP;
 }
 
 function isSame(known: MediaAddress | undefined, address: string, port: number): boolean {

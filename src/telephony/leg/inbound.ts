@@ -147,7 +147,7 @@ class InboundCallOffer implements InboundCall {
       lateOffer(sdp, answer !== undefined, (agreed) => leg.audio.apply(agreed)),
     );
     leg.setAllowedMethods(this.#invite.message);
-    leg.audio.set(session, sdp);
+    leg.audio.set(session, sdp, this.#invite.source.address);
     try {
       if (answer) await leg.audio.apply(answer);
     } catch (error) {

@@ -8,6 +8,7 @@ export class LegAudio {
   readonly #onError: (error: unknown, what: string) => void;
   #media: MediaSession | undefined;
   #sdp: SdpSession | undefined;
+  #signallingHost: string | undefined;
   #parameters: MediaParameters | undefined;
   #isHeld = false;
   #isClosed = false;
@@ -30,21 +31,28 @@ export class LegAudio {
     return this.#parameters;
   }
 
-  /** After `close`, the session is closed at once. */
-  set(session: MediaSession, sdp: SdpSession): void {
+  /**
+   * After `close`, the session is closed at once.
+   *
+   * @param signallingHost - Of the peer; an IP address. Default: unknown.
+   */
+  set(session: MediaSession, sdp: SdpSession, signallingHost?: string): void {
     if (this.#isClosed) {
       this.#closeSession(session);
       return;
     }
     this.#media = session;
     this.#sdp = sdp;
+    this.#signallingHost = signallingHost;
   }
 
   /** Connects or reconnects the audio, and reports hold and resume. */
   async apply(agreement: Agreement): Promise<void> {
     if (!this.#media) throw new Error('the leg has no audio yet');
     const next = withKnownAddress(agreement.parameters, this.#parameters);
-    await this.#media.connect(next);
+    const signallingHost = this.#signallingHost;
+    const from = signallingHost === undefined ? {} : { signallingHost };
+    await this.#media.connect({ ...next, remote: { ...next.remote, ...from } });
     this.#parameters = next;
     if (agreement.isHeld === this.#isHeld) return;
     this.#isHeld = agreement.isHeld;

@@ -5,6 +5,7 @@ import {
   type Latching,
   type LatchVerdict,
   type MediaAddress,
+  OTHER_HOST_GRACE_MS,
   SourceLatch,
 } from '../../../src/media/transport/sourceLatch.ts';
 
@@ -13,9 +14,9 @@ const nat = { address: '198.51.100.7', port: 61000 };
 const stranger = { address: '203.0.113.9', port: 9 };
 
 /** A latch for `peer`, signalled at 0, and senders with a stream each. */
-function setUp(latching?: Latching) {
+function setUp(latching?: Latching, signallingHost?: string) {
   const latch = new SourceLatch(latching);
-  latch.signalled(peer, 0);
+  latch.signalled(peer, 0, signallingHost);
   const sequences = new Map<MediaAddress, number>();
   const send = (from: MediaAddress, atMs: number, ssrc = from.port) => {
     const sequenceNumber = ((sequences.get(from) ?? 65_530) + 1) & 0xffff;
@@ -67,12 +68,6 @@ describe('SourceLatch', () => {
       (s: ReturnType<typeof setUp>) => s.sendMany(nat, CONSISTENT_PACKETS - 1, GRACE_MS),
     ],
     [
-      'packets of two sources in turn',
-      (s: ReturnType<typeof setUp>) => {
-        for (let n = 0; n < 100; n++) s.send(n % 2 ? nat : stranger, GRACE_MS + n * 10);
-      },
-    ],
-    [
       'packets of changing SSRC',
       (s: ReturnType<typeof setUp>) => {
         for (let n = 0; n < 100; n++) s.send(nat, GRACE_MS + n * 20, n);
@@ -89,6 +84,32 @@ describe('SourceLatch', () => {
     const scene = setUp();
     sendAll(scene);
     expect(scene.latch.target).toEqual(peer);
+  });
+
+  it.each<[string, (n: number) => MediaAddress[]]>([
+    ['sends a packet a second', (n) => (n % 50 === 0 ? [stranger] : [])],
+    ['sends one for each of the peer’s', () => [stranger]],
+    [
+      'changes its port with each packet',
+      (n) => Array.from({ length: 45 }, (_, each) => ({ ...stranger, port: 1_000 + n * 45 + each })),
+    ],
+  ])('takes the peer behind its NAT while a stranger %s', (_, strangers) => {
+    const { latch, send } = setUp('nat', nat.address);
+    let isLatched = false;
+    for (let n = 0; n < 200; n++) {
+      for (const one of strangers(n)) expect(send(one, n * 20)).toBe('refused');
+      const verdict = send(nat, n * 20 + 10);
+      isLatched ||= verdict === 'latched';
+      expect(verdict === 'refused').toBe(!isLatched);
+    }
+    expect(latch.target).toEqual(nat);
+  });
+
+  it('gives another host than that of the signalling a second', () => {
+    const { latch, sendMany, send } = setUp('nat', nat.address);
+    expect(sendMany(stranger, 50, 0)).toBe('refused');
+    expect(send(stranger, OTHER_HOST_GRACE_MS)).toBe('latched');
+    expect(latch.target).toEqual(stranger);
   });
 
   it('lets the signalled address take over from another source for good', () => {
