@@ -1,8 +1,6 @@
 import '@mantine/core/styles.css';
-import '@mantine/notifications/styles.css';
 
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
@@ -12,9 +10,6 @@ import { ApiError } from './api/client.ts';
 import { createConsoleRouter } from './routes.tsx';
 import { locale } from './texts.ts';
 import { readableColors, theme } from './theme.ts';
-
-/** Long enough to be read beside other work. */
-const NOTICE_MS = 10_000;
 
 const root = document.querySelector('#root');
 if (!root) throw new Error('the page has no element #root');
@@ -35,7 +30,6 @@ createRoot(root).render(
       defaultColorScheme="auto"
       getStyleNonce={nonce}
     >
-      <Notifications position="top-right" autoClose={NOTICE_MS} />
       <QueryClientProvider client={queries}>
         <RouterProvider router={router} />
       </QueryClientProvider>

@@ -1,4 +1,4 @@
-import { Badge, type CSSVariablesResolver, createTheme, Drawer, Modal, Notification } from '@mantine/core';
+import { Badge, type CSSVariablesResolver, createTheme, Modal } from '@mantine/core';
 
 import { textsIn } from './texts.ts';
 
@@ -6,7 +6,6 @@ const texts = textsIn({
   en: { close: 'Close', reveal: 'Show or hide' },
   'zh-TW': { close: '關閉', reveal: '顯示或隱藏' },
 });
-const closeButtonProps = { 'aria-label': texts.close };
 
 export const theme = createTheme({
   primaryColor: 'cyan',
@@ -33,9 +32,9 @@ export const theme = createTheme({
     // Many are names that a user gave.
     Title: { styles: { root: { overflowWrap: 'anywhere' } } },
     // It would add a style element without a nonce.
-    Modal: Modal.extend({ defaultProps: { lockScroll: false, closeButtonProps } }),
-    Notification: Notification.extend({ defaultProps: { closeButtonProps } }),
-    Drawer: Drawer.extend({ defaultProps: { lockScroll: false, closeButtonProps } }),
+    Modal: Modal.extend({
+      defaultProps: { lockScroll: false, closeButtonProps: { 'aria-label': texts.close } },
+    }),
   },
 });
 

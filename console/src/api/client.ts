@@ -2,39 +2,27 @@ import createClient, { type Middleware } from 'openapi-fetch';
 
 import { locale } from '../texts.ts';
 import { withoutBidiControls } from './bidiControls.ts';
-import { errorTextZh } from './errorTextsZh.ts';
-import { messageTextZh } from './messageTextsZh.ts';
+import type { ErrorBody } from './errorTextsZh.ts';
 import type { paths } from './schema.d.ts';
 
 /** The API of the service that serves this page, typed by its OpenAPI document. */
 export type Api = ReturnType<typeof createApi>;
 
-const isChinese = locale === 'zh-TW';
-
-/** An error response, with the message that the API gives, in the browser's language where its code is known. */
+/** An error response, with the message that the API gives, in the browser's language where its text is known. */
 export class ApiError extends Error {
   readonly status: number;
   /** For example `not_found`. */
   readonly code: string;
   /** What is wrong with which field of the request. */
-  readonly details: readonly { readonly path?: string; readonly message: string }[];
+  readonly details: NonNullable<ErrorBody['details']>;
 
   constructor(status: number, { message, code, details }: ErrorBody) {
-    super(isChinese ? errorTextZh(code, message) : message);
+    super(message);
     this.name = 'ApiError';
     this.status = status;
     this.code = code;
-    this.details = (details ?? []).map((detail) => ({
-      ...detail,
-      message: isChinese ? messageTextZh(detail.message) : detail.message,
-    }));
+    this.details = details ?? [];
   }
-}
-
-interface ErrorBody {
-  readonly message: string;
-  readonly code: string;
-  readonly details?: ApiError['details'];
 }
 
 interface ApiOptions {
@@ -96,5 +84,16 @@ export async function errorFrom(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined);
   const { error, ...rest } = (body ?? {}) as { error?: string | ErrorBody } & Omit<ErrorBody, 'message'>;
   const known = typeof error === 'string' ? { ...rest, message: error } : error;
-  return new ApiError(response.status, known ?? { code: 'unknown', message: `HTTP ${response.status}` });
+  return new ApiError(
+    response.status,
+    await inLanguage(known ?? { code: 'unknown', message: `HTTP ${response.status}` }),
+  );
+}
+
+/** The API's messages are English. The Chinese ones are loaded with the first error. */
+async function inLanguage(error: ErrorBody): Promise<ErrorBody> {
+  if (locale !== 'zh-TW') return error;
+  // A service that is down sends no scripts either.
+  const texts = await import('./errorTextsZh.ts').catch(() => undefined);
+  return texts?.errorBodyZh(error) ?? error;
 }

@@ -1,5 +1,12 @@
 import { messageTextZh } from './messageTextsZh.ts';
 
+/** An error as the API tells it. */
+export interface ErrorBody {
+  readonly message: string;
+  readonly code: string;
+  readonly details?: readonly { readonly path?: string; readonly message: string }[];
+}
+
 /**
  * What an error means, by its code. A text that ends with a colon is followed by the API's own message, which names the
  * field or the value.
@@ -164,4 +171,13 @@ export function errorTextZh(
   const text = Object.hasOwn(texts, code) ? texts[code] : undefined;
   if (text === undefined) return messageTextZh(message);
   return text.endsWith('：') ? text + messageTextZh(message) : text;
+}
+
+/** An error of the API, with what it says of fields. */
+export function errorBodyZh({ code, message, details = [] }: ErrorBody): ErrorBody {
+  return {
+    code,
+    message: errorTextZh(code, message),
+    details: details.map((detail) => ({ ...detail, message: messageTextZh(detail.message) })),
+  };
 }

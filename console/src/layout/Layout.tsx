@@ -1,11 +1,4 @@
-import {
-  ActionIcon,
-  AppShell,
-  Burger,
-  Group,
-  useComputedColorScheme,
-  useMantineColorScheme,
-} from '@mantine/core';
+import { ActionIcon, Burger, Group, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { ExitIcon, MoonIcon, SunIcon } from '@radix-ui/react-icons';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -14,6 +7,7 @@ import { type ReactNode, useEffect } from 'react';
 
 import { signOut, useSession } from '../session/session.ts';
 import { textsIn } from '../texts.ts';
+import classes from './layout.module.css';
 import { MenuLink, PageLink } from './links.tsx';
 import { projectMenu } from './pages.ts';
 
@@ -44,34 +38,28 @@ export function Layout({ children }: { children: ReactNode }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a chosen page closes the menu of a small screen.
   useEffect(() => menu.close(), [path]);
   return (
-    <AppShell
-      header={{ height: 52 }}
-      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
-      padding="md"
-    >
-      <AppShell.Header px="md">
-        <Group h="100%" justify="space-between" wrap="nowrap">
-          <Group gap="sm" wrap="nowrap">
-            <Burger
-              opened={isOpen}
-              onClick={menu.toggle}
-              hiddenFrom="sm"
-              size="sm"
-              aria-label={texts.menu}
-              aria-expanded={isOpen}
-            />
-            <PageLink to="/" underline="never" c="inherit" fw={700}>
-              Callway
-            </PageLink>
-          </Group>
-          <HeaderActions />
+    <>
+      <header className={classes.header}>
+        <Group gap="sm" wrap="nowrap">
+          <Burger
+            opened={isOpen}
+            onClick={menu.toggle}
+            hiddenFrom="sm"
+            size="sm"
+            aria-label={texts.menu}
+            aria-expanded={isOpen}
+          />
+          <PageLink to="/" underline="never" c="inherit" fw={700}>
+            Callway
+          </PageLink>
         </Group>
-      </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label={texts.pages}>
+        <HeaderActions />
+      </header>
+      <nav className={classes.menu} aria-label={texts.pages} data-open={isOpen || undefined}>
         <Menu />
-      </AppShell.Navbar>
-      <AppShell.Main>{children}</AppShell.Main>
-    </AppShell>
+      </nav>
+      <main className={classes.page}>{children}</main>
+    </>
   );
 }
 

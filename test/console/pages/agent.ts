@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { expectAccessible, requiresChromium } from '../support/chromium.ts';
+import { expectAccessible, expectLightScripts, requiresChromium } from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 import { choose, chooseFrom } from '../support/lists.ts';
 
@@ -187,6 +187,8 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: '關閉' }).click();
     // Two rules refuse the empty target; the first says enough.
+    await node(page, 'Help the caller').waitFor();
+    await expectLightScripts(page);
     const add = () => page.getByRole('button', { name: '新增節點' }).click();
     await chooseFrom(add, page.getByRole('menuitem', { name: '轉接' }));
     await page.getByText('轉接至不可空白').first().waitFor();

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { expectAccessible, requiresChromium } from '../support/chromium.ts';
+import { expectAccessible, expectLightScripts, requiresChromium } from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 
 const SLOW = { timeout: 60_000, interval: 200 };
@@ -51,6 +51,7 @@ describe('Calls', { ...requiresChromium, timeout: TIMEOUT_MS }, () => {
       viewport: { width: 390, height: 844 },
     });
     await page.getByText(/^0:02 \//).waitFor();
+    await expectLightScripts(page);
     await page.getByRole('tab', { name: 'SIP' }).click();
     await page
       .getByRole('button', { name: /INVITE/ })

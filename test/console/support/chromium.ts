@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
@@ -11,6 +12,9 @@ const executablePath = PROGRAMS_OF_CHROMIUM.map((name) => findProgram(name)).fin
 );
 /** WCAG 2.2 AA, with all versions before it. */
 const WCAG_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+/** Of a first load. */
+const MAX_SCRIPT_BYTES = 300_000;
 
 /** Of one step: a click, an element that appears. */
 const STEP_TIMEOUT_MS = 15_000;
@@ -51,6 +55,21 @@ export async function watchPage(browser: Browser, options: BrowserContextOptions
     if (response.status() >= 400) problems.push(`${response.status()} ${response.url()}`);
   });
   return { page, problems };
+}
+
+/** A page that was opened with an empty cache has loaded less script than this, gzipped. */
+export async function expectLightScripts(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle');
+  const urls = await page.evaluate<string[]>(
+    `performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => name.endsWith('.js'))`,
+  );
+  const sizes = urls.map(async (url) => {
+    const response = await fetch(url, { headers: { 'accept-encoding': 'gzip' } });
+    return gzipSync(await response.text()).length;
+  });
+  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  expect(bytes).toBeGreaterThan(100_000);
+  expect(bytes).toBeLessThan(MAX_SCRIPT_BYTES);
 }
 
 /** No violation of WCAG 2.2 AA on the page as it is shown now. */

@@ -1,6 +1,7 @@
 import { Badge, Button, Group, Stack, Tabs, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useBlocker, useParams } from '@tanstack/react-router';
+import { lazyRouteComponent, useBlocker, useParams } from '@tanstack/react-router';
+import { Suspense } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
@@ -11,10 +12,6 @@ import { type Agent, agentQuery, pathwayQuery } from './agentQueries.ts';
 import type { Stored } from './pathway/editorState.ts';
 import { PathwayEditor } from './pathway/PathwayEditor.tsx';
 import { usePathwayEditor } from './pathway/usePathwayEditor.ts';
-import { AgentForm } from './settings/AgentForm.tsx';
-import { SpeechTab } from './settings/SpeechTab.tsx';
-import { ToolsTab } from './tools/ToolsTab.tsx';
-import { VersionsTab } from './versions/VersionsTab.tsx';
 
 const texts = textsIn({
   en: {
@@ -46,6 +43,12 @@ const texts = textsIn({
     leave: '路徑有尚未儲存的更改。要捨棄並離開嗎？',
   },
 });
+
+// What the first tab does not need is loaded with its tab.
+const ToolsTab = lazyRouteComponent(() => import('./tools/ToolsTab.tsx'), 'ToolsTab');
+const SpeechTab = lazyRouteComponent(() => import('./settings/SpeechTab.tsx'), 'SpeechTab');
+const AgentForm = lazyRouteComponent(() => import('./settings/AgentForm.tsx'), 'AgentForm');
+const VersionsTab = lazyRouteComponent(() => import('./versions/VersionsTab.tsx'), 'VersionsTab');
 
 const TABS = ['pathway', 'tools', 'speech', 'settings', 'versions'] as const;
 /** What the tab of speech and the button to publish do not show. */
@@ -115,22 +118,24 @@ function AgentOf({ projectId, agent, pathway }: { projectId: string; agent: Agen
         <Tabs.Panel value="pathway">
           <PathwayEditor {...{ projectId, editor, isReadOnly }} />
         </Tabs.Panel>
-        <Tabs.Panel value="tools">
-          <ToolsTab {...{ projectId, isReadOnly }} />
-        </Tabs.Panel>
-        <Tabs.Panel value="speech">
-          <SpeechTab {...{ projectId, agent, isReadOnly }} />
-        </Tabs.Panel>
-        <Tabs.Panel value="settings">
-          <AgentForm {...{ projectId, agent, isReadOnly }} fields={SETTINGS} />
-        </Tabs.Panel>
-        <Tabs.Panel value="versions">
-          <VersionsTab
-            {...{ projectId, isReadOnly }}
-            current={pathway.version}
-            hasChanges={editor.hasChanges}
-          />
-        </Tabs.Panel>
+        <Suspense>
+          <Tabs.Panel value="tools">
+            <ToolsTab {...{ projectId, isReadOnly }} />
+          </Tabs.Panel>
+          <Tabs.Panel value="speech">
+            <SpeechTab {...{ projectId, agent, isReadOnly }} />
+          </Tabs.Panel>
+          <Tabs.Panel value="settings">
+            <AgentForm {...{ projectId, agent, isReadOnly }} fields={SETTINGS} />
+          </Tabs.Panel>
+          <Tabs.Panel value="versions">
+            <VersionsTab
+              {...{ projectId, isReadOnly }}
+              current={pathway.version}
+              hasChanges={editor.hasChanges}
+            />
+          </Tabs.Panel>
+        </Suspense>
       </Tabs>
     </Stack>
   );

@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { type Api, ApiError, bodyOf } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import type { Stored } from './pathway/editorState.ts';
-import type { Graph } from './pathway/graph.ts';
+import { type Graph, hasCoveredNodes } from './pathway/graph.ts';
 
 export type Agent = components['schemas']['Agent'];
 export type Tool = components['schemas']['Tool'];
@@ -40,10 +40,12 @@ export const agentQuery = (api: Api, projectId: string) =>
 export const pathwayQuery = (api: Api, projectId: string) =>
   queryOptions({
     queryKey: ['pathway', projectId],
-    queryFn: async (): Promise<Stored> =>
-      storedOf(
+    queryFn: async (): Promise<Stored> => {
+      const { version, graph } = storedOf(
         await bodyOf(api.GET('/v1/projects/{projectId}/pathway', { params: { path: { projectId } } })),
-      ),
+      );
+      return { version, graph: hasCoveredNodes(graph) ? await arranged(graph) : graph };
+    },
   });
 
 export const toolsQuery = (api: Api, projectId: string) =>
@@ -78,6 +80,12 @@ export async function putPathway(
       }),
     ),
   );
+}
+
+/** Arranges the nodes in layers from the start on. What does it is loaded when it is needed. */
+export async function arranged(graph: Graph): Promise<Graph> {
+  const layout = await import('./pathway/layout.ts');
+  return layout.arranged(graph);
 }
 
 /** What the API says about each field of a request, by JSON pointer. */

@@ -1,8 +1,8 @@
 import { Badge, Button, CopyButton, Grid, Group, Loader, Stack, Tabs, Text, Title } from '@mantine/core';
 import { ArrowDownIcon, ArrowUpIcon, ChatBubbleIcon, Link2Icon } from '@radix-ui/react-icons';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { getRouteApi, lazyRouteComponent } from '@tanstack/react-router';
+import { Suspense, useEffect, useMemo, useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { bodyOf } from '../../api/client.ts';
@@ -11,7 +11,6 @@ import { codeText } from '../../codes/codeText.ts';
 import { formatDateTime, formatDuration } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { textsIn } from '../../texts.ts';
-import { LiveControls } from '../calls/live/LiveControls.tsx';
 import { StatusBadge } from '../calls/StatusBadge.tsx';
 import { Findings } from './Findings.tsx';
 import {
@@ -24,12 +23,15 @@ import {
 import { findingsOf } from './model/findings.ts';
 import { turnsOf } from './model/turns.ts';
 import { Player } from './Player.ts';
-import { Details } from './panels/Details.tsx';
-import { SipLadder } from './panels/SipLadder.tsx';
 import { Transcript } from './panels/Transcript.tsx';
 import { Waterfall } from './panels/Waterfall.tsx';
-import { Webhooks } from './panels/Webhooks.tsx';
 import { Timeline } from './timeline/Timeline.tsx';
+
+// What a call that has ended shows at first needs none of them.
+const LiveControls = lazyRouteComponent(() => import('../calls/live/LiveControls.tsx'), 'LiveControls');
+const SipLadder = lazyRouteComponent(() => import('./panels/SipLadder.tsx'), 'SipLadder');
+const Webhooks = lazyRouteComponent(() => import('./panels/Webhooks.tsx'), 'Webhooks');
+const Details = lazyRouteComponent(() => import('./panels/Details.tsx'), 'Details');
 
 const route = getRouteApi('/projects/$projectId/calls/$callId');
 const FOLLOWED: readonly LiveEventType[] = [
@@ -124,7 +126,11 @@ function Loaded({
   return (
     <Stack gap="md">
       <Header timeline={timeline} player={player} />
-      {call?.status === 'in_progress' && <LiveControls projectId={projectId} call={call} />}
+      {call?.status === 'in_progress' && (
+        <Suspense>
+          <LiveControls projectId={projectId} call={call} />
+        </Suspense>
+      )}
       <Findings findings={findings} player={player} />
       {call && (
         <Timeline projectId={projectId} timeline={timeline} axis={axis} turns={turns} player={player} />
@@ -149,17 +155,19 @@ function Loaded({
             <Tabs.Panel value="latency">
               <Waterfall turns={turns} player={player} />
             </Tabs.Panel>
-            {call && (
-              <Tabs.Panel value="sip">
-                <SipLadder projectId={projectId} callId={call.id} axis={axis} isLive={isLive(timeline)} />
+            <Suspense>
+              {call && (
+                <Tabs.Panel value="sip">
+                  <SipLadder projectId={projectId} callId={call.id} axis={axis} isLive={isLive(timeline)} />
+                </Tabs.Panel>
+              )}
+              <Tabs.Panel value="webhooks">
+                <Webhooks deliveries={timeline.deliveries} />
               </Tabs.Panel>
-            )}
-            <Tabs.Panel value="webhooks">
-              <Webhooks deliveries={timeline.deliveries} />
-            </Tabs.Panel>
-            <Tabs.Panel value="details">
-              <Details timeline={timeline} />
-            </Tabs.Panel>
+              <Tabs.Panel value="details">
+                <Details timeline={timeline} />
+              </Tabs.Panel>
+            </Suspense>
           </Tabs>
         </Grid.Col>
       </Grid>

@@ -1,4 +1,4 @@
-import { ApiError, consoleHeaders } from '../../api/client.ts';
+import { consoleHeaders, errorFrom } from '../../api/client.ts';
 
 export interface UploadOptions {
   projectId: string;
@@ -36,14 +36,6 @@ export async function uploadFile(
   } finally {
     signal.removeEventListener('abort', stop);
   }
-  if (request.status >= 400) throw errorOf(request);
-}
-
-function errorOf({ status, responseText }: XMLHttpRequest): ApiError {
-  try {
-    const { error, code } = JSON.parse(responseText) as { error: string | { message: string }; code: string };
-    return new ApiError(status, { code, message: typeof error === 'string' ? error : error.message });
-  } catch {
-    return new ApiError(status, { code: 'unknown', message: `HTTP ${status}` });
-  }
+  const { status, responseText } = request;
+  if (status >= 400) throw await errorFrom(new Response(responseText, { status }));
 }

@@ -4,8 +4,7 @@ import { useReactFlow } from '@xyflow/react';
 import { useEffect } from 'react';
 
 import { PathwayView } from '../agent/canvas/PathwayCanvas.tsx';
-import type { Graph } from '../agent/pathway/graph.ts';
-import { NODE_HEIGHT, NODE_WIDTH } from '../agent/pathway/layout.ts';
+import { type Graph, NODE_HEIGHT, NODE_WIDTH } from '../agent/pathway/graph.ts';
 import styles from './PathCanvas.module.css';
 
 const FOLLOW_ZOOM = 0.8;

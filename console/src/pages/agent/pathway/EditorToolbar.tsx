@@ -11,6 +11,7 @@ import {
 import type { ReactNode, RefObject } from 'react';
 
 import { textsIn } from '../../../texts.ts';
+import { arranged } from '../agentQueries.ts';
 import { describeEdge } from '../canvas/PathwayEdgeLine.tsx';
 import { lookOf } from '../nodeTypes.ts';
 import { type Findings, worst } from './findings.ts';
@@ -18,13 +19,15 @@ import {
   type Graph,
   type GraphNode,
   mentions,
+  movedTo,
+  NODE_HEIGHT,
   NODE_TYPES,
+  NODE_WIDTH,
   type Position,
   partOf,
   titleOf,
   withNode,
 } from './graph.ts';
-import { arranged, NODE_HEIGHT, NODE_WIDTH } from './layout.ts';
 import type { PathwayEditor } from './usePathwayEditor.ts';
 
 const MAX_RESULTS = 20;
@@ -82,6 +85,11 @@ export function EditorToolbar({
     const { x, y } = selectedNode.position;
     return freePlace(graph, { x, y: y + NODE_HEIGHT + GAP_BELOW });
   };
+  const arrange = async () => {
+    const { nodes } = await arranged(graph);
+    const positions = new Map(nodes.map(({ id, position }) => [id, position]));
+    dispatch({ kind: 'edit', change: (current) => movedTo(current, positions) });
+  };
   return (
     <Group gap="xs">
       {!isReadOnly && (
@@ -121,7 +129,7 @@ export function EditorToolbar({
           >
             <ResetIcon style={{ transform: 'scaleX(-1)' }} />
           </IconButton>
-          <IconButton label={texts.arrange} onClick={() => dispatch({ kind: 'edit', change: arranged })}>
+          <IconButton label={texts.arrange} onClick={() => void arrange()}>
             <LayoutIcon />
           </IconButton>
         </>

@@ -1,4 +1,4 @@
-import { ActionIcon, Alert, Button, Divider, Group, Paper, Select, Stack, Text, Title } from '@mantine/core';
+import { ActionIcon, Button, Divider, Group, Paper, Select, Stack, Text, Title } from '@mantine/core';
 import { ArrowRightIcon, Cross1Icon, TrashIcon } from '@radix-ui/react-icons';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useMemo } from 'react';
@@ -10,6 +10,7 @@ import { edgeText } from '../canvas/PathwayEdgeLine.tsx';
 import { lookOf } from '../nodeTypes.ts';
 import { TemplatePreview } from '../TemplatePreview.tsx';
 import classes from './editor.module.css';
+import { FindingList } from './FindingList.tsx';
 import type { Finding } from './findings.ts';
 import {
   ANY_NODE,
@@ -122,21 +123,6 @@ export function PartPanel(props: PartPanelProps) {
       </Stack>
     </Paper>
   );
-}
-
-export function FindingList({ findings }: { findings: readonly Finding[] }) {
-  return findings.map(({ severity, message, pointer }) => (
-    <Alert
-      key={`${pointer} ${message}`}
-      variant="light"
-      color={severity === 'error' ? 'red' : 'orange'}
-      p="xs"
-    >
-      <Text size="sm" c="var(--mantine-color-text)">
-        {message}
-      </Text>
-    </Alert>
-  ));
 }
 
 function NodeFields(props: PartPanelProps & { part: GraphNode }) {

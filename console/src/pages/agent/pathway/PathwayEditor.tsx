@@ -1,17 +1,18 @@
-import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { getHotkeyHandler, useHotkeys } from '@mantine/hooks';
 import { usePrefetchQuery } from '@tanstack/react-query';
+import { lazyRouteComponent } from '@tanstack/react-router';
 import { ReactFlowProvider, useReactFlow } from '@xyflow/react';
-import { type ClipboardEvent, type KeyboardEvent, useMemo, useRef, useState } from 'react';
+import { type ClipboardEvent, type KeyboardEvent, Suspense, useMemo, useRef, useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { apiDocumentQuery } from '../../../schemaForm/jsonSchema.ts';
 import { textsIn } from '../../../texts.ts';
 import { errorsByPointer, useKnownNames } from '../agentQueries.ts';
 import { type CanvasEdits, PathwayCanvas } from '../canvas/PathwayCanvas.tsx';
-import { ConflictDialog } from './ConflictDialog.tsx';
 import { EditorToolbar } from './EditorToolbar.tsx';
 import classes from './editor.module.css';
+import { FindingList } from './FindingList.tsx';
 import { findingsOf } from './findings.ts';
 import {
   clipboardGraph,
@@ -20,14 +21,14 @@ import {
   type GraphNode,
   isNode,
   movedTo,
+  NODE_HEIGHT,
+  NODE_WIDTH,
   partOf,
   pasteInto,
   replacePart,
   withEdge,
   withoutParts,
 } from './graph.ts';
-import { NODE_HEIGHT, NODE_WIDTH } from './layout.ts';
-import { FindingList, PartPanel } from './PartPanel.tsx';
 import { type PathwayEditor as Editor, isConflict } from './usePathwayEditor.ts';
 
 const texts = textsIn({
@@ -42,6 +43,10 @@ const texts = textsIn({
     compare: '比較兩個版本',
   },
 });
+
+// The forms are loaded with the first part that is selected.
+const PartPanel = lazyRouteComponent(() => import('./PartPanel.tsx'), 'PartPanel');
+const ConflictDialog = lazyRouteComponent(() => import('./ConflictDialog.tsx'), 'ConflictDialog');
 
 const NONE: ReadonlySet<string> = new Set();
 const FOCUS_ZOOM = 1;
@@ -230,39 +235,43 @@ function EditorWithCanvas({ projectId, editor, isReadOnly, activeNodeId }: Pathw
           <PathwayCanvas {...{ graph, findings, selected, edits, activeNodeId }} onSelect={setSelected} />
         </Box>
         {part && (
-          <PartPanel
-            {...{ part, graph, known, isReadOnly }}
-            findings={findings.get(part.id) ?? []}
-            onChange={(next, field) =>
-              edit((before) => replacePart(before, next), field && `${part.id} ${field}`)
-            }
-            onConnect={connect}
-            onSelect={(id) => setSelected(new Set([id]))}
-            onRemove={remove}
-            onClose={closePanel}
-          />
+          <Suspense fallback={<Paper className={classes.panel} withBorder />}>
+            <PartPanel
+              {...{ part, graph, known, isReadOnly }}
+              findings={findings.get(part.id) ?? []}
+              onChange={(next, field) =>
+                edit((before) => replacePart(before, next), field && `${part.id} ${field}`)
+              }
+              onConnect={connect}
+              onSelect={(id) => setSelected(new Set([id]))}
+              onRemove={remove}
+              onClose={closePanel}
+            />
+          </Suspense>
         )}
       </Box>
       {theirs && isComparing && (
-        <ConflictDialog
-          base={base.graph}
-          mine={graph}
-          theirs={theirs}
-          onClose={() => setIsComparing(false)}
-          onTakeTheirs={() => {
-            dispatch({ kind: 'load', stored: theirs });
-            save.reset();
-            setIsComparing(false);
-          }}
-          onMerge={(graphOfBoth) => {
-            edit(() => graphOfBoth);
-            setIsComparing(false);
-            save.mutate(
-              { graph: graphOfBoth, version: theirs.version },
-              { onError: (error) => setIsComparing(isConflict(error)) },
-            );
-          }}
-        />
+        <Suspense>
+          <ConflictDialog
+            base={base.graph}
+            mine={graph}
+            theirs={theirs}
+            onClose={() => setIsComparing(false)}
+            onTakeTheirs={() => {
+              dispatch({ kind: 'load', stored: theirs });
+              save.reset();
+              setIsComparing(false);
+            }}
+            onMerge={(graphOfBoth) => {
+              edit(() => graphOfBoth);
+              setIsComparing(false);
+              save.mutate(
+                { graph: graphOfBoth, version: theirs.version },
+                { onError: (error) => setIsComparing(isConflict(error)) },
+              );
+            }}
+          />
+        </Suspense>
       )}
     </Stack>
   );

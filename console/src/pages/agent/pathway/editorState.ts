@@ -1,6 +1,5 @@
 import { isSame } from './differences.ts';
 import type { Graph } from './graph.ts';
-import { readable } from './layout.ts';
 
 const MAX_UNDO_STEPS = 200;
 
@@ -32,8 +31,7 @@ export type EditorAction =
   | { readonly kind: 'saved'; readonly stored: Stored; readonly sent: Graph };
 
 export function startEditing(stored: Stored): EditorState {
-  const graph = readable(stored.graph);
-  return { base: { ...stored, graph }, graph, undo: [], redo: [], step: undefined, hasChanges: false };
+  return { base: stored, graph: stored.graph, undo: [], redo: [], step: undefined, hasChanges: false };
 }
 
 /**

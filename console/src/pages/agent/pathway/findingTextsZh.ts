@@ -1,5 +1,3 @@
-import { messageTextZh } from '../../../api/messageTextsZh.ts';
-
 /**
  * By code. `{}` is the first name in quotes of the API's message, `{provider}` its first word; behind a colon the message
  * follows.
@@ -49,10 +47,12 @@ const TEXTS: Readonly<Record<string, string>> = {
   language_not_told: '供應商 {provider} 無法判斷使用的語言，因此對話會維持同一種語言。',
 };
 
-/** What the review says; undefined where only the API's message is known. */
-export function findingTextZh(code: string, message: string): string | undefined {
+/** What the review says; as the API says it where its code is not known here. */
+export async function findingTextZh(code: string, message: string): Promise<string> {
   const name = /"(?:[^"\\]|\\.)*"/.exec(message)?.[0] ?? '';
   const provider = message.split(' ', 1)[0] ?? '';
   const text = TEXTS[code]?.replaceAll('{}', () => name).replaceAll('{provider}', () => provider);
-  return text?.endsWith('：') ? text + messageTextZh(message) : text;
+  if (!text?.endsWith('：')) return text ?? message;
+  const { messageTextZh } = await import('../../../api/messageTextsZh.ts');
+  return text + messageTextZh(message);
 }

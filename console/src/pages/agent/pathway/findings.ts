@@ -1,6 +1,5 @@
 import { sentence } from '../../../formats.ts';
 import { locale } from '../../../texts.ts';
-import { findingTextZh } from './findingTextsZh.ts';
 import type { Graph } from './graph.ts';
 
 /** What the review, or the refusal of a save, says about one place of the pathway. */
@@ -48,14 +47,21 @@ export function findingsOf(
     const id =
       problem.nodeId ?? problem.edgeId ?? (kind === undefined ? '' : (parts[Number(index)]?.id ?? ''));
     const { severity } = problem;
-    found.set(id, [...(found.get(id) ?? []), { severity, message: shownMessage(problem), pointer }]);
+    found.set(id, [...(found.get(id) ?? []), { severity, message: sentence(problem.message), pointer }]);
   }
   return found;
 }
 
-/** The API's messages are English. */
-function shownMessage({ code = '', message }: Problem): string {
-  return (locale === 'zh-TW' ? findingTextZh(code, message) : undefined) ?? sentence(message);
+/** The API's messages are English. The Chinese ones are loaded with the first finding. */
+export async function inLanguage(problems: readonly Problem[]): Promise<readonly Problem[]> {
+  if (locale !== 'zh-TW' || problems.length === 0) return problems;
+  const { findingTextZh } = await import('./findingTextsZh.ts');
+  return await Promise.all(
+    problems.map(async (problem) => ({
+      ...problem,
+      message: await findingTextZh(problem.code ?? '', problem.message),
+    })),
+  );
 }
 
 export function worst(findings: readonly Finding[]): Finding['severity'] | undefined {

@@ -46,6 +46,9 @@ export interface Position {
 
 export type Part = GraphNode | GraphEdge;
 
+export const NODE_WIDTH = 240;
+/** Of a node with two lines of its prompt. */
+export const NODE_HEIGHT = 112;
 const NO_PARTS: Graph = { nodes: [], edges: [] };
 const GRID = 20;
 /** Pasted nodes do not hide their originals. */
@@ -110,6 +113,11 @@ export function movedTo(graph: Graph, positions: ReadonlyMap<string, Position>):
     return to && (to.x !== node.position.x || to.y !== node.position.y) ? { ...node, position: to } : node;
   };
   return { ...graph, nodes: graph.nodes.map(move) };
+}
+
+/** Whether nodes cover each other, as in a pathway that was written without positions. */
+export function hasCoveredNodes({ nodes }: Graph): boolean {
+  return new Set(nodes.map(({ position: { x, y } }) => `${x} ${y}`)).size < nodes.length;
 }
 
 /** The nodes and the edges between them, for the clipboard. */

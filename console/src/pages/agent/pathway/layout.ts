@@ -1,10 +1,7 @@
 import { Graph as Digraph, layout } from '@dagrejs/dagre';
 
-import { ANY_NODE, type Graph, movedTo, onGrid, type Position } from './graph.ts';
+import { ANY_NODE, type Graph, movedTo, NODE_HEIGHT, NODE_WIDTH, onGrid, type Position } from './graph.ts';
 
-export const NODE_WIDTH = 240;
-/** Of a node with two lines of its prompt. */
-export const NODE_HEIGHT = 112;
 const GAP_BETWEEN_LAYERS = 90;
 /** The labels of edges to neighbours, in the middle of their edges, stay apart. */
 const GAP_WITHIN_LAYER = 120;
@@ -25,10 +22,4 @@ export function arranged(graph: Graph): Graph {
     positions.set(id, onGrid({ x: x - NODE_WIDTH / 2, y: y - NODE_HEIGHT / 2 }));
   }
   return movedTo(graph, positions);
-}
-
-/** Arranges a pathway that was written without positions, whose nodes would cover each other. */
-export function readable(graph: Graph): Graph {
-  const places = new Set(graph.nodes.map(({ position: { x, y } }) => `${x} ${y}`));
-  return places.size < graph.nodes.length ? arranged(graph) : graph;
 }

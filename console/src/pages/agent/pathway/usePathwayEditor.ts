@@ -6,7 +6,7 @@ import { useApi } from '../../../api/apiContext.tsx';
 import { ApiError, bodyOf } from '../../../api/client.ts';
 import { pathwayQuery, putPathway } from '../agentQueries.ts';
 import { type EditorState, reduceEditor, type Stored, startEditing } from './editorState.ts';
-import type { Problem } from './findings.ts';
+import { inLanguage, type Problem } from './findings.ts';
 import type { Graph } from './graph.ts';
 
 /** After the last change: a review reads the whole pathway. */
@@ -57,17 +57,19 @@ function useReview(projectId: string, { graph }: EditorState): readonly Problem[
   const [settled] = useDebouncedValue(graph, REVIEW_DELAY_MS);
   const { data } = useQuery({
     queryKey: ['review', projectId, revisionOf(settled)],
-    queryFn: () =>
-      bodyOf(
+    queryFn: async () => {
+      const { problems } = await bodyOf(
         api.POST('/v1/projects/{projectId}/pathway/validate', {
           params: { path: { projectId } },
           body: settled,
         }),
-      ),
+      );
+      return await inLanguage(problems);
+    },
     placeholderData: keepPreviousData,
     gcTime: 0,
   });
-  return data?.problems ?? NO_PROBLEMS;
+  return data ?? NO_PROBLEMS;
 }
 
 export function isConflict(error: unknown): boolean {

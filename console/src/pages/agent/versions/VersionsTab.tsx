@@ -11,8 +11,8 @@ import { pathwayQuery } from '../agentQueries.ts';
 import { PathwayView } from '../canvas/PathwayCanvas.tsx';
 import { MarkIcon } from '../canvas/PathwayNodeCard.tsx';
 import { type Change, differences } from '../pathway/differences.ts';
-import { type Graph, partOf } from '../pathway/graph.ts';
-import { readable } from '../pathway/layout.ts';
+import { type Graph, hasCoveredNodes, partOf } from '../pathway/graph.ts';
+import { arranged } from '../pathway/layout.ts';
 import { ChangeTable, partName } from './ChangeTable.tsx';
 import classes from './versions.module.css';
 
@@ -208,5 +208,6 @@ function useVersion(projectId: string, version: number): Graph | undefined {
 function withRemoved(before: Graph, after: Graph): Graph {
   const nodes = [...after.nodes, ...before.nodes.filter(({ id }) => !partOf(after, id))];
   const edges = [...after.edges, ...before.edges.filter(({ id }) => !partOf(after, id))];
-  return readable({ nodes, edges });
+  const both = { nodes, edges };
+  return hasCoveredNodes(both) ? arranged(both) : both;
 }

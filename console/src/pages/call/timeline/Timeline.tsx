@@ -1,5 +1,6 @@
 import { Box, Stack } from '@mantine/core';
-import { type MouseEvent, memo, useDeferredValue, useEffect, useRef, useState } from 'react';
+import { lazyRouteComponent } from '@tanstack/react-router';
+import { type MouseEvent, memo, Suspense, useDeferredValue, useEffect, useRef, useState } from 'react';
 
 import { formatDuration } from '../../../formats.ts';
 import { textsIn } from '../../../texts.ts';
@@ -12,7 +13,9 @@ import { MediaPlot } from './MediaPlot.tsx';
 import { type MediaFigure, useMediaFigures } from './mediaFigures.ts';
 import { PlayerControls } from './PlayerControls.tsx';
 import classes from './timeline.module.css';
-import { Waveform } from './Waveform.tsx';
+
+/** For calls with a recording. */
+const Waveform = lazyRouteComponent(() => import('./Waveform.tsx'), 'Waveform');
 
 const WAVEFORM_HEIGHT = 80;
 const LANE_HEIGHT = 28;
@@ -119,7 +122,9 @@ function Lanes({
                   width: `${(100 * span.lengthMs) / axis.lengthMs}%`,
                 }}
               >
-                <Waveform projectId={projectId} callId={call.id} player={player} lengthMs={span.lengthMs} />
+                <Suspense>
+                  <Waveform projectId={projectId} callId={call.id} player={player} lengthMs={span.lengthMs} />
+                </Suspense>
               </div>
             )}
           </div>

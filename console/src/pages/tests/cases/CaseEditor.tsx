@@ -1,4 +1,4 @@
-import { Alert, Button, Group, List, Paper, SegmentedControl, Stack, Textarea } from '@mantine/core';
+import { Alert, Button, Group, List, Paper, SegmentedControl, Stack, Text, Textarea } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
 
 import { ApiError } from '../../../api/client.ts';
@@ -6,7 +6,6 @@ import { useScope } from '../../../session/session.ts';
 import { textsIn } from '../../../texts.ts';
 import type { CaseInput } from '../testData.ts';
 import { CaseForm } from './CaseForm.tsx';
-import { caseOf, yamlOf } from './caseYaml.ts';
 
 const texts = textsIn({
   en: {
@@ -38,6 +37,8 @@ interface CaseEditorProps {
   onSave: (input: CaseInput) => void;
   isPending: boolean;
   error: Error | null;
+  /** Shown until the case is edited. */
+  status?: string;
   /** Beside the button that saves. */
   children?: ReactNode;
 }
@@ -50,18 +51,20 @@ export function CaseEditor({
   onSave,
   isPending,
   error,
+  status,
   children,
 }: CaseEditorProps) {
   const mayWrite = useScope('write');
-  const [mode, setMode] = useState<'form' | 'yaml'>('form');
+  /** While the case is edited as text. The form needs no parser. */
+  const [yaml, setYaml] = useState<typeof import('./caseYaml.ts')>();
   const [draft, setDraft] = useState(initial);
   const [text, setText] = useState('');
   const [textError, setTextError] = useState<string>();
   /** The case as it is edited now; undefined where the text is none. */
   const current = (): CaseInput | undefined => {
-    if (mode === 'form') return draft;
+    if (!yaml) return draft;
     try {
-      const read = caseOf(text);
+      const read = yaml.caseOf(text);
       setTextError(read ? undefined : texts.noCase);
       return read;
     } catch (problem) {
@@ -69,12 +72,13 @@ export function CaseEditor({
       return undefined;
     }
   };
-  const change = (chosen: 'form' | 'yaml') => {
+  const change = async (chosen: 'form' | 'yaml') => {
     const edited = current();
     if (!edited) return;
-    if (chosen === 'yaml') setText(yamlOf(edited));
+    const next = chosen === 'yaml' ? await import('./caseYaml.ts') : undefined;
+    if (next) setText(next.yamlOf(edited));
     setDraft(edited);
-    setMode(chosen);
+    setYaml(next);
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -88,12 +92,10 @@ export function CaseEditor({
           aria-label={texts.edit}
           w="fit-content"
           data={(['form', 'yaml'] as const).map((value) => ({ value, label: texts[value] }))}
-          value={mode}
-          onChange={change}
+          value={yaml ? 'yaml' : 'form'}
+          onChange={(chosen) => void change(chosen)}
         />
-        {mode === 'form' ? (
-          <CaseForm projectId={projectId} value={draft} onChange={setDraft} />
-        ) : (
+        {yaml ? (
           <Textarea
             label={texts.yamlLabel}
             description={texts.yamlHelp}
@@ -105,6 +107,8 @@ export function CaseEditor({
             autosize
             minRows={16}
           />
+        ) : (
+          <CaseForm projectId={projectId} value={draft} onChange={setDraft} />
         )}
         {error && <SaveError error={error} />}
         {mayWrite && (
@@ -112,6 +116,9 @@ export function CaseEditor({
             <Button type="submit" loading={isPending}>
               {isNew ? texts.create : texts.save}
             </Button>
+            <Text size="sm" c="dimmed" role="status">
+              {draft === initial && !yaml && status}
+            </Text>
             {children}
           </Group>
         )}

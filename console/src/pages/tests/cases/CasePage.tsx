@@ -1,7 +1,7 @@
 import { Group, Loader, Stack, Title } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
@@ -13,7 +13,6 @@ import { textsIn } from '../../../texts.ts';
 import { RunButton } from '../runs/RunButton.tsx';
 import type { CaseInput, TestCase } from '../testData.ts';
 import { CaseEditor } from './CaseEditor.tsx';
-import { inputOf } from './caseYaml.ts';
 import { newTurn } from './TurnFields.tsx';
 
 const FROM = '/projects/$projectId/tests/cases/$testCaseId';
@@ -111,6 +110,7 @@ async function addToSuite(
 function ExistingCase() {
   const { projectId, testCaseId } = useParams({ from: FROM });
   const api = useApi();
+  const [savedAt, setSavedAt] = useState<string>();
   const { data: testCase, error } = useQuery({
     queryKey: ['test-case', testCaseId],
     queryFn: () => bodyOf(api.GET(PATH, { params: { path: { projectId, testCaseId } } })),
@@ -119,20 +119,38 @@ function ExistingCase() {
   });
   if (error) return <ErrorPage error={error} />;
   if (!testCase) return <Loader aria-label={texts.loading} />;
-  return <EditCase key={testCase.updatedAt} testCase={testCase} />;
+  const { updatedAt } = testCase;
+  return (
+    <EditCase
+      key={updatedAt}
+      testCase={testCase}
+      isSaved={savedAt === updatedAt}
+      onSaved={(saved) => setSavedAt(saved.updatedAt)}
+    />
+  );
 }
 
-function EditCase({ testCase }: { testCase: TestCase }) {
+function EditCase({
+  testCase,
+  isSaved,
+  onSaved,
+}: {
+  testCase: TestCase;
+  /** It is shown as it was just saved here. */
+  isSaved: boolean;
+  onSaved: (saved: TestCase) => void;
+}) {
   const { id, projectId, name } = testCase;
   const mayWrite = useScope('write');
   const api = useApi();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const params = { path: { projectId, testCaseId: id } };
+  const initial = useMemo(() => inputOf(testCase), [testCase]);
   const save = useMutation({
     mutationFn: (body: CaseInput) => bodyOf(api.PATCH(PATH, { params, body })),
     onSuccess: async (saved) => {
-      notifications.show({ message: texts.saved });
+      onSaved(saved);
       queries.setQueryData(['test-case', id], saved);
       await queries.invalidateQueries({ queryKey: ['test-cases', projectId] });
     },
@@ -153,8 +171,9 @@ function EditCase({ testCase }: { testCase: TestCase }) {
       </Group>
       <CaseEditor
         projectId={projectId}
-        initial={inputOf(testCase)}
+        initial={initial}
         isNew={false}
+        {...(isSaved && { status: texts.saved })}
         onSave={save.mutate}
         isPending={save.isPending}
         error={save.error}
@@ -165,4 +184,10 @@ function EditCase({ testCase }: { testCase: TestCase }) {
       </CaseEditor>
     </>
   );
+}
+
+/** The fields of a case that are edited. */
+function inputOf(testCase: TestCase): CaseInput {
+  const { id: _id, projectId: _projectId, createdAt: _createdAt, updatedAt: _updatedAt, ...input } = testCase;
+  return input;
 }

@@ -1,6 +1,6 @@
 import { parse, stringify } from 'yaml';
 
-import type { CaseInput, TestCase } from '../testData.ts';
+import type { CaseInput } from '../testData.ts';
 
 /** What a case has where nothing is said; the text leaves it out. */
 const DEFAULTS: Partial<CaseInput> = {
@@ -14,12 +14,6 @@ const DEFAULTS: Partial<CaseInput> = {
   phone: null,
   assertions: [],
 };
-
-/** The fields of a case that are edited. */
-export function inputOf(testCase: TestCase): CaseInput {
-  const { id: _id, projectId: _projectId, createdAt: _createdAt, updatedAt: _updatedAt, ...input } = testCase;
-  return input;
-}
 
 /** As in the files of the command line, without fields at their defaults. */
 export function yamlOf(input: CaseInput): string {
