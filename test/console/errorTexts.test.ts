@@ -13,11 +13,12 @@ import { HISTORY_ERRORS_ZH } from '../../console/src/pages/call/historyErrorsZh.
 import { documentErrorZh } from '../../console/src/pages/knowledge/documentErrorsZh.ts';
 import { playErrorZh, verdictReasonZh, votesZh } from '../../console/src/pages/tests/runs/verdictTextsZh.ts';
 import { bodySchema, type JsonSchema, resolved, schemaAt } from '../../console/src/schemaForm/jsonSchema.ts';
-import { ZH_HELP, ZH_HELP_BY_DESCRIPTION } from '../../console/src/schemaForm/wordsZh.ts';
+import { ZH_HELP, ZH_HELP_BY_DESCRIPTION, ZH_VALUES } from '../../console/src/schemaForm/wordsZh.ts';
 import { keyKind, scope } from '../../src/agents/accounts/apiKey.ts';
 import { AUDIT_ACTIONS } from '../../src/agents/accounts/audit.ts';
 import type { Principal } from '../../src/agents/accounts/principal.ts';
 import type { ProblemCode } from '../../src/agents/pathway/review/problem.ts';
+import { checkTemplate } from '../../src/agents/pathway/templates.ts';
 import { TRANSFER_MODES, TRANSFER_OUTCOMES } from '../../src/agents/transferOptions.ts';
 import { CALL_QUEUE } from '../../src/app/node/delayMeters.ts';
 import type { Settings } from '../../src/app/settings/settings.ts';
@@ -49,6 +50,9 @@ import { startTestServer, type TestServer } from '../support/httpServer.ts';
 const CODES = /\b[45]\d\d ((?:`[a-z_]+`(?:, | or )?)+)/g;
 
 const SCHEMA_MESSAGE = /(invalidUrl\(\s*)?(['`])((?:\{field\} |must |(?<=invalidUrl\(\s*['`]))[^'`]*)\2/g;
+
+/** Vendors and events have names; the type of a node and the status have lists of their own. */
+const OF_NAMES = ['provider', 'endpoint', 'events', 'status', 'type'];
 
 /** The canvas, the button to publish and the choice of nodes show them. */
 const NOT_IN_FORMS = ['position', 'status', 'source'];
@@ -169,7 +173,7 @@ test.each(Object.keys(PROBLEM_CODES))('The finding %s of the review has a Chines
   expect(await findingTextZh(code, '')).not.toBe('');
 });
 
-test('A review finding is shown in Chinese, with its name', () => {
+test('A review finding is shown in Chinese, with its name', async () => {
   const message = 'the conversation stops at "$& \\"x\\""; add an outgoing edge';
   expect(await findingTextZh('dead_end', message)).toBe('對話會停在 "$& \\"x\\""，請加上出去的連線。');
   const unset = 'deepgram has no credentials here; PUT …/providers/deepgram, or set DEEPGRAM_API_KEY';
@@ -189,6 +193,24 @@ test('Each error that sessions record by a code of its own has a Chinese text', 
   );
   expect(codes.length).toBeGreaterThan(10);
   expect(codes.filter((code) => !(code in HISTORY_ERRORS_ZH))).toEqual([]);
+});
+
+test.each([
+  ['{{ 名', '輸出 "{{ 名" 沒有結尾（第 1 行，第 1 字）'],
+  ['好\n{% if 名 %}', '標籤 {% if 名 %} 沒有結尾（第 2 行，第 1 字）'],
+  ['{{ a[ }}', '[ 沒有結尾（第 1 行，第 6 字）'],
+  ['{% endif %}', '沒有標籤 "endif"（第 1 行，第 1 字）'],
+  ['{{ a | b }}', '沒有過濾器 b（第 1 行，第 1 字）'],
+  ['{% %}', '缺少標籤的名稱（第 1 行，第 4 字）'],
+  ['{% for a %}', '標籤 {% for a %} 的寫法有誤（第 1 行，第 1 字）'],
+  ['{{ }}', '值的寫法有誤：""（第 1 行，第 4 字）'],
+  ['{{ (1..3 }}', '範圍的寫法有誤（第 1 行，第 10 字）'],
+  ['{{ a..b }}', '過濾器之前缺少 |（第 1 行，第 6 字）'],
+  ['{% assign = 3 %}', '缺少變數的名稱（第 1 行，第 11 字）'],
+  ['{% assign x 3 %}', '缺少 =（第 1 行，第 13 字）'],
+  ['{% if a %}{% else %}{% else %}{% endif %}', 'else 重複了（第 1 行，第 1 字）'],
+])('What is wrong with the template %j is told in Chinese', (template, text) => {
+  expect(messageTextZh(checkTemplate(template) ?? '')).toBe(text);
 });
 
 test('Each reason why a document cannot be read has a Chinese text', () => {
@@ -340,6 +362,33 @@ test('Each help text of a form has a Chinese text of its own', async () => {
   const told = new Set(fields.map(({ description }) => description));
   expect(Object.keys(ZH_HELP_BY_DESCRIPTION).filter((description) => !told.has(description))).toEqual([]);
 });
+
+test('Each choice of a form has a Chinese name, but for names of products and protocols', async () => {
+  const document = (await server.send('GET', '/openapi.json', { key: null })).body;
+  const values = [
+    bodySchema(document, 'put', '/v1/projects/{projectId}/agent'),
+    schemaAt(document, '#/components/schemas/PathwayNodeInput'),
+    schemaAt(document, '#/components/schemas/PathwayEdgeInput'),
+  ].flatMap((schema) => choicesIn(schema, document));
+  expect(values).toContain('simultaneous');
+  expect(values.filter((value) => !(value in ZH_VALUES))).toEqual([]);
+});
+
+/** What the form lets choose, of a schema and of what lies in it. */
+function choicesIn(given: JsonSchema, document: unknown, seen = new Set<string>(), name = ''): string[] {
+  if (given.$ref !== undefined && seen.has(given.$ref)) return [];
+  if (given.$ref !== undefined) seen.add(given.$ref);
+  const { schema } = resolved(given, document);
+  const values = OF_NAMES.includes(name) ? [] : (schema.enum ?? []).map(String);
+  return [
+    ...values,
+    ...(schema.anyOf ?? []).flatMap((one) => choicesIn(one, document, seen, name)),
+    ...(schema.items ? choicesIn(schema.items, document, seen, name) : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([property, one]) =>
+      choicesIn(one, document, seen, property),
+    ),
+  ];
+}
 
 /** Of a schema and of what lies in it. */
 function describedFields(

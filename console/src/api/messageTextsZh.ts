@@ -142,11 +142,36 @@ const SENTENCES: readonly Phrase[] = [
   [/^The file is an archive, but no DOCX, PPTX or XLSX; send its files$/, '這是壓縮檔，請上傳其中的檔案'],
 ];
 
+/** Of templates, as their parser tells them. */
+const TEMPLATE_ERRORS: readonly Phrase[] = [
+  [/^output (.*) not closed$/s, '輸出 $1 沒有結尾'],
+  [/^tag (.*) not closed$/s, '標籤 $1 沒有結尾'],
+  [/^\[ not closed$/, '[ 沒有結尾'],
+  [/^tag (".*") not found$/, '沒有標籤 $1'],
+  [/^undefined filter: (.*)$/, '沒有過濾器 $1'],
+  [/^illegal tag syntax, tag name expected$/, '缺少標籤的名稱'],
+  [/^illegal tag: (.*)$/s, '標籤 $1 的寫法有誤'],
+  [/^invalid value expression: (.*)$/s, '值的寫法有誤：$1'],
+  [/^invalid range syntax$/, '範圍的寫法有誤'],
+  [/^unbalanced parentheses$/, '括號沒有成對'],
+  [/^unexpected (?:token|character) (.*?)(?:, value expected)?$/s, '此處不應有 $1'],
+  [/^expected "(.*)" before filter$/, '過濾器之前缺少 $1'],
+  [/^expected filter name$/, '缺少過濾器的名稱'],
+  [/^expected variable name$/, '缺少變數的名稱'],
+  [/^expected "="$/, '缺少 ='],
+  [/^duplicated else$/, 'else 重複了'],
+  [/^unexpected elsif after else$/, 'else 之後不可有 elsif'],
+];
+const IN_TEMPLATE = /^(?:template: )?(.*), line:(\d+), col:(\d+)$/s;
+
 const KNOWN_WORDS = Object.keys(WORDS).toSorted((a, b) => b.length - a.length);
 const WORD_OR_QUOTED = new RegExp(`"(?:[^"\\\\]|\\\\.)*"|${KNOWN_WORDS.join('|')}|, or |, | or `, 'g');
 
 /** What the API says of a request, in Chinese; as it is where its text is not known here. */
 export function messageTextZh(message: string): string {
+  const [, problem, line, column] = IN_TEMPLATE.exec(message) ?? [];
+  if (problem !== undefined)
+    return `${phraseIn(TEMPLATE_ERRORS, problem) ?? problem}（第 ${line} 行，第 ${column} 字）`;
   const sentence = phraseIn(SENTENCES, message, wordsZh);
   if (sentence !== undefined) return sentence;
   const [, name = '', colon = '', rest = ''] = /^([^\s:]+)(:?) (.+)$/s.exec(message) ?? [];

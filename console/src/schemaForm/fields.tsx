@@ -13,7 +13,7 @@ import { useState } from 'react';
 import { textsIn } from '../texts.ts';
 import { type FieldProps, useForm } from './formContext.ts';
 import { TemplateInput } from './TemplateInput.tsx';
-import { valueNameOf } from './words.ts';
+import { choiceNameOf } from './words.ts';
 
 /** From here on a text may have paragraphs. */
 const LONG_TEXT_CHARACTERS = 500;
@@ -134,7 +134,7 @@ export function ChoiceField({ schema, value, label, help, error, isRequired, onC
       placeholder={texts.default}
       withAsterisk={isRequired}
       readOnly={isReadOnly}
-      data={values.map((one) => ({ value: String(one), label: valueNameOf(String(one)) }))}
+      data={values.map((one) => ({ value: String(one), label: choiceNameOf(String(one)) }))}
       value={value === undefined || value === null ? null : String(value)}
       clearable={!isRequired}
       allowDeselect={!isRequired}

@@ -69,6 +69,12 @@ export function valueNameOf(value: string): string {
   return (isChinese ? ZH_VALUES[value] : VALUES[value]) ?? value;
 }
 
+/** The label of a choice. In Chinese with the value, by which the help texts name it. */
+export function choiceNameOf(value: string): string {
+  const name = valueNameOf(value);
+  return isChinese && name !== value ? `${name}（${value}）` : name;
+}
+
 /** What a branch of a union is. */
 export function branchNameOf(branch: JsonSchema): string {
   if (branch.title !== undefined) return branch.title;

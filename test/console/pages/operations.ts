@@ -26,10 +26,13 @@ describe('Trunks, settings and health', requiresChromium, () => {
     await page.getByRole('textbox', { name: 'Host' }).fill('127.0.0.1');
     // No SIP peer listens there.
     await page.getByRole('textbox', { name: 'Port' }).fill('9');
+    await page.getByLabel('Format of numbers').selectOption('0912345678 (national)');
     await page.getByRole('button', { name: 'Save' }).hover();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('cell', { name: 'Carrier <img src=x onerror=alert(1)>', exact: true }).waitFor();
+    const [trunk] = (await own.send('GET', `/v1/projects/${projectId}/trunks`)).data;
+    expect(trunk.numberFormat).toBe('national');
     await page.getByRole('textbox', { name: 'Number' }).fill('+886223456789');
     await page.getByRole('button', { name: 'Add the number' }).click();
     await page.getByRole('cell', { name: '+886223456789', exact: true }).waitFor();

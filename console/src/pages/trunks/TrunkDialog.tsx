@@ -49,6 +49,15 @@ const texts = textsIn({
     active: 'Active',
     save: 'Save',
     cancel: 'Cancel',
+    transports: { udp: 'UDP', tcp: 'TCP', tls: 'TLS' },
+    srtps: { off: 'Off', optional: 'Where the other side can', required: 'Required' },
+    formats: {
+      e164: '+886912345678 (E.164)',
+      e164_without_plus: '886912345678 (E.164 without +)',
+      national: '0912345678 (national)',
+      as_given: 'As it was given',
+    },
+    dtmfs: { rfc4733: 'In the audio stream (RFC 4733)', info: 'As messages (SIP INFO)' },
   },
   'zh-TW': {
     add: '新增中繼線',
@@ -73,6 +82,15 @@ const texts = textsIn({
     active: '啟用',
     save: '儲存',
     cancel: '取消',
+    transports: { udp: 'UDP', tcp: 'TCP', tls: 'TLS' },
+    srtps: { off: '不加密', optional: '對方支援時加密', required: '一律加密' },
+    formats: {
+      e164: '+886912345678（E.164）',
+      e164_without_plus: '886912345678（E.164，不含 +）',
+      national: '0912345678（國內）',
+      as_given: '維持原樣',
+    },
+    dtmfs: { rfc4733: '在音訊串流中（RFC 4733）', info: '以訊息傳送（SIP INFO）' },
   },
 });
 
@@ -104,6 +122,10 @@ function bodyFrom({ username, password, inboundCidrs, ...fields }: Form) {
     ...(password !== '' && { password }),
     inboundCidrs: inboundCidrs.split(/[\s,]+/).filter(Boolean),
   };
+}
+
+function choicesOf(labels: Readonly<Record<string, string>>): { value: string; label: string }[] {
+  return Object.entries(labels).map(([value, label]) => ({ value, label }));
 }
 
 /** @param trunk - Undefined: a new one. */
@@ -148,7 +170,7 @@ export function TrunkDialog({ trunk, onClose }: { trunk: Trunk | undefined; onCl
             <TextInput label={texts.host} description={texts.hostHelp} required {...text('host')} />
             <NativeSelect
               label={texts.transport}
-              data={['udp', 'tcp', 'tls']}
+              data={choicesOf(texts.transports)}
               value={form.transport}
               onChange={({ currentTarget: { value } }) => {
                 const transport = value as Form['transport'];
@@ -188,19 +210,19 @@ export function TrunkDialog({ trunk, onClose }: { trunk: Trunk | undefined; onCl
             />
             <NativeSelect
               label={texts.srtp}
-              data={['off', 'optional', 'required']}
+              data={choicesOf(texts.srtps)}
               value={form.srtp}
               onChange={(event) => set({ srtp: event.currentTarget.value as Form['srtp'] })}
             />
             <NativeSelect
               label={texts.format}
-              data={['e164', 'e164_without_plus', 'national', 'as_given']}
+              data={choicesOf(texts.formats)}
               value={form.numberFormat}
               onChange={(event) => set({ numberFormat: event.currentTarget.value as Form['numberFormat'] })}
             />
             <NativeSelect
               label={texts.dtmf}
-              data={['rfc4733', 'info']}
+              data={choicesOf(texts.dtmfs)}
               value={form.dtmf}
               onChange={(event) => set({ dtmf: event.currentTarget.value as Form['dtmf'] })}
             />

@@ -110,7 +110,7 @@ export function TrunkSection() {
                 <Table.Tr key={trunk.id}>
                   <Table.Td>{trunk.name}</Table.Td>
                   <Table.Td>
-                    {trunk.host}:{trunk.port} {trunk.transport}
+                    {trunk.host}:{trunk.port} {trunk.transport.toUpperCase()}
                   </Table.Td>
                   <Table.Td>
                     <Health trunk={trunk} />
