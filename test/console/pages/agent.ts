@@ -61,6 +61,9 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
 
     await page.getByRole('button', { name: 'Arrange' }).click();
     await page.getByRole('button', { name: 'Show all' }).click();
+    // No node hides it.
+    const label = page.locator('.react-flow__edgelabel-renderer').getByText('The caller says goodbye.');
+    await label.click({ trial: true });
     await drag(page, 'Help the caller', 'Find a slot');
     await choose(page, 'Condition', 'A sentence that the model evaluates');
     await page.getByLabel('Value').fill('The caller wants an appointment.');

@@ -8,6 +8,10 @@ import { ANY_NODE, type GraphEdge } from '../pathway/graph.ts';
 import classes from './canvas.module.css';
 import { edgePath } from './edgePath.ts';
 
+/** Labels of edges from any node stand below it, where no node hides them. */
+const FIRST_LABEL = 32;
+const LABEL_GAP = 24;
+
 const texts = textsIn({
   en: {
     silence: 'Silence',
@@ -32,6 +36,8 @@ const texts = textsIn({
 export type LineData = {
   readonly edge: GraphEdge;
   readonly lane: number;
+  /** Of an edge from any node: its place among them. */
+  readonly globalIndex: number | undefined;
   readonly severity: Finding['severity'] | undefined;
   readonly mark: ChangeKind | undefined;
   onSelect: ((id: string) => void) | undefined;
@@ -46,8 +52,12 @@ export const PathwayEdgeLine = memo(function PathwayEdgeLine({
   ...ends
 }: EdgeProps<LineEdge>) {
   if (!data) return null;
-  const { edge, lane, severity, mark, onSelect } = data;
-  const [path, x, y] = edgePath({ ...ends, lane });
+  const { edge, lane, globalIndex, severity, mark, onSelect } = data;
+  const [path, middleX, middleY] = edgePath({ ...ends, lane });
+  const [x, y] =
+    globalIndex === undefined
+      ? [middleX, middleY]
+      : [ends.sourceX, ends.sourceY + FIRST_LABEL + globalIndex * LABEL_GAP];
   const text = edgeText(edge);
   return (
     <>

@@ -38,6 +38,7 @@ export function flowEdges(
 ): LineEdge[] {
   const titles = new Map(graph.nodes.map((node) => [node.id, titleOf(node)]));
   const lanes = lanesOf(graph);
+  const global = graph.edges.filter(({ source }) => source === ANY_NODE);
   return graph.edges.map((edge) => ({
     id: edge.id,
     type: 'line',
@@ -49,6 +50,7 @@ export function flowEdges(
     data: {
       edge,
       lane: lanes.get(edge.id) ?? 0,
+      globalIndex: edge.source === ANY_NODE ? global.indexOf(edge) : undefined,
       severity: worst(look.findings.get(edge.id) ?? NO_FINDINGS),
       mark: look.marks.get(edge.id),
       onSelect,
