@@ -74,6 +74,8 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
     await node(page, 'Goodbye').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Goodbye' }).waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe('Goodbye');
     await node(page, 'Goodbye').focus();
     await page.keyboard.press('Delete');
     await node(page, 'Goodbye').waitFor({ state: 'detached' });
@@ -185,13 +187,13 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
       colorScheme: 'dark',
       viewport: { width: 390, height: 844 },
     });
+    await node(page, 'Help the caller').waitFor();
+    await expectLightScripts(page);
     await node(page, 'Help the caller').click();
     await page.getByLabel('提示詞').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: '關閉' }).click();
     // Two rules refuse the empty target; the first says enough.
-    await node(page, 'Help the caller').waitFor();
-    await expectLightScripts(page);
     const add = () => page.getByRole('button', { name: '新增節點' }).click();
     await chooseFrom(add, page.getByRole('menuitem', { name: '轉接' }));
     await page.getByText('轉接至不可空白').first().waitFor();

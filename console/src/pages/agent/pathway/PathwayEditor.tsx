@@ -151,7 +151,7 @@ function EditorWithCanvas({ projectId, editor, isReadOnly, activeNodeId }: Pathw
       event.target instanceof HTMLElement &&
       event.target.dataset.id === onlyId
     ) {
-      box.current?.querySelector<HTMLElement>('section')?.focus();
+      box.current?.querySelector<HTMLElement>(`.${classes.panel}`)?.focus();
     }
     if (isReadOnly || selected.size === 0) return;
     if (event.key === 'Delete' || event.key === 'Backspace') remove();
