@@ -20,7 +20,7 @@ const texts = textsIn({
     dependencies: 'Services and providers',
     states: { up: 'up', down: 'down', degraded: 'degraded' },
     services: { database: 'Database', redis: 'Redis', sip: 'SIP' },
-    local: 'Built-in models',
+    builtIn: { local: 'Built-in models', rehearsal: 'Rule-based chat model' },
     dependenciesOf: 'As the node that answers this page sees them.',
     nodes: 'Nodes',
     node: 'Node',
@@ -49,7 +49,7 @@ const texts = textsIn({
     dependencies: '服務與供應商',
     states: { up: '正常', down: '中斷', degraded: '異常' },
     services: { database: '資料庫', redis: 'Redis', sip: 'SIP' },
-    local: '內建模型',
+    builtIn: { local: '內建模型', rehearsal: '依規則回答的對話模型' },
     dependenciesOf: '由回應此頁面的節點所見。',
     nodes: '節點',
     node: '節點',
@@ -108,7 +108,7 @@ function Dependencies() {
   const { data } = useQuery({ queryKey: ['readyz'], queryFn: readiness, refetchInterval: REFRESH_MS });
   if (!data) return null;
   const providers = Object.entries(data.providers).map(([name, { status, reason }]) => ({
-    name: name === 'local' ? texts.local : name,
+    name: name in texts.builtIn ? texts.builtIn[name as keyof typeof texts.builtIn] : name,
     isUp: status === 'up',
     text: reason === undefined ? texts.states[status] : texts.states[status] + COLON + reason,
   }));
