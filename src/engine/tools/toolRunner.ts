@@ -143,8 +143,7 @@ async function send(
   };
 }
 
-/** Cut between characters, with a note that tells the model so. */
-/** What a model and the history are shown of a result. */
+/** What a model and the history are shown of a result: cut between characters, with a note that says so. */
 export function cutResult(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_RESULT_BYTES) return text;
