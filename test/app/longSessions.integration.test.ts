@@ -44,7 +44,7 @@ test('A client that names no session goes on in a new one', async () => {
   expect(sessions[2]).not.toBe(sessions[0]);
 });
 
-test('A page of a search ends before it has more than four million bytes, and its cursor goes on', async () => {
+test('A page of a search ends before it has more than four million characters, and its cursor goes on', async () => {
   const project = await gateway().createProject();
   const { path, developerKey: key } = project;
   for (const session_id of ['a', 'b', 'c', 'd'])

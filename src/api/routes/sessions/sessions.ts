@@ -154,7 +154,7 @@ function searchRoute(app: App, deps: HttpDeps): void {
           ...about(
             'Sessions',
             'Search the live sessions',
-            'Last changed first. A page ends before its sessions have more than 4,000,000 bytes, and `nextCursor` goes on.',
+            'Last changed first. A page ends before its sessions have more than 4,000,000 characters, and `nextCursor` goes on.',
           ),
           ...mark,
           params: projectParams,

@@ -3,6 +3,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Database } from '../connection/database.ts';
 import { ngramsOf } from './ngrams.ts';
 import { refreshTexts } from './sessionTexts.ts';
+import { sizeBatches } from './sizeBatches.ts';
 
 const EVERY_MS = 15_000;
 /** A text is indexed when it has not changed for this long. */
@@ -13,8 +14,6 @@ const MAX_WAIT_MS = 300_000;
 const MAX_DUE = 1_000;
 /** Sessions indexed at once; this blocks the end of these sessions. */
 const BATCH_SIZE = 20;
-/** Their texts, which are in memory at once. */
-const BATCH_CHARACTERS = 1_000_000;
 
 interface DueRow {
   instance_id: string;
@@ -72,27 +71,12 @@ export async function indexSessions(
   await refreshTexts(query, { quietMs, isStopping });
   for (;;) {
     const due = await query<DueRow>(DUE, [quietMs ?? QUIET_MS, maxWaitMs, MAX_DUE]);
-    for (const batch of batchesOf(due)) {
+    for (const batch of sizeBatches(due, BATCH_SIZE)) {
       if (isStopping()) return;
       await indexBatch(query, batch);
     }
     if (due.length < MAX_DUE) return;
   }
-}
-
-function batchesOf(due: readonly DueRow[]): DueRow[][] {
-  const batches: DueRow[][] = [];
-  let left = 0;
-  for (const row of due) {
-    left -= row.characters;
-    const batch = batches.at(-1);
-    if (batch && batch.length < BATCH_SIZE && left >= 0) batch.push(row);
-    else {
-      batches.push([row]);
-      left = BATCH_CHARACTERS - row.characters;
-    }
-  }
-  return batches;
 }
 
 async function indexBatch(query: Database['query'], due: readonly DueRow[]): Promise<void> {

@@ -8,6 +8,7 @@ import type { Parameter, Queryable } from '../connection/database.ts';
 import { asInJson, containing } from '../sql/like.ts';
 import { isoTime } from '../sql/rows.ts';
 import { searchedNgrams } from './ngrams.ts';
+import { sizeBatches } from './sizeBatches.ts';
 
 /** Number of latest texts that estimate how common a string is. */
 const SAMPLED_TEXTS = 300;
@@ -18,20 +19,23 @@ const COMMON_PART = 0.1;
 /** What the trigram index can match; other letters depend on the database's locale. */
 const HAS_TRIGRAM = /[A-Za-z0-9]{3}/;
 /** Of the texts on a page of several sessions: it ends before the one that would exceed it. */
-const MAX_PAGE_BYTES = MAX_SESSION_CHARACTERS;
+const MAX_PAGE_CHARACTERS = MAX_SESSION_CHARACTERS;
 /** For strings up to this length the n-gram index is exact. */
 const CERTAIN_CHARACTERS = 2;
 
 interface FoundRow {
+  instance_id: string;
   session_id: string;
-  /** Null where the session has ended meanwhile, and behind the page's end. */
-  data: string | null;
-  /** Of the page's texts up to this one. */
-  bytes: number | null;
-  created_at: Date;
   updated_at: Date;
   /** Since 1970, exact as a number. */
   updated_us: number;
+}
+
+interface TextRow {
+  instance_id: string;
+  /** Null where it is not indexed any more. */
+  data: string | null;
+  created_at: Date;
 }
 
 /** The total count in every row; where no session is on the page, in one without a session. */
@@ -106,11 +110,10 @@ export async function searchSessions(
       ? searchByTrigrams(search)
       : searchByGrams(search));
   const total = behind?.total ?? found.total;
-  const tooLong = found.rows.findIndex(({ bytes }, index) => index > 0 && (bytes ?? 0) > MAX_PAGE_BYTES);
-  const end = tooLong === -1 ? page.limit : Math.min(tooLong, page.limit);
+  const { items, end } = await readTexts(search, found.rows.slice(0, page.limit));
   const last = found.rows.length > end ? found.rows[end - 1] : undefined;
   return {
-    items: found.rows.slice(0, end).flatMap(toFound),
+    items,
     total,
     nextCursor: last ? writeCursor(scope, [total, last.updated_us, last.session_id]) : null,
   };
@@ -127,22 +130,33 @@ const SAMPLE = `
   ) AS latest`;
 
 const CHANGED = `
-  SELECT instance_id, session_id, updated_at::text, ${MATCHES} AS is_match
-  FROM (
-    SELECT live.instance_id, live.session_id, coalesce(updated_at, last_activity_at) AS updated_at,
-      live_session_text(live.instance_id) AS data
-    FROM session_history AS history JOIN sessions AS live USING (instance_id)
-    WHERE history.project_id = $1 AND index_after IS NOT NULL AND NOT is_test
-  ) AS changed`;
+  SELECT live.instance_id, live.session_id, coalesce(updated_at, last_activity_at)::text AS updated_at,
+    message_characters AS characters
+  FROM session_history AS history JOIN sessions AS live USING (instance_id)
+  WHERE history.project_id = $1 AND index_after IS NOT NULL AND NOT is_test`;
+
+const MATCHING = `
+  SELECT instance_id FROM (
+    SELECT instance_id, live_session_text(instance_id) AS data
+    FROM sessions WHERE project_id = $1 AND instance_id = ANY ($4::uuid[])
+  ) AS changed WHERE ${MATCHES}`;
+
+interface ChangedRow {
+  instance_id: string;
+  session_id: string;
+  updated_at: string;
+  characters: number;
+}
 
 async function findChanged(database: Queryable, projectId: string, needles: Needles): Promise<Changed> {
-  const rows = await database.query<{
-    instance_id: string;
-    session_id: string;
-    updated_at: string;
-    is_match: boolean;
-  }>(CHANGED, [projectId, ...needles]);
-  const matches = rows.filter(({ is_match }) => is_match);
+  const rows = await database.query<ChangedRow>(CHANGED, [projectId]);
+  const matching = new Set<string>();
+  for (const batch of sizeBatches(rows)) {
+    const ids = batch.map(({ instance_id }) => instance_id);
+    const found = await database.query<{ instance_id: string }>(MATCHING, [projectId, ...needles, ids]);
+    for (const { instance_id } of found) matching.add(instance_id);
+  }
+  const matches = rows.filter(({ instance_id }) => matching.has(instance_id));
   return {
     all: rows.map(({ instance_id }) => instance_id),
     instanceIds: matches.map(({ instance_id }) => instance_id),
@@ -175,28 +189,18 @@ const pageOf = (indexed: string): string => `
   SELECT * FROM unnest($7::uuid[], $8::text[], $9::timestamptz[]) AS changed (instance_id, session_id, updated_at)
   WHERE ${IS_BEHIND}`;
 const ORDERED = 'ORDER BY updated_at DESC, session_id';
-const DATA = `
-  CASE WHEN instance_id = ANY ($6::uuid[]) THEN live_session_text(instance_id)
-    ELSE (SELECT data FROM session_texts WHERE session_texts.instance_id = page.instance_id) END AS whole,
-  (extract(epoch FROM updated_at) * 1000000)::float8 AS updated_us,
-  (SELECT started_at FROM sessions WHERE sessions.instance_id = page.instance_id) AS created_at`;
-
-/** Leaves out the texts behind the page's end. @param rows - A query of the page with {@link DATA}. */
-const withinBytes = (rows: string): string => `
-  SELECT measured.*, CASE WHEN bytes <= ${MAX_PAGE_BYTES} OR bytes = octet_length(whole) THEN whole END AS data
-  FROM (SELECT *, sum(octet_length(whole)) OVER (${ORDERED})::float8 AS bytes FROM (${rows}) AS shown) AS measured
-  ${ORDERED}`;
+const UPDATED_US = '(extract(epoch FROM updated_at) * 1000000)::float8 AS updated_us';
 
 /** As many as reach to the page's end, of the indexed ones alone. */
-const COMMON_PAGE = withinBytes(`
-  SELECT session_id, updated_at, ${DATA}
+const COMMON_PAGE = `
+  SELECT instance_id, session_id, updated_at, ${UPDATED_US}
   FROM (
     ${pageOf(`
       SELECT instance_id, session_id, updated_at FROM session_texts
       WHERE project_id = $1 AND ${IS_BEHIND} AND ${MATCHES} AND instance_id <> ALL ($6::uuid[])
       ${ORDERED} LIMIT $4::bigint + $5::bigint`)}
     ${ORDERED} LIMIT $4 OFFSET $5
-  ) AS page`);
+  ) AS page ${ORDERED}`;
 
 async function searchCommon(search: Search): Promise<Found> {
   const { database, behind, changed } = search;
@@ -242,13 +246,13 @@ function isCertain([text, other]: Needles): boolean {
 }
 
 /** Selects the page from the few matches; each row has the total count. */
-const countedPageOf = (indexed: string): string =>
-  withinBytes(`
+const countedPageOf = (indexed: string): string => `
   WITH found AS MATERIALIZED (${pageOf(indexed)}), page AS (
     SELECT * FROM found ${ORDERED} LIMIT $4 OFFSET $5
   )
-  SELECT total, page.session_id, page.updated_at, ${DATA}
-  FROM (SELECT count(*)::integer AS total FROM found) AS counted LEFT JOIN page ON true`);
+  SELECT total, page.*, ${UPDATED_US}
+  FROM (SELECT count(*)::integer AS total FROM found) AS counted LEFT JOIN page ON true
+  ${ORDERED}`;
 
 const BY_TRIGRAMS = countedPageOf(`
   SELECT instance_id, session_id, updated_at FROM session_texts
@@ -283,8 +287,57 @@ function toCounted(rows: readonly CountedRow[]): Found {
   return { rows: rows.filter((row) => row.session_id !== null), total: rows[0]?.total ?? 0 };
 }
 
-function toFound({ session_id: sessionId, data, created_at, updated_at }: FoundRow): FoundSession[] {
-  if (data === null) return [];
+/**
+ * Reads the texts of a page, as many as it may have.
+ *
+ * @returns The sessions that are still live, and behind how many rows the page ends.
+ */
+async function readTexts(
+  { database, projectId, changed }: Search,
+  rows: readonly FoundRow[],
+): Promise<{ readonly items: FoundSession[]; readonly end: number }> {
+  const ids = rows.map(({ instance_id }) => instance_id);
+  const sizes = await database.query<Sized>(SIZES, [projectId, ids]);
+  const sizeOf = new Map(sizes.map(({ instance_id, characters }) => [instance_id, characters]));
+  const sized = rows.map((row) => ({ ...row, characters: sizeOf.get(row.instance_id) ?? 0 }));
+  const items: FoundSession[] = [];
+  let end = 0;
+  let characters = 0;
+  for (const batch of sizeBatches(sized)) {
+    const asked = batch.map(({ instance_id }) => instance_id);
+    const texts = await database.query<TextRow>(TEXTS, [asked, changed.all]);
+    const textOf = new Map(texts.map((text) => [text.instance_id, text]));
+    for (const row of batch) {
+      const text = textOf.get(row.instance_id);
+      characters += text?.data?.length ?? 0;
+      if (end > 0 && characters > MAX_PAGE_CHARACTERS) return { items, end };
+      end += 1;
+      if (text?.data != null) items.push(toFound(row, text.data, text.created_at));
+    }
+  }
+  return { items, end };
+}
+
+interface Sized {
+  instance_id: string;
+  characters: number;
+}
+
+const SIZES = `
+  SELECT instance_id, message_characters AS characters FROM session_history
+  WHERE project_id = $1 AND instance_id = ANY ($2::uuid[])`;
+
+const TEXTS = `
+  SELECT instance_id, started_at AS created_at, CASE WHEN instance_id = ANY ($2::uuid[])
+    THEN live_session_text(instance_id)
+    ELSE (SELECT data FROM session_texts WHERE session_texts.instance_id = sessions.instance_id)
+  END AS data FROM sessions WHERE instance_id = ANY ($1::uuid[])`;
+
+function toFound(
+  { session_id: sessionId, updated_at }: FoundRow,
+  data: string,
+  created_at: Date,
+): FoundSession {
   const [createdAt, updatedAt] = [isoTime(created_at), isoTime(updated_at)];
-  return [{ sessionId, data: JSON.parse(data), createdAt, updatedAt }];
+  return { sessionId, data: JSON.parse(data), createdAt, updatedAt };
 }
