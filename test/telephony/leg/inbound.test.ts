@@ -74,7 +74,10 @@ test('An inbound call rings, is answered and is hung up by the caller', async ()
   expect(events).toEqual([]);
   acknowledge(ringing, ok);
   await vi.waitFor(() => expect(events).toEqual(['answered']));
-  expect(rig.media.all.at(-1)).toMatchObject({ callId: 'call-9', connected: [{ remote: { port: 40_000 } }] });
+  expect(rig.media.all.at(-1)).toMatchObject({
+    callId: 'call-9',
+    connected: [{ remote: { port: 40_000, signallingHost: '127.0.0.1' } }],
+  });
   bye(ringing, ok);
   expect(await ended).toEqual({ outcome: 'remote_hangup', sip: { code: 200, reason: 'OK' }, q850Cause: 16 });
 });
