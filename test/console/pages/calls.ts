@@ -30,6 +30,10 @@ describe('Calls', { ...requiresChromium, timeout: TIMEOUT_MS }, () => {
     await live.getByRole('button', { name: 'Listen' }).click();
     await live.getByRole('button', { name: 'Leave the call (Listen)' }).click();
     await expectWhisperToOne(page, live);
+    const explained = await own.open(`/projects/${projectId}/calls/${callId}`);
+    await explained.page.getByRole('button', { name: 'Hang up' }).waitFor();
+    expect(await explained.page.getByText('Nothing went wrong').count()).toBe(0);
+    await explained.page.close();
     await live.getByRole('button', { name: 'Hang up' }).click();
     await live.getByRole('button', { name: 'Hang up now?' }).click();
     await live.getByText('No call at the moment.').waitFor(SLOW);

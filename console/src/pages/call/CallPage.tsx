@@ -131,7 +131,7 @@ function Loaded({
           <LiveControls projectId={projectId} call={call} />
         </Suspense>
       )}
-      <Findings findings={findings} player={player} />
+      {(findings.length > 0 || !isLive(timeline)) && <Findings findings={findings} player={player} />}
       {call && (
         <Timeline projectId={projectId} timeline={timeline} axis={axis} turns={turns} player={player} />
       )}
