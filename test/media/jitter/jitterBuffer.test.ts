@@ -26,11 +26,11 @@ interface Outcome {
 }
 
 const START_MS = 1000;
+const speech = voiced(8000, 80_000);
 
 /** Simulates a call; every payload starts with its packet's number for the decoder. */
 function simulate({ minutes, seed = 1, packetMs = 20, skewPpm = 0, delayMs }: Network): Outcome {
   const random = createRandom(seed * 2_654_435_761);
-  const speech = voiced(8000, 80_000);
   const codec = pcmu.open();
   const samples = packetMs * 8;
   const count = (minutes * 60_000) / packetMs;
