@@ -28,6 +28,8 @@ export interface FakeEngine extends ConversationEngine {
   readonly created: NewSession[];
   /** The abort reasons of turns. */
   readonly aborted: unknown[];
+  /** Forgets sessions, and what was asked of it. */
+  forget(): void;
   messagesOf(sessionId: string): readonly SessionMessage[];
   /** Inserts a prepared session, as the session store does. @throws {CallwayError} 400 `session_id_in_use` */
   insert(session: Session): void;
@@ -67,6 +69,10 @@ export function createFakeEngine(): FakeEngine {
     aborted: [],
     play(...next) {
       scripts.splice(0, scripts.length, ...next);
+    },
+    forget() {
+      sessions.clear();
+      for (const list of [fake.requests, fake.ended, fake.created, fake.aborted]) list.length = 0;
     },
     messagesOf: (sessionId) => sessions.get(sessionId)?.state.messages ?? [],
     put(given) {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import {
   DEVELOPER_KEY,
@@ -14,17 +14,12 @@ const LEGACY = `/project/${PROJECT_ID}/session`;
 const AT = '2026-01-01T00:00:00.000Z';
 
 let assertNoLeaks: () => Promise<void>;
-beforeAll(() => {
-  assertNoLeaks = detectLeaks();
-});
-afterAll(() => assertNoLeaks());
-
 let server: TestServer;
-let searched: unknown[];
-let hungUp: unknown[];
-beforeEach(async () => {
-  searched = [];
-  hungUp = [];
+const searched: unknown[] = [];
+const hungUp: unknown[] = [];
+// Of all tests, since a start costs more than a test.
+beforeAll(async () => {
+  assertNoLeaks = detectLeaks();
   server = await startTestServer({
     sessions: {
       async search(...wanted) {
@@ -39,7 +34,14 @@ beforeEach(async () => {
     hangUp: async (...call) => void hungUp.push(call),
   });
 });
-afterEach(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await assertNoLeaks();
+});
+beforeEach(() => {
+  server.conversations.forget();
+  for (const list of [searched, hungUp]) list.length = 0;
+});
 
 describe.each([
   ['legacy', LEGACY],
@@ -146,7 +148,8 @@ describe.each([
   });
 
   test('repeat the first response for an Idempotency-Key', async () => {
-    const send = (body: object) => server.send('POST', path, { body, headers: { 'idempotency-key': 'k' } });
+    const send = (body: object) =>
+      server.send('POST', path, { body, headers: { 'idempotency-key': family } });
     const first = await send({ session_id: 's' });
     const second = await send({ session_id: 's' });
     expect(second.body).toEqual(first.body);
