@@ -1,35 +1,38 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseRange } from '../../../../src/api/routes/calls/recordings.ts';
 import { createRecordingUrls } from '../../../../src/calls/recording/recordingUrls.ts';
 import { localRecordings } from '../../../../src/infra/objectStore/recordings/localRecordings.ts';
 import { startTestServer, type TestServer } from '../../../support/httpServer.ts';
-import { tempDir } from '../../../support/tempDir.ts';
+import { makeTempDir } from '../../../support/tempDir.ts';
 
 const BYTES = Buffer.from(Array.from({ length: 1000 }, (_, n) => n % 251));
 
+const folder = makeTempDir();
+let nowMs: number;
+const signed = createRecordingUrls({
+  secretsKey: new Uint8Array(32).fill(7),
+  publicUrl: () => 'http://callway.test',
+  now: () => nowMs,
+});
 let server: TestServer;
 let path: string;
-let signed: { sign(key: string): string };
-let nowMs: number;
 
-beforeEach(async () => {
-  nowMs = 1_700_000_000_000;
-  const folder = tempDir();
-  const store = localRecordings(join(folder, 'kept'));
-  const part = join(folder, 'call.wav');
+beforeAll(async () => {
+  const store = localRecordings(join(folder.path, 'kept'));
+  const part = join(folder.path, 'call.wav');
   writeFileSync(part, BYTES);
   await store.save(part, 'project/call.wav');
-  const urls = createRecordingUrls({
-    secretsKey: new Uint8Array(32).fill(7),
-    publicUrl: () => 'http://callway.test',
-    now: () => nowMs,
-  });
-  server = await startTestServer({ recordings: { store, urls } });
-  onTestFinished(() => server.close());
-  signed = urls;
-  path = new URL(urls.sign('project/call.wav')).pathname;
+  server = await startTestServer({ recordings: { store, urls: signed } });
+});
+afterAll(async () => {
+  await server.close();
+  folder.remove();
+});
+beforeEach(() => {
+  nowMs = 1_700_000_000_000;
+  path = new URL(signed.sign('project/call.wav')).pathname;
 });
 
 const get = (at: string, headers: Record<string, string> = {}, method = 'GET') =>

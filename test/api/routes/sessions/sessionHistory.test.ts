@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import type { HistoryDetail, HistoryStats } from '../../../../src/engine/history/historyStore.ts';
 import { PROJECT_ID, startTestServer, type TestServer } from '../../../support/httpServer.ts';
@@ -50,15 +50,10 @@ const DETAIL: HistoryDetail = {
 };
 
 let assertNoLeaks: () => Promise<void>;
-beforeAll(() => {
-  assertNoLeaks = detectLeaks();
-});
-afterAll(() => assertNoLeaks());
-
 let server: TestServer;
-let asked: unknown[];
-beforeEach(async () => {
-  asked = [];
+const asked: unknown[] = [];
+beforeAll(async () => {
+  assertNoLeaks = detectLeaks();
   server = await startTestServer({
     history: {
       async list(...wanted) {
@@ -74,7 +69,13 @@ beforeEach(async () => {
     },
   });
 });
-afterEach(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await assertNoLeaks();
+});
+beforeEach(() => {
+  asked.length = 0;
+});
 
 test('The history lists sessions', async () => {
   const { status, body } = await server.send('GET', BASE);
