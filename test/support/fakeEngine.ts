@@ -28,7 +28,7 @@ export interface FakeEngine extends ConversationEngine {
   readonly created: NewSession[];
   /** The abort reasons of turns. */
   readonly aborted: unknown[];
-  /** Forgets sessions, and what was asked of it. */
+  /** Forgets sessions, scripts, and what was asked of it. */
   forget(): void;
   messagesOf(sessionId: string): readonly SessionMessage[];
   /** Inserts a prepared session, as the session store does. @throws {CallwayError} 400 `session_id_in_use` */
@@ -57,10 +57,12 @@ export function toolCall(id: string, name: string, args: unknown): FunctionCall 
   return { id, type: 'function', function: { name, arguments: JSON.stringify(args) } };
 }
 
+const BY_DEFAULT = saying('Hello');
+
 /** Sessions in memory with scripted turns, stored as the engine stores them. */
 export function createFakeEngine(): FakeEngine {
   const sessions = new Map<string, Session>();
-  const scripts: TurnScript[] = [saying('Hello')];
+  const scripts = [BY_DEFAULT];
   const preparedFor = new WeakMap<Session, NewSession>();
   const fake: FakeEngine = {
     requests: [],
@@ -72,6 +74,7 @@ export function createFakeEngine(): FakeEngine {
     },
     forget() {
       sessions.clear();
+      fake.play(BY_DEFAULT);
       for (const list of [fake.requests, fake.ended, fake.created, fake.aborted]) list.length = 0;
     },
     messagesOf: (sessionId) => sessions.get(sessionId)?.state.messages ?? [],

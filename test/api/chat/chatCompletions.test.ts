@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { CallwayError, invalid } from '../../../src/base/errors.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { calling, done, saying, toolCall } from '../../support/fakeEngine.ts';
-import { LEGACY_SUNSET } from '../../support/httpServer.ts';
+import { LEGACY_SUNSET, startTestServer } from '../../support/httpServer.ts';
 import { events, LEGACY, useChatApi, user, V1, WEATHER } from './support/chatApi.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -35,14 +35,17 @@ describe.each([
     rig.server.conversations.play(saying('Good ', 'mor"ning\n'));
     const { status, headers, text } = await ask(
       { messages: [user('Hi')], stream: true },
-      { path, headers: { 'x-session-id': 's-1', origin: 'https://app.example', 'x-request-id': 'r-1' } },
+      {
+        path,
+        headers: { 'x-session-id': 's-1', origin: 'https://app.example', 'x-request-id': `r-${family}` },
+      },
     );
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/event-stream');
     expect(headers.get('cache-control')).toBe('no-cache');
     expect(headers.get('x-accel-buffering')).toBe('no');
     expect(headers.get('x-session-id')).toBe('s-1');
-    expect(headers.get('x-request-id')).toBe('r-1');
+    expect(headers.get('x-request-id')).toBe(`r-${family}`);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('access-control-allow-origin')).toBe('https://app.example');
     expect(headers.get('sunset')).toBe(family === 'legacy' ? LEGACY_SUNSET.toUTCString() : null);
@@ -66,8 +69,8 @@ describe.each([
       choice({}, 'stop'),
     ]);
     await expect
-      .poll(() => rig.server.requestsDone)
-      .toMatchObject([{ status: 200, route: expect.any(String) }]);
+      .poll(() => rig.server.logLines)
+      .toContainEqual(expect.objectContaining({ requestId: `r-${family}`, status: 200 }));
   });
 });
 
@@ -275,9 +278,12 @@ describe('A failure', () => {
 });
 
 test('The legacy path is 410 with its successor after the sunset', async () => {
-  rig.server.clock.advance(LEGACY_SUNSET.getTime() - rig.server.clock.now());
-  const { status, body } = await ask({ messages: [user('Hi')] }, { path: LEGACY });
-  expect(status).toBe(410);
-  expect(body).toMatchObject({ code: 'legacy_route_removed', successor: V1 });
-  expect((await ask({ messages: [user('Hi')] })).status).toBe(200);
+  const server = await startTestServer();
+  onTestFinished(() => server.close());
+  server.clock.advance(LEGACY_SUNSET.getTime() - server.clock.now());
+  const body = { messages: [user('Hi')] };
+  const removed = await server.send('POST', LEGACY, { body });
+  expect(removed.status).toBe(410);
+  expect(removed.body).toMatchObject({ code: 'legacy_route_removed', successor: V1 });
+  expect((await server.send('POST', V1, { body })).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { PROJECT_ID, startTestServer, type TestServer } from '../../../support/httpServer.ts';
 import { detectLeaks } from '../../../support/leaks.ts';
 
@@ -11,18 +11,23 @@ export const WEATHER = {
   function: { name: 'get_weather', description: 'Weather', parameters: { type: 'object', properties: {} } },
 };
 
-/** The API on its own socket for each test of a file, which must leave nothing behind. */
+/** The API on a socket of its own for the tests of a file, which must leave nothing behind. */
 export function useChatApi() {
   let assertNoLeaks: () => Promise<void>;
   let server: TestServer;
-  beforeAll(() => {
+  beforeAll(async () => {
     assertNoLeaks = detectLeaks();
-  });
-  afterAll(() => assertNoLeaks());
-  beforeEach(async () => {
     server = await startTestServer();
   });
-  afterEach(() => server.close());
+  afterAll(async () => {
+    await server.close();
+    await assertNoLeaks();
+  });
+  beforeEach(() => {
+    server.conversations.forget();
+    server.project.reportUsage = false;
+    server.logLines.length = 0;
+  });
   return {
     get server() {
       return server;
