@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { calling, saying, toolCall } from '../../support/fakeEngine.ts';
@@ -13,16 +13,16 @@ const WEATHER: OpenAI.ChatCompletionTool = {
 const QUESTION: OpenAI.ChatCompletionMessageParam = { role: 'user', content: 'Weather in Taipei?' };
 
 let assertNoLeaks: () => Promise<void>;
-beforeAll(() => {
-  assertNoLeaks = detectLeaks();
-});
-afterAll(() => assertNoLeaks());
-
 let server: TestServer;
-beforeEach(async () => {
+beforeAll(async () => {
+  assertNoLeaks = detectLeaks();
   server = await startTestServer();
 });
-afterEach(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await assertNoLeaks();
+});
+beforeEach(() => server.conversations.forget());
 
 describe.each(['/project', '/v1/projects'])('The openai client at %s', (family) => {
   const client = () =>

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import type { DeliverySummary } from '../../../../src/webhooks/webhookAdmin.ts';
 import {
@@ -30,17 +30,11 @@ const DELIVERY: DeliverySummary = {
 };
 
 let assertNoLeaks: () => Promise<void>;
-beforeAll(() => {
-  assertNoLeaks = detectLeaks();
-});
-afterAll(() => assertNoLeaks());
-
 let server: TestServer;
 let asked: unknown[];
 let rotations: number;
-beforeEach(async () => {
-  asked = [];
-  rotations = 0;
+beforeAll(async () => {
+  assertNoLeaks = detectLeaks();
   server = await startTestServer({
     webhookAdmin: {
       async deliveries(...wanted) {
@@ -59,7 +53,15 @@ beforeEach(async () => {
     },
   });
 });
-afterEach(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await assertNoLeaks();
+});
+beforeEach(() => {
+  asked = [];
+  rotations = 0;
+  server.audit.length = 0;
+});
 
 test('A webhook delivery is shown with its body', async () => {
   const { status, body } = await server.send('GET', `${BASE}/webhook-deliveries/d-1`);
