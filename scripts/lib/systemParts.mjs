@@ -31,13 +31,10 @@ export const SIP_PEERS = ['sipp', 'kamailio', 'baresip'];
 
 /** Names in older and newer releases. */
 const PROGRAMS_OF_POCKETSPHINX = ['pocketsphinx_continuous', 'pocketsphinx'];
-/** Without a window first, which costs a third less processor time; the others by distribution. */
-export const PROGRAMS_OF_CHROMIUM = [
-  'chromium-headless-shell',
-  'chromium',
-  'chromium-browser',
-  'google-chrome',
-];
+/** Chromium without a window. Debian has it apart from the browser. */
+const CHROMIUM_SHELL = 'chromium-headless-shell';
+/** The shell takes a third less processor time; the browser's names are those of distributions. */
+export const PROGRAMS_OF_CHROMIUM = [CHROMIUM_SHELL, 'chromium', 'chromium-browser', 'google-chrome'];
 
 /**
  * Commands for package managers that Callway does not run itself. A part without a package must be installed by hand.
@@ -168,7 +165,7 @@ export function aptPackages(missing, major) {
     kamailio: 'kamailio',
     baresip: 'baresip-core',
     promtool: 'prometheus',
-    chromium: 'chromium-headless-shell',
+    chromium: missing.includes('chromium') && aptCandidate(CHROMIUM_SHELL) ? CHROMIUM_SHELL : 'chromium',
   };
   return missing.flatMap((part) => names[part].split(' '));
 }
