@@ -73,19 +73,19 @@ test.each([8000, 16_000] as const)(
     const stream = createSimulatedStream({ clock: createSimulatedClock(), sampleRateHz });
     const report = voice.serve(stream);
     const messages = () => memory.records.flatMap((record) => record.messages);
-    /** Simulated time is about ten times as fast as real time, in which the recognizer runs. */
-    const until = async (condition: () => boolean) => {
+    /** @param msPerFrame - Real time for 20 ms of the call: no less where the recognizer works, whose time is real. */
+    const until = async (condition: () => boolean, msPerFrame: number) => {
       const giveUpAt = performance.now() + 60_000;
       while (!condition()) {
         if (performance.now() > giveUpAt) throw new Error(`timeout after ${JSON.stringify(messages())}`);
         await stream.advance(20);
-        await new Promise((resolve) => setTimeout(resolve, 2));
+        await new Promise((resolve) => setTimeout(resolve, msPerFrame));
       }
     };
 
-    await until(() => messages().length === 1);
+    await until(() => messages().length === 1, 2);
     stream.speak(await synthesizeSpeech('no thank you', sampleRateHz));
-    await until(() => messages().length === 3);
+    await until(() => messages().length === 3, 20);
     await stream.hangUp();
     expect(messages().map(({ content }) => content)).toEqual([answers[0], 'no thank you', answers[1]]);
     expect((await report).turns[1]?.latencyParts?.endpointingMs).toBeGreaterThan(200);

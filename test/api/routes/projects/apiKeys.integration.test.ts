@@ -103,7 +103,8 @@ describe('API keys', () => {
 
     const lastUse = (kind: string) => data.find((one: { kind: string }) => one.kind === kind).lastUsedAt;
     expect(lastUse('secret')).toBeNull();
-    expect(Date.parse(lastUse('developer'))).toBeGreaterThanOrEqual(before);
+    // The machine's clock may be set back meanwhile.
+    expect(Date.parse(lastUse('developer'))).toBeGreaterThan(before - 1_000);
     await second.stop();
     await database.drop();
     folder.remove();
