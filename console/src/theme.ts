@@ -14,6 +14,7 @@ export const theme = createTheme({
   autoContrast: true,
   cursorType: 'pointer',
   defaultRadius: 'md',
+  respectReducedMotion: true,
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans TC", sans-serif',
   components: {
     // The text has the page's contrast, whatever its color says.

@@ -48,7 +48,7 @@ async function startNode(roles: string, shared: Record<string, string>) {
   const ask = (from: number, path: string) =>
     fetch(`http://127.0.0.1:${from}${path}`).then(
       async (answer) => ({ status: answer.status, text: await answer.text() }),
-      () => ({ status: 0, text: '' }),
+      (error: Error) => ({ status: 0, text: `${error.message}: ${String(error.cause)}` }),
     );
   return {
     child,

@@ -11,6 +11,8 @@ import { join } from 'node:path';
  */
 const FIRST_PORT = 10_000;
 const PORT_PAIRS = 10_000;
+/** `fetch` connects to none of these. @see Fetch Standard, "port blocking" */
+const BLOCKED_PORTS = [10_080];
 const folder = join(tmpdir(), 'callway-test-ports');
 const claims = new Set<string>();
 let next = Math.floor(Math.random() * PORT_PAIRS);
@@ -23,7 +25,7 @@ let next = Math.floor(Math.random() * PORT_PAIRS);
 export async function reservePort(): Promise<number> {
   for (let attempt = 0; attempt < PORT_PAIRS; attempt += 1) {
     const port = FIRST_PORT + 2 * (next++ % PORT_PAIRS);
-    if (claim(port) && (await isUnused(port))) return port;
+    if (!BLOCKED_PORTS.includes(port) && claim(port) && (await isUnused(port))) return port;
   }
   throw new Error(`no free port between ${FIRST_PORT} and ${FIRST_PORT + 2 * PORT_PAIRS}`);
 }

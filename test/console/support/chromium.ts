@@ -39,9 +39,9 @@ export interface WatchedPage {
   readonly problems: readonly string[];
 }
 
-/** A page in a browser profile of its own, for the running test. */
+/** A page in a browser profile of its own, for the running test. Nothing moves while it is clicked. */
 export async function watchPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
-  const context = await browser.newContext(options);
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   // An open page goes on asking for news.
   onTestFinished(() => context.close());
   const page = await context.newPage();
