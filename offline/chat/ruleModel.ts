@@ -12,6 +12,12 @@ import { toolResultText } from './toolResult.ts';
 const TOKEN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{1,2}\p{P}*\s*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+\s*|\s+/gu;
 
+/** What is said in two minutes. */
+const MAX_READ_CHARACTERS = 2_000;
+/** More than a result that the gateway does not cut. */
+const MAX_RESULT_CHARACTERS = 20_000;
+const MAX_MESSAGES = 200;
+
 export type RuleAnswer =
   /** Prose in pieces of a word each, or one piece of JSON. */
   | { readonly kind: 'text'; readonly tokens: readonly string[] }
@@ -23,7 +29,8 @@ export type RuleAnswer =
  *
  * An answer that takes an edge has no text, since the next node's text follows it.
  */
-export function answerByRules(request: RuleRequest): RuleAnswer {
+export function answerByRules(given: RuleRequest): RuleAnswer {
+  const request = withinLimits(given);
   const { purpose = 'answer', situation, messages } = request;
   if (!situation) return toolAnswer(request) ?? answerWithoutPathway(request);
   switch (purpose) {
@@ -47,6 +54,24 @@ export function answerByRules(request: RuleRequest): RuleAnswer {
       if (situation.ask) return prose(questionFor(situation.ask));
       return toolAnswer(request) ?? answerAt(situation, request);
   }
+}
+
+/** The newest messages, and the beginnings of long ones: rules hold up the process for what they read. */
+function withinLimits({ messages, situation, ...request }: RuleRequest): RuleRequest {
+  const { lastUserText } = situation ?? {};
+  return {
+    ...request,
+    messages: messages.slice(-MAX_MESSAGES).map((message) => {
+      const limit = message.role === 'tool' ? MAX_RESULT_CHARACTERS : MAX_READ_CHARACTERS;
+      return { ...message, content: message.content?.slice(0, limit) ?? null };
+    }),
+    ...(situation && {
+      situation: {
+        ...situation,
+        ...(lastUserText !== undefined && { lastUserText: lastUserText.slice(0, MAX_READ_CHARACTERS) }),
+      },
+    }),
+  };
 }
 
 /** An unconditional edge is taken only where no tool is to be called first. */

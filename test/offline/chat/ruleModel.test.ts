@@ -55,6 +55,24 @@ describe('The answer', () => {
     );
     expect(textOf(ask({}))).toContain('rehearsal model');
   });
+
+  it('follows the beginning of a text, whatever its length', () => {
+    const said = 'My name is Amy. '.padEnd(3_000, 'and so on ');
+    const extracted = (lastUserText: string) =>
+      textOf(
+        ask({
+          purpose: 'extract',
+          messages: [user(lastUserText)],
+          situation: {
+            lastUserText,
+            variableConfigs: [{ name: 'name', type: 'string', description: 'The name.' }],
+          },
+        }),
+      );
+    expect(textOf(ask({ messages: [user('x'.repeat(100_000))] })).length).toBeLessThan(2_200);
+    expect(extracted(said)).toBe(extracted(said.slice(0, 2_000)));
+    expect(extracted(said)).toContain('Amy');
+  });
 });
 
 describe('The answer at a node with edges', () => {
