@@ -377,7 +377,7 @@ describe('A scheduled call', () => {
 
   test('is queued when it is due', async () => {
     const project = await makeProject();
-    const { body } = await call(project, { notBefore: inMs(50) });
+    const { body } = await call(project, { notBefore: inMs(2_000) });
     const statusNow = async () => (await project.api('GET', `/calls/${body.callId}`)).body.status;
     expect(await statusNow()).toBe('scheduled');
     await vi.waitFor(async () => expect(await statusNow()).toBe('queued'), { timeout: 8_000 });

@@ -125,7 +125,8 @@ describe.concurrent('On a phone', { timeout: TIMEOUT }, () => {
     expect([call.said[0], call.said.at(-1)]).toEqual(['Hello.', 'Are you there?']);
     const sounds = await call.heard();
     const waitedMs = (sounds.at(-1)?.fromMs ?? Number.NaN) - (sounds[0]?.toMs ?? Number.NaN);
-    expect(waitedMs).toBeGreaterThan(afterMs - 200);
+    // A busy phone hears the greeting's end late.
+    expect(waitedMs).toBeGreaterThan(afterMs - 500);
     expect(waitedMs).toBeLessThan(afterMs + LATE_MS);
   });
 
