@@ -12,9 +12,9 @@ import { toolResultText } from './toolResult.ts';
 const TOKEN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{1,2}\p{P}*\s*|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+\s*|\s+/gu;
 
-/** What is said in two minutes. */
+/** About two minutes of speech. */
 const MAX_READ_CHARACTERS = 2_000;
-/** More than a result that the gateway does not cut. */
+/** The gateway truncates tool results to 16 KB. */
 const MAX_RESULT_CHARACTERS = 20_000;
 const MAX_MESSAGES = 200;
 
@@ -56,7 +56,7 @@ export function answerByRules(given: RuleRequest): RuleAnswer {
   }
 }
 
-/** The newest messages, and the beginnings of long ones: rules hold up the process for what they read. */
+/** Limits the input, since the rules run synchronously: the newest messages, and the beginning of long ones. */
 function withinLimits({ messages, situation, ...request }: RuleRequest): RuleRequest {
   const { lastUserText } = situation ?? {};
   return {

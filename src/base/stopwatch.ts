@@ -7,16 +7,15 @@ export interface Stopwatch {
   isOver(limitMs: number): boolean;
 }
 
-/** Linux counts a running thread's time at its clock ticks. */
+/** Linux updates the CPU time of a running thread at clock ticks: its error. */
 const TICK_MS = 4;
-/** Less is as exact without the thread's time. */
+/** Shorter work is measured without the CPU time of the thread, whose error would be too large. */
 const SHORT_MS = 2 * TICK_MS;
 const NS_PER_MS = 1_000_000;
 
 /**
- * Starts measuring synchronous work: the shortest of the time that passes, of the processor time that this process takes,
- * and on Linux of that which this thread takes. Time also passes while other processes have the processor, and other
- * threads of the process take it, too.
+ * Starts measuring synchronous work: the minimum of elapsed time, CPU time of the process and, on Linux, CPU time of the
+ * thread. Elapsed time includes the time in which other processes run, and CPU time of the process that of other threads.
  */
 export function startStopwatch(): Stopwatch {
   const startedMs = performance.now();
@@ -39,7 +38,7 @@ function processCpuMs(): number {
   return (user + system) / 1000;
 }
 
-/** Of the calling thread; without Linux' accounting, of the process. */
+/** CPU time of the calling thread; of the process where the system does not report it. */
 const threadCpuMs: () => number = openThreadAccount() ?? processCpuMs;
 
 /** @see Documentation/scheduler/sched-stats.rst of Linux: the first number is the time on the processor, in nanoseconds. */

@@ -12,7 +12,7 @@ async function chat({ path, developerKey: key }: TestProject, body: object) {
   return await gateway().api('POST', `${path}/chat/completions`, { key, body });
 }
 
-test('A chat whose session has no room for it is refused, and the session stays as it was', async () => {
+test('A chat request that would exceed the session limit is refused, and the session is unchanged', async () => {
   const project = await gateway().createProject();
   const say = (message: object) => chat(project, { session_id: 'full', messages: [message] });
   expect((await say(long('one'))).status).toBe(200);
@@ -29,7 +29,7 @@ test('A chat whose session has no room for it is refused, and the session stays 
   ]);
 });
 
-test('A client that names no session goes on in a new one', async () => {
+test('A client that names no session continues in a new session', async () => {
   const project = await gateway().createProject();
   const messages: unknown[] = [];
   const sessions: string[] = [];

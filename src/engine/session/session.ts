@@ -244,7 +244,7 @@ export interface Session {
   readonly state: SessionState;
   /** Finds the session for a client that names none; absent before its first turn, and on a phone. @see ClientConversation */
   readonly digest?: string | null;
-  /** Of its messages as they are kept, as JSON and some for each. Default: none. @see MAX_SESSION_CHARACTERS */
+  /** Size of its stored messages: characters of their JSON, plus a constant for each. Default 0. @see MAX_SESSION_CHARACTERS */
   readonly characters?: number;
   /** After how many idle minutes it ends. Default: the project's. */
   readonly idleMinutes?: number | null;
@@ -286,13 +286,13 @@ export function draftSession(wanted: NewSession, at: string): Session {
 }
 
 /**
- * How many characters the messages of a chat may have. Whoever reads a session reads them whole, without holding up
- * others; a conversation of two thousand turns has fewer.
+ * Limit of the messages of a chat session, in characters of their JSON. A session is read in one piece, which blocks the
+ * event loop: the limit bounds for how long. 2,000 turns of ordinary length stay below it.
  */
 export const MAX_SESSION_CHARACTERS = 4_000_000;
-/** A turn reads no more messages, */
+/** Limit of the messages that a turn reads. */
 const MAX_MESSAGES = 400;
-/** and no more of their texts: several times what a model is shown. */
+/** Limit of their texts, in characters: several times what is sent to a model. */
 const MAX_CHARACTERS = 262_144;
 
 /** Adds messages, and leaves out old ones that no turn needs any more: the summary has them, or they are too many. */

@@ -20,7 +20,7 @@ import { cutResult } from '../tools/toolRunner.ts';
 import type { Delivered } from './delivery.ts';
 import { type ExternalMessage, TRANSFER_TOOL, type TurnRequest } from './turn.ts';
 
-/** A new session may have a mebibyte of them, and leaves as much to be set. */
+/** Limit of the variables of a session, in characters of JSON. A new session may have half of it. */
 const MAX_VARIABLE_CHARACTERS = 2_097_152;
 
 export interface TurnOutcome {
@@ -39,7 +39,7 @@ export class Journal {
   readonly #onEvent: Journal['event'] | undefined;
   readonly #beganMs: number;
   readonly #variables: Record<string, unknown>;
-  /** Of those at the turn's start and of all that it sets; undefined before it sets one. */
+  /** Size of the variables at the start of the turn and of those that it has set; undefined until it sets one. */
   #variableCharacters: number | undefined;
   #withFacts: Readonly<Record<string, unknown>> | undefined;
   readonly #added: { readonly message: SessionMessage; readonly saidBefore: number }[] = [];

@@ -27,13 +27,13 @@ export type LatchVerdict = 'accepted' | 'latched' | 'refused';
 
 /** The signalled address sends within a round trip of the answer; what it sends first excludes all others. */
 export const GRACE_MS = 500;
-/** Of sources at other hosts than the peer's signalling: the peer behind its NAT goes before a stranger with a stream. */
+/** Grace for sources at a host other than that of the peer's signalling: the peer behind its NAT is latched first. */
 export const OTHER_HOST_GRACE_MS = 1_000;
 /** 200 ms of audio at 20 ms a packet. */
 export const CONSISTENT_PACKETS = 10;
 /** Lost packets that a consistent stream may have in a row. */
 const MAX_STEP = 50;
-/** Sources whose streams are followed at once: strangers who change their ports do not drive out the peer's. */
+/** Sources that are tracked at once; the least consistent one is dropped, so that changing ports do not displace the peer. */
 const MAX_CANDIDATES = 128;
 /** Silence of a source that signalling did not name, after which the signalled address is listened to again. */
 const SILENT_AFTER_MS = 3_000;
@@ -62,7 +62,7 @@ export class SourceLatch {
   #signallingHost: string | undefined;
   #signalledAtMs = 0;
   #latched: MediaAddress | undefined;
-  /** The one that sent last is the last. */
+  /** In order of their last packets, newest last. */
   #candidates: Candidate[] = [];
   #lastPacketMs = 0;
 
@@ -123,7 +123,7 @@ export class SourceLatch {
     return true;
   }
 
-  /** @returns The packets of this source's stream, this one included. */
+  /** @returns Consecutive packets of this source, including this one. */
   #follow(address: string, port: number, { ssrc, sequenceNumber }: StreamPlace): number {
     const candidates = this.#candidates;
     const index = candidates.findIndex((candidate) => isSame(candidate, address, port));
@@ -138,11 +138,11 @@ export class SourceLatch {
 
 /** A source that signalling did not name, and its last packet. */
 interface Candidate extends MediaAddress, StreamPlace {
-  /** Of its stream. */
+  /** Consecutive packets of its stream. */
   readonly packets: number;
 }
 
-/** Of several, the one that has been silent the longest. */
+/** @returns Index of the candidate with the fewest consecutive packets; of several, the one that sent least recently. */
 function leastConsistent(candidates: readonly Candidate[]): number {
   return candidates.reduce(
     (least, { packets }, index) => (packets < (candidates[least]?.packets ?? 0) ? index : least),

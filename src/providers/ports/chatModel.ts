@@ -68,7 +68,7 @@ export const PASSED_THROUGH = [
   'service_tier',
 ] as const;
 
-/** An answer with more does not end: each is a request of its own, whose result is kept. */
+/** Limit of the tool calls in one answer. */
 export const MAX_TOOL_CALLS = 128;
 
 export type ChatEvent = SpeechEvent | TextEvent | ToolCallDeltaEvent | ToolCallEvent | EndEvent;

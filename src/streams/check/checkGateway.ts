@@ -169,7 +169,7 @@ class BotCall {
     this.#server.read(message, this.#reader(message));
   }
 
-  /** A gateway may announce itself; other messages are lost before the start. */
+  /** Reports audio and unreadable messages before the start message, which a bot would lose. A greeting is allowed. */
   #receiveBeforeStart(message: StreamMessage): void {
     if (typeof message !== 'string') return;
     const lost = () => this.#problems.add('messages', `came before the start: ${shown(message)}`);

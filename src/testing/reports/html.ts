@@ -6,7 +6,7 @@ import { reportText, shownValue } from './reportText.ts';
 
 /** Plays whose words are shown; the API has the others. */
 const MAX_SHOWN_PLAYS = 100;
-/** Half an hour, as WAV at 8 kHz. */
+/** About 35 minutes of stereo WAV at 8 kHz. */
 const MAX_AUDIO_BYTES = 64 * 1024 ** 2;
 const PLOT = { width: 640, height: 120, barGap: 1 } as const;
 
@@ -22,7 +22,7 @@ figure { margin: 1rem 0 } svg { max-width: 100% } rect { fill: #3b82f6 } audio {
 export interface HtmlReportOptions {
   /** Absent where no recordings are stored. */
   readonly recordings?: Pick<RecordingStore, 'open'> | undefined;
-  /** Bytes of recordings that become part of the page, of plays that did not pass first; of the others it has links. */
+  /** Limit of the embedded recordings, in bytes: first those of plays that did not pass. Beyond it the page has links. */
   readonly maxAudioBytes?: number;
 }
 
@@ -32,7 +32,7 @@ interface ShownPlay {
   readonly result: PlayResult | null;
 }
 
-/** A run as one page without scripts, fonts or other files: its audio is part of it. */
+/** A run as one self-contained HTML page, without scripts, with the recordings as `data:` URLs. */
 export async function* htmlReport(
   run: TestRun,
   detail: RunDetail,
@@ -69,7 +69,7 @@ function playsOf({ cases }: TestRun, { plays }: RunDetail): ShownPlay[] {
   );
 }
 
-/** Makes players of recordings, in the page while there is room. */
+/** Renders audio players: embeds recordings up to the limit, and links to the others. */
 function recordingPlayer(
   recordings: HtmlReportOptions['recordings'],
   maxBytes: number,

@@ -14,7 +14,7 @@ test('A conversation keeps its newest 400 messages at hand', () => {
   expect(withMessages(state, words(410, 411))).toMatchObject({ messagesBefore: 11 });
 });
 
-test('A conversation of long texts keeps those at hand that have 262,144 characters together', () => {
+test('A session keeps at most 262,144 characters of messages for its turns', () => {
   const long = (content: string): SessionMessage => ({
     role: 'user',
     content: content.padEnd(100_000),

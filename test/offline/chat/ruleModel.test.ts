@@ -56,7 +56,7 @@ describe('The answer', () => {
     expect(textOf(ask({}))).toContain('rehearsal model');
   });
 
-  it('follows the beginning of a text, whatever its length', () => {
+  it('reads the first 2,000 characters of a long message', () => {
     const said = 'My name is Amy. '.padEnd(3_000, 'and so on ');
     const extracted = (lastUserText: string) =>
       textOf(

@@ -62,21 +62,21 @@ const audioOf = (page: string) =>
     Buffer.from(audio, 'base64').toString(),
   );
 
-test('A report has the audio of calls in it, of those that did not pass first', async () => {
+test('The HTML report embeds recordings, those of failed plays first', async () => {
   const page = await reportOf(runOf({ good: 'passed', bad: 'failed', broken: 'error' }), named);
 
   expect(audioOf(page)).toEqual(['bad', 'broken', 'good']);
   expect(page).not.toMatch(/https:/);
 });
 
-test('A report links to recordings for which it has no room', async () => {
+test('The HTML report links to recordings beyond its size limit', async () => {
   const page = await reportOf(runOf({ good: 'passed', wordy: 'passed', bad: 'failed' }), named, 7);
 
   expect(audioOf(page)).toEqual(['bad', 'good']);
   expect(page).toContain('<a href="https://gateway/wordy?a&amp;b">');
 });
 
-test('A report is whole although recordings are gone or cannot be read', async () => {
+test('The HTML report is complete when recordings are missing or unreadable', async () => {
   const page = await reportOf(runOf({ gone: 'passed', lost: 'passed', bad: 'failed', good: 'passed' }), {
     open: async (key) => {
       if (key === 'gone') return undefined;

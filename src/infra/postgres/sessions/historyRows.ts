@@ -1,21 +1,21 @@
 import { MAX_SESSION_CHARACTERS } from '../../../engine/session/session.ts';
 
-/** What a row costs a reader beside its text. */
+/** Counted for each row in addition to its JSON. */
 const ROW_CHARACTERS = 200;
-/** What one request and its answer may add to a chat that is not full. */
+/** Room for the last request, which may exceed the limit of a session, and its answer. */
 const TURN_CHARACTERS = 2_000_000;
 const MAX_MESSAGE_CHARACTERS = MAX_SESSION_CHARACTERS + TURN_CHARACTERS;
-/** More than a hundred results of tools that are as long as they may be. */
+/** Room for more than 100 tool results of maximum length. */
 const MAX_EVENT_CHARACTERS = 2_000_000;
 
-/** How much rows count in the size of a history. @param texts - Their JSON. */
+/** Size of rows in a history. @param texts - Their JSON. */
 export function charactersOf(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + length + ROW_CHARACTERS, 0);
 }
 
 /**
- * Assignments that add to the sizes of a history. What exceeds a limit is counted and not kept, so that a history is
- * read whole without holding up others; a call never ends for it.
+ * SQL assignments that add to the sizes of a history. Rows beyond a limit are counted but not stored. A call continues
+ * when its history is full.
  *
  * @param messages - Parameter of {@link charactersOf} the messages.
  * @param events - The same of the events.
@@ -29,14 +29,14 @@ const MOST = 1_000_000_000;
 export const HAS_ROOM_FOR_MESSAGES = `message_characters <= ${MAX_MESSAGE_CHARACTERS}`;
 const HAS_ROOM_FOR_EVENTS = `event_characters <= ${MAX_EVENT_CHARACTERS}`;
 
-/** A CTE `history` that returns the sizes of {@link addSizes}, where messages or events are still kept. */
+/** Select from a CTE `history`, which returns the sizes of {@link addSizes}, only histories that are not full. */
 export const HISTORY_WITH_ROOM = {
   messages: `(SELECT instance_id FROM history WHERE ${HAS_ROOM_FOR_MESSAGES}) AS history`,
   events: `(SELECT instance_id FROM history WHERE ${HAS_ROOM_FOR_EVENTS}) AS history`,
 };
 
 /**
- * Inserts the event that says that the history is full, with the turn that fills it.
+ * Inserts the event `history_full`, once, in the statement that exceeds a limit.
  *
  * @param at - Parameter of the time, `timestamptz`; the others are those of {@link addSizes}.
  */

@@ -4,9 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 const PAIR = 2 ** 21;
 const DIGITS = 13;
 const ASCII = 128;
-/** Characters at once: at most ten milliseconds. */
+/** Characters processed before the function yields to the event loop: at most 10 ms. */
 const SLICE = 8_192;
-/** A long conversation in Chinese has fewer. */
+/** A text with more is not indexed. A long conversation in Chinese has fewer. */
 const MAX_NGRAMS = 100_000;
 
 /**
@@ -17,7 +17,7 @@ const MAX_NGRAMS = 100_000;
  * Terms start with the last four digits of the project's id, so that a search does not read the terms of all
  * projects.
  *
- * Lets others have the event loop now and then.
+ * Yields to the event loop after each slice.
  *
  * @param projectId - A UUID.
  * @returns Unique decimal numbers below 2^63, unordered; undefined for more than {@link MAX_NGRAMS}.

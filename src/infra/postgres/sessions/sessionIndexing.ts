@@ -110,7 +110,7 @@ const DUE = `
     OR min(at) <= now() - make_interval(secs => $2::float / 1000)
   ORDER BY min(at) LIMIT $3`;
 
-/** A text with too many n-grams stays for an hour among those that have changed, which a search reads. */
+/** Keeps a text with too many n-grams in the list of changed texts, which searches scan, for another hour. */
 const LEAVE = `
   UPDATE session_text_changes SET at = now() + interval '1 hour' WHERE id = ANY ($1::text[]::bigint[])`;
 

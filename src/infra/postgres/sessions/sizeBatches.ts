@@ -1,7 +1,7 @@
-/** Texts that one statement reads: the embedded database runs one at a time, for all projects. */
+/** Characters that one statement reads. The embedded database runs one statement at a time, for all projects. */
 const BATCH_CHARACTERS = 1_000_000;
 
-/** Divides sessions into batches whose texts are read at once; a longer one is a batch of its own. */
+/** Divides sessions into batches of at most a million characters; a longer session is a batch of its own. */
 export function sizeBatches<Row extends { readonly characters: number }>(
   rows: readonly Row[],
   mostRows = Number.POSITIVE_INFINITY,

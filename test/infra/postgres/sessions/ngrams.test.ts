@@ -33,13 +33,13 @@ test('The largest term of the largest project fits a bigint', () => {
   expect(BigInt(gram ?? 0)).toBeLessThan(2n ** 63n);
 });
 
-/** Has each two of its characters side by side at most once. */
+/** A text in which no pair of adjacent characters repeats. */
 const manyPairs = (characters: number) =>
   Array.from({ length: characters }, (_, n) => `${String.fromCharCode(0x4e00 + (n % 20_000))}${n % 7}`).join(
     '',
   );
 
-test('Others have the event loop while a long text is read', async () => {
+test('The event loop runs other tasks while a long text is indexed', async () => {
   let rounds = 0;
   const timer = setInterval(() => {
     rounds += 1;
@@ -49,7 +49,7 @@ test('Others have the event loop while a long text is read', async () => {
   expect(rounds).toBeGreaterThan(2);
 });
 
-test('A text has at most 100,000 terms', async () => {
+test('A text with more than 100,000 terms is not indexed', async () => {
   const grams = await ngramsOf(PROJECT, manyPairs(20_000));
   expect(grams?.length).toBeGreaterThan(50_000);
   expect(await ngramsOf(PROJECT, manyPairs(80_000))).toBeUndefined();
