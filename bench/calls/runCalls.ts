@@ -68,10 +68,10 @@ export async function runCalls(stand: Installation, calls: number, seconds: numb
   }
   await mark();
   await meter.begin();
-  watched.read();
+  await watched.read();
   await sleep(seconds * 1000);
   const costs = await meter.read(calls);
-  const events = watched.read();
+  const events = await watched.read();
   await watched.close();
   await mark();
   const ends: Promise<string | undefined>[] = [];
