@@ -9,15 +9,17 @@ const STEPS = ['bufferMs', 'endpointingMs', 'transcriptionMs', 'answerMs', 'spee
 export function phasesTable(talks: readonly CallRunFigures[]): string {
   return table([
     [
-      ...['calls', 'phase', 'turns', 'own p50 ms', 'p99', 'max'],
+      ...['calls', 'phase', 'turns', 'own p50 ms', 'p99', 'max', 'without playout p50', 'p99'],
       ...['cut-ins', 'stop p50 ms', 'p95', 'RTP p99 ms'],
     ],
     ...talks.flatMap(({ calls, phases }) =>
       phases.map(({ phase, turns, stops, playoutP99Ms }) => {
         const ownMs = turns.map((turn) => turn.ownMs);
+        const beforePlayoutMs = turns.map(({ ownMs, parts }) => ownMs - (parts.playoutMs ?? 0));
         const stopMs = stops.map((stop) => stop.stopMs);
         return [
           ...[String(calls), phase, String(turns.length), ms(ownMs, 0.5), ms(ownMs, 0.99), ms(ownMs, 1)],
+          ...[ms(beforePlayoutMs, 0.5), ms(beforePlayoutMs, 0.99)],
           ...[String(stops.length), ms(stopMs, 0.5), ms(stopMs, 0.95), `≤ ${playoutP99Ms}`],
         ];
       }),
