@@ -61,9 +61,11 @@ async function main(): Promise<number> {
     logger.info('stopped');
     return 0;
   } catch (error) {
-    logger.fatal({ err: error }, 'start failed');
-    process.stderr.write(`Callway cannot run: ${error instanceof Error ? error.message : String(error)}\n`);
-    return isConfigurationError(error) ? EXIT_CONFIGURATION : 1;
+    const reason = error instanceof Error ? error.message : String(error);
+    const isConfiguration = isConfigurationError(error);
+    logger.fatal(isConfiguration ? { reason } : { err: error }, 'start failed');
+    process.stderr.write(`Callway cannot run: ${reason}\n`);
+    return isConfiguration ? EXIT_CONFIGURATION : 1;
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { type HealthMonitorOptions, monitorHealth } from '../../../base/async/healthMonitor.ts';
+import { ConfigurationError } from '../../../base/configurationError.ts';
 import { CallwayError, unavailable } from '../../../base/errors.ts';
 import { type Credentials, parseRedisAddress } from './address.ts';
 
@@ -17,7 +18,11 @@ export interface RedisConnection {
   readonly databaseNumber: number;
   /** Whether commands can be sent now. */
   isReady(): boolean;
-  /** Resolves at the first connection, or after a few seconds without one. */
+  /**
+   * Resolves at the first connection, or after a few seconds without one.
+   *
+   * @throws {ConfigurationError} When the server has no database of this number.
+   */
   untilReady(): Promise<void>;
   /** @throws {CallwayError} `redis_unavailable` */
   ping(): Promise<void>;
@@ -41,19 +46,23 @@ export function connectRedis(deps: RedisDeps): RedisConnection {
     monitorHealth({ ...deps.health, probe: ping, toError: (reason) => unavailable('redis', reason) });
   if (health) client.on('ready', health.check);
   let closed = false;
+  const databaseNumber = client instanceof Redis ? (client.options.db ?? 0) : 0;
   return {
     client,
-    databaseNumber: client instanceof Redis ? (client.options.db ?? 0) : 0,
+    databaseNumber,
     isReady: () => client.status === 'ready' && !health?.isDown(),
     async untilReady() {
-      if (client.status === 'ready') return;
       const waiting = new AbortController();
       // A failed connection is retried and must not stop the service from starting.
-      const ready = new Promise<void>((resolve) => void client.once('ready', () => resolve()));
+      const ready = new Promise<void>((resolve) => {
+        if (client.status === 'ready') resolve();
+        else client.once('ready', () => resolve());
+      });
       await Promise.race([
         ready,
         delay(CONNECT_TIMEOUT_MILLISECONDS, undefined, { signal: waiting.signal }),
       ]).finally(() => waiting.abort());
+      if (client.status === 'ready' && databaseNumber > 0) await requireDatabase(client, databaseNumber);
     },
     ping,
     async close() {
@@ -63,6 +72,15 @@ export function connectRedis(deps: RedisDeps): RedisConnection {
       await health?.close();
     },
   };
+}
+
+/** The client itself goes on with database 0 when the server refuses the number. */
+async function requireDatabase(client: RedisClient, databaseNumber: number): Promise<void> {
+  await client.select(databaseNumber).catch((error: Error) => {
+    if (!/index is out of range/.test(error.message)) return; // unreachable again: it reconnects
+    const message = `the server has no database ${databaseNumber} (${error.message})`;
+    throw new ConfigurationError([{ variable: 'REDIS_URL', message }]);
+  });
 }
 
 /** Maps every failure of a command to `redis_unavailable`. */

@@ -24,10 +24,12 @@ it('probeRedis returns the version and the eviction policy', async () => {
   admin.disconnect();
 });
 
-it('probeRedis rejects when the server is unreachable or the password is wrong', async () => {
+it('probeRedis rejects when the server is unreachable, or refuses the password or the database number', async () => {
   await expect(probeRedis(`redis://127.0.0.1:${await reservePort()}`)).rejects.toMatchObject({
     code: 'ECONNREFUSED',
   });
+
+  await expect(probeRedis(`${server.url}/99999`)).rejects.toThrow('REDIS_URL: the server has no database');
 
   const admin = new Redis(server.url);
   await admin.config('SET', 'requirepass', 'right');
