@@ -17,7 +17,14 @@ document.documentElement.lang = locale;
 
 const queries = new QueryClient({
   defaultOptions: {
-    queries: { staleTime: 5_000, retry: (count, error) => count < 2 && !(error instanceof ApiError) },
+    // What the browser knows of the network says nothing of a service on the same machine.
+    queries: {
+      staleTime: 5_000,
+      retry: (count, error) => count < 2 && !(error instanceof ApiError),
+      networkMode: 'always',
+      refetchOnReconnect: true,
+    },
+    mutations: { networkMode: 'always' },
   },
 });
 const router = createConsoleRouter();

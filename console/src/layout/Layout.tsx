@@ -10,6 +10,7 @@ import { textsIn } from '../texts.ts';
 import classes from './layout.module.css';
 import { MenuLink, PageLink } from './links.tsx';
 import { projectMenu } from './pages.ts';
+import { RefreshNotice } from './RefreshNotice.tsx';
 
 const texts = textsIn({
   en: {
@@ -58,7 +59,10 @@ export function Layout({ children }: { children: ReactNode }) {
       <nav className={classes.menu} aria-label={texts.pages} data-open={isOpen || undefined}>
         <Menu />
       </nav>
-      <main className={classes.page}>{children}</main>
+      <main className={classes.page}>
+        <RefreshNotice />
+        {children}
+      </main>
     </>
   );
 }

@@ -159,6 +159,38 @@ describe('Pages of a project', requiresChromium, () => {
     expect(problems).toEqual([]);
   });
 
+  test('A page that cannot be refreshed stays, says how old it is, and recovers; one that was never loaded says why', async () => {
+    const { id, send } = await newProject();
+    const { page } = await own.open(`/projects/${id}`);
+    await page.clock.install();
+    await page.goto(`${own.service.url}/console/projects/${id}/tests?tab=suites`);
+    await page.getByText('No suite yet').waitFor();
+    const json = { error: { code: 'unavailable', message: 'The database is away' } };
+    const suites = '**/test-suites?*';
+    await page.route(suites, (route) => route.fulfill({ status: 503, json }));
+    await page.clock.fastForward(6_000);
+    await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+    const notice = page.getByText(/could not be refreshed.*The database is away/);
+    await notice.waitFor();
+    await page.getByText('No suite yet').waitFor();
+    await expectAccessible(page);
+    await send('POST', '/test-suites', { name: 'Made in the meantime', testCaseIds: [] });
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await notice.waitFor();
+    await page.unroute(suites);
+    await page.clock.fastForward(11_000);
+    await page.getByText('Made in the meantime').waitFor();
+    await notice.waitFor({ state: 'detached' });
+
+    await page.route(suites, (route) => route.fulfill({ status: 503, json }));
+    await page.reload();
+    await page
+      .getByRole('alert', { name: 'This page cannot be shown' })
+      .getByText('The database is away')
+      .waitFor();
+    expect(await notice.count()).toBe(0);
+  });
+
   test('In Chinese, dark and on a telephone', async () => {
     const { id, send } = await newProject(`Clinic ${'w'.repeat(60)}`);
     await send('POST', '/test-cases', {

@@ -99,8 +99,7 @@ export function CallPage() {
     { types: FOLLOWED, callId: data?.call?.id, isOn: data !== undefined && isOngoing(data) },
     () => void queries.invalidateQueries({ queryKey }),
   );
-  if (error) return <ErrorPage error={error} />;
-  if (!data) return <Loader aria-label={texts.transcript} />;
+  if (!data) return error ? <ErrorPage error={error} /> : <Loader aria-label={texts.transcript} />;
   return <Loaded projectId={projectId} timeline={data} nowMs={dataUpdatedAt} />;
 }
 

@@ -69,8 +69,7 @@ export function CallTable({ projectId, filters }: { projectId: string; filters: 
     initialPageParam: '',
     getNextPageParam: ({ pagination }) => pagination.nextCursor,
   });
-  if (error) return <ErrorPage error={error} />;
-  if (!data) return <Loader aria-label={texts.call} />;
+  if (!data) return error ? <ErrorPage error={error} /> : <Loader aria-label={texts.call} />;
   const calls = data.pages.flatMap((page) => page.data);
   if (calls.length === 0) {
     return <Text>{Object.keys(filters).length > 0 ? texts.none : texts.noneYet}</Text>;

@@ -86,7 +86,7 @@ export function HealthPage() {
     queryFn: () => fetchNodes(api),
     refetchInterval: REFRESH_MS,
   });
-  if (nodes.error) return <ErrorPage error={nodes.error} />;
+  if (nodes.error && !nodes.data) return <ErrorPage error={nodes.error} />;
   return (
     <Stack>
       <Title order={1} size="h2">

@@ -85,7 +85,7 @@ export function HomePage() {
     queryFn: () => progressOf(api, projectId, mayReadProviders),
   });
   const error = project.error ?? progress.error;
-  if (error) return <ErrorPage error={error} />;
+  if (error && !(project.data && progress.data)) return <ErrorPage error={error} />;
   if (!project.data) return null;
   return (
     <Stack maw={760}>

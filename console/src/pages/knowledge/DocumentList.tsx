@@ -54,7 +54,7 @@ interface DocumentsProps {
 
 export function DocumentList({ projectId, knowledgebaseId, mayWrite }: DocumentsProps) {
   const { data: documents, error } = useDocuments(projectId, knowledgebaseId);
-  if (error) return <ErrorPage error={error} />;
+  if (error && !documents) return <ErrorPage error={error} />;
   return (
     <Stack gap="sm">
       <Title order={2} size="h4">

@@ -44,7 +44,7 @@ const texts = textsIn({
 export function DocumentPage() {
   const { projectId } = useParams({ from: '/projects/$projectId/knowledge/$datasetId' });
   const { data: knowledgebase, error } = useKnowledgebase(projectId);
-  if (error) return <ErrorPage error={error} />;
+  if (error && knowledgebase === undefined) return <ErrorPage error={error} />;
   return (
     <Stack maw={900}>
       <PageLink to="/projects/$projectId/knowledge" params={{ projectId }} size="sm">
@@ -79,8 +79,8 @@ function Chunks({ knowledgebaseId }: { knowledgebaseId: string }) {
     enabled: chunkCount > 0,
     placeholderData: keepPreviousData,
   });
-  const problem = error ?? documentsError;
-  if (problem) return <ErrorPage error={problem} />;
+  const problem = documents ? error : documentsError;
+  if (problem && !(documents && chunks)) return <ErrorPage error={problem} />;
   if (!documents) return <Loader aria-label={texts.loading} />;
   if (!document) return <Text>{texts.gone}</Text>;
   return (

@@ -32,7 +32,7 @@ export function KnowledgePage() {
   const { projectId } = useParams({ from: '/projects/$projectId/knowledge' });
   const { data: knowledgebase, error } = useKnowledgebase(projectId);
   const mayWrite = useScope('write');
-  if (error) return <ErrorPage error={error} />;
+  if (error && knowledgebase === undefined) return <ErrorPage error={error} />;
   return (
     <Stack maw={1200}>
       <Title order={1} size="h2">

@@ -45,7 +45,7 @@ export function ProjectsPage() {
         }),
       ),
   });
-  if (error) return <ErrorPage error={error} />;
+  if (error && !data) return <ErrorPage error={error} />;
   return (
     <Stack maw={900}>
       <Title order={1} size="h2">

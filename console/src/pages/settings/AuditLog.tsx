@@ -52,7 +52,7 @@ export function AuditLog() {
   const entries = data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <Section title={texts.title} description={texts.about}>
-      {error && <Text c="red">{error.message}</Text>}
+      {error && !data && <Text c="red">{error.message}</Text>}
       {data !== undefined && entries.length === 0 && <Text>{texts.none}</Text>}
       {entries.length > 0 && (
         <Table.ScrollContainer minWidth={900}>

@@ -85,7 +85,7 @@ export function KeySection() {
   return (
     <Section title={texts.title} description={texts.about}>
       <CreateKey />
-      {error && <Text c="red">{error.message}</Text>}
+      {error && !data && <Text c="red">{error.message}</Text>}
       <Table.ScrollContainer minWidth={520}>
         <Table>
           <Table.Thead>

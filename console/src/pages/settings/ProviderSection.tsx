@@ -79,7 +79,7 @@ export function ProviderSection() {
   return (
     <Section title={texts.title} description={texts.about}>
       <SaveProvider />
-      {error && <Text c="red">{error.message}</Text>}
+      {error && !data && <Text c="red">{error.message}</Text>}
       {data?.data.length === 0 && <Text>{texts.none}</Text>}
       {data !== undefined && data.data.length > 0 && (
         <Table>

@@ -131,8 +131,7 @@ export function UsageSection() {
     queryKey: ['usage', projectId],
     queryFn: () => fetchUsage(api, projectId),
   });
-  if (error) return <ErrorPage error={error} />;
-  if (!data) return null;
+  if (!data) return error ? <ErrorPage error={error} /> : null;
   return (
     <Stack>
       <Section title={texts.perDay} description={texts.days}>

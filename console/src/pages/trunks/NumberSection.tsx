@@ -65,7 +65,7 @@ export function NumberSection() {
   return (
     <Section title={texts.title} description={texts.about}>
       {mayWrite && <AddNumber />}
-      {error && <Text c="red">{error.message}</Text>}
+      {error && !data && <Text c="red">{error.message}</Text>}
       {data?.data.length === 0 && <Text>{texts.none}</Text>}
       {data !== undefined && data.data.length > 0 && (
         <Table.ScrollContainer minWidth={520}>

@@ -91,7 +91,7 @@ export function TrunkSection() {
   const add = mayWrite && <Button onClick={() => open()}>{texts.add}</Button>;
   return (
     <Section title={texts.title} description={texts.about} actions={add}>
-      {error && <Text c="red">{error.message}</Text>}
+      {error && !data && <Text c="red">{error.message}</Text>}
       {data?.data.length === 0 && <Text>{texts.none}</Text>}
       {data !== undefined && data.data.length > 0 && (
         <Table.ScrollContainer minWidth={560}>

@@ -87,7 +87,7 @@ export function DeliveryDetails({ projectId, delivery }: DetailsProps) {
       <Text size="sm" fw={600}>
         {texts.body}
       </Text>
-      {problem && <Text size="sm">{problem.message}</Text>}
+      {problem && !data && <Text size="sm">{problem.message}</Text>}
       {!data && !problem && <Loader size="sm" aria-label={texts.loading} />}
       {data && (data.body === null ? texts.notKept : <Body text={data.body} />)}
       <Redeliver projectId={projectId} delivery={delivery} />

@@ -70,7 +70,7 @@ export function DeliveryList({ projectId }: { projectId: string }) {
     ...(event !== null && { event }),
     ...(sessionId !== '' && { sessionId }),
   });
-  if (error) return <ErrorPage error={error} />;
+  if (error && !data) return <ErrorPage error={error} />;
   const deliveries = data?.pages.flatMap((page) => page.data);
   return (
     <Stack gap="sm">

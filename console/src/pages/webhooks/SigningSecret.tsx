@@ -52,7 +52,7 @@ export function SigningSecret({ projectId }: { projectId: string }) {
     await api.POST('/v1/projects/{projectId}/webhook-secret/rotate', { params });
     await queries.invalidateQueries({ queryKey });
   };
-  if (error) return <ErrorPage error={error} />;
+  if (error && !data) return <ErrorPage error={error} />;
   return (
     <Paper withBorder p="md" radius="md">
       <Stack gap="xs">

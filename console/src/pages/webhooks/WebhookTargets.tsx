@@ -36,8 +36,7 @@ export function WebhookTargets({ projectId }: { projectId: string }) {
     queryKey: ['agent', projectId, 'webhooks'],
     queryFn: () => bodyOf(api.GET('/v1/projects/{projectId}/agent', { params: { path: { projectId } } })),
   });
-  if (error) return <ErrorPage error={error} />;
-  if (!agent) return <Loader aria-label={texts.loading} />;
+  if (!agent) return error ? <ErrorPage error={error} /> : <Loader aria-label={texts.loading} />;
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <Target

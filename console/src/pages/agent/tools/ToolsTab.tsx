@@ -31,8 +31,7 @@ export function ToolsTab({ projectId, isReadOnly }: { projectId: string; isReadO
   const { data: tools, error } = useQuery(toolsQuery(useApi(), projectId));
   /** The id of a tool, or that of a new one. */
   const [chosen, setChosen] = useState<string>();
-  if (error) return <ErrorPage error={error} />;
-  if (!tools) return null;
+  if (!tools) return error ? <ErrorPage error={error} /> : null;
   const tool = tools.find(({ id }) => id === chosen);
   if (tool || chosen === NEW) {
     return (

@@ -73,7 +73,7 @@ export function VersionsTab({
   });
   const after = useVersion(projectId, version);
   const older = useVersion(projectId, before);
-  if (error) return <ErrorPage error={error} />;
+  if (error && !versions) return <ErrorPage error={error} />;
   const data = (versions?.data ?? []).map((one) => ({
     value: String(one.version),
     label: [

@@ -43,7 +43,7 @@ export function SipLadder({
   });
   const steps = useMemo(() => sipSteps(data?.messages ?? []), [data]);
   const peers = useMemo(() => peersOf(steps), [steps]);
-  if (error) return <ErrorPage error={error} />;
+  if (error && !data) return <ErrorPage error={error} />;
   if (data && steps.length === 0) return <Text c="dimmed">{texts.none}</Text>;
   const columns = peers.length + 1;
   const place = (column: number) => (100 * (column + 0.5)) / columns;

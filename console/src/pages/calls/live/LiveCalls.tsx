@@ -78,7 +78,7 @@ export function LiveCalls({ projectId, includeTests }: { projectId: string; incl
       <Title order={2} size="h4">
         {texts.title}
       </Title>
-      {calls.length === 0 && <Text c="dimmed">{texts.none}</Text>}
+      {data !== undefined && calls.length === 0 && <Text c="dimmed">{texts.none}</Text>}
       <SimpleGrid cols={{ base: 1, md: 2, xl: 3 }} spacing="sm">
         {calls.map((call) => (
           <LiveCall

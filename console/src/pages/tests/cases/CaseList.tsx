@@ -29,7 +29,7 @@ const texts = textsIn({
 export function CaseList({ projectId }: { projectId: string }) {
   const { data: cases, error } = useCases(projectId);
   const mayWrite = useScope('write');
-  if (error) return <ErrorPage error={error} />;
+  if (error && !cases) return <ErrorPage error={error} />;
   return (
     <Stack>
       {mayWrite && (

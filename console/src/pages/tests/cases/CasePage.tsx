@@ -117,8 +117,7 @@ function ExistingCase() {
     // What is being typed stays.
     refetchOnWindowFocus: false,
   });
-  if (error) return <ErrorPage error={error} />;
-  if (!testCase) return <Loader aria-label={texts.loading} />;
+  if (!testCase) return error ? <ErrorPage error={error} /> : <Loader aria-label={texts.loading} />;
   const { updatedAt } = testCase;
   return (
     <EditCase

@@ -49,7 +49,7 @@ export function Conversation({ projectId, sessionId }: { projectId: string; sess
       <Title order={3} size="h6">
         {texts.title}
       </Title>
-      {error && <Text size="sm">{isGone ? texts.notKept : error.message}</Text>}
+      {error && !data && <Text size="sm">{isGone ? texts.notKept : error.message}</Text>}
       {!data && !error && <Loader size="sm" aria-label={texts.loading} />}
       {data?.messages.map((message, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: messages have no id, and stay in their places

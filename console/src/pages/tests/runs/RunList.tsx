@@ -29,7 +29,7 @@ const texts = textsIn({
 export function RunList({ projectId, testSuiteId }: { projectId: string; testSuiteId?: string }) {
   const [page, setPage] = useState(1);
   const { data: runs, error } = useRuns(projectId, page, testSuiteId);
-  if (error) return <ErrorPage error={error} />;
+  if (error && !runs) return <ErrorPage error={error} />;
   return (
     <Stack gap="sm">
       {runs === undefined && <Loader aria-label={texts.loading} />}

@@ -70,7 +70,7 @@ export function RunPage() {
     refetchInterval: ({ state }) => (state.data && state.data.endedAt === null ? READ_EVERY_MS : false),
   });
   useRunEvents(projectId);
-  if (error) return <ErrorPage error={error} />;
+  if (error && !run) return <ErrorPage error={error} />;
   return (
     <Stack maw={1100}>
       <PageLink to="/projects/$projectId/tests" params={{ projectId }} search={{ tab: 'runs' }} size="sm">

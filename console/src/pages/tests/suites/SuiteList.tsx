@@ -33,7 +33,7 @@ const texts = textsIn({
 export function SuiteList({ projectId }: { projectId: string }) {
   const { data: suites, error } = useSuites(projectId);
   const mayWrite = useScope('write');
-  if (error) return <ErrorPage error={error} />;
+  if (error && !suites) return <ErrorPage error={error} />;
   return (
     <Stack>
       {mayWrite && <CreateSuite projectId={projectId} />}

@@ -63,7 +63,7 @@ export function SuitePage() {
   });
   useRunEvents(projectId);
   const problem = error ?? casesError;
-  if (problem) return <ErrorPage error={problem} />;
+  if (problem && !(suite && cases)) return <ErrorPage error={problem} />;
   return (
     <Stack maw={1100}>
       <PageLink to="/projects/$projectId/tests" params={{ projectId }} search={{ tab: 'suites' }} size="sm">
