@@ -35,6 +35,31 @@ export function traceparentOf({ headers }: FastifyRequest): string | undefined {
   return typeof traceparent === 'string' && parseTraceparent(traceparent) ? traceparent : undefined;
 }
 
+/**
+ * The locale whose language the client likes best; the first one where it likes none of them.
+ *
+ * @param acceptLanguage - The header `Accept-Language`.
+ * @see RFC 9110 section 12.5.4
+ */
+export function preferredLocale<Locale extends string>(
+  acceptLanguage = '',
+  locales: readonly [Locale, ...Locale[]],
+): Locale {
+  const liked = acceptLanguage.split(',').map((range) => {
+    const [tag = '', weight = '1'] = range.split(/;\s*q=/i);
+    return { language: languageOf(tag.trim()), weight: Number(weight) };
+  });
+  const byWeight = liked
+    .filter(({ weight }) => weight > 0)
+    .toSorted((one, other) => other.weight - one.weight);
+  const found = byWeight.flatMap(({ language }) =>
+    locales.filter((locale) => languageOf(locale) === language),
+  );
+  return found[0] ?? locales[0];
+}
+
+const languageOf = (tag: string): string => tag.toLowerCase().replace(/-.*/, '');
+
 /** A session id, chosen by the API's user. */
 export const sessionIdField = z
   .string()

@@ -2,12 +2,15 @@ import { buffer } from 'node:stream/consumers';
 import type { RecordingStore } from '../../calls/recording/recordingStore.ts';
 import type { Play, PlayedCase, TestRun } from '../runs/testRun.ts';
 import type { PlayResult, RunDetail } from '../runs/testRunStore.ts';
+import { HTML_TEXTS, type ReportLocale } from './htmlTexts.ts';
 import { reportText, shownValue } from './reportText.ts';
 
 /** Plays whose words are shown; the API has the others. */
 const MAX_SHOWN_PLAYS = 100;
 /** About 35 minutes of stereo WAV at 8 kHz. */
 const MAX_AUDIO_BYTES = 64 * 1024 ** 2;
+/** Of a page that is kept and sent on. */
+const TIME = { dateStyle: 'medium', timeStyle: 'long', hourCycle: 'h23', timeZone: 'UTC' } as const;
 const PLOT = { width: 640, height: 120, barGap: 1 } as const;
 
 const STYLE = `
@@ -20,6 +23,8 @@ table { border-collapse: collapse; width: 100% } th, td { text-align: left; padd
 figure { margin: 1rem 0 } svg { max-width: 100% } rect { fill: #3b82f6 } audio { width: 100% }`;
 
 export interface HtmlReportOptions {
+  /** Default: English. */
+  readonly locale?: ReportLocale;
   /** Absent where no recordings are stored. */
   readonly recordings?: Pick<RecordingStore, 'open'> | undefined;
   /** Limit of the embedded recordings, in bytes: first those of plays that did not pass. Beyond it the page has links. */
@@ -32,33 +37,37 @@ interface ShownPlay {
   readonly result: PlayResult | null;
 }
 
+type Texts = (typeof HTML_TEXTS)[ReportLocale];
+
 /** A run as one self-contained HTML page, without scripts, with the recordings as `data:` URLs. */
 export async function* htmlReport(
   run: TestRun,
   detail: RunDetail,
-  { recordings, maxAudioBytes = MAX_AUDIO_BYTES }: HtmlReportOptions = {},
+  { locale = 'en', recordings, maxAudioBytes = MAX_AUDIO_BYTES }: HtmlReportOptions = {},
 ): AsyncGenerator<string> {
+  const texts = HTML_TEXTS[locale];
   const plays = playsOf(run, detail);
   const unsuccessful = plays.filter(({ play: { status } }) => status === 'failed' || status === 'error');
   const recorded = plays.filter(({ play, result }) => play.status === 'passed' && result?.recordingKey);
   const latencies = detail.plays.flatMap(({ result }) => result?.latenciesMs ?? []);
-  const player = recordingPlayer(recordings, maxAudioBytes);
+  const player = recordingPlayer(texts, recordings, maxAudioBytes);
   yield `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${reportText(run.name)}: ${run.status}</title><style>${STYLE}</style></head>
-<body><h1>${reportText(run.name)}: <span class="${run.status}">${run.status}</span></h1>
-<p>${summaryLine(run)}</p>
-<table><thead><tr><th>Case</th><th>Result</th><th>Passed</th><th>95 % interval</th><th>p50</th><th>p95</th></tr></thead><tbody>
-${run.cases.map(caseRow).join('\n')}
+<html lang="${locale}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${reportText(run.name)}${texts.colon}${texts.statuses[run.status]}</title><style>${STYLE}</style></head>
+<body><h1>${reportText(run.name)}${texts.colon}<span class="${run.status}">${texts.statuses[run.status]}</span></h1>
+<p>${summaryLine(texts, locale, run)}</p>
+<table><thead><tr>${texts.columns.map((column) => `<th>${column}</th>`).join('')}</tr></thead><tbody>
+${run.cases.map((one) => caseRow(texts, one)).join('\n')}
 </tbody></table>
-${latencyPlot(latencies)}
+${latencyPlot(texts, latencies)}
 `;
-  if (unsuccessful.length > 0) yield '<h2>What did not pass</h2>\n';
-  for (const shown of unsuccessful.slice(0, MAX_SHOWN_PLAYS)) yield playSection(shown, await player(shown));
+  if (unsuccessful.length > 0) yield `<h2>${texts.unsuccessful}</h2>\n`;
+  for (const shown of unsuccessful.slice(0, MAX_SHOWN_PLAYS))
+    yield playSection(texts, shown, await player(shown));
   if (unsuccessful.length > MAX_SHOWN_PLAYS)
-    yield `<p>${unsuccessful.length - MAX_SHOWN_PLAYS} more did not pass.</p>\n`;
-  if (recorded.length > 0) yield '<h2>Calls that passed</h2>\n';
+    yield `<p>${texts.more(unsuccessful.length - MAX_SHOWN_PLAYS)}</p>\n`;
+  if (recorded.length > 0) yield `<h2>${texts.recorded}</h2>\n`;
   for (const shown of recorded.slice(0, MAX_SHOWN_PLAYS))
-    yield `<p>${reportText(shown.one.name)} (${placeOf(shown)})<br>${await player(shown)}</p>\n`;
+    yield `<p>${reportText(shown.one.name)} (${placeOf(texts, shown)})<br>${await player(shown)}</p>\n`;
   yield '</body></html>\n';
 }
 
@@ -71,6 +80,7 @@ function playsOf({ cases }: TestRun, { plays }: RunDetail): ShownPlay[] {
 
 /** Renders audio players: embeds recordings up to the limit, and links to the others. */
 function recordingPlayer(
+  texts: Texts,
   recordings: HtmlReportOptions['recordings'],
   maxBytes: number,
 ): (shown: ShownPlay) => Promise<string> {
@@ -80,65 +90,69 @@ function recordingPlayer(
     if (key === undefined) return '';
     try {
       const recording = await recordings?.open(key);
-      if (!recording) return '<em>The recording is gone.</em>';
+      if (!recording) return `<em>${texts.gone}</em>`;
       if (recording.totalBytes > leftBytes) {
         recording.stream.destroy();
-        const link = `<a href="${reportText(recordingUrl ?? '')}">this link</a>`;
-        return `<em>The recordings are too long for one page: ${link} is valid for an hour.</em>`;
+        const link = (text: string) => `<a href="${reportText(recordingUrl ?? '')}">${text}</a>`;
+        return `<em>${texts.tooLong(link)}</em>`;
       }
       leftBytes -= recording.totalBytes;
       const audio = (await buffer(recording.stream)).toString('base64');
       return `<audio controls preload="none" src="data:audio/wav;base64,${audio}"></audio>`;
     } catch {
-      return '<em>The recording could not be read.</em>';
+      return `<em>${texts.unreadable}</em>`;
     }
   };
 }
 
-function summaryLine({ summary, version, repeat, seed, startedAt, comparison }: TestRun): string {
-  const { passed, failed, flaky, errors } = summary;
-  const compared = comparison
-    ? ` Against the baseline: ${comparison.newlyFailing.length} newly failing, ${comparison.newlyPassing.length} newly passing, ${comparison.slower.length} slower.`
-    : '';
-  return `${passed} passed, ${failed} failed, ${flaky} flaky, ${errors} errors; ${repeat} × against the ${version} version, seed ${seed}, ${startedAt ?? 'not started'}.${compared}`;
+function summaryLine(texts: Texts, locale: ReportLocale, run: TestRun): string {
+  const { startedAt, comparison } = run;
+  const time = new Intl.DateTimeFormat(locale, TIME);
+  const started = texts.startedAt(startedAt && time.format(new Date(startedAt)));
+  return `${texts.summary(run)}${started}${comparison ? texts.compared(comparison) : ''}`;
 }
 
-function caseRow({ name, status, passed, failed, passRate, latencyMs }: PlayedCase): string {
+function caseRow(texts: Texts, { name, status, passed, failed, passRate, latencyMs }: PlayedCase): string {
   const percent = (share: number) => `${Math.round(share * 100)} %`;
-  const interval = passRate ? `${percent(passRate.low)} to ${percent(passRate.high)}` : '';
-  const cells = [`${passed} of ${passed + failed}`, interval, shownMs(latencyMs.p50), shownMs(latencyMs.p95)];
-  return `<tr><td>${reportText(name)}</td><td class="${status}">${status}</td>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+  const interval = passRate ? texts.interval(percent(passRate.low), percent(passRate.high)) : '';
+  const cells = [
+    texts.part(passed, passed + failed),
+    interval,
+    shownMs(latencyMs.p50),
+    shownMs(latencyMs.p95),
+  ];
+  return `<tr><td>${reportText(name)}</td><td class="${status}">${texts.statuses[status]}</td>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
 }
 
 function shownMs(value: number | null): string {
   return value === null ? '' : `${Math.round(value)} ms`;
 }
 
-function playSection({ one, play, result }: ShownPlay, player: string): string {
+function playSection(texts: Texts, { one, play, result }: ShownPlay, player: string): string {
   const failures = play.assertions.filter(({ passed }) => !passed);
-  return `<section><h3>${reportText(one.name)} (${placeOf({ one, play })}, seed ${play.seed})</h3>
-${play.error === undefined ? '' : `<p class="error">${reportText(play.error)}</p>`}
-<ul>${failures.map(failureItem).join('')}</ul>
+  return `<section><h3>${reportText(one.name)} (${placeOf(texts, { one, play })}, ${texts.seed(play.seed)})</h3>
+${play.error === undefined ? '' : `<p class="error">${reportText(texts.said(play.error))}</p>`}
+<ul>${failures.map((failure) => failureItem(texts, failure)).join('')}</ul>
 ${player}
-${(play.replay ?? []).map(({ said, before, after }) => `<p class="caller">${reportText(said)}</p><table><tr><th>Before</th><th>Now</th></tr><tr><td>${reportText(before)}</td><td>${reportText(after)}</td></tr></table>`).join('')}
+${(play.replay ?? []).map(({ said, before, after }) => `<p class="caller">${reportText(said)}</p><table><tr><th>${texts.before}</th><th>${texts.now}</th></tr><tr><td>${reportText(before)}</td><td>${reportText(after)}</td></tr></table>`).join('')}
 ${(result?.transcript ?? []).map(({ caller, agent }) => `${caller === undefined ? '' : `<p class="caller">${reportText(caller)}</p>`}${agent === '' ? '' : `<p class="agent">${reportText(agent)}</p>`}`).join('')}
 </section>
 `;
 }
 
-function placeOf({ one, play }: Pick<ShownPlay, 'one' | 'play'>): string {
-  return `${play.index + 1} of ${one.runs.length}`;
+function placeOf(texts: Texts, { one, play }: Pick<ShownPlay, 'one' | 'play'>): string {
+  return texts.part(play.index + 1, one.runs.length);
 }
 
-function failureItem({ type, seen, turn, atMs, reason }: Play['assertions'][number]): string {
-  const place = turn === undefined ? '' : `, turn ${turn}`;
-  const time = atMs === undefined ? '' : `, ${(atMs / 1000).toFixed(1)} s`;
-  const why = reason === undefined ? '' : `: ${reportText(reason)}`;
-  return `<li><strong>${type}</strong>${place}${time}${why}<br>seen: <code>${reportText(shownValue(seen))}</code></li>`;
+function failureItem(texts: Texts, { type, seen, turn, atMs, reason }: Play['assertions'][number]): string {
+  const place = turn === undefined ? '' : `, ${texts.turn(turn)}`;
+  const time = atMs === undefined ? '' : `, ${texts.seconds((atMs / 1000).toFixed(1))}`;
+  const why = reason === undefined ? '' : `${texts.colon}${reportText(texts.said(reason))}`;
+  return `<li><strong>${type}</strong>${place}${time}${why}<br>${texts.seen}${texts.colon}<code>${reportText(type === 'judge' ? texts.said(shownValue(seen)) : shownValue(seen))}</code></li>`;
 }
 
 /** A histogram of all answers. */
-function latencyPlot(latencies: readonly number[]): string {
+function latencyPlot(texts: Texts, latencies: readonly number[]): string {
   if (latencies.length === 0) return '';
   const bins = 40;
   const highest = Math.max(...latencies, 1);
@@ -153,5 +167,5 @@ function latencyPlot(latencies: readonly number[]): string {
     const height = (count / most) * PLOT.height;
     return `<rect x="${bin * width}" y="${PLOT.height - height}" width="${width - PLOT.barGap}" height="${height}"/>`;
   });
-  return `<figure><svg viewBox="0 0 ${PLOT.width} ${PLOT.height}" role="img" aria-label="Latency of the answers">${bars.join('')}</svg><figcaption>Latency of ${latencies.length} answers, 0 to ${Math.round(highest)} ms</figcaption></figure>`;
+  return `<figure><svg viewBox="0 0 ${PLOT.width} ${PLOT.height}" role="img" aria-label="${texts.latency}">${bars.join('')}</svg><figcaption>${texts.latencyOf(latencies.length, Math.round(highest))}</figcaption></figure>`;
 }

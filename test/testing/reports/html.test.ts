@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { RecordingStore } from '../../../src/calls/recording/recordingStore.ts';
-import { htmlReport } from '../../../src/testing/reports/html.ts';
+import { type HtmlReportOptions, htmlReport } from '../../../src/testing/reports/html.ts';
 import { showRun } from '../../../src/testing/runs/showRun.ts';
 import type { PlayStatus } from '../../../src/testing/runs/testRun.ts';
 import type { RunDetail } from '../../../src/testing/runs/testRunStore.ts';
@@ -39,11 +39,14 @@ function runOf(statuses: Readonly<Record<string, PlayStatus>>): RunDetail {
   };
 }
 
-async function reportOf(detail: RunDetail, recordings: Pick<RecordingStore, 'open'>, maxAudioBytes?: number) {
+async function reportOf(
+  detail: RunDetail,
+  recordings: Pick<RecordingStore, 'open'>,
+  options: Omit<HtmlReportOptions, 'recordings'> = {},
+) {
   const run = showRun(detail, { recordingUrl: (key) => `https://gateway/${key}?a&b` });
   let page = '';
-  for await (const part of htmlReport(run, detail, { recordings, ...(maxAudioBytes && { maxAudioBytes }) }))
-    page += part;
+  for await (const part of htmlReport(run, detail, { recordings, ...options })) page += part;
   return page;
 }
 
@@ -70,7 +73,9 @@ test('The HTML report embeds recordings, those of failed plays first', async () 
 });
 
 test('The HTML report links to recordings beyond its size limit', async () => {
-  const page = await reportOf(runOf({ good: 'passed', wordy: 'passed', bad: 'failed' }), named, 7);
+  const page = await reportOf(runOf({ good: 'passed', wordy: 'passed', bad: 'failed' }), named, {
+    maxAudioBytes: 7,
+  });
 
   expect(audioOf(page)).toEqual(['bad', 'good']);
   expect(page).toContain('<a href="https://gateway/wordy?a&amp;b">');
@@ -92,4 +97,40 @@ test('The HTML report is complete when recordings are missing or unreadable', as
   expect(page.match(/could not be read/g)).toHaveLength(2);
   expect(audioOf(page)).toEqual(['good']);
   expect(page).toContain('</body></html>');
+});
+
+test('The HTML report is in Chinese where it is asked for; what models and callers said stays', async () => {
+  const detail = runOf({ wordy: 'failed', late: 'error', good: 'passed' });
+  const [judged, late] = detail.plays;
+  if (!judged?.result || !late?.result) throw new Error('a play has no result');
+  const verdicts = [
+    { type: 'contains', passed: false, seen: 'Bye', turn: 1, reason: 'the agent did not say “Hi”' },
+    { type: 'judge', passed: false, seen: '0 of 3 in favor', atMs: 1500, reason: 'It was rude.' },
+  ];
+  Object.assign(judged.result, { verdicts, latenciesMs: [120, 240] });
+  Object.assign(late.result, { error: 'It took longer than 10 minutes' });
+
+  const page = await reportOf(detail, named, { locale: 'zh-TW', maxAudioBytes: 0 });
+
+  expect(page).toContain('<html lang="zh-TW">');
+  expect(page).toContain('開始於 2026/1/1');
+  expect(page).toContain('代理沒有說「Hi」');
+  expect(page).toContain('3 票中有 0 票贊成');
+  expect(page).toContain('執行超過 10 分鐘');
+  const words = page.replace(/<style>.*<\/style>/s, '').replaceAll(/<[^>]*>/g, ' ');
+  expect([...new Set(words.match(/[a-z]{2,}/gi))].toSorted()).toEqual([
+    'Bye',
+    'Hi',
+    'It',
+    'Phone',
+    'UTC',
+    'contains',
+    'good',
+    'judge',
+    'late',
+    'ms',
+    'rude',
+    'was',
+    'wordy',
+  ]);
 });

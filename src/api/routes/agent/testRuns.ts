@@ -3,12 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { htmlReport } from '../../../testing/reports/html.ts';
+import { REPORT_LOCALES } from '../../../testing/reports/htmlTexts.ts';
 import { junitReport } from '../../../testing/reports/junit.ts';
 import { listedRun, type RunInput, runInput, runStatus, testRun } from '../../../testing/runs/testRun.ts';
 import type { RunSubject } from '../../../testing/runs/testRuns.ts';
 import { idempotent } from '../../idempotency.ts';
 import type { App, HttpDeps } from '../../ports.ts';
-import { sessionIdField } from '../../requestHeaders.ts';
+import { preferredLocale, sessionIdField } from '../../requestHeaders.ts';
 import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
 
 const PROJECT = '/v1/projects/:projectId';
@@ -199,17 +200,21 @@ function htmlRoute(app: App, { tests, recordings }: HttpDeps): void {
         ...about(
           'Tests',
           'Get a test run as an HTML report',
-          'One page with all that it shows and plays; of recordings the first 64 MiB, failed cases first, and links to the others.',
+          'One page with all that it shows and plays; of recordings the first 64 MiB, failed cases first, and links to the others. In English or Traditional Chinese, by `Accept-Language`.',
         ),
         params: runParams,
         response: { 200: text('text/html'), ...errors() },
       },
     },
-    async ({ params: { projectId, testRunId } }, reply) => {
+    async ({ params: { projectId, testRunId }, headers }, reply) => {
+      const locale = preferredLocale(headers['accept-language'], REPORT_LOCALES);
       const detail = await tests.detail(projectId, testRunId);
       const run = await tests.find(projectId, testRunId);
-      const report = Readable.from(htmlReport(run, detail, { recordings: recordings?.store }));
-      return reply.type('text/html; charset=utf-8').headers(REPORT_HEADERS).send(report);
+      const report = Readable.from(htmlReport(run, detail, { locale, recordings: recordings?.store }));
+      return reply
+        .type('text/html; charset=utf-8')
+        .headers({ ...REPORT_HEADERS, vary: 'Accept-Language' })
+        .send(report);
     },
   );
 }

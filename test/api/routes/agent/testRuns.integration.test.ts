@@ -268,6 +268,10 @@ describe('A test run', () => {
     const listed = await call('GET', '/test-runs?limit=1&status=failed');
     const junit = await call('GET', `/test-runs/${id}/junit`);
     const report = await call('GET', `/test-runs/${id}/report`);
+    const chinese = await gateway().api('GET', `${project.path}/test-runs/${id}/report`, {
+      key: project.developerKey,
+      headers: { 'accept-language': 'zh-HK, en;q=0.5' },
+    });
 
     expect(listed.body).toMatchObject({
       data: [{ id, summary: { failed: 1 } }],
@@ -284,6 +288,9 @@ describe('A test run', () => {
     expect(report.body).toContain('&lt;b&gt;Hello&lt;/b&gt;');
     expect(report.body).not.toContain('<b>Hello');
     expect(report.body).not.toContain('<script');
+    expect(report.body).toContain('<html lang="en">');
+    expect(chinese.body).toContain('<html lang="zh-TW">');
+    expect(chinese.headers.get('vary')).toContain('Accept-Language');
   });
 
   test('is refused without cases, over the quota, and of other projects', async () => {
