@@ -242,6 +242,10 @@ test.each([
   [{ type: 'max_latency_ms', reason: 'the agent said nothing' }, '代理沒有說話'],
   [{ type: 'judge', seen: '0 of 1 in favor', reason: 'It was rude.' }, 'It was rude.'],
   [
+    { type: 'judge', reason: 'judged by rule: of 3 words sought, the talk has 0 (none)' },
+    '依規則判定：尋找的 3 個字詞，對話都沒有',
+  ],
+  [
     { type: 'judge', reason: 'judged by rule: of 3 words sought, the talk has 1 (song)' },
     '依規則判定：尋找的 3 個字詞中，對話有 1 個（song）',
   ],

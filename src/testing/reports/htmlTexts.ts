@@ -46,6 +46,10 @@ const SAID_ZH: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/^the agent was not interrupted$/, '代理沒有被打斷'],
   [/^The model gave no verdict\.$/, '模型沒有作出判定。'],
   [
+    /^judged by rule: of (\d+) words sought, the talk has 0 \(none\)$/,
+    '依規則判定：尋找的 $1 個字詞，對話都沒有',
+  ],
+  [
     /^judged by rule: of (\d+) words sought, the talk has (\d+) \((.*)\)$/s,
     '依規則判定：尋找的 $1 個字詞中，對話有 $2 個（$3）',
   ],

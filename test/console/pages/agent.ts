@@ -188,6 +188,10 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
       viewport: { width: 390, height: 844 },
     });
     await node(page, 'Help the caller').waitFor();
+    expect(await page.locator('[aria-roledescription="node"], [aria-roledescription="edge"]').count()).toBe(
+      0,
+    );
+    await page.getByRole('group', { name: '對話：Help the caller' }).waitFor();
     await expectLightScripts(page);
     await node(page, 'Help the caller').click();
     await page.getByLabel('提示詞').waitFor();

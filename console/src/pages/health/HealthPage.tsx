@@ -203,7 +203,7 @@ function NodePlots({ node }: { node: Node }) {
             <Text size="sm" fw={600}>
               {title}
             </Text>
-            <Plot label={`${shortId(node)}: ${title}`} times={times} lines={lines} format={format} />
+            <Plot label={shortId(node) + COLON + title} times={times} lines={lines} format={format} />
           </Stack>
         ))}
       </SimpleGrid>

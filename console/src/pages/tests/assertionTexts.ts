@@ -42,3 +42,9 @@ export const assertionTexts = textsIn<Record<Assertion['type'], string>>({
     judge: '由模型判斷',
   },
 });
+
+/** Who ended a session. */
+export const endedByTexts = textsIn({
+  en: { caller: 'The caller', agent: 'The agent' },
+  'zh-TW': { caller: '來電者', agent: '代理' },
+});

@@ -37,6 +37,7 @@ const labels = textsIn({
   en: {
     'node.a11yDescription.default': 'Enter selects a node, the arrow keys move it, Delete removes it.',
     'node.a11yDescription.keyboardDisabled': 'Enter selects a node.',
+    'node.a11yDescription.ariaLiveMessage': ({ x, y }: Position) => `Moved to ${x}, ${y}`,
     'edge.a11yDescription.default': 'Enter selects an edge, Delete removes it.',
     'controls.ariaLabel': 'View',
     'controls.zoomIn.ariaLabel': 'Zoom in',
@@ -48,6 +49,7 @@ const labels = textsIn({
   'zh-TW': {
     'node.a11yDescription.default': 'Enter 選取節點，方向鍵移動，Delete 移除。',
     'node.a11yDescription.keyboardDisabled': 'Enter 選取節點。',
+    'node.a11yDescription.ariaLiveMessage': ({ x, y }: Position) => `已移到 ${x}, ${y}`,
     'edge.a11yDescription.default': 'Enter 選取連線，Delete 移除。',
     'controls.ariaLabel': '檢視',
     'controls.zoomIn.ariaLabel': '放大',

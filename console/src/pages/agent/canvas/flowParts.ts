@@ -1,5 +1,6 @@
 import { MarkerType } from '@xyflow/react';
 
+import { COLON, textsIn } from '../../../texts.ts';
 import { lookOf } from '../nodeTypes.ts';
 import type { ChangeKind } from '../pathway/differences.ts';
 import { type Finding, type Findings, worst } from '../pathway/findings.ts';
@@ -18,6 +19,8 @@ export interface Look {
   readonly isEditable: boolean;
 }
 
+/** For screen readers, in place of the library's. */
+const roles = textsIn({ en: { node: 'node', edge: 'edge' }, 'zh-TW': { node: '節點', edge: '連線' } });
 const NO_FINDINGS: readonly Finding[] = [];
 const ANY_NODE_GAP = 60;
 const ANY_NODE_WIDTH = 140;
@@ -46,6 +49,7 @@ export function flowEdges(
     target: edge.target,
     selected: look.selected.has(edge.id),
     ariaLabel: describeEdge(edge, titles),
+    domAttributes: { 'aria-roledescription': roles.edge },
     markerEnd: { type: MarkerType.ArrowClosed, width: 18, height: 18, color: 'var(--edge)' },
     data: {
       edge,
@@ -80,7 +84,8 @@ function card(node: GraphNode, look: Look, before: FlowNode | undefined): CardNo
     position: node.position,
     data,
     selected,
-    ariaLabel: `${lookOf(node.type).name}: ${titleOf(node)}`,
+    ariaLabel: lookOf(node.type).name + COLON + titleOf(node),
+    domAttributes: { 'aria-roledescription': roles.node },
   };
 }
 

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Radio, Stack, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 
-import { textsIn } from '../../../texts.ts';
+import { COLON, textsIn } from '../../../texts.ts';
 import { ChangeTable, partName } from '../versions/ChangeTable.tsx';
 import { type Conflict, conflictsOf, fieldChanges, merged, type Side } from './differences.ts';
 import type { Stored } from './editorState.ts';
@@ -127,10 +127,10 @@ function ConflictChoice({
         />
       )}
       <Group mt="xs">
-        <Radio value="mine" label={mine ? texts.mine : `${texts.mine}: ${texts.removed}`} />
+        <Radio value="mine" label={mine ? texts.mine : texts.mine + COLON + texts.removed} />
         <Radio
           value="theirs"
-          label={theirs ? texts.theirs(version) : `${texts.theirs(version)}: ${texts.removed}`}
+          label={theirs ? texts.theirs(version) : texts.theirs(version) + COLON + texts.removed}
         />
       </Group>
     </Radio.Group>

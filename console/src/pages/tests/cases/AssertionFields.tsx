@@ -1,7 +1,7 @@
 import { Autocomplete, NumberInput, Select, Stack, TagsInput, Textarea, TextInput } from '@mantine/core';
 
 import { textsIn } from '../../../texts.ts';
-import { assertionTexts } from '../assertionTexts.ts';
+import { assertionTexts, endedByTexts } from '../assertionTexts.ts';
 import type { Assertion } from '../testData.ts';
 import { JsonField } from './JsonField.tsx';
 import { useNodeIds, useToolNames } from './names.ts';
@@ -21,7 +21,6 @@ const texts = textsIn({
     digits: 'Digits',
     prompt: 'Question for the model, such as: Was the agent polite?',
     votes: 'Votes',
-    endedBy: { caller: 'The caller', agent: 'The agent' },
   },
   'zh-TW': {
     type: '必須成立的條件',
@@ -37,7 +36,6 @@ const texts = textsIn({
     digits: '按鍵',
     prompt: '給模型的問題，例如：代理是否有禮貌？',
     votes: '投票數',
-    endedBy: { caller: '來電者', agent: '代理' },
   },
 });
 
@@ -155,7 +153,7 @@ function OwnFields({ projectId, value, onChange }: FieldsProps<Assertion>) {
       return (
         <Select
           label={texts.value}
-          data={(['caller', 'agent'] as const).map((who) => ({ value: who, label: texts.endedBy[who] }))}
+          data={(['caller', 'agent'] as const).map((who) => ({ value: who, label: endedByTexts[who] }))}
           value={value.value}
           onChange={(who) => who && onChange({ ...value, value: who })}
           allowDeselect={false}

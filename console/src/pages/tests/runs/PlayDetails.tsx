@@ -4,7 +4,7 @@ import { useRef } from 'react';
 
 import { formatDuration, sentence } from '../../../formats.ts';
 import { locale, textsIn } from '../../../texts.ts';
-import { assertionTexts } from '../assertionTexts.ts';
+import { assertionTexts, endedByTexts } from '../assertionTexts.ts';
 import type { Play, Verdict } from '../testData.ts';
 import { Conversation } from './Conversation.tsx';
 import { playErrorZh, verdictReasonZh, votesZh } from './verdictTextsZh.ts';
@@ -146,6 +146,7 @@ function VerdictText({ verdict, onHear }: { verdict: Verdict; onHear: VerdictsPr
 function seenText({ type, seen }: Verdict): string {
   if (seen === null || seen === '' || (Array.isArray(seen) && seen.length === 0)) return texts.nothing;
   if (typeof seen !== 'string') return JSON.stringify(seen);
+  if (type === 'ended_by') return endedByTexts[seen as keyof typeof endedByTexts] ?? seen;
   return locale === 'zh-TW' && type === 'judge' ? votesZh(seen) : seen;
 }
 

@@ -13,6 +13,18 @@ export function playErrorZh(message: string): string {
   return phraseIn(PLAY_ERRORS, message) ?? message;
 }
 
+/** Of the model of rehearsals. */
+const RULE_VERDICTS: readonly Phrase[] = [
+  [
+    /^judged by rule: of (\d+) words sought, the talk has 0 \(none\)$/,
+    '依規則判定：尋找的 $1 個字詞，對話都沒有',
+  ],
+  [
+    /^judged by rule: of (\d+) words sought, the talk has (\d+) \((.*)\)$/s,
+    '依規則判定：尋找的 $1 個字詞中，對話有 $2 個（$3）',
+  ],
+];
+
 interface Verdict {
   readonly type: string;
   readonly passed: boolean;
@@ -41,10 +53,7 @@ export function verdictReasonZh({ type, passed, seen, turn, reason = '' }: Verdi
     case 'interrupted_within_ms':
       return seen === null ? '代理沒有被打斷' : reason;
     case 'judge':
-      return reason.replace(
-        /^judged by rule: of (\d+) words sought, the talk has (\d+) \((.*)\)$/s,
-        '依規則判定：尋找的 $1 個字詞中，對話有 $2 個（$3）',
-      );
+      return phraseIn(RULE_VERDICTS, reason) ?? reason;
     default:
       return reason;
   }
