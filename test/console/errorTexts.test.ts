@@ -40,6 +40,7 @@ import {
   type SessionStatus,
 } from '../../src/engine/session/session.ts';
 import type { HttpClientErrorCode } from '../../src/infra/httpClient/errors.ts';
+import { TYPE_NAMES } from '../../src/knowledge/documentType.ts';
 import { SUPERVISION_MODES } from '../../src/media/supervision/supervisorStream.ts';
 import { TRUNK_FAILURE } from '../../src/telephony/trunks/monitors.ts';
 import type { Evidence } from '../../src/voice/answeringMachine/answeringMachineDetector.ts';
@@ -301,6 +302,12 @@ test('Each message of a schema, and each objection to an address, has a Chinese 
   );
   expect(messages.length).toBeGreaterThan(50);
   expect(messages.map(messageTextZh).filter((text) => /[a-z] [a-z]/.test(text))).toEqual([]);
+});
+
+test.each(Object.values(TYPE_NAMES))('A file that is named like %s has a Chinese text', (name) => {
+  const text = messageTextZh(`The file is named like ${name}, but holds ${name}`);
+  expect(text).toMatch(/^檔名是「(.+)」，內容卻是「\1」$/);
+  expect(text).not.toMatch(/\ban? |plain/);
 });
 
 test('What zod finds has a Chinese text, whatever it is', () => {

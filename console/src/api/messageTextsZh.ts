@@ -125,10 +125,10 @@ const SENTENCES: readonly Phrase[] = [
   [/^its answer does not follow the protocol$/, '回應不符合協定'],
   [/^template: (.*)$/, '$1'],
   [/^the file is not a WAV file$/, '不是 WAV 檔'],
-  [/^The file is named like (.+), but holds (?!bytes)(.+)$/, '副檔名是 $1，內容卻是 $2'],
+  [/^The file is named like (.+), but holds (?!bytes)(.+)$/, '檔名是「{1}」，內容卻是「{2}」'],
   [
     /^The file is named like (.+), but holds bytes that no text has.*$/,
-    '副檔名是 $1，但內容不是文字；若是文字，請存成 UTF-8',
+    '檔名是「{1}」，但內容不是文字；若是文字，請存成 UTF-8',
   ],
   [/^The file is empty$/, '檔案是空的'],
   [/^The file is protected by a password; save it without one$/, '檔案受密碼保護，請另存為沒有密碼的檔案'],
