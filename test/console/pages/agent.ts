@@ -60,8 +60,7 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Close' }).click();
 
     await page.getByRole('button', { name: 'Arrange' }).click();
-    await page.getByRole('button', { name: 'Show all' }).click();
-    // No node hides it.
+    // It is in view, and no node hides it.
     const label = page.locator('.react-flow__edgelabel-renderer').getByText('The caller says goodbye.');
     await label.click({ trial: true });
     await drag(page, 'Help the caller', 'Find a slot');
@@ -139,6 +138,31 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
     await second.page.getByRole('tab', { name: 'Pathway' }).click();
     await node(second.page, 'First').waitFor();
     expect([...first.problems, ...second.problems].filter((problem) => !/\b412\b/.test(problem))).toEqual([]);
+  });
+
+  test('A node at the border is chosen and copied by keys alone, and is seen beside its panel', async () => {
+    const { id } = await own.send('POST', '/v1/projects', { name: 'Copies' });
+    const { page, problems } = await own.open(`/projects/${id}/agent`, {
+      viewport: { width: 1440, height: 900 },
+    });
+    const api = apiOf(page, id);
+    await api.patch('pathway/nodes/end', { position: { x: 900, y: 0 } });
+    await page.reload();
+    await node(page, 'Goodbye').focus();
+    await page.keyboard.press('Enter');
+    const chosen = page.locator('.react-flow__node.selected');
+    const panel = page.getByRole('region', { name: 'Goodbye' });
+    const gap = async () => {
+      const [node, fields] = await Promise.all([chosen.boundingBox(), panel.boundingBox()]);
+      return node && fields ? fields.x - node.x - node.width : 0;
+    };
+    await expect.poll(gap).toBeGreaterThan(0);
+    for (const key of ['Control+c', 'Control+v']) await page.keyboard.press(key);
+    await expect.poll(() => node(page, 'Goodbye').count()).toBe(2);
+    await expect.poll(gap).toBeGreaterThan(0);
+    await page.keyboard.press('Control+z');
+    expect(await node(page, 'Goodbye').count()).toBe(1);
+    expect(problems).toEqual([]);
   });
 
   test('Unsaved changes outlive the session: its user signs in over them, and is taken back by no other', async () => {

@@ -27,7 +27,8 @@ import { AnyNodeCard, PathwayNodeCard } from './PathwayNodeCard.tsx';
 
 const NODE_COMPONENTS = { card: PathwayNodeCard, any: AnyNodeCard };
 const EDGE_COMPONENTS = { line: PathwayEdgeLine };
-const FIT = { padding: 0.15, maxZoom: 1 };
+/** Of a pathway that is seen whole. */
+export const FIT = { padding: 0.15, maxZoom: 1 };
 /** Below it a prompt cannot be read. */
 const READABLE_ZOOM = 0.45;
 /** Smaller pathways are seen whole. */

@@ -8,10 +8,12 @@ import {
   PlusIcon,
   ResetIcon,
 } from '@radix-ui/react-icons';
+import { useReactFlow } from '@xyflow/react';
 import type { ReactNode, RefObject } from 'react';
 
 import { textsIn } from '../../../texts.ts';
 import { arranged } from '../agentQueries.ts';
+import { FIT } from '../canvas/PathwayCanvas.tsx';
 import { describeEdge } from '../canvas/PathwayEdgeLine.tsx';
 import { lookOf } from '../nodeTypes.ts';
 import { type Findings, worst } from './findings.ts';
@@ -80,6 +82,7 @@ export function EditorToolbar({
   viewCenter: () => Position;
 }) {
   const { graph, undo, redo, hasChanges, base, save, dispatch } = editor;
+  const flow = useReactFlow();
   const placeOfNew = (): Position => {
     if (!selectedNode) return freePlace(graph, viewCenter());
     const { x, y } = selectedNode.position;
@@ -89,6 +92,7 @@ export function EditorToolbar({
     const { nodes } = await arranged(graph);
     const positions = new Map(nodes.map(({ id, position }) => [id, position]));
     dispatch({ kind: 'edit', change: (current) => movedTo(current, positions) });
+    await flow.fitView({ ...FIT, duration: 200 });
   };
   return (
     <Group gap="xs">

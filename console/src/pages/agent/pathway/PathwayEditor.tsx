@@ -110,16 +110,21 @@ function EditorWithCanvas({ projectId, editor, isReadOnly, activeNodeId }: Pathw
         { onError: (error) => setIsComparing(isConflict(error)) },
       );
   };
-  const lookAt = ({ position: { x, y } }: GraphNode, zoom: number) =>
-    void flow.setCenter(x + NODE_WIDTH / 2, y + NODE_HEIGHT / 2, { zoom, duration: 200 });
-  /** A new node, which its panel would cover, or which lies outside. */
+  const lookAt = ({ position: { x, y } }: GraphNode, zoom: number, duration = 200) =>
+    void flow.setCenter(x + NODE_WIDTH / 2, y + NODE_HEIGHT / 2, { zoom, duration });
+  /** A node which its panel would cover, or which lies outside; at once, as a hidden one loses the focus. */
   const uncover = (node: GraphNode) => {
     const { left, top, right, bottom } = box.current?.getBoundingClientRect() ?? new DOMRect();
     const from = flow.flowToScreenPosition(node.position);
     const zoom = flow.getZoom();
     const [toX, toY] = [from.x + NODE_WIDTH * zoom, from.y + NODE_HEIGHT * zoom];
     const isSeen = from.x >= left && toX <= right - PANEL_WIDTH && from.y >= top && toY <= bottom;
-    if (!isSeen) lookAt(node, zoom);
+    if (!isSeen) lookAt(node, zoom, 0);
+  };
+  const uncoverTarget = (target: EventTarget) => {
+    const element = target instanceof Element ? target.closest<HTMLElement>('.react-flow__node') : null;
+    const node = partOf(graph, element?.dataset.id ?? '');
+    if (node && isNode(node)) uncover(node);
   };
   const show = (id: string) => {
     setSelected(new Set([id]));
@@ -170,6 +175,8 @@ function EditorWithCanvas({ projectId, editor, isReadOnly, activeNodeId }: Pathw
     const [next, copies] = pasteInto(graph, pasted);
     edit(() => next);
     setSelected(copies);
+    const [first] = next.nodes.filter(({ id }) => copies.has(id));
+    if (first) uncover(first);
   };
   const shortcuts = getHotkeyHandler([
     ['mod+Z', () => dispatch({ kind: 'undo' })],
@@ -224,7 +231,9 @@ function EditorWithCanvas({ projectId, editor, isReadOnly, activeNodeId }: Pathw
           component="section"
           aria-label={texts.canvas}
           className={classes.canvas ?? ''}
+          onClick={({ target }) => uncoverTarget(target)}
           onKeyDown={(event) => {
+            if (event.key === 'Enter' || event.key === ' ') uncoverTarget(event.target);
             selectAll(event);
             onCanvasKey(event);
           }}
