@@ -79,14 +79,19 @@ export function Plot({
           { ...axis, size: 70, values: (_, ticks) => ticks.map((tick) => format(tick)) },
         ],
         series: [
-          { label: texts.time, value: (_, time) => (time === null ? '–' : timeText(time, daily)) },
-          ...lines.map((line, index) => ({
-            label: line.label,
-            stroke: colors[index % colors.length] ?? colors[0],
-            ...(kind === 'bars' && bars && { paths: bars, fill: `${colors[index % colors.length]}99` }),
-            points: { show: times.length < 3 },
-            value: (_: uPlot, value: number | null) => (value === null ? '–' : format(value)),
-          })),
+          { label: texts.time, value: (_, __, ___, place) => timeText(times.at(place ?? -1) ?? 0, daily) },
+          ...lines.map((line, index) => {
+            const stroke = colors[index % colors.length] ?? colors[0];
+            return {
+              label: line.label,
+              stroke,
+              ...(kind === 'bars' && bars && { paths: bars, fill: `${stroke}99` }),
+              points: { show: kind === 'lines', filter: () => isolatedIn(line.values), fill: stroke },
+              // Of the newest, where the pointer is elsewhere.
+              value: (_: uPlot, __: number, ___: number, place: number | null) =>
+                valueText(line.values.at(place ?? -1), format),
+            };
+          }),
         ],
         scales: {
           ...(daily && { x: { range: (_, min, max) => [min - HALF_DAY_SECONDS, max + HALF_DAY_SECONDS] } }),
@@ -103,6 +108,16 @@ export function Plot({
       <div ref={target} role="img" aria-label={label} />
     </Box>
   );
+}
+
+function valueText(value: number | null | undefined, format: (value: number) => string): string {
+  return value === null || value === undefined ? '–' : format(value);
+}
+
+/** Places of values between gaps, which no line shows. */
+function isolatedIn(values: PlotLine['values']): number[] {
+  const isGap = (place: number) => (values[place] ?? null) === null;
+  return values.flatMap((_, place) => (!isGap(place) && isGap(place - 1) && isGap(place + 1) ? [place] : []));
 }
 
 function timeText(seconds: number, daily: boolean): string {

@@ -3,6 +3,12 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible, requiresChromium } from '../support/chromium.ts';
 import { type ConsoleService, sharedConsole } from '../support/consoleService.ts';
 
+/** Of the line p95, in the dark. */
+const COUNT_P95_PIXELS = `(() => {
+  const canvas = document.querySelector('[aria-label$="Response time of turns"] canvas');
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  return data.filter((_, i) => i % 4 === 0 && data.slice(i, i + 3).join() === '255,135,135').length;
+})()`;
 const PHONE = { width: 390, height: 844 };
 
 describe('Trunks, settings and health', requiresChromium, () => {
@@ -89,9 +95,31 @@ describe('Trunks, settings and health', requiresChromium, () => {
   });
 
   test('The operator sees the nodes with their plots; a key has no such page', async () => {
-    const { page, problems } = await own.open('/health', { colorScheme: 'dark' });
+    const { page, problems } = await own.open('/health', { token: null, colorScheme: 'dark' });
+    await page.request.post(`${own.service.url}/console/session`, { data: { token: own.adminToken } });
+    // One answer between samples without any.
+    await page.route('**/v1/nodes', async (route) => {
+      const nodes = await (await route.fetch()).json();
+      for (const node of nodes.data) {
+        const [sample] = node.samples;
+        node.samples = [null, { p50: 400, p95: 400 }, null].map((turnLatencyMs, place) => ({
+          ...sample,
+          at: new Date(place * 15_000).toISOString(),
+          turnLatencyMs,
+        }));
+      }
+      await route.fulfill({ json: nodes });
+    });
+    await page.reload();
     await page.getByRole('cell', { name: 'Ready' }).waitFor();
-    await page.getByRole('img', { name: /Response time of turns/ }).waitFor();
+    const latency = page.getByRole('img', { name: /Response time of turns/ });
+    await latency.waitFor();
+    await expect.poll(() => page.evaluate(COUNT_P95_PIXELS)).toBeGreaterThan(0);
+    // Of the last sample, without a pointer on the plot.
+    await page
+      .getByRole('img', { name: /: Calls/ })
+      .getByText(/:30/)
+      .waitFor();
     await page.getByText('Database: up').waitFor();
     await expectAccessible(page);
     // Its table is wider than a phone, and is scrolled by keys.
