@@ -8,7 +8,7 @@ import type { RecordingPeaks } from '../../../media/recording/peaks.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { violates } from '../connection/errors.ts';
 import { INSERT_SESSION, sessionParameters } from '../sessions/sessions.ts';
-import { instancesSaying } from '../sessions/sessionTexts.ts';
+import { instancesSaying, type Said } from '../sessions/sessionTexts.ts';
 import { containing } from '../sql/like.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { BY_CREATION } from '../sql/projectRows.ts';
@@ -51,7 +51,11 @@ function callRecords(database: Queryable): Omit<CallStore, keyof ReturnType<type
       ]);
     },
     async list(projectId, filter, page) {
-      const { sql, parameters } = conditions(projectId, filter);
+      const { sql, parameters } = conditions(
+        projectId,
+        filter,
+        await instancesSaying(database, projectId, filter.q),
+      );
       const list: List = {
         name: 'calls',
         columns: callSelection(),
@@ -231,7 +235,8 @@ const UNENDED = 'ended_at IS NULL AND NOT is_trace_removed';
 
 function conditions(
   projectId: string,
-  { direction, status, sessionId, isLive, from, to, number, q, includeTests = false }: CallFilter,
+  { direction, status, sessionId, isLive, from, to, number, includeTests = false }: CallFilter,
+  said: Said | undefined,
 ): { sql: string; parameters: Parameter[] } {
   const parameters: Parameter[] = [projectId];
   const given = (value: Parameter | undefined, sql: (place: string) => string): string[] => {
@@ -239,7 +244,6 @@ function conditions(
     parameters.push(value);
     return [sql(`$${parameters.length}`)];
   };
-  const matching = (text: string | undefined) => (text === undefined ? undefined : containing(text));
   const parts = [
     'project_id = $1',
     ...(includeTests ? [] : ['NOT is_test']),
@@ -249,8 +253,11 @@ function conditions(
     ...(isLive === undefined ? [] : [isLive ? UNENDED : 'ended_at IS NOT NULL']),
     ...given(from, (place) => `created_at >= ${place}::timestamptz`),
     ...given(to, (place) => `created_at < ${place}::timestamptz`),
-    ...given(matching(number), (place) => `(from_number LIKE ${place} OR to_number LIKE ${place})`),
-    ...given(matching(q), (place) => `instance_id IN (${instancesSaying(place)})`),
+    ...given(
+      number === undefined ? undefined : containing(number),
+      (place) => `(from_number LIKE ${place} OR to_number LIKE ${place})`,
+    ),
+    ...(said ? given(said.pattern, (place) => `instance_id IN (${said.query(place)})`) : []),
   ];
   return { sql: parts.join(' AND '), parameters };
 }

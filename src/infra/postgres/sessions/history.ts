@@ -13,12 +13,11 @@ import type {
   SessionMessage,
 } from '../../../engine/session/session.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
-import { containing } from '../sql/like.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 import { addSizes, charactersOf, HISTORY_WITH_ROOM } from './historyRows.ts';
-import { instancesSaying, WHEN_QUIET } from './sessionTexts.ts';
+import { instancesSaying, type Said, WHEN_QUIET } from './sessionTexts.ts';
 
 interface Row {
   instance_id: string;
@@ -56,7 +55,8 @@ const SHOWN = `project_id = $1 AND (is_test OR (SELECT history_retention_days FR
 export function historyStore(database: Queryable): HistoryStore {
   return {
     async list(projectId, filter, page) {
-      const { sql, parameters } = conditions(projectId, filter);
+      const said = await instancesSaying(database, projectId, filter.q);
+      const { sql, parameters } = conditions(projectId, filter, said);
       const list: List = {
         name: 'session_history',
         columns: COLUMNS,
@@ -80,7 +80,7 @@ export function historyStore(database: Queryable): HistoryStore {
       return row && toDetail(row);
     },
     async stats(projectId, range) {
-      const { sql, parameters } = conditions(projectId, range);
+      const { sql, parameters } = conditions(projectId, range, undefined);
       const [row] = await database.query<StatsRow>(statsOver(sql), parameters);
       return toStats(row);
     },
@@ -141,7 +141,8 @@ const FIND_INSTANCE = detailWhere('instance_id = $2::uuid');
 
 function conditions(
   projectId: string,
-  { channel, status, from, to, q, includeTests = false }: HistoryFilter,
+  { channel, status, from, to, includeTests = false }: HistoryFilter,
+  said: Said | undefined,
 ): { sql: string; parameters: Parameter[] } {
   const parameters: Parameter[] = [projectId];
   const given = (value: Parameter | undefined, sql: (place: string) => string): string[] => {
@@ -156,10 +157,7 @@ function conditions(
     ...given(status, (place) => `status = ${place}`),
     ...given(from, (place) => `started_at >= ${place}::timestamptz`),
     ...given(to, (place) => `started_at < ${place}::timestamptz`),
-    ...given(
-      q === undefined ? undefined : containing(q),
-      (place) => `instance_id IN (${instancesSaying(place)})`,
-    ),
+    ...(said ? given(said.pattern, (place) => `instance_id IN (${said.query(place)})`) : []),
   ];
   return { sql: parts.join(' AND '), parameters };
 }

@@ -6,8 +6,6 @@ const DIGITS = 13;
 const ASCII = 128;
 /** Characters processed before the function yields to the event loop: at most 10 ms. */
 const SLICE = 8_192;
-/** A text with more is not indexed. A long conversation in Chinese has fewer. */
-const MAX_NGRAMS = 100_000;
 
 /**
  * The index terms of a text: its characters and pairs of adjacent characters (1-grams and 2-grams). A text with all
@@ -20,9 +18,9 @@ const MAX_NGRAMS = 100_000;
  * Yields to the event loop after each slice.
  *
  * @param projectId - A UUID.
- * @returns Unique decimal numbers below 2^63, unordered; undefined for more than {@link MAX_NGRAMS}.
+ * @returns Unique decimal numbers below 2^63, unordered.
  */
-export async function ngramsOf(projectId: string, text: string): Promise<string[] | undefined> {
+export async function ngramsOf(projectId: string, text: string): Promise<string[]> {
   const grams = new Set<number>();
   // Most pairs are repeated ASCII pairs; a table is ten times as fast as a set.
   const seen = new Uint8Array(ASCII * ASCII);
@@ -32,7 +30,6 @@ export async function ngramsOf(projectId: string, text: string): Promise<string[
     if (at >= restAt) {
       restAt += SLICE;
       await setImmediate();
-      if (grams.size > MAX_NGRAMS) return undefined;
     }
     const character = text.codePointAt(at) ?? 0;
     if (character >= 0x1_0000) at += 1;

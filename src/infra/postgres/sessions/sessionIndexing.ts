@@ -2,7 +2,7 @@ import { repeat } from '../../../base/async/repeat.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Database } from '../connection/database.ts';
 import { ngramsOf } from './ngrams.ts';
-import { refreshTexts } from './sessionTexts.ts';
+import { MAX_INDEXED_BYTES, refreshTexts } from './sessionTexts.ts';
 import { sizeBatches } from './sizeBatches.ts';
 
 const EVERY_MS = 15_000;
@@ -70,8 +70,8 @@ export async function indexSessions(
   const { query } = database;
   await refreshTexts(query, { quietMs, isStopping });
   for (;;) {
-    const due = await query<DueRow>(DUE, [quietMs ?? QUIET_MS, maxWaitMs, MAX_DUE]);
-    for (const batch of sizeBatches(due, BATCH_SIZE)) {
+    const due = await query<DueRow>(DUE, [quietMs ?? QUIET_MS, maxWaitMs, MAX_DUE, MAX_INDEXED_BYTES]);
+    for (const batch of sizeBatches(due, { rows: BATCH_SIZE, characters: MAX_INDEXED_BYTES })) {
       if (isStopping()) return;
       await indexBatch(query, batch);
     }
@@ -81,38 +81,28 @@ export async function indexSessions(
 
 async function indexBatch(query: Database['query'], due: readonly DueRow[]): Promise<void> {
   const texts = await query<TextRow>(TEXTS, [due.map(({ instance_id }) => instance_id)]);
-  const indexed: (TextRow & { readonly grams: string })[] = [];
-  const unindexed = new Set<string>();
-  for (const text of texts) {
-    const grams = await ngramsOf(text.project_id, text.data);
-    if (grams) indexed.push({ ...text, grams: `{${grams.join()}}` });
-    else unindexed.add(text.instance_id);
-  }
-  const changesOf = (isUnindexed: boolean) =>
-    due.flatMap(({ instance_id, changes }) => (unindexed.has(instance_id) === isUnindexed ? changes : []));
+  const grams: string[] = [];
+  for (const { project_id, data } of texts) grams.push(`{${(await ngramsOf(project_id, data)).join()}}`);
   await query(KEEP, [
-    indexed.map(({ instance_id }) => instance_id),
-    indexed.map(({ project_id }) => project_id),
-    indexed.map(({ session_id }) => session_id),
-    indexed.map(({ updated_at }) => updated_at),
-    indexed.map(({ grams }) => grams),
-    changesOf(false),
+    texts.map(({ instance_id }) => instance_id),
+    texts.map(({ project_id }) => project_id),
+    texts.map(({ session_id }) => session_id),
+    texts.map(({ updated_at }) => updated_at),
+    grams,
+    due.flatMap(({ changes }) => changes),
   ]);
-  if (unindexed.size > 0) await query(LEAVE, [changesOf(true)]);
 }
 
+/** A long text that an earlier release indexed stays in the list of changes, which searches read. */
 const DUE = `
-  SELECT instance_id, array_agg(id::text) AS changes, coalesce(
-    (SELECT octet_length(data) FROM session_texts WHERE session_texts.instance_id = changed.instance_id), 0
-  ) AS characters
-  FROM session_text_changes AS changed GROUP BY instance_id
-  HAVING max(at) <= now() - make_interval(secs => $1::float / 1000)
-    OR min(at) <= now() - make_interval(secs => $2::float / 1000)
-  ORDER BY min(at) LIMIT $3`;
-
-/** Keeps a text with too many n-grams in the list of changed texts, which searches scan, for another hour. */
-const LEAVE = `
-  UPDATE session_text_changes SET at = now() + interval '1 hour' WHERE id = ANY ($1::text[]::bigint[])`;
+  SELECT * FROM (
+    SELECT instance_id, array_agg(id::text) AS changes, min(at) AS since, coalesce(
+      (SELECT octet_length(data) FROM session_texts WHERE session_texts.instance_id = changed.instance_id), 0
+    ) AS characters
+    FROM session_text_changes AS changed GROUP BY instance_id
+    HAVING max(at) <= now() - make_interval(secs => $1::float / 1000)
+      OR min(at) <= now() - make_interval(secs => $2::float / 1000)
+  ) AS due WHERE characters <= $4 ORDER BY since LIMIT $3`;
 
 const TEXTS = `
   SELECT instance_id, project_id, session_id, updated_at::text, data FROM session_texts

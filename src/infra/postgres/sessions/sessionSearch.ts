@@ -131,14 +131,15 @@ const SAMPLE = `
 
 const CHANGED = `
   SELECT live.instance_id, live.session_id, coalesce(updated_at, last_activity_at)::text AS updated_at,
-    message_characters AS characters
+    message_characters + state_characters AS characters
   FROM session_history AS history JOIN sessions AS live USING (instance_id)
   WHERE history.project_id = $1 AND index_after IS NOT NULL AND NOT is_test`;
 
+/** OFFSET 0 has each text made once. */
 const MATCHING = `
   SELECT instance_id FROM (
     SELECT instance_id, live_session_text(instance_id) AS data
-    FROM sessions WHERE project_id = $1 AND instance_id = ANY ($4::uuid[])
+    FROM sessions WHERE project_id = $1 AND instance_id = ANY ($4::uuid[]) OFFSET 0
   ) AS changed WHERE ${MATCHES}`;
 
 interface ChangedRow {
@@ -324,8 +325,9 @@ interface Sized {
 }
 
 const SIZES = `
-  SELECT instance_id, message_characters AS characters FROM session_history
-  WHERE project_id = $1 AND instance_id = ANY ($2::uuid[])`;
+  SELECT instance_id, message_characters + state_characters AS characters
+  FROM session_history JOIN sessions USING (instance_id)
+  WHERE session_history.project_id = $1 AND instance_id = ANY ($2::uuid[])`;
 
 const TEXTS = `
   SELECT instance_id, started_at AS created_at, CASE WHEN instance_id = ANY ($2::uuid[])

@@ -1,4 +1,6 @@
-import type { Database } from '../connection/database.ts';
+import type { Database, Queryable } from '../connection/database.ts';
+import { containing } from '../sql/like.ts';
+import { sizeBatches } from './sizeBatches.ts';
 
 /** A conversation pauses for less; indexing it with each turn would cost more than the turns. */
 const QUIET_MS = 120_000;
@@ -8,11 +10,23 @@ export const WHEN_QUIET = `now() + interval '${QUIET_MS / 1000} seconds'`;
 const LEASE_SECONDS = 300;
 /** Sessions claimed at once. */
 const BATCH_SIZE = 20;
+/**
+ * A longer text is in no index: searches read it. Also the most that one statement indexes, which takes the embedded
+ * database about 0.1 s.
+ */
+export const MAX_INDEXED_BYTES = 65_536;
 
 interface ClaimedRow {
   instance_id: string;
   /** As text: a Date has no microseconds. */
   index_after: string;
+}
+
+/** A message that is not indexed. */
+interface MessageRow {
+  id: string;
+  /** Bytes of its text. */
+  characters: number;
 }
 
 export interface RefreshOptions {
@@ -25,7 +39,8 @@ export interface RefreshOptions {
 /**
  * Brings the search indexes up to date with sessions that are quiet or have ended: the words of their messages in
  * `session_messages.content`, and while they are live the text of their data in `session_texts`. A turn that is stored
- * meanwhile makes the session due again. Several nodes may run it.
+ * meanwhile makes the session due again. One with a text above {@link MAX_INDEXED_BYTES} stays in the list of sessions that
+ * searches read. Several nodes may run it.
  */
 export async function refreshTexts(
   query: Database['query'],
@@ -35,12 +50,26 @@ export async function refreshTexts(
     const claimed = await query<ClaimedRow>(CLAIM, [QUIET_MS - quietMs, LEASE_SECONDS, BATCH_SIZE]);
     for (const { instance_id, index_after } of claimed) {
       if (isStopping()) return;
-      await query(REFRESH_LIVE, [instance_id]);
-      await query(FILL, [instance_id]);
-      await query(SETTLE, [instance_id, index_after]);
+      const isLong = [await refreshLive(query, instance_id), await fillMessages(query, instance_id)];
+      await query(SETTLE, [instance_id, index_after, isLong.includes(true)]);
     }
     if (claimed.length < BATCH_SIZE) return;
   }
+}
+
+/** @returns Whether its text is too long. */
+async function refreshLive(query: Database['query'], instanceId: string): Promise<boolean> {
+  const [live] = await query<{ is_long: boolean }>(REFRESH_LIVE, [instanceId, MAX_INDEXED_BYTES]);
+  return live?.is_long ?? false;
+}
+
+/** @returns Whether it has a message that is too long. */
+async function fillMessages(query: Database['query'], instanceId: string): Promise<boolean> {
+  const unfilled = await query<MessageRow>(UNFILLED, [instanceId]);
+  const short = unfilled.filter(({ characters }) => characters <= MAX_INDEXED_BYTES);
+  for (const batch of sizeBatches(short, { characters: MAX_INDEXED_BYTES }))
+    await query(FILL, [instanceId, batch.map(({ id }) => id)]);
+  return short.length < unfilled.length;
 }
 
 const CLAIM = `
@@ -52,28 +81,73 @@ const CLAIM = `
   ) RETURNING instance_id, index_after::text`;
 
 const REFRESH_LIVE = `
-  INSERT INTO session_texts (instance_id, project_id, session_id, data, created_at, updated_at)
-  SELECT instance_id, project_id, session_id, live_session_text(instance_id), started_at,
-    coalesce(updated_at, last_activity_at)
-  FROM sessions WHERE instance_id = $1 AND state->'test' IS NULL FOR KEY SHARE
-  ON CONFLICT (instance_id) DO UPDATE SET data = excluded.data, updated_at = excluded.updated_at
-  WHERE session_texts.updated_at <= excluded.updated_at`;
+  WITH live AS MATERIALIZED (
+    SELECT instance_id, project_id, session_id, live_session_text(instance_id) AS data, started_at,
+      coalesce(updated_at, last_activity_at) AS updated_at
+    FROM sessions WHERE instance_id = $1 AND state->'test' IS NULL FOR KEY SHARE
+  ), refreshed AS (
+    INSERT INTO session_texts (instance_id, project_id, session_id, data, created_at, updated_at)
+    SELECT * FROM live WHERE octet_length(data) <= $2
+    ON CONFLICT (instance_id) DO UPDATE SET data = excluded.data, updated_at = excluded.updated_at
+    WHERE session_texts.updated_at <= excluded.updated_at
+  )
+  SELECT octet_length(data) > $2 AS is_long FROM live`;
+
+const UNFILLED = `
+  SELECT id::text, octet_length(message->>'content') AS characters FROM session_messages
+  WHERE instance_id = $1 AND content IS NULL AND message->>'content' IS NOT NULL ORDER BY id`;
 
 const FILL = `
   UPDATE session_messages SET content = message->>'content'
-  WHERE instance_id = $1 AND content IS NULL AND message->>'content' IS NOT NULL`;
+  WHERE instance_id = $1 AND id = ANY ($2::text[]::bigint[])`;
 
 const SETTLE = `
-  UPDATE session_history SET index_after = NULL WHERE instance_id = $1 AND index_after = $2::timestamptz`;
+  UPDATE session_history SET index_after = CASE WHEN $3 THEN timestamptz 'infinity' END
+  WHERE instance_id = $1 AND index_after = $2::timestamptz`;
+
+/** A query of the sessions in which something was said. */
+export interface Said {
+  /** Of LIKE. */
+  readonly pattern: string;
+  /** @param pattern - Its parameter. */
+  query(pattern: string): string;
+}
 
 /**
- * A query of the sessions in which something was said. Messages that are not indexed yet are read.
- *
- * @param pattern - Parameter of a LIKE pattern; `$1` is the project.
+ * Prepares a query of the sessions in which a text was said. Messages that are not indexed are read before, in statements
+ * of bounded size. Their sessions are no parameters of the query, since those of a list tell its cursors apart.
  */
-export const instancesSaying = (pattern: string): string => `
-  SELECT instance_id FROM session_messages WHERE content ILIKE ${pattern}
-  UNION ALL
-  SELECT instance_id FROM session_messages JOIN session_history AS changed USING (instance_id)
-  WHERE changed.project_id = $1 AND changed.index_after IS NOT NULL
-    AND content IS NULL AND message->>'content' ILIKE ${pattern}`;
+export async function instancesSaying(
+  { query }: Queryable,
+  projectId: string,
+  text: string | undefined,
+): Promise<Said | undefined> {
+  if (text === undefined) return undefined;
+  const pattern = containing(text);
+  const unindexed = await query<UnindexedRow>(UNINDEXED, [projectId]);
+  const found: string[] = [];
+  for (const batch of sizeBatches(unindexed)) {
+    const ids = batch.map(({ instance_id }) => instance_id);
+    const rows = await query<Pick<UnindexedRow, 'instance_id'>>(SAYING, [ids, pattern]);
+    found.push(...rows.map(({ instance_id }) => instance_id));
+  }
+  return {
+    pattern,
+    query: (place) => `
+      SELECT instance_id FROM session_messages WHERE content ILIKE ${place}
+      UNION ALL SELECT unnest('{${found.join()}}'::uuid[])`,
+  };
+}
+
+interface UnindexedRow {
+  instance_id: string;
+  characters: number;
+}
+
+const UNINDEXED = `
+  SELECT instance_id, message_characters AS characters FROM session_history
+  WHERE project_id = $1 AND index_after IS NOT NULL`;
+
+const SAYING = `
+  SELECT DISTINCT instance_id FROM session_messages
+  WHERE instance_id = ANY ($1::uuid[]) AND content IS NULL AND message->>'content' ILIKE $2`;

@@ -137,8 +137,8 @@ export function sessionStore(database: Queryable): SessionStore {
  */
 export const INSERT_SESSION = `
   session AS (
-    INSERT INTO sessions (${COLUMNS}, idle_minutes)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12, $16)
+    INSERT INTO sessions (${COLUMNS}, idle_minutes, state_characters)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12, $16, char_length($10::json::text))
     ON CONFLICT (project_id, session_id) DO NOTHING RETURNING *
   ), history AS (
     INSERT INTO session_history
@@ -178,7 +178,7 @@ const SAVE_TURN = `
       FROM known, unnest($7::text[]) WITH ORDINALITY AS said (message, place)
     ) AS messages
   ), saved AS (
-    UPDATE sessions SET turn = $4, state = $5::json, last_activity_at = $6, digest = $14,
+    UPDATE sessions SET turn = $4, state = $5::json, state_characters = char_length($5::json::text), last_activity_at = $6, digest = $14,
       message_count = sessions.message_count + (SELECT count(*) FROM added),
       updated_at = greatest($6, coalesce(updated_at, last_activity_at) + interval '1 millisecond')
     FROM known WHERE sessions.instance_id = known.instance_id RETURNING sessions.instance_id

@@ -1,10 +1,18 @@
 /** Characters that one statement reads. The embedded database runs one statement at a time, for all projects. */
 const BATCH_CHARACTERS = 1_000_000;
 
-/** Divides sessions into batches of at most a million characters; a longer session is a batch of its own. */
+export interface BatchLimits {
+  readonly rows?: number;
+  readonly characters?: number;
+}
+
+/** Divides rows into batches of at most a million characters; a longer row is a batch of its own. */
 export function sizeBatches<Row extends { readonly characters: number }>(
   rows: readonly Row[],
-  mostRows = Number.POSITIVE_INFINITY,
+  {
+    rows: mostRows = Number.POSITIVE_INFINITY,
+    characters: mostCharacters = BATCH_CHARACTERS,
+  }: BatchLimits = {},
 ): Row[][] {
   const batches: Row[][] = [];
   let left = 0;
@@ -14,7 +22,7 @@ export function sizeBatches<Row extends { readonly characters: number }>(
     if (batch && batch.length < mostRows && left >= 0) batch.push(row);
     else {
       batches.push([row]);
-      left = BATCH_CHARACTERS - row.characters;
+      left = mostCharacters - row.characters;
     }
   }
   return batches;
