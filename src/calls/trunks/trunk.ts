@@ -30,10 +30,8 @@ const host = z
     abort: true,
   });
 /** No character that could start another header. */
-const headerValue = z
-  .string()
-  .max(1000)
-  .regex(/^[^\r\n\0]*$/, 'must be one line');
+const oneLine = z.string().regex(/^[^\r\n\0]*$/, 'must be one line');
+const headerValue = oneLine.max(1000);
 
 const fields = {
   name: z.string().min(1).max(128),
@@ -41,8 +39,8 @@ const fields = {
   host,
   port: z.int().min(1).max(65_535),
   transport: z.enum(['udp', 'tcp', 'tls']),
-  username: z.string().min(1).max(255).nullable(),
-  realm: z.string().min(1).max(255).nullable().describe('Answer challenges of this realm only.'),
+  username: oneLine.min(1).max(255).nullable(),
+  realm: oneLine.min(1).max(255).nullable().describe('Answer challenges of this realm only.'),
   fromDomain: host.nullable().describe('Host of the From header; by default the trunk’s host.'),
   outboundProxy: headerValue
     .min(1)

@@ -38,6 +38,12 @@ test.each(['::::', '[::1', '1:2', 'a b', 'sip:x'])('Trunk rejects the host %j wi
   expect(trunkPatch.safeParse({ host }).success).toBe(false);
 });
 
+test.each(['username', 'realm'] as const)('Trunk rejects a %s that would start another header', (field) => {
+  const evil = { [field]: 'x"\r\nRoute: <sip:10.0.0.1;lr>' };
+  for (const { error } of [trunkInput.safeParse({ ...TRUNK, ...evil }), trunkPatch.safeParse(evil)])
+    expect(error?.issues).toMatchObject([{ path: [field], message: 'must be one line' }]);
+});
+
 const PUBLIC = 'sip.example.com';
 test.each<[string, string | null, string | undefined]>([
   ['127.0.0.1', null, '127.0.0.1 is a loopback address'],
