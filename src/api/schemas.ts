@@ -4,6 +4,8 @@ import { MAX_CURSOR_CHARACTERS } from '../base/cursor.ts';
 import { invalid } from '../base/errors.ts';
 import type { Page, PageOf } from '../base/page.ts';
 
+/** Of a string that is searched for. A search compares each of its characters with every text. */
+export const MAX_SEARCH_CHARACTERS = 500;
 export const MAX_LIST_LIMIT = 200;
 export const DEFAULT_LIST_LIMIT = 50;
 export const MAX_OFFSET = 1_000_000_000;

@@ -15,6 +15,7 @@ import {
   listOf,
   listResponse,
   MAX_LIST_LIMIT,
+  MAX_SEARCH_CHARACTERS,
   moment,
   pageQuery,
   projectParams,
@@ -23,7 +24,6 @@ import {
 import { CALLS_PATH, showCalls } from './calls.ts';
 
 const SEARCH = { access: { kind: 'project', scope: 'read' }, isSearch: true } as const;
-const MAX_SEARCH_CHARACTERS = 500;
 /** A spreadsheet has not many more rows. */
 const MAX_EXPORTED = 1_000_000;
 

@@ -11,6 +11,7 @@ import {
   about,
   errors,
   flag,
+  MAX_SEARCH_CHARACTERS,
   moment,
   pageQuery,
   pagination,
@@ -20,7 +21,6 @@ import {
 } from '../../schemas.ts';
 import { showCalls } from '../calls/calls.ts';
 
-const MAX_SEARCH_CHARACTERS = 500;
 const PATH = '/v1/projects/:projectId/session-history';
 
 const READ = { access: { kind: 'project', scope: 'read' }, isSearch: true } as const;

@@ -14,6 +14,7 @@ import {
   errors,
   MAX_LIST_LIMIT,
   MAX_OFFSET,
+  MAX_SEARCH_CHARACTERS,
   pagination,
   paginationOf,
   projectParams,
@@ -73,6 +74,7 @@ const searchInput = z
     search_string: z
       .string()
       .min(1)
+      .max(MAX_SEARCH_CHARACTERS)
       .describe('Case-sensitive, anywhere in the JSON of the session’s data.')
       .meta({ example: 'Ada' }),
     limit: z.int().min(1).max(MAX_LIST_LIMIT).default(DEFAULT_LIST_LIMIT),
