@@ -17,6 +17,8 @@ export interface ProjectStore {
   find(projectId: string, lock?: 'for removal'): Promise<Project | undefined>;
   list(page: Page): Promise<PageOf<Project>>;
   update(projectId: string, patch: ProjectPatch, updatedAt: string): Promise<Project | undefined>;
+  /** Removes what a project has many of, in short statements, before {@link remove}. */
+  removeContents(projectId: string): Promise<void>;
   /** Removes the project and everything that belongs to it. */
   remove(projectId: string): Promise<boolean>;
 }

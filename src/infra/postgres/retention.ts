@@ -2,7 +2,7 @@ import { DEFAULT_RETENTION_DAYS } from '../../agents/accounts/retention.ts';
 import type { Queryable } from './connection/database.ts';
 
 /** Rows per statement, to keep transactions short: a session has many rows of its own. */
-const BATCH = 100;
+const BATCH = 20;
 /** What the API shows of usage is a month; a year can be compared with the one before. */
 const USAGE_DAYS = 400;
 const EVENT_DELIVERY_DAYS = 3;

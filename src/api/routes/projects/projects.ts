@@ -79,7 +79,10 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
       auditAction: 'project.deleted',
       access: ADMIN,
       description: 'Deletes everything that belongs to it. Its keys are refused at once.',
-      prepare: ({ stores, id }) => stores.datasets.removeAll(id),
+      async prepare({ stores, id }) {
+        await stores.datasets.removeAll(id);
+        await stores.projects.removeContents(id);
+      },
       async run({ stores, id }) {
         const found = await stores.projects.find(id, 'for removal');
         if (!found) return undefined;

@@ -44,6 +44,20 @@ const COLUMNS = `id, name, session_idle_minutes, chat_idle_minutes, history_rete
 
 const INSERT = `INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
 
+/** Rows removed by one statement: a session has thousands of its own. */
+const REMOVED_AT_ONCE = 20;
+const CONTENTS = [
+  ['sessions', 'instance_id'],
+  ['session_history', 'instance_id'],
+  ['webhook_deliveries', 'id, attempt'],
+  ['test_runs', 'id'],
+].map(
+  ([table, key]) =>
+    `DELETE FROM ${table} WHERE (${key}) IN (
+       SELECT ${key} FROM ${table} WHERE project_id = $1 LIMIT ${REMOVED_AT_ONCE}
+     ) RETURNING 1`,
+);
+
 export function projectStore(database: Queryable): ProjectStore {
   return {
     async insert(project) {
@@ -111,6 +125,10 @@ export function projectStore(database: Queryable): ProjectStore {
         ],
       );
       return row && fromRow(row);
+    },
+    async removeContents(projectId) {
+      if (!isUuid(projectId)) return;
+      for (const removeSome of CONTENTS) while ((await database.query(removeSome, [projectId])).length > 0);
     },
     async remove(projectId) {
       if (!isUuid(projectId)) return false;

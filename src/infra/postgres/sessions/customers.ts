@@ -11,7 +11,7 @@ import { auditStore } from '../projects/audit.ts';
 import { isoTime } from '../sql/rows.ts';
 
 /** Sessions in one transaction, each with all of its messages. */
-const BATCH = 100;
+const BATCH = 20;
 
 /** As in the index. */
 const CUSTOMER_NUMBER = `left(CASE direction WHEN 'inbound' THEN from_number ELSE to_number END, 256)`;

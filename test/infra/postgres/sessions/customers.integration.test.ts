@@ -90,7 +90,7 @@ describe.each(databases)('Customers on the $name database', ({ open }) => {
   });
 
   test('are erased by another node where one has failed midway, with one audit entry', async () => {
-    const clients = 230;
+    const clients = 50;
     await opened.database.query(
       `INSERT INTO session_history (instance_id, project_id, session_id, channel, status, started_at, ended_at, variables)
        SELECT gen_random_uuid(), $1, n::text, 'chat', 'ended', $2, $2, '{"customerId": "many"}'
@@ -107,7 +107,7 @@ describe.each(databases)('Customers on the $name database', ({ open }) => {
       },
     });
     await expect(failing.customers.erase(named('many'), AUTHOR)).rejects.toThrow('killed');
-    expect(await world.customers.find(named('many'))).toMatchObject({ sessions: { total: 130 } });
+    expect(await world.customers.find(named('many'))).toMatchObject({ sessions: { total: 30 } });
     expect(await audited()).toEqual([]);
 
     const heir = node();

@@ -331,6 +331,11 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
     const session = await world.say(await world.start(), [user('x')]);
     const ended = await world.start();
     await world.end(ended);
+    const other = await sessionWorld(opened.database);
+    await other.start({ sessionId: 'kept' });
+    await world.stores.projects.removeContents(world.projectId);
+    expect(await rowsOf('session_history', ended.instanceId)).toBe(0);
+    expect(await other.stores.sessions.find(other.projectId, 'kept')).toBeDefined();
     expect(await world.stores.projects.remove(world.projectId)).toBe(true);
     for (const table of [
       'sessions',
