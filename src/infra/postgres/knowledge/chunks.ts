@@ -1,13 +1,16 @@
 import { isUuid } from '../../../base/ids.ts';
 import type { Chunk } from '../../../knowledge/knowledgebase.ts';
 import { characterPairs } from '../../../knowledge/search/characterPairs.ts';
-import type { ChunkStore } from '../../../knowledge/stores.ts';
+import type { ChunkStore, NewChunk } from '../../../knowledge/stores.ts';
 import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
-import type { Queryable } from '../connection/database.ts';
+import type { Parameter, Queryable } from '../connection/database.ts';
+import { sizeBatches } from '../sql/sizeBatches.ts';
 import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
 
 /** Chunks removed by one statement; all chunks of a long document would exceed the statement timeout. */
 export const REMOVAL_CHUNKS = 10_000;
+/** Text that one statement stores with its words, which takes the embedded database about 0.1 s. */
+const APPENDED_CHARACTERS = 65_536;
 
 interface Row {
   id: string;
@@ -97,31 +100,13 @@ function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
     };
   return {
     clear: (datasetId) => removeChunks(database, datasetId),
-    async append({ datasetId, knowledgebaseId }, chunks) {
-      const rows = await query(
-        `WITH dataset AS (SELECT id FROM datasets WHERE id = $1 FOR KEY SHARE),
-         added AS (
-           INSERT INTO chunks
-             (id, dataset_id, knowledgebase_id, position, content, start_offset, end_offset, words)
-           SELECT chunk.id, dataset.id, $2, position, content, start_offset, end_offset,
-             to_tsvector('english', content) || array_to_tsvector(string_to_array(pairs, ' '))
-           FROM dataset, unnest($3::uuid[], $4::integer[], $5::text[], $6::integer[], $7::integer[], $8::text[])
-             AS chunk (id, position, content, start_offset, end_offset, pairs)
-           ON CONFLICT (dataset_id, position) DO NOTHING
-         )
-         SELECT id FROM dataset`,
-        [
-          datasetId,
-          knowledgebaseId,
-          chunks.map(({ id }) => id),
-          chunks.map(({ position }) => position),
-          chunks.map(({ content }) => content),
-          chunks.map(({ startOffset }) => startOffset),
-          chunks.map(({ endOffset }) => endOffset),
-          chunks.map(({ content }) => characterPairs(content).join(' ')),
-        ],
-      );
-      return rows.length > 0;
+    async append(dataset, chunks) {
+      const sized = chunks.map((chunk) => ({ ...chunk, characters: chunk.content.length }));
+      for (const batch of sizeBatches(sized, { characters: APPENDED_CHARACTERS })) {
+        const rows = await query(APPEND, appendParameters(dataset, batch));
+        if (rows.length === 0) return false;
+      }
+      return true;
     },
     listWithoutVector: pageWithout('chunk_embeddings'),
     listWithoutSentences: pageWithout('sentence_embeddings'),
@@ -150,6 +135,35 @@ function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
       );
     },
   };
+}
+
+const APPEND = `
+  WITH dataset AS (SELECT id FROM datasets WHERE id = $1 FOR KEY SHARE),
+  added AS (
+    INSERT INTO chunks
+      (id, dataset_id, knowledgebase_id, position, content, start_offset, end_offset, words)
+    SELECT chunk.id, dataset.id, $2, position, content, start_offset, end_offset,
+      to_tsvector('english', content) || array_to_tsvector(string_to_array(pairs, ' '))
+    FROM dataset, unnest($3::uuid[], $4::integer[], $5::text[], $6::integer[], $7::integer[], $8::text[])
+      AS chunk (id, position, content, start_offset, end_offset, pairs)
+    ON CONFLICT (dataset_id, position) DO NOTHING
+  )
+  SELECT id FROM dataset`;
+
+function appendParameters(
+  { datasetId, knowledgebaseId }: Parameters<ChunkStore['append']>[0],
+  chunks: readonly NewChunk[],
+): Parameter[] {
+  return [
+    datasetId,
+    knowledgebaseId,
+    chunks.map(({ id }) => id),
+    chunks.map(({ position }) => position),
+    chunks.map(({ content }) => content),
+    chunks.map(({ startOffset }) => startOffset),
+    chunks.map(({ endOffset }) => endOffset),
+    chunks.map(({ content }) => characterPairs(content).join(' ')),
+  ];
 }
 
 function toChunk(row: Row): Chunk {

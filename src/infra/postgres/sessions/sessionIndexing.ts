@@ -1,9 +1,9 @@
 import { repeat } from '../../../base/async/repeat.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Database } from '../connection/database.ts';
+import { sizeBatches } from '../sql/sizeBatches.ts';
 import { ngramsOf } from './ngrams.ts';
 import { MAX_INDEXED_BYTES, refreshTexts } from './sessionTexts.ts';
-import { sizeBatches } from './sizeBatches.ts';
 
 const EVERY_MS = 15_000;
 /** A text is indexed when it has not changed for this long. */

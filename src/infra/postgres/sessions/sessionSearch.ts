@@ -7,8 +7,8 @@ import type { FoundSession } from '../../../engine/session/sessionStore.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { asInJson, containing } from '../sql/like.ts';
 import { isoTime } from '../sql/rows.ts';
+import { sizeBatches } from '../sql/sizeBatches.ts';
 import { searchedNgrams } from './ngrams.ts';
-import { sizeBatches } from './sizeBatches.ts';
 
 /** Number of latest texts that estimate how common a string is. */
 const SAMPLED_TEXTS = 300;

@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '../connection/database.ts';
 import { containing } from '../sql/like.ts';
-import { sizeBatches } from './sizeBatches.ts';
+import { sizeBatches } from '../sql/sizeBatches.ts';
 
 /** A conversation pauses for less; indexing it with each turn would cost more than the turns. */
 const QUIET_MS = 120_000;

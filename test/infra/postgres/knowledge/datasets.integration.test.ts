@@ -97,6 +97,29 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
     expect(await datasets.startIngestion(id, BEGIN)).toBeUndefined();
   });
 
+  test('Chunks are stored in statements of bounded size', async () => {
+    const knowledgebase = await addKnowledgebase();
+    const task = await begin(await addDataset(knowledgebase));
+    const made = Array.from({ length: 5 }, (_, position) => ({
+      id: uuidV7(),
+      position,
+      content: `word${position} `.repeat(5000),
+      startOffset: 0,
+      endOffset: 1,
+    }));
+    let statements = 0;
+    const counted: Database = {
+      ...rig.database,
+      query: (sql, parameters) => {
+        statements += 1;
+        return rig.database.query(sql, parameters);
+      },
+    };
+    expect(await chunkStore(counted).append(task, made)).toBe(true);
+    expect(statements).toBe(3);
+    expect(await rig.storage.stores.chunks.list(task.datasetId, { limit: 10, offset: 0 })).toHaveLength(5);
+  });
+
   test('A failed dataset keeps the reason and no chunks', async () => {
     const knowledgebase = await addKnowledgebase();
     const { datasets, chunks } = rig.storage.stores;
