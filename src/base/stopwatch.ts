@@ -33,7 +33,8 @@ export function startStopwatch(): Stopwatch {
   };
 }
 
-function processCpuMs(): number {
+/** CPU time of the process with all its threads. */
+export function processCpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }

@@ -21,6 +21,9 @@ const ANSWERS: Readonly<Record<string, string>> = {
   '/booking': '{"booking":{"id":"B7","nights":3},"guests":["Mei"]}',
 };
 
+/** A check is stopped after 3 s of work, seen up to 250 ms later. */
+const MAX_CHECK_CPU_MS = 6_000;
+
 let upstream: ScriptedUpstream;
 let hotel: LoopbackServer;
 let gateway: TestGateway;
@@ -156,10 +159,12 @@ test('A schema that unfolds without end is stopped, and its project rests', asyn
       key: to.developerKey,
       body: { name, parameters: schema, http: { method: 'GET', url: at('/') } },
     });
+  const before = process.cpuUsage();
   expect(await save(other, 'bomb', parameters)).toMatchObject({
     status: 400,
     body: { code: 'check_too_slow' },
   });
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(MAX_CHECK_CPU_MS);
   expect(await save(other, 'next', { type: 'object' })).toMatchObject({
     status: 429,
     body: { code: 'project_busy' },

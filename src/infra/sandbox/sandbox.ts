@@ -6,7 +6,7 @@ import type { KnownNames } from '../../agents/pathway/structure.ts';
 import type { PatternMatcher, SchemaChecker } from '../../agents/schemaChecker.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { CallwayError, invalid, nodeDraining } from '../../base/errors.ts';
-import { type Stopwatch, startStopwatch } from '../../base/stopwatch.ts';
+import { processCpuMs } from '../../base/stopwatch.ts';
 import { startThread } from '../../base/thread.ts';
 import type { CheckAnswer, CheckJob } from './checkJobs.ts';
 
@@ -39,8 +39,8 @@ interface CheckThread {
 
 export interface SandboxDeps {
   readonly clock: Clock;
-  /** Measures checks. */
-  readonly startStopwatch?: () => Pick<Stopwatch, 'isOver'>;
+  /** CPU time of the process with all its threads. */
+  readonly cpuMs?: () => number;
 }
 
 /**
@@ -49,16 +49,16 @@ export interface SandboxDeps {
  */
 export class Sandbox implements SchemaChecker, PatternMatcher, PathwayChecker {
   readonly #clock: Clock;
-  readonly #startStopwatch: () => Pick<Stopwatch, 'isOver'>;
+  readonly #cpuMs: () => number;
   readonly #threads = new Set<CheckThread>();
   /** By project; the first one's turn is next. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #restUntilMs = new Map<string, number>();
   #isClosed = false;
 
-  constructor({ clock, startStopwatch: start = startStopwatch }: SandboxDeps) {
+  constructor({ clock, cpuMs = processCpuMs }: SandboxDeps) {
     this.#clock = clock;
-    this.#startStopwatch = start;
+    this.#cpuMs = cpuMs;
   }
 
   async checkSchema(projectId: string, schema: object): Promise<string | undefined> {
@@ -148,11 +148,11 @@ export class Sandbox implements SchemaChecker, PatternMatcher, PathwayChecker {
   }
 
   #give(thread: CheckThread, check: Waiting): void {
-    const stopwatch = this.#startStopwatch();
+    const startedCpuMs = this.#cpuMs();
     const latestMs = this.#clock.monotonicMs() + MAX_PASSED_MS;
     const checkAfter = (ms: number): Timer =>
       this.#clock.setTimer(() => {
-        if (stopwatch.isOver(TIME_LIMIT_MS) || this.#clock.monotonicMs() >= latestMs) {
+        if (this.#cpuMs() - startedCpuMs >= TIME_LIMIT_MS || this.#clock.monotonicMs() >= latestMs) {
           this.#rest(check.projectId);
           void this.#stop(thread, tooSlow());
         } else if (thread.running) thread.running.timer = checkAfter(RECHECK_MS);

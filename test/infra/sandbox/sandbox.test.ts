@@ -7,12 +7,11 @@ const REST_MS = 10_000;
 
 let clock: SimulatedClock;
 let sandbox: Sandbox;
-/** False while other programs have it: checks get no further. */
-let hasProcessor: boolean;
+let cpuMs: () => number;
 beforeEach(() => {
   clock = createSimulatedClock();
-  hasProcessor = true;
-  sandbox = new Sandbox({ clock, startStopwatch: () => ({ isOver: () => hasProcessor }) });
+  cpuMs = () => clock.monotonicMs();
+  sandbox = new Sandbox({ clock, cpuMs: () => cpuMs() });
 });
 afterEach(() => sandbox.close());
 
@@ -43,10 +42,7 @@ async function hang(projectId: string) {
 }
 
 describe('On one thread', () => {
-  const shared = new Sandbox({
-    clock: createSimulatedClock(),
-    startStopwatch: () => ({ isOver: () => true }),
-  });
+  const shared = new Sandbox({ clock: createSimulatedClock() });
   afterAll(() => shared.close());
 
   test.each([
@@ -112,11 +108,11 @@ test.each([
   ['until it has had its time', 6_000, true],
   ['for half a minute at most', 30_000, false],
 ])('A check goes on while other programs have the processor, %s', async (_, untilMs, hasItThen) => {
-  hasProcessor = false;
+  cpuMs = () => 0;
   const { result } = await hang('hostile');
   clock.advance(untilMs - 250);
   expect(await Promise.race([result, 'checked'])).toBe('checked');
-  hasProcessor = hasItThen;
+  if (hasItThen) cpuMs = () => TIME_LIMIT_MS;
   clock.advance(250);
   expect(await result).toMatchObject(TOO_SLOW);
 });
