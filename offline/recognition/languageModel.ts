@@ -4,8 +4,12 @@ import { join } from 'node:path';
 import { answerGrammar } from './grammar.ts';
 import type { PocketsphinxInstallation } from './installation.ts';
 
-/** Lines of a pronunciation dictionary by their word: one line for each pronunciation. */
-type Pronunciations = ReadonlyMap<string, readonly string[]>;
+/** A pronunciation dictionary as it was read, since all of its lines as texts of their own take another 30 MB. */
+interface Pronunciations {
+  readonly text: string;
+  /** Where the first line of each word begins. */
+  readonly starts: ReadonlyMap<string, number>;
+}
 
 /** Chooses what the recognizer listens for. */
 export interface LanguageModels {
@@ -20,10 +24,10 @@ export interface LanguageModels {
  * @param folder - Where the files go.
  */
 export function createLanguageModels(
-  { dictionary, languageModel }: PocketsphinxInstallation,
+  { dictionary, languageModel }: Pick<PocketsphinxInstallation, 'dictionary' | 'languageModel'>,
   folder: () => Promise<string>,
 ): LanguageModels {
-  // Takes a second, which is better spent before a call than during one.
+  // Takes a tenth of a second, which is better spent before a call than during one.
   const pronunciations = readFile(dictionary, 'utf8').then(parseDictionary);
   pronunciations.catch(() => undefined); // thrown where it is awaited
   const grammars = new Map<string, Promise<readonly string[]>>();
@@ -32,10 +36,10 @@ export function createLanguageModels(
     async argumentsFor(expectedAnswers) {
       if (expectedAnswers.length === 0) return generalModel;
       const known = await pronunciations;
-      const grammar = answerGrammar(expectedAnswers, (word) => known.has(word));
+      const grammar = answerGrammar(expectedAnswers, (word) => known.starts.has(word));
       if (!grammar) return generalModel;
       const name = createHash('sha256').update(grammar.text).digest('hex').slice(0, 32);
-      const lines = [...[...grammar.words].flatMap((word) => known.get(word) ?? []), ...grammar.sounds];
+      const lines = [...[...grammar.words].flatMap((word) => linesOf(known, word)), ...grammar.sounds];
       const written =
         grammars.get(name) ?? folder().then((path) => writeGrammar(join(path, name), grammar.text, lines));
       grammars.set(name, written);
@@ -45,15 +49,34 @@ export function createLanguageModels(
   };
 }
 
-function parseDictionary(dictionary: string): Pronunciations {
-  const lines = new Map<string, string[]>();
-  for (const line of dictionary.split('\n')) {
-    const word = line.slice(0, line.indexOf(' ')).replace(/\(\d+\)$/, '');
-    const others = lines.get(word);
-    if (others) others.push(line);
-    else lines.set(word, [line]);
+function parseDictionary(text: string): Pronunciations {
+  const starts = new Map<string, number>();
+  for (let at = 0; at < text.length; at = endOfLine(text, at) + 1) {
+    const word = text.slice(at, text.indexOf(' ', at));
+    // Such as `read(2)`, below `read`.
+    const isOtherPronunciation = word.endsWith(')');
+    if (!isOtherPronunciation) starts.set(word, at);
   }
+  return { text, starts };
+}
+
+/** One for each pronunciation. */
+function linesOf({ text, starts }: Pronunciations, word: string): string[] {
+  const start = starts.get(word);
+  if (start === undefined) return [];
+  const lines: string[] = [];
+  let at = start;
+  do {
+    const end = endOfLine(text, at);
+    lines.push(text.slice(at, end));
+    at = end + 1;
+  } while (text.startsWith(`${word}(`, at));
   return lines;
+}
+
+function endOfLine(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end < 0 ? text.length : end;
 }
 
 async function writeGrammar(path: string, grammar: string, dictionary: readonly string[]) {
