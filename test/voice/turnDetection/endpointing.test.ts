@@ -7,6 +7,7 @@ import {
   learnEarlyEndpoint,
   learnPause,
   NO_PAUSES,
+  preemptAfterMs,
 } from '../../../src/voice/turnDetection/endpointing.ts';
 
 const BATCH: EndpointingOptions = {
@@ -110,6 +111,17 @@ test.each([
   const detection = { ...DEFAULT_TURN_DETECTION, mode };
   const options = { ...BATCH, detection, recognizer: TURNS };
   expect(endpointingDelayMs({ transcript, recognizedEnd }, options)).toBe(delayMs);
+});
+
+test.each([
+  ['A table.', 150],
+  ['a table', 150],
+  ['a table for', undefined],
+  ['it is 555', undefined],
+  [undefined, undefined],
+])('After %j an answer is prepared after %s ms', (transcript, expected) => {
+  const options = { ...BATCH, recognizer: { isStreaming: true, detectsTurns: false } };
+  expect(preemptAfterMs({ transcript, recognizedEnd: undefined }, options)).toBe(expected);
 });
 
 test('An eager agent waits less after the same words, and a patient one longer', () => {

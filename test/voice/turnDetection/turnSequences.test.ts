@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { silenceTurn } from '../../../src/voice/turnDetection/silence.ts';
+import { DEFAULT_TURN_POLICY } from '../../../src/voice/turnDetection/turnSettings.ts';
 import type { TurnContext, TurnEvent, TurnState } from '../../../src/voice/turnDetection/turnState.ts';
 import { turnTransition } from '../../../src/voice/turnDetection/turnTransition.ts';
 import { at, context, during, frame, pending } from './support/turnStates.ts';
@@ -46,6 +48,14 @@ describe('Turn detection over several steps', () => {
       300,
       [{ type: 'interrupt_agent' }, { type: 'endpointed_too_early', pauseMs: 1300 }],
     ],
+    ['starts 400 ms after the agent answers it', 1000, 400, [{ type: 'interrupt_agent' }]],
+    [
+      'comes after the longest pause of a turn still continues',
+      700,
+      300,
+      [{ type: 'interrupt_agent' }, { type: 'endpointed_too_early', pauseMs: 1600 }],
+    ],
+    ['follows no pause does not', 2300, 300, [{ type: 'interrupt_agent' }]],
     ['answers the agent does not', 1000, 500, [{ type: 'interrupt_agent' }]],
     ['continues after a longer pause does not', 300, 300, [{ type: 'interrupt_agent' }]],
   ])('An interruption that %s', (_, answeredSpeechEndMs, afterMs, expected) => {
@@ -53,6 +63,25 @@ describe('Turn detection over several steps', () => {
     const paused = at('paused', { answeredSpeechEndMs, agentStartedMs: 2000 });
     expect(turnTransition(paused, frame, given).effects).toEqual(expected);
   });
+
+  test('A digit restarts the wait for a silence', () => {
+    const { state } = turnTransition(at('idle'), { type: 'dtmf_digit' }, context(5000));
+    expect(turnTransition(state, frame, context(12_980)).state.phase).toBe('idle');
+    expect(turnTransition(state, frame, context(13_000)).state.phase).toBe('thinking');
+  });
+
+  test.each([
+    [7980, undefined],
+    [8000, { isLast: false, endsSilence: false }],
+    [8980, { isLast: false, endsSilence: false }],
+    [9000, { isLast: false, endsSilence: true }],
+  ])(
+    'With a prompt every 8 s and an edge at 9 s, the turn after %i ms of silence is %j',
+    (atMs, expected) => {
+      const turn = silenceTurn(at('idle'), { ...DEFAULT_TURN_POLICY, silenceEdgeMs: 9000 }, atMs);
+      expect(turn && { isLast: turn.isLast, endsSilence: turn.endsSilence }).toEqual(expected);
+    },
+  );
 
   test('The fourth silence in a row is the last, and speech resets the count, also without words', () => {
     const silence = (state: TurnState) =>

@@ -1,6 +1,45 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_TURN_DETECTION } from '../../../src/agents/speech/turnDetection.ts';
+import type { CurrentNode } from '../../../src/engine/turn/delivery.ts';
+import type { TurnInput } from '../../../src/engine/turn/turn.ts';
+import {
+  AGENT_FAILED,
+  fallbackPhrasesOf,
+  NOT_UNDERSTOOD,
+} from '../../../src/voice/speech/fallbackPhrases.ts';
+import {
+  DEFAULT_TURN_POLICY,
+  TurnSettings,
+  turnPolicyOf,
+} from '../../../src/voice/turnDetection/turnSettings.ts';
 
-import { DEFAULT_TURN_POLICY, turnPolicyOf } from '../../../src/voice/turnDetection/turnSettings.ts';
+const BATCH = { isStreaming: false, detectsTurns: false };
+const SILENCE: TurnInput = { kind: 'silence', durationMs: 8000 };
+const HEARD = { interruptible: true, interruptAfterMs: 300 };
+
+const nodeWith = (id: string, more: Partial<CurrentNode> = {}): CurrentNode => ({
+  node: {
+    id,
+    type: 'conversation',
+    position: { x: 0, y: 0 },
+    data: { title: id, prompt: '', tools: [], silence: { prompts: ['Hello?', 'Still there?'] } },
+  },
+  turnDetection: DEFAULT_TURN_DETECTION,
+  engine: undefined,
+  digits: [],
+  expectedAnswers: [],
+  silenceEdgeMs: undefined,
+  language: 'en',
+  languages: [],
+  speech: {},
+  ...more,
+});
+
+function settingsAt(current: CurrentNode, recognizer = BATCH): TurnSettings {
+  const settings = new TurnSettings(recognizer);
+  settings.enterNode(current);
+  return settings;
+}
 
 test('A node’s turn policy is completed by the defaults', () => {
   const data = {
@@ -32,4 +71,49 @@ test('A node’s pauses bound the endpointing delay', () => {
   const data = { title: 'N', prompt: '', tools: [], turn };
   const policy = turnPolicyOf({ id: 'n', type: 'start', position: { x: 0, y: 0 }, data });
   expect(policy).toMatchObject({ minEndpointingDelayMs: 700, maxEndpointingDelayMs: 3000 });
+});
+
+describe('Turn settings', () => {
+  test('silence prompts come in order, the last one repeats, and another node begins anew', () => {
+    const settings = settingsAt(nodeWith('a'));
+    const prompts = () => [1, 2, 3].map(() => settings.fallbackPhrase(SILENCE, false));
+    expect(prompts()).toEqual(['Hello?', 'Still there?', 'Still there?']);
+    settings.enterNode(nodeWith('a'));
+    expect(settings.fallbackPhrase(SILENCE, false)).toBe('Still there?');
+    settings.enterNode(nodeWith('b'));
+    expect(prompts()).toEqual(['Hello?', 'Still there?', 'Still there?']);
+  });
+
+  test('interruption that is forbidden stays so at every later node', () => {
+    const settings = settingsAt(nodeWith('a'));
+    expect(settings.policyWhile(HEARD)).toMatchObject(HEARD);
+    settings.forbidInterruption();
+    expect(settings.policy.interruptible).toBe(false);
+    settings.enterNode(nodeWith('b'));
+    expect(settings.policy.interruptible).toBe(false);
+    expect(settings.policyWhile(HEARD).interruptible).toBe(false);
+  });
+
+  test.each<[TurnInput, string | undefined]>([
+    [{ kind: 'failure' }, fallbackPhrasesOf('en').apology],
+    [{ kind: 'channel_error', code: AGENT_FAILED, message: '' }, fallbackPhrasesOf('en').apology],
+    [{ kind: 'channel_error', code: NOT_UNDERSTOOD, message: '' }, undefined],
+    [SILENCE, undefined],
+  ])('where a bot has words for everything, the phrase for %j is %j', (input, phrase) => {
+    expect(settingsAt(nodeWith('bot', { speaksForItself: true })).fallbackPhrase(input, false)).toBe(phrase);
+  });
+
+  test('the endpointing delay follows the recognizer, what it tells and how the caller pauses', () => {
+    const settings = settingsAt(nodeWith('a'));
+    const delayMs = () => settings.endpointingDelayMs({ transcript: 'A table.', recognizedEnd: undefined });
+    expect(settings.requestAfterMs).toBe(200);
+    settings.useRecognizer({ isStreaming: true, detectsTurns: false });
+    expect(settings.requestAfterMs).toBeLessThan(200);
+    const usualMs = delayMs();
+    settings.learnPause(usualMs, 'a table');
+    expect(delayMs()).toBeGreaterThan(usualMs);
+    const pausingMs = delayMs();
+    settings.learnTurnEvents();
+    expect(delayMs()).toBeGreaterThan(pausingMs);
+  });
 });

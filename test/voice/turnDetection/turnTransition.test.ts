@@ -21,8 +21,27 @@ const idle: Row[] = [
     ['discard_utterance', 'start_turn silence'],
   ],
   ['Silence on hold is ignored', at('idle'), frame, context(60_000, { isOnHold: true }), 'idle', []],
+  [
+    'A prompt restarts the wait, and the silence lasts',
+    at('idle', { sinceMs: 9000, silentSinceMs: 500 }),
+    frame,
+    context(16_980),
+    'idle',
+    [],
+  ],
   ['Speech starts the caller’s turn', at('idle'), frame, during(100, 0, 100), 'listening', []],
 ];
+
+const wordless = [
+  [
+    '700 ms with 400 ms of voice ask for a repeat',
+    1700,
+    400,
+    ['discard_utterance', 'start_turn channel_error'],
+  ],
+  ['Less voice is not speech', 1700, 380, ['discard_utterance']],
+  ['A shorter sound is a cough', 1680, 680, ['discard_utterance']],
+] as const;
 
 const listening: Row[] = [
   ['A pause of 180 ms requests no transcript', at('listening'), frame, during(680, 0, 500), 'listening', []],
@@ -98,11 +117,30 @@ const listening: Row[] = [
     'thinking',
     ['discard_utterance', 'start_turn user_message'],
   ],
+  ['A sound of 440 ms may yet be noise', at('listening'), frame, during(1440, 1000, 1200), 'listening', []],
+  [
+    'A sound of 460 ms is known to be none',
+    at('listening'),
+    frame,
+    during(1460, 1000, 1200),
+    'listening',
+    ['request_transcript'],
+  ],
+  ...wordless.map(
+    ([title, lastVoicedMs, voicedMs, effects]): Row => [
+      title,
+      at('listening', { requestedToMs: lastVoicedMs, transcript: '' }),
+      frame,
+      context(lastVoicedMs + 700, { utterance: { startMs: 1000, voicedMs, lastVoicedMs } }),
+      effects.length > 1 ? 'thinking' : 'idle',
+      effects,
+    ],
+  ),
   [
     'An utterance of 45 s ends without a pause',
     at('listening'),
     frame,
-    during(45_000, 0, 45_000),
+    during(46_000, 1000, 46_000),
     'listening',
     ['request_transcript'],
   ],
@@ -121,9 +159,17 @@ const thinking: Row[] = [
     'Speech before the answer is heard cancels the turn',
     at('thinking'),
     frame,
-    during(900, 600, 860, { answering: 'user_message' }),
+    during(900, 620, 860, { answering: 'user_message' }),
     'listening',
     ['cancel_turn'],
+  ],
+  [
+    '220 ms of sound do not cancel it yet',
+    at('thinking', { isHeld: true }),
+    frame,
+    during(900, 640, 860, { answering: 'user_message' }),
+    'thinking',
+    [],
   ],
   [
     'Speech does not cancel the greeting',
@@ -225,6 +271,22 @@ const interruption: Row[] = [
     ['interrupt_agent'],
   ],
   [
+    'A transcript is waited for during 2480 ms',
+    at('paused', { requestedToMs: 900 }),
+    frame,
+    during(3380, 500, 900),
+    'paused',
+    [],
+  ],
+  [
+    'Silence without a request asks for the transcript first',
+    at('paused'),
+    frame,
+    during(3400, 500, 900),
+    'paused',
+    ['request_transcript'],
+  ],
+  [
     'Speech without a transcript after 2500 ms is an interruption',
     at('paused', { requestedToMs: 900 }),
     frame,
@@ -258,6 +320,14 @@ const answeringMachine: Row[] = [
     context(900),
     'suspended',
     ['cancel_turn', 'discard_utterance'],
+  ],
+  [
+    'A detected machine interrupts a paused agent',
+    at('paused'),
+    { type: 'machine_detected' },
+    context(900),
+    'suspended',
+    ['interrupt_agent', 'discard_utterance'],
   ],
   ['A machine’s greeting gets no answer', at('suspended'), frame, during(9000, 0, 9000), 'suspended', []],
   [
@@ -326,6 +396,14 @@ const dtmf: Row[] = [
     during(1300, 1100, 1200),
     'idle',
     ['interrupt_agent', 'discard_utterance'],
+  ],
+  [
+    'The tone of a digit is shorter than 240 ms of voice',
+    at('speaking'),
+    { type: 'dtmf_digit' },
+    during(1300, 1000, 1240),
+    'listening',
+    ['interrupt_agent'],
   ],
   [
     'An entry after the end is ignored',
