@@ -50,7 +50,7 @@ function partyStream(party: StreamParty, isLive = true) {
     stream.speak(caller.say(text, 500));
     await stream.advance(1_500);
   };
-  return { stream, caller, voice, say, served, said, errors, closed };
+  return { clock, stream, caller, voice, say, served, said, errors, closed };
 }
 
 describe('A transfer target', () => {
@@ -79,23 +79,33 @@ describe('A transfer target', () => {
     expect(stream.agentAudio().at(-1)).not.toBe(0);
     await stream.hangUp();
     await served;
-    await stream.advance(30_000);
     expect(stream.commands).toEqual([]);
   });
 
   test.each([
-    ['yes', 'accepted'],
-    ['not now', 'refused'],
-  ])('that says "%s" has %s the call, also over the question', async (words, outcome) => {
-    const { stream, caller, voice, say, served, errors } = briefing('speech');
-    await stream.advance(1_000);
+    ['over the text', 300],
+    ['after the question', 6_000],
+  ])('that hangs up %s is told no more', async (_, afterMs) => {
+    const { clock, stream, served } = briefing('speech');
+    await stream.advance(afterMs);
+    await stream.hangUp();
+    await served;
+    expect([clock.pendingTimers(), stream.commands]).toEqual([0, []]);
+  });
+
+  test.each([
+    ['yes', 'accepted', 1_000],
+    ['not now', 'refused', 5_000],
+  ])('that says "%s" has %s the call, %i ms after the beginning', async (words, outcome, atMs) => {
+    const { clock, stream, caller, voice, say, served, errors } = briefing('speech');
+    await stream.advance(atMs);
     await say('hello');
     expect(stream.commands).toEqual([]);
     await say(words);
     expect(stream.commands).toEqual([{ kind: 'briefing', outcome }]);
     expect(caller.hints[0]).toEqual(expect.arrayContaining(['yes', 'not now']));
     expect(stream.agentAudio().at(-1)).toBe(0);
-    await stream.advance(12_000);
+    expect(clock.pendingTimers()).toBe(0);
     expect(voice.texts.join(' ')).toBe(`Ann calls. ${YES_OR_NO}`);
     await stream.hangUp();
     await served;

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TurnCheckpoint } from '../../../src/engine/session/interruptedTurn.ts';
+import { TurnCheckpoints } from '../../../src/voice/turns/turnCheckpoints.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { GREETING, greeted, simulatedCall } from '../support/simulatedCall.ts';
 
 /** An agent that greets, and whose model then hangs. */
@@ -46,4 +48,69 @@ test('Checkpoints that cannot be stored are logged at most every 10 s, and the s
   await call.stream.hangUp();
   await call.report;
   expect(call.transcript().at(-1)).toBe('user: Hello.');
+});
+
+describe('Checkpoints of a turn', () => {
+  /** A store whose writes end when told, and the frames of its turns. */
+  function checkpointed() {
+    const clock = createSimulatedClock();
+    const writes: string[] = [];
+    const pending: { resolve: () => void; reject: (error: Error) => void }[] = [];
+    const write = (name: string) => {
+      writes.push(name);
+      return new Promise<void>((resolve, reject) => void pending.push({ resolve, reject }));
+    };
+    const errors: string[] = [];
+    const checkpoints = new TurnCheckpoints({
+      store: { put: () => write('put'), drop: () => write('drop') },
+      clock,
+      onError: (_error, message) => void errors.push(message),
+    });
+    const settled = () => new Promise((resolve) => setImmediate(resolve));
+    const frameAfter = async (ms: number) => {
+      clock.advance(ms);
+      checkpoints.onFrame('i', () => ({}) as TurnCheckpoint);
+      await settled();
+      return writes.splice(0);
+    };
+    const end = async (error?: Error) => {
+      for (const { resolve, reject } of pending.splice(0)) error ? reject(error) : resolve();
+      await settled();
+      return writes.splice(0);
+    };
+    return { checkpoints, frameAfter, end, errors };
+  }
+
+  test('are a second apart, and none is taken while one is written', async () => {
+    const { frameAfter, end } = checkpointed();
+    expect(await frameAfter(0)).toEqual(['put']);
+    expect(await frameAfter(2000)).toEqual([]);
+    await end();
+    expect(await frameAfter(0)).toEqual(['put']);
+    await end();
+    expect(await frameAfter(999)).toEqual([]);
+    expect(await frameAfter(1)).toEqual(['put']);
+  });
+
+  test('are dropped once, after the last one is written, and the next turn has its own at once', async () => {
+    const { checkpoints, frameAfter, end } = checkpointed();
+    checkpoints.onTurnEnded('i');
+    expect(await frameAfter(0)).toEqual(['put']);
+    checkpoints.onTurnEnded('i');
+    checkpoints.onTurnEnded('i');
+    expect(await frameAfter(0)).toEqual([]);
+    expect(await end()).toEqual(['drop']);
+    expect(await frameAfter(0)).toEqual([]);
+    expect(await end()).toEqual([]);
+    expect(await frameAfter(0)).toEqual(['put']);
+  });
+
+  test('are tried again 10 s after a failed write', async () => {
+    const { frameAfter, end, errors } = checkpointed();
+    await frameAfter(0);
+    await end(new Error('down'));
+    expect(errors).toEqual(['turn checkpoint write failed']);
+    expect(await frameAfter(9999)).toEqual([]);
+    expect(await frameAfter(1)).toEqual(['put']);
+  });
 });

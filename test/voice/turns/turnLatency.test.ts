@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { turnLatency } from '../../../src/voice/turns/turnLatency.ts';
+import { agentStartEpochMs, speechEndEpochMs, turnLatency } from '../../../src/voice/turns/turnLatency.ts';
 
 const timestamps = { lastVoicedMs: 1000, endpointStreamMs: 1500, endpointAtMs: 70_000 };
 
@@ -67,3 +67,18 @@ test.each([
 
 test('Turn latency is undefined when the agent was not heard', () =>
   expect(turnLatency(timestamps)).toBeUndefined());
+
+test.each([
+  [{}, 999_300, undefined],
+  [{ agentStartStreamMs: 1840 }, 999_300, 1_000_140],
+  // Digits end a turn in the middle of speech.
+  [{ endpointStreamMs: 900, agentStartStreamMs: 1200 }, 999_800, 1_000_000],
+])(
+  'With %j speech ended at %i and the agent began at %s on the wall clock',
+  (more, speechEnd, agentStart) => {
+    // The wall clock is read 200 ms after the endpoint.
+    const clocks = [70_200, 1_000_000] as const;
+    expect(speechEndEpochMs({ ...timestamps, ...more }, ...clocks)).toBe(speechEnd);
+    expect(agentStartEpochMs({ ...timestamps, ...more }, ...clocks)).toBe(agentStart);
+  },
+);

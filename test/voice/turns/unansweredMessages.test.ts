@@ -40,3 +40,17 @@ test('Messages that a turn did not store come before what was said since', () =>
   unanswered.putBack(taken);
   expect(unanswered.takeAll().map(({ content }) => content)).toEqual(['one', '2', 'three']);
 });
+
+test('What was recognized, entered or told by a supervisor keeps its role and origin', () => {
+  const unanswered = new UnansweredMessages(() => SPEECH);
+  unanswered.addInput({ kind: 'user_message', text: 'heard', speech: SPEECH });
+  unanswered.addInput({ kind: 'user_message', text: 'written' });
+  unanswered.addInstruction('Be brief.', 3);
+  unanswered.addInstruction('Hurry.');
+  expect(unanswered.takeAll()).toEqual([
+    { role: 'user', content: 'heard', speech: SPEECH },
+    { role: 'user', content: 'written' },
+    { role: 'system', content: 'Be brief.', instruction: 3 },
+    { role: 'system', content: 'Hurry.' },
+  ]);
+});
