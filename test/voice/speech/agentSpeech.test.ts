@@ -125,3 +125,48 @@ test('A gap between two sentences does not count as heard speech', async () => {
   expect(speech.heardText()).toBe('One two. Three');
   expect(speech.heardMs()).toBeCloseTo(soundMs(stream.agentAudio()), -2);
 });
+
+test('What was heard during the caller’s last frame is what the peer played in it', async () => {
+  const { stream, speech, playout } = agentSpeech();
+  await stream.advance(40);
+  expect(playout.lastFrame()).toBeUndefined();
+  speech.say('One two.');
+  for (let n = 0; n < 25; n++) {
+    await stream.advance(20);
+    expect(playout.lastFrame() ?? new Int16Array(160)).toEqual(stream.agentAudio().slice(-160));
+  }
+  playout.pause();
+  await stream.advance(20);
+  expect(playout.lastFrame()).toBeUndefined();
+});
+
+test('A peer that reports nothing has played or stopped what it had 1500 ms for', async () => {
+  const played = agentSpeech({ isMute: true });
+  played.speech.say('One two.');
+  played.speech.finish();
+  await played.stream.advance(1500);
+  expect(played.playout.hasStarted).toBe(false);
+  await played.stream.advance(40);
+  expect([played.playout.hasStarted, played.ended()]).toEqual([true, undefined]);
+  await played.stream.advance(700);
+  expect(played.ended()).toBe('played');
+  const stopped = agentSpeech({ isMute: true });
+  stopped.speech.say('One two three four five six seven eight.');
+  await stopped.stream.advance(1700);
+  stopped.speech.stop();
+  await stopped.stream.advance(1500);
+  expect(stopped.ended()).toBeUndefined();
+  await stopped.stream.advance(20);
+  expect([stopped.ended(), stopped.playout.stopMs]).toEqual(['stopped', undefined]);
+});
+
+test('A stop is as long as the peer takes to report it', async () => {
+  const { stream, speech, playout, ended } = agentSpeech({ clearDelayFrames: 3 });
+  speech.say('One two three four.');
+  await stream.advance(400);
+  speech.stop();
+  await stream.advance(60);
+  expect([ended(), playout.isStopped]).toEqual([undefined, true]);
+  await stream.advance(20);
+  expect([ended(), playout.stopMs]).toEqual(['stopped', 80]);
+});

@@ -64,3 +64,58 @@ test('Samples that are sent after a gap are heard from then on', async () => {
   await stream.advance(20);
   expect(run.heardTo).toBe(FROM + 4 * FRAME);
 });
+
+test('While the peer plays nothing on hold, nothing is heard and no report is overdue', async () => {
+  const { run, stream } = await threeFrames();
+  const hold = async (frames: number) => {
+    for (let n = 0; n < frames; n += 1) {
+      await stream.advance(20);
+      run.shiftByFrame();
+    }
+  };
+  await stream.advance(20);
+  await hold(5);
+  expect(run.heardTo).toBe(FROM + FRAME);
+  run.markEnd();
+  await hold(5);
+  expect([run.heardTo, run.isOverdueBy(0)]).toEqual([FROM + FRAME, false]);
+  const { run: muted, stream: mute } = await threeFrames({ isMute: true });
+  for (let n = 0; n < 5; n += 1) {
+    await mute.advance(20);
+    muted.shiftByFrame();
+  }
+  expect(muted.assumeStartAfter(FRAME)).toBeUndefined();
+});
+
+test('A marked end is overdue once its samples were played and the peer had time to say so', async () => {
+  const { run, stream } = await threeFrames({ isMute: true });
+  await stream.advance(40);
+  run.assumeStartAfter(FRAME);
+  expect([run.heardTo, run.isOverdueBy(-FRAME)]).toEqual([FROM + 2 * FRAME, false]);
+  run.markEnd();
+  await stream.advance(40);
+  expect(run.isOverdueBy(FRAME)).toBe(false);
+  await stream.advance(20);
+  expect(run.isOverdueBy(FRAME)).toBe(true);
+});
+
+test('A run that is sent later is assumed to start then', async () => {
+  const stream = createSimulatedStream({ clock: createSimulatedClock(), isMute: true, receivedBefore: 800 });
+  const run = new PlayoutRun({ stream, nextMark: () => 'm' }, FROM);
+  await stream.advance(200);
+  expect(run.assumeStartAfter(0)).toBeUndefined();
+  run.send(new Int16Array(FRAME));
+  expect(run.assumeStartAfter(0)).toBeUndefined();
+  await stream.advance(20);
+  expect(run.assumeStartAfter(0)).toMatchObject({ receivedSamples: 800 + 11 * FRAME });
+});
+
+test('A run shorter than a frame is heard to its end', async () => {
+  const stream = createSimulatedStream({ clock: createSimulatedClock() });
+  const run = new PlayoutRun({ stream, nextMark: () => 'm' }, FROM);
+  stream.events.on('mark', (mark) => run.onMark(mark));
+  run.send(new Int16Array(FRAME / 2));
+  await stream.advance(20);
+  const position = { playedSamples: FRAME / 2, receivedSamples: FRAME, bufferDelayMs: 0 };
+  expect([run.heardTo, run.heardToAt(position)]).toEqual([FROM + FRAME / 2, FROM + FRAME / 2]);
+});

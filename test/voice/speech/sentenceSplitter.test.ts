@@ -17,6 +17,11 @@ test.each([
     'One two three four, and then five six seven eight. Next.',
     ['One two three four, ', 'and then five six seven eight. ', 'Next.'],
   ],
+  ['One two three four, five six seven eight.', ['One two three four, ', 'five six seven eight.']],
+  ['One two three four, five six seven. Eight.', ['One two three four, five six seven. ', 'Eight.']],
+  ['One two three, four five six seven eight.', ['One two three, four five six seven eight.']],
+  ['請您稍等一下好嗎，馬上為您查詢看看。', ['請您稍等一下好嗎，', '馬上為您查詢看看。']],
+  ['請您稍等一下喔，馬上為您查詢看看。', ['請您稍等一下喔，馬上為您查詢看看。']],
   ['Yes, of course I can.', ['Yes, of course I can.']],
   ['Well then now sure, ok. Next one.', ['Well then now sure, ok. ', 'Next one.']],
   [
@@ -50,6 +55,20 @@ describe('Streamed text', () => {
     const splitter = createSentenceSplitter();
     expect(splitter.push('Let me see what I have, ')).toEqual(['Let me see what I have, ']);
     expect(splitter.push('we are open until six, seven or eight')).toEqual([]);
+  });
+
+  test.each([
+    ['a sentence of 240 characters is not', `${'a'.repeat(239)}.`, [240]],
+    ['a longer one is between words', `${'a'.repeat(230)} ${'b'.repeat(20)}.`, [231, 21]],
+    ['one without spaces is at 240', `${'a'.repeat(300)}.`, [240, 61]],
+    [
+      'one with clauses is after the last',
+      `${'a'.repeat(100)}, ${'b'.repeat(50)}, ${'c '.repeat(60)}.`,
+      [154, 121],
+    ],
+    ['one whose end follows is too', `${'a '.repeat(121)}bb. Next.`, [240, 6, 5]],
+  ])('is split where it is too long: %s', (_, text, lengths) => {
+    expect(split(text).map(({ length }) => length)).toEqual(lengths);
   });
 
   test('without sentences is split between words', () => {
