@@ -31,6 +31,7 @@ const transferring = (startedAt: string): Call['transfer'] => ({
   startedAt,
   endedAt: null,
 });
+let transferEnds: unknown[];
 const RECOVERED = { status: 'ready', key: 'saved', durationMs: 7, error: null } as const;
 
 const deps = (): CallSweeperDeps => ({
@@ -53,6 +54,7 @@ const deps = (): CallSweeperDeps => ({
   },
   finisher: {
     async finish(call, nodeId, end) {
+      if (end.transfer !== undefined) transferEnds.push(end.transfer);
       await note(`finish ${call.id} ${nodeId} ${end.status} ${end.endReason} ${end.endedAt}`);
       const found = [...orphans.map((orphan) => orphan.call), ...left].find(({ id }) => id === call.id);
       return found && { ...found, ...end };
@@ -81,7 +83,7 @@ const sweep = async () => {
 beforeEach(() => {
   clock = createSimulatedClock(Date.parse(later(100)));
   [done, queued, orphans, removals, lostLocks, left, canceled] = [[], [], [], [], [], [], []];
-  [isOurs, failing] = [true, undefined];
+  [isOurs, failing, transferEnds] = [true, undefined, []];
 });
 
 describe('sweepCalls', () => {
@@ -93,7 +95,7 @@ describe('sweepCalls', () => {
   });
 
   test('requeues calls that have waited for a while, and restores expired locks', async () => {
-    queued = [waiting('new', 86), waiting('old', 84), waiting('unlocked', 90, '+2')];
+    queued = [waiting('new', 85), waiting('old', 84), waiting('unlocked', 90, '+2')];
     lostLocks = ['+2'];
     expect((await sweep()).sort()).toEqual(['add old', 'lock +2 unlocked']);
   });
@@ -138,6 +140,25 @@ describe('sweepCalls', () => {
   ])('ends an orphaned call %s', async (_what, change, lastSeenAt, endedAt) => {
     orphans = [{ call: makeCall({ id: 'lost', ...change }), lastSeenAt }];
     expect((await sweep())[0]).toBe(`finish lost null failed node_lost ${endedAt}`);
+  });
+
+  test('ends the transfer of an orphaned call, unless it had ended', async () => {
+    const transfer = transferring(later(50));
+    const ended = { ...transfer, status: 'failed', outcome: 'busy', endedAt: later(55) } as Call['transfer'];
+    orphans = [transfer, ended].map((one, at) => ({
+      call: makeCall({ id: `c${at}`, transfer: one }),
+      lastSeenAt: later(60),
+    }));
+    await sweep();
+    expect(transferEnds).toEqual([
+      {
+        ...transfer,
+        status: 'failed',
+        outcome: 'failed',
+        reason: 'the node of the call failed',
+        endedAt: later(60),
+      },
+    ]);
   });
 
   test('recovers no recording of an unanswered call', async () => {

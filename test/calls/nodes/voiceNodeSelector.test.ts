@@ -80,8 +80,12 @@ describe('VoiceNodeSelector', () => {
     const selector = selectorFor();
     const selected = await Promise.all(['1', '2', '3', '4', '5', '6'].map((call) => selector.select(call)));
     expect(selected.map((url) => selected.filter((one) => one === url).length)).toEqual([2, 2, 2, 2, 2, 2]);
-    clock.advance(1000);
+    clock.advance(999);
     expect(await selector.select('7')).toBe(urlOf('a'));
+    expect(await selector.select('8')).toBe(urlOf('b'));
+    clock.advance(1);
+    // Those of the last moment still count: the sixth call is a second old.
+    expect(await selector.select('9')).toBe(urlOf('c'));
   });
 
   test('avoids a node that a call has lost, for all calls, for ten seconds', async () => {

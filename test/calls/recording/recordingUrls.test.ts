@@ -2,10 +2,12 @@ import { expect, test } from 'vitest';
 
 import { createRecordingUrls } from '../../../src/calls/recording/recordingUrls.ts';
 
+const STARTED_MS = Date.UTC(2026, 0, 1);
+let nowMs = STARTED_MS;
 const urls = createRecordingUrls({
   secretsKey: Buffer.alloc(32, 1),
   publicUrl: () => 'https://callway.example',
-  now: () => 0,
+  now: () => nowMs,
 });
 
 test('A recording URL is valid with one spelling of its signature only', () => {
@@ -17,4 +19,12 @@ test('A recording URL is valid with one spelling of its signature only', () => {
   for (const last of others) {
     expect(() => urls.verify(token.slice(0, -1) + last)).toThrow('not valid');
   }
+});
+
+test('A recording URL is valid for an hour', () => {
+  const token = urls.sign('call.wav').split('/').at(-1) ?? '';
+  nowMs = STARTED_MS + 3_599_999;
+  expect(urls.verify(token)).toBe('call.wav');
+  nowMs = STARTED_MS + 3_600_000;
+  expect(() => urls.verify(token)).toThrow('has expired');
 });

@@ -154,6 +154,31 @@ describe('A participant', () => {
   });
 
   test.each([
+    ['mediaTimeout', 'media_timeout'],
+    ['lost', 'media_lost'],
+  ] as const)('whose media report %s is hung up', async (event, reason) => {
+    await withParticipant();
+    leg(1).mediaEvents.emit(event, {} as never);
+    await settle();
+    expect(t.log.at(-1)).toEqual(['hangup', 'a']);
+    ends(1, 'local_hangup');
+    await settle();
+    expect(events().at(-1)).toEqual(['left', reason]);
+  });
+
+  test('who is held hears music until they are let in again', async () => {
+    const { id } = await withParticipant();
+    const music = () => t.log.filter((entry) => /music/.test(String(entry)));
+    const before = music().length;
+    await perform('change_participant', { id, held: true });
+    await settle();
+    expect(music().slice(before)).toEqual([['music', 'default']]);
+    await perform('change_participant', { id, held: false });
+    await settle();
+    expect(music().slice(before + 1)).toEqual([['stop music']]);
+  });
+
+  test.each([
     ['is hung up', true, 'failed'],
     ['who has just left is not', false, 'hangup'],
   ])('who cannot be joined %s', async (_what, isThere, reason) => {

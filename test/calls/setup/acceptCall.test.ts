@@ -9,7 +9,7 @@ import type { InsertOnce, OutboundOrder } from '../../../src/calls/setup/outboun
 import { callbackScheduler } from '../../../src/calls/setup/scheduleCallback.ts';
 import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
-import { AT, later } from '../support/makeCall.ts';
+import { AT, later, makeCall } from '../support/makeCall.ts';
 
 const FROM = '+886223456789';
 const TO = '+886912345678';
@@ -46,6 +46,8 @@ let refusal: CallwayError | undefined;
 let nodeRefusal: CallwayError | undefined;
 let refused: string[];
 let replaced: [number: string, at: string][];
+let published: string[];
+let replacedCalls: Call[];
 let recording: { inbound: boolean; outbound: boolean };
 
 const deps: AcceptCallDeps = {
@@ -100,6 +102,7 @@ const deps: AcceptCallDeps = {
   },
   metrics: { callRefused: (reason) => void refused.push(reason) },
   orderRefusal: () => nodeRefusal,
+  liveEvents: { publish: ({ type }) => void published.push(type) },
   tracer: noopTracer,
   onError: (_error, what) => void warned.push(what),
 };
@@ -109,7 +112,7 @@ const insertOnce: InsertOnce = (insert) =>
       insert: async (call) => void inserted.push(call),
       async replaceCallbacks(_projectId, toNumber, at) {
         replaced.push([toNumber, at]);
-        return [];
+        return replacedCalls;
       },
     },
     quotas: {
@@ -137,7 +140,7 @@ const accept = (change: Partial<OutboundOrder> = {}, insert = insertOnce) =>
 beforeEach(() => {
   [phoneNumber, trunks, holder, queueFails, ids] = [makeNumber(), [makeTrunk('t')], undefined, false, 0];
   [queue, inserted, renewed, warned, refusal, renewalFails] = [[], [], [], [], undefined, false];
-  [nodeRefusal, refused, replaced] = [undefined, [], []];
+  [nodeRefusal, refused, replaced, published, replacedCalls] = [undefined, [], [], [], []];
   recording = { inbound: true, outbound: true };
 });
 
@@ -146,6 +149,7 @@ describe('acceptCall', () => {
     const metadata = { order: 7 };
     expect(await accept({ metadata })).toEqual({ success: true, callId: 'id-1', sessionId: 'id-2' });
     expect([holder, renewed, queue]).toEqual(['id-1', ['id-1'], ['id-1']]);
+    expect(published).toEqual(['call.queued', 'session.started']);
     expect(inserted).toEqual([
       expect.objectContaining({
         id: 'id-1',
@@ -329,6 +333,7 @@ describe('A call for later', () => {
     'is a callback to the person of an %s session, which knows why',
     async (direction, from, to) => {
       const call = { direction, fromNumber: from, toNumber: to, callId: 'before', trunkId: null };
+      replacedCalls = [makeCall({ status: 'canceled', endedAt: AT })];
       const schedule = callbackScheduler({ ...deps, insertOnce });
       await schedule({
         projectId: 'p',
@@ -351,6 +356,7 @@ describe('A call for later', () => {
         }),
       ]);
       expect(replaced).toEqual([[TO, AT]]);
+      expect(published).toEqual(['call.ended', 'session.started']);
     },
   );
 });

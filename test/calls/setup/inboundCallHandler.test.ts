@@ -4,6 +4,7 @@ import { noopTracer } from '../../../src/base/tracing.ts';
 import { NodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
 import { handleInboundCall, type InboundCallDeps } from '../../../src/calls/setup/inboundCallHandler.ts';
 import type { InboundCall } from '../../../src/calls/telephony.ts';
+import { draftSession } from '../../../src/engine/session/session.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const unused = () => Promise.reject(new Error('not used here'));
@@ -141,7 +142,9 @@ test.each([
 test('An inbound call that the agent rejects is rejected while it rings, with that status', async () => {
   const steps: unknown[] = [];
   const recording = { inbound: true, outbound: true };
-  const prepared = { session: { sessionId: 's' } as never, started: {} as never, recording };
+  const session = draftSession({ projectId: 'p', sessionId: 's', channel: 'phone' }, '');
+  const started = { type: 'session_started', at: '', data: {} } as const;
+  const prepared = { session: { ...session, instanceId: 'instance' }, started, recording };
   const deps = depsWith({
     calls: { insert: async () => void steps.push('insert') },
     conversations: {
@@ -155,6 +158,7 @@ test('An inbound call that the agent rejects is rejected while it rings, with th
       },
     },
     slots: { acquire: async () => 0, release: unused },
+    liveEvents: { publish: ({ type }) => void steps.push(type) },
     finisher: {
       async finish(_call, _nodeId, { status, endReason, sip }) {
         steps.push([status, endReason, sip]);
@@ -166,6 +170,7 @@ test('An inbound call that the agent rejects is rejected while it rings, with th
     number: { ...NUMBER, variables: { line: 'sales', tier: 'none' }, startNodeId: 'sales' },
     variables: { tier: 'gold' },
     ring: () => void steps.push('ring'),
+    prepareMedia: (callId: string) => void steps.push(`media of ${callId}`),
     reject: (code: number) => {
       rejections.push([code]);
       return { code, reason: 'Busy Here' };
@@ -175,8 +180,11 @@ test('An inbound call that the agent rejects is rejected while it rings, with th
   const facts = { direction: 'inbound', fromNumber: '+886912345678', toNumber: '+886223456789' };
   expect(steps).toEqual([
     [{ line: 'sales', tier: 'gold' }, 'sales'],
+    'media of call',
     'insert',
     'ring',
+    'call.ringing',
+    'session.started',
     { ...facts, callId: 'call', trunkId: 'trunk' },
     ['failed', 'rejected', { code: 486, reason: 'Busy Here' }],
   ]);

@@ -11,7 +11,7 @@ const TRUNK = { name: 't', host: 'sip.carrier.example' };
 test.each([
   'proxy.example',
   'proxy.example:5070',
-  '192.0.2.1:5070',
+  '192.0.2.1:65535',
   '2001:db8::1',
   '[2001:db8::1]:5070',
   'sip:proxy.example:5070;lr;transport=tcp',
@@ -22,7 +22,7 @@ test.each([
   expect(trunkPatch.parse({ outboundProxy })).toEqual({ outboundProxy });
 });
 
-test.each(['a b', 'sip:', 'http://proxy.example', '::::', 'proxy.example:0', 'proxy.example:70000', 'a@b'])(
+test.each(['a b', 'sip:', 'http://proxy.example', '::::', 'proxy.example:0', 'proxy.example:65536', 'a@b'])(
   'Trunk rejects the outbound proxy %j',
   (outboundProxy) => {
     const { error } = trunkInput.safeParse({ ...TRUNK, outboundProxy });
