@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { type Call, RECORDING_RUNS } from '../../../src/calls/call.ts';
 import { maskNumber } from '../../../src/calls/numbers/number.ts';
-import { answerCall, CALL, END, leg, REPORT, settle, t, trunk, useRunner } from './support/runnerRig.ts';
+import {
+  answerCall,
+  CALL,
+  END,
+  errorCodes,
+  leg,
+  REPORT,
+  settle,
+  t,
+  trunk,
+  useRunner,
+} from './support/runnerRig.ts';
 
 useRunner();
 
@@ -250,4 +261,28 @@ describe('CallRunner', () => {
     ]);
     expect(JSON.stringify(t.logLines)).not.toContain(CALL.toNumber);
   });
+});
+
+test('A recording that cannot be started, or breaks off, is told in the history, and the call goes on', async () => {
+  let breakOff = (_error: Error): void => undefined;
+  const startRecording = () =>
+    new Promise<void>((_, reject) => {
+      breakOff = reject;
+    });
+  await answerCall(async () => void Object.assign(leg().leg.media ?? {}, { startRecording }));
+  breakOff(new Error('disk full'));
+  await settle();
+  leg().mediaEvents.emit('recordingFailed', { reason: 'disk full' });
+  await settle();
+  expect(errorCodes()).toEqual(['recording_failed', 'recording_failed']);
+  expect(t.runner.active).toBe(1);
+});
+
+test('A hang-up that was requested elsewhere ends the call with its next change', async () => {
+  t.runner.dial(CALL, [trunk('a')]);
+  await settle();
+  t.onUpdate = (change) => ({ ...CALL, ...change, hangupRequested: true });
+  leg().legEvents.emit('ringing', { hasEarlyMedia: false });
+  await settle();
+  expect(t.log.at(-1)).toEqual(['hangup', 'a']);
 });
