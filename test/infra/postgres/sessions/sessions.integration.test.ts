@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { uuidV7 } from '../../../../src/base/ids.ts';
 import { sessionData } from '../../../../src/engine/session/session.ts';
+import type { Parameter } from '../../../../src/infra/postgres/connection/database.ts';
+import { projectStore } from '../../../../src/infra/postgres/projects/projects.ts';
 import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
 import {
   agent,
@@ -327,15 +329,26 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
     expect((await sessions.find(world.projectId, 'b'))?.digest).toBe('digest b');
   });
 
+  test('are removed twenty at a time before their project is', async () => {
+    const other = await sessionWorld(opened.database);
+    await other.start({ sessionId: 'kept' });
+    for (let index = 0; index < 22; index += 1) await world.end(await world.start());
+    await world.start();
+    const removed: number[] = [];
+    const query = async <Row>(sql: string, parameters?: readonly Parameter[]) => {
+      const rows = await opened.database.query<Row>(sql, parameters);
+      if (sql.startsWith('DELETE FROM session_history')) removed.push(rows.length);
+      return rows;
+    };
+    await projectStore({ query }).removeContents(world.projectId);
+    expect(removed).toEqual([20, 3, 0]);
+    expect(await other.stores.sessions.find(other.projectId, 'kept')).toBeDefined();
+  });
+
   test('are removed with their project', async () => {
     const session = await world.say(await world.start(), [user('x')]);
     const ended = await world.start();
     await world.end(ended);
-    const other = await sessionWorld(opened.database);
-    await other.start({ sessionId: 'kept' });
-    await world.stores.projects.removeContents(world.projectId);
-    expect(await rowsOf('session_history', ended.instanceId)).toBe(0);
-    expect(await other.stores.sessions.find(other.projectId, 'kept')).toBeDefined();
     expect(await world.stores.projects.remove(world.projectId)).toBe(true);
     for (const table of [
       'sessions',
