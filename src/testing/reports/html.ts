@@ -15,9 +15,9 @@ const PLOT = { width: 640, height: 120, barGap: 1 } as const;
 
 const STYLE = `
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #8884 }
-.passed { color: #17803d } .failed, .error { color: #c62828 } .flaky { color: #b26a00 }
+body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; background: light-dark(#fff, #121212) }
+table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .3rem .4rem; border-bottom: 1px solid #8884 }
+.passed { color: light-dark(#17803d, #6fd08c) } .failed, .error { color: light-dark(#c62828, #ff8a80) } .flaky { color: light-dark(#8a5300, #ffb74d) }
 .caller, .agent { margin: .3rem 0; padding: .4rem .7rem; border-radius: .6rem; max-width: 80%; white-space: pre-wrap }
 .caller { background: #8883; margin-left: auto } .agent { background: #3b82f622 }
 figure { margin: 1rem 0 } svg { max-width: 100% } rect { fill: #3b82f6 } audio { width: 100% }`;

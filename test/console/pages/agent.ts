@@ -123,6 +123,8 @@ describe('Agent page', { ...requiresChromium, timeout: 120_000 }, () => {
     await dialog.getByRole('cell', { name: 'Second' }).waitFor();
     await dialog.getByRole('cell', { name: 'First' }).waitFor();
     await expectAccessible(second.page);
+    // In the order of the columns.
+    expect(await dialog.getByRole('radio').first().getAttribute('value')).toBe('theirs');
     await dialog.getByRole('radio', { name: 'Mine' }).check();
     await dialog.getByRole('button', { name: 'Save the result' }).click();
     await second.page.getByText('Version 4').waitFor();

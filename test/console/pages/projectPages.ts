@@ -119,6 +119,14 @@ describe('Pages of a project', requiresChromium, () => {
     await page.getByRole('button', { name: 'Start the run' }).click();
     await page.getByText('Newly passing').waitFor();
     await expectAccessible(page);
+
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    const report = await page.getByRole('link', { name: 'HTML report' }).getAttribute('href');
+    await page.goto(`${own.service.url}${report}`);
+    await page.getByText('Against the baseline: 0 newly failing, 1 newly passing').waitFor();
+    await expectAccessible(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     expect(problems).toEqual([]);
   });
 

@@ -127,11 +127,11 @@ function ConflictChoice({
         />
       )}
       <Group mt="xs">
-        <Radio value="mine" label={mine ? texts.mine : texts.mine + COLON + texts.removed} />
         <Radio
           value="theirs"
           label={theirs ? texts.theirs(version) : texts.theirs(version) + COLON + texts.removed}
         />
+        <Radio value="mine" label={mine ? texts.mine : texts.mine + COLON + texts.removed} />
       </Group>
     </Radio.Group>
   );
