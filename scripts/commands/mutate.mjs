@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureDependencies } from '../lib/dependencies.mjs';
 import { mutantsOf, sampleOf } from '../lib/mutants.mjs';
@@ -36,7 +36,7 @@ export async function run(args) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
   await ensureDependencies();
   const folder = folderOf(room);
-  const tests = [`test/${folder.replace(/^src\//, '')}/`, ...moreTests];
+  const tests = [`${testPathOf(folder)}/`, ...moreTests];
   const all = sourcesIn(folder).flatMap((file) => {
     const source = readFileSync(join(root, file), 'utf8');
     return mutantsOf(source).map((mutant) => ({ ...mutant, file, source }));
@@ -54,7 +54,10 @@ export async function run(args) {
   const counts = { passed: 0, failed: 0, 'timed out': 0 };
   for (const { file, source, line, what, text } of mutants) {
     writeFileSync(join(copy, file), text);
-    const outcome = await runUnitTests(copy, tests, Math.max(SHORTEST_TIMEOUT_MS, SLOWDOWN * runMs));
+    const timeoutMs = Math.max(SHORTEST_TIMEOUT_MS, SLOWDOWN * runMs);
+    const likeliest = likeliestTests(file, folder);
+    const first = likeliest === undefined ? 'passed' : await runUnitTests(copy, [likeliest], timeoutMs);
+    const outcome = first === 'passed' ? await runUnitTests(copy, tests, timeoutMs) : first;
     writeFileSync(join(copy, file), source);
     counts[outcome] += 1;
     if (outcome === 'passed') console.log(`survived  ${file}:${line}  ${what}`);
@@ -103,6 +106,33 @@ function folderOf(room) {
       `${found.length === 0 ? 'No room' : `${found.join(', ')}: more than one room`} is named "${room}". ${USAGE}`,
     );
   return only;
+}
+
+/** @param {string} path - Of a source, or a folder of them. */
+function testPathOf(path) {
+  return `test/${path.replace(/^src\//, '').replace(/\.ts$/, '')}`;
+}
+
+/**
+ * Most mutants of a file are noticed by the tests beside its own, which take a part of the room's time.
+ *
+ * @param {string} file
+ * @param {string} folder - The room's.
+ * @returns {string | undefined} Undefined where no tests are closer to the file than the room's.
+ */
+function likeliestTests(file, folder) {
+  const own = testPathOf(file);
+  const beside = dirname(own);
+  if (dirname(file) !== folder && hasUnitTests(beside)) return `${beside}/`;
+  return existsSync(join(root, `${own}.test.ts`)) ? `${own}.test.ts` : undefined;
+}
+
+/** @param {string} folder */
+function hasUnitTests(folder) {
+  return (
+    existsSync(join(root, folder)) &&
+    readdirSync(join(root, folder)).some((name) => /^[^.]+\.test\.ts$/.test(name))
+  );
 }
 
 /** @param {string} path */

@@ -26,7 +26,7 @@ export function textUntil(written: string, heard: string): string {
 /** @param share - From 0 to 1. @returns This share of the text, in whole words. */
 export function shareOf(written: string, share: number): string {
   const words = wordsOf(written);
-  return share >= 1 ? written : textOfWords(written, words, Math.floor(words.length * Math.max(0, share)));
+  return textOfWords(written, words, Math.floor(words.length * Math.max(0, share)));
 }
 
 function textOfWords(written: string, words: readonly Word[], count: number): string {

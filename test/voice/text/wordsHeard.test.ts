@@ -29,7 +29,9 @@ test('What was heard is found in a text without spaces', () => {
 test.each([
   [0, ''],
   [0.5, 'One two'],
-  [1, 'One two three four'],
+  [0.99, 'One two three'],
+  [1, 'One two three four.'],
+  [1.2, 'One two three four.'],
 ])('The share %d of a text is whole words', (share, expected) => {
-  expect(shareOf('One two three four', share)).toBe(expected);
+  expect(shareOf('One two three four.', share)).toBe(expected);
 });

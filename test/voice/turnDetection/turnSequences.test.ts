@@ -83,6 +83,11 @@ describe('Turn detection over several steps', () => {
     },
   );
 
+  test('An agent that never hangs up asks after each silence', () => {
+    const policy = { ...DEFAULT_TURN_POLICY, hangupAfter: 0 };
+    expect(silenceTurn(at('idle', { silences: 9 }), policy, 8000)).toMatchObject({ isLast: false });
+  });
+
   test('The fourth silence in a row is the last, and speech resets the count, also without words', () => {
     const silence = (state: TurnState) =>
       turnTransition({ ...state, phase: 'idle', sinceMs: 0 }, frame, context(8000));
