@@ -7,9 +7,26 @@ import { ensureDependencies } from '../lib/dependencies.mjs';
 import { root } from '../lib/paths.mjs';
 import { ensureSystemParts, SIP_PEERS, wantSystemParts } from '../lib/systemParts.mjs';
 
-/** Their calls, timers and processes wait more than they compute: four at once leave a third of two cores. */
-const REAL_TIME_TESTS = ['.realtime.test.ts', 'test/e2e/'];
-const OTHER_TESTS = ['--exclude=**/*.realtime.test.ts', '--exclude=test/e2e/**', '--maxWorkers=4'];
+/** Folders and files whose tests wait for processes, leases and locks most of their time. */
+const WAITING_TESTS = [
+  'test/e2e/',
+  'test/docker/',
+  'test/infra/redis/',
+  'test/infra/postgres/connection/migrateUnderLoad.',
+  'test/app/backup.',
+  'test/app/ingestion.',
+  'test/app/lostCalls.',
+  'test/app/processExit.',
+  'test/app/redisLoss.',
+];
+/** Their calls, timers and processes wait more than they compute: four files at once leave a third of two cores. */
+const REAL_TIME_TESTS = ['.realtime.test.ts', ...WAITING_TESTS];
+/** Two at once use what those leave; each further worker loads and compiles the program again, for 30 s of CPU time. */
+const OTHER_TESTS = [
+  '--exclude=**/*.realtime.test.ts',
+  ...WAITING_TESTS.map((path) => `--exclude=${path}**`),
+  '--maxWorkers=2',
+];
 const OTHERS_NICENESS = 10;
 
 /**
