@@ -14,7 +14,6 @@ import {
   errors,
   MAX_LIST_LIMIT,
   MAX_OFFSET,
-  MAX_SEARCH_CHARACTERS,
   pagination,
   paginationOf,
   projectParams,
@@ -69,12 +68,15 @@ const data = z
   })
   .meta({ id: 'SessionData' });
 
+/** Each character is compared with every text of the project. */
+const MAX_SEARCHED_CHARACTERS = 4_000;
+
 const searchInput = z
   .object({
     search_string: z
       .string()
       .min(1)
-      .max(MAX_SEARCH_CHARACTERS)
+      .max(MAX_SEARCHED_CHARACTERS)
       .describe('Case-sensitive, anywhere in the JSON of the session’s data.')
       .meta({ example: 'Ada' }),
     limit: z.int().min(1).max(MAX_LIST_LIMIT).default(DEFAULT_LIST_LIMIT),

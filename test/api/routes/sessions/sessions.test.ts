@@ -127,7 +127,7 @@ describe.each([
     ['POST', '/search', {}],
     ['POST', '/search', { search_string: '' }],
     ['POST', '/search', { search_string: 7 }],
-    ['POST', '/search', { search_string: 'a'.repeat(501) }],
+    ['POST', '/search', { search_string: 'a'.repeat(4_001) }],
     ['POST', '/search', { search_string: 'a', limit: 201 }],
     ['POST', '/search', { search_string: 'a', limit: '5' }],
   ])('respond 400 to %s %s with %j', async (method, more, body) => {
