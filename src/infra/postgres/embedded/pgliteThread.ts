@@ -35,7 +35,11 @@ async function run({ folder, snapshot, port, password }: ThreadOptions): Promise
     process.exit(1);
   };
   endOnFailure(database, onFailure);
-  const session = new SharedSession<Connection>((messages) => database.execProtocolRaw(messages));
+  const session = new SharedSession<Connection>(async (messages) => {
+    // PGlite's `execProtocolRaw` keeps every message that it has ever returned.
+    const { data } = await database.execProtocol(messages, { throwOnError: false });
+    return data;
+  });
   const server = createServer((socket) => new Connection(socket, { session, password, onFailure }));
   server.listen(port, LOOPBACK);
   await once(server, 'listening');
