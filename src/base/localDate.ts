@@ -1,3 +1,8 @@
+import { LRUCache } from 'lru-cache';
+
+/** A formatter takes 0.4 ms to create, and each turn tells the model the time. */
+const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 200 });
+
 /**
  * The calendar date in a time zone.
  *
@@ -8,7 +13,7 @@
  */
 export function localDate(timeZone: string, atMs: number): string {
   // Canadian English writes dates as ISO 8601 does.
-  return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(atMs);
+  return formatterOf('en-CA', timeZone, { dateStyle: 'short' }).format(atMs);
 }
 
 /**
@@ -20,8 +25,7 @@ export function localDate(timeZone: string, atMs: number): string {
  * @throws {RangeError} When the time zone does not exist.
  */
 export function localMoment(timeZone: string, atMs: number): string {
-  const parts = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
+  const parts = formatterOf('en-GB', timeZone, {
     hourCycle: 'h23',
     weekday: 'long',
     year: 'numeric',
@@ -36,4 +40,18 @@ export function localMoment(timeZone: string, atMs: number): string {
   // Node's versions differ in how they write no offset.
   const offset = part('timeZoneName') === 'GMT' ? 'GMT+00:00' : part('timeZoneName');
   return `${part('weekday')}, ${date}, ${part('hour')}:${part('minute')} (${timeZone}, ${offset})`;
+}
+
+/** Each caller has a locale of its own, and always the same options. */
+function formatterOf(
+  locale: string,
+  timeZone: string,
+  options: Intl.DateTimeFormatOptions,
+): Intl.DateTimeFormat {
+  const key = `${locale} ${timeZone}`;
+  const known = formatters.get(key);
+  if (known) return known;
+  const formatter = new Intl.DateTimeFormat(locale, { ...options, timeZone });
+  formatters.set(key, formatter);
+  return formatter;
 }

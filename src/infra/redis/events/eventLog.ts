@@ -1,7 +1,6 @@
 import { unavailable } from '../../../base/errors.ts';
 import type { EventFeed } from '../../../events/eventFeed.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
-import { createScript } from '../connection/scripts.ts';
 
 /** A client may reconnect after ten minutes; the rest is for clocks and for slow reconnects. */
 const KEEP_EVENTS_MS = 15 * 60_000;
@@ -16,7 +15,7 @@ const TRIM_EVENTS = 64;
  * KEYS: the project's stream. ARGV: event, channel, ms to keep events, ms to keep a quiet stream, most bytes. Each entry
  * counts the bytes of the project up to it, so that the stream's size is that of its last entry without its first.
  */
-const APPEND = createScript(`
+const APPEND = `
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 local total = (last and tonumber(last[2][4]) or 0) + #ARGV[1]
 local time = redis.call('TIME')
@@ -29,18 +28,18 @@ if total - tonumber(first[2][4]) > tonumber(ARGV[5]) then
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 redis.call('PUBLISH', ARGV[2], id .. ' ' .. ARGV[1])
-return id`);
+return id`;
 
 /**
  * KEYS: the project's stream. ARGV: event, channel. The event is not kept: its id is the place after the last kept one,
  * with the time in microseconds behind it.
  */
-const ANNOUNCE = createScript(`
+const ANNOUNCE = `
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 local time = redis.call('TIME')
 local id = (last and last[1] or '0-0') .. '.' .. string.format('%s%06d', time[1], time[2])
 redis.call('PUBLISH', ARGV[2], id .. ' ' .. ARGV[1])
-return id`);
+return id`;
 
 /** The latest events of each project: a stream in Redis, whose entries are published as well. */
 export interface EventLog extends Pick<EventFeed, 'after' | 'has' | 'newest'> {
@@ -54,20 +53,20 @@ export interface EventLog extends Pick<EventFeed, 'after' | 'has' | 'newest'> {
 
 export function redisEventLog(redis: RedisConnection): EventLog {
   const { client } = redis;
-  /** A server that stops answering would hold up each event. */
-  const requireReady = () => {
+  /** Scripts go with their text: one that is sent again after an unknown digest would come behind later events. */
+  const run = async (script: string, projectId: string, ...args: readonly (string | number)[]) => {
+    // A server that stops answering would hold up each event.
     if (!redis.isReady()) throw unavailable('redis');
+    return await orUnavailable(client.eval(script, 1, keyOf(projectId), ...args));
   };
   return {
     async append(projectId, text) {
-      requireReady();
       const channel = channelOf(redis, projectId, 'kept');
-      const args = [text, channel, KEEP_EVENTS_MS, KEEP_QUIET_MS, MAX_BYTES_PER_PROJECT];
-      return String(await APPEND(redis, [keyOf(projectId)], args));
+      const bounds = [KEEP_EVENTS_MS, KEEP_QUIET_MS, MAX_BYTES_PER_PROJECT];
+      return String(await run(APPEND, projectId, text, channel, ...bounds));
     },
     async announce(projectId, text) {
-      requireReady();
-      await ANNOUNCE(redis, [keyOf(projectId)], [text, channelOf(redis, projectId, 'interim')]);
+      await run(ANNOUNCE, projectId, text, channelOf(redis, projectId, 'interim'));
     },
     async forget(projectId) {
       await orUnavailable(client.del(keyOf(projectId)));

@@ -7,8 +7,6 @@ import type { EventLog } from './eventLog.ts';
 
 /** In memory, while Redis is slow; about 5 MB. */
 const MAX_WAITING = 5_000;
-/** Sent to Redis at once. */
-const BATCH = 100;
 
 export interface LiveEventPublisherDeps {
   readonly log: Pick<EventLog, 'append' | 'announce'>;
@@ -29,8 +27,10 @@ interface Waiting {
  */
 export class LiveEventPublisher implements LiveEvents {
   readonly #deps: LiveEventPublisherDeps;
-  readonly #waiting: Waiting[] = [];
-  #sending: Promise<void> | undefined;
+  /** Sent to Redis, and not answered. */
+  #waiting = 0;
+  /** Of the event sent last, after those before it. */
+  #lastAnswer: Promise<void> = Promise.resolve();
   /** Whether the last event could not be sent: an outage is reported once. */
   #isFailing = false;
   /** Counts the events that Redis did not take; begins anywhere, since other threads count too. */
@@ -45,10 +45,8 @@ export class LiveEventPublisher implements LiveEvents {
     try {
       const at = new Date(clock.now()).toISOString();
       const waiting = { event, at, text: eventText(event, at) };
-      if (this.#waiting.length < MAX_WAITING) {
-        this.#waiting.push(waiting);
-        this.#sending ??= this.#sendAll();
-      } else this.#lose(waiting, new Error(`more than ${MAX_WAITING} events wait for Redis`));
+      if (this.#waiting < MAX_WAITING) this.#lastAnswer = this.#send(waiting, this.#lastAnswer);
+      else this.#lose(waiting, new Error(`more than ${MAX_WAITING} events wait for Redis`));
     } catch (error) {
       onError(error, 'event not published');
     }
@@ -56,29 +54,25 @@ export class LiveEventPublisher implements LiveEvents {
 
   /** Waits for the events that were published before. Idempotent. */
   async close(): Promise<void> {
-    await this.#sending;
+    await this.#lastAnswer;
   }
 
-  async #sendAll(): Promise<void> {
-    // What is published in this tick goes together.
-    await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      await Promise.all(this.#waiting.splice(0, BATCH).map((waiting) => this.#send(waiting)));
-    }
-    this.#sending = undefined;
-  }
-
-  async #send(waiting: Waiting): Promise<void> {
+  /** Sends it now, and reports it once those before it are reported. */
+  async #send(waiting: Waiting, before: Promise<void>): Promise<void> {
     const { log, onPublished } = this.#deps;
     const { event, at, text } = waiting;
     const { projectId, type } = event;
-    try {
-      if (type === INTERIM) return await log.announce(projectId, text);
-      const id = await log.append(projectId, text);
+    this.#waiting += 1;
+    const isKept = type !== INTERIM;
+    const [answer] = await Promise.allSettled([
+      isKept ? log.append(projectId, text) : log.announce(projectId, text),
+      before,
+    ]);
+    this.#waiting -= 1;
+    if (answer.status === 'rejected') this.#lose(waiting, answer.reason);
+    else if (answer.value !== undefined) {
       this.#isFailing = false;
-      onPublished?.({ id, at, text, event });
-    } catch (error) {
-      this.#lose(waiting, error);
+      onPublished?.({ id: answer.value, at, text, event });
     }
   }
 
