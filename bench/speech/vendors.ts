@@ -10,8 +10,11 @@ export const LATENCIES = { eagerEndMs: 160, endMs: 260, firstTokenMs: 250, first
 /** What no gateway can save where the answer begins at the eager end. */
 export const VENDORS_MS = LATENCIES.eagerEndMs + LATENCIES.firstTokenMs + LATENCIES.firstSampleMs;
 
-/** What a recognizer's connection hears, with its number: so that each vendor knows whose turn it is. */
-const heardBy = (caller: number) => `I would like to know a little more about that, says caller ${caller}.`;
+/**
+ * What a recognizer's connection hears, with its number: so that each vendor knows whose turn it is. A number at its end
+ * would be one that is being dictated.
+ */
+const heardBy = (caller: number) => `This is caller ${caller}, I would like to know a little more about that.`;
 const answerTo = (caller: number) =>
   `Caller ${caller}, this is the answer that was written for you, and it is long enough to be interrupted by you.`;
 const CALLER = /caller (\d+)/gi;
