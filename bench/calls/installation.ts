@@ -1,10 +1,9 @@
 import { constants } from 'node:os';
 import { join } from 'node:path';
-
+import { setThreadPriority } from '../../src/media/engine/threadPriority.ts';
 import { type BenchProject, createProject, ONE_STEP } from '../chat/project.ts';
 import { type Server, type ServerOptions, startServer } from '../chat/servers.ts';
 import type { Stores } from '../chat/stores.ts';
-import { setThreadPriority } from '../../src/media/engine/threadPriority.ts';
 import type { CallerBehaviour } from './caller.ts';
 import { type Phones, startPhones } from './phones.ts';
 

@@ -14,7 +14,8 @@ export const VENDORS_MS = LATENCIES.eagerEndMs + LATENCIES.firstTokenMs + LATENC
  * What a recognizer's connection hears, with its number: so that each vendor knows whose turn it is. A number at its end
  * would be one that is being dictated.
  */
-const heardBy = (caller: number) => `This is caller ${caller}, I would like to know a little more about that.`;
+const heardBy = (caller: number) =>
+  `This is caller ${caller}, I would like to know a little more about that.`;
 const answerTo = (caller: number) =>
   `Caller ${caller}, this is the answer that was written for you, and it is long enough to be interrupted by you.`;
 const CALLER = /caller (\d+)/gi;
