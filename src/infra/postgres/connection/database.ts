@@ -21,6 +21,8 @@ export interface Queryable {
    * Maximum number of rows with expensive indexes in one statement; unset, where other statements do not wait for it.
    */
   readonly expensiveRowsAtOnce?: number;
+  /** Whether a statement delays those of all others, as on the embedded server. */
+  readonly sharesSession?: boolean;
 }
 
 /** A connection that keeps its state between two statements, such as a transaction or a lock. */

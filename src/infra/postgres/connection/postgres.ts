@@ -91,7 +91,7 @@ export function openPostgres(options: PostgresOptions): Database {
     // A single statement is a transaction and may be retried.
     query: (sql, parameters, name) =>
       retryConflicts(() => withClient(connections, (client) => client.query(sql, parameters, name))),
-    ...(options.sharesSession && { expensiveRowsAtOnce: SHARED_SESSION_EXPENSIVE_ROWS }),
+    ...(options.sharesSession && { sharesSession: true, expensiveRowsAtOnce: SHARED_SESSION_EXPENSIVE_ROWS }),
     transaction: (work) =>
       retryConflicts(() => withClient(connections, (client) => transact(client, work), rollBack)),
     session: (work) => withOwnConnection(options, work),

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
+import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { vector } from '@electric-sql/pglite-pgvector';
 
@@ -23,7 +24,7 @@ const tell = (message: FromThread): void => parentPort?.postMessage(message);
 async function run({ folder, snapshot, port, password }: ThreadOptions): Promise<void> {
   let lastLine: string | undefined;
   const database = await PGlite.create(folder, {
-    extensions: { vector, pg_trgm },
+    extensions: { vector, pg_trgm, btree_gin },
     ...(snapshot && !existsSync(join(folder, 'PG_VERSION')) ? { loadDataDir: snapshot } : {}),
     onStderr(text) {
       lastLine = LAST_LINE.exec(text)?.[0] ?? lastLine;

@@ -17,7 +17,8 @@ import { type List, queryPage } from '../sql/pages.ts';
 import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
 import { addSizes, charactersOf, HISTORY_WITH_ROOM } from './historyRows.ts';
-import { instancesSaying, type Said, WHEN_QUIET } from './sessionTexts.ts';
+import { instancesSaying, type Said } from './messageSearch.ts';
+import { WHEN_QUIET } from './sessionTexts.ts';
 
 interface Row {
   instance_id: string;

@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Database } from '../connection/database.ts';
 import { sizeBatches } from '../sql/sizeBatches.ts';
 import { ngramsOf } from './ngrams.ts';
-import { MAX_INDEXED_BYTES, refreshTexts } from './sessionTexts.ts';
+import { MAX_INDEXED_BYTES, moveWords, refreshTexts } from './sessionTexts.ts';
 
 const EVERY_MS = 15_000;
 /** A text is indexed when it has not changed for this long. */
@@ -69,6 +69,7 @@ export async function indexSessions(
 ): Promise<void> {
   const { query } = database;
   await refreshTexts(query, { quietMs, isStopping });
+  await moveWords(database, isStopping);
   for (;;) {
     const due = await query<DueRow>(DUE, [quietMs ?? QUIET_MS, maxWaitMs, MAX_DUE, MAX_INDEXED_BYTES]);
     for (const batch of sizeBatches(due, { rows: BATCH_SIZE, characters: MAX_INDEXED_BYTES })) {

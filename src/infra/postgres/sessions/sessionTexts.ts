@@ -1,5 +1,4 @@
-import type { Database, Queryable } from '../connection/database.ts';
-import { containing } from '../sql/like.ts';
+import type { Database } from '../connection/database.ts';
 import { sizeBatches } from '../sql/sizeBatches.ts';
 
 /** A conversation pauses for less; indexing it with each turn would cost more than the turns. */
@@ -15,6 +14,9 @@ const BATCH_SIZE = 20;
  * database about 0.1 s.
  */
 export const MAX_INDEXED_BYTES = 65_536;
+/** Of messages that an earlier release indexed, moved at once: it is no hurry, and the embedded database does little else. */
+const MOVED_BYTES = 16_384;
+const MOVED_MESSAGES = 200;
 
 interface ClaimedRow {
   instance_id: string;
@@ -72,6 +74,35 @@ async function fillMessages(query: Database['query'], instanceId: string): Promi
   return short.length < unfilled.length;
 }
 
+/**
+ * Moves the words that an earlier release indexed for all projects together to the index by project, then drops the index
+ * that they were in. Several nodes may run it.
+ */
+export async function moveWords(
+  { query, sharesSession }: Database,
+  isStopping: () => boolean = () => false,
+): Promise<void> {
+  // Searches on a shared session do not use it, and with two indexes a statement takes others twice the time.
+  if (sharesSession) await dropOldIndex(query);
+  while (!isStopping()) {
+    const moved = await query(MOVE, [MAX_INDEXED_BYTES, MOVED_BYTES]);
+    if (moved.length > 0) continue;
+    // Another node may be moving the last ones.
+    if (!(await hasWordsToMove(query))) await dropOldIndex(query);
+    return;
+  }
+}
+
+/** Whether words are indexed for all projects together. */
+export async function hasWordsToMove(query: Database['query']): Promise<boolean> {
+  return (await query(TO_MOVE)).length > 0;
+}
+
+async function dropOldIndex(query: Database['query']): Promise<void> {
+  const [index] = await query<{ exists: boolean }>(OLD_INDEX);
+  if (index?.exists) await query('DROP INDEX CONCURRENTLY IF EXISTS session_messages_trigrams');
+}
+
 const CLAIM = `
   UPDATE session_history SET index_after = now() + make_interval(secs => $2)
   WHERE instance_id IN (
@@ -105,49 +136,26 @@ const SETTLE = `
   UPDATE session_history SET index_after = CASE WHEN $3 THEN timestamptz 'infinity' END
   WHERE instance_id = $1 AND index_after = $2::timestamptz`;
 
-/** A query of the sessions in which something was said. */
-export interface Said {
-  /** Of LIKE. */
-  readonly pattern: string;
-  /** @param pattern - Its parameter. */
-  query(pattern: string): string;
-}
+/** The order is the partial index's, so that the server reads it. */
+const TO_MOVE = `
+  SELECT FROM session_messages WHERE content IS NOT NULL AND project_id IS NULL ORDER BY instance_id LIMIT 1`;
 
-/**
- * Prepares a query of the sessions in which a text was said. Messages that are not indexed are read before, in statements
- * of bounded size. Their sessions are no parameters of the query, since those of a list tell its cursors apart.
- */
-export async function instancesSaying(
-  { query }: Queryable,
-  projectId: string,
-  text: string | undefined,
-): Promise<Said | undefined> {
-  if (text === undefined) return undefined;
-  const pattern = containing(text);
-  const unindexed = await query<UnindexedRow>(UNINDEXED, [projectId]);
-  const found: string[] = [];
-  for (const batch of sizeBatches(unindexed)) {
-    const ids = batch.map(({ instance_id }) => instance_id);
-    const rows = await query<Pick<UnindexedRow, 'instance_id'>>(SAYING, [ids, pattern]);
-    found.push(...rows.map(({ instance_id }) => instance_id));
-  }
-  return {
-    pattern,
-    query: (place) => `
-      SELECT instance_id FROM session_messages WHERE content ILIKE ${place}
-      UNION ALL SELECT unnest('{${found.join()}}'::uuid[])`,
-  };
-}
+/** A trigger sets the project. Sessions with a text that is too long join the list of those that searches read. */
+const MOVE = `
+  WITH next AS (
+    SELECT instance_id, id, octet_length(content) > $1 AS is_long, octet_length(content) AS bytes
+    FROM session_messages WHERE content IS NOT NULL AND project_id IS NULL
+    ORDER BY instance_id LIMIT ${MOVED_MESSAGES} FOR NO KEY UPDATE SKIP LOCKED
+  ), batch AS (
+    SELECT instance_id, id, is_long, bytes,
+      sum(bytes) FILTER (WHERE NOT is_long) OVER (ORDER BY instance_id, id) AS total
+    FROM next
+  ), long AS (
+    UPDATE session_history SET index_after = coalesce(index_after, 'infinity')
+    WHERE instance_id IN (SELECT instance_id FROM batch WHERE is_long)
+  )
+  UPDATE session_messages AS message SET content = CASE WHEN NOT is_long THEN content END FROM batch
+  WHERE message.instance_id = batch.instance_id AND message.id = batch.id AND (is_long OR total <= $2 OR total = bytes)
+  RETURNING message.id`;
 
-interface UnindexedRow {
-  instance_id: string;
-  characters: number;
-}
-
-const UNINDEXED = `
-  SELECT instance_id, message_characters AS characters FROM session_history
-  WHERE project_id = $1 AND index_after IS NOT NULL`;
-
-const SAYING = `
-  SELECT DISTINCT instance_id FROM session_messages
-  WHERE instance_id = ANY ($1::uuid[]) AND content IS NULL AND message->>'content' ILIKE $2`;
+const OLD_INDEX = `SELECT to_regclass('session_messages_trigrams') IS NOT NULL AS exists`;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Call } from '../../../../src/calls/call.ts';
 import type { HistoryEvent } from '../../../../src/engine/session/session.ts';
+import { indexSessions } from '../../../../src/infra/postgres/sessions/sessionIndexing.ts';
 import { makeCall } from '../support/calls.ts';
 import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
 import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
@@ -121,9 +122,12 @@ describe.each(databases)('The history on the $name database', ({ open }) => {
       await world.say(session, [user(say[index] ?? '')]);
       if (sessionId === 'a') await world.end(session);
     }
-    const { items, total } = await history().list(world.projectId, filter, PAGE);
-    expect(items.map(({ sessionId }) => sessionId)).toEqual(expected);
-    expect(total).toBe(expected.length);
+    for (const isIndexed of [false, true]) {
+      if (isIndexed) await indexSessions(opened.database, { quietMs: 0 });
+      const { items, total } = await history().list(world.projectId, filter, PAGE);
+      expect(items.map(({ sessionId }) => sessionId)).toEqual(expected);
+      expect(total).toBe(expected.length);
+    }
   });
 
   test('counts by channel, status and UTC day; durations, turns and latencies', async () => {

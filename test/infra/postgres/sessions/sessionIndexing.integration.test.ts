@@ -87,7 +87,7 @@ describe.each(databases)('Session indexing on the $name database', ({ open }) =>
     for (const index of [2, 3]) await world.say(await world.start(), [short(index)]);
     const sizes: number[] = [];
     const measured: Database['query'] = async (sql, parameters) => {
-      if (sql.includes('SET content')) sizes.push([parameters?.[1]].flat().length);
+      if (sql.includes('SET content = message')) sizes.push([parameters?.[1]].flat().length);
       if (sql.includes('INTO session_grams')) sizes.push([parameters?.[0]].flat().length);
       return await opened.database.query(sql, parameters);
     };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { PGlite } from '@electric-sql/pglite';
+import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { vector } from '@electric-sql/pglite-pgvector';
 
@@ -112,7 +113,7 @@ async function newestSnapshot(): Promise<Blob> {
 }
 
 async function dump(folder: string): Promise<Blob> {
-  const database = await PGlite.create(folder, { extensions: { vector, pg_trgm } });
+  const database = await PGlite.create(folder, { extensions: { vector, pg_trgm, btree_gin } });
   const made = await database.dumpDataDir('none');
   await database.close();
   return made;

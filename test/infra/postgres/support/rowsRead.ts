@@ -10,12 +10,14 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** Counts the rows that statements read from tables, those they leave out included. */
-export function countRowsRead(database: Database): Queryable & { rowsRead: number } {
+/** Counts the rows that statements read from tables, or from one, those they leave out included. */
+export function countRowsRead(database: Database, table?: string): Queryable & { rowsRead: number } {
+  const { sharesSession = false } = database;
   const counting = {
+    sharesSession,
     rowsRead: 0,
     async query<Row>(sql: string, parameters: readonly Parameter[] = []): Promise<Row[]> {
-      counting.rowsRead += await rowsReadBy(database, sql, parameters);
+      counting.rowsRead += await rowsReadBy(database, table, sql, parameters);
       return await database.query<Row>(sql, parameters);
     },
   };
@@ -25,6 +27,7 @@ export function countRowsRead(database: Database): Queryable & { rowsRead: numbe
 /** Runs the statement without its effects. */
 async function rowsReadBy(
   database: Database,
+  table: string | undefined,
   sql: string,
   parameters: readonly Parameter[],
 ): Promise<number> {
@@ -35,7 +38,7 @@ async function rowsReadBy(
       `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${sql}`,
       parameters,
     );
-    read = row ? sumOf(row['QUERY PLAN'][0].Plan) : 0;
+    read = row ? sumOf(row['QUERY PLAN'][0].Plan, table) : 0;
     throw undo;
   });
   await explaining.catch((error: unknown) => {
@@ -44,12 +47,14 @@ async function rowsReadBy(
   return read;
 }
 
-function sumOf(node: PlanNode): number {
-  const isTable = node['Node Type'].endsWith('Scan') && node['Relation Name'] !== undefined;
+function sumOf(node: PlanNode, table: string | undefined): number {
+  const relation = node['Relation Name'];
+  const isTable =
+    node['Node Type'].endsWith('Scan') && relation !== undefined && relation === (table ?? relation);
   const rows =
     node['Actual Rows'] +
     (node['Rows Removed by Filter'] ?? 0) +
     (node['Rows Removed by Index Recheck'] ?? 0);
   const own = isTable ? rows * node['Actual Loops'] : 0;
-  return (node.Plans ?? []).reduce((sum, child) => sum + sumOf(child), own);
+  return (node.Plans ?? []).reduce((sum, child) => sum + sumOf(child, table), own);
 }

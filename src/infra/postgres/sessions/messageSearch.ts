@@ -1,0 +1,142 @@
+import type { Database, Queryable } from '../connection/database.ts';
+import { containing } from '../sql/like.ts';
+import { sizeBatches } from '../sql/sizeBatches.ts';
+import { hasWordsToMove } from './sessionTexts.ts';
+
+/** Sessions that are listed at once, which takes the embedded database about 10 ms. */
+const LISTED_SESSIONS = 1_000;
+/** Sessions that tell whether the index is selective, as many of them as one statement reads. */
+const SAMPLED_SESSIONS = 300;
+/** Letters as most locales know them; in others some texts have no trigrams. */
+const HAS_TRIGRAM = /[\p{L}\p{N}]{3}/u;
+/** Of a message in a session of an earlier release, which did not count them. */
+const ASSUMED_CHARACTERS = 1_000;
+
+/** A query of the sessions in which something was said. */
+export interface Said {
+  /** Of LIKE. */
+  readonly pattern: string;
+  /** Of a statement whose first parameter is the project. @param pattern - Its parameter. */
+  query(pattern: string): string;
+}
+
+/**
+ * Prepares a query of the sessions in which a text was said. Messages that are not indexed are read before, in statements
+ * of bounded size. Their sessions are no parameters of the query, since those of a list tell its cursors apart.
+ */
+export async function instancesSaying(
+  database: Queryable,
+  projectId: string,
+  text: string | undefined,
+): Promise<Said | undefined> {
+  if (text === undefined) return undefined;
+  const { query } = database;
+  const pattern = containing(text);
+  const index = await chooseIndex(database, projectId, text);
+  const found: string[] = [];
+  const search = async (sessions: readonly SizedSession[]) => {
+    for (const batch of sizeBatches(sessions)) found.push(...(await sessionsSaying(query, batch, [pattern])));
+  };
+  if (index !== noIndex) await search(await query<SizedSession>(UNINDEXED, [projectId]));
+  else for await (const sessions of allSessions(query, projectId)) await search(sessions);
+  return {
+    pattern,
+    query: (place) => `${index(place)} UNION ALL SELECT unnest('{${found.join()}}'::uuid[])`,
+  };
+}
+
+/** @returns A query of the sessions, by the pattern's parameter. */
+async function chooseIndex(
+  { query, sharesSession }: Queryable,
+  projectId: string,
+  text: string,
+): Promise<Said['query']> {
+  const isMoving = await hasWordsToMove(query);
+  if (sharesSession) return !isMoving && (await isSelective(query, projectId, text)) ? byIndex : noIndex;
+  if (!HAS_TRIGRAM.test(text)) return bySession;
+  return isMoving ? byOldIndex : byIndex;
+}
+
+const byIndex = (place: string): string =>
+  `SELECT instance_id FROM session_messages WHERE project_id = $1 AND content ILIKE ${place}`;
+
+/** Without trigrams the index would be read from one end to the other. OFFSET 0 has each session read by its id. */
+const bySession = (place: string): string => `
+  SELECT instance_id FROM session_history AS session WHERE project_id = $1 AND EXISTS (
+    SELECT FROM session_messages AS message
+    WHERE message.instance_id = session.instance_id AND content ILIKE ${place} OFFSET 0
+  )`;
+
+/** Finds messages whether or not they were moved. */
+const byOldIndex = (place: string): string =>
+  `SELECT instance_id FROM session_messages WHERE content ILIKE ${place}`;
+
+/** Where all messages are read. The pattern is still a parameter, which tells the cursors of lists apart. */
+const noIndex = (place: string): string => `SELECT NULL::uuid WHERE ${place}::text IS NULL`;
+
+/**
+ * Whether the index leaves few of the project's messages to be read: none in a random part of them has all trigrams of the
+ * text, whose order the index does not know. Other letters than these depend on the database's locale.
+ */
+async function isSelective(query: Database['query'], projectId: string, text: string): Promise<boolean> {
+  const trigrams = [...text.toLowerCase().matchAll(/(?=([a-z0-9]{3}))/g)].map(([, trigram = '']) => trigram);
+  if (trigrams.length === 0) return false;
+  const [sample = []] = sizeBatches(await query<SizedSession>(SAMPLE, [projectId, SAMPLED_SESSIONS]));
+  const patterns = [...new Set(trigrams)].map(containing);
+  return (await sessionsSaying(query, sample, patterns)).length === 0;
+}
+
+async function* allSessions(query: Database['query'], projectId: string): AsyncGenerator<SizedSession[]> {
+  let last: ListedSession | undefined;
+  do {
+    const sessions: ListedSession[] = await query<ListedSession>(ALL, [
+      projectId,
+      last?.started_at ?? 'infinity',
+      last?.instance_id ?? null,
+      LISTED_SESSIONS,
+    ]);
+    yield sessions;
+    last = sessions.at(-1);
+  } while (last);
+}
+
+/** @param patterns - Of LIKE; a message has all. */
+async function sessionsSaying(
+  query: Database['query'],
+  sessions: readonly SizedSession[],
+  patterns: readonly string[],
+): Promise<string[]> {
+  const ids = sessions.map(({ instance_id }) => instance_id);
+  const rows = await query<Pick<SizedSession, 'instance_id'>>(SAYING, [ids, patterns]);
+  return rows.map(({ instance_id }) => instance_id);
+}
+
+interface SizedSession {
+  instance_id: string;
+  characters: number;
+}
+
+interface ListedSession extends SizedSession {
+  /** As text: a Date has no microseconds. */
+  started_at: string;
+}
+
+const SIZED = `
+  instance_id, coalesce(nullif(message_characters, 0), message_count * ${ASSUMED_CHARACTERS}) AS characters`;
+
+const UNINDEXED = `
+  SELECT ${SIZED} FROM session_history WHERE project_id = $1 AND index_after IS NOT NULL`;
+
+const SAMPLE = `SELECT ${SIZED} FROM session_history WHERE project_id = $1 ORDER BY random() LIMIT $2`;
+
+const ALL = `
+  SELECT ${SIZED}, started_at::text FROM session_history
+  WHERE project_id = $1 AND (started_at, instance_id) < ($2::timestamptz, $3::uuid)
+  ORDER BY started_at DESC, instance_id DESC LIMIT $4`;
+
+/** OFFSET 0 has each session's messages read by its id, up to the first one that matches. */
+const SAYING = `
+  SELECT id AS instance_id FROM unnest($1::uuid[]) AS asked (id)
+  WHERE EXISTS (
+    SELECT FROM session_messages WHERE instance_id = asked.id AND message->>'content' ILIKE ALL ($2::text[]) OFFSET 0
+  )`;

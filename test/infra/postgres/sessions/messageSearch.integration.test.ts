@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { uuidV7 } from '../../../../src/base/ids.ts';
+import type { Queryable } from '../../../../src/infra/postgres/connection/database.ts';
+import { historyStore } from '../../../../src/infra/postgres/sessions/history.ts';
+import { indexSessions } from '../../../../src/infra/postgres/sessions/sessionIndexing.ts';
+import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+import { countRowsRead } from '../support/rowsRead.ts';
+import { type SessionWorld, sessionWorld } from '../support/sessions.ts';
+
+const PAGE = { limit: 50, offset: 0 };
+const MANY = 3_000;
+const FEW = 20;
+/** Has the trigrams of `abcdef`, and not the text; long enough that a server uses its indexes for a thousand of them. */
+const COMMON = 'the abcde of bcdef '.repeat(45);
+/** The embedded database samples so many sessions. */
+const SAMPLED = 300;
+
+describe.each(databases)('A search of messages on the $name database', ({ open }) => {
+  let opened: OpenDatabase;
+  let world: SessionWorld;
+  beforeAll(async () => {
+    opened = await migrated(open);
+    await indexSessions(opened.database);
+  }, OPEN_TIMEOUT_MS);
+  afterAll(() => opened.close());
+  beforeEach(async () => {
+    await run('DELETE FROM session_messages');
+    world = await sessionWorld(opened.database);
+  });
+
+  const run = <Row>(sql: string, parameters: readonly (string | number)[] = []) =>
+    opened.database.query<Row>(sql, parameters);
+
+  /** An indexed session for each text, as a node of the first release stores it. */
+  async function speak(texts: readonly string[], { projectId } = world): Promise<void> {
+    const ids = texts.map(() => uuidV7());
+    await opened.database.query(
+      `INSERT INTO session_history (instance_id, project_id, session_id, channel, status, started_at, message_count)
+       SELECT id, $1, id, 'chat', 'ended', now(), 1 FROM unnest($2::uuid[]) AS session (id)`,
+      [projectId, ids],
+    );
+    await opened.database.query(
+      `INSERT INTO session_messages (instance_id, message, content)
+       SELECT id, json_build_object('content', text), text FROM unnest($1::uuid[], $2::text[]) AS said (id, text)`,
+      [ids, texts],
+    );
+  }
+
+  async function count(q: string, database: Queryable = opened.database): Promise<number> {
+    const { total } = await historyStore(database).list(world.projectId, { q }, PAGE);
+    return total;
+  }
+
+  describe.each([
+    ['a word that all contain', 'The', FEW],
+    ['a letter that all contain', 'e', FEW],
+    ['a text whose parts all contain', 'abcdef', 0],
+    ['a word that one contains', 'Xylophone', 1],
+  ])('for %s', (_what, q, found) => {
+    test('reads the messages of its project alone', async () => {
+      await speak(Array(MANY).fill(COMMON), await sessionWorld(opened.database));
+      await speak([...Array(FEW - 1).fill(COMMON), `${COMMON} xylophone`]);
+      await run('ANALYZE session_messages, session_history');
+      const counting = countRowsRead(opened.database, 'session_messages');
+      expect(await count(q, counting)).toBe(found);
+      expect(counting.rowsRead).toBeLessThan(5 * FEW);
+    });
+  });
+
+  test('reads few messages for a word that few of many contain', async () => {
+    await speak([...Array(MANY).fill(COMMON), 'xylophone']);
+    await run('ANALYZE session_messages, session_history');
+    const counting = countRowsRead(opened.database, 'session_messages');
+    expect(await count('Xylophone', counting)).toBe(1);
+    expect(counting.rowsRead).toBeLessThan(2 * SAMPLED);
+  });
+
+  test.each([
+    ['a common word', 'the'],
+    ['characters without trigrams', '字'],
+    ['a text that occurs nowhere', 'abcdef'],
+  ])('reads a million characters in a statement where others wait for it: %s', async (_what, q) => {
+    const { sharesSession } = opened.database;
+    await speak(Array(FEW).fill(`${COMMON} 字`));
+    await run('UPDATE session_history SET message_characters = 300000');
+    const counting = countRowsRead(opened.database, 'session_messages');
+    let most = 0;
+    const each: Queryable = {
+      ...(sharesSession && { sharesSession }),
+      query: async (sql, parameters) => {
+        const before = counting.rowsRead;
+        const rows = await counting.query<never>(sql, parameters);
+        most = Math.max(most, counting.rowsRead - before);
+        return rows;
+      },
+    };
+    expect(await count(q, each)).toBe(q === 'abcdef' ? 0 : FEW);
+    expect(most).toBeLessThanOrEqual(sharesSession ? 3 : Number.POSITIVE_INFINITY);
+  });
+
+  describe('in messages that an earlier release indexed', () => {
+    const LONG = `${'on and '.repeat(10_000)} xylophone`;
+    const indexes = async () =>
+      (
+        await run<{ name: string }>(
+          `SELECT indexname AS name FROM pg_indexes WHERE indexname LIKE 'session_messages_%s'`,
+        )
+      )
+        .map(({ name }) => name)
+        .sort();
+    const moved = async () => {
+      const [row] = await run<{ moved: number }>(
+        'SELECT count(*)::integer AS moved FROM session_messages WHERE project_id IS NOT NULL',
+      );
+      return row?.moved;
+    };
+    beforeEach(async () => {
+      await run(
+        'CREATE INDEX IF NOT EXISTS session_messages_trigrams ON session_messages USING gin (content gin_trgm_ops)',
+      );
+      await speak(['xylophone', 'Xylophone and more', LONG, ...Array(300).fill(COMMON)]);
+      await run('UPDATE session_messages SET project_id = NULL');
+    });
+
+    test('finds them before and after they are moved, and the old index is dropped then', async () => {
+      const found = async () => [await count('xylophone'), await count('THE'), await count('abcdef')];
+      expect(await found()).toEqual([3, 300, 0]);
+      await indexSessions(opened.database);
+      expect([await moved(), await indexes()]).toEqual([302, ['session_messages_words']]);
+      expect(await found()).toEqual([3, 300, 0]);
+    });
+
+    test('finds them while some are moved, and what nodes of that release add', async () => {
+      const stops = [false, true];
+      await indexSessions(opened.database, { isStopping: () => stops.shift() ?? true });
+      const some = await moved();
+      expect(some).toBeGreaterThan(0);
+      expect(some).toBeLessThan(302);
+      await speak(['xylophone at last']);
+      expect([await count('xylophone'), await count('the')]).toEqual([4, 300]);
+    });
+  });
+});
