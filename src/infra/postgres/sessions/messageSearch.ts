@@ -7,6 +7,8 @@ import { hasWordsToMove } from './sessionTexts.ts';
 const LISTED_SESSIONS = 1_000;
 /** Sessions that tell whether the index is selective, as many of them as one statement reads. */
 const SAMPLED_SESSIONS = 300;
+/** Of the sampled sessions: where more may hold a text, what the index finds is too much for one statement. */
+const SELECTIVE_SHARE = 0.01;
 /** Letters as most locales know them; in others some texts have no trigrams. */
 const HAS_TRIGRAM = /[\p{L}\p{N}]{3}/u;
 /** Of a message in a session of an earlier release, which did not count them. */
@@ -75,15 +77,15 @@ const byOldIndex = (place: string): string =>
 const noIndex = (place: string): string => `SELECT NULL::uuid WHERE ${place}::text IS NULL`;
 
 /**
- * Whether the index leaves few of the project's messages to be read: none in a random part of them has all trigrams of the
- * text, whose order the index does not know. Other letters than these depend on the database's locale.
+ * Whether the index leaves few of the project's messages to be read: hardly any in a random part of them have all trigrams
+ * of the text, whose order the index does not know. Other letters than these depend on the database's locale.
  */
 async function isSelective(query: Database['query'], projectId: string, text: string): Promise<boolean> {
   const trigrams = [...text.toLowerCase().matchAll(/(?=([a-z0-9]{3}))/g)].map(([, trigram = '']) => trigram);
   if (trigrams.length === 0) return false;
   const [sample = []] = sizeBatches(await query<SizedSession>(SAMPLE, [projectId, SAMPLED_SESSIONS]));
   const patterns = [...new Set(trigrams)].map(containing);
-  return (await sessionsSaying(query, sample, patterns)).length === 0;
+  return (await sessionsSaying(query, sample, patterns)).length <= SELECTIVE_SHARE * sample.length;
 }
 
 async function* allSessions(query: Database['query'], projectId: string): AsyncGenerator<SizedSession[]> {
@@ -138,5 +140,6 @@ const ALL = `
 const SAYING = `
   SELECT id AS instance_id FROM unnest($1::uuid[]) AS asked (id)
   WHERE EXISTS (
-    SELECT FROM session_messages WHERE instance_id = asked.id AND message->>'content' ILIKE ALL ($2::text[]) OFFSET 0
+    SELECT FROM session_messages
+    WHERE instance_id = asked.id AND coalesce(content, message->>'content') ILIKE ALL ($2::text[]) OFFSET 0
   )`;
