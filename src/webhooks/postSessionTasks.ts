@@ -84,7 +84,7 @@ async function runTask<Result>(
   const timeout = new CallwayError('timeout', 'model_timeout', `the ${name} took too long`);
   const timer = clock.setTimer(() => abort(timeout), TASK_TIMEOUT_MS);
   const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    signal.addEventListener('abort', () => reject(signal.reason));
   });
   try {
     signal.throwIfAborted();

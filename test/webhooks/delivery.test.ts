@@ -81,19 +81,22 @@ describe('deliver', () => {
   });
 
   it.each([
-    [200, true],
-    [299, true],
-    [301, false],
-    [404, false],
-    [410, false],
-    [500, false],
-  ])('reports status %i as ok: %s, and does not send again', async (status, ok) => {
+    [200, 'taken'],
+    [299, 'taken'],
+    [300, 'a redirect'],
+    [399, 'a redirect'],
+    [400, 'refused'],
+    [500, 'refused'],
+  ])('reports status %i as %s, and does not send again', async (status, outcome) => {
     const server = await serve((_request, response) =>
       response.writeHead(status, { location: '/again' }).end(),
     );
     const result = await send(server);
-    expect(result).toMatchObject({ ok, status });
-    expect(result.error?.code).toBe(ok ? undefined : 'unexpected_status');
+    expect(result).toMatchObject({ ok: outcome === 'taken', status });
+    expect(result.error?.code).toBe(outcome === 'taken' ? undefined : 'unexpected_status');
+    expect(result.error?.message.includes('redirects are not followed') ?? false).toBe(
+      outcome === 'a redirect',
+    );
     expect(server.connections()).toBe(1);
   });
 

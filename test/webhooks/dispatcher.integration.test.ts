@@ -4,7 +4,8 @@ import type { GuardedHttpClient } from '../../src/infra/httpClient/client.ts';
 import { WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
 import { databases } from '../infra/postgres/support/databases.ts';
 import { agent, ENDING, later, user } from '../infra/postgres/support/sessions.ts';
-import { ALL, CALL, CHAT, ENDED_AT_MS, PATIENCE, useDispatchers } from './support/dispatchers.ts';
+import { ALL, CHAT, ENDED_AT_MS, PATIENCE, useDispatchers } from './support/dispatchers.ts';
+import { CALL } from './support/memoryOutbox.ts';
 
 const PHONE = { channel: 'phone' as const, callId: 'c' };
 
@@ -218,15 +219,11 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
       ).toEqual(evaluation);
     });
 
-    test.each([
-      ['fails', () => Promise.reject(new Error('no model'))],
-      ['never ends', () => new Promise(() => undefined)],
-    ])('are skipped when the evaluation %s', async (_what, evaluate) => {
+    test('are skipped when the evaluation fails', async () => {
       const here = await scene({ postEvaluationConfig: { criteria } });
       const session = await endSession(here, { evaluating: true });
-      node(here, { evaluate });
-      await vi.waitFor(() => expect(here.names()[0]).toBe('session.ended'), PATIENCE);
-      await untilFinishedOverTime(session, here);
+      node(here, { evaluate: () => Promise.reject(new Error('no model')) });
+      await untilFinished(session);
       expect(here.names()).toEqual(CHAT);
       expect(here.received[1]?.body).not.toHaveProperty('evaluation');
       expect(here.errors).toHaveLength(1);
@@ -288,25 +285,6 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
       await untilFinished(session);
       expect(here.names()).toEqual(CHAT);
     });
-  });
-
-  test('claims after each wake, at any moment', async () => {
-    const here = await scene();
-    for (let ticks = 0; ticks < 20; ticks += 1) {
-      let looks = 0;
-      const claimDue = async () => {
-        looks += 1;
-        return [];
-      };
-      const dispatcher = new WebhookDispatcher({ ...here.deps, outbox: { ...here.deps.outbox, claimDue } });
-      dispatcher.wake();
-      for (let tick = 0; tick < ticks; tick += 1) await undefined;
-      const before = looks;
-      dispatcher.wake();
-      await new Promise((resolve) => setImmediate(resolve));
-      expect([ticks, looks]).toEqual([ticks, before + 1]);
-      await dispatcher.close();
-    }
   });
 });
 

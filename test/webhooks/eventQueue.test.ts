@@ -198,7 +198,14 @@ describe('EventDispatcher', () => {
         throw error;
       },
     });
-    return { clock, dispatcher, log, lookups: () => lookups, urls };
+    /** Queues one more. */
+    async function more(next: QueuedEvent) {
+      events.push(next);
+      isClaimed = false;
+      dispatcher.wake();
+      await settle();
+    }
+    return { clock, dispatcher, log, lookups: () => lookups, more, urls };
   }
   const NEXT = 'next q for 30000';
 
@@ -250,11 +257,16 @@ describe('EventDispatcher', () => {
 
   test('a changed address counts after two seconds', async () => {
     const events = [event(), event()];
-    const { clock, dispatcher, lookups } = scene(events);
+    const { clock, dispatcher, lookups, more } = scene(events);
     dispatcher.start();
     await settle();
     expect(lookups()).toBe(1);
-    clock.advance(2_000);
+    clock.advance(1_999);
+    await more(event());
+    expect(lookups()).toBe(1);
+    clock.advance(1);
+    await more(event());
+    expect(lookups()).toBe(2);
     await dispatcher.close();
   });
 });

@@ -97,6 +97,18 @@ test('A wake during a claim claims once more', async () => {
   expect(claims).toHaveLength(2);
 });
 
+test('A wake claims at any moment of a claim before', async () => {
+  for (let ticks = 0; ticks < 20; ticks += 1) {
+    const { claims, worker } = scene();
+    worker.wake();
+    for (let tick = 0; tick < ticks; tick += 1) await undefined;
+    const before = claims.length;
+    worker.wake();
+    await settle();
+    expect([ticks, claims.length]).toEqual([ticks, before + 1]);
+  }
+});
+
 test('Work that is claimed again while it runs is run once more after its end', async () => {
   const { due, end, started, worker } = scene();
   due.push(work('a'));
@@ -178,6 +190,12 @@ test('A stop aborts at once, waits for what runs and what is beside it, and clai
   finish();
   await closed;
   expect([started, claims.length, clock.pendingTimers()]).toEqual([['a'], 1, 0]);
+});
+
+test('A stop with time to finish is over once nothing is due', async () => {
+  const { claims, clock, worker } = scene({ finishMs: 3000 });
+  await worker.close();
+  expect([claims.length, worker.signal.aborted, clock.pendingTimers()]).toEqual([1, true, 0]);
 });
 
 test('A stop with time to finish does what is due, and aborts the rest when the time is over', async () => {

@@ -12,35 +12,18 @@ import {
   settleAttempt,
   TASKS_LEASE_MS,
 } from '../../src/webhooks/outbox.ts';
-import type { Outbox, OutboxEvent } from '../../src/webhooks/outboxStore.ts';
+import type { Outbox } from '../../src/webhooks/outboxStore.ts';
+import { ENDED_AT_MS, eventRow, outboxOf } from './support/memoryOutbox.ts';
 
-const NOW = 1_000_000;
+const NOW = ENDED_AT_MS;
 const HOUR_MS = 3_600_000;
 const DELIVERY = { id: 'd', attempt: 1 } as WebhookDelivery;
-
-function row(event: OutboxEvent['event'], fields: Partial<OutboxEvent> = {}): OutboxEvent {
-  const fresh = { subscribed: true, status: 'waiting', outcome: null, attempt: 0 } as const;
-  return { event, ...fresh, deliveryId: null, leaseUntilMs: null, ...fields };
-}
-
-/** Of a chat that has just ended. */
-function outboxOf(fields: Partial<Outbox> = {}): Outbox {
-  return {
-    finalizeByMs: NOW + 10 * HOUR_MS,
-    evaluating: false,
-    tasksAtMs: null,
-    taskAttempts: 0,
-    events: [row('session.ended'), row('session.finalized')],
-    facts: [],
-    ...fields,
-  };
-}
 
 const caughtUp = (fields: Partial<Outbox> = {}, nowMs = NOW) =>
   catchUp(outboxOf(fields), nowMs, () => 'new-id');
 const statuses = ({ events }: Outbox) => events.map(({ status }) => status);
 const sending = (leaseUntilMs: number | null) =>
-  row('session.ended', { status: 'sending', attempt: 1, deliveryId: 'd', leaseUntilMs });
+  eventRow('session.ended', { status: 'sending', attempt: 1, deliveryId: 'd', leaseUntilMs });
 
 test('The first event of an ended session is due, under an id that it keeps', () => {
   const { outbox, nextAtMs, result } = caughtUp();
@@ -57,8 +40,8 @@ test('The first event of an ended session is due, under an id that it keeps', ()
 
 test('session.finalized waits for the evaluation, or for the timeout', () => {
   const events = [
-    row('session.ended', { status: 'settled', outcome: 'delivered' }),
-    row('session.finalized'),
+    eventRow('session.ended', { status: 'settled', outcome: 'delivered' }),
+    eventRow('session.finalized'),
   ];
   const waits = { evaluating: true, events };
   expect(statuses(caughtUp(waits).outbox)).toEqual(['settled', 'waiting']);
@@ -69,7 +52,10 @@ test('session.finalized waits for the evaluation, or for the timeout', () => {
 });
 
 test('While a fact is missing the outbox is looked at again after an hour', () => {
-  const events = [row('session.ended', { status: 'settled', outcome: 'delivered' }), row('call.ended')];
+  const events = [
+    eventRow('session.ended', { status: 'settled', outcome: 'delivered' }),
+    eventRow('call.ended'),
+  ];
   expect(caughtUp({ events })).toMatchObject({ nextAtMs: NOW + HOUR_MS, result: { send: null } });
 });
 
@@ -78,7 +64,7 @@ test.each([
   ['not lost before', NOW + 1, 'sending'],
   ['lost without a lease', null, 'ready'],
 ])('A sender is %s', (_what, leaseUntilMs, status) => {
-  const { outbox, nextAtMs } = caughtUp({ events: [sending(leaseUntilMs), row('session.finalized')] });
+  const { outbox, nextAtMs } = caughtUp({ events: [sending(leaseUntilMs), eventRow('session.finalized')] });
   expect(statuses(outbox)[0]).toBe(status);
   expect(nextAtMs).toBe(status === 'sending' ? NOW + 1 : NOW + CLAIM_LEASE_MS);
 });
@@ -121,7 +107,7 @@ test('A failure before the claim settles the event, unless another node has it o
 });
 
 test('Post-session tasks are started once they are due, three times at most, then given up', () => {
-  const tasks = { evaluating: true, tasksAtMs: NOW, events: [row('session.finalized')] };
+  const tasks = { evaluating: true, tasksAtMs: NOW, events: [eventRow('session.finalized')] };
   expect(caughtUp({ ...tasks, tasksAtMs: NOW + 1 })).toMatchObject({
     nextAtMs: NOW + 1,
     result: { tasks: false },
@@ -142,7 +128,7 @@ test('Post-session tasks are started once they are due, three times at most, the
 });
 
 test('An outbox is done when its events are settled and its tasks have ended', () => {
-  const events = [row('session.finalized', { status: 'settled', outcome: 'delivered' })];
+  const events = [eventRow('session.finalized', { status: 'settled', outcome: 'delivered' })];
   expect(caughtUp({ events, tasksAtMs: NOW + 5 }).nextAtMs).toBe(NOW + 5);
   expect(endTasks(outboxOf({ events, tasksAtMs: NOW }), NOW)).toMatchObject({
     outbox: { tasksAtMs: null },

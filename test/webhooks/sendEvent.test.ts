@@ -6,31 +6,15 @@ import type { AgentRelease } from '../../src/agents/release.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { CallwayError } from '../../src/base/errors.ts';
 import { createGuardedHttpClient } from '../../src/infra/httpClient/client.ts';
-import type { WebhookDelivery } from '../../src/webhooks/deliveryStore.ts';
 import { claimSend, type DueEvent } from '../../src/webhooks/outbox.ts';
-import type { Outbox, OutboxSession, OutboxStore } from '../../src/webhooks/outboxStore.ts';
 import { type SendDeps, sendEvent } from '../../src/webhooks/sendEvent.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
 import { serveOnLoopback } from '../support/loopbackServer.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { ENDED_AT_MS, eventRow, memoryOutbox } from './support/memoryOutbox.ts';
 
 const SECRET = makeSigningSecret();
 const DUE: DueEvent = { event: 'session.finalized', deliveryId: 'delivery-2', attempt: 0 };
-const SESSION: OutboxSession = {
-  projectId: '0190b0a0-0000-7000-8000-000000000001',
-  sessionId: 's',
-  releaseId: 'r',
-  channel: 'chat',
-  callId: null,
-  startedAt: '2026-01-01T10:00:00.000Z',
-  endedAt: '2026-01-01T10:01:00.000Z',
-  endReason: 'api_end',
-  variables: {},
-  messages: [],
-  missingVariables: [],
-  evaluation: undefined,
-  factsAt: {},
-};
 const TAKES: RequestListener = (request, response) => request.on('end', () => response.writeHead(204).end());
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -43,7 +27,7 @@ interface SceneOptions {
   readonly url?: string;
   readonly clock?: SendDeps['clock'];
   /** Called between the commit of an outbox step and its answer. */
-  readonly onCommitted?: (call: number) => Promise<void> | void;
+  readonly onCommitted?: (step: number) => Promise<void> | void;
 }
 
 /** A chat whose session.finalized is due, one receiver, and the dependencies of senders on any number of nodes. */
@@ -77,7 +61,11 @@ async function scene({ listener = TAKES, url, clock = systemClock, onCommitted }
     pathway: { nodes: [], edges: [] },
     tools: [],
   };
-  const memory = memoryOutbox(onCommitted);
+  const events = [
+    eventRow('session.ended', { status: 'settled', outcome: 'delivered', attempt: 1 }),
+    eventRow('session.finalized', { status: 'ready', deliveryId: DUE.deliveryId }),
+  ];
+  const memory = memoryOutbox({ outbox: { events }, onCommitted });
   const deps: SendDeps = {
     outbox: memory.outbox,
     releases: { find: async () => release },
@@ -86,55 +74,14 @@ async function scene({ listener = TAKES, url, clock = systemClock, onCommitted }
     clock,
   };
   const send = (due = DUE) => sendEvent(deps, 'i', due, new AbortController().signal);
-  return { ...memory, taken, client, send };
-}
-
-function memoryOutbox(onCommitted: SceneOptions['onCommitted']) {
-  const done = {
-    subscribed: true,
-    status: 'settled',
-    outcome: 'delivered',
-    attempt: 1,
-    leaseUntilMs: null,
-  } as const;
-  const due = { subscribed: true, status: 'ready', outcome: null, attempt: 0, leaseUntilMs: null } as const;
-  const deliveries: WebhookDelivery[] = [];
-  let calls = 0;
-  let kept: Outbox = {
-    finalizeByMs: 0,
-    evaluating: false,
-    tasksAtMs: null,
-    taskAttempts: 0,
-    events: [
-      { event: 'session.ended', deliveryId: 'delivery-1', ...done },
-      { event: 'session.finalized', deliveryId: 'delivery-2', ...due },
-    ],
-    facts: [],
-  };
-  const never = () => Promise.reject(new Error('not used here'));
-  const outbox: OutboxStore = {
-    claimDue: never,
-    release: never,
-    recordFact: never,
-    saveEvaluation: never,
-    session: async () => SESSION,
-    async advance(_instanceId, step) {
-      const { outbox: next, delivery, result } = step(kept);
-      kept = next;
-      if (delivery) deliveries.push(delivery);
-      calls += 1;
-      await onCommitted?.(calls);
-      return result;
-    },
-  };
-  return { outbox, deliveries, calls: () => calls, row: () => kept.events[1] };
+  return { ...memory, taken, client, send, row: () => memory.row('session.finalized') };
 }
 
 describe('sendEvent', () => {
   test('sends all but the last byte before its claim, and the last byte after it', async () => {
     const here = await scene({
-      onCommitted: async (call) => {
-        if (call > 1) return;
+      onCommitted: async (step) => {
+        if (step > 1) return;
         await vi.waitFor(() => expect(here.taken.begun).toBe(1));
         await pause();
         expect(here.taken.whole).toEqual([]);
@@ -161,7 +108,7 @@ describe('sendEvent', () => {
   ])('logs a failure before the claim (%s) as failed', async (code, url) => {
     const here = await scene({ url });
     expect(await here.send()).toBe(true);
-    expect(here.calls()).toBe(1);
+    expect(here.steps()).toBe(1);
     expect(here.row()).toMatchObject({ status: 'settled', outcome: 'failed', attempt: 0 });
     expect(here.deliveries).toMatchObject([{ attempt: 1, status: null, error: { code } }]);
   });
@@ -184,7 +131,7 @@ describe('sendEvent', () => {
   test('logs a failure when the receiver disconnects during the claim', async () => {
     const here = await scene({
       listener: (request) => setTimeout(() => request.socket.destroy(), 10),
-      onCommitted: (call) => (call === 1 ? pause() : undefined),
+      onCommitted: (step) => (step === 1 ? pause() : undefined),
     });
     expect(await here.send()).toBe(true);
     expect(here.row()).toMatchObject({ status: 'settled', outcome: 'failed', attempt: 1 });
@@ -212,7 +159,7 @@ describe('sendEvent with a claim that comes too late', () => {
     };
   };
   const slow = () => {
-    const clock = createSimulatedClock(Date.parse(SESSION.endedAt));
+    const clock = createSimulatedClock(ENDED_AT_MS);
     return { clock, late: () => clock.advance(10_000) };
   };
 

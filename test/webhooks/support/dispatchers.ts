@@ -6,7 +6,6 @@ import { uuidV7 } from '../../../src/base/ids.ts';
 import type { Session } from '../../../src/engine/session/session.ts';
 import type { SessionEnding } from '../../../src/engine/session/sessionStore.ts';
 import { createGuardedHttpClient, type GuardedHttpClient } from '../../../src/infra/httpClient/client.ts';
-import type { CallReport } from '../../../src/webhooks/callReport.ts';
 import { type DispatcherDeps, WebhookDispatcher } from '../../../src/webhooks/dispatcher.ts';
 import { webhookBodySchema } from '../../../src/webhooks/events.ts';
 import { createSigningSecrets } from '../../../src/webhooks/signingSecrets.ts';
@@ -14,6 +13,7 @@ import { type databases, migrated, type OpenDatabase } from '../../infra/postgre
 import { agent, ENDING, sessionWorld, user } from '../../infra/postgres/support/sessions.ts';
 import { serveOnLoopback } from '../../support/loopbackServer.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { CALL } from './memoryOutbox.ts';
 
 export const ALL: readonly WebhookEventName[] = [
   'session.ended',
@@ -25,24 +25,6 @@ export const CHAT: readonly WebhookEventName[] = ['session.ended', 'session.fina
 /** Reached on a busy machine only. */
 export const PATIENCE = { timeout: 50_000, interval: 5 };
 export const ENDED_AT_MS = Date.parse(ENDING.at);
-export const CALL: CallReport = {
-  call: {
-    callId: 'c',
-    direction: 'outbound',
-    fromNumber: '+886223456789',
-    toNumber: '+886912345678',
-    status: 'completed',
-    endReason: 'caller_hangup',
-    durationMs: 42_000,
-    sip: { code: 200, reason: 'OK' },
-    answeringMachine: 'human',
-    metadata: {},
-    dynamicVariables: {},
-  },
-  recording: { status: 'ready', durationMs: 41_900 },
-  recordingUrl: 'https://callway.example/r?signature=1',
-};
-
 interface Received {
   readonly event: WebhookEventName;
   readonly body: Record<string, unknown>;

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+
+import { newAgentConfig } from '../../src/agents/agentConfig.ts';
+import type { AgentRelease } from '../../src/agents/release.ts';
+import type { GuardedRequest } from '../../src/infra/httpClient/client.ts';
+import { type DispatcherDeps, WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
+import type { Outbox } from '../../src/webhooks/outboxStore.ts';
+import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { ENDED_AT_MS, memoryOutbox } from './support/memoryOutbox.ts';
+
+const CHAT = ['session.ended', 'session.finalized'];
+const EVALUATION = { criteria: [{ name: 'polite', passed: true, reason: 'was' }] };
+const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
+async function settle() {
+  for (let n = 0; n < 4; n++) await tick();
+}
+
+/** An ended chat whose agent has an evaluation, a receiver of its webhooks, and nodes on one clock. */
+function scene(outbox: Partial<Outbox> = {}) {
+  const clock = createSimulatedClock(ENDED_AT_MS);
+  const memory = memoryOutbox({ outbox });
+  const release: AgentRelease = {
+    agent: {
+      ...newAgentConfig('Test'),
+      postSessionWebhook: { url: 'https://receiver.example/hook', headers: [], events: [] },
+      postEvaluationConfig: { criteria: [] },
+    },
+    pathwayId: 'p',
+    pathwayVersion: 1,
+    pathway: { nodes: [], edges: [] },
+    tools: [],
+  };
+  const received: { event: string; evaluation?: unknown }[] = [];
+  const receiver = { answers: Promise.resolve() };
+  const errors: string[] = [];
+  let judge: (evaluation: unknown) => void = () => undefined;
+  const deps: DispatcherDeps = {
+    outbox: {
+      ...memory.outbox,
+      // Slower than the end of the tasks, whose step makes the outbox due later.
+      async claimDue(...claim) {
+        await tick();
+        return await memory.outbox.claimDue(...claim);
+      },
+    },
+    releases: { find: async () => release },
+    secrets: { signing: async () => [makeSigningSecret()] },
+    client: {
+      async request({ body, confirmBeforeLastByte }: GuardedRequest) {
+        await confirmBeforeLastByte?.();
+        received.push(JSON.parse(String(body)));
+        await receiver.answers;
+        return {
+          status: 204,
+          headers: {},
+          body: new Uint8Array(),
+          isTruncated: false,
+          durationMs: 0,
+          address: '',
+        };
+      },
+    },
+    clock,
+    makeId: () => 'd',
+    finishMs: 0,
+    evaluate: () =>
+      new Promise((resolve) => {
+        judge = resolve;
+      }),
+    onError: (_error, what) => errors.push(what),
+  };
+  return {
+    ...memory,
+    clock,
+    received,
+    receiver,
+    errors,
+    names: () => received.map(({ event }) => event),
+    node: () => new WebhookDispatcher(deps),
+    async judged() {
+      judge(EVALUATION);
+      await settle();
+    },
+  };
+}
+const evaluating = { evaluating: true, tasksAtMs: ENDED_AT_MS };
+
+describe('A node', () => {
+  test('sends what is due at its start, and when woken', async () => {
+    const ways = [(node: WebhookDispatcher) => node.start(), (node: WebhookDispatcher) => node.wake()];
+    for (const begin of ways) {
+      const here = scene();
+      const node = here.node();
+      begin(node);
+      await settle();
+      expect([here.names(), here.kept()]).toEqual([CHAT, undefined]);
+      expect(here.received[1]).toMatchObject({ status: 'ended', endReason: 'api_end', durationMs: 60_000 });
+      await node.close();
+      expect(here.clock.pendingTimers()).toBe(0);
+    }
+  });
+
+  test('sends session.finalized with the evaluation, without a wake and before its claim ends', async () => {
+    const here = scene(evaluating);
+    const node = here.node();
+    node.wake();
+    await settle();
+    expect(here.names()).toEqual(['session.ended']);
+    await here.judged();
+    expect(here.names()).toEqual(CHAT);
+    expect(here.received[1]?.evaluation).toEqual(EVALUATION);
+    expect(here.kept()).toBeUndefined();
+    await node.close();
+  });
+
+  test('finishes an outbox whose tasks end last', async () => {
+    const here = scene({ ...evaluating, finalizeByMs: ENDED_AT_MS });
+    const node = here.node();
+    node.wake();
+    await settle();
+    expect(here.names()).toEqual(CHAT);
+    expect(here.kept()).toBeDefined();
+    await here.judged();
+    expect(here.kept()).toBeUndefined();
+    await node.close();
+  });
+});
+
+describe('A node that stops', () => {
+  test('sends nothing after the delivery in progress, and releases the rest at once', async () => {
+    const here = scene();
+    let answer: () => void = () => undefined;
+    here.receiver.answers = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const node = here.node();
+    node.wake();
+    await settle();
+    const closed = node.close();
+    answer();
+    await closed;
+    expect(here.names()).toEqual(['session.ended']);
+    expect(here.releasedAtMs).toEqual([ENDED_AT_MS]);
+    const other = here.node();
+    other.wake();
+    await settle();
+    expect(here.names()).toEqual(CHAT);
+    await other.close();
+  });
+
+  test('leaves post-session tasks to another, which restarts them after their lease', async () => {
+    const here = scene(evaluating);
+    const first = here.node();
+    first.wake();
+    await settle();
+    await first.close();
+    expect(here.errors).toEqual(['post-session tasks interrupted, restarting later']);
+    const other = here.node();
+    other.wake();
+    await settle();
+    here.clock.advance(90_000);
+    other.wake();
+    await settle();
+    await here.judged();
+    expect(here.received.map(({ evaluation }) => evaluation)).toEqual([undefined, EVALUATION]);
+    await other.close();
+  });
+});
