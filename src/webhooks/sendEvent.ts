@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import { noopTracer, type Tracer } from '../base/tracing.ts';
@@ -176,7 +175,7 @@ async function untilStored(
       const isAway = error instanceof CallwayError && error.category === 'unavailable';
       const isLate = clock.monotonicMs() - requestedMs > SENDER_LEASE_MS;
       if (!isAway || isLate || signal.aborted) throw error;
-      await delay(STORE_RETRY_MS);
+      await new Promise<void>((resolve) => clock.setTimer(resolve, STORE_RETRY_MS));
     }
   }
 }

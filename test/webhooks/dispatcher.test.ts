@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
+import { CallwayError } from '../../src/base/errors.ts';
 import type { GuardedRequest } from '../../src/infra/httpClient/client.ts';
 import { type DispatcherDeps, WebhookDispatcher } from '../../src/webhooks/dispatcher.ts';
 import type { Outbox } from '../../src/webhooks/outboxStore.ts';
@@ -33,6 +34,8 @@ function scene(outbox: Partial<Outbox> = {}) {
   };
   const received: { event: string; evaluation?: unknown }[] = [];
   const receiver = { answers: Promise.resolve() };
+  /** Fails each step of the outbox while it has one. */
+  const database = { error: undefined as Error | undefined };
   const errors: string[] = [];
   let judge: (evaluation: unknown) => void = () => undefined;
   const deps: DispatcherDeps = {
@@ -42,6 +45,10 @@ function scene(outbox: Partial<Outbox> = {}) {
       async claimDue(...claim) {
         await tick();
         return await memory.outbox.claimDue(...claim);
+      },
+      async advance(...step) {
+        if (database.error) throw database.error;
+        return await memory.outbox.advance(...step);
       },
     },
     releases: { find: async () => release },
@@ -75,6 +82,7 @@ function scene(outbox: Partial<Outbox> = {}) {
     clock,
     received,
     receiver,
+    database,
     errors,
     names: () => received.map(({ event }) => event),
     node: () => new WebhookDispatcher(deps),
@@ -124,6 +132,61 @@ describe('A node', () => {
     await here.judged();
     expect(here.kept()).toBeUndefined();
     await node.close();
+  });
+});
+
+describe('A node that cannot store the result of a delivery', () => {
+  const AWAY = new CallwayError('unavailable', 'database_unavailable', 'away');
+  /** The receiver has session.ended, and the database fails from then on. */
+  async function sent(error: Error) {
+    const here = scene();
+    let answer: () => void = () => undefined;
+    here.receiver.answers = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const node = here.node();
+    node.wake();
+    await settle();
+    here.database.error = error;
+    answer();
+    await settle();
+    const pass = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 500) {
+        here.clock.advance(500);
+        await settle();
+      }
+    };
+    return { ...here, node, pass };
+  }
+
+  test('stores it once the database is back, without sending again', async () => {
+    const here = await sent(AWAY);
+    await here.pass(30_000);
+    expect([here.names(), here.deliveries]).toEqual([['session.ended'], []]);
+    here.database.error = undefined;
+    await here.pass(500);
+    expect(here.names()).toEqual(CHAT);
+    expect(here.deliveries).toMatchObject([{ status: 204 }, { status: 204 }]);
+    await here.node.close();
+  });
+
+  test.each([
+    ['the database is away for longer than its lease', AWAY, 30_500],
+    ['the database fails otherwise', new Error('no such table'), 0],
+  ])('leaves the event to other nodes where %s', async (_what, error, afterMs) => {
+    const here = await sent(error);
+    await here.pass(afterMs);
+    expect(here.errors).toEqual(['webhooks of a session not finished, retrying later']);
+    expect(here.clock.pendingTimers()).toBe(0);
+    await here.node.close();
+  });
+
+  test('tries once more where it stops', async () => {
+    const here = await sent(AWAY);
+    const closed = here.node.close();
+    await here.pass(500);
+    await closed;
+    expect(here.errors).toEqual(['webhooks of a session not finished, retrying later']);
   });
 });
 

@@ -26,12 +26,15 @@ interface SceneOptions {
   readonly listener?: RequestListener;
   readonly url?: string;
   readonly clock?: SendDeps['clock'];
+  /** That is due. */
+  readonly event?: DueEvent['event'];
   /** Called between the commit of an outbox step and its answer. */
   readonly onCommitted?: (step: number) => Promise<void> | void;
 }
 
-/** A chat whose session.finalized is due, one receiver, and the dependencies of senders on any number of nodes. */
-async function scene({ listener = TAKES, url, clock = systemClock, onCommitted }: SceneOptions = {}) {
+/** A chat with one due event, one receiver, and the dependencies of senders on any number of nodes. */
+async function scene({ listener = TAKES, url, clock = systemClock, ...options }: SceneOptions = {}) {
+  const { event = DUE.event, onCommitted } = options;
   const taken = { begun: 0, brokenOff: 0, whole: [] as string[] };
   const server = await serveOnLoopback((request, response) => {
     taken.begun += 1;
@@ -63,18 +66,20 @@ async function scene({ listener = TAKES, url, clock = systemClock, onCommitted }
   };
   const events = [
     eventRow('session.ended', { status: 'settled', outcome: 'delivered', attempt: 1 }),
-    eventRow('session.finalized', { status: 'ready', deliveryId: DUE.deliveryId }),
+    eventRow(event, { status: 'ready', deliveryId: DUE.deliveryId }),
   ];
   const memory = memoryOutbox({ outbox: { events }, onCommitted });
+  const settled: [string, string | undefined][] = [];
   const deps: SendDeps = {
     outbox: memory.outbox,
+    onSettled: ({ event, error }, { sessionId }) => settled.push([`${event} of ${sessionId}`, error?.code]),
     releases: { find: async () => release },
     secrets: { signing: async () => [SECRET] },
     client,
     clock,
   };
   const send = (due = DUE) => sendEvent(deps, 'i', due, new AbortController().signal);
-  return { ...memory, taken, client, send, row: () => memory.row('session.finalized') };
+  return { ...memory, taken, client, settled, send, row: () => memory.row(event) };
 }
 
 describe('sendEvent', () => {
@@ -91,6 +96,7 @@ describe('sendEvent', () => {
     expect(here.taken.whole.map((text) => JSON.parse(text).event)).toEqual(['session.finalized']);
     expect(here.row()).toMatchObject({ status: 'settled', outcome: 'delivered', attempt: 1 });
     expect(here.deliveries).toMatchObject([{ status: 204, attempt: 1, body: here.taken.whole[0] }]);
+    expect(here.settled).toEqual([['session.finalized of s', undefined]]);
   });
 
   test('from two nodes completes the request once, and breaks the other off', async () => {
@@ -111,6 +117,14 @@ describe('sendEvent', () => {
     expect(here.steps()).toBe(1);
     expect(here.row()).toMatchObject({ status: 'settled', outcome: 'failed', attempt: 0 });
     expect(here.deliveries).toMatchObject([{ attempt: 1, status: null, error: { code } }]);
+    expect(here.settled).toEqual([['session.finalized of s', code]]);
+  });
+
+  test('logs an event without its data as failed', async () => {
+    const here = await scene({ event: 'call.ended' });
+    expect(await here.send({ ...DUE, event: 'call.ended' })).toBe(true);
+    expect(here.taken.begun).toBe(0);
+    expect(here.deliveries).toMatchObject([{ event: 'call.ended', error: { code: 'webhook_body_invalid' } }]);
   });
 
   test('changes nothing on a failure before the claim when another node has the event', async () => {

@@ -90,8 +90,8 @@ export function memoryOutbox({ outbox: given, session: change, onCommitted }: Me
       nextAtMs = Math.min(nextAtMs ?? Number.POSITIVE_INFINITY, at.getTime());
     },
     session: async () => (nextAtMs === null ? undefined : session),
-    async advance(_instanceId, step) {
-      if (nextAtMs === null) return undefined;
+    async advance(instanceId, step) {
+      if (nextAtMs === null || instanceId !== 'i') return undefined;
       const { delivery, result, ...next } = step(kept);
       ({ outbox: kept, nextAtMs } = next);
       if (delivery) deliveries.push(delivery);
