@@ -9,7 +9,7 @@ const MAX_CALLS = 32;
 
 type AnswerEvent = Exclude<
   SpeechToSpeechEvent,
-  { readonly type: 'connected' | 'transcript' | 'transcript_lost' }
+  { readonly type: 'connected' | 'transcript' | 'transcript_lost' | 'failed' }
 >;
 
 export interface EngineAnswerDeps {
@@ -54,17 +54,14 @@ export class EngineAnswer {
         });
         break;
       case 'tool_call':
-        this.#events.push({ type: 'tool_call', index: this.#calls++, ...event.call });
+        this.#events.push({ type: 'tool_call', index: this.#calls - 1, ...event.call });
         break;
       case 'done': {
         const finishReason = this.#calls > 0 ? 'tool_calls' : 'stop';
         const usage = event.usage ? { usage: event.usage } : {};
         this.#events.push({ type: 'end', finishReason, model: this.#deps.model, ...usage });
         this.#end('done');
-        break;
       }
-      case 'failed':
-        this.fail(event.error);
     }
     this.#wake();
   }
@@ -97,6 +94,7 @@ export class EngineAnswer {
     const { name, sampleRateHz } = this.#deps.engine;
     if (event.type === 'speech') this.#speechMs += (event.samples.length * 1000) / sampleRateHz;
     if (event.type === 'text') this.#characters += event.text.length;
+    if (event.type === 'tool_call') this.#calls += 1;
     if (this.#speechMs <= MAX_SPEECH_MS && this.#characters <= MAX_CHARACTERS && this.#calls <= MAX_CALLS)
       return;
     throw new ModelError('model_malformed', `${name} answers without an end`);
@@ -146,7 +144,7 @@ class ModelSpeech implements SpokenAnswer {
 
   async *samples(signal: AbortSignal): AsyncGenerator<Int16Array, void> {
     const abort = () => this.#wake();
-    signal.addEventListener('abort', abort, { once: true });
+    signal.addEventListener('abort', abort);
     try {
       while (!signal.aborted) {
         const piece = this.#pieces.shift();

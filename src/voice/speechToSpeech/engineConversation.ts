@@ -94,7 +94,7 @@ export class EngineConversation implements ChatModel {
       truncate: (speechId, heardMs) => this.#truncate(speechId, heardMs),
     });
     const abort = () => answer.fail(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
+    signal.addEventListener('abort', abort);
     this.#answer = answer;
     try {
       const [instructions, ...messages] = request.messages;

@@ -185,13 +185,11 @@ async function within<Value>(
 ): Promise<Value | undefined> {
   let timer: Timer | undefined;
   let unlink: () => void = () => undefined;
-  // A caller that timed out is not told.
-  value.catch(() => undefined);
   try {
     return await new Promise<Value | undefined>((resolve, reject) => {
       timer = clock.setTimer(() => resolve(undefined), timeoutMs);
       const abort = () => reject(signal.reason);
-      signal.addEventListener('abort', abort, { once: true });
+      signal.addEventListener('abort', abort);
       unlink = () => signal.removeEventListener('abort', abort);
       if (signal.aborted) abort();
       value.then(resolve, reject);
