@@ -111,7 +111,6 @@ export class TextSpeech implements AnswerSpeech {
     if (this.#isOver || text === '') return;
     const rest = this.#unsent;
     this.#unsent = '';
-    this.#isTextEnd = true;
     this.#send(text);
     this.#isTextEnd = true;
     this.write(rest);
@@ -175,8 +174,10 @@ export class TextSpeech implements AnswerSpeech {
 
   #sendUnsent(end: number): void {
     const part = this.#unsent.slice(0, end);
+    // A space goes with the word after it.
+    if (part.trim() === '') return;
     this.#unsent = this.#unsent.slice(end);
-    if (part !== '') this.#send(part);
+    this.#send(part);
   }
 
   /** @param written - The next part of the answer; sent without Markdown. */
