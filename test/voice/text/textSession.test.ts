@@ -6,6 +6,8 @@ import { GREETING, nodeWith } from '../support/simulatedCall.ts';
 import { textCall } from './support/textCall.ts';
 
 const LONG = { text: ['Life is a complex set of things. ', 'It has many parts.'] };
+type TextCall = Awaited<ReturnType<typeof textCall>>;
+
 /** Longer than any answer here takes to be spoken. */
 const SPOKEN_MS = 6000;
 
@@ -145,9 +147,22 @@ describe('An interruption', () => {
   test('of a turn that is over changes nothing', async () => {
     const call = await textCall({ answer: () => GREETING });
     await call.advance(SPOKEN_MS);
-    await call.gateway('interrupted', { heard: 'Hello', heardMs: 10 });
+    await call.says('Tell me.');
+    await call.advance(SPOKEN_MS);
+    await call.gateway('interrupted', { heard: '', heardMs: 0 });
+    await call.advance(SPOKEN_MS);
     await call.hangUp();
-    expect(call.transcript()).toEqual(['assistant: Hello there. How can I help you?']);
+    const greeting = 'assistant: Hello there. How can I help you?';
+    expect(call.transcript()).toEqual([greeting, 'user: Tell me.', greeting]);
+  });
+
+  test('of the greeting before any of it was heard leaves a greeting without words', async () => {
+    const call = await textCall({ answer: () => GREETING });
+    await call.gateway('interrupted', { heard: ' ', heardMs: 0 });
+    await call.advance(SPOKEN_MS);
+    expect(call.model.requests).toHaveLength(1);
+    await call.hangUp();
+    expect(call.transcript()).toEqual(['assistant: ']);
   });
 });
 
@@ -162,6 +177,49 @@ describe('Words of the caller', () => {
     await call.advance(SPOKEN_MS);
     await call.hangUp();
     expect(call.transcript()[1]).toBe('user: I would like a table.');
+  });
+
+  test('while the answer is being written interrupt it', async () => {
+    const call = await textCall({
+      answer: (index) => (index === 1 ? { ...LONG, hang: true } : GREETING),
+    });
+    await call.advance(SPOKEN_MS);
+    await call.says('Tell me about life.');
+    await call.advance(1500);
+    await call.says('Stop.');
+    expect(call.model.abortedRequests()).toBe(1);
+    await call.advance(SPOKEN_MS);
+    await call.hangUp();
+    expect(call.transcript().slice(1, 4)).toEqual([
+      'user: Tell me about life.',
+      'assistant: Life is',
+      'user: Stop.',
+    ]);
+  });
+
+  test('while an answer is written that its node protects wait for its end', async () => {
+    const call = await textCall({
+      answer: (index) => (index === 0 ? { ...LONG, hang: true } : GREETING),
+      pathway: nodeWith({ interruption: 'off' }),
+    });
+    await call.says('Stop.');
+    expect([call.model.abortedRequests(), call.model.requests.length]).toEqual([0, 1]);
+    await call.hangUp();
+  });
+
+  test('that are empty are none', async () => {
+    const call = await textCall({ answer: () => GREETING });
+    await call.advance(SPOKEN_MS);
+    await call.says(' ');
+    expect(call.model.requests).toHaveLength(1);
+    await call.hangUp();
+  });
+
+  test('after the gateway has fallen silent follow an answer that was heard', async () => {
+    const call = await textCall({ answer: () => GREETING });
+    await call.gateway('silent', {});
+    expect(call.transcript()).toEqual(['assistant: Hello there. How can I help you?']);
+    await call.hangUp();
   });
 
   test('after the end of the answer’s text mean that it was heard', async () => {
@@ -193,6 +251,20 @@ describe('DTMF digits', () => {
     await call.advance(2600 + SPOKEN_MS);
     await call.hangUp();
     expect(call.transcript()).toContain('user: 42');
+    // The latency of the answer counts from the last digit.
+    const [, , answered] = call.memory.records.flatMap(({ messages }) => messages);
+    expect(answered?.latencyMs).toBe(2500);
+  });
+
+  test('follow the words whose answer had not begun', async () => {
+    const call = await textCall({ answer: (index) => (index === 1 ? { hang: true } : GREETING) });
+    await call.advance(SPOKEN_MS);
+    await call.says('I would like');
+    await call.gateway('dtmf', { digit: '#' });
+    await call.advance(SPOKEN_MS);
+    await call.hangUp();
+    expect(call.transcript().slice(1, 3)).toEqual(['user: I would like', 'user: #']);
+    expect(call.transcript()).toHaveLength(4);
   });
 });
 
@@ -214,6 +286,39 @@ describe('Silence', () => {
   });
 });
 
+describe('The silence after a reprompt', () => {
+  const pathway = nodeWith({ silence: { afterMs: 3000, prompts: ['Hello?'], hangupAfter: 1 } });
+
+  test.each([
+    ['words', async (call: TextCall) => await call.says('Wait.')],
+    ['digits', async (call: TextCall) => await call.gateway('dtmf', { digit: '#' })],
+  ])('is reprompted again where %s came between them', async (_what, answers) => {
+    const call = await textCall({ answer: () => ({ text: 'Yes.' }), pathway });
+    for (let n = 0; n < 2; n++) {
+      await call.advance(5000);
+      expect(call.spoken()).toContain('Hello?');
+      await call.advance(1500);
+      await answers(call);
+    }
+    await call.advance(1500);
+    expect(call.sent).toEqual([]);
+    await call.hangUp();
+  });
+
+  test.each([
+    ['interim words', 'words', { text: 'Wait', language: undefined, isFinal: false }, 2900],
+    ['digits', 'dtmf', { digit: '4' }, 2400],
+  ] as const)('is none while %s come', async (_what, name, value, forMs) => {
+    const call = await textCall({ answer: () => ({ text: 'Yes.' }), pathway });
+    await call.advance(4000);
+    call.spoken();
+    await call.gateway(name, value);
+    await call.advance(forMs);
+    expect(call.spoken()).toBe('');
+    await call.hangUp();
+  });
+});
+
 describe('The end', () => {
   const builtIn = (name: string, args: object = {}) => ({
     text: 'Goodbye then.',
@@ -227,10 +332,15 @@ describe('The end', () => {
     });
     expect(call.sent).toEqual([]);
     await call.advance(SPOKEN_MS);
-    expect(call.sent).toEqual([['end', { reasonCode: 'hangup', sessionId: 's' }]]);
+    const end = ['end', { reasonCode: 'hangup', sessionId: 's' }];
+    expect(call.sent).toEqual([end]);
+    await call.says('Wait.');
+    await call.gateway('dtmf', { digit: '#' });
+    expect([call.sent, call.model.requests.length]).toEqual([[end], 1]);
     await call.advance(5000);
-    expect(call.sent.at(-1)).toEqual(['close', 1000]);
+    expect(call.sent).toEqual([end, ['close', 1000]]);
     await call.served;
+    expect(call.clock.pendingTimers()).toBe(0);
   });
 
   test('by a transfer names its target', async () => {
@@ -274,8 +384,16 @@ test('A turn that is being spoken can be recovered by another node', async () =>
 });
 
 test('A text session leaves no timer', async () => {
-  const call = await textCall({ answer: () => GREETING });
+  const call = await textCall({
+    answer: (index) => (index === 0 ? GREETING : { calls: [{ name: 'end_call', arguments: {} }] }),
+    pathway: nodeWith({ tools: ['end_call'] }),
+  });
+  await call.advance(SPOKEN_MS);
+  await call.says('Goodbye.');
+  await call.advance(SPOKEN_MS);
+  // Too late: the session has ended.
+  await call.gateway('interrupted', { heard: '', heardMs: 0 });
   await call.hangUp();
-  await call.advance(100);
-  expect(call.model.requests).toHaveLength(1);
+  expect(call.clock.pendingTimers()).toBe(0);
+  expect(call.transcript().filter((message) => message.startsWith('user'))).toEqual(['user: Goodbye.']);
 });

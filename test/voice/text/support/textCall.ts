@@ -87,6 +87,7 @@ export async function textCall({ answer, pathway = ONE_NODE, ...options }: TextC
   };
   await settle();
   return {
+    clock,
     memory,
     model,
     parts,
