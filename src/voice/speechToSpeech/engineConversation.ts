@@ -86,7 +86,7 @@ export class EngineConversation implements ChatModel {
 
   async *stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent, void> {
     this.#askedAtMs = this.#deps.clock.monotonicMs();
-    const { engine, connection } = await Promise.race([this.#found, this.#failed]);
+    const { engine, connection } = await Promise.race([this.#failed, this.#found]);
     signal.throwIfAborted();
     const answer = new EngineAnswer({
       engine,

@@ -83,6 +83,20 @@ test('A recognizer changes once the utterance is over, and the one before it is 
   expect([second.closed(), first.connected.length]).toEqual([1, 1]);
 });
 
+test('A call that ends in the middle of an utterance closes it', () => {
+  const { transcription, frame } = call();
+  const caller = scriptedCaller();
+  let closed = 0;
+  const openStream: typeof caller.openStream = (options) => ({
+    ...caller.openStream(options),
+    close: () => void closed++,
+  });
+  transcription.use([{ ...caller, openStream }]);
+  frame(20);
+  transcription.close();
+  expect(closed).toBe(1);
+});
+
 test('A recognizer that is lost is left for the next one, and each is left once', () => {
   const { transcription, told, frame } = call();
   const [first, second] = [named('first'), named('second')];

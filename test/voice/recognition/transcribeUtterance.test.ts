@@ -39,7 +39,10 @@ test.each<[string, RecognitionEvent[], object | undefined]>([
   const frames = [new Int16Array(160), new Int16Array(160)];
   const transcribing = transcribeUtterance(recognizer, frames, OPTIONS, clock);
   expect([recognizer.heardSamples, recognizer.finalized]).toEqual([320, 1]);
-  for (const event of events) recognizer.emit(event);
+  for (const event of events) {
+    await new Promise((resolve) => setImmediate(resolve));
+    recognizer.emit(event);
+  }
   if (events.length < 2) clock.advance(3_000);
   if (expected) expect(await transcribing).toEqual(expected);
   else await expect(transcribing).rejects.toBe(AWAY);

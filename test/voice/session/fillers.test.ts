@@ -20,10 +20,12 @@ async function silenceMs(call: SimulatedCall): Promise<number> {
   return call.stream.nowMs() - from;
 }
 
-test('A filler covers a long wait for the greeting', async () => {
+test('A filler covers a long wait for the greeting, and again 8 s after its beginning', async () => {
   const call = simulatedCall({ answer: () => ({ hang: true }) });
   expect(await silenceMs(call)).toBeLessThanOrEqual(4100);
   expect(call.voice.texts).toEqual([FILLER]);
+  await call.agentFallsSilent();
+  expect(await silenceMs(call)).toBeCloseTo(8000 - 3 * WORD_MS, -2);
   await call.stream.hangUp();
   await call.report;
 });

@@ -15,6 +15,7 @@ function agentSpeech(options: Partial<SimulatedStreamOptions> = {}, isOnHold = (
     8000,
   );
   let marks = 0;
+  const told: string[] = [];
   const speech = new AgentSpeech({
     stream,
     synthesis,
@@ -22,7 +23,8 @@ function agentSpeech(options: Partial<SimulatedStreamOptions> = {}, isOnHold = (
     nowMs: () => stream.nowMs(),
     nextMark: () => `m${++marks}`,
     onStarted: () => undefined,
-    onFirstSamples: () => undefined,
+    onFirstSentence: () => void told.push('sentence'),
+    onFirstSamples: () => void told.push('samples'),
     onFailure: () => undefined,
   });
   stream.events.on('mark', (mark) => speech.playout.onMark(mark));
@@ -32,7 +34,7 @@ function agentSpeech(options: Partial<SimulatedStreamOptions> = {}, isOnHold = (
   void speech.playout.ended.then((outcome) => {
     ended = outcome;
   });
-  return { voice, stream, speech, playout: speech.playout, ended: () => ended };
+  return { voice, stream, speech, told, playout: speech.playout, ended: () => ended };
 }
 
 test('Synthesis runs eight seconds ahead of playout', async () => {
@@ -101,6 +103,34 @@ test('A stop while paused, or before the first sample, ends the speech at once',
   silent.speech.say('Too late.');
   await silent.stream.advance(20);
   expect([silent.ended(), silent.speech.heardText(), silent.voice.texts]).toEqual(['stopped', '', []]);
+});
+
+test('The first sentence and the first samples of an answer are told once', async () => {
+  const { stream, speech, told } = agentSpeech();
+  speech.say('One.');
+  speech.say('Two.');
+  await stream.advance(1000);
+  expect(told).toEqual(['sentence', 'samples']);
+});
+
+test('What a model says itself after other words is truncated by its own time', async () => {
+  const { stream, speech } = agentSpeech();
+  const truncated: number[] = [];
+  speech.say('One two.');
+  speech.play({
+    provider: 'model',
+    sampleRateHz: 8000,
+    async *samples() {
+      for (let n = 0; n < 10; n++) yield new Int16Array(800).fill(5000);
+    },
+    truncate: (heardMs) => void truncated.push(heardMs),
+  });
+  speech.writeSpoken('Three four five six.');
+  await stream.advance(600 + 400);
+  speech.stop();
+  await stream.advance(40);
+  expect(truncated).toEqual([expect.closeTo(400, -2)]);
+  expect(speech.heardMs()).toBeCloseTo(1000, -2);
 });
 
 test('An answer without words ends as soon as it is complete', async () => {

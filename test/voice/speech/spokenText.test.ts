@@ -8,6 +8,7 @@ test.each([
   ['concat a cat', { cat: 'feline' }, 'concat a feline', [1, 1, 1]],
   ['cats and cat5', { cat: 'feline' }, 'cats and cat5', [1, 1, 1]],
   ['台積電很大', { 台積電: 'TSMC' }, 'TSMC很大', [3, 1, 1]],
+  ['去NYC吧', { NYC: 'New York City' }, '去New York City吧', [1, 0, 0, 1, 1]],
   ['say [this](https://a.example) — **now**', {}, 'say this — now', [1, 1, 1]],
 ])('%j with %j is spoken as %j', (written, words, text, writtenWords) => {
   const pronunciations = Object.entries(words).map(([word, say]) => ({ word, say }));

@@ -208,6 +208,27 @@ describe('A bot of text turns', () => {
     expect(call.transcript()).toEqual(['user: I would like a table.', 'assistant: Sure.']);
   });
 
+  test('is told that an answer was undone by the rest of a sentence, and nothing of it is said', async () => {
+    const call = botCall();
+    await call.stream.advance(200);
+    await call.say('I would like', 900);
+    await call.stream.until(() => call.told.length === 1);
+    call.botSays('Whi', { isLast: false });
+    await call.stream.advance(40);
+    call.stream.speak(call.caller.say('a table.', 700));
+    await call.stream.until(() => call.told.length === 2);
+    call.botSays('ch day?');
+    await call.stream.until(() => call.told.length === 3);
+    expect(call.told.slice(1)).toEqual([
+      ['interrupted', '', 0],
+      ['words', 'a table.', undefined],
+    ]);
+    call.botSays('Sure.');
+    await greeted(call);
+    await call.end();
+    expect(call.transcript()).toEqual(['user: I would like a table.', 'assistant: Sure.']);
+  });
+
   test('may forbid interruptions of what it says', async () => {
     const call = botCall();
     await call.stream.advance(200);

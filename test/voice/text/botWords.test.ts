@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type BotItem, BotWords } from '../../../src/voice/text/botWords.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -30,12 +31,13 @@ function botWords(...items: BotItem[]) {
 
 describe('The words of a bot', () => {
   test('come in order, at once or when the bot sends them', async () => {
-    const { clock, words, next } = botWords(text('One '));
+    const { abort, clock, words, next } = botWords(text('One '));
     expect(await next()).toMatchObject({ text: 'One ' });
     const waiting = next(1000);
     words.add(text('two.', true));
     expect(await waiting).toMatchObject({ text: 'two.' });
     expect([words.isEmpty, clock.pendingTimers()]).toEqual([true, 0]);
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
   });
 
   test('are waited for up to a timeout, or the abort', async () => {
