@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { draftSession, type SessionMessage } from '../../../src/engine/session/session.ts';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import type { StreamParty } from '../../../src/voice/audioStream.ts';
+import type { CallSpeech } from '../../../src/voice/speech/callSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { servePartyStream } from '../../../src/voice/transfer/servePartyStream.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -10,8 +12,15 @@ import { createSimulatedStream } from '../support/simulatedStream.ts';
 const TO = '+886223456789';
 const YES_OR_NO = 'Do you take the call? Please say yes or no.';
 
+interface PartyOptions {
+  /** Whether the session goes on. */
+  readonly isLive?: boolean;
+  /** What the agent names. */
+  readonly callSpeech?: CallSpeech;
+}
+
 /** The stream of a party of a transfer. */
-function partyStream(party: StreamParty, isLive = true) {
+function partyStream(party: StreamParty, { isLive = true, callSpeech }: PartyOptions = {}) {
   const clock = createSimulatedClock();
   const stream = createSimulatedStream({ clock });
   const caller = scriptedCaller();
@@ -38,7 +47,7 @@ function partyStream(party: StreamParty, isLive = true) {
       },
       voiceActivity: loudActivity,
       speechToText: caller,
-      callSpeech: undefined,
+      callSpeech,
       synthesis: { synthesis },
       clock,
       onError,
@@ -112,6 +121,16 @@ describe('A transfer target', () => {
     expect(errors).toEqual([]);
   });
 
+  test('that hangs up with its answer has not given it', async () => {
+    const { stream, caller, served } = briefing('speech');
+    await stream.advance(1_000);
+    stream.speak(caller.say('yes', 300));
+    await stream.advance(300);
+    await stream.hangUp();
+    await served;
+    expect(stream.commands).toEqual([]);
+  });
+
   test('that cannot be told is left', async () => {
     const { stream, voice, served, errors, closed } = briefing('answer');
     voice.failures = 9;
@@ -142,6 +161,42 @@ test.each([
   },
 );
 
+test('A party is heard by the recognizer that the agent names, and by the next one when it fails', async () => {
+  const [own, second] = [scriptedCaller(), scriptedCaller()];
+  const left: unknown[] = [];
+  const callSpeech = {
+    recognizersFor: async () => [
+      { ...own, name: 'own' },
+      { ...second, name: 'second' },
+    ],
+    leave: (...told: unknown[]) => void left.push(told.slice(0, 3)),
+  } as unknown as CallSpeech;
+  const party = { kind: 'listener', speaker: 'caller', to: TO } as const;
+  const { stream, served, said } = partyStream(party, { callSpeech });
+  stream.speak(own.say('my', 300));
+  // A pause that ends no sentence.
+  stream.speak(new Int16Array(8 * 600));
+  stream.speak(own.say('order', 300));
+  await stream.advance(2_000);
+  own.fail = new ModelError('model_unavailable', 'away');
+  stream.speak(own.say('please', 300));
+  await stream.advance(1_500);
+  stream.speak(second.say('again', 300));
+  await stream.advance(1_500);
+  expect(left).toEqual([['recognition', 'own', 'second']]);
+  const words = (content: string, recognition: string) => ({
+    role: 'user',
+    content,
+    speech: { recognition },
+  });
+  expect(said).toEqual([
+    ['instance', words('my order', 'own')],
+    ['instance', words('again', 'second')],
+  ]);
+  await stream.hangUp();
+  await served;
+});
+
 test('Words that cannot be recognized are reported, and the next ones are heard', async () => {
   const { stream, caller, say, served, said, errors } = partyStream({
     kind: 'listener',
@@ -159,6 +214,6 @@ test('Words that cannot be recognized are reported, and the next ones are heard'
 });
 
 test('A stream of a session that has ended is refused', async () => {
-  const { served } = partyStream({ kind: 'listener', speaker: 'caller', to: TO }, false);
+  const { served } = partyStream({ kind: 'listener', speaker: 'caller', to: TO }, { isLive: false });
   await expect(served).rejects.toMatchObject({ category: 'gone', code: 'session_ended' });
 });
