@@ -82,12 +82,24 @@ test('A speech ends where the next one begins, and is truncated under its own id
   const [pieces, next] = [played(first), played(second)];
   await settle();
   expect([pieces, next]).toEqual([[1, 'end'], [2]]);
+  // The words of a speech follow it.
+  expect(events.map(({ type }) => type)).toEqual(['speech', 'speech', 'text']);
   second?.truncate(250);
   expect(truncated).toEqual([['b', 250]]);
   answer.take({ type: 'done' });
   await settle();
   expect(next).toEqual([2, 'end']);
-  expect(events.at(-1)).toEqual({ type: 'end', finishReason: 'stop', model: 'model-1' });
+});
+
+test.each([
+  [0, 'stop'],
+  [1, 'tool_calls'],
+])('An answer of %i tool calls ends with the reason %s', async (calls, finishReason) => {
+  const { answer, call, events } = scene();
+  for (let n = 0; n < calls; n++) call('c');
+  answer.take({ type: 'done' });
+  await settle();
+  expect(events.at(-1)).toEqual({ type: 'end', finishReason, model: 'model-1' });
 });
 
 test('What an answer said before it failed is still played, and its reader is told', async () => {

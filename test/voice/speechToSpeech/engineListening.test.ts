@@ -67,6 +67,12 @@ function scene() {
       isLost = true;
       listening.onLost();
     },
+    /** The connection is not there for what is done. */
+    whileAway(act: () => void) {
+      isLost = true;
+      act();
+      isLost = false;
+    },
     model,
     recognize: (text: string | Error) => recognizer.answer(text),
     stream,
@@ -91,6 +97,7 @@ describe('What a model hears', () => {
     listening.onTranscript(0, 'What does', true);
     await settle();
     expect(pause.result).toEqual({ text: 'What does' });
+    listening.onTranscript(0, 'too late', false);
     stream.push(frame(2));
     const silence = finalize();
     listening.onTranscript(1, '', true);
@@ -177,6 +184,19 @@ describe('Words that the model does not know', () => {
     expect(asked.result).toEqual(new Error('no recognizer'));
     here.stream.close();
   });
+});
+
+test('What was said before the model was connected is heard by the ordinary recognizer', async () => {
+  const { finalize, listening, recognize, stream, transcribed, whileAway } = scene();
+  whileAway(() => stream.push(frame(1)));
+  stream.push(frame(2));
+  const asked = finalize();
+  listening.onTranscript(0, 'table', true);
+  await settle();
+  expect(transcribed).toEqual([[1, 2]]);
+  recognize('a table');
+  await settle();
+  expect(asked.result).toEqual({ text: 'a table' });
 });
 
 describe('Words that are late', () => {

@@ -7,7 +7,7 @@ import { BotConversation } from '../../../src/voice/text/botConversation.ts';
 import type { TextBot, TextBotListener } from '../../../src/voice/text/textBot.ts';
 import { SessionHistory } from '../../../src/voice/turns/sessionHistory.ts';
 import { PROJECT } from '../../support/memoryEngine.ts';
-import { greeted, simulatedCall } from '../support/simulatedCall.ts';
+import { greeted, lastMessage, simulatedCall } from '../support/simulatedCall.ts';
 
 const LONG = 'One two three four. Five six seven eight. Nine ten eleven twelve.';
 
@@ -104,6 +104,11 @@ describe('A bot of text turns', () => {
       'assistant: For what time? We open at six.',
     ]);
     expect(call.voice.texts).toEqual(['Hello there.', 'For what time?', 'We open at six.']);
+    expect(lastMessage(call)).toMatchObject({
+      speech: { synthesis: 'scripted-5000' },
+      latencyMs: expect.any(Number),
+      latencyParts: { preemptive: 'none' },
+    });
   });
 
   test('is told what the caller heard before an interruption, and no more of its answer is said', async () => {
@@ -117,6 +122,7 @@ describe('A bot of text turns', () => {
     const [, heard, heardMs] = call.told.find(([kind]) => kind === 'interrupted') ?? [];
     expect(heard).toBe('One two three four. Five six');
     expect(heardMs).toBeGreaterThan(1500);
+    expect(call.sessionEvents).toMatchObject([{ type: 'barge_in', data: { heardMs } }]);
     call.botSays('Thirteen fourteen.');
     await call.stream.until(() => call.told.some(([kind]) => kind === 'words'));
     call.botSays('Of course.');

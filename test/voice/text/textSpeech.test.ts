@@ -44,7 +44,7 @@ function scene() {
 
 describe('The words of an answer', () => {
   test('are sent whole, in the manner of their node, and end with an empty part', () => {
-    const { parts, speech, told } = scene();
+    const { clock, parts, speech, told } = scene();
     expect([speech.hasBegun, speech.provider, speech.isInterruptible]).toEqual([false, undefined, true]);
     speech.write('Hel');
     expect([parts, told, speech.hasBegun]).toEqual([[], [], false]);
@@ -52,6 +52,7 @@ describe('The words of an answer', () => {
     expect([speech.hasBegun, speech.provider]).toEqual([true, 'gateway']);
     speech.useVoiceOf({ language: 'es' } as CurrentNode);
     speech.enterNode({ interruptible: false } as Parameters<TextSpeech['enterNode']>[0]);
+    clock.nowMs += 100;
     speech.finish();
     expect(parts).toEqual([
       { text: 'Hello ', isLast: false, language: undefined, interruptible: true },
