@@ -75,7 +75,6 @@ export class TextSession {
   #silentSinceMs: number | undefined;
   #silences = 0;
   #instanceId = '';
-  #outcome: SessionOutcome = 'closed';
   #isOver = false;
   #isClosed = false;
   #resolveClosed: () => void = () => undefined;
@@ -110,7 +109,7 @@ export class TextSession {
   }
 
   /** Runs until the stream is closed. Never rejects. */
-  async run(): Promise<{ readonly outcome: SessionOutcome }> {
+  async run(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -131,7 +130,6 @@ export class TextSession {
     this.#endTimer?.cancel();
     await this.#agentTurns.settled;
     for (const cleanup of cleanups) cleanup();
-    return { outcome: this.#outcome };
   }
 
   #onWords(text: string, language: string | undefined, isFinal: boolean): void {
@@ -268,7 +266,6 @@ export class TextSession {
   }
 
   #onSessionOver(outcome: SessionOutcome): void {
-    this.#outcome = outcome;
     if (outcome !== 'transferred') this.#end({ reasonCode: outcome === 'failed' ? 'error' : 'hangup' });
   }
 

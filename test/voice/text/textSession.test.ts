@@ -51,6 +51,39 @@ describe('A conversation of text turns', () => {
     await call.hangUp();
   });
 
+  test('goes on where a stream before it was lost', async () => {
+    const draft = draftSession(
+      { projectId: PROJECT, sessionId: 's', channel: 'web' },
+      '2026-01-01T00:00:00.000Z',
+    );
+    const opening = {
+      ...draft,
+      instanceId: 'i-1',
+      releaseId: 'release-1',
+      state: { ...draft.state, currentNodeId: 'start' },
+    };
+    const call = await textCall({ answer: () => GREETING, opening });
+    expect([call.spoken().trim(), call.model.requests]).toEqual([
+      'Sorry, I lost you for a moment. Please go on.',
+      [],
+    ]);
+    await call.advance(SPOKEN_MS);
+    await call.says('Yes.');
+    expect(call.spoken()).toContain('How can I help you?');
+    await call.hangUp();
+  });
+
+  test('sends the agent’s digits to the gateway', async () => {
+    const call = await textCall({
+      answer: (index) =>
+        index === 0 ? { calls: [{ name: 'send_dtmf', arguments: { digits: '12#' } }] } : GREETING,
+      pathway: nodeWith({ tools: ['send_dtmf'] }),
+    });
+    await call.advance(SPOKEN_MS);
+    expect(call.sent).toEqual([['digits', '12#']]);
+    await call.hangUp();
+  });
+
   test('has the gateway’s parameters as variables, which the request for the stream goes before', async () => {
     const opening = {
       ...draftSession(
