@@ -108,7 +108,12 @@ describe('deliver', () => {
     ['of compressed text', gzipSync('text'), null],
     ['with a NUL', 'a\u0000b', null],
     ['with an escape sequence', '\u001b[2J', null],
-    ['of 2,001 characters, cut within none', `${'\u{1f600}'.repeat(2001)}`, '\u{1f600}'.repeat(2000)],
+    ['of 2,001 characters, up to 2,000', 'x'.repeat(2001), 'x'.repeat(2000)],
+    [
+      'of 8,001 bytes, up to the last whole character',
+      `a${'\u{1f600}'.repeat(2000)}`,
+      `a${'\u{1f600}'.repeat(1999)}`,
+    ],
   ])('reads an answer %s', async (_what, sent, answer) => {
     const server = await serve((_request, response) => response.writeHead(500).end(sent));
     expect(await send(server, {}, createSimulatedClock())).toMatchObject({ status: 500, answer });

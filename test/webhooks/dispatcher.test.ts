@@ -8,7 +8,7 @@ import { type DispatcherDeps, WebhookDispatcher } from '../../src/webhooks/dispa
 import type { Outbox } from '../../src/webhooks/outboxStore.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
-import { ENDED_AT_MS, memoryOutbox } from './support/memoryOutbox.ts';
+import { ENDED_AT_MS, memoryOutbox, SESSION } from './support/memoryOutbox.ts';
 
 const CHAT = ['session.ended', 'session.finalized'];
 const EVALUATION = { criteria: [{ name: 'polite', passed: true, reason: 'was' }] };
@@ -20,7 +20,10 @@ async function settle() {
 /** An ended chat whose agent has an evaluation, a receiver of its webhooks, and nodes on one clock. */
 function scene(outbox: Partial<Outbox> = {}) {
   const clock = createSimulatedClock(ENDED_AT_MS);
-  const memory = memoryOutbox({ outbox });
+  const memory = memoryOutbox({
+    outbox,
+    session: { messages: [{ role: 'user', content: 'hi', at: SESSION.startedAt, internal: true }] },
+  });
   const release: AgentRelease = {
     agent: {
       ...newAgentConfig('Test'),
@@ -32,7 +35,7 @@ function scene(outbox: Partial<Outbox> = {}) {
     pathway: { nodes: [], edges: [] },
     tools: [],
   };
-  const received: { event: string; evaluation?: unknown }[] = [];
+  const received: { event: string; evaluation?: unknown; messages?: unknown }[] = [];
   const receiver = { answers: Promise.resolve() };
   /** Fails each step of the outbox while it has one. */
   const database = { error: undefined as Error | undefined };
@@ -104,6 +107,8 @@ describe('A node', () => {
       await settle();
       expect([here.names(), here.kept()]).toEqual([CHAT, undefined]);
       expect(here.received[1]).toMatchObject({ status: 'ended', endReason: 'api_end', durationMs: 60_000 });
+      // Without what is of the service alone.
+      expect(here.received[1]?.messages).toEqual([{ role: 'user', content: 'hi', at: SESSION.startedAt }]);
       await node.close();
       expect(here.clock.pendingTimers()).toBe(0);
     }

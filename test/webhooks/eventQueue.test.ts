@@ -268,6 +268,8 @@ describe('EventDispatcher', () => {
     await more(event());
     expect(lookups()).toBe(2);
     await dispatcher.close();
+    await more(event());
+    expect([lookups(), events.length, clock.pendingTimers()]).toEqual([2, 1, 0]);
   });
 });
 

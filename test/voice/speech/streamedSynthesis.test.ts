@@ -63,6 +63,25 @@ describe('A text that is spoken while it is written', () => {
     expect(speech.heardText()).toBe('A table for two, **please**.');
   });
 
+  test('is the vendor’s also after what a model has said itself', async () => {
+    const { synthesizer, stream, speech } = streamedSpeech();
+    speech.play({
+      provider: 'model',
+      sampleRateHz: 8000,
+      async *samples() {
+        yield new Int16Array(800).fill(900);
+      },
+      truncate: () => undefined,
+    });
+    speech.writeSpoken('One.');
+    speech.completeText();
+    speech.write('Two. ');
+    speech.finish();
+    await stream.advance(1000);
+    expect(synthesizer.requests.map(({ text }) => text)).toEqual(['Two. ']);
+    expect(speech.heardText()).toBe('One. Two.');
+  });
+
   test('is cut in the history after the last word that was played', async () => {
     const { synthesizer, stream, speech } = streamedSpeech();
     speech.write('One two three four five six. ');

@@ -137,6 +137,11 @@ describe('A preemptive turn', () => {
   test.each(rows)('%s', (_title, state, event, given, effects) => {
     expect(turnTransition(state, event, given).effects.map(({ type }) => type)).toEqual(effects);
   });
+
+  test('may be started three times again in the next turn', () => {
+    const third = at('listening', { ...running, preemptiveTurns: 3 });
+    expect(turnTransition(third, frame, during(1700, 0, 1000, eager)).state.preemptiveTurns).toBe(0);
+  });
 });
 
 const anyEvent = fc.oneof(
