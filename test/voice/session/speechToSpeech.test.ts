@@ -475,6 +475,7 @@ test.each([
   expect(lost).toEqual([expect.stringContaining('session_expired')]);
   expect(engine.use(ENGINE) !== undefined).toBe(isTried);
   engine.close();
+  expect([engine.use(ENGINE), clock.pendingTimers()]).toEqual([undefined, 0]);
 });
 
 test('A chat with the agent is the chat model’s', async () => {

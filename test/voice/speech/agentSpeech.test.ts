@@ -113,6 +113,24 @@ test('The first sentence and the first samples of an answer are told once', asyn
   expect(told).toEqual(['sentence', 'samples']);
 });
 
+test('Silence before the first sound of an answer is left out, and a later pause is not', async () => {
+  const { stream, speech } = agentSpeech();
+  speech.play({
+    provider: 'model',
+    sampleRateHz: 8000,
+    async *samples() {
+      for (const level of [0, 5000, 0, 5000]) yield new Int16Array(4000).fill(level);
+    },
+    truncate: () => undefined,
+  });
+  speech.writeSpoken('One two.');
+  speech.finish();
+  await stream.advance(2000);
+  const heard = stream.agentAudio();
+  expect(heard.findIndex((sample) => sample !== 0)).toBeLessThan(8 * 60);
+  expect(heard.findLastIndex((sample) => sample !== 0) / 8).toBeGreaterThan(1500);
+});
+
 test('What a model says itself after other words is truncated by its own time', async () => {
   const { stream, speech } = agentSpeech();
   const truncated: number[] = [];
