@@ -155,6 +155,20 @@ describe('VoiceThreads', () => {
     expect(first.received.at(-1)).toEqual({ kind: 'overload', isOverloaded: false });
   });
 
+  test('registers no thread that starts while they drain', async () => {
+    const first = await startOne();
+    const registered = threads.register();
+    first.say({ kind: 'registered' });
+    await registered;
+    const drained = threads.drain(5000);
+    first.say({ kind: 'sessions', count: 16 });
+    worker(1).ready(4002);
+    await settle();
+    expect(worker(1).received).toEqual([]);
+    first.say({ kind: 'drained' });
+    await drained;
+  });
+
   test('drains all threads, then ends them, and passes on what they report', async () => {
     const first = await startOne();
     first.say({ kind: 'report', report: 'a line' });
