@@ -26,6 +26,7 @@ function partyStream(party: StreamParty, { isLive = true, callSpeech }: PartyOpt
   const caller = scriptedCaller();
   const voice = scriptedVoice();
   const said: unknown[] = [];
+  const detectors = { open: 0 };
   const errors: unknown[] = [];
   const closed: unknown[] = [];
   stream.events.on('closed', (event) => closed.push(event));
@@ -45,7 +46,12 @@ function partyStream(party: StreamParty, { isLive = true, callSpeech }: PartyOpt
           for (const { at: _, ...message } of messages) said.push([instanceId, message]);
         },
       },
-      voiceActivity: loudActivity,
+      voiceActivity: {
+        open(sampleRateHz) {
+          detectors.open += 1;
+          return { ...loudActivity.open(sampleRateHz), close: () => void detectors.open-- };
+        },
+      },
       speechToText: caller,
       callSpeech,
       synthesis: { synthesis },
@@ -59,7 +65,7 @@ function partyStream(party: StreamParty, { isLive = true, callSpeech }: PartyOpt
     stream.speak(caller.say(text, 500));
     await stream.advance(1_500);
   };
-  return { clock, stream, caller, voice, say, served, said, errors, closed };
+  return { clock, stream, caller, voice, say, served, said, detectors, errors, closed };
 }
 
 describe('A transfer target', () => {
@@ -148,7 +154,8 @@ test.each([
 ] as const)(
   'What the %s of a joined call says is in the history, up to the last word',
   async (speaker, message) => {
-    const { stream, caller, say, served, said, errors } = partyStream({ kind: 'listener', speaker, to: TO });
+    const party = { kind: 'listener', speaker, to: TO } as const;
+    const { stream, caller, say, served, said, detectors, errors } = partyStream(party);
     const kept = ['instance', { ...message, speech: { recognition: 'scripted' } }];
     await say('my order');
     expect(said).toEqual([kept]);
@@ -157,7 +164,7 @@ test.each([
     await stream.hangUp();
     await served;
     expect(said).toEqual([kept, ['instance', expect.objectContaining({ content: 'bye' })]]);
-    expect(errors).toEqual([]);
+    expect([errors, detectors.open]).toEqual([[], 0]);
   },
 );
 

@@ -138,7 +138,9 @@ describe('A preemptive turn', () => {
     expect(turnTransition(state, event, given).effects.map(({ type }) => type)).toEqual(effects);
   });
 
-  test('may be started three times again in the next turn', () => {
+  test('counts as one of three, and the next turn has three again', () => {
+    const started = turnTransition(at('listening', words), frame, during(1150, 0, 1000, eager));
+    expect(started.state.preemptiveTurns).toBe(1);
     const third = at('listening', { ...running, preemptiveTurns: 3 });
     expect(turnTransition(third, frame, during(1700, 0, 1000, eager)).state.preemptiveTurns).toBe(0);
   });
