@@ -6,8 +6,8 @@
  * The product runs in a process of its own, and so do Postgres and Redis: those of DATABASE_URL and REDIS_URL, else
  * temporary ones. With `--embedded` the product runs on its embedded stores, which count as its CPU time; with
  * `--roles` each role is a process, and the cost of each is reported. The models are a process with scripted delays.
- * The phones run in this process; they answer at once and play a recording, since full simulated callers would take
- * more of a small machine than the calls. Their CPU time is reported beside the product's, since they share the
+ * The phones run in this process, as root at a raised priority so that they keep time; they answer at once and play a
+ * recording, since full simulated callers would take more of a small machine than the calls. Their CPU time is reported beside the product's, since they share the
  * machine. The gateway's part of a turn is what the history reports after the caller's turn ended (transcription,
  * answer, synthesis, playout), less what the models took. It is also shown without playout, where an answer waits for
  * the time of the next packet: 10 ms on average, since packets leave every 20 ms. Ten calls are placed per second, and
