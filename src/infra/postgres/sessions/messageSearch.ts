@@ -43,7 +43,9 @@ export async function instancesSaying(
   else for await (const sessions of allSessions(query, projectId)) await search(sessions);
   return {
     pattern,
-    query: (place) => `${index(place)} UNION ALL SELECT unnest('{${found.join()}}'::uuid[])`,
+    query: (place) => `
+      WITH said AS MATERIALIZED (${index(place)} UNION ALL SELECT unnest('{${found.join()}}'::uuid[]))
+      SELECT instance_id FROM said`,
   };
 }
 
@@ -59,8 +61,7 @@ async function chooseIndex(
   return isMoving ? byOldIndex : byIndex;
 }
 
-const byIndex = (place: string): string =>
-  `SELECT instance_id FROM session_messages WHERE project_id = $1 AND content ILIKE ${place}`;
+const byIndex = (place: string): string => `SELECT find_sessions_saying($1, ${place}) AS instance_id`;
 
 /** Without trigrams the index would be read from one end to the other. OFFSET 0 has each session read by its id. */
 const bySession = (place: string): string => `
@@ -74,7 +75,7 @@ const byOldIndex = (place: string): string =>
   `SELECT instance_id FROM session_messages WHERE content ILIKE ${place}`;
 
 /** Where all messages are read. The pattern is still a parameter, which tells the cursors of lists apart. */
-const noIndex = (place: string): string => `SELECT NULL::uuid WHERE ${place}::text IS NULL`;
+const noIndex = (place: string): string => `SELECT NULL::uuid AS instance_id WHERE ${place}::text IS NULL`;
 
 /**
  * Whether the index leaves few of the project's messages to be read: hardly any in a random part of them have all trigrams
