@@ -9,6 +9,9 @@ import { createLogger, standardOutput } from './observability/logger.ts';
 const EXIT_CONFIGURATION = 78;
 /** Time after the drain for closing; the process exits afterwards. */
 const GRACE_MILLISECONDS = 10_000;
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** Where all processes of a service are signaled, as by systemd, their launcher forwards the signal once more. */
+const SAME_SIGNAL_MILLISECONDS = 500;
 
 // Before the first file: no other user of this machine may read what this process and its children write.
 process.umask(0o077);
@@ -30,9 +33,7 @@ async function main(): Promise<number> {
   const output = standardOutput();
   process.once('exit', () => output.flushSync());
   const logger = createLogger(config.LOG_LEVEL, output);
-  const stopRequested = new Promise<string>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
-  });
+  const stopRequested = stopSignal();
   try {
     const began = performance.now();
     const gateway = await startGateway(config, logger);
@@ -67,6 +68,19 @@ async function main(): Promise<number> {
     process.stderr.write(`Callway cannot run: ${reason}\n`);
     return isConfiguration ? EXIT_CONFIGURATION : 1;
   }
+}
+
+/** The first signal to stop. A second one, which is not the same sent twice, ends the process at once. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const stop = (signal: NodeJS.Signals) => {
+      resolve(signal);
+      setTimeout(() => {
+        for (const each of STOP_SIGNALS) process.off(each, stop);
+      }, SAME_SIGNAL_MILLISECONDS).unref();
+    };
+    for (const signal of STOP_SIGNALS) process.on(signal, stop);
+  });
 }
 
 /** Some invalid settings are detected during the start only. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { parseWav } from '../../../src/media/wav.ts';
 import { callees } from '../../scenarios/callees.ts';
@@ -80,6 +81,9 @@ describe.concurrent('SIGTERM', { ...requiresSipPeers, timeout: TIMEOUT }, () => 
     await line.waitForStatus(call, 'in_progress');
     await other.waitForStatus(lasting, 'in_progress');
     const stopped = service.stop();
+    // A launcher forwards the signal that its child has received as well.
+    await sleep(10);
+    process.kill(service.pid, 'SIGTERM');
     await vi.waitFor(async () => {
       const refused = await fetch(`${service.url}/readyz`);
       await refused.arrayBuffer();
