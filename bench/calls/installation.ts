@@ -1,6 +1,5 @@
-import { constants } from 'node:os';
 import { join } from 'node:path';
-import { setThreadPriority } from '../../src/media/engine/threadPriority.ts';
+import { setRealTime } from '../../src/media/engine/threadPriority.ts';
 import { type BenchProject, createProject, ONE_STEP } from '../chat/project.ts';
 import { type Server, type ServerOptions, startServer } from '../chat/servers.ts';
 import type { Stores } from '../chat/stores.ts';
@@ -72,7 +71,6 @@ export async function startInstallation(options: InstallationOptions): Promise<I
     return { role, server: await start('product', { upstreamUrl, environment, ...profiling }) };
   };
   const close = async () => {
-    setThreadPriority(constants.priority.PRIORITY_NORMAL);
     await phones.close();
     for (const server of servers.reverse()) await server.close();
   };
@@ -87,8 +85,8 @@ export async function startInstallation(options: InstallationOptions): Promise<I
     await project.call('POST', '/trunks', { ...trunk, maxChannels: 1000, callsPerSecond: 1000 });
     await project.call('POST', '/phone-numbers', { number: fromNumber });
     const redisUrl = stores.environment.REDIS_URL;
-    // Where it is allowed the phones keep time as on machines of their own. What starts before does not inherit it.
-    setThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL);
+    // Where it is allowed the phones keep time as on machines of their own.
+    setRealTime();
     return { api: first.server, nodes, models, phones, project, redisUrl, fromNumber, close };
   } catch (error) {
     await close();
