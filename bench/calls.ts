@@ -6,15 +6,15 @@
  * The product runs in a process of its own, and so do Postgres and Redis: those of DATABASE_URL and REDIS_URL, else
  * temporary ones. With `--embedded` the product runs on its embedded stores, which count as its CPU time; with
  * `--roles` each role is a process, and the cost of each is reported. The models are a process with scripted delays.
- * The phones run in this process, as root by the real-time policy so that they keep time; they answer at once and play
- * a recording, since full simulated callers would take more of a small machine than the calls. Their CPU time is
- * reported beside the product's, since they share the machine. The gateway's part of a turn is what the history reports
- * after the caller's turn ended (transcription, answer, synthesis, playout), less what the models took. It is also
- * shown without playout, where an answer waits for the time of the next packet: 10 ms on average, since packets leave
- * every 20 ms. Ten calls are placed per second, and hung up at the end; turns of the ramp, of the steady state and of
- * the end are reported apart. Live events are timed on their way to a client in a thread of its own, beside messages of
- * a plain Redis; with `--roles` they happen on other nodes than the client's. A few uncounted calls first warm the
- * product up. `--hogs` are other programs that want a core each all the time.
+ * The phones run in this process; they answer at once and play a recording, since full simulated callers would take
+ * more of a small machine than the calls. Their CPU time is reported beside the product's, since they share the
+ * machine. The gateway's part of a turn is what the history reports after the caller's turn ended (transcription,
+ * answer, synthesis, playout), less what the models took. It is also shown without playout, where an answer waits for
+ * the time of the next packet: 10 ms on average, since packets leave every 20 ms. Ten calls are placed per second, and
+ * hung up at the end; turns of the ramp, of the steady state and of the end are reported apart. Live events are timed
+ * on their way to a client in a thread of its own, beside messages of a plain Redis; with `--roles` they happen on
+ * other nodes than the client's. A few uncounted calls first warm the product up. `--hogs` are other programs that want
+ * a core each all the time.
  */
 import { parseArgs } from 'node:util';
 import { startHogs } from './calls/hogs.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { setRealTime } from '../../src/media/engine/threadPriority.ts';
+
 import { type BenchProject, createProject, ONE_STEP } from '../chat/project.ts';
 import { type Server, type ServerOptions, startServer } from '../chat/servers.ts';
 import type { Stores } from '../chat/stores.ts';
@@ -85,8 +85,6 @@ export async function startInstallation(options: InstallationOptions): Promise<I
     await project.call('POST', '/trunks', { ...trunk, maxChannels: 1000, callsPerSecond: 1000 });
     await project.call('POST', '/phone-numbers', { number: fromNumber });
     const redisUrl = stores.environment.REDIS_URL;
-    // Where it is allowed the phones keep time as on machines of their own.
-    setRealTime();
     return { api: first.server, nodes, models, phones, project, redisUrl, fromNumber, close };
   } catch (error) {
     await close();
