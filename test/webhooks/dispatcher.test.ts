@@ -140,18 +140,24 @@ describe('A node', () => {
   });
 });
 
+/** A node whose receiver has session.ended, and has not answered yet. */
+async function sending() {
+  const here = scene();
+  let answer: () => void = () => undefined;
+  here.receiver.answers = new Promise((resolve) => {
+    answer = resolve;
+  });
+  const node = here.node();
+  node.wake();
+  await settle();
+  return { here, node, answer };
+}
+
 describe('A node that cannot store the result of a delivery', () => {
   const AWAY = new CallwayError('unavailable', 'database_unavailable', 'away');
   /** The receiver has session.ended, and the database fails from then on. */
   async function sent(error: Error) {
-    const here = scene();
-    let answer: () => void = () => undefined;
-    here.receiver.answers = new Promise((resolve) => {
-      answer = resolve;
-    });
-    const node = here.node();
-    node.wake();
-    await settle();
+    const { here, node, answer } = await sending();
     here.database.error = error;
     answer();
     await settle();
@@ -197,14 +203,7 @@ describe('A node that cannot store the result of a delivery', () => {
 
 describe('A node that stops', () => {
   test('sends nothing after the delivery in progress, and releases the rest at once', async () => {
-    const here = scene();
-    let answer: () => void = () => undefined;
-    here.receiver.answers = new Promise((resolve) => {
-      answer = resolve;
-    });
-    const node = here.node();
-    node.wake();
-    await settle();
+    const { here, node, answer } = await sending();
     const closed = node.close();
     answer();
     await closed;
