@@ -15,7 +15,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     globalSetup: ['test/support/buildSetup.ts', 'test/support/serverSetup.ts'],
     setupFiles: ['test/support/waitDefaults.ts'],
-    expect: { poll: { timeout: 15_000, interval: 50 } },
+    expect: { poll: { timeout: 15_000, interval: 100 } },
     // Threads start from the build of the test run.
     alias: [
       {
