@@ -10,6 +10,7 @@ import { claimSend, type DueEvent } from '../../src/webhooks/outbox.ts';
 import { type SendDeps, sendEvent } from '../../src/webhooks/sendEvent.ts';
 import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
 import { serveOnLoopback } from '../support/loopbackServer.ts';
+import { recordTraces } from '../support/recordedTraces.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { ENDED_AT_MS, eventRow, memoryOutbox } from './support/memoryOutbox.ts';
 
@@ -70,6 +71,7 @@ async function scene({ listener = TAKES, url, clock = systemClock, ...options }:
   ];
   const memory = memoryOutbox({ outbox: { events }, onCommitted });
   const settled: [string, string | undefined][] = [];
+  const { tracing, spans } = recordTraces(clock.now);
   const deps: SendDeps = {
     outbox: memory.outbox,
     onSettled: ({ event, error }, { sessionId }) => settled.push([`${event} of ${sessionId}`, error?.code]),
@@ -77,9 +79,10 @@ async function scene({ listener = TAKES, url, clock = systemClock, ...options }:
     secrets: { signing: async () => [SECRET] },
     client,
     clock,
+    tracer: tracing,
   };
   const send = (due = DUE) => sendEvent(deps, 'i', due, new AbortController().signal);
-  return { ...memory, taken, client, settled, send, row: () => memory.row(event) };
+  return { ...memory, taken, client, settled, spans, send, row: () => memory.row(event) };
 }
 
 describe('sendEvent', () => {
@@ -97,6 +100,13 @@ describe('sendEvent', () => {
     expect(here.row()).toMatchObject({ status: 'settled', outcome: 'delivered', attempt: 1 });
     expect(here.deliveries).toMatchObject([{ status: 204, attempt: 1, body: here.taken.whole[0] }]);
     expect(here.settled).toEqual([['session.finalized of s', undefined]]);
+    expect(here.spans).toMatchObject([
+      {
+        name: 'webhook session.finalized',
+        attributes: { 'http.response.status_code': 204 },
+        failure: undefined,
+      },
+    ]);
   });
 
   test('from two nodes completes the request once, and breaks the other off', async () => {
@@ -118,6 +128,7 @@ describe('sendEvent', () => {
     expect(here.row()).toMatchObject({ status: 'settled', outcome: 'failed', attempt: 0 });
     expect(here.deliveries).toMatchObject([{ attempt: 1, status: null, error: { code } }]);
     expect(here.settled).toEqual([['session.finalized of s', code]]);
+    expect(here.spans).toMatchObject([{ failure: { code }, endMs: expect.any(Number) }]);
   });
 
   test('logs an event without its data as failed', async () => {
