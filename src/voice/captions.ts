@@ -10,7 +10,8 @@ export class Captions {
   readonly #stream: Pick<AudioStream, 'caption' | 'callerSpeech'>;
   /** That was followed last. */
   #speech: AgentSpeech | undefined;
-  #isOver = true;
+  /** That has ended, and was told whole. */
+  #ended: AgentSpeech | undefined;
   #shown = '';
   #frames = 0;
   /** Of the caller's open utterance. */
@@ -33,7 +34,7 @@ export class Captions {
     this.#followCaller(utterance);
     if (speech && speech !== this.#speech) this.#follow(speech);
     this.#frames = (this.#frames + 1) % FRAMES_PER_LOOK;
-    if (this.#frames !== 0 || this.#isOver || !this.#speech) return;
+    if (this.#frames !== 0 || !this.#speech || this.#speech === this.#ended) return;
     const text = this.#speech.heardText();
     if (text === '' || text === this.#shown) return;
     this.#shown = text;
@@ -49,11 +50,10 @@ export class Captions {
 
   #follow(speech: AgentSpeech): void {
     this.#speech = speech;
-    this.#isOver = false;
     this.#shown = '';
     void speech.playout.ended.then(() => {
       const text = speech.heardText();
-      if (this.#speech === speech) this.#isOver = true;
+      this.#ended = speech;
       if (text !== '') this.#stream.caption({ speaker: 'agent', text, isFinal: true });
     });
   }
