@@ -150,6 +150,7 @@ export class TurnController {
     this.#state = state;
     if (state.isEndOfTurn && !wasEndOfTurn) this.#timestamps = this.timestamps();
     for (const effect of effects) this.#perform(effect);
+    if (!state.isEndOfTurn) this.#timestamps = undefined;
   }
 
   /** Of a turn that starts now. */
@@ -214,7 +215,6 @@ export class TurnController {
         break;
       case 'caller_continued':
         settings.learnPause(effect.pauseMs, effect.transcript);
-        this.#timestamps = undefined;
         recognition.cancelRequest();
         break;
       case 'endpointed_too_early':
@@ -251,11 +251,9 @@ export class TurnController {
         break;
       case 'commit_preemptive_turn':
         agentTurns.commit(this.#spokenInput(effect.input), this.#timestamps ?? this.timestamps());
-        this.#timestamps = undefined;
         break;
       case 'start_turn': {
         const timestamps = this.#timestampsOf(effect.input);
-        this.#timestamps = undefined;
         if (!this.#isPaused) this.hasUnansweredWords = false;
         else if (ANSWERED.has(effect.input.kind)) this.hasUnansweredWords = true;
         if (this.#isPaused) agentTurns.store(this.#spokenInput(effect.input), effect.unansweredText);

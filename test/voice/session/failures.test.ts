@@ -97,11 +97,17 @@ test('A model that breaks off leaves what was said, and the apology follows', as
 
 test('A recognizer that is down makes the agent ask for DTMF digits', async () => {
   const call = simulatedCall({ answer: () => GREETING });
-  call.caller.fail = new ModelError('model_rejected', 'not installed', { beforeFirstToken: true });
   await greeted(call);
+  // The turn has ended when its transcript comes.
+  call.caller.delayTurns = 300;
+  await call.say('Hello?', 600);
+  await greeted(call);
+  call.caller.delayTurns = 0;
+  call.caller.fail = new ModelError('model_rejected', 'not installed', { beforeFirstToken: true });
   await call.say('Hello?', 600);
   await greeted(call);
   expect(lastMessage(call)?.content).toContain('keys of your phone');
+  expect(lastMessage(call)?.latencyMs).toBeLessThan(1000);
   expect(eventsOf(call, 'error')).toEqual([{ code: 'transcription_failed', message: 'not installed' }]);
   await call.stream.hangUp();
   await call.report;
