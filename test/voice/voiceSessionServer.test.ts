@@ -151,6 +151,36 @@ test('A session whose agent has spoken is resumed on the next stream of its chan
   await onWeb.stream.hangUp();
 });
 
+test.each([
+  [
+    'at an earlier step',
+    { hasSpoken: false, content: 'Hello.' },
+    'Sorry, I lost you for a moment. Please go on.',
+  ],
+  [
+    'in words that are not known',
+    { hasSpoken: true, content: '' },
+    'Sorry, I lost you for a moment. Please go on.',
+  ],
+  ['not yet', { hasSpoken: false, content: '' }, GREETING],
+])('A session whose agent was heard %s starts with what the caller needs', async (_when, heard, first) => {
+  const { stream, voice } = served({
+    callId: 'call-1',
+    before: async ({ engine, sessions }) => {
+      const { session } = await engine.prepare(CALL);
+      const { hasSpoken, content } = heard;
+      const messages = [{ role: 'assistant', content, at: '2026-01-01T00:00:00Z' }] as const;
+      sessions.set('s', {
+        ...session,
+        state: { ...session.state, currentNodeId: 'start', hasSpoken, messages },
+      });
+    },
+  });
+  await stream.advance(500);
+  expect(voice.texts[0]).toBe(first);
+  await stream.hangUp();
+});
+
 test('A turn that cannot be recovered is logged, and the session starts', async () => {
   const down = async () => Promise.reject(new Error('the database is down'));
   const { stream, logs, voice } = served({ deps: { sessions: { find: down, saveTurn: down } } });

@@ -105,12 +105,15 @@ test('A paused agent stops at once and keeps what the caller says; resumed, it a
   expect(call.transcript().filter((message) => message.startsWith('user'))).toHaveLength(1);
 });
 
-test('An agent that was paused before its first word greets when it is resumed', async () => {
+test.each([
+  ['a caller who has spoken', true],
+  ['a silent caller', false],
+])('An agent that was paused before its first word greets %s when it is resumed', async (_caller, speaks) => {
   const call = simulatedCall({ answer: () => GREETING, stream: { isAgentPaused: true } });
-  await call.say('Hello?', 600);
+  if (speaks) await call.say('Hello?', 600);
   await call.stream.advance(3000);
   expect(call.model.requests).toHaveLength(0);
-  expect(call.transcript()).toEqual(['user: Hello?']);
+  expect(call.transcript()).toEqual(speaks ? ['user: Hello?'] : []);
   call.stream.control({ kind: 'pause', isPaused: false });
   await greeted(call);
   expect(call.voice.texts.join(' ')).toBe(GREETING.text);

@@ -99,6 +99,40 @@ test('A vendor without sound after 4 s is replaced by the fallback, and skipped 
   expect([requests, fallback.texts.length]).toEqual([2, 3]);
 });
 
+test.each([
+  ['the only one', 0],
+  ['the last one', 4000],
+])('A vendor that is %s has 8 s for its first sound', async (_which, afterMs) => {
+  const clock = createSimulatedClock();
+  const voice = scriptedVoice();
+  const hanging: TextToSpeech = {
+    ...voice,
+    async *synthesize(request, signal) {
+      await hang(signal);
+      yield* voice.synthesize(request, signal);
+    },
+  };
+  const failures: unknown[] = [];
+  const onFailure = (error: unknown) => failures.push(error);
+  const { speak } = synthesisOf(hanging, {
+    fallbacks: afterMs > 0 ? [{ ...hanging }] : [],
+    clock,
+    onFailure,
+  });
+  const settled: unknown[] = [];
+  void speak('One.').catch((error: unknown) => settled.push(error));
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  clock.advance(afterMs);
+  await turn();
+  const before = failures.length;
+  clock.advance(7999);
+  await turn();
+  expect([failures.length, settled.length]).toEqual([before, 0]);
+  clock.advance(1);
+  await turn();
+  expect(failures.length + settled.length).toBe(before + 1);
+});
+
 test('Inaudible speech is a failure: the fallback speaks, and it is not cached', async () => {
   const [faint, fallback] = [scriptedVoice(8000, 20), scriptedVoice(8000, 7000)];
   const alone = synthesisOf(faint);

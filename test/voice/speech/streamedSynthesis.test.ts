@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
@@ -5,6 +6,7 @@ import type { AgentVoice } from '../../../src/providers/ports/textToSpeech.ts';
 import { AgentSpeech } from '../../../src/voice/speech/agentSpeech.ts';
 import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { StreamedSynthesis } from '../../../src/voice/speech/streamedSynthesis.ts';
+import { WrittenText } from '../../../src/voice/speech/writtenText.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { scriptedVoice } from '../support/scriptedSpeech.ts';
 import { STREAMED_WORD_MS, scriptedSynthesizer } from '../support/scriptedSynthesizer.ts';
@@ -256,5 +258,42 @@ describe('A text that is spoken while it is written', () => {
     speech.stop();
     await stream.advance(100);
     expect(speech.heardText()).toMatch(/^One two( three)?$/);
+  });
+
+  test('that the fallback says as it grows keeps nothing on the signal of its turn', async () => {
+    const fallbackVoice = scriptedVoice();
+    const fallback = new SpeechSynthesis(
+      {
+        textToSpeech: fallbackVoice,
+        cache: createSpeechCache(),
+        clock: systemClock,
+        onFailure: () => expect.unreachable(),
+      },
+      8000,
+    );
+    const synthesis = new StreamedSynthesis(
+      {
+        textToSpeech: scriptedSynthesizer(),
+        fallback,
+        clock: systemClock,
+        isWorking: () => false,
+        onFailure: () => expect.unreachable(),
+      },
+      8000,
+    );
+    const text = new WrittenText();
+    const { signal } = new AbortController();
+    const spoken = synthesis.speak(text, {}, signal, {
+      onSamples: () => undefined,
+      onWords: () => undefined,
+    });
+    for (const part of ['One. ', 'Two. ', 'Three.']) {
+      await new Promise((resolve) => setImmediate(resolve));
+      text.write(part);
+    }
+    text.complete();
+    await spoken;
+    expect(fallbackVoice.texts).toEqual(['One.', 'Two.', 'Three.']);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });

@@ -235,6 +235,15 @@ describe('A bot of text turns', () => {
     expect(call.transcript()).toEqual(['user: I would like a table.', 'assistant: Sure.']);
   });
 
+  test('is not there for the caller’s last words, which the history has', async () => {
+    const call = botCall();
+    await call.stream.advance(200);
+    await call.say('A table for two.', 1200);
+    await call.end();
+    expect(call.told).toEqual([]);
+    expect(call.transcript()).toEqual(['user: A table for two.']);
+  });
+
   test('may forbid interruptions of what it says', async () => {
     const call = botCall();
     await call.stream.advance(200);
