@@ -73,6 +73,20 @@ test.each([
   },
 );
 
+test.each([
+  ['nothing_to_say', '…'],
+  ['text_too_long', 'a'.repeat(2001)],
+])('A text is refused with %s before any provider is asked', async (code, text) => {
+  const { synthesizer, say, used } = previewBy();
+  await expect(say('p', text)).rejects.toMatchObject({
+    code,
+    category: 'invalid',
+    details: [{ path: '/text' }],
+  });
+  await say('p', 'a'.repeat(2000));
+  expect([synthesizer.requests.length, used]).toEqual([1, [['p', { characters: 2000 }]]]);
+});
+
 test('A provider that sends a little at a time holds its place for a minute', async () => {
   const { clock, synthesizer, say, open } = previewBy();
   synthesizer.isManual = true;

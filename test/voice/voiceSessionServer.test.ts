@@ -1,14 +1,17 @@
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { AgentRelease } from '../../src/agents/release.ts';
-import type { Session } from '../../src/engine/session/session.ts';
+import type { HistoryEvent, Session } from '../../src/engine/session/session.ts';
+import { ModelError } from '../../src/providers/ports/modelError.ts';
 import type { StreamInfo } from '../../src/voice/audioStream.ts';
+import type { ProviderFallback, SpeechProviders } from '../../src/voice/speechProviders.ts';
 import type { TextBotListener } from '../../src/voice/text/textBot.ts';
 import { createVoiceSessionServer, type VoiceSessionServerDeps } from '../../src/voice/voiceSessionServer.ts';
 import { type MemoryEngine, memoryEngine, PROJECT } from '../support/memoryEngine.ts';
 import { scriptedModel } from '../support/scriptedModel.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { loudActivity, scriptedCaller, scriptedVoice } from './support/scriptedSpeech.ts';
+import { scriptedSynthesizer } from './support/scriptedSynthesizer.ts';
 import { ONE_NODE } from './support/simulatedCall.ts';
 import { createSimulatedStream } from './support/simulatedStream.ts';
 
@@ -69,8 +72,9 @@ const withVariables = (session: Session, variables: Session['state']['variables'
 });
 
 test('A voice session is logged, and reported when it ends', async () => {
-  const { stream, report, logs, ended } = served({});
+  const { stream, report, logs, ended, memory } = served({});
   await stream.advance(1000);
+  expect(memory.session().channel).toBe('web');
   await stream.hangUp();
   expect((await report).outcome).toBe('closed');
   expect(logs).toEqual(['voice session started', 'voice session ended']);
@@ -103,7 +107,58 @@ test('Failover prompts are sent neither on streams without a call nor after its 
   await short.stream.hangUp();
   await short.report;
   short.clock.advance(10_000);
+  await new Promise(setImmediate);
   expect(short.voice.texts).toEqual([GREETING]);
+});
+
+test('The speech providers of a call are the project’s, and a failover between them is logged and kept', async () => {
+  const [opened, events]: [unknown[], unknown[]] = [[], []];
+  let leave: (fallback: ProviderFallback) => void = () => undefined;
+  const speechProviders: SpeechProviders = {
+    open(projectId, onFallback) {
+      opened.push(projectId);
+      leave = onFallback;
+      return {
+        recognizers: async () => [],
+        synthesizers: async () => [],
+        ownDefaults: async () => ({ recognition: false, synthesis: false }),
+        isWorking: () => true,
+        report: () => undefined,
+        close: () => void opened.pop(),
+      };
+    },
+  };
+  const historyStore = {
+    addEvents: async (_instanceId: string, added: readonly HistoryEvent[]) => void events.push(...added),
+    addMessages: async () => undefined,
+  };
+  const deps = { speechProviders, forWholeTexts: () => scriptedVoice(), historyStore };
+  const { stream, report, logs } = served({ deps });
+  await stream.advance(1000);
+  expect(opened).toEqual([PROJECT]);
+  const fallback = { kind: 'synthesis', from: 'one', to: 'two', reason: 'away' } as const;
+  leave(fallback);
+  await stream.hangUp();
+  await report;
+  expect([opened, logs]).toEqual([
+    [],
+    ['voice session started', 'speech provider left for another one', 'voice session ended'],
+  ]);
+  expect(events).toMatchObject([{ type: 'provider_fallback', data: fallback }]);
+});
+
+test('A vendor that takes words has the fallback for whole sentences, and needs one', async () => {
+  const textToSpeech = scriptedSynthesizer();
+  await expect(served({ deps: { textToSpeech } }).report).rejects.toThrow('scripted has no fallback');
+  textToSpeech.isManual = true;
+  const fallbackSpeech = scriptedVoice();
+  const { stream, logs } = served({ deps: { textToSpeech, fallbackSpeech } });
+  await stream.advance(500);
+  textToSpeech.requests[0]?.emit({ type: 'failed', error: new ModelError('model_unavailable', 'away') });
+  await stream.advance(500);
+  expect([textToSpeech.requests[0]?.text, fallbackSpeech.texts]).toEqual([GREETING, [GREETING]]);
+  expect(logs).toEqual(['voice session started', 'speech synthesis failed, retrying']);
+  await stream.hangUp();
 });
 
 test('Failover prompts that fail are logged, and the session continues', async () => {

@@ -231,7 +231,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
       ...(firstVoicedMs === undefined
         ? {}
         : { spokenFromMs: beganAtMs - Math.max(0, lastVoicedMs - firstVoicedMs) }),
-      ...(history.length > 0 ? { history } : {}),
+      history,
       ...(variables ? { variables } : {}),
     };
   }

@@ -88,6 +88,17 @@ describe('Answering machine detection', () => {
     await call.report;
   });
 
+  test('leaves no message while a colleague has the call', async () => {
+    const call = outbound();
+    await call.stream.advance(100);
+    call.stream.control({ kind: 'takeover', isTakenOver: true });
+    call.stream.speak(tone(1000, 300));
+    await call.stream.advance(5000);
+    expect(call.voice.texts).not.toContain('Please call us back.');
+    await call.stream.hangUp();
+    expect((await call.report).answeredBy).toBe('machine');
+  });
+
   test('recognizes a machine by its beep alone', async () => {
     const call = outbound();
     await call.stream.advance(500);

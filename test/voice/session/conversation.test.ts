@@ -10,7 +10,11 @@ import {
 } from '../support/simulatedCall.ts';
 
 test('The agent greets within 60 ms, listens, answers, and the history has it all', async () => {
-  const call = simulatedCall({ answer: (index) => [GREETING, { text: 'Gladly.' }][index] ?? {} });
+  const measured: unknown[] = [];
+  const call = simulatedCall({
+    answer: (index) => [GREETING, { text: 'Gladly.' }][index] ?? {},
+    withDeps: () => ({ onSpokenTurn: (turn) => measured.push(turn) }),
+  });
   await call.stream.advance(60);
   expect(call.isAgentSpeaking()).toBe(true);
   await greeted(call);
@@ -22,11 +26,13 @@ test('The agent greets within 60 ms, listens, answers, and the history has it al
     'user: I would like a table.',
     'assistant: Gladly.',
   ]);
-  expect(await call.report).toMatchObject({
+  const report = await call.report;
+  expect(report).toMatchObject({
     outcome: 'closed',
     interruptions: 0,
     turns: [{ kind: 'begin' }, { kind: 'user_message' }],
   });
+  expect(measured).toEqual(report.turns);
 });
 
 test('A resumed session starts with a notice instead of the greeting', async () => {

@@ -16,6 +16,9 @@ test('end_call hangs up after the last word', async () => {
   await call.stream.until(() => call.stream.commands.length > 0);
   expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
   expect(soundMs(call.stream.agentAudio())).toBeCloseTo(9 * 300, -2);
+  await call.say('Wait, one more thing.', 900);
+  await call.stream.advance(2000);
+  expect(call.model.requests).toHaveLength(2);
   await call.stream.hangUp();
   expect((await call.report).outcome).toBe('hung_up');
   expect(call.memory.endings[0]?.reason).toBe('end_call_tool');

@@ -52,10 +52,15 @@ test('Captions follow the words of both sides as they are heard', async () => {
   await call.agentSpeaks();
   await call.stream.advance(1500);
   await call.say('No I want something else.', 1000);
+  for (const text of ['No I', 'No I', 'No I want']) call.caller.hearInterim(text);
   await greeted(call);
   await call.stream.hangUp();
   await call.report;
   const { captions } = call.stream;
+  expect(captions.filter(({ speaker, isFinal }) => speaker === 'caller' && !isFinal)).toEqual([
+    { speaker: 'caller', text: 'No I', isFinal: false },
+    { speaker: 'caller', text: 'No I want', isFinal: false },
+  ]);
   expect(captions.filter(({ isFinal }) => isFinal)).toEqual([
     { speaker: 'agent', text: 'One two three four. Five six', isFinal: true },
     { speaker: 'caller', text: 'No I want something else.', isFinal: true },

@@ -124,6 +124,7 @@ test.each([
 test('A takeover stops the agent at once; given the call back, it knows and goes on', async () => {
   const call = agent();
   await call.agentSpeaks();
+  call.stream.control({ kind: 'say', text: 'Of no use once a colleague speaks.' });
   call.stream.control({ kind: 'takeover', isTakenOver: true });
   await call.stream.advance(60);
   expect(call.isAgentSpeaking()).toBe(false);
@@ -133,6 +134,8 @@ test('A takeover stops the agent at once; given the call back, it knows and goes
   await greeted(call);
   expect(call.voice.texts.at(-1)).toBe(ANSWER.text);
   expect(toldTo(call)).toContain('spoke with the person for 35 s');
+  await call.stream.advance(3000);
+  expect(call.voice.texts.join()).not.toContain('Of no use');
   await call.stream.hangUp();
   await call.report;
   expect(call.transcript().join()).not.toContain('colleague');

@@ -123,6 +123,7 @@ describe('A bot of text turns', () => {
     expect(heard).toBe('One two three four. Five six');
     expect(heardMs).toBeGreaterThan(1500);
     expect(call.sessionEvents).toMatchObject([{ type: 'barge_in', data: { heardMs } }]);
+    expect(lastMessage(call)?.interrupted).toBe(true);
     call.botSays('Thirteen fourteen.');
     await call.stream.until(() => call.told.some(([kind]) => kind === 'words'));
     call.botSays('Of course.');
@@ -284,6 +285,18 @@ describe('A bot of text turns', () => {
     await call.end();
   });
 
+  test('may answer with a recording alone', async () => {
+    const call = botCall();
+    await call.stream.advance(200);
+    await call.say('Play it.', 600);
+    await call.stream.until(() => call.told.length === 1);
+    call.bot().play({ url: 'https://x.example/a.wav', times: 1, interruptible: true });
+    await greeted(call);
+    await call.stream.advance(1000);
+    expect(call.voice.texts).toEqual([]);
+    await call.end();
+  });
+
   test('ends the call once its last words were heard', async () => {
     const call = botCall();
     await call.stream.advance(200);
@@ -303,17 +316,29 @@ describe('A bot of text turns', () => {
 
 describe('A bot that is lost', () => {
   test.each([
-    ['in the call', false],
-    ['before it, since it refuses', true],
-  ])('%s leaves the caller with an apology and a failed call', async (_when, refuses) => {
+    ['in the call', false, { code: 'engine_unavailable' }],
+    ['before it, since it refuses', true, { message: 'refused' }],
+  ])('%s leaves the caller with an apology and a failed call', async (_when, refuses, problem) => {
     const call = botCall({ refuses });
     await call.stream.advance(200);
     if (!refuses) call.bot().closed(false);
     await call.agentSpeaks();
     expect(call.voice.texts[0]).toContain('I am sorry');
+    expect(call.errors).toMatchObject([problem]);
     await call.stream.until(() => call.stream.commands.length > 0);
     expect(call.stream.commands).toEqual([{ kind: 'hangup', reason: 'error' }]);
     await call.end();
+  });
+
+  test('in its answer leaves what the caller said in the history', async () => {
+    const call = botCall();
+    await call.stream.advance(200);
+    await call.say('A table for two.', 1200);
+    await call.stream.until(() => call.told.length === 1);
+    call.bot().closed(false);
+    await call.stream.until(() => call.stream.commands.length > 0);
+    await call.end();
+    expect(call.transcript()[0]).toBe('user: A table for two.');
   });
 
   test('by a flood of words is the same', async () => {

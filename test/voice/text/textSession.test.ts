@@ -25,6 +25,12 @@ describe('A conversation of text turns', () => {
     expect(call.spoken()).toBe('Life is a complex set of things. It has many parts.');
     await call.advance(SPOKEN_MS);
     await call.hangUp();
+    expect(call.log).toEqual([
+      `looked for ${PROJECT} s`,
+      'text session started',
+      'text session ended',
+      `detached ${PROJECT} s`,
+    ]);
     expect(call.transcript()).toEqual([
       'assistant: Hello there. How can I help you?',
       'user: Tell me about life.',

@@ -12,7 +12,12 @@ test.each([
     'my friend It has',
     'Life is a complex set of things, my friend. It **has**',
   ],
-  ['a word that was broken off', 'Life is a compl', 'Life is a complex'],
+  ['one word', 'Life', 'Life'],
+  [
+    'a word of a later sentence that was broken off',
+    'my friend It ha',
+    'Life is a complex set of things, my friend. It **has**',
+  ],
   ['as many words where they differ', 'Life is a simple set', 'Life is a complex set'],
   ['all of it', 'parts one two', WRITTEN],
   ['more than was written', `${WRITTEN} And more.`, WRITTEN],
@@ -20,6 +25,10 @@ test.each([
   ['signs alone', '...', ''],
 ])('What was heard is found in what was written: %s', (_of, heard, expected) => {
   expect(textUntil(WRITTEN, heard)).toBe(expected);
+});
+
+test('What was heard is found where all its words are, not where it begins alike', () => {
+  expect(textUntil('One two. One three. Four.', 'one three')).toBe('One two. One three.');
 });
 
 test('What was heard is found in a text without spaces', () => {

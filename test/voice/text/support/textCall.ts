@@ -1,3 +1,4 @@
+import pino from 'pino';
 import type { AgentConfig } from '../../../../src/agents/agentConfig.ts';
 import type { PathwayInput } from '../../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../../../../src/agents/tool.ts';
@@ -34,6 +35,8 @@ export async function textCall({ answer, pathway = ONE_NODE, ...options }: TextC
     throw error;
   });
   const checkpoints: TurnCheckpoint[] = [];
+  /** What the node does with the session, and says of it. */
+  const log: string[] = [];
   const parts: TextPart[] = [];
   const sent: unknown[] = [];
   const historyEvents: HistoryEvent[] = [];
@@ -59,12 +62,19 @@ export async function textCall({ answer, pathway = ONE_NODE, ...options }: TextC
   if (opening) memory.sessions.set('s', opening);
   const served = serveTextStream(
     {
-      engine: memory.engine,
+      engine: {
+        runTurn: (...turn) => memory.engine.runTurn(...turn),
+        attach: (...ids) => memory.engine.attach(...ids),
+        detach: (...ids) => void log.push(`detached ${ids.join(' ')}`),
+      },
       historyStore: {
         addEvents: async (_instanceId, added) => void historyEvents.push(...added),
         addMessages: async (_instanceId, messages) => void memory.records.push({ messages, events: [] }),
       },
-      sessions: { find: async () => undefined, saveTurn: async () => undefined },
+      sessions: {
+        find: async (...ids) => void log.push(`looked for ${ids.join(' ')}`),
+        saveTurn: async () => undefined,
+      },
       checkpoints: {
         put: async (_instanceId, checkpoint) => void checkpoints.push(checkpoint),
         drop: async () => void checkpoints.splice(0),
@@ -72,7 +82,7 @@ export async function textCall({ answer, pathway = ONE_NODE, ...options }: TextC
       },
       liveEvents: { publish: (event) => void memory.liveEvents.push(event) },
       clock,
-      logger: { info: () => undefined, warn: () => undefined },
+      logger: pino({}, { write: (line: string) => log.push(JSON.parse(line).msg) }),
     },
     options.gateway ?? stream,
   );
@@ -94,6 +104,7 @@ export async function textCall({ answer, pathway = ONE_NODE, ...options }: TextC
     sent,
     historyEvents,
     checkpoints,
+    log,
     served,
     advance,
     /** The text of the parts since the last call. */
