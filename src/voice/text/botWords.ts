@@ -87,7 +87,6 @@ export class BotWords {
       const done = () => {
         timer?.cancel();
         signal.removeEventListener('abort', done);
-        this.#wake = () => undefined;
         resolve();
       };
       this.#wake = done;

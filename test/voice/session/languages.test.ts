@@ -126,3 +126,20 @@ test('A session that continues on another stream is heard and answered as its ag
   expect(resumed.call.transcript()).toContain('user: 星期五');
   await resumed.call.stream.hangUp();
 });
+
+test('An answer that was prepared in another language than the words turn out to be of is given anew', async () => {
+  const { call, recognizer, voice } = await bilingual();
+  await call.say('', 1000);
+  recognizer.emit({ type: 'final', transcript: { text: 'Taxi', language: 'en' } });
+  await call.stream.advance(100);
+  recognizer.emit({ type: 'eager_end' });
+  await call.stream.advance(100);
+  expect(call.model.requests).toHaveLength(2);
+  recognizer.emit({ type: 'final', transcript: { text: 'Taxi.', language: 'zh' } });
+  recognizer.emit({ type: 'end_of_turn' });
+  await greeted(call);
+  await call.stream.hangUp();
+  await call.report;
+  expect(voice.requests.map((request) => request.voice.language)).toEqual(['en', 'en', 'zh-TW']);
+  expect(call.transcript().slice(1)).toEqual(['user: Taxi.', 'assistant: Certainly.']);
+});
