@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import { AnsweringMachineDetector } from '../../../src/voice/answeringMachine/answeringMachineDetector.ts';
 import { machineKindOf } from '../../../src/voice/answeringMachine/machinePhrases.ts';
 import { eventsOf, type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
 
@@ -20,6 +21,46 @@ test.each([
   ['Yes, this is Ann, who is there?', undefined],
   ['I left a message yesterday', undefined],
 ])('%j is a phrase of: %s', (text, kind) => expect(machineKindOf(text)).toBe(kind));
+
+test('Speech of 4.2 s is a machine; it records after 2 s of silence, or 30 s after it was recognized', () => {
+  const detector = new AnsweringMachineDetector(8000);
+  const spoken = (voicedMs: number) => ({ startMs: 0, lastVoicedMs: voicedMs, voicedMs });
+  const silence = new Int16Array(160);
+  expect(detector.onFrame(silence, spoken(4199), 4980)).toBeUndefined();
+  expect(detector.recordingEvidence(60_000, 0)).toBeUndefined();
+  expect(detector.onFrame(silence, spoken(4200), 5000)).toBe('machine');
+  expect(detector.onFrame(silence, spoken(4220), 5020)).toBeUndefined();
+  const evidence = [
+    [6999, 0],
+    [7000, 0],
+    [7000, 5001],
+    [7001, 5001],
+    [34_999, 34_990],
+    [35_000, 34_990],
+  ] as const;
+  expect(evidence.map(([atMs, lastVoicedMs]) => detector.recordingEvidence(atMs, lastVoicedMs))).toEqual([
+    undefined,
+    'length',
+    undefined,
+    'length',
+    undefined,
+    'length',
+  ]);
+});
+
+test('A person answers in 2.5 s at most; nothing is decided after 30 s', () => {
+  const decided = (voicedMs: number, atMs: number) => {
+    const detector = new AnsweringMachineDetector(8000);
+    detector.onFrame(new Int16Array(160), undefined, atMs);
+    detector.onTranscript('Yes, this is Ann.', voicedMs);
+    return detector.answeredBy;
+  };
+  expect([decided(2500, 30_000), decided(2501, 30_000), decided(2500, 30_001)]).toEqual([
+    'human',
+    'unknown',
+    'unknown',
+  ]);
+});
 
 describe('Answering machine detection', () => {
   const pathway: PathwayInput = {
