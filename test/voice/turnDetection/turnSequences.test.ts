@@ -104,4 +104,32 @@ describe('Turn detection over several steps', () => {
       expect([heard.state.phase, heard.state.silences]).toEqual(['thinking', 0]);
     }
   });
+
+  const counted = { silences: 2, reprompts: 1 };
+  const entry = { type: 'dtmf_entry', digits: '1' } as const;
+  const asked = (requestedToMs: number, transcript: string) =>
+    at('listening', { ...counted, requestedToMs, transcript });
+
+  test.each<[string, TurnState, TurnEvent, TurnContext, number, number]>([
+    ['words', asked(800, 'yes'), frame, during(1500, 0, 800), 0, 0],
+    ['speech without words', asked(1700, ''), frame, during(2400, 0, 1700), 0, 2],
+    ['digits', at('idle', counted), entry, context(1000), 0, 0],
+    [
+      'an answer over the agent’s last words',
+      at('speaking', { ...counted, earlyAnswer: { text: 'yes', endMs: 1000 } }),
+      { type: 'agent_turn_ended' },
+      context(2000),
+      0,
+      1,
+    ],
+    ['a silence', at('idle', counted), frame, context(8000), 3, 1],
+  ])('After %s silences and repeats are counted on', (_, state, event, given, silences, reprompts) => {
+    const { state: next } = turnTransition(state, event, given);
+    expect([next.phase, next.silences, next.reprompts]).toEqual(['thinking', silences, reprompts]);
+  });
+
+  test.each(['idle', 'listening'] as const)('A pause stops no agent that is silent: %s', (phase) => {
+    const { state, effects } = turnTransition(at(phase), { type: 'agent_paused' }, context(100));
+    expect([state.phase, effects]).toEqual([phase, [{ type: 'cancel_preemptive_turn' }]]);
+  });
 });
