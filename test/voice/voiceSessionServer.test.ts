@@ -147,18 +147,32 @@ test('The speech providers of a call are the project’s, and a failover between
   expect(events).toMatchObject([{ type: 'provider_fallback', data: fallback }]);
 });
 
+/** A vendor that takes words, and how many connections to it are open. */
+function countedSynthesizer() {
+  const synthesizer = scriptedSynthesizer();
+  const { connect } = synthesizer;
+  const connections = { open: 0 };
+  synthesizer.connect = (voice) => {
+    connections.open += 1;
+    return { ...connect(voice), close: () => void connections.open-- };
+  };
+  return { textToSpeech: synthesizer, connections };
+}
+
 test('A vendor that takes words has the fallback for whole sentences, and needs one', async () => {
-  const textToSpeech = scriptedSynthesizer();
+  const { textToSpeech, connections } = countedSynthesizer();
   await expect(served({ deps: { textToSpeech } }).report).rejects.toThrow('scripted has no fallback');
   textToSpeech.isManual = true;
   const fallbackSpeech = scriptedVoice();
-  const { stream, logs } = served({ deps: { textToSpeech, fallbackSpeech } });
+  const { stream, logs, report } = served({ deps: { textToSpeech, fallbackSpeech } });
   await stream.advance(500);
   textToSpeech.requests[0]?.emit({ type: 'failed', error: new ModelError('model_unavailable', 'away') });
   await stream.advance(500);
   expect([textToSpeech.requests[0]?.text, fallbackSpeech.texts]).toEqual([GREETING, [GREETING]]);
   expect(logs).toEqual(['voice session started', 'speech synthesis failed, retrying']);
   await stream.hangUp();
+  await report;
+  expect(connections.open).toBe(0);
 });
 
 test('Failover prompts that fail are logged, and the session continues', async () => {
@@ -234,6 +248,26 @@ test.each([
   await stream.advance(500);
   expect(voice.texts[0]).toBe(first);
   await stream.hangUp();
+});
+
+const TEST = { releaseId: 'r', toolMocks: [], allowRealTools: false };
+
+test.each([false, true])('A session tells what it hears live, unless it is of a test: %s', async (isTest) => {
+  const told: string[] = [];
+  const { stream, caller } = served({
+    callId: 'call-1',
+    deps: { liveEvents: { publish: ({ type }) => void told.push(type) } },
+    before: async ({ engine, sessions }) => {
+      const { session } = await engine.prepare({ ...CALL, ...(isTest ? { test: TEST } : {}) });
+      sessions.set('s', session);
+    },
+  });
+  await stream.advance(2000);
+  stream.speak(caller.say('A table.', 600));
+  await stream.advance(300);
+  caller.hearInterim('A ta');
+  await stream.hangUp();
+  expect(told).toEqual(isTest ? [] : ['transcript.interim']);
 });
 
 test('A turn that cannot be recovered is logged, and the session starts', async () => {
@@ -350,12 +384,14 @@ test('A resumed call that knows nothing yet leaves who was said to have answered
 });
 
 test('The stream of a party of a transfer is logged, and is no voice session', async () => {
+  const { textToSpeech, connections } = countedSynthesizer();
   const { server, stream, logs, report } = served({
     before: () => new Promise(() => undefined),
-    deps: { releases: { find: async () => undefined } },
+    deps: { textToSpeech, fallbackSpeech: scriptedVoice(), releases: { find: async () => undefined } },
   });
   void report;
   const party = { kind: 'listener', speaker: 'caller', to: '+886223456789' } as const;
   await expect(server.serveParty(stream, party)).rejects.toMatchObject({ code: 'session_ended' });
   expect(logs).toEqual(['stream to a party of a transfer started', 'stream to a party of a transfer ended']);
+  expect(connections.open).toBe(0);
 });
