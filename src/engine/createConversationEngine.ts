@@ -76,7 +76,7 @@ interface LockedTurn extends OpenedSession {
   readonly sink: TurnSink;
   /** Aborted when the client leaves. */
   readonly signal: AbortSignal;
-  /** Aborted when the lock is lost. */
+  /** @see UpToDateSession.lost */
   readonly lost: AbortSignal;
 }
 
@@ -170,15 +170,16 @@ class Engine implements ConversationEngine {
     await this.#deps.turn.shares.of(projectId).ready(signal);
     const { sessions, lock } = this.#attached.access(projectId, sessionId);
     const acquiring = lock.acquire(projectId, sessionId);
-    const reading = isNew ? Promise.resolve(undefined) : sessions.find(projectId, sessionId);
-    reading.catch(() => {}); // reported below, unless the lock fails first
+    const isHeld = isNew || this.#attached.holdsCall(projectId, sessionId);
+    const reading = isHeld ? undefined : sessions.find(projectId, sessionId);
+    reading?.catch(() => {}); // reported below, unless the lock fails first
     const held = await acquiring;
     try {
-      const session = await this.#attached.upToDate(wanted, held, reading);
+      const { session, lost } = await this.#attached.upToDate(wanted, held, reading);
       const opened = session
         ? await this.#openKnown(session, buildRequest)
         : await this.#openNew(sessions, wanted, buildRequest);
-      await this.#run({ ...opened, sessions, sink, signal, lost: held.lost }, wanted);
+      await this.#run({ ...opened, sessions, sink, signal, lost }, wanted);
     } finally {
       await held.release();
     }

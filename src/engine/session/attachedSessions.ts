@@ -1,18 +1,23 @@
-import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
+import { CallwayError } from '../../base/errors.ts';
 import type { CallFacts, NewSession, Session } from './session.ts';
 import { bestEffortLock, type HeldLock, type SessionLock } from './sessionLock.ts';
 import type { TurnStore } from './sessionStore.ts';
 import type { WriteBehind } from './writeBehind.ts';
-
-/** A caller does not wait longer for the database to confirm what this node knows of their session. */
-const CONFIRMATION_MS = 30;
 
 export interface AttachedSessionsDeps {
   readonly sessions: TurnStore;
   readonly attachedSessions: WriteBehind;
   readonly lock: SessionLock;
   readonly clock: Clock;
+}
+
+/** A session as the last turn left it. */
+export interface UpToDateSession {
+  /** Undefined where there is none. */
+  readonly session: Session | undefined;
+  /** Aborted when the lock is lost, or the session turns out to have ended before the turn. */
+  readonly lost: AbortSignal;
 }
 
 interface Attached {
@@ -70,27 +75,52 @@ export class AttachedSessions {
   }
 
   /**
-   * The session as the last turn left it. Where no other node can have run a turn since this one knows it, a slow database
-   * is not waited for.
+   * Whether this node holds the session of a call, which need not be read before {@link upToDate} asks for it: where it has
+   * ended, the call is hung up.
+   */
+  holdsCall(projectId: string, sessionId: string): boolean {
+    const isAttached = this.#attached.has(keyOf(projectId, sessionId));
+    const held = isAttached ? this.#deps.attachedSessions.peek(projectId, sessionId) : undefined;
+    return typeof held?.callId === 'string';
+  }
+
+  /**
+   * The session as the last turn left it. Where no other node can have run a turn since this one knows it, the database is
+   * not waited for: a caller would hear it.
    *
-   * @param reading - Began with the request for the lock.
+   * @param reading - Began with the request for the lock; absent for a new session, and where {@link holdsCall}.
    */
   async upToDate(
     { projectId, sessionId, isNew = false }: NewSession,
-    { wasContended, wasOwn = false }: HeldLock,
-    reading: Promise<Session | undefined>,
-  ): Promise<Session | undefined> {
-    const { clock, attachedSessions } = this.#deps;
+    { lost, wasContended, wasOwn = false }: HeldLock,
+    reading: Promise<Session | undefined> | undefined,
+  ): Promise<UpToDateSession> {
     const attached = this.#attached.get(keyOf(projectId, sessionId));
     const isKnown = attached && (wasOwn || (attached.isNew && !wasContended));
     if (attached) attached.isNew = false;
-    if (isKnown) {
-      await withTimeout(clock, reading, CONFIRMATION_MS);
-      return attachedSessions.peek(projectId, sessionId) ?? (await reading);
-    }
+    const known = isKnown ? this.#deps.attachedSessions.peek(projectId, sessionId) : undefined;
+    // The lock of an attached session is never lost.
+    if (known) return { session: known, lost: abortedOnceEnded(known, reading) };
     const { sessions } = this.access(projectId, sessionId);
-    return await (wasContended && !isNew ? sessions.find(projectId, sessionId) : reading);
+    const isStale = !reading || (wasContended && !isKnown);
+    const session = await (isStale && !isNew ? sessions.find(projectId, sessionId) : reading);
+    return { session, lost };
   }
+}
+
+function abortedOnceEnded(
+  { instanceId }: Session,
+  reading: Promise<Session | undefined> | undefined,
+): AbortSignal {
+  const ended = new AbortController();
+  reading?.then(
+    (found) => {
+      if (found?.instanceId !== instanceId)
+        ended.abort(new CallwayError('gone', 'session_ended', 'The session has ended'));
+    },
+    () => {}, // the turn goes on without the database
+  );
+  return ended.signal;
 }
 
 const keyOf = (projectId: string, sessionId: string) => `${projectId} ${sessionId}`;

@@ -56,13 +56,16 @@ beforeEach(() => {
   attached = new AttachedSessions({ sessions, attachedSessions: writeBehind, lock, clock });
 });
 
-/** A turn's session, with the database's answer after so long; undefined while the turn waits. */
-async function turnOf(more: Partial<HeldLock>, answersAfterMs: number): Promise<number | 'waits' | 'none'> {
+/** The turn number of a turn's session, with the database's answer after so long, or why the turn is aborted. */
+async function turnOf(more: Partial<HeldLock>, answersAfterMs: number): Promise<number | string> {
   const reading = attached.access('p', 's').sessions.find('p', 's');
-  let turn: number | 'waits' | 'none' = 'waits';
+  let turn: number | string = 'waits';
   const wanted = { projectId: 'p', sessionId: 's', channel: 'phone' } as const;
-  void attached.upToDate(wanted, held(more), reading).then((session) => {
+  void attached.upToDate(wanted, held(more), reading).then(({ session, lost }) => {
     turn = session?.turn ?? 'none';
+    lost.addEventListener('abort', () => {
+      turn = lost.reason.code;
+    });
   });
   for (let passed = 0; passed < 40; passed += 5) {
     if (passed >= answersAfterMs) answer();
@@ -74,7 +77,7 @@ async function turnOf(more: Partial<HeldLock>, answersAfterMs: number): Promise<
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-test('A new session that its stream brings along waits 30 ms for a slow database, once', async () => {
+test('A new session that its stream brings along does not wait for the database, once', async () => {
   await attached.attach('p', 's', SESSION, CALL);
   expect(attached.callOf(SESSION)).toEqual(CALL);
   expect(await turnOf({}, NEVER)).toBe(0);
@@ -92,12 +95,30 @@ test.each([
   expect(await turnOf(more, NEVER)).toBe('waits');
 });
 
-test('A database that answers in time is believed', async () => {
+test('A call’s session is read only where another node had the lock: one that has ended hangs up', async () => {
+  expect(attached.holdsCall('p', 's')).toBe(false);
+  await attached.attach('p', 's', { ...SESSION, callId: null }, undefined);
+  expect(attached.holdsCall('p', 's')).toBe(false);
   await attached.attach('p', 's', SESSION, undefined);
-  stored = { ...SESSION, turn: 4 };
-  expect(await turnOf({}, 10)).toBe(4);
+  expect(attached.holdsCall('p', 's')).toBe(true);
+  const wanted = { projectId: 'p', sessionId: 's', channel: 'phone' } as const;
+  stored = { ...SESSION, turn: 2 };
+  expect((await attached.upToDate(wanted, held({}), undefined)).session?.turn).toBe(0);
+  const found = attached.upToDate(wanted, held({ wasOwn: false }), undefined);
+  answer();
+  expect((await found).session?.turn).toBe(2);
+  attached.detach('p', 's');
+  expect(attached.holdsCall('p', 's')).toBe(false);
+});
+
+test('A turn is aborted once the database says that its session has ended', async () => {
+  await attached.attach('p', 's', SESSION, undefined);
+  expect(await turnOf({}, 10)).toBe(0);
   stored = undefined;
-  expect(await turnOf({ wasOwn: true }, 10)).toBe('none');
+  expect(await turnOf({ wasOwn: true }, 10)).toBe('session_ended');
+  stored = { ...SESSION, instanceId: 'another' };
+  await attached.attach('p', 's', SESSION, undefined);
+  expect(await turnOf({}, 10)).toBe('session_ended');
 });
 
 test('A read that began before a turn does not take it back', async () => {
