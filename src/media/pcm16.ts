@@ -25,6 +25,16 @@ export function writePcm16(samples: Int16Array): Uint8Array {
   return copy;
 }
 
+export function concatenated(pieces: readonly Int16Array[]): Int16Array {
+  const all = new Int16Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
 /** Adds samples to as many others, or takes them out with a gain of -1; what is out of range is clipped. */
 export function mixInto(samples: Int16Array, added: Int16Array, gain: 1 | -1 = 1): void {
   for (let n = 0; n < samples.length; n++) {

@@ -6,11 +6,11 @@ import { linkAbort } from '../base/async/linkedAbort.ts';
 import { createWatchdog } from '../base/async/watchdog.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
+import { concatenated } from '../media/pcm16.ts';
 import { ModelError } from '../providers/ports/modelError.ts';
 import type { Synthesizer } from '../providers/ports/synthesizer.ts';
 import type { SynthesisRequest, TextToSpeech } from '../providers/ports/textToSpeech.ts';
 import { isSpeakable } from './speech/sentenceSplitter.ts';
-import { concatenated } from './speech/speechSynthesis.ts';
 import { estimatedMs, spokenRequest } from './speech/spokenText.ts';
 import type { SpeechProviders } from './speechProviders.ts';
 

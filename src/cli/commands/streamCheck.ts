@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-
 import { type Clock, systemClock } from '../../base/clock.ts';
+import { concatenated } from '../../media/pcm16.ts';
 import { atRate, isSampleRate, SAMPLE_RATES_HZ, type SampleRateHz } from '../../media/resample/resampler.ts';
 import { createLocalTextToSpeech, FLITE_SAMPLE_RATE_HZ } from '../../providers/local/textToSpeech.ts';
 import {
@@ -16,7 +16,6 @@ import { connectToBot, listenForGateway } from '../../streams/check/sockets.ts';
 import { checkTextBot } from '../../streams/check/text/checkTextBot.ts';
 import { checkTextGateway } from '../../streams/check/text/checkTextGateway.ts';
 import { type DialectName, dialectNames, findDialect, isTextDialect } from '../../streams/dialects/index.ts';
-import { concatenated } from '../../voice/speech/speechSynthesis.ts';
 import { type CliContext, CommandError, EXIT, type ExitCode } from '../command.ts';
 import { table } from '../table.ts';
 

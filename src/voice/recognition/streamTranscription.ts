@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../base/clock.ts';
+import { concatenated } from '../../media/pcm16.ts';
 import type { ModelError } from '../../providers/ports/modelError.ts';
 import type { Transcript } from '../../providers/ports/speechToText.ts';
 import type {
@@ -11,6 +12,8 @@ import type { Utterance } from './speechActivity.ts';
 import { SpokenText } from './spokenText.ts';
 import type { FrameContext, Transcription } from './transcription.ts';
 
+/** Frames of silence that go to the recognizer as one message, which costs more than its audio. */
+const SILENT_FRAMES = 4;
 /** Interim transcripts follow the voice at this distance; an older one may lack the last words. */
 const INTERIM_DELAY_MS = 300;
 /** A final transcript that comes sooner after the voice is that of earlier words. */
@@ -58,6 +61,8 @@ export class StreamTranscription implements Transcription {
   readonly #connection: RecognitionConnection;
   readonly #text = new SpokenText();
   #silence = new Int16Array(0);
+  /** Silence that was not sent yet. */
+  #unsent: Int16Array[] = [];
   #utterance: Utterance | undefined;
   #nowMs = 0;
   /** On the stream's clock: the end of the last word that has a time, and when the words became final. */
@@ -87,8 +92,17 @@ export class StreamTranscription implements Transcription {
     if (utterance) this.#finishClosing();
     this.#utterance = utterance;
     if (isEcho && this.#silence.length !== frame.length) this.#silence = new Int16Array(frame.length);
-    this.#connection.push(isEcho ? this.#silence : frame);
-    this.#answer();
+    this.#send(isEcho ? this.#silence : frame);
+    if (this.#request) this.#answer();
+  }
+
+  /** Speech is sent at once, and so is what follows it until its words and the end of its turn are known. */
+  #send(frame: Int16Array): void {
+    const { detectsTurns } = this.#deps.speechToText;
+    const isAwaited = this.#utterance || this.#closing || (detectsTurns && this.#text.isTurnOpen);
+    this.#unsent.push(frame.slice());
+    if (isAwaited || this.#unsent.length === SILENT_FRAMES)
+      this.#connection.push(concatenated(this.#unsent.splice(0)));
   }
 
   request(signal: AbortSignal): Promise<Transcript> {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
+import { concatenated } from '../../media/pcm16.ts';
 import type { AudioStream } from '../audioStream.ts';
 import type { SessionSynthesis } from './callSpeech.ts';
-import { concatenated } from './speechSynthesis.ts';
 import { WrittenText } from './writtenText.ts';
 
 /** What the caller hears when this node fails. */

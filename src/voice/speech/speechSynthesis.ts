@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type LinkedAbort, linkAbort } from '../../base/async/linkedAbort.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
+import { concatenated } from '../../media/pcm16.ts';
 import { createResampler, isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
 import { ModelError, type ModelErrorCode } from '../../providers/ports/modelError.ts';
 import type { SynthesisRequest, TextToSpeech } from '../../providers/ports/textToSpeech.ts';
@@ -237,16 +238,6 @@ export function resamplerTo(outputRateHz: SampleRateHz, inputRateHz: SampleRateH
       push(output.subarray(0, resampler.process(input, output)));
     }
   };
-}
-
-export function concatenated(pieces: readonly Int16Array[]): Int16Array {
-  const all = new Int16Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
 }
 
 /**

@@ -62,7 +62,7 @@ test('What the caller says before a recognizer is known is heard by the first on
   for (let n = 0; n < 501; n++) frame();
   expect(await transcription.request(NEVER())).toEqual({ text: '' });
   transcription.use([first.speechToText]);
-  frame();
+  frame(10_040);
   expect(first.recognizer.heardSamples).toBe(501 * 160);
   expect([told, first.connected]).toEqual([['by first'], [{ sampleRateHz: 8000, language: 'en' }]]);
 });
@@ -76,7 +76,7 @@ test('A recognizer changes once the utterance is over, and the one before it is 
   frame(40);
   expect(told).toEqual(['by first']);
   transcription.discard();
-  frame();
+  frame(60);
   expect([told, first.closed(), second.recognizer.heardSamples]).toEqual([['by first', 'by second'], 1, 160]);
   transcription.close();
   transcription.use([first.speechToText]);

@@ -13,14 +13,14 @@ function transcribing(detectsTurns = false, startMs = 0) {
   const clock = createSimulatedClock();
   const recognizer = scriptedRecognizer(detectsTurns);
   const told: unknown[] = [];
-  const heard: unknown[] = [];
+  const heard: Int16Array[] = [];
   const transcription = new StreamTranscription({
     clock,
     speechToText: {
       ...recognizer,
       connect(...connecting) {
         const connection = recognizer.connect(...connecting);
-        const push = (samples: Int16Array) => void heard.push(samples[0]);
+        const push = (samples: Int16Array) => void heard.push(samples.slice());
         return { ...connection, push };
       },
     },
@@ -248,8 +248,30 @@ test('A lost recognizer fails the request and those after it, until it is connec
 
 test('An echo is silence for the recognizer', () => {
   const { frame, heard } = transcribing();
-  frame(20);
-  frame(40, undefined, true);
-  frame(60);
-  expect(heard).toEqual([9, 0, 9]);
+  frame(20, 20);
+  frame(40, 20, true);
+  frame(60, 60);
+  expect(heard.map(([first]) => first)).toEqual([9, 0, 9]);
+});
+
+test('Silence is sent in messages of 80 ms, and at once where speech or the end of its turn is awaited', async () => {
+  const { frame, heard, recognizer, transcription } = transcribing(true);
+  const sent = () => heard.splice(0).map(({ length }) => length);
+  for (let n = 1; n <= 6; n++) frame(20 * n);
+  expect(sent()).toEqual([640]);
+  frame(140, 140);
+  frame(160, 140);
+  expect(sent()).toEqual([480, 160]);
+  recognizer.interim('one');
+  frame(180);
+  expect(sent()).toEqual([160]);
+  recognizer.emit({ type: 'end_of_turn' });
+  frame(200);
+  expect(sent()).toEqual([]);
+  frame(220, 220);
+  const taken = transcription.take(transcription.request(new AbortController().signal));
+  frame(240);
+  expect(sent()).toEqual([320, 160]);
+  transcription.close();
+  await taken;
 });

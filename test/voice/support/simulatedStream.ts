@@ -8,8 +8,8 @@ import type {
   PeerRequest,
   TransferStatus,
 } from '../../../src/media/agentStream/streamClient.ts';
+import { concatenated } from '../../../src/media/pcm16.ts';
 import type { AudioStream, AudioStreamEvents } from '../../../src/voice/audioStream.ts';
-import { concatenated } from '../../../src/voice/speech/speechSynthesis.ts';
 import type { SimulatedClock } from '../../support/simulatedClock.ts';
 
 const FRAME_MS = 20;
