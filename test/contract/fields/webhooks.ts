@@ -46,11 +46,11 @@ export const WEBHOOKS_FIELDS: readonly FieldTable[] = [
       'messages[].content':
         'voice/session/interruption.test.ts › An interruption stops the agent within a frame, and the history keeps what was heard',
       'messages[].latencyMs':
-        'voice/session/conversation.test.ts › Turn latency equals what the recorded channels show, and its parts add up',
+        'voice/session/conversation.test.ts › Turn latency equals what the recorded channels show, and its parts are what each step took',
       'messages[].latencyParts':
-        'voice/session/conversation.test.ts › Turn latency equals what the recorded channels show, and its parts add up',
+        'voice/session/conversation.test.ts › Turn latency equals what the recorded channels show, and its parts are what each step took',
       'messages[].latencyDetails':
-        'voice/session/conversation.test.ts › Turn latency equals what the recorded channels show, and its parts add up',
+        'voice/session/conversation.test.ts › Turn latency equals what the recorded channels show, and its parts are what each step took',
       'messages[].spoken.from':
         'e2e/phone/signalling/inbound.ts › is greeted by the agent and sends all events',
       'messages[].spoken.to':
