@@ -173,7 +173,6 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
 
   /** The agent loses the call: the answer is truncated to what was heard, without an interruption. */
   stop(): void {
-    this.cancelPrepared();
     this.#latest += 1;
     this.#dropQueued();
     this.#turn?.stop();

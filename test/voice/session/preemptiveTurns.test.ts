@@ -67,6 +67,39 @@ test('An answer prepared too early leaves no trace', async () => {
   expect(answers.slice(1).map(({ latencyParts }) => latencyParts?.preemptive)).toEqual(['canceled', 'none']);
 });
 
+test('An answer that a transfer overtakes before it could begin leaves the caller’s words once', async () => {
+  const recognizer = scriptedRecognizer(true);
+  let store = () => {};
+  const isStored = new Promise<void>((resolve) => {
+    store = resolve;
+  });
+  const call = simulatedCall({
+    answer: answering,
+    speechToText: recognizer,
+    wrapSessions: (sessions) => ({
+      ...sessions,
+      saveTurn: async (...turn) => {
+        await isStored;
+        await sessions.saveTurn(...turn);
+      },
+    }),
+  });
+  await greeted(call);
+  await says(call, () => recognizer.final('a table'));
+  recognizer.emit({ type: 'eager_end' });
+  await call.stream.advance(100);
+  expect(call.model.requests).toHaveLength(1);
+  call.stream.reportTransfer({ status: 'begun', to: '+886212345678' });
+  recognizer.emit({ type: 'end_of_turn' });
+  await call.stream.advance(100);
+  store();
+  await call.stream.advance(500);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.model.requests).toHaveLength(1);
+  expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, 'user: a table']);
+});
+
 test('Without turn events, 150 ms after words that look complete an answer is prepared', async () => {
   const recognizer = scriptedRecognizer(false);
   const call = simulatedCall({ answer: answering, speechToText: recognizer });
