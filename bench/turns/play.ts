@@ -1,3 +1,4 @@
+import { concatenated } from '../../src/media/pcm16.ts';
 import type { TimedWord } from '../../src/providers/ports/streamingSpeechToText.ts';
 import type { TextToSpeech } from '../../src/providers/ports/textToSpeech.ts';
 import type { VoiceActivityDetection } from '../../src/providers/ports/voiceActivity.ts';
@@ -7,7 +8,6 @@ import { createRandom } from '../../test/media/support/signals.ts';
 import { memoryEngine, PROJECT } from '../../test/support/memoryEngine.ts';
 import { scriptedModel } from '../../test/support/scriptedModel.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../test/support/simulatedClock.ts';
-import { concatSamples } from '../../test/support/synthesizedSpeech.ts';
 import { ONE_NODE } from '../../test/voice/support/simulatedCall.ts';
 import { createSimulatedStream } from '../../test/voice/support/simulatedStream.ts';
 import { LATENCIES } from '../speech/vendors.ts';
@@ -141,7 +141,7 @@ function spoken(utterance: Utterance, startMs: number) {
     lengthMs += audioMs + pauseAfterMs;
     pieces.push(audio, silence(pauseAfterMs));
   }
-  return { audio: concatSamples(pieces), words, segmentEndsMs };
+  return { audio: concatenated(pieces), words, segmentEndsMs };
 }
 
 function silence(ms: number): Int16Array {

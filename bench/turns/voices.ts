@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { concatenated } from '../../src/media/pcm16.ts';
 import { atRate } from '../../src/media/resample/resampler.ts';
 import { parseWav, pickChannel } from '../../src/media/wav.ts';
-import { concatSamples } from '../../test/support/synthesizedSpeech.ts';
 import { phrasesOf } from './phrases.ts';
 import type { Utterance } from './set.ts';
 
@@ -42,5 +42,5 @@ function levelled(samples: Int16Array): Int16Array {
 
 function audible(samples: Int16Array): Int16Array {
   const isHeard = (sample: number) => Math.abs(sample) >= AUDIBLE;
-  return concatSamples([samples.slice(samples.findIndex(isHeard), samples.findLastIndex(isHeard) + 1)]);
+  return concatenated([samples.slice(samples.findIndex(isHeard), samples.findLastIndex(isHeard) + 1)]);
 }

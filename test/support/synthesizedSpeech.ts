@@ -1,3 +1,4 @@
+import { concatenated } from '../../src/media/pcm16.ts';
 import { atRate, type SampleRateHz } from '../../src/media/resample/resampler.ts';
 import { createLocalTextToSpeech, FLITE_SAMPLE_RATE_HZ } from '../../src/providers/local/textToSpeech.ts';
 import { arrayFromAsync } from './arrayFromAsync.ts';
@@ -12,18 +13,8 @@ export async function synthesizeSpeech(
   try {
     const chunks = await arrayFromAsync(flite.synthesize({ text }, new AbortController().signal));
     const quiet = new Int16Array(FLITE_SAMPLE_RATE_HZ / 10);
-    return atRate(concatSamples([quiet, ...chunks, quiet]), FLITE_SAMPLE_RATE_HZ, sampleRateHz);
+    return atRate(concatenated([quiet, ...chunks, quiet]), FLITE_SAMPLE_RATE_HZ, sampleRateHz);
   } finally {
     await flite.close();
   }
-}
-
-export function concatSamples(chunks: readonly Int16Array[]): Int16Array {
-  const all = new Int16Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
 }

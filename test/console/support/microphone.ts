@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { concatSamples, synthesizeSpeech } from '../../support/synthesizedSpeech.ts';
+import { concatenated } from '../../../src/media/pcm16.ts';
+import { synthesizeSpeech } from '../../support/synthesizedSpeech.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
 import { encodeWav } from '../../support/wavFile.ts';
 
@@ -22,7 +23,7 @@ export async function makeMicrophone(words: string): Promise<Microphone> {
   const file = join(folder.path, 'microphone.wav');
   const pause = (seconds: number) => new Int16Array(RATE_HZ * seconds);
   const said = await synthesizeSpeech(words, RATE_HZ);
-  const samples = concatSamples([pause(PAUSE_BEFORE_S), said, pause(PAUSE_AFTER_S)]);
+  const samples = concatenated([pause(PAUSE_BEFORE_S), said, pause(PAUSE_AFTER_S)]);
   writeFileSync(file, encodeWav(samples, RATE_HZ));
   return {
     args: [

@@ -4,9 +4,10 @@ import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 
 import { startSimulator } from '../../../src/app/simulator/simulator.ts';
+import { concatenated } from '../../../src/media/pcm16.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { createRandom } from '../../media/support/signals.ts';
-import { concatSamples, synthesizeSpeech } from '../../support/synthesizedSpeech.ts';
+import { synthesizeSpeech } from '../../support/synthesizedSpeech.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
 import { encodeWav } from '../../support/wavFile.ts';
 import { phoneInstallation } from './support/installation.ts';
@@ -49,7 +50,7 @@ async function talkative(noise: number): Promise<Int16Array> {
   const words = await Promise.all(SAID.map((text) => synthesizeSpeech(text, RATE_HZ, 'slt')));
   const quiet = new Int16Array(2.5 * RATE_HZ);
   const random = createRandom(7);
-  return concatSamples([...words.flatMap((samples) => [quiet, brokenOff(samples)]), quiet]).map((sample) =>
+  return concatenated([...words.flatMap((samples) => [quiet, brokenOff(samples)]), quiet]).map((sample) =>
     Math.round(sample + noise * (2 * random() - 1)),
   );
 }

@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { testAgent } from '../../../../src/demo/agentTests.ts';
+import { concatenated } from '../../../../src/media/pcm16.ts';
 import { parseWav, pickChannel } from '../../../../src/media/wav.ts';
 import { createLocalSpeechToText } from '../../../../src/providers/local/speechToText.ts';
 import { type Baresip, startBaresip } from '../../../sip/support/baresip.ts';
 import { requiresSipPeers } from '../../../support/skips.ts';
-import { concatSamples, synthesizeSpeech } from '../../../support/synthesizedSpeech.ts';
+import { synthesizeSpeech } from '../../../support/synthesizedSpeech.ts';
 import { makeTempDir } from '../../../support/tempDir.ts';
 import { encodeWav } from '../../../support/wavFile.ts';
 import { type Line, newNumber, type PlacedCall, SLOW } from '../support/line.ts';
@@ -120,7 +121,7 @@ describe('a recording of a baresip call', { ...requiresSipPeers, timeout: TIMEOU
     for (const [index, samples] of words.entries()) {
       // After the agent's whole phrase, so that a slow machine is not interrupted.
       await vi.waitFor(async () => expect(await transcriptOf(line, call)).toHaveLength(2 * index + 1), SLOW);
-      await phone.play(encodeWav(concatSamples([samples, QUIET]), RATE_HZ));
+      await phone.play(encodeWav(concatenated([samples, QUIET]), RATE_HZ));
     }
     expect(await line.waitForEnd(call)).toMatchObject({ status: 'completed', endReason: 'agent_hangup' });
     expect(await line.waitForFinalized(call)).toEqual(ALL_EVENTS);
