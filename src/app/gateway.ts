@@ -53,7 +53,7 @@ async function start(node: NodeContext, startup: StartupServer): Promise<Gateway
   const services = await buildServices(node);
   onSessionEnded = () => services.webhooks.dispatcher.wake();
   const voiceNodes = buildVoiceNodeSelector(node, registry, voice?.threads);
-  const mediaStreams = buildMediaStreams({ ...node, ...services, voiceNodes });
+  const mediaStreams = buildMediaStreams({ ...node, ...services, voiceNodes, voiceThreads: voice?.threads });
   const media = await buildMediaRole(node, services, { mediaStreams, voiceNodes });
   const sessions = () => voice?.threads.sessions ?? 0;
   node.metrics.watchNode({ queues: node.jobs.depths, sessions, overload });

@@ -10,6 +10,7 @@ import type {
 import type { SampleRateHz } from '../media/resample/resampler.ts';
 import type { AgentReader, ClientDialect, DialectClient } from './dialects/dialect.ts';
 import { findClientDialect } from './dialects/index.ts';
+import { ChannelSocket } from './transport/channelSocket.ts';
 import { dialTcp } from './transport/dialTcp.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
 import { limitDigits } from './transport/messageLimit.ts';
@@ -37,11 +38,19 @@ const CLOSE_TIMEOUT_MS = 500;
 export function createConnectStream(deps: ConnectStreamDeps): ConnectStream {
   return async (request, handler) => {
     const dialect = findClientDialect(request.target.dialect);
-    const socket = dialect.isTcp
-      ? await dialTcp(request.target, deps, request.signal)
-      : await dialWebSocket(request.target, dialect.subprotocols?.[0], deps, request.signal);
+    const socket = await dial(dialect, request, deps);
     return new SocketStreamClient(socket, dialect, request, handler, deps);
   };
+}
+
+async function dial(
+  dialect: ClientDialect,
+  { target, signal }: StreamRequest,
+  deps: DialDeps,
+): Promise<StreamSocket> {
+  if (target.channel) return new ChannelSocket(target.channel);
+  if (dialect.isTcp) return await dialTcp(target, deps, signal);
+  return await dialWebSocket(target, dialect.subprotocols?.[0], deps, signal);
 }
 
 /** A call's end of an open connection. */

@@ -2,7 +2,10 @@ import { requireOrigin, tooManyTalks, type WidgetTalks } from '../agents/account
 import type { Clock } from '../base/clock.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
+import type { VoiceNode } from '../calls/nodes/voiceNodeRegistry.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import type { StreamTarget } from '../media/agentStream/streamClient.ts';
+import type { ThreadChannel } from '../media/agentStream/threadChannel.ts';
 import { type DialectName, findDialect } from './dialects/index.ts';
 import { isSignedByTwilio, SIGNATURE_HEADER, type SignedRequest } from './dialects/twilioSignature.ts';
 import {
@@ -46,8 +49,11 @@ export interface MediaStreams {
    *   project's concurrent calls, `widget_concurrency_exceeded` beyond the visitors' share of them.
    */
   open(projectId: string, request: OpenStream): Promise<OpenedStream>;
-  /** Issues a ticket for a call's own stream. @param baseUrl - Of the voice node. @returns The URL to connect to. */
-  openForCall(grant: StreamGrant, baseUrl: string): Promise<string>;
+  /** Opens a channel for a call's own stream to a voice thread of this node, or issues a ticket for another node. */
+  openForCall(
+    grant: StreamGrant,
+    node: Pick<VoiceNode, 'nodeId' | 'url'>,
+  ): Promise<Pick<StreamTarget, 'url' | 'channel'>>;
   /**
    * Issues a ticket for one connection that is passed on to another address of ours.
    *
@@ -85,8 +91,10 @@ export interface MediaStreamsDeps {
   readonly conversations: Pick<ConversationEngine, 'create' | 'find'>;
   /** The project's own token; undefined where it has stored none. */
   readonly twilioToken: (projectId: string) => Promise<string | undefined>;
-  /** @returns The base URL of a voice thread. @throws {CallwayError} 503 `voice_unavailable` */
-  readonly selectVoiceNode: () => Promise<string>;
+  /** @throws {CallwayError} 503 `voice_unavailable` */
+  readonly selectVoiceNode: () => Promise<Pick<VoiceNode, 'url'>>;
+  /** @returns A stream to a voice thread of this node; undefined when it is none. */
+  readonly openChannel: (nodeId: string, grant: StreamGrant) => ThreadChannel | undefined;
   /** Why this node takes no new sessions at the moment: it shuts down, or is overloaded. */
   readonly callRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
@@ -163,7 +171,10 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
         throw error;
       }
     },
-    openForCall: (grant, baseUrl) => issue(grant, baseUrl),
+    async openForCall(grant, { nodeId, url }) {
+      const channel = deps.openChannel(nodeId, grant);
+      return channel ? { url, channel } : { url: await issue(grant, url) };
+    },
     async openRelay(address, baseUrl = deps.publicUrl()) {
       const expiresAt = expiry();
       return { url: await issue({ relayTo: address }, baseUrl), expiresAt };
@@ -174,7 +185,7 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
       if ('relayTo' in grant) return grant.relayTo;
       if (grant.visitor) requireOrigin(request?.origin, grant.visitor.allowedOrigins);
       if (findDialect(grant.dialect).isSignedByTwilio) await requireSignature(deps, grant, request);
-      return await issue({ ...grant, isAdmitted: true }, await deps.selectVoiceNode());
+      return await issue({ ...grant, isAdmitted: true }, (await deps.selectVoiceNode()).url);
     },
   };
 }

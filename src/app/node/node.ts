@@ -11,6 +11,7 @@ import { requireSentinelMaster } from '../../infra/redis/connection/sentinel.ts'
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
 import type { ProviderHealth } from '../../providers/providerHealth.ts';
+import type { StreamGrant } from '../../streams/streamTickets.ts';
 import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
 import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 import { type Lifecycle, startTogether } from '../lifecycle.ts';
@@ -61,7 +62,7 @@ interface NodeState {
   /** Defined once the server is built. */
   app?: App;
   /** With the role `voice`. */
-  voiceThreads?: VoiceThreads<ThreadReport> | undefined;
+  voiceThreads?: VoiceThreads<ThreadReport, StreamGrant> | undefined;
   /** Aborted at the start of a shutdown. */
   readonly draining: AbortController;
 }

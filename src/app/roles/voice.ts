@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 
 import type { VoiceNodeRegistry } from '../../calls/nodes/voiceNodeRegistry.ts';
 import { writeLine } from '../../observability/logger.ts';
+import type { StreamGrant } from '../../streams/streamTickets.ts';
 import { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 import type { NodeContext } from '../node/node.ts';
 import type { Config } from '../settings/config.ts';
@@ -9,7 +10,7 @@ import { startVoiceThread } from '../voice/startVoiceThread.ts';
 import { receiveReport, type ThreadReport } from '../voice/threadReports.ts';
 
 export interface VoiceRole {
-  readonly threads: VoiceThreads<ThreadReport>;
+  readonly threads: VoiceThreads<ThreadReport, StreamGrant>;
   /** Resolves when the first thread accepts audio streams. */
   readonly started: Promise<void>;
 }
@@ -32,7 +33,7 @@ export function startVoiceRole(
     writeLine: (line: string) => writeLine(logger, line),
     onSessionEnded,
   };
-  const threads = new VoiceThreads<ThreadReport>({
+  const threads = new VoiceThreads<ThreadReport, StreamGrant>({
     clock,
     nodeId,
     maxThreads: maxVoiceThreads(config),

@@ -9,6 +9,8 @@ import { redisWidgetTalks } from '../../infra/redis/limits/widgetTalks.ts';
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
 import { TWILIO } from '../../providers/ports/providerNames.ts';
 import { createMediaStreams, type MediaStreams } from '../../streams/mediaStreams.ts';
+import type { StreamGrant } from '../../streams/streamTickets.ts';
+import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
 import type { BuiltCalls } from '../services/calls.ts';
 import type { Config } from '../settings/config.ts';
 import { audioSocketUrl } from './audioSockets.ts';
@@ -18,6 +20,8 @@ export interface StreamParts {
   readonly calls: Pick<BuiltCalls, 'limiter' | 'usage'>;
   readonly conversations: ConversationEngine;
   readonly voiceNodes: Pick<VoiceNodeSelector, 'selectForStream'>;
+  /** Of this node; absent without the role `voice`. */
+  readonly voiceThreads: Pick<VoiceThreads<unknown, StreamGrant>, 'openStream'> | undefined;
   readonly callRefusal: () => CallwayError | undefined;
   readonly publicUrl: () => string;
   readonly storage: {
@@ -48,5 +52,6 @@ export function buildMediaStreams(parts: StreamParts): MediaStreams {
     },
     audioSocketUrl: () => audioSocketUrl(parts.config.AUDIOSOCKET_PORT, parts.publicUrl()),
     selectVoiceNode: () => parts.voiceNodes.selectForStream(),
+    openChannel: (nodeId, grant) => parts.voiceThreads?.openStream(nodeId, grant),
   });
 }

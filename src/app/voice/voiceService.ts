@@ -9,11 +9,13 @@ import { redisProjectCalls } from '../../infra/redis/limits/projectCalls.ts';
 import { redisWidgetTalks } from '../../infra/redis/limits/widgetTalks.ts';
 import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
 import { redisVoiceNodes } from '../../infra/redis/nodes/voiceNodes.ts';
+import type { ThreadChannel } from '../../media/agentStream/threadChannel.ts';
 import { ActiveStreams } from '../../streams/activeStreams.ts';
 import { findDialect } from '../../streams/dialects/index.ts';
 import { createAudioOpener, JambonzApplications } from '../../streams/jambonzApplications.ts';
 import { serveStream } from '../../streams/serveStream.ts';
 import type { StreamGrant } from '../../streams/streamTickets.ts';
+import { ChannelSocket } from '../../streams/transport/channelSocket.ts';
 import { listenForStreams } from '../../streams/transport/streamListener.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
 import type { TextStream } from '../../voice/text/textStream.ts';
@@ -53,6 +55,8 @@ export interface VoiceServiceDeps {
 /** Audio WebSockets and the voice sessions on them. */
 export interface VoiceService {
   readonly port: number;
+  /** Serves a stream of this process. */
+  serve(grant: StreamGrant, channel: ThreadChannel): void;
   /** Registers this service with the media nodes. */
   register(): Promise<void>;
   /** Registers that the node is overloaded, or no longer. */
@@ -125,6 +129,7 @@ export async function startVoiceService(
   await redis.untilReady();
   return {
     port: listener.port,
+    serve: (grant, channel) => void serveStream(serving, grant, new ChannelSocket(channel)),
     async register() {
       const node = { nodeId, url };
       const registry = redisVoiceNodes(redis);

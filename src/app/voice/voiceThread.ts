@@ -5,6 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { EventLoopWait } from '../../base/async/eventLoopWait.ts';
 import { setThreadPriority } from '../../media/engine/threadPriority.ts';
 import { createLogger } from '../../observability/logger.ts';
+import type { StreamGrant } from '../../streams/streamTickets.ts';
 import {
   type FromVoiceThread,
   REPORT_INTERVAL_MS,
@@ -34,11 +35,12 @@ const service = await startVoiceService(start, {
   report,
   onSessions: (count) => post({ kind: 'sessions', count }),
 });
-port.on('message', (message: ToVoiceThread) => void obey(message));
+port.on('message', (message: ToVoiceThread<StreamGrant>) => void obey(message));
 post({ kind: 'ready', port: service.port });
 logger.info({ part: 'voice', hasPriority }, 'voice thread started');
 
-async function obey(message: ToVoiceThread): Promise<void> {
+async function obey(message: ToVoiceThread<StreamGrant>): Promise<void> {
+  if (message.kind === 'serve') return service.serve(message.grant, message.channel);
   if (message.kind === 'register') {
     await service.register();
     return post({ kind: 'registered' });

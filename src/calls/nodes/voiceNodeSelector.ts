@@ -37,29 +37,27 @@ export class VoiceNodeSelector {
    * The least busy voice thread of this node, else the least busy of all that are not overloaded. A call that asks again has lost, or not
    * reached, its previous one; all calls avoid that one for a while.
    *
-   * @returns Its URL, `http://host:port`.
    * @throws {CallwayError} 503 `voice_unavailable` when no voice node is registered.
    */
-  async select(callId: string): Promise<string> {
+  async select(callId: string): Promise<VoiceNode> {
     const { own = () => [], registry } = this.#deps;
     this.#avoidPreviousOf(callId);
     const trusted = own().filter((node) => this.#isTrusted(node));
-    const { nodeId, url } = this.#leastBusy(trusted.length > 0 ? trusted : await registry.list());
-    this.#nodeOfCall.set(callId, nodeId);
-    return url;
+    const selected = this.#leastBusy(trusted.length > 0 ? trusted : await registry.list());
+    this.#nodeOfCall.set(callId, selected.nodeId);
+    return selected;
   }
 
   /**
    * For the stream of another carrier, which has connected to this node: its own least busy voice thread, or on a node
    * without voice the least busy of all.
    *
-   * @returns Its URL, `http://host:port`.
    * @throws {CallwayError} 503 `voice_unavailable`
    */
-  async selectForStream(): Promise<string> {
+  async selectForStream(): Promise<VoiceNode> {
     const { own, registry } = this.#deps;
     // Never another node in place of its own threads: two nodes would hand a stream back and forth.
-    return this.#leastBusy(own ? own() : await registry.list()).url;
+    return this.#leastBusy(own ? own() : await registry.list());
   }
 
   /** The call has ended. */

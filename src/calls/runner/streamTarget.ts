@@ -7,6 +7,7 @@ import { findDialect, isTextDialect } from '../../streams/dialects/index.ts';
 import type { StreamParty } from '../../voice/audioStream.ts';
 import type { BotTarget } from '../../voice/text/textBot.ts';
 import { type Call, callFacts, detectsAnsweringMachine } from '../call.ts';
+import type { VoiceNode } from '../nodes/voiceNodeRegistry.ts';
 import type { VoiceNodeSelector } from '../nodes/voiceNodeSelector.ts';
 import type { CallMedia } from '../numbers/callMedia.ts';
 
@@ -36,8 +37,11 @@ export interface AgentStream {
 export interface StreamTargetDeps {
   readonly conversations: Pick<ConversationEngine, 'find'>;
   readonly voiceNodes: Pick<VoiceNodeSelector, 'select' | 'selectForStream'>;
-  /** Issues a ticket for one connection. @returns The URL to connect to, on this node. */
-  readonly openStream: (stream: AgentStream, nodeUrl: string) => Promise<string>;
+  /** Lets a voice node serve one stream. @returns How it is reached. */
+  readonly openStream: (
+    stream: AgentStream,
+    node: VoiceNode,
+  ) => Promise<Pick<StreamTarget, 'url' | 'channel'>>;
   /** The headers with which a bot's WebSocket is opened. */
   readonly mediaHeaders: (projectId: string, media: CallMedia) => Promise<Readonly<Record<string, string>>>;
   /** Encrypts what waits in a store for a voice node. */
@@ -95,9 +99,9 @@ async function voiceNodeTarget(
 ): Promise<StreamTarget> {
   const { callId } = stream;
   const dialect = 'callway';
-  const nodeUrl = await voiceNodes.select(callId);
-  const url = await openStream({ ...agentStream, dialect, callId }, nodeUrl);
-  return { ...stream, url, dialect, customParameters: {}, canReconnect: true, isInternal: true };
+  const node = await voiceNodes.select(callId);
+  const opened = await openStream({ ...agentStream, dialect, callId }, node);
+  return { ...stream, ...opened, dialect, customParameters: {}, canReconnect: true, isInternal: true };
 }
 
 /** A stream to one of our voice nodes for a party of a transfer. Where it breaks, it is not opened again. */
@@ -108,11 +112,11 @@ export async function partyStreamOf(
 ): Promise<StreamTarget> {
   const trace = omitUndefined({ traceparent: settings.traceparent });
   const stream = { projectId, sessionId, dialect: 'callway', callId, party, ...trace } as const;
-  const url = await openStream(stream, await voiceNodes.selectForStream());
+  const opened = await openStream(stream, await voiceNodes.selectForStream());
   return {
     streamId: makeId(),
     callId,
-    url,
+    ...opened,
     dialect: 'callway',
     customParameters: {},
     canReconnect: false,

@@ -1,4 +1,5 @@
 import type { SampleRateHz } from '../resample/resampler.ts';
+import type { ThreadChannel } from './threadChannel.ts';
 
 /** An agent's audio stream that a call connects to. */
 export interface StreamTarget {
@@ -15,6 +16,8 @@ export interface StreamTarget {
   readonly canReconnect: boolean;
   /** Set for our own voice nodes. Any other address is a user's and is checked against the egress policy. */
   readonly isInternal?: true;
+  /** To a voice thread of this process, in place of a connection to the URL. */
+  readonly channel?: ThreadChannel | undefined;
 }
 
 /** What an agent can ask of the call besides playing audio. */

@@ -25,6 +25,7 @@ export interface StreamSocket {
 export const OPEN = 1;
 /** One end has sent a close; the connection still exists. */
 export const CLOSING = 2;
+export const CLOSED = 3;
 
 /** Close codes. @see RFC 6455 section 7.4.1 and the IANA WebSocket close code registry */
 export const CLOSE_NORMAL = 1000;
@@ -32,6 +33,8 @@ export const CLOSE_GOING_AWAY = 1001;
 export const CLOSE_PROTOCOL_ERROR = 1002;
 /** Reported for a close without a code, as many WebSocket libraries send it. Never sent. */
 export const CLOSE_WITHOUT_CODE = 1005;
+/** Reported for a connection that was lost. Never sent. */
+export const CLOSE_ABNORMAL = 1006;
 export const CLOSE_POLICY_VIOLATION = 1008;
 export const CLOSE_MESSAGE_TOO_BIG = 1009;
 export const CLOSE_INTERNAL_ERROR = 1011;

@@ -3,12 +3,9 @@ import type { Socket } from 'node:net';
 
 import { messageLength } from '../dialects/audiosocket.ts';
 import type { StreamMessage } from '../dialects/dialect.ts';
-import { CLOSE_NORMAL, CLOSING, OPEN, type StreamSocket } from './streamSocket.ts';
+import { CLOSE_ABNORMAL, CLOSE_NORMAL, CLOSED, CLOSING, OPEN, type StreamSocket } from './streamSocket.ts';
 
-const CLOSED = 3;
 const EMPTY = Buffer.alloc(0);
-/** @see RFC 6455 section 7.1.5 */
-const CLOSE_ABNORMAL = 1006;
 /** With the heartbeat's own patience, a peer that has gone is dropped within 90 s. */
 const MAX_SILENCE_MS = 60_000;
 /** For the peer to close its half. */

@@ -1,5 +1,4 @@
 import type { Clock, Timer } from '../../base/clock.ts';
-import { concatenated } from '../../media/pcm16.ts';
 import type { ModelError } from '../../providers/ports/modelError.ts';
 import type { Transcript } from '../../providers/ports/speechToText.ts';
 import type {
@@ -8,6 +7,7 @@ import type {
   RecognitionEvent,
   StreamingSpeechToText,
 } from '../../providers/ports/streamingSpeechToText.ts';
+import { VAD_FRAME_MS } from '../../providers/ports/voiceActivity.ts';
 import type { Utterance } from './speechActivity.ts';
 import { SpokenText } from './spokenText.ts';
 import type { FrameContext, Transcription } from './transcription.ts';
@@ -60,9 +60,10 @@ export class StreamTranscription implements Transcription {
   readonly #deps: StreamTranscriptionDeps;
   readonly #connection: RecognitionConnection;
   readonly #text = new SpokenText();
-  #silence = new Int16Array(0);
-  /** Silence that was not sent yet. */
-  #unsent: Int16Array[] = [];
+  readonly #silence: Int16Array;
+  /** What was not sent yet comes first. */
+  readonly #message: Int16Array;
+  #unsentSamples = 0;
   #utterance: Utterance | undefined;
   #nowMs = 0;
   /** On the stream's clock: the end of the last word that has a time, and when the words became final. */
@@ -78,6 +79,9 @@ export class StreamTranscription implements Transcription {
 
   constructor(deps: StreamTranscriptionDeps) {
     this.#deps = deps;
+    const frameSamples = (deps.options.sampleRateHz * VAD_FRAME_MS) / 1000;
+    this.#silence = new Int16Array(frameSamples);
+    this.#message = new Int16Array(SILENT_FRAMES * frameSamples);
     this.#connection = deps.speechToText.connect(deps.options, (event) => this.#onEvent(event));
   }
 
@@ -91,7 +95,6 @@ export class StreamTranscription implements Transcription {
     // Words from now on are the next utterance's.
     if (utterance) this.#finishClosing();
     this.#utterance = utterance;
-    if (isEcho && this.#silence.length !== frame.length) this.#silence = new Int16Array(frame.length);
     this.#send(isEcho ? this.#silence : frame);
     if (this.#request) this.#answer();
   }
@@ -100,9 +103,11 @@ export class StreamTranscription implements Transcription {
   #send(frame: Int16Array): void {
     const { detectsTurns } = this.#deps.speechToText;
     const isAwaited = this.#utterance || this.#closing || (detectsTurns && this.#text.isTurnOpen);
-    this.#unsent.push(frame.slice());
-    if (isAwaited || this.#unsent.length === SILENT_FRAMES)
-      this.#connection.push(concatenated(this.#unsent.splice(0)));
+    this.#message.set(frame, this.#unsentSamples);
+    this.#unsentSamples += frame.length;
+    if (!isAwaited && this.#unsentSamples < this.#message.length) return;
+    this.#connection.push(this.#message.subarray(0, this.#unsentSamples));
+    this.#unsentSamples = 0;
   }
 
   request(signal: AbortSignal): Promise<Transcript> {

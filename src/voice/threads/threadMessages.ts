@@ -1,3 +1,5 @@
+import type { ThreadChannel } from '../../media/agentStream/threadChannel.ts';
+
 /** Messages of a voice thread. @typeParam Report - What the program wants to hear of its threads besides. */
 export type FromVoiceThread<Report> =
   /** The thread accepts audio streams at this port. */
@@ -12,7 +14,10 @@ export type FromVoiceThread<Report> =
   | { readonly kind: 'drained' }
   | { readonly kind: 'report'; readonly report: Report };
 
-export type ToVoiceThread =
+/** Messages to a voice thread. @typeParam Grant - What a stream is for. */
+export type ToVoiceThread<Grant> =
+  /** Serves a stream of this process. */
+  | { readonly kind: 'serve'; readonly grant: Grant; readonly channel: ThreadChannel }
   /** Registers the thread with the media nodes. */
   | { readonly kind: 'register' }
   /** The node is overloaded, or no longer: other nodes choose another one. */

@@ -1,6 +1,7 @@
-import type { Worker } from 'node:worker_threads';
+import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
 import { WatchedThread } from '../../base/watchedThread.ts';
+import { openThreadChannel, type ThreadChannel } from '../../media/agentStream/threadChannel.ts';
 import type { FromVoiceThread, LoopDelay, ToVoiceThread } from './threadMessages.ts';
 
 export interface VoiceThreadOptions<Report> {
@@ -17,7 +18,7 @@ export interface VoiceThreadOptions<Report> {
 }
 
 /** The main thread's side of one voice thread: what it is told, and its load. */
-export class VoiceThread<Report = unknown> {
+export class VoiceThread<Report = unknown, Grant = unknown> {
   readonly number: number;
   readonly nodeId: string;
   /** Undefined until the thread is ready. */
@@ -77,6 +78,13 @@ export class VoiceThread<Report = unknown> {
     if (goneReason !== undefined) throw new Error(goneReason);
   }
 
+  /** Lets the thread serve a stream. @returns The stream's other end; it is closed when the thread dies. */
+  openStream(grant: Grant): ThreadChannel {
+    const [ours, channel] = openThreadChannel();
+    this.#post({ kind: 'serve', grant, channel }, channel.port);
+    return ours;
+  }
+
   /** Registers the thread with the media nodes. Never rejects: a failed registration is repeated. */
   async register(): Promise<void> {
     this.#post({ kind: 'register' });
@@ -99,8 +107,8 @@ export class VoiceThread<Report = unknown> {
     return this.#thread.end();
   }
 
-  #post(message: ToVoiceThread): void {
-    this.#options.worker.postMessage(message);
+  #post(message: ToVoiceThread<Grant>, ...ports: MessagePort[]): void {
+    this.#options.worker.postMessage(message, ports);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
+import type { ThreadChannel } from '../../media/agentStream/threadChannel.ts';
 import type { LoopDelay } from './threadMessages.ts';
 import { VoiceThread } from './voiceThread.ts';
 
@@ -45,9 +46,9 @@ const RESTART_DELAY_MS = 1_000;
  * The threads of a node that run voice sessions. One starts with the node, the others as sessions need them; one that
  * dies is replaced.
  */
-export class VoiceThreads<Report = unknown> {
+export class VoiceThreads<Report = unknown, Grant = unknown> {
   readonly #options: VoiceThreadsOptions<Report>;
-  readonly #threads = new Set<VoiceThread<Report>>();
+  readonly #threads = new Set<VoiceThread<Report, Grant>>();
   #started = 0;
   #isRegistered = false;
   #isOverloaded = false;
@@ -71,6 +72,11 @@ export class VoiceThreads<Report = unknown> {
 
   get sessions(): number {
     return this.running.reduce((sum, { sessions }) => sum + sessions, 0);
+  }
+
+  /** Opens a stream to a thread. @returns Undefined when it is none of this node's, or has died. */
+  openStream(nodeId: string, grant: Grant): ThreadChannel | undefined {
+    return [...this.#threads].find((thread) => thread.nodeId === nodeId)?.openStream(grant);
   }
 
   /** Registers the threads, those that start later too, with the media nodes. */
@@ -98,14 +104,14 @@ export class VoiceThreads<Report = unknown> {
     return this.#closing;
   }
 
-  #startThread(isReplacement: boolean): VoiceThread<Report> {
+  #startThread(isReplacement: boolean): VoiceThread<Report, Grant> {
     const { clock, nodeId: node, startThread, onReport, onFault } = this.#options;
     const taken = new Set([...this.#threads].map(({ number }) => number));
     let number = 1;
     while (taken.has(number)) number++;
     const nodeId = `${node}/voice-${++this.#started}`;
     const startedMs = clock.monotonicMs();
-    const thread: VoiceThread<Report> = new VoiceThread({
+    const thread: VoiceThread<Report, Grant> = new VoiceThread({
       number,
       nodeId,
       worker: startThread({ number, nodeId, isReplacement }),
@@ -126,7 +132,7 @@ export class VoiceThreads<Report = unknown> {
     return thread;
   }
 
-  #onReady(thread: VoiceThread<Report>): void {
+  #onReady(thread: VoiceThread<Report, Grant>): void {
     if (this.#isOverloaded) thread.tellOverload(true);
     if (this.#isRegistered && !this.#isDraining) void thread.register();
   }

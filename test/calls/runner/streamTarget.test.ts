@@ -9,18 +9,20 @@ import { makeCall } from '../support/makeCall.ts';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
+const nodeOf = (nodeId: string) => ({ nodeId, url: `http://${nodeId}`, sessions: 0 });
+
 /** The targets of streams, with what their tickets hold. */
 function targets(session?: Session) {
   const opened: unknown[] = [];
   const deps: StreamTargetDeps = {
     conversations: { find: async () => session },
     voiceNodes: {
-      select: async (callId) => `http://node-of-${callId}`,
-      selectForStream: async () => 'http://any',
+      select: async (callId) => nodeOf(`node-of-${callId}`),
+      selectForStream: async () => nodeOf('any'),
     },
-    async openStream(stream, nodeUrl) {
-      opened.push({ ...stream, nodeUrl });
-      return 'ws://ticket';
+    async openStream(stream, { nodeId }) {
+      opened.push({ ...stream, nodeId });
+      return { url: 'ws://ticket' };
     },
     mediaHeaders: async (projectId, { url }) => ({ authorization: `${projectId} ${url}` }),
     seal: (secret) => `sealed ${secret}`,
@@ -63,10 +65,10 @@ test('A call’s first stream to a voice node brings the session and the call al
   for (const started of [session, undefined])
     expect(await streamTargetOf(deps, call, started)).toEqual({ ...ours, canReconnect: true });
   const opening = { session, call: { facts, detectsAnsweringMachine: true, noiseSuppression: true } };
-  const nodeUrl = 'http://node-of-call';
+  const nodeId = 'node-of-call';
   expect(opened).toEqual([
-    { ...ticket, opening, nodeUrl },
-    { ...ticket, nodeUrl },
+    { ...ticket, opening, nodeId },
+    { ...ticket, nodeId },
   ]);
 });
 
@@ -114,12 +116,12 @@ test('A bot of text turns is reached by a voice node, which gets its headers sea
   expect(target).toEqual({ ...ours, canReconnect: true });
   const sealedHeaders = 'sealed {"authorization":"project wss://bot.example"}';
   const bot = { ...media, streamId: 'stream', sealedHeaders, customParameters: PARAMETERS };
-  expect(opened).toEqual([{ ...ticket, bot, nodeUrl: 'http://node-of-call' }]);
+  expect(opened).toEqual([{ ...ticket, bot, nodeId: 'node-of-call' }]);
 });
 
 test('The stream of a party of a transfer goes to any voice node, and is not opened again', async () => {
   const { deps, opened } = targets();
   const party = { kind: 'listener', speaker: 'caller', to: '+886223456789' } as const;
   expect(await partyStreamOf(deps, call, party)).toEqual({ ...ours, canReconnect: false });
-  expect(opened).toEqual([{ ...ticket, party, nodeUrl: 'http://any' }]);
+  expect(opened).toEqual([{ ...ticket, party, nodeId: 'any' }]);
 });

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { Worker } from 'node:worker_threads';
+import { receiveMessageOnPort, type Worker } from 'node:worker_threads';
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { FromVoiceThread, ToVoiceThread } from '../../../src/voice/threads/threadMessages.ts';
@@ -13,7 +13,7 @@ import { createSimulatedClock, type SimulatedClock } from '../../support/simulat
 /** A worker whose messages a test sends. */
 class FakeWorker extends EventEmitter {
   readonly start: VoiceThreadStart;
-  readonly received: ToVoiceThread[] = [];
+  readonly received: ToVoiceThread<string>[] = [];
   isTerminated = false;
 
   constructor(start: VoiceThreadStart) {
@@ -21,7 +21,7 @@ class FakeWorker extends EventEmitter {
     this.start = start;
   }
 
-  postMessage(message: ToVoiceThread): void {
+  postMessage(message: ToVoiceThread<string>): void {
     this.received.push(message);
     if (message.kind === 'end') this.emit('exit', 0);
   }
@@ -47,11 +47,11 @@ let clock: SimulatedClock;
 let workers: FakeWorker[];
 let faults: VoiceThreadFault[];
 let reports: string[];
-let threads: VoiceThreads<string>;
+let threads: VoiceThreads<string, string>;
 beforeEach(() => {
   clock = createSimulatedClock();
   [workers, faults, reports] = [[], [], []];
-  threads = new VoiceThreads<string>({
+  threads = new VoiceThreads<string, string>({
     clock,
     nodeId: 'node',
     maxThreads: 2,
@@ -153,6 +153,22 @@ describe('VoiceThreads', () => {
     expect([first.received, worker(1).received]).toEqual([[told], [told]]);
     threads.tellOverload(false);
     expect(first.received.at(-1)).toEqual({ kind: 'overload', isOverloaded: false });
+  });
+
+  test('open a stream to the thread of a node id, and none to others', async () => {
+    const first = await startOne();
+    const channel = threads.openStream('node/voice-1', 'a call');
+    const [told] = first.received;
+    if (told?.kind !== 'serve') throw new Error('the thread was given no stream');
+    expect(told.grant).toBe('a call');
+    channel?.port.postMessage('start');
+    expect(receiveMessageOnPort(told.channel.port)).toEqual({ message: 'start' });
+    channel?.port.close();
+    first.emit('exit', 1);
+    expect(['node/voice-1', 'other/voice-1'].map((id) => threads.openStream(id, 'a call'))).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 
   test('registers no thread that starts while they drain', async () => {

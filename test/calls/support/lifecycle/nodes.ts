@@ -130,10 +130,10 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     recordings,
     conversations,
     sealer: { open: (sealed: string) => sealed },
-    mediaStreams: { openForCall: async () => 'ws://engine/' },
+    mediaStreams: { openForCall: async () => ({ url: 'ws://engine/' }) },
     voiceNodes: {
-      select: async () => 'http://engine',
-      selectForStream: async () => 'http://engine',
+      select: async () => ({ nodeId: 'engine', url: 'http://engine' }),
+      selectForStream: async () => ({ nodeId: 'engine', url: 'http://engine' }),
       forget: nothing,
     },
     mediaFiles: { music: async () => ({ kind: 'default' }) },
