@@ -58,6 +58,8 @@ export interface SipServer {
 export interface SipServerHooks {
   /** Each message, received or sent. */
   readonly onMessage?: (message: TracedMessage) => void;
+  /** An application's command has arrived and is carried out next. */
+  readonly onCommand?: () => void;
   /** An internal error while a message was handled; the server continues. */
   readonly onInternalError?: (error: unknown) => void;
 }
@@ -89,7 +91,7 @@ export async function startSipServer(
     ...(hooks.onMessage ? { trace: hooks.onMessage } : {}),
   });
   const core = createHub(options, world, { clock, counters, transport, proxied });
-  const control = openControl(options, core, proxied);
+  const control = openControl(options, core, proxied, hooks.onCommand);
   try {
     await listenOn(control.server, options.control);
   } catch (error) {
@@ -178,6 +180,7 @@ function openControl(
   options: SipServerOptions,
   core: Core,
   proxied: ProxiedDialogs,
+  onCommand: (() => void) | undefined,
 ): { server: Server; close(): Promise<void> } {
   const sockets = new Set<Socket>();
   const commands = createCommands(core, proxied);
@@ -188,6 +191,7 @@ function openControl(
       applications: core.applications,
       counters: core.counters,
       commands,
+      onCommand,
       secret: options.control.secret,
       newId: core.ids.uuid,
       hostports: () => hostports(core.transport, options),

@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ToWorker } from './embed.ts';
 import type { SipServerOptions } from './options.ts';
 import { startSipServer } from './server.ts';
@@ -10,9 +10,18 @@ async function run(): Promise<void> {
   if (!port) throw new Error('this file runs in a worker thread only');
   const tell = (message: FromWorker): void => port.postMessage(message);
   const tracer = createTracer((entries) => tell({ type: 'trace', entries }));
+  let obey: ((message: ToWorker) => Promise<void>) | undefined;
   try {
-    const server = await startSipServer(workerData as SipServerOptions, { onMessage: tracer.onMessage });
-    port.on('message', async (message: ToWorker) => {
+    const server = await startSipServer(workerData as SipServerOptions, {
+      onMessage: tracer.onMessage,
+      // A call is followed before the command that sends its first message, but a busy thread may read the command first.
+      onCommand() {
+        for (let told = receiveMessageOnPort(port); told; told = receiveMessageOnPort(port)) {
+          void obey?.(told.message);
+        }
+      },
+    });
+    obey = async (message) => {
       if (message.type === 'follow') tracer.follow(message.callId);
       else if (message.type === 'unfollow') tracer.unfollow(message.callId);
       else if (message.type === 'know') server.know(message.peers);
@@ -23,7 +32,8 @@ async function run(): Promise<void> {
         tell({ type: 'closed' });
         port.close();
       }
-    });
+    };
+    port.on('message', obey);
     tell({ type: 'started', sipPorts: server.sipPorts, controlPort: server.controlPort });
   } catch (error) {
     tell({ type: 'failed', message: error instanceof Error ? error.message : String(error) });

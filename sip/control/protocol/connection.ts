@@ -28,6 +28,8 @@ export interface ConnectionDeps {
   readonly applications: Applications;
   readonly counters: Counters;
   readonly commands: CommandHandlers;
+  /** Called before each command. */
+  readonly onCommand?: (() => void) | undefined;
   readonly secret: string;
   readonly newId: () => string;
   readonly hostports: () => string;
@@ -115,7 +117,8 @@ class ControlSession {
   }
 
   #run(type: string, command: Command, application: Application): void {
-    const { commands, newId } = this.#deps;
+    const { commands, newId, onCommand } = this.#deps;
+    onCommand?.();
     if (type === 'sip') commands.sip(application, command);
     else if (type === 'proxy') commands.proxy(application, command);
     else if (type === 'ping') command.reply(formatOk(newId(), command.id, 'pong'));
