@@ -6,8 +6,8 @@ export type StartProcess = (module: URL) => ChildProcess;
 export interface Program {
   readonly program: string;
   readonly args: readonly string[];
-  /** Added to the host's own. */
-  readonly niceness: number;
+  /** Its scheduling priority; no higher one than that of the thread that starts the host. */
+  readonly priority: number;
 }
 
 /** What the host is told; `id` names the program. */

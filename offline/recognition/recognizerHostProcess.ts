@@ -1,14 +1,12 @@
 /** The process of `recognizerHost.ts`: starts programs, passes audio to them, and reports how they end. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { constants, getPriority, setPriority } from 'node:os';
+import { getPriority } from 'node:os';
 import type { HostOrder, Program, ProgramEnd } from './recognizerHost.ts';
 
 const MAX_STDERR_CHARACTERS = 2000;
 
 const programs = new Map<number, ChildProcess>();
 
-// The thread that started it may have a raised priority.
-if (getPriority() < constants.priority.PRIORITY_NORMAL) setPriority(constants.priority.PRIORITY_NORMAL);
 process.on('message', obey);
 process.once('disconnect', () => {
   for (const program of programs.values()) killGroup(program);
@@ -40,8 +38,8 @@ function obey(order: HostOrder): void {
  * read; hence a shell with `cat` between them, in one process group. When this process dies, the pipe ends, and the
  * program with it.
  */
-function start(id: number, { program, args, niceness }: Program): ChildProcess {
-  const pipeline = ['-n', `${niceness}`, 'sh', '-c', 'cat | "$0" "$@"', program, ...args];
+function start(id: number, { program, args, priority }: Program): ChildProcess {
+  const pipeline = ['-n', `${priority - getPriority()}`, 'sh', '-c', 'cat | "$0" "$@"', program, ...args];
   const child = spawn('nice', pipeline, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   let stdout = '';
   let stderr = '';

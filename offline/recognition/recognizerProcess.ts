@@ -4,7 +4,7 @@ import type { ProgramEnd, RecognizerHost } from './recognizerHost.ts';
 
 /** The general model decodes about in real time on a busy core; a longer wait is a hang. */
 const TIMEOUT_MS = 20_000;
-/** Recognition may be late, the audio of running calls may not. */
+/** Beyond that of this process: recognition may be late, the audio of running calls may not. */
 const NICENESS = 4;
 /** Of recognizers that a thread of raised priority starts: audio does not wait for them, and an answer does. */
 const NICENESS_BESIDE_RAISED = 1;
@@ -43,11 +43,12 @@ export function startRecognizer(
   installation: PocketsphinxInstallation,
   languageModel: readonly string[],
 ): RecognizerProcess {
-  const isRaised = getPriority(THIS_THREAD) < 0;
+  const ofProcess = getPriority(process.pid);
+  const isRaised = getPriority(THIS_THREAD) < ofProcess;
   const program = host.start({
     program: installation.program,
     args: installation.arguments(languageModel),
-    niceness: isRaised ? NICENESS_BESIDE_RAISED : NICENESS,
+    priority: ofProcess + (isRaised ? NICENESS_BESIDE_RAISED : NICENESS),
   });
   return {
     ended: program.ended,

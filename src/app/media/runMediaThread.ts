@@ -29,6 +29,7 @@ export interface MediaThreadSetup {
 export async function runMediaThread({ raisePriority, ...setup }: MediaThreadSetup): Promise<void> {
   if (parentPort === null) throw new Error('a media thread runs in a worker thread only');
   const random = new Uint32Array(1);
+  // Before this thread is raised: one that a thread with a real-time policy starts has no priority, not even the process's.
   const recordings = new RecordingWriter(() =>
     startThread(new URL('./recordingThread.ts', import.meta.url), { name: 'recordings' }),
   );

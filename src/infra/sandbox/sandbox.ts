@@ -168,7 +168,6 @@ export class Sandbox implements SchemaChecker, PatternMatcher, PathwayChecker {
     });
     const thread: CheckThread = { worker, isReady: false, running: undefined };
     this.#threads.add(thread);
-    worker.unref();
     worker.on('message', (message: 'ready' | CheckAnswer) => {
       const { running } = thread;
       thread.isReady = true;

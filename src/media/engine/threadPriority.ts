@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 
 /** The calling thread. On Linux each thread has its own priority. @see setpriority(2), "C library/kernel differences" */
 const THIS_THREAD = 0;
@@ -8,13 +8,16 @@ const THIS_THREAD = 0;
 /**
  * Sets the calling thread's scheduling priority: what a caller hears must not wait for other work of the machine.
  *
- * @param priority - One of `os.constants.priority`. Threads and processes that the thread starts inherit it.
+ * @param priority - One of `os.constants.priority`, added to that of the process, which is its main thread's. Threads and
+ *   processes that the thread starts inherit the sum.
  * @returns False on other systems than Linux, and for a higher priority without root or CAP_SYS_NICE.
  */
 export function setThreadPriority(priority: number): boolean {
   if (process.platform !== 'linux') return false;
   try {
-    setPriority(THIS_THREAD, priority);
+    const sum = getPriority(process.pid) + priority;
+    const { PRIORITY_HIGHEST, PRIORITY_LOW } = constants.priority;
+    setPriority(THIS_THREAD, Math.min(Math.max(sum, PRIORITY_HIGHEST), PRIORITY_LOW));
     return true;
   } catch {
     return false;

@@ -33,9 +33,10 @@ export class RecordingWriter {
   #lastId = 0;
   #lastFile = 0;
 
-  /** @param startThread - Starts a thread that runs `serveRecordings`. Called for the first file, and after a thread's death. */
+  /** @param startThread - Starts a thread that runs `serveRecordings`. Called at once, and after a thread's death. */
   constructor(startThread: () => Worker) {
     this.#startThread = startThread;
+    this.#thread = this.#start();
   }
 
   /** @throws {Error} With the system's `code`. */
@@ -62,7 +63,6 @@ export class RecordingWriter {
 
   #start(): Worker {
     const thread = this.#startThread();
-    thread.unref();
     thread.on('message', ({ id, error }: WriterReply) => {
       const request = this.#pending.get(id);
       this.#pending.delete(id);
@@ -76,6 +76,8 @@ export class RecordingWriter {
       for (const { reject } of this.#pending.values()) reject(writerLost());
       this.#pending.clear();
     });
+    // Last, since a listener of messages refs the thread again, and the media thread would never end by itself.
+    thread.unref();
     return thread;
   }
 }

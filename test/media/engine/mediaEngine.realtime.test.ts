@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { bundle } from '../../../scripts/lib/bundle.mjs';
 import { systemClock } from '../../../src/base/clock.ts';
-import { startThread } from '../../../src/base/thread.ts';
 import type { StreamTarget } from '../../../src/media/agentStream/streamClient.ts';
 import {
   type MediaFault,
@@ -18,26 +19,39 @@ import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { soundMs, toneMs } from '../../e2e/phone/support/tones.ts';
 import { detectLeaks } from '../../support/leaks.ts';
 import { type RtpPhone, startRtpPhone } from '../../support/media/rtpPhone.ts';
-import { tempDir } from '../../support/tempDir.ts';
+import { makeTempDir, tempDir } from '../../support/tempDir.ts';
 import { CODECS, read } from '../support/callHarness.ts';
 import { rootMeanSquare, tone, tonePower } from '../support/signals.ts';
 
-const ECHO_THREAD = new URL('../../support/media/echoThread.ts', import.meta.url);
+/** Built once: some twenty threads start here. */
+const THREADS = {
+  'src/echoThread': 'test/support/media/echoThread.ts',
+  'src/recordingThread': 'src/app/media/recordingThread.ts',
+};
 /** Of two channels of 16 bits at 8000 Hz. */
 const SECOND_OF_RECORDING_BYTES = 8000 * 2 * 2;
 const PORTS = { min: 41_000, max: 41_039 };
 
+const folder = makeTempDir();
+const startEchoThread = (workerData: unknown) =>
+  new Worker(join(folder.path, 'src/echoThread.js'), { workerData, stderr: true });
+
 let assertNoLeaks: () => Promise<void>;
-beforeAll(() => {
+beforeAll(async () => {
+  expect(await bundle(folder.path, THREADS)).toEqual({ ok: true, output: '' });
   assertNoLeaks = detectLeaks();
 });
-afterAll(() => assertNoLeaks());
+afterAll(async () => {
+  await assertNoLeaks();
+  folder.remove();
+});
 
 async function startEngine(options: { threads?: number; ports?: typeof PORTS } = {}) {
   const troubles: MediaFault[] = [];
+  const exitCodes: number[] = [];
   const engine = await startMediaEngine({
     clock: systemClock,
-    startThread: (workerData) => startThread(ECHO_THREAD, { workerData, stderr: true }),
+    startThread: (workerData) => startEchoThread(workerData).once('exit', (code) => exitCodes.push(code)),
     threads: options.threads ?? 1,
     ports: options.ports ?? PORTS,
     address: '127.0.0.1',
@@ -45,7 +59,7 @@ async function startEngine(options: { threads?: number; ports?: typeof PORTS } =
     onFault: (trouble) => troubles.push(trouble),
   });
   onTestFinished(() => engine.close());
-  return { engine, troubles };
+  return { engine, troubles, exitCodes };
 }
 
 const open = (engine: ThreadedMediaEngine) => engine.open({ callId: 'c', timeoutMs: 0 });
@@ -232,7 +246,7 @@ describe('Media engine with real threads and sockets', () => {
       const before = other.received.length;
       await expect.poll(() => other.received.length - before).toBeGreaterThan(8);
       expect(lost.length).toBe(1);
-      await expect.poll(async () => (await engine.statistics()).length, { timeout: 8000 }).toBe(2);
+      await expect.poll(async () => (await engine.statistics()).length).toBe(2);
       const again = await open(engine);
       expect((await engine.statistics()).map(({ sessions }) => sessions).sort()).toEqual([1, 1]);
       await again.close();
@@ -246,6 +260,15 @@ describe('Media engine with real threads and sockets', () => {
     expect(engine.sessions).toBe(0);
     expect(await session.close()).toMatchObject({ packetsSent: 0 });
     await expect(open(engine)).rejects.toMatchObject({ code: 'media_unavailable' });
+  });
+
+  it('a thread that has recorded ends without being terminated', async () => {
+    const { engine, exitCodes } = await startEngine();
+    const session = await open(engine);
+    await connect(session, await startPhone(CODECS.PCMU, new Int16Array(160)), CODECS.PCMU);
+    await session.startRecording({ path: join(tempDir(), 'call.wav') });
+    await engine.close();
+    expect(exitCodes).toEqual([0]);
   });
 
   it('keeps calls intact during a flood of packets', async () => {
@@ -297,7 +320,7 @@ describe('A media thread that hangs', () => {
     const troubles: MediaFault[] = [];
     const engine = await startMediaEngine({
       clock,
-      startThread: (workerData) => startThread(ECHO_THREAD, { workerData }),
+      startThread: startEchoThread,
       threads: 1,
       ports: PORTS,
       address: '127.0.0.1',

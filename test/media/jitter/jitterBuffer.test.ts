@@ -72,7 +72,7 @@ function simulate({ minutes, seed = 1, packetMs = 20, skewPpm = 0, delayMs }: Ne
 const mean = (numbers: readonly number[]) => numbers.reduce((sum, n) => sum + n, 0) / numbers.length;
 const exponential = (random: () => number, meanMs: number) => -Math.log(1 - random()) * meanMs;
 
-describe('JitterBuffer over ten minutes', () => {
+describe('JitterBuffer over minutes', () => {
   it('adds little delay to a quiet network, and loses nothing', () => {
     const { buffer, delaysMs, decoded, frames } = simulate({
       minutes: 10,
@@ -113,44 +113,44 @@ describe('JitterBuffer over ten minutes', () => {
 
   it.each([0.01, 0.05, 0.1])('conceals a random loss of %d only', (ratio) => {
     const { buffer, delaysMs, decoded } = simulate({
-      minutes: 10,
+      minutes: 4,
       delayMs: (_, random) => (random() < ratio ? undefined : 5 * random()),
     });
-    expect(decoded.length / 30_000).toBeCloseTo(1 - ratio, 2);
-    expect(buffer.statistics.concealedMs / 600_000).toBeGreaterThan(0.9 * ratio);
-    expect(buffer.statistics.concealedMs / 600_000).toBeLessThan(1.15 * ratio);
+    expect(decoded.length / 12_000).toBeCloseTo(1 - ratio, 2);
+    expect(buffer.statistics.concealedMs / 240_000).toBeGreaterThan(0.9 * ratio);
+    expect(buffer.statistics.concealedMs / 240_000).toBeLessThan(1.15 * ratio);
     expect(Math.max(...delaysMs.slice(500)) - 30).toBeLessThan(90);
     expect(buffer.statistics.late).toBe(0);
   });
 
   it('returns to its delay after bursts of half a second', () => {
     const { buffer, delaysMs, decoded } = simulate({
-      minutes: 10,
+      minutes: 5,
       delayMs: (index, random) => (index % 1500 >= 1475 ? undefined : 5 * random()),
     });
-    expect(decoded.length).toBeGreaterThan(30_000 - 20 * 25 - 40);
+    expect(decoded.length).toBeGreaterThan(15_000 - 10 * 25 - 20);
     expect(mean(delaysMs.slice(-1400)) - mean(delaysMs.slice(500, 1400))).toBeLessThan(15);
-    expect(buffer.statistics.underruns).toBeLessThan(60);
+    expect(buffer.statistics.underruns).toBeLessThan(30);
   });
 
   it.each([1, 3])('follows a jitter of often 40 ms (seed %d)', (seed) => {
     const { buffer, delaysMs, decoded, frames } = simulate({
-      minutes: 10,
+      minutes: 5,
       seed,
       delayMs: (_, random) => exponential(random, 12),
     });
-    expect(decoded.length / 30_000).toBeGreaterThan(0.99);
-    expect(frames.concealed / 30_000).toBeLessThan(0.03);
+    expect(decoded.length / 15_000).toBeGreaterThan(0.99);
+    expect(frames.concealed / 15_000).toBeLessThan(0.03);
     expect(mean(delaysMs.slice(500)) - 30).toBeLessThan(110);
-    expect(buffer.statistics.late / 30_000).toBeLessThan(0.01);
-    const [first, second] = [delaysMs.slice(500, 15_000), delaysMs.slice(15_000)];
+    expect(buffer.statistics.late / 15_000).toBeLessThan(0.01);
+    const [first, second] = [delaysMs.slice(500, 7500), delaysMs.slice(7500)];
     expect(Math.abs(mean(second) - mean(first))).toBeLessThan(10);
   });
 
   it('sheds the delay after stalls of 300 ms', () => {
     const stallMs = (index: number) => Math.max(0, 300 - 20 * (index % 1000));
     const { buffer, delaysMs } = simulate({
-      minutes: 10,
+      minutes: 5,
       delayMs: (index, random) => stallMs(index) + 3 * random(),
     });
     const beforeStalls = delaysMs.filter((_, n) => n % 1000 > 800 && n > 1000);

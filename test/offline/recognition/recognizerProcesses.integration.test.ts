@@ -1,11 +1,12 @@
+import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, constants, getPriority, tmpdir } from 'node:os';
+import { availableParallelism, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createPocketsphinx, type Pocketsphinx } from '../../../offline/recognition/pocketsphinx.ts';
 import { startProcess } from '../../../src/base/childProcess.ts';
-import { setThreadPriority } from '../../../src/media/engine/threadPriority.ts';
+import { startThread } from '../../../src/base/thread.ts';
 import { startChild } from '../../support/child.ts';
 
 const SERVICE = fileURLToPath(new URL('support/service.ts', import.meta.url));
@@ -45,11 +46,12 @@ test.each([
   ['another thread', false],
   ['a voice thread', true],
 ])('Recognizers run at a lower priority, started by %s', async (_, isVoice) => {
-  const own = getPriority();
-  onTestFinished(() => void setThreadPriority(own));
-  const isRaised = isVoice && setThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL);
-  await recognizerIs('cat > /dev/null; echo niceness $(nice)');
-  expect(await recognize()).toBe(`niceness ${isRaised ? 1 : own + 4}`);
+  await recognizerIs('cat > /dev/null; nice');
+  const workerData = { folder, isVoice };
+  const thread = startThread(new URL('support/recognizingThread.ts', import.meta.url), { workerData });
+  onTestFinished(() => void thread.terminate());
+  const [{ isRaised, words }] = await once(thread, 'message');
+  expect(Number(words)).toBe(getPriority() + (isRaised ? 1 : 4));
 });
 
 test('At most as many recognizers run as the machine has cores, and every utterance gets its turn', async () => {
