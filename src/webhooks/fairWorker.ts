@@ -91,7 +91,7 @@ export class FairWorker {
         const ofProject = this.#runningByProject().get(projectId) ?? 0;
         const wasFull = this.#running.size >= MAX_RUNNING || ofProject >= MAX_RUNNING_PER_PROJECT;
         this.#running.delete(id);
-        if (this.signal.aborted) return;
+        // On a node that stops, this releases the second claim.
         if (this.#claimedAgain.delete(id)) this.run(work);
         else if (wasFull) this.wake();
       });

@@ -25,6 +25,7 @@ export interface SendDeps {
   /** Called for each event that was sent, or failed. */
   readonly onSettled?: ((delivery: WebhookDelivery, session: OutboxSession) => void) | undefined;
   readonly callReport?: (projectId: string, callId: string) => Promise<CallReport | undefined>;
+  readonly onError: (error: unknown, what: string) => void;
 }
 
 /**
@@ -162,12 +163,12 @@ function recordOf(
 
 /** Retries while the database is away, so that a short outage neither repeats nor loses an event. */
 async function untilStored(
-  { clock }: SendDeps,
+  { clock, onError }: SendDeps,
   requestedMs: number,
   signal: AbortSignal,
   store: () => Promise<unknown>,
 ): Promise<void> {
-  for (;;) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       await store();
       return;
@@ -175,6 +176,7 @@ async function untilStored(
       const isAway = error instanceof CallwayError && error.category === 'unavailable';
       const isLate = clock.monotonicMs() - requestedMs > SENDER_LEASE_MS;
       if (!isAway || isLate || signal.aborted) throw error;
+      if (attempt === 1) onError(error, 'result of a webhook not stored, retrying');
       await new Promise<void>((resolve) => clock.setTimer(resolve, STORE_RETRY_MS));
     }
   }

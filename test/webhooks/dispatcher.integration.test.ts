@@ -27,7 +27,7 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
     const here = await scene();
     const session = await endSession(here);
     node(here);
-    await untilFinished(session);
+    await untilFinished(session, here);
 
     expect(here.names()).toEqual(CHAT);
     const [ended, finalized] = here.received;
@@ -66,7 +66,7 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
     const here = await scene({ answer: 500 });
     const session = await endSession(here);
     node(here);
-    await untilFinished(session);
+    await untilFinished(session, here);
     expect(here.names()).toEqual(CHAT);
     const { items } = await here.world.stores.webhookDeliveries.list(
       session.projectId,
@@ -86,7 +86,7 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
     await here.world.outbox.recordFact(session.instanceId, 'call.ended', new Date(ENDED_AT_MS + 7));
     here.clock.advance(10);
     dispatcher.wake();
-    await untilFinished(session);
+    await untilFinished(session, here);
     expect(here.names()).toEqual(ALL);
     expect(here.received.map(({ body }) => body.occurredAt)).toEqual([
       ENDING.at,
@@ -126,8 +126,11 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
     const one = await endSession(quick, { at: later(60_001) });
     slow.clock.advance(10);
     const dispatcher = node(slow, { client: { request } });
-    await untilFinished(one);
+    await untilFinished(one, slow);
     expect(quick.names()).toEqual(CHAT);
+    // The last of the ten may still be on its way, and an eleventh would follow it.
+    await vi.waitFor(() => expect(waiting).toHaveLength(10), PATIENCE);
+    await pause();
     expect(waiting).toHaveLength(10);
     expect(slow.names()).toEqual([]);
 
@@ -136,7 +139,7 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
       for (const answer of waiting.splice(0)) answer();
     }, 5);
     closers.push(async () => clearInterval(answering));
-    for (const session of many) await untilFinished(session);
+    for (const session of many) await untilFinished(session, slow);
     expect(slow.names()).toHaveLength(2 * many.length);
     await dispatcher.close();
   });
@@ -149,7 +152,7 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
     const here = await scene();
     const session = await endSession(here, { subscribed });
     node(here);
-    await untilFinished(session);
+    await untilFinished(session, here);
     expect(here.names()).toEqual(expected);
   });
 
@@ -162,7 +165,7 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
       subscribed: ALL,
     });
     node(here, { callReport: async () => undefined });
-    await untilFinished(session);
+    await untilFinished(session, here);
     expect(here.names()).toEqual(CHAT);
     const { items } = await here.world.stores.webhookDeliveries.list(
       session.projectId,
@@ -176,7 +179,7 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
     const here = await scene({ days: 0 });
     const session = await endSession(here);
     node(here);
-    await untilFinished(session);
+    await untilFinished(session, here);
     expect(here.received[1]?.body.messages).toHaveLength(2);
     const left = await database().query(
       'SELECT 1 FROM session_history UNION ALL SELECT 1 FROM session_messages',
@@ -211,7 +214,7 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
       await pause();
       expect(here.names()).toEqual(['session.ended']);
       judge(evaluation);
-      await untilFinished(session);
+      await untilFinished(session, here);
       expect(here.received[1]?.body.evaluation).toEqual(evaluation);
       expect(remembered).toEqual([session.projectId]);
       expect(
@@ -223,7 +226,7 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
       const here = await scene({ postEvaluationConfig: { criteria } });
       const session = await endSession(here, { evaluating: true });
       node(here, { evaluate: () => Promise.reject(new Error('no model')) });
-      await untilFinished(session);
+      await untilFinished(session, here);
       expect(here.names()).toEqual(CHAT);
       expect(here.received[1]?.body).not.toHaveProperty('evaluation');
       expect(here.errors).toHaveLength(1);
@@ -269,7 +272,7 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
       expect(await isFinished(session)).toBe(true);
     });
 
-    test('releases the rest to other nodes at once', async () => {
+    test('releases the rest to other nodes, which look for it every second', async () => {
       const here = await scene();
       const session = await endSession(here, { subscribed: CHAT });
       let stopped: Promise<void> | undefined;
@@ -281,9 +284,12 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
       await vi.waitFor(() => expect(stopped).toBeDefined(), PATIENCE);
       await stopped;
       expect(here.names()).toEqual(['session.ended']);
+      const stoppedAtMs = here.clock.now();
       node(here);
-      await untilFinished(session);
+      await untilFinishedOverTime(session, here);
       expect(here.names()).toEqual(CHAT);
+      // The lease of its claim ends after 30 s.
+      expect(here.clock.now() - stoppedAtMs).toBeLessThan(10_000);
     });
   });
 });

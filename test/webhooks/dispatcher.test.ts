@@ -155,6 +155,7 @@ async function sending() {
 
 describe('A node that cannot store the result of a delivery', () => {
   const AWAY = new CallwayError('unavailable', 'database_unavailable', 'away');
+  const NOT_STORED = 'result of a webhook not stored, retrying';
   /** The receiver has session.ended, and the database fails from then on. */
   async function sent(error: Error) {
     const { here, node, answer } = await sending();
@@ -174,6 +175,7 @@ describe('A node that cannot store the result of a delivery', () => {
     const here = await sent(AWAY);
     await here.pass(30_000);
     expect([here.names(), here.deliveries]).toEqual([['session.ended'], []]);
+    expect(here.errors).toEqual([NOT_STORED]);
     here.database.error = undefined;
     await here.pass(500);
     expect(here.names()).toEqual(CHAT);
@@ -182,12 +184,12 @@ describe('A node that cannot store the result of a delivery', () => {
   });
 
   test.each([
-    ['the database is away for longer than its lease', AWAY, 30_500],
-    ['the database fails otherwise', new Error('no such table'), 0],
-  ])('leaves the event to other nodes where %s', async (_what, error, afterMs) => {
+    ['the database is away for longer than its lease', AWAY, 30_500, [NOT_STORED]],
+    ['the database fails otherwise', new Error('no such table'), 0, []],
+  ])('leaves the event to other nodes where %s', async (_what, error, afterMs, before) => {
     const here = await sent(error);
     await here.pass(afterMs);
-    expect(here.errors).toEqual(['webhooks of a session not finished, retrying later']);
+    expect(here.errors).toEqual([...before, 'webhooks of a session not finished, retrying later']);
     expect(here.clock.pendingTimers()).toBe(0);
     await here.node.close();
   });
@@ -197,7 +199,7 @@ describe('A node that cannot store the result of a delivery', () => {
     const closed = here.node.close();
     await here.pass(500);
     await closed;
-    expect(here.errors).toEqual(['webhooks of a session not finished, retrying later']);
+    expect(here.errors).toEqual([NOT_STORED, 'webhooks of a session not finished, retrying later']);
   });
 });
 

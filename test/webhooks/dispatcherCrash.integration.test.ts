@@ -20,7 +20,7 @@ describe.each(selected)('WebhookDispatcher on the $name database', ({ name: data
       const session = await endSession(here, { subscribed: CHAT });
       const mortal = mortalDeps(here.deps, undefined);
       const dispatcher = node(here, mortal.deps);
-      await untilFinished(session);
+      await untilFinished(session, here);
       await dispatcher.close();
       return mortal.steps.slice(0, mortal.steps.lastIndexOf('advance') + 1);
     }

@@ -109,19 +109,35 @@ test('A wake claims at any moment of a claim before', async () => {
   }
 });
 
-test('Work that is claimed again while it runs is run once more after its end', async () => {
-  const { due, end, started, worker } = scene();
-  due.push(work('a'));
-  worker.wake();
+/** Work `a` runs, and its second claim is on its way. */
+async function claimedTwice() {
+  const here = scene();
+  here.due.push(work('a'));
+  here.worker.wake();
   await settle();
-  due.push(work('a'));
-  worker.wake();
+  here.due.push(work('a'));
+  here.worker.wake();
+  return here;
+}
+
+test('Work that is claimed again while it runs is run once more after its end', async () => {
+  const { end, started } = await claimedTwice();
   await settle();
   expect(started).toEqual(['a']);
   await end('a');
   expect(started).toEqual(['a', 'a']);
   await end('a');
   expect(started).toEqual(['a', 'a']);
+});
+
+test('Work that is claimed again as the node stops is run once more, which releases it', async () => {
+  const { end, started, worker } = await claimedTwice();
+  const closed = worker.close();
+  await settle();
+  await end('a');
+  expect([started, worker.signal.aborted]).toEqual([['a', 'a'], true]);
+  await end('a');
+  await closed;
 });
 
 test.each([

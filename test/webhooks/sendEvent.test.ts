@@ -80,6 +80,9 @@ async function scene({ listener = TAKES, url, clock = systemClock, ...options }:
     client,
     clock,
     tracer: tracing,
+    onError: (error) => {
+      throw error;
+    },
   };
   const send = (due = DUE) => sendEvent(deps, 'i', due, new AbortController().signal);
   return { ...memory, taken, client, settled, spans, send, row: () => memory.row(event) };
