@@ -1,4 +1,5 @@
 import { Accordion, Group, Paper, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
 
 import { formatLatency, formatNumber } from '../../../formats.ts';
 import { PageLink } from '../../../layout/links.tsx';
@@ -27,6 +28,10 @@ const texts = textsIn({
 export function CaseResult({ result, run }: { result: PlayedCase; run: TestRun }) {
   const { testCaseId, name, status, passed, failed, passRate, latencyMs, runs } = result;
   const { projectId } = run;
+  const [opened, setOpened] = useState<string[]>();
+  // In a run that goes on, the first failure opens as it comes, and stays.
+  const first = opened ? undefined : firstToLookAt(runs);
+  if (first) setOpened(first);
   return (
     <Paper withBorder p="md" radius="md" component="article" aria-label={name}>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
@@ -57,7 +62,14 @@ export function CaseResult({ result, run }: { result: PlayedCase; run: TestRun }
         </Stack>
         <StatusBadge status={status} />
       </Group>
-      <Accordion multiple defaultValue={firstToLookAt(runs)} keepMounted={false} mt="sm" variant="separated">
+      <Accordion
+        multiple
+        value={opened ?? []}
+        onChange={setOpened}
+        keepMounted={false}
+        mt="sm"
+        variant="separated"
+      >
         {runs.map((play) => {
           const value = String(play.index);
           return (
@@ -94,7 +106,7 @@ function PlayHeading({ play: { index, status, assertions } }: { play: Play }) {
 }
 
 /** What did not pass is open at first. */
-function firstToLookAt(runs: readonly Play[]): string[] {
+function firstToLookAt(runs: readonly Play[]): string[] | undefined {
   const play = runs.find(({ status }) => status === 'failed' || status === 'error');
-  return play ? [String(play.index)] : [];
+  return play && [String(play.index)];
 }
