@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { root } from './paths.mjs';
 import { Stop } from './stop.mjs';
 
@@ -21,14 +21,14 @@ const SAME_SIGNAL_MS = 500;
  * @param {string} program
  * @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, stdio?: import('node:child_process').StdioOptions, niceness?: number }} [options]
- *   `niceness`: 0 to 19, also of what it starts.
+ *   `niceness`: beyond that of this process, also of what it starts; below 0 only where {@link mayRaisePriority}.
  * @returns {Promise<Ending>}
  */
 export function runAttached(program, args, options = {}) {
   const { cwd = root, env = process.env, stdio = 'inherit', niceness = 0 } = options;
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd, env, stdio });
-    if (niceness > 0 && child.pid !== undefined) setPriority(child.pid, niceness);
+    if (niceness !== 0 && child.pid !== undefined) setPriority(child.pid, added(niceness));
     const stopForwarding = forwardSignals(child);
     child.once('error', (error) => {
       stopForwarding();
@@ -39,6 +39,27 @@ export function runAttached(program, args, options = {}) {
       resolve({ code, signal });
     });
   });
+}
+
+/**
+ * @param {number} niceness
+ * @returns {number} Beyond that of this process, as far as there is more or less.
+ */
+function added(niceness) {
+  const { PRIORITY_HIGHEST, PRIORITY_LOW } = constants.priority;
+  return Math.max(PRIORITY_HIGHEST, Math.min(PRIORITY_LOW, getPriority() + niceness));
+}
+
+/** Whether this user may start programs of a higher priority: root, or with CAP_SYS_NICE. */
+export function mayRaisePriority() {
+  const own = getPriority();
+  try {
+    setPriority(own - 1);
+    setPriority(own);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -35,7 +35,7 @@ async function totalsOf(names: (keyof typeof suites)[], config = '', args: strin
   const reporter = join(root, 'test/support/totalsReporter.ts');
   writeFileSync(
     configFile,
-    `export default { root: ${JSON.stringify(folder)}, test: { include: ['suites/*.test.ts'], reporters: [${JSON.stringify(reporter)}], ${config} } };`,
+    `export default { root: ${JSON.stringify(folder)}, test: { include: ['suites/*.test.ts'], isolate: false, maxWorkers: 1, reporters: [${JSON.stringify(reporter)}], ${config} } };`,
   );
   const file = join(folder, 'totals.json');
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
@@ -51,6 +51,7 @@ async function totalsOf(names: (keyof typeof suites)[], config = '', args: strin
 }
 
 const NONE = { skipped: 0, skipReasons: {} };
+const GOOD = { passed: 3, failures: [], ...NONE };
 const SKIPPED = { skipped: 1, skipReasons: { 'without a reason: c': 1 } };
 
 test('the totals of a run in which everything happens', async () => {
@@ -59,22 +60,34 @@ test('the totals of a run in which everything happens', async () => {
     code: 1,
     // The two of the passing suite, and those beside the failures.
     passed: 5,
-    failed: 5,
+    failures: [
+      expect.stringMatching(/^suites\/1\.test\.ts > b\n {2}expected 1 to be 2 .*\n {2}at .*1\.test\.ts:2$/s),
+      expect.stringMatching(/^suites\/2\.test\.ts\n {2}at import\n/),
+      expect.stringMatching(/^suites\/3\.test\.ts > d\n {2}hook\n/),
+      expect.stringMatching(/^suites\/6\.test\.ts\n {2}No test suite found/),
+      expect.stringMatching(/^outside of a test\n {2}unhandled\n/),
+    ],
     skipped: 4,
     skipReasons: { 'no phone': 2, 'no network': 1, 'without a reason: c': 1 },
   });
 });
 
 test.each([
-  [['passing'], { code: 0, passed: 2, failed: 0, ...SKIPPED }],
-  [[], { code: 1, passed: 0, failed: 1, ...NONE }],
+  [['passing'], { code: 0, passed: 2, failures: [], ...SKIPPED }],
+  [[], { code: 1, passed: 0, failures: ['vitest ended with 1'], ...NONE }],
 ] as [(keyof typeof suites)[], object][])('the totals of %j', async (names, expected) => {
   expect(await totalsOf(names)).toEqual(expected);
 });
 
 test('tests that a name pattern leaves out are skipped as not selected', async () => {
   const totals = await totalsOf(['passing'], '', ['-t', 'b']);
-  expect(totals).toEqual({ code: 0, passed: 1, failed: 0, skipped: 2, skipReasons: { 'not selected': 2 } });
+  expect(totals).toEqual({
+    code: 0,
+    passed: 1,
+    failures: [],
+    skipped: 2,
+    skipReasons: { 'not selected': 2 },
+  });
 });
 
 test('a global setup that fails is a failure', async () => {
@@ -83,13 +96,18 @@ test('a global setup that fails is a failure', async () => {
   writeFileSync(setup, "export default () => { throw new Error('no database'); };");
   const totals = await totalsOf(['passing'], `globalSetup: [${JSON.stringify(setup)}],`);
   remove();
-  expect(totals).toEqual({ code: 1, passed: 0, failed: 1, ...NONE });
+  expect(totals).toEqual({ code: 1, passed: 0, failures: ['vitest ended with 1'], ...NONE });
 });
 
 test.each([
-  ['vitest that died without totals', undefined, null, { passed: 0, failed: 1, ...NONE }],
-  ['totals that deny a failure', { passed: 3, failed: 0, ...NONE }, 1, { passed: 3, failed: 1, ...NONE }],
-  ['totals of a good run', { passed: 3, failed: 0, ...NONE }, 0, { passed: 3, failed: 0, ...NONE }],
+  [
+    'vitest that died without totals',
+    undefined,
+    null,
+    { passed: 0, failures: ['vitest ended with a signal'], ...NONE },
+  ],
+  ['totals that deny a failure', GOOD, 1, { ...GOOD, failures: ['vitest ended with 1'] }],
+  ['totals of a good run', GOOD, 0, GOOD],
 ])('%s', (_, content, code, expected) => {
   const file = join(tempDir(), 'totals.json');
   if (content) writeFileSync(file, JSON.stringify(content));
@@ -97,17 +115,17 @@ test.each([
 });
 
 test('The totals of several runs are added, by reason for skipped tests', () => {
-  const first = { passed: 5, failed: 1, skipped: 2, skipReasons: { 'no phone': 2 } };
-  const second = { passed: 3, failed: 0, skipped: 3, skipReasons: { 'no phone': 1, 'no network': 2 } };
+  const first = { passed: 5, failures: ['a'], skipped: 2, skipReasons: { 'no phone': 2 } };
+  const second = { passed: 3, failures: ['b'], skipped: 3, skipReasons: { 'no phone': 1, 'no network': 2 } };
   expect(sumOf([first, second])).toEqual({
-    ...{ passed: 8, failed: 1, skipped: 5 },
+    ...{ passed: 8, failures: ['a', 'b'], skipped: 5 },
     skipReasons: { 'no phone': 3, 'no network': 2 },
   });
 });
 
-test('The last line is the totals, below the reasons of skipped tests', () => {
+test('The last line is the totals, below the failures and the reasons of skipped tests', () => {
   const skipReasons = { 'no phone': 2, 'no network': 1 };
-  expect(summaryOf({ passed: 5, failed: 1, skipped: 3, skipReasons })).toBe(
-    'skipped 2: no phone\nskipped 1: no network\n5 passed, 1 failed, 3 skipped',
+  expect(summaryOf({ passed: 5, failures: ['a > b\n  no'], skipped: 3, skipReasons })).toBe(
+    'failed: a > b\n  no\nskipped 2: no phone\nskipped 1: no network\n5 passed, 1 failed, 3 skipped',
   );
 });

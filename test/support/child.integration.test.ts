@@ -56,7 +56,7 @@ test('A child and its folder are removed when the parent is killed', async () =>
 
   parent.kill('SIGKILL');
 
-  await vi.waitUntil(() => !isAlive(pid) && !existsSync(folder), { timeout: 5000 });
+  await vi.waitFor(() => expect([isAlive(pid), existsSync(folder)]).toEqual([false, false]));
 });
 
 test('A dismissed watchdog kills nothing', async () => {

@@ -69,7 +69,7 @@ export async function createTestDatabase(contents: Contents = 'empty'): Promise<
   const serverUrl = inject('postgresUrl');
   const template = inject('postgresTemplate');
   const name = `${template}_${randomBytes(6).toString('hex')}`;
-  await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${templateOf(template, contents)}`);
+  await createDatabase(serverUrl, name, templateOf(template, contents));
   return {
     url: withDatabase(serverUrl, name),
     drop: () => execute(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
@@ -86,12 +86,17 @@ export async function createTemplates(serverUrl: string): Promise<string> {
   await execute(serverUrl, `CREATE DATABASE ${name}`);
   await execute(withDatabase(serverUrl, name), 'CREATE EXTENSION vector');
   const newest = templateOf(name, 'newest');
-  await execute(serverUrl, `CREATE DATABASE ${newest} TEMPLATE ${name}`);
+  await createDatabase(serverUrl, newest, name);
   const url = withDatabase(serverUrl, newest);
   const database = openPostgres({ url, onIdleError: () => undefined });
   await migrate(database, await readMigrations(MIGRATIONS));
   await database.close();
   return name;
+}
+
+/** Copies files: through the write-ahead log, as by default, it would take twice the processor time. */
+async function createDatabase(serverUrl: string, name: string, template: string): Promise<void> {
+  await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
 }
 
 function templateOf(name: string, contents: Contents): string {

@@ -1,11 +1,18 @@
 import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import type { TestError } from 'vitest';
 import type { Reporter, SerializedError, TestCase, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
 import './skips.ts';
 
-/** Number of tests by result; a failure outside of a test counts as one failed test. */
+/** Lines of a failure's error, as far as they tell more than the output above. */
+const ERROR_LINES = 12;
+
+/** Results of a run; a failure outside of a test counts as one failed test. */
 interface Totals {
   passed: number;
-  failed: number;
+  /** Each failed test's name, and its error in lines below. */
+  failures: string[];
   skipped: number;
   /** Number of skipped tests by reason. */
   skipReasons: Record<string, number>;
@@ -26,20 +33,23 @@ export default class TotalsReporter implements Reporter {
   ): void {
     const file = process.env.CALLWAY_TEST_TOTALS_FILE;
     if (!file) return;
-    const failed = unhandledErrors.length + (reason === 'interrupted' ? 1 : 0);
-    writeFileSync(file, JSON.stringify(totalsOf(modules, failed, this.#isFiltered)));
+    const totals = totalsOf(modules, this.#isFiltered);
+    for (const error of unhandledErrors) totals.failures.push(failureOf('outside of a test', [error]));
+    if (reason === 'interrupted') totals.failures.push('interrupted');
+    writeFileSync(file, JSON.stringify(totals));
   }
 }
 
-function totalsOf(modules: readonly TestModule[], failedOutside: number, isFiltered: boolean): Totals {
-  const totals: Totals = { passed: 0, failed: failedOutside, skipped: 0, skipReasons: {} };
+function totalsOf(modules: readonly TestModule[], isFiltered: boolean): Totals {
+  const totals: Totals = { passed: 0, failures: [], skipped: 0, skipReasons: {} };
   for (const module of modules) {
-    totals.failed += module.errors().length;
-    for (const suite of module.children.allSuites()) totals.failed += suite.errors().length;
+    totals.failures.push(...failuresOutsideTests(module));
     for (const test of module.children.allTests()) {
-      const { state } = test.result();
+      const { state, errors = [] } = test.result();
       if (state === 'passed') totals.passed += 1;
-      if (state === 'failed' || state === 'pending') totals.failed += 1;
+      if (state === 'failed' || state === 'pending') {
+        totals.failures.push(failureOf(`${module.relativeModuleId} > ${test.fullName}`, errors));
+      }
       if (state !== 'skipped') continue;
       const skipReason = skipReasonOf(test, isFiltered);
       totals.skipped += 1;
@@ -47,6 +57,30 @@ function totalsOf(modules: readonly TestModule[], failedOutside: number, isFilte
     }
   }
   return totals;
+}
+
+function failuresOutsideTests(module: TestModule): string[] {
+  const file = module.relativeModuleId;
+  return [
+    ...module.errors().map((error) => failureOf(file, [error])),
+    ...[...module.children.allSuites()].flatMap((suite) =>
+      suite.errors().map((error) => failureOf(`${file} > ${suite.fullName}`, [error])),
+    ),
+  ];
+}
+
+function failureOf(place: string, errors: readonly (SerializedError | TestError)[]): string {
+  const lines = errors.flatMap(({ message, diff, stack, stacks }) => [
+    ...`${message}\n${stripVTControlCharacters(String(diff ?? ''))}`
+      .split('\n')
+      .filter((line) => line.trim()),
+    ...(
+      stacks?.map(({ file, line }) => `at ${relative(process.cwd(), file)}:${line}`) ??
+      stack?.match(/^ +at .*/gm) ??
+      []
+    ).slice(0, 2),
+  ]);
+  return [place, ...lines.slice(0, ERROR_LINES).map((line) => `  ${line}`)].join('\n');
 }
 
 function skipReasonOf(test: TestCase, isFiltered: boolean): string {
