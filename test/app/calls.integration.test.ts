@@ -220,7 +220,7 @@ describe('A queued call', () => {
     expect((await call(project, { toNumber })).status).toBe(202);
 
     const mine = () => received.filter(({ sessionId }) => sessionId === body.sessionId);
-    await vi.waitFor(() => expect(mine()).toHaveLength(3), { timeout: 8_000 });
+    await vi.waitFor(() => expect(mine()).toHaveLength(3));
     const told = { callId: body.callId, status: 'canceled', durationMs: 0, sip: null };
     expect(mine()).toMatchObject([
       { event: 'session.ended', channel: 'phone', call: told },
@@ -380,7 +380,7 @@ describe('A scheduled call', () => {
     const { body } = await call(project, { notBefore: inMs(2_000) });
     const statusNow = async () => (await project.api('GET', `/calls/${body.callId}`)).body.status;
     expect(await statusNow()).toBe('scheduled');
-    await vi.waitFor(async () => expect(await statusNow()).toBe('queued'), { timeout: 8_000 });
+    await vi.waitFor(async () => expect(await statusNow()).toBe('queued'));
   });
 
   test.each([

@@ -12,6 +12,8 @@ import { redisDatabase } from '../support/redis.ts';
 import { makeTempDir, tempDir } from '../support/tempDir.ts';
 
 const TIMEOUT = { timeout: 120_000 };
+/** 16 sentences are requested first, then up to 128 at once. */
+const MORE_THAN_A_BATCH = 160;
 
 /** A gateway with a fake embeddings endpoint for the tests of a group; must leave nothing running. */
 function useGateway() {
@@ -46,18 +48,18 @@ describe('An embeddings endpoint', () => {
 
   test('embeds each chunk once, with the selected model', TIMEOUT, async () => {
     const { fake, knowledge } = await start();
-    const dataset = await knowledge.add('long.txt', sentences(300).join(' '));
+    const dataset = await knowledge.add('long.txt', sentences(MORE_THAN_A_BATCH).join(' '));
     expect(dataset).toMatchObject({
       status: 'ready',
-      chunkCount: 300,
-      embeddedCount: 300,
+      chunkCount: MORE_THAN_A_BATCH,
+      embeddedCount: MORE_THAN_A_BATCH,
       encoder: 'text-embedding-3-small',
     });
-    expect([...fake.embedded.keys()].sort()).toEqual(sentences(300).sort());
+    expect([...fake.embedded.keys()].sort()).toEqual(sentences(MORE_THAN_A_BATCH).sort());
     expect(new Set(fake.embedded.values())).toEqual(new Set([1]));
     expect(new Set(fake.requests.map(({ model }) => model))).toEqual(new Set(['text-embedding-3-small']));
-    const { body } = await knowledge.query('article number 217', { topK: '1' });
-    expect(body[0].content).toContain('217');
+    const { body } = await knowledge.query('article number 117', { topK: '1' });
+    expect(body[0].content).toContain('117');
   });
 
   test('that fails temporarily is retried', TIMEOUT, async () => {
@@ -71,14 +73,14 @@ describe('An embeddings endpoint', () => {
     const { fake, knowledge } = await start();
     // The four attempts of the first job fail for one of the batches.
     fake.onRequest = ({ input }) => {
-      const isChosen = input.some((text) => text.includes('number 200 '));
+      const isChosen = input.some((text) => text.includes('number 155 '));
       const refusals = fake.requests.filter((one) =>
-        one.input.some((text) => text.includes('number 200 ')),
+        one.input.some((text) => text.includes('number 155 ')),
       ).length;
       if (isChosen && refusals <= 4) fake.answerWith({ status: 500 });
     };
-    const dataset = await knowledge.add('long.txt', sentences(260).join(' '));
-    expect(dataset).toMatchObject({ status: 'ready', embeddedCount: 260 });
+    const dataset = await knowledge.add('long.txt', sentences(MORE_THAN_A_BATCH).join(' '));
+    expect(dataset).toMatchObject({ status: 'ready', embeddedCount: MORE_THAN_A_BATCH });
     const more = [...fake.embedded].filter(([, count]) => count > 1);
     expect(more).toEqual([]);
   });
@@ -242,18 +244,24 @@ test(
     const first = await startTestGateway({ env: shared, dataDir });
     onTestFinished(() => first.stop());
     const knowledge = await createKnowledge(first, { chunkSize: 60, chunkOverlap: 0 });
-    fake.onRequest = () => new Promise((resolve) => setTimeout(resolve, 200));
-    const { body } = await knowledge.upload('a.txt', sentences(2_000).join(' '));
-    await expect.poll(() => fake.embedded.size, { timeout: 60_000 }).toBeGreaterThan(500);
+    let goOn: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    // At most 512 are requested at once.
+    fake.onRequest = () => (fake.embedded.size > 100 ? held : undefined);
+    const { body } = await knowledge.upload('a.txt', sentences(700).join(' '));
+    await expect.poll(() => fake.embedded.size, { timeout: 60_000 }).toBeGreaterThan(100);
     await first.stop();
-    expect(fake.embedded.size).toBeLessThan(2_000);
+    expect(fake.embedded.size).toBeLessThan(700);
+    goOn();
 
     const second = await startTestGateway({ env: shared, dataDir });
     onTestFinished(() => second.stop());
     const path = `${knowledge.path}/datasets/${body.datasetId}`;
     const find = async () => (await second.api('GET', path, { key: knowledge.project.developerKey })).body;
     await expect.poll(async () => (await find()).status, { timeout: 90_000, interval: 200 }).toBe('ready');
-    expect(await find()).toMatchObject({ chunkCount: 2_000, embeddedCount: 2_000 });
+    expect(await find()).toMatchObject({ chunkCount: 700, embeddedCount: 700 });
     expect(Math.max(...fake.embedded.values())).toBeLessThanOrEqual(2);
   },
 );

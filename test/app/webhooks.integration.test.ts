@@ -50,7 +50,7 @@ test('The end of a chat sends two signed webhooks, from one of two nodes, which 
   expect(answer.status).toBe(200);
   await second.api('DELETE', `${project.path}/sessions`, { key, body: { session_id: sessionId } });
 
-  await vi.waitFor(() => expect(received).toHaveLength(2), { timeout: 5_000 });
+  await vi.waitFor(() => expect(received).toHaveLength(2));
   const { secret } = (await first.api('GET', `${project.path}/webhook-secret`)).body;
   const bodies = received.map(({ text, headers }) => new Webhook(secret).verify(text, headers));
   expect(bodies).toMatchObject([

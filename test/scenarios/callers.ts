@@ -60,12 +60,15 @@ export const callers = {
         // A lost 180 is not retransmitted.
         step.expectAnswer(180, 'invite', '', 'timeout="400" ontimeout="1"'),
         '<label id="1"/>',
+        // A 200 in the pause at the end starts the timeout of the 487 once more.
+        '<nop next="2" test="refused"/>',
         step.cancel('invite', 1, { headers: ['Reason: SIP;cause=487;text="Caller gave up"'] }),
         // With message loss, either may come first, and this one as late as in the pause at the end.
         step.expectAnytime(200, 'cancel'),
         // SIPp ends a CANCEL's retransmissions at any response, such as to a repeated INVITE.
-        step.expectAnswer(487, 'invite', '', 'timeout="1000" ontimeout="1"'),
+        step.expectAnswer(487, 'invite', step.mark('refused'), 'timeout="1000" ontimeout="1"'),
         step.ack('invite', 1, true),
+        '<label id="2"/>',
       ],
       endMs,
     ),

@@ -90,6 +90,11 @@ export function requireHeader(header: string, pattern: string, variable: string)
   return `<action><ereg regexp="${pattern}" search_in="hdr" header="${header}:" check_it="true" assign_to="${variable}"/></action>`;
 }
 
+/** Sets a variable that a step can test. */
+export function mark(variable: string): string {
+  return `<action><assign assign_to="${variable}" value="1"/></action>`;
+}
+
 /** A response to the latest in-dialog request. */
 export function answerLastRequest(status: string, parts: MessageParts = {}): string {
   const lines = ['[last_Via:]', '[last_From:]', '[last_To:]', '[last_Call-ID:]', '[last_CSeq:]'];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { type ApiAnswer, startTwoGateways } from '../../support/gateway.ts';
+import { type ApiAnswer, startTestGateway, startTwoGateways } from '../../support/gateway.ts';
 
 const minute = () => Math.floor(Date.now() / 60_000);
 
@@ -79,34 +79,34 @@ describe('Requests with one key', () => {
   });
 
   test('are not limited when the limit is 0', async () => {
-    const nodes = await startTwoGateways({ RATE_LIMIT_PER_MINUTE: '0' });
-    const { path, developerKey: key } = await nodes.first.createProject();
+    const gateway = await startTestGateway({ env: { RATE_LIMIT_PER_MINUTE: '0' } });
+    const { path, developerKey: key } = await gateway.createProject();
 
     for (let turn = 0; turn < 30; turn += 1) {
-      expect((await nodes.first.api('GET', `${path}/agent`, { key })).status).toBe(200);
+      expect((await gateway.api('GET', `${path}/agent`, { key })).status).toBe(200);
     }
-    await nodes.stop();
+    await gateway.stop();
   });
 });
 
 describe('Rejected credentials from one address', () => {
   test('are limited to five per minute, and refuse no good key of the address', async () => {
-    const nodes = await startTwoGateways({ RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '5' });
-    const project = await nodes.first.createProject();
+    const gateway = await startTestGateway({ env: { RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '5' } });
+    const project = await gateway.createProject();
     const { path, developerKey: known } = project;
-    const { key: unseen } = await nodes.first.createKey(project);
-    const ask = (key: string | null) => nodes.first.api('GET', `${path}/agent`, { key });
+    const { key: unseen } = await gateway.createKey(project);
+    const ask = (key: string | null) => gateway.api('GET', `${path}/agent`, { key });
     const answers = await withinOneMinute(async () => {
       await ask(known);
       const failures = [];
       for (let turn = 0; turn < 8; turn += 1) failures.push(await ask(turn % 2 === 0 ? 'rubbish' : null));
-      return [...failures, await ask(unseen), await ask(known), await nodes.first.api('GET', path)];
+      return [...failures, await ask(unseen), await ask(known), await gateway.api('GET', path)];
     });
 
     expect(answers.map(({ status }) => status).slice(-3)).toEqual([200, 200, 200]);
     expect(answers.filter(({ status }) => status === 401).length).toBeLessThanOrEqual(5);
     expectRefusal(answers[7]);
-    await nodes.stop();
+    await gateway.stop();
   });
 
   test('in a flood delay a new key of the same address by little', async () => {

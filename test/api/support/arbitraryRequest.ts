@@ -38,6 +38,11 @@ const oddValue = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
+/** `fc.string` would first number a million characters. */
+const anyCharacters = fc
+  .array(fc.nat(0x10_ffff), { maxLength: 12 })
+  .map((points) => String.fromCodePoint(...points));
+
 /** Random requests to one operation, mostly valid by its schemas. */
 export function arbitraryRequest(operation: Operation, document: Document, known: readonly string[]) {
   const body = operation.definition.requestBody?.content['application/json']?.schema;
@@ -150,7 +155,7 @@ function textOf(schema: Schema): fc.Arbitrary<string> {
   }
   return fc.oneof(
     fc.string({ minLength: Number(schema.minLength ?? 0), maxLength: 20 }),
-    fc.string({ unit: 'binary', maxLength: 12 }),
+    anyCharacters,
     fc.constantFrom('https://example.com/a?b={{ c }}', 'Asia/Taipei', 'end_call', 'start', 'end'),
   );
 }

@@ -6,8 +6,15 @@ import { redisDatabase } from '../../support/redis.ts';
 import { tempDir } from '../../support/tempDir.ts';
 import { cli } from '../support.ts';
 
+/** Ports that nothing else binds. Those of the default RTP range may be taken for outgoing connections at any moment. */
 async function ports(): Promise<Record<string, string>> {
-  return { PORT: String(await reservePort()), SIP_PORT: String(await reservePort()) };
+  const rtp = await reservePort();
+  return {
+    PORT: String(await reservePort()),
+    SIP_PORT: String(await reservePort()),
+    RTP_PORT_MIN: String(rtp),
+    RTP_PORT_MAX: String(rtp + 1),
+  };
 }
 
 it('callway doctor warns of nothing but offline speech on a working machine', async () => {

@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { expectAccessible, requiresChromium } from '../support/chromium.ts';
@@ -10,6 +11,18 @@ const CLIPPED_LABELS =
 const HOSTILE = '<img src=x onerror=document.title=1>';
 /** Behind it, `fdp.txt` reads `txt.pdf`. */
 const RIGHT_TO_LEFT_OVERRIDE = '\u202e';
+
+/** Answers with a run of which nothing was played yet. */
+async function unplayed(route: Route): Promise<void> {
+  const response = await route.fetch();
+  const { data } = await response.json();
+  const cases = data.cases.map((one: { readonly runs: readonly object[] }) => ({
+    ...one,
+    ...{ status: 'queued', passed: 0, failed: 0, passRate: null },
+    runs: one.runs.map((play, index) => ({ ...play, index, status: 'queued', assertions: [] })),
+  }));
+  await route.fulfill({ response, json: { data: { ...data, status: 'running', endedAt: null, cases } } });
+}
 
 describe('Pages of a project', requiresChromium, () => {
   let own: ConsoleService;
@@ -101,7 +114,20 @@ describe('Pages of a project', requiresChromium, () => {
 
     await page.getByRole('button', { name: 'Run Before each release' }).click();
     await page.getByLabel('Repeats of each case').fill('2');
+    // The page is there before the plays: a failure opens as it comes.
+    await page.route(/test-runs\/[^/?]+$/, unplayed, { times: 1 });
+    let show = () => {};
+    const isShown = new Promise<void>((resolve) => {
+      show = resolve;
+    });
+    await page.route('**/events?type=test.updated', async (route) => {
+      await isShown;
+      // That of the page before is gone.
+      await route.continue().catch(() => undefined);
+    });
     await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByText('0 of 2 plays have ended').first().waitFor();
+    show();
     await page.getByText('0 of 2 plays passed').waitFor();
     await page.getByText('Good morning').waitFor();
     await page.getByText('Welcome.', { exact: true }).waitFor();

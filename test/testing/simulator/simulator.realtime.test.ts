@@ -301,7 +301,7 @@ test('ends at both parties when a carrier closes', { timeout: TIMEOUT }, async (
   const { callee, call } = rig.pair();
   rig.far.phones.set(callee, { kind: 'answers', afterMs: 0, script: [], stays: true });
   const ended = call([], { stays: true });
-  await expect.poll(() => rig.far.phones.active, { timeout: 5000 }).toBe(1);
+  await expect.poll(() => rig.far.phones.active).toBe(1);
   await rig.far.close();
   expect(await ended).toMatchObject({ outcome: 'remote_hangup' });
   expect(await call([])).toMatchObject({ outcome: 'unreachable' });

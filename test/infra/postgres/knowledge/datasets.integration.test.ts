@@ -167,7 +167,7 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
     const task = await begin(await addDataset(await addKnowledgebase()));
     const { chunks, datasets } = rig.storage.stores;
     // More batches than the messages of a new connection, which the query may need.
-    const made = Array.from({ length: 60 }, (_, position) => {
+    const made = Array.from({ length: 20 }, (_, position) => {
       return { id: uuidV7(), position, content: 'x', startOffset: position, endOffset: position + 1 };
     });
     await chunks.append(task, made);
@@ -182,7 +182,7 @@ describe.each(databases)('Datasets on the $name database', ({ open }) => {
     // A server has other sessions; the embedded one must run the query between two batches.
     if (rig.database.expensiveRowsAtOnce !== undefined) expect(isKept).toBe(false);
     await keeping;
-    expect((await find())?.embeddedCount).toBe(60);
+    expect((await find())?.embeddedCount).toBe(20);
   });
 
   test('Unfinished datasets without progress are found again', async () => {
