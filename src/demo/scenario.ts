@@ -12,7 +12,7 @@ export interface Scenario {
   readonly callee: BehaviourInput;
 }
 
-/** The simulated callee: listens, answers, and interrupts the second question. */
+/** The simulated callee: listens, answers, interrupts the second question, and repeats the wish when asked to. */
 const CALLEE: BehaviourInput = {
   kind: 'answers',
   afterMs: 700,
@@ -20,6 +20,9 @@ const CALLEE: BehaviourInput = {
     { do: 'listen', quietMs: 500 },
     { do: 'say', text: 'Yes, keep it.' },
     { do: 'interrupt', afterMs: 2000, text: 'A birthday cake, please.' },
+    // Longer than the agent takes to hang up once it has understood.
+    { do: 'listen', quietMs: 2000 },
+    { do: 'say', text: 'A birthday cake, please.' },
   ],
   stays: true,
 };

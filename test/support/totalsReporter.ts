@@ -6,7 +6,7 @@ import type { Reporter, SerializedError, TestCase, TestModule, TestRunEndReason,
 import './skips.ts';
 
 /** Lines of a failure's error, as far as they tell more than the output above. */
-const ERROR_LINES = 12;
+const ERROR_LINES = 60;
 
 /** Results of a run; a failure outside of a test counts as one failed test. */
 interface Totals {
