@@ -9,7 +9,6 @@
  * dialect needs more than 1.2 times our own.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
@@ -17,6 +16,7 @@ import { table } from '../src/cli/table.ts';
 import { audioDialectNames, type DialectName } from '../src/streams/dialects/index.ts';
 import type { AgentsFigures } from './streams/agents.ts';
 import { type Carriers, carrierRates } from './streams/carriers.ts';
+import { nextMessage } from './support/childMessage.ts';
 import { compileProgram } from './support/compile.ts';
 import { median } from './support/statistics.ts';
 
@@ -66,7 +66,7 @@ console.log(table(rows));
 /** Agents, and the carriers that call them. */
 async function startSide() {
   const agents = fork(program, { execArgv: [] });
-  const { port, tcpPort } = await next<AgentsFigures>(agents);
+  const { port, tcpPort } = await nextMessage<AgentsFigures>(agents);
   const carriers = fork(new URL('./streams/carriers.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
   const figures = () => tell<AgentsFigures>(agents, 'figures');
   return {
@@ -101,10 +101,5 @@ async function startSide() {
 
 function tell<Answer>(child: ChildProcess, order: Carriers | 'hang up' | 'figures'): Promise<Answer> {
   child.send(order);
-  return next(child);
-}
-
-async function next<Message>(child: ChildProcess): Promise<Message> {
-  const [message] = await once(child, 'message');
-  return message;
+  return nextMessage(child);
 }

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 
+import { nextMessage } from '../support/childMessage.ts';
 import type { ChildMessage, ChildQuestion, Figures, ServerName } from './child.ts';
 
 /** A server in a process of its own, so that its CPU time and memory are its own. */
@@ -36,25 +37,11 @@ export async function startServer(
     execArgv: ['--expose-gc', ...profiling],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  const next = async (): Promise<ChildMessage> => {
-    const waiting = new AbortController();
-    const { signal } = waiting;
-    try {
-      const ended = once(child, 'exit', { signal }).then(() => {
-        throw new Error(`${name} ended by itself`);
-      });
-      const [message] = (await Promise.race([once(child, 'message', { signal }), ended])) as [ChildMessage];
-      ended.catch(() => undefined); // the process is killed below, and its exit is not awaited
-      return message;
-    } finally {
-      waiting.abort();
-    }
-  };
-  const ask = async (question: ChildQuestion): Promise<Figures> => {
+  const ask = (question: ChildQuestion): Promise<Figures> => {
     child.send(question);
-    return (await next()) as Figures;
+    return nextMessage(child);
   };
-  const first = await next();
+  const first = await nextMessage<ChildMessage>(child);
   if (!('url' in first)) throw new Error(`${name} did not say where it listens`);
   return {
     name,

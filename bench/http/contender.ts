@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import autocannon, { type Options } from 'autocannon';
 
+import { nextMessage } from '../support/childMessage.ts';
 import type { ChildMessage, Server } from './child.ts';
 import { BODY, KEY, PROJECT_ID, ROUTE } from './route.ts';
 
@@ -42,7 +43,7 @@ export async function startContender(
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const next = async <Key extends string>(key: Key) => {
-    const [message] = (await once(child, 'message')) as [ChildMessage];
+    const message = await nextMessage<ChildMessage>(child);
     if (!(key in message))
       throw new Error(`the server said ${JSON.stringify(message)} instead of its ${key}`);
     return message as Extract<ChildMessage, Record<Key, unknown>>;

@@ -33,7 +33,9 @@ export function memoryStorage(): Storage {
     }),
     markUsed: async () => undefined,
   };
-  const stores = { agents, apiKeys, legacyUsage: { add: async () => undefined } } as unknown as Stores;
+  const widgetTokens: Pick<Stores['widgetTokens'], 'findByDigest'> = { findByDigest: async () => undefined };
+  const legacyUsage: Pick<Stores['legacyUsage'], 'add'> = { add: async () => undefined };
+  const stores = { agents, apiKeys, widgetTokens, legacyUsage } as unknown as Stores;
   return { stores, transaction: (work) => work(stores) };
 }
 

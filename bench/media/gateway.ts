@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { nextMessage } from '../support/childMessage.ts';
 import type { FromGateway, GatewayFigures, ToGateway } from './messages.ts';
 
 /** The measured process, from outside. */
@@ -16,14 +17,10 @@ export async function startGatewayProcess(program: string): Promise<GatewayProce
   const child = fork(program, [], { execArgv: [] });
   const tell = (message: ToGateway) => void child.send(message);
   const next = async <Kind extends FromGateway['kind']>(kind: Kind) => {
-    const [message] = (await Promise.race([once(child, 'message'), gone])) as [FromGateway];
+    const message = await nextMessage<FromGateway>(child);
     if (message.kind !== kind) throw new Error(`the gateway said ${message.kind} instead of ${kind}`);
     return message as Extract<FromGateway, { kind: Kind }>;
   };
-  const gone = once(child, 'exit').then(() => {
-    throw new Error('the measured process ended');
-  });
-  gone.catch(() => {});
   await next('ready');
   return {
     async open(phonePorts, participants = 0) {

@@ -6,6 +6,7 @@ import { startKamailio } from '../../test/sip/support/kamailio.ts';
 import { reservePort } from '../../test/support/ports.ts';
 import { startRedis } from '../../test/support/redis.ts';
 import { startMeasuredPostgres } from '../http/postgres.ts';
+import { nextMessage } from '../support/childMessage.ts';
 import type { ServerReport } from './server.ts';
 
 /** Seconds of CPU: used, and waited for. */
@@ -39,9 +40,9 @@ const TICKS_PER_SECOND = 100;
 /** @param profiling - Arguments for the server's Node. */
 export async function startOurs(profiling: readonly string[]): Promise<OwnServer> {
   const server = child('server.ts', [], ['--expose-gc', ...profiling]);
-  const [ports] = (await once(server, 'message')) as [{ sipPort: number; controlPort: number }];
+  const ports = await nextMessage<{ sipPort: number; controlPort: number }>(server);
   const app = child('app.ts', [String(ports.controlPort)], []);
-  await once(app, 'message');
+  await nextMessage(app);
   return {
     title: 'callway-sip',
     port: ports.sipPort,
@@ -50,10 +51,9 @@ export async function startOurs(profiling: readonly string[]): Promise<OwnServer
       application: sumOf(app.pid ?? 0, cpuSecondsOf),
       waited: sumOf(server.pid ?? 0, waitedSecondsOf),
     }),
-    async report() {
+    report() {
       server.send('report');
-      const [report] = (await once(server, 'message')) as [ServerReport];
-      return report;
+      return nextMessage(server);
     },
     async close() {
       for (const one of [app, server]) {
@@ -80,7 +80,7 @@ export async function startProduct(): Promise<Contender | undefined> {
   }
   const port = await reservePort();
   const product = child('product.ts', [String(port), postgres.url, redis.url, PRODUCT_NUMBER], []);
-  await once(product, 'message');
+  await nextMessage(product);
   return {
     title: 'Callway, the whole product',
     port,
