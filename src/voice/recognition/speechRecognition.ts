@@ -158,8 +158,12 @@ export class SpeechRecognition {
     if (this.utterance?.lastVoicedMs === atMs) this.#speechEnd.push(this.#frame, atMs);
     const isEcho = isSpeech && verdict !== 'not_echo';
     const { transcription, clean } = this.#deps;
-    transcription.push(clean?.(this.#frame) ?? this.#frame, { utterance: this.utterance, atMs, isEcho });
-    this.#deps.onFrame(this.#frame, atMs);
+    try {
+      transcription.push(clean?.(this.#frame) ?? this.#frame, { utterance: this.utterance, atMs, isEcho });
+    } finally {
+      // Timeouts and detectors go on where the recognizer fails.
+      this.#deps.onFrame(this.#frame, atMs);
+    }
   }
 
   /** Whether the open utterance consists of what the detector has just learned to be noise. */

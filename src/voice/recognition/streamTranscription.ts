@@ -106,8 +106,9 @@ export class StreamTranscription implements Transcription {
     this.#message.set(frame, this.#unsentSamples);
     this.#unsentSamples += frame.length;
     if (!isAwaited && this.#unsentSamples < this.#message.length) return;
-    this.#connection.push(this.#message.subarray(0, this.#unsentSamples));
+    const unsent = this.#message.subarray(0, this.#unsentSamples);
     this.#unsentSamples = 0;
+    this.#connection.push(unsent);
   }
 
   request(signal: AbortSignal): Promise<Transcript> {

@@ -14,13 +14,18 @@ function transcribing(detectsTurns = false, startMs = 0) {
   const recognizer = scriptedRecognizer(detectsTurns);
   const told: unknown[] = [];
   const heard: Int16Array[] = [];
+  /** Of the recognizer, for each message while it is set. */
+  const refusing: { error?: Error | undefined } = {};
   const transcription = new StreamTranscription({
     clock,
     speechToText: {
       ...recognizer,
       connect(...connecting) {
         const connection = recognizer.connect(...connecting);
-        const push = (samples: Int16Array) => void heard.push(samples.slice());
+        const push = (samples: Int16Array) => {
+          if (refusing.error) throw refusing.error;
+          heard.push(samples.slice());
+        };
         return { ...connection, push };
       },
     },
@@ -48,7 +53,7 @@ function transcribing(detectsTurns = false, startMs = 0) {
   };
   const timed = (text: string, endMs: number) =>
     recognizer.emit({ type: 'interim', transcript: { text, words: [{ word: text, startMs: 0, endMs }] } });
-  return { clock, recognizer, transcription, told, heard, frame, ask, timed };
+  return { clock, recognizer, transcription, told, heard, refusing, frame, ask, timed };
 }
 
 const settled = () => new Promise(setImmediate);
@@ -274,4 +279,14 @@ test('Silence is sent in messages of 80 ms, and at once where speech or the end 
   expect(sent()).toEqual([320, 160]);
   transcription.close();
   await taken;
+});
+
+test('A message that the recognizer refuses is lost alone', () => {
+  const { frame, heard, refusing } = transcribing();
+  for (let n = 1; n <= 3; n++) frame(20 * n);
+  refusing.error = LOST;
+  expect(() => frame(80)).toThrow(LOST);
+  refusing.error = undefined;
+  for (let n = 5; n <= 8; n++) frame(20 * n);
+  expect(heard.map(({ length }) => length)).toEqual([640]);
 });

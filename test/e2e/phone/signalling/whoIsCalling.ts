@@ -306,7 +306,8 @@ describe.skipIf(skip)('Who answers', { timeout: TIMEOUT }, () => {
       }, SLOW);
       if (detectAnsweringMachine) {
         await vi.waitFor(async () => {
-          expect((await line.readCall(call)).answeringMachine).toBe(answeringMachine);
+          const seen = await line.readCall(call);
+          expect(seen.answeringMachine, JSON.stringify(seen)).toBe(answeringMachine);
         }, SLOW);
       }
       await line.api('POST', `/calls/${call.callId}/hangup`);
