@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { renderTemplate } from '../agents/pathway/templates.ts';
 import { currentSpeech } from '../agents/speech/language.ts';
 import type { SpeechConfig } from '../agents/speech/speechConfig.ts';
+import { retryForever } from '../base/async/retryForever.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
 import { traceLogFields } from '../base/tracing.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
@@ -249,18 +250,18 @@ async function sessionOptions(
 
 /** Stores who has answered, in order. A resumed session that knows nothing yet leaves what is stored. */
 function answerRecorder(
-  { calls }: VoiceSessionServerDeps,
+  { calls, clock }: VoiceSessionServerDeps,
   callId: string | undefined,
   call: AnsweredCall | undefined,
   onError: (error: unknown, message: string) => void,
 ): ((answeredBy: AnsweredBy) => void) | undefined {
   if (callId === undefined || !call) return undefined;
+  const onFailure = (error: unknown) => onError(error, 'answering machine detection not stored, retrying');
   let stored = Promise.resolve();
   return (answeredBy) => {
     if (answeredBy === 'unknown' && call.answeredBy !== null) return;
-    stored = stored
-      .then(() => calls.setAnsweredBy(callId, answeredBy))
-      .catch((error: unknown) => onError(error, 'answering machine detection not stored'));
+    const store = () => calls.setAnsweredBy(callId, answeredBy);
+    stored = stored.then(() => retryForever(clock, store, onFailure));
   };
 }
 

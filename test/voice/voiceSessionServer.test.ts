@@ -370,6 +370,28 @@ test('A first stream brings its session and its call along, and nothing is read 
   expect(memory.session().state.call).toEqual(facts);
 });
 
+test('Who has answered is stored once the database is back', async () => {
+  const told: unknown[] = [];
+  let failures = 3;
+  const calls = {
+    find: async () => ({ detectsAnsweringMachine: true, answeredBy: null }),
+    setAnsweredBy: async (_callId: string, who: string) => {
+      if (failures-- > 0) throw new Error('connection refused');
+      told.push(who);
+    },
+  };
+  const { stream, caller, report, logs } = served({ callId: 'call-1', deps: { calls } });
+  await stream.advance(500);
+  stream.speak(caller.say('Please leave a message after the tone.', 2000));
+  await stream.advance(2000);
+  expect(told).toEqual([]);
+  await stream.advance(3000);
+  expect(told).toEqual(['unknown', 'machine']);
+  expect(logs.filter((line) => line === 'answering machine detection not stored, retrying')).toHaveLength(3);
+  await stream.hangUp();
+  await report;
+});
+
 test('A resumed call that knows nothing yet leaves who was said to have answered', async () => {
   const told: unknown[] = [];
   const calls = {
