@@ -32,7 +32,7 @@ export interface HostedProgram {
   write(samples: Int16Array): void;
   /** Ends its standard input. */
   end(): void;
-  /** With all processes of its group. Idempotent. */
+  /** Idempotent. */
   kill(): void;
 }
 

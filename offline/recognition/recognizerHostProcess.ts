@@ -5,11 +5,24 @@ import type { HostOrder, Program, ProgramEnd } from './recognizerHost.ts';
 
 const MAX_STDERR_CHARACTERS = 2000;
 
+/**
+ * Runs a program on a pipe: a child's standard input is a socket in Node, which a program that opens `/dev/stdin` cannot
+ * read. `TERM` kills the program at once.
+ */
+const ON_A_PIPE = `
+trap '' INT HUP
+trap 'kill -9 $!; exit' TERM
+exec 3<&0
+cat <&3 | "$0" "$@" 3<&- &
+wait $!`;
+
 const programs = new Map<number, ChildProcess>();
 
 process.on('message', obey);
+// The service ends recognizers in order, as its last calls do: a terminal or a supervisor may signal all processes at once.
+for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM']) process.on(signal, () => undefined);
 process.once('disconnect', () => {
-  for (const program of programs.values()) killGroup(program);
+  for (const program of programs.values()) kill(program);
   process.exit();
 });
 
@@ -28,19 +41,20 @@ function obey(order: HostOrder): void {
       program?.stdin?.end();
       break;
     case 'kill':
-      if (program) killGroup(program);
+      if (program) kill(program);
       break;
   }
 }
 
 /**
- * Starts a program on a pipe. A child's standard input is a socket in Node, which a program that opens `/dev/stdin` cannot
- * read; hence a shell with `cat` between them, in one process group. When this process dies, the pipe ends, and the
- * program with it.
+ * Starts a program with its priority, in the session of this process: Linux shares the processors between sessions first,
+ * and between the programs of one by their priorities.
+ *
+ * @see sched(7), "The autogroup feature"
  */
 function start(id: number, { program, args, priority }: Program): ChildProcess {
-  const pipeline = ['-n', `${priority - getPriority()}`, 'sh', '-c', 'cat | "$0" "$@"', program, ...args];
-  const child = spawn('nice', pipeline, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  const pipeline = ['-n', `${priority - getPriority()}`, 'sh', '-c', ON_A_PIPE, program, ...args];
+  const child = spawn('nice', pipeline, { stdio: ['pipe', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -62,12 +76,7 @@ function start(id: number, { program, args, priority }: Program): ChildProcess {
   return child;
 }
 
-function killGroup(child: ChildProcess): void {
+function kill(child: ChildProcess): void {
   child.stdin?.destroy();
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  try {
-    process.kill(-child.pid, 'SIGKILL');
-  } catch {
-    // The group has just ended.
-  }
+  child.kill('SIGTERM');
 }

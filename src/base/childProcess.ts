@@ -5,8 +5,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /**
  * Starts a Node process from a TypeScript module, or from what the build makes of it, with a channel for messages.
  *
- * It has a process group of its own, so that Ctrl-C in a terminal does not end it before this one; it sees `disconnect`
- * when this process ends. It keeps no process alive.
+ * It shares this process's terminal, whose Ctrl-C it should ignore; it sees `disconnect` when this process ends. It keeps no
+ * process alive.
  *
  * @param module - Such as `new URL('./recognizerHost.ts', import.meta.url)`; in the build the file ends in `.js`.
  */
@@ -18,7 +18,6 @@ export function startProcess(module: URL): ChildProcess {
     execArgv: isSource ? ['--import', typeScriptLoader()] : [],
     env: { PATH: process.env.PATH },
     serialization: 'advanced',
-    detached: true,
   });
   child.unref();
   child.channel?.unref();
