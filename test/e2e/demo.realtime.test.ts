@@ -31,7 +31,10 @@ describe.concurrent('npm run demo', () => {
     const { code, text } = await demo([]);
     const recording = /✓ recording +(\/\S+)/.exec(text)?.[1] ?? '';
     const folder = dirname(recording);
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    // Of a call that failed, the recording stays.
+    onTestFinished(({ task }) => {
+      if (task.result?.state === 'pass') rmSync(folder, { recursive: true, force: true });
+    });
     expect({ code, text }).toMatchObject({ code: 0 });
 
     // Both sides' words, their transcripts and the interruptions, in this order.
