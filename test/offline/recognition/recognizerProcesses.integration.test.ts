@@ -77,17 +77,28 @@ test('A recognizer that crashes again fails its own utterance alone', async () =
 
 test('A recognizer dies with its service', async () => {
   await recognizerIs('echo $$ > pid; cat > /dev/null');
+  const { service, recognizer } = await startService();
+  expect(isRunning(recognizer)).toBe(true);
+  service.kill('SIGKILL');
+  await expect.poll(() => isRunning(recognizer)).toBe(false);
+});
+
+test('Ctrl-C in a terminal leaves a recognizer to its service', async () => {
+  await recognizerIs('echo $$ > pid; cat > /dev/null; echo words');
+  const { service } = await startService();
+  process.kill(-service.pid, 'SIGINT');
+  await expect.poll(() => service.lines).toEqual(['words']);
+});
+
+/** @returns With the process id of its recognizer. */
+async function startService() {
   const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
   const service = await startChild(process.execPath, ['--import', 'tsx', SERVICE], { env });
   onTestFinished(() => service.kill('SIGKILL'));
-  const pid = await expect
-    .poll(() => readFile(join(folder, 'pid'), 'utf8').catch(() => ''))
-    .not.toBe('')
-    .then(() => readFile(join(folder, 'pid'), 'utf8'));
-  expect(isRunning(Number(pid))).toBe(true);
-  service.kill('SIGKILL');
-  await expect.poll(() => isRunning(Number(pid))).toBe(false);
-});
+  const readPid = () => readFile(join(folder, 'pid'), 'utf8').catch(() => '');
+  await expect.poll(readPid).not.toBe('');
+  return { service, recognizer: Number(await readPid()) };
+}
 
 /** Of this process, where /proc tells it. @see proc_pid_stat(5) */
 async function session(): Promise<string[]> {
