@@ -11,7 +11,7 @@ const MAX_STDERR_CHARACTERS = 2000;
  */
 const ON_A_PIPE = `
 trap '' INT HUP
-trap 'kill -9 $!; exit' TERM
+trap 'kill -9 $!; exit 137' TERM
 exec 3<&0
 cat <&3 | "$0" "$@" 3<&- &
 wait $!`;

@@ -83,10 +83,13 @@ test('A recognizer dies with its service', async () => {
   await expect.poll(() => isRunning(recognizer)).toBe(false);
 });
 
-test('Ctrl-C in a terminal leaves a recognizer to its service', async () => {
+test.each([
+  ['Ctrl-C in a terminal', 'SIGINT'],
+  ['SIGTERM to all processes', 'SIGTERM'],
+])('%s leaves recognition to the service', async (_, signal) => {
   await recognizerIs('echo $$ > pid; cat > /dev/null; echo words');
   const { service } = await startService();
-  process.kill(-service.pid, 'SIGINT');
+  process.kill(-service.pid, signal);
   await expect.poll(() => service.lines).toEqual(['words']);
 });
 

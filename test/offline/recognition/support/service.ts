@@ -1,7 +1,8 @@
-/** A process that recognizes an utterance without end, and writes its words at Ctrl-C. `PATH` leads to the recognizer. */
+/** A process that recognizes an utterance without end, and writes its words at a signal. `PATH` leads to the recognizer. */
 import { createPocketsphinx } from '../../../../offline/recognition/pocketsphinx.ts';
 import { startProcess } from '../../../../src/base/childProcess.ts';
 
 const utterance = createPocketsphinx(process.env.PATH ?? '', startProcess).open({ isNarrowband: false });
 setInterval(() => utterance.push(new Int16Array(1600)), 100);
-process.on('SIGINT', async () => console.log(await utterance.finalize(new AbortController().signal)));
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, async () => console.log(await utterance.finalize(new AbortController().signal)));
