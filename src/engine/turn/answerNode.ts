@@ -1,6 +1,6 @@
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
+import type { ChatEvent, ChatModel, ChatRequest, ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import { isLate } from '../pathway/extraction.ts';
 import type { VariableConfig } from '../pathway/requiredVariables.ts';
@@ -19,15 +19,16 @@ import {
   type ToolResultOf,
 } from '../tools/toolCalls.ts';
 import { parseArguments } from '../tools/toolRunner.ts';
-import { type ModelAnswer, streamAnswer } from './streamAnswer.ts';
 import {
   emit,
   isSpoken,
   languageOf,
+  lineBreakAfter,
   modelAt,
   promptMessages,
   speakingModelAt,
   type TurnContext,
+  type UsageMeter,
 } from './turnContext.ts';
 
 /** A model that keeps calling tools is asked without tools after this many rounds. */
@@ -35,10 +36,14 @@ const MAX_TOOL_ROUNDS = 8;
 /** Tools whose result needs no words: they took a note or sent digits. */
 const SILENT_TOOLS: ReadonlySet<string> = new Set(['set_variable', 'send_dtmf']);
 
+/** Spaces, punctuation and symbols alone cannot be spoken. */
+const SPEAKABLE = /[\p{L}\p{N}]/u;
+
 const GO_ON =
   'Your voice failed in the middle of your last words: finish them, without repeating what you said.';
 
 const NO_TOOLS: OfferedTools = { own: [], callers: [] };
+const NO_ANSWER: ModelAnswer = { calls: [], hasWords: false };
 const NO_RESULT: ToolCallsOutcome = { halt: null, toolResult: undefined };
 
 /** Whether the model said something; `not_required` after a move, or a tool that needs no words. */
@@ -74,6 +79,11 @@ interface NodeRequest extends Required<Omit<AnswerOptions, 'mayBegin'>> {
   readonly speaksItself?: boolean;
   /** Another model broke off in the middle of its words. */
   readonly goesOn?: boolean;
+}
+
+interface ModelAnswer {
+  readonly calls: readonly ToolCallEvent[];
+  readonly hasWords: boolean;
 }
 
 /** Asks the model for a node's answer, and runs the tools that it calls, round by round. */
@@ -248,6 +258,71 @@ function stepOf(turn: TurnContext, { goesOn, offered: _, ...asked }: NodeRequest
     instructions: [...(request.instructions ?? []), ...(goesOn ? [GO_ON] : [])],
     language: isSpoken(turn) ? languageOf(turn) : undefined,
   });
+}
+
+/**
+ * Streams one answer of the model to the sink. A spoken one starts with its first speakable text, or with the speech of a
+ * model that speaks itself.
+ *
+ * @param mayBegin - Awaited before the first word; false drops the answer.
+ * @throws {ModelError}
+ */
+async function streamAnswer(
+  turn: TurnContext,
+  chat: ChatModel,
+  request: ChatRequest,
+  mayBegin: () => Promise<boolean>,
+): Promise<ModelAnswer> {
+  const { signal, usage, startSpan } = turn;
+  const calls: ToolCallEvent[] = [];
+  const span = startSpan?.(request, chat.name);
+  turn.request.delivery?.onModelRequest?.();
+  let hasWords = false;
+  let text = '';
+  try {
+    for await (const event of chat.stream(request, signal)) {
+      span?.onEvent();
+      const piece = textOf(event, calls, usage);
+      if (piece === undefined) continue;
+      text = hasWords ? piece : text + piece;
+      if (!hasWords) {
+        if (!canBegin(turn, event, text)) continue;
+        if (!(await mayBegin())) return NO_ANSWER;
+        text = lineBreakAfter(turn.journal.said()) + text;
+        hasWords = true;
+      }
+      signal.throwIfAborted();
+      await sayPiece(turn, event, text);
+    }
+    return { calls, hasWords };
+  } catch (error) {
+    if (!signal.aborted) span?.recordError(error);
+    throw error;
+  } finally {
+    span?.end();
+  }
+}
+
+async function sayPiece({ journal, sink }: TurnContext, event: ChatEvent, text: string): Promise<void> {
+  if (event.type === 'speech') await sink(event);
+  if (text === '') return;
+  journal.say(text);
+  const isSpoken = event.type === 'speech' || (event.type === 'text' && event.isSpoken);
+  const written = sink({ type: 'text', text, ...(isSpoken ? { isSpoken } : {}) });
+  if (written) await written;
+}
+
+/** Notes what is no text of the answer. */
+function textOf(event: ChatEvent, calls: ToolCallEvent[], usage: UsageMeter): string | undefined {
+  if (event.type === 'text') return event.text;
+  if (event.type === 'speech') return '';
+  if (event.type === 'tool_call') calls.push(event);
+  if (event.type === 'end') usage.add(event.usage);
+  return undefined;
+}
+
+function canBegin(turn: TurnContext, event: ChatEvent, text: string): boolean {
+  return event.type === 'speech' || !isSpoken(turn) || SPEAKABLE.test(text);
 }
 
 /** The client's settings for the model; its tool choice applies to the first round only. */
