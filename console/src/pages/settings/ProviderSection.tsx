@@ -10,20 +10,6 @@ import { useProjectId } from '../../components/useProjectId.ts';
 import { formatDateTime } from '../../formats.ts';
 import { textsIn } from '../../texts.ts';
 
-const NAMES = [
-  'openai',
-  'anthropic',
-  'google',
-  'deepgram',
-  'assemblyai',
-  'soniox',
-  'elevenlabs',
-  'cartesia',
-  'custom_stt',
-  'custom_tts',
-  'twilio',
-] as const;
-
 const texts = textsIn({
   en: {
     title: 'Providers',
@@ -63,6 +49,21 @@ const fetchProviders = (api: Api, projectId: string) =>
     }),
   );
 type Name = Awaited<ReturnType<typeof fetchProviders>>['data'][number]['name'];
+/** All that the API takes a key for. */
+const NAMES: Readonly<Record<Name, true>> = {
+  openai: true,
+  anthropic: true,
+  google: true,
+  deepgram: true,
+  assemblyai: true,
+  soniox: true,
+  elevenlabs: true,
+  cartesia: true,
+  custom_stt: true,
+  custom_tts: true,
+  custom_s2s: true,
+  twilio: true,
+};
 
 export function ProviderSection() {
   const api = useApi();
@@ -144,7 +145,7 @@ function SaveProvider() {
     <Group component="form" align="flex-end" onSubmit={submit}>
       <NativeSelect
         label={texts.provider}
-        data={[...NAMES]}
+        data={Object.keys(NAMES)}
         value={name}
         onChange={(event) => setName(event.currentTarget.value as Name)}
       />
