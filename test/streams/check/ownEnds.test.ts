@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { AgentConnection } from '../../../src/media/agentStream/agentConnection.ts';
-import { carrierDialectNames } from '../../../src/streams/check/carrierDialects.ts';
+import { carrierDialectNames, findCarrierDialect } from '../../../src/streams/check/carrierDialects.ts';
 import { checkBot } from '../../../src/streams/check/checkBot.ts';
 import { checkGateway } from '../../../src/streams/check/checkGateway.ts';
 import type { Finding } from '../../../src/streams/check/finding.ts';
@@ -36,7 +36,7 @@ describe('Our agent is a right bot', () => {
     );
     await drive(clock, ended);
     expect(failures(findings)).toEqual([]);
-    const hasMarks = dialect !== 'audiosocket';
+    const hasMarks = !findCarrierDialect(dialect).hasNoMarks;
     expect(passed(findings)).toEqual([
       ...['messages', 'audio', 'formats', 'pacing', ...(hasMarks ? ['marks', 'clear'] : [])],
       ...['keys', 'closing'],
@@ -71,7 +71,7 @@ describe('Our gateway plays a carrier right', () => {
       connection.sendAnswers(0);
     });
     expect(failures(findings)).toEqual([]);
-    const hasMarks = dialect !== 'audiosocket';
+    const hasMarks = !findClientDialect(dialect).hasNoMarks;
     expect(passed(findings)).toEqual([
       ...['start', 'messages', 'audio', 'pacing', ...(hasMarks ? ['marks', 'clear'] : [])],
       ...['hang-up', 'closing'],
