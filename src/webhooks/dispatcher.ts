@@ -61,7 +61,8 @@ export class WebhookDispatcher {
       )
       .finally(() => {
         this.#postSessionTasks.delete(task);
-        if (!signal.aborted) this.#worker.run(session);
+        // On a node that stops, this releases what the tasks' end has claimed again.
+        this.#worker.run(session);
       });
     this.#postSessionTasks.add(task);
   }

@@ -272,11 +272,27 @@ describe.each(databases)('WebhookDispatcher on the $name database', ({ open }) =
       expect(await isFinished(session)).toBe(true);
     });
 
-    test('releases the rest to other nodes, which look for it every second', async () => {
+    test('releases the rest to other nodes, also where a task ends after the release', async () => {
       const here = await scene();
       const session = await endSession(here, { subscribed: CHAT });
+      const { outbox } = here.deps;
+      let onReleased = () => {};
+      const released = new Promise<void>((resolve) => {
+        onReleased = resolve;
+      });
       let stopped: Promise<void> | undefined;
       const first = node(here, {
+        outbox: {
+          ...outbox,
+          async release(...of) {
+            await outbox.release(...of);
+            onReleased();
+          },
+          async saveEvaluation(...of) {
+            await released;
+            await outbox.saveEvaluation(...of);
+          },
+        },
         onSettled: () => {
           stopped = first.close();
         },
