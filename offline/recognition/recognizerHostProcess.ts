@@ -47,8 +47,8 @@ function obey(order: HostOrder): void {
 }
 
 /**
- * Starts a program with its priority, in the session of this process: Linux shares the processors between sessions first,
- * and between the programs of one by their priorities.
+ * Starts a program with its priority, in the process session of the service: Linux shares the processors between such
+ * sessions first, and between the programs of one by their priorities.
  *
  * @see sched(7), "The autogroup feature"
  */

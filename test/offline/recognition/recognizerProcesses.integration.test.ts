@@ -45,15 +45,18 @@ async function recognize(): Promise<string> {
 test.each([
   ['another thread', false],
   ['a voice thread', true],
-])('Recognizers run at a lower priority in the service’s session, started by %s', async (_, isVoice) => {
-  await recognizerIs('cat > /dev/null; echo "$(nice) $(cut -d " " -f 6 /proc/$$/stat)"');
-  const workerData = { folder, isVoice };
-  const thread = startThread(new URL('support/recognizingThread.ts', import.meta.url), { workerData });
-  onTestFinished(() => void thread.terminate());
-  const [{ isRaised, words }] = await once(thread, 'message');
-  const expected = [`${getPriority() + (isRaised ? 1 : 4)}`, ...(await session())];
-  expect(words.split(' ')).toEqual(expected);
-});
+])(
+  'Recognizers run at a lower priority in the service’s process session, started by %s',
+  async (_, isVoice) => {
+    await recognizerIs('cat > /dev/null; echo "$(nice) $(cut -d " " -f 6 /proc/$$/stat)"');
+    const workerData = { folder, isVoice };
+    const thread = startThread(new URL('support/recognizingThread.ts', import.meta.url), { workerData });
+    onTestFinished(() => void thread.terminate());
+    const [{ isRaised, words }] = await once(thread, 'message');
+    const expected = [`${getPriority() + (isRaised ? 1 : 4)}`, ...(await processSession())];
+    expect(words.split(' ')).toEqual(expected);
+  },
+);
 
 test('At most as many recognizers run as the machine has cores, and every utterance gets its turn', async () => {
   await recognizerIs('touch running.$$; cat > /dev/null; ls running.* | wc -l; sleep 0.1; rm running.$$');
@@ -103,8 +106,8 @@ async function startService() {
   return { service, recognizer: Number(await readPid()) };
 }
 
-/** Of this process, where /proc tells it. @see proc_pid_stat(5) */
-async function session(): Promise<string[]> {
+/** Of this process, where /proc tells it. @see proc_pid_stat(5), setsid(2) */
+async function processSession(): Promise<string[]> {
   const stat = await readFile('/proc/self/stat', 'utf8').catch(() => undefined);
   return stat?.split(') ')[1]?.split(' ').slice(3, 4) ?? [];
 }
