@@ -5,11 +5,12 @@ import { startThread } from '../../base/thread.ts';
 import type { ConnectStream } from '../../media/agentStream/streamClient.ts';
 import { createCodecRegistry } from '../../media/codecs/registry.ts';
 import { rehearseCall } from '../../media/engine/rehearsal.ts';
+import { restAfterCollections } from '../../media/engine/restAfterCollections.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
 import { ThreadServer } from '../../media/engine/threadServer.ts';
 import { RecordingWriter } from '../../media/recording/recordingWriter.ts';
 import type { SupervisorGate } from '../../media/supervision/supervisorStream.ts';
-import type { ThreadSleep } from '../../media/ticker/ticker.ts';
+import { createThreadSleep, type ThreadSleep } from '../../media/ticker/ticker.ts';
 import type { PacketIo } from '../../media/transport/packetIo.ts';
 
 export interface MediaThreadSetup {
@@ -35,6 +36,10 @@ export async function runMediaThread({ raisePriority, ...setup }: MediaThreadSet
   );
   const codecs = createCodecRegistry();
   await rehearseCall(codecs);
+  const hasPriority = raisePriority();
+  if (hasPriority) {
+    restAfterCollections({ sleep: createThreadSleep().sleep, nowMs: () => systemClock.monotonicMs() });
+  }
   const deps = {
     ...setup,
     port: parentPort,
@@ -42,7 +47,7 @@ export async function runMediaThread({ raisePriority, ...setup }: MediaThreadSet
     codecs,
     openRecordingFile: recordings.open,
     randomUint32: () => randomFillSync(random)[0] ?? 0,
-    hasPriority: raisePriority(),
+    hasPriority,
   };
   new ThreadServer(deps, workerData as MediaThreadData).start();
 }
