@@ -9,7 +9,7 @@
  */
 import { parseArgs } from 'node:util';
 import { table } from '../src/cli/table.ts';
-import { setRealTime } from '../src/media/engine/threadPriority.ts';
+import { REAL_TIME, setRealTime } from '../src/media/engine/threadPriority.ts';
 import { type Installation, startInstallation } from './calls/installation.ts';
 import { type CallRunFigures, runCalls, warmUp } from './calls/runCalls.ts';
 import { recordedWords } from './calls/utterance.ts';
@@ -80,7 +80,7 @@ async function measure(calls: number): Promise<(typeof runs)[number]> {
     hasStreamingVendors: true,
   });
   // Where it is allowed the phones, which run in this thread, keep time as on machines of their own.
-  setRealTime();
+  setRealTime(REAL_TIME.phones);
   try {
     await warmUp(stand);
     const run = await runCalls(stand, calls, Number(options.seconds));

@@ -4,7 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
-import { setRealTime, setThreadPriority } from '../../media/engine/threadPriority.ts';
+import { REAL_TIME, setRealTime, setThreadPriority } from '../../media/engine/threadPriority.ts';
 import { createThreadSleep } from '../../media/ticker/ticker.ts';
 import { udpPacketIo } from '../../media/transport/udpSocket.ts';
 import { createConnectStream } from '../../streams/connectStream.ts';
@@ -31,5 +31,5 @@ await runMediaThread({
 /** Where the real-time policy is not allowed, by the priority alone. */
 function raisePriority(): boolean {
   const hasPriority = setThreadPriority(constants.priority.PRIORITY_HIGH);
-  return setRealTime() || hasPriority;
+  return setRealTime(REAL_TIME.calls) || hasPriority;
 }

@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
 import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
-import { setThreadPriority } from '../../media/engine/threadPriority.ts';
+import { REAL_TIME, setRealTime, setThreadPriority } from '../../media/engine/threadPriority.ts';
 import type { Impairment } from '../../media/transport/packetIo.ts';
 import { udpPacketIo } from '../../media/transport/udpSocket.ts';
 import { createConnectStream } from '../../streams/connectStream.ts';
@@ -25,6 +25,11 @@ await runMediaThread({
     lookup: createDnsLookup(),
   }),
   packetIo: impairedPacketIo(udpPacketIo, impairment, systemClock),
-  // After a gateway on this machine: live calls come first.
-  raisePriority: () => setThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL),
+  raisePriority,
 });
+
+/** After a gateway on this machine: live calls come first. */
+function raisePriority(): boolean {
+  const hasPriority = setThreadPriority(constants.priority.PRIORITY_ABOVE_NORMAL);
+  return setRealTime(REAL_TIME.phones) || hasPriority;
+}

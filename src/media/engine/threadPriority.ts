@@ -24,19 +24,24 @@ export function setThreadPriority(priority: number): boolean {
   }
 }
 
+/** Real-time priorities: audio of calls comes before that of simulated phones. */
+export const REAL_TIME = { phones: 1, calls: 2 } as const;
+
 /**
  * Lets the calling thread run as soon as it has work, before everything without a real-time policy: by its priority alone
  * it waits for the end of other threads' time slices, 4 to 8 ms. Blocks while util-linux's `chrt` runs, since Node cannot
  * set a policy. Threads and processes that the thread starts do not inherit it.
  *
+ * @param priority - One of {@link REAL_TIME}.
  * @returns False on other systems than Linux, where `chrt` or /proc is missing, and without root or CAP_SYS_NICE.
  * @see sched(7), SCHED_RR
  */
-export function setRealTime(): boolean {
+export function setRealTime(priority: number): boolean {
   if (process.platform !== 'linux') return false;
   try {
     const threadId = readlinkSync('/proc/thread-self').split('/').at(-1) ?? '';
-    return spawnSync('chrt', ['--rr', '--reset-on-fork', '--pid', '1', threadId]).status === 0;
+    const options = ['--rr', '--reset-on-fork', '--pid', String(priority), threadId];
+    return spawnSync('chrt', options).status === 0;
   } catch {
     return false;
   }
