@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFailed, onTestFinished, test, vi } from 'vitest';
 import { testAgent } from '../../../../src/demo/agentTests.ts';
 import { concatenated } from '../../../../src/media/pcm16.ts';
 import { parseWav, pickChannel } from '../../../../src/media/wav.ts';
@@ -118,6 +118,7 @@ describe('a recording of a baresip call', { ...requiresSipPeers, timeout: TIMEOU
   test('is recognized again as in the transcript', async () => {
     const words = await Promise.all(CALLER.map((text) => synthesizeSpeech(text, RATE_HZ, 'slt')));
     const { phone, line, call } = await calledByPhone();
+    onTestFailed(async () => console.log(await transcriptOf(line, call)));
     for (const [index, samples] of words.entries()) {
       // After the agent's whole phrase, so that a slow machine is not interrupted.
       await vi.waitFor(async () => expect(await transcriptOf(line, call)).toHaveLength(2 * index + 1), SLOW);
