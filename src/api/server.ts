@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import fastifyCookie from '@fastify/cookie';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
@@ -74,7 +73,6 @@ export async function createServer(deps: HttpDeps): Promise<App> {
     if (url.includes('%00')) done(invalid('invalid_url', 'The path contains the character U+0000'));
     else done();
   });
-  await app.register(fastifyCookie);
   legacyRoutes(app, { ...deps, usage: deps.storage.stores.legacyUsage });
   accessControl(app, deps);
   shareFairly(app, deps);

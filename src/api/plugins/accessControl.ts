@@ -46,7 +46,7 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /** @throws {CallwayError} 401, and 429 for an address with too many failures. */
-    authenticate(request: FastifyRequest, credential: string): Promise<Principal>;
+    authenticate(request: FastifyRequest, credential: string): Principal | Promise<Principal>;
   }
 }
 
@@ -101,22 +101,21 @@ export function accessControl(app: App, deps: AccessControlDeps): void {
     return found;
   };
 
-  const authenticate = async (request: FastifyRequest, credential: string): Promise<Principal> =>
-    authenticator.authenticateFromCache(credential) ?? (await lookUp(request, credential));
-  const ofSession = async (request: FastifyRequest, id: string, access: ProtectedAccess) => {
-    const credential = await deps.consoleSessions.find(id);
+  const authenticate = (request: FastifyRequest, credential: string): Principal | Promise<Principal> =>
+    authenticator.authenticateFromCache(credential) ?? lookUp(request, credential);
+  const ofSession = async (request: FastifyRequest, access: ProtectedAccess): Promise<Principal> => {
+    const sessionId = consoleCookieOf(request);
+    if (sessionId === undefined) throw await rejected(request, missingCredential(access));
+    const credential = await deps.consoleSessions.find(sessionId);
     if (credential === undefined) throw invalidCredential();
     requireConsoleHeader(request);
     const principal = await authenticate(request, credential);
     return principal.kind === 'admin' ? await operatorAt(access, request, deps.storage.stores) : principal;
   };
 
-  const principalFrom = async (request: FastifyRequest, access: ProtectedAccess): Promise<Principal> => {
+  const principalOfRequest = (request: FastifyRequest, access: ProtectedAccess) => {
     const credential = access.kind === 'knowledge' ? apiKeyHeader(request) : bearerToken(request);
-    if (credential !== undefined) return await authenticate(request, credential);
-    const sessionId = consoleCookieOf(request);
-    if (sessionId === undefined) throw await rejected(request, missingCredential(access));
-    return await ofSession(request, sessionId, access);
+    return credential === undefined ? ofSession(request, access) : authenticate(request, credential);
   };
 
   app.decorate('authenticate', authenticate);
@@ -125,7 +124,7 @@ export function accessControl(app: App, deps: AccessControlDeps): void {
     const { access } = request.routeOptions.config;
     if (!access || access.kind === 'public') return;
     requireDependencies(deps.dependencies);
-    const principal = await principalFrom(request, access);
+    const principal = await principalOfRequest(request, access);
     const problem = authorize(access, principal, projectIdOf(request));
     if (problem) throw problem.category === 'unauthenticated' ? await rejected(request, problem) : problem;
     request.principal = principal;

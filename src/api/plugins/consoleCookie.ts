@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONSOLE_SESSION_MS } from '../../agents/accounts/consoleSessions.ts';
 import { CallwayError } from '../../base/errors.ts';
@@ -10,20 +11,20 @@ const HEADER = 'x-callway-console';
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 /** The id of the browser's session. */
-export function consoleCookieOf({ cookies }: FastifyRequest): string | undefined {
-  const id = cookies[COOKIE];
+export function consoleCookieOf({ headers }: FastifyRequest): string | undefined {
+  const id = parseCookie(headers.cookie ?? '')[COOKIE];
   return id !== undefined && ID.test(id) ? id : undefined;
 }
 
 /** @returns The id of a new session. */
 export function setConsoleCookie(reply: FastifyReply, publicUrl: string): string {
   const id = randomBytes(ID_BYTES).toString('base64url');
-  reply.setCookie(COOKIE, id, { ...attributes(reply, publicUrl), maxAge: CONSOLE_SESSION_MS / 1000 });
+  setCookie(reply, publicUrl, id, CONSOLE_SESSION_MS / 1000);
   return id;
 }
 
 export function clearConsoleCookie(reply: FastifyReply, publicUrl: string): void {
-  reply.clearCookie(COOKIE, attributes(reply, publicUrl));
+  setCookie(reply, publicUrl, '', 0);
 }
 
 /**
@@ -39,7 +40,9 @@ export function requireConsoleHeader({ method, headers }: FastifyRequest): void 
   throw new CallwayError('forbidden', 'console_header_required', message);
 }
 
-function attributes({ request }: FastifyReply, publicUrl: string) {
-  const secure = request.protocol === 'https' || publicUrl.startsWith('https:');
-  return { path: '/', httpOnly: true, sameSite: 'strict', secure } as const;
+/** @see RFC 6265 section 4.1 */
+function setCookie(reply: FastifyReply, publicUrl: string, value: string, maxAge: number): void {
+  const secure = reply.request.protocol === 'https' || publicUrl.startsWith('https:');
+  const attributes = { path: '/', httpOnly: true, sameSite: 'strict', secure, maxAge } as const;
+  reply.header('set-cookie', stringifySetCookie(COOKIE, value, attributes));
 }

@@ -63,15 +63,11 @@ export function shareFairly(app: App, { shares }: { readonly shares: ComputeShar
     const own = isSearch
       ? turnsOf(`searches of ${projectId}`, SEARCHES_AT_ONCE)
       : turnsOf(projectId, REQUESTS_AT_ONCE);
-    const leave = () => {
-      raw.off('finish', leave).off('close', leave);
-      own.leave();
-    };
     try {
       own.enter(() => {
         // The client may have disconnected meanwhile.
         if (raw.closed) own.leave();
-        else raw.on('finish', leave).on('close', leave);
+        else raw.once('close', () => own.leave());
         done();
       });
     } catch (error) {

@@ -46,12 +46,13 @@ export function refuseUnknownVoices(app: App, { storage, voices }: HttpDeps): vo
 }
 
 function inAgent(body: unknown): SpeechInBody[] {
+  // Much quicker than a parse that fails.
+  if (typeof readPath(body, 'speech') !== 'object') return [];
   const { data } = agentBody.safeParse(body);
   return data ? [{ path: '/speech', speech: data.speech }] : [];
 }
 
 function inNode(body: unknown, path: string): SpeechInBody[] {
-  // Much quicker than a parse that fails.
   if (typeof readPath(body, 'data.speech') !== 'object') return [];
   const { data } = nodeBody.safeParse(body);
   return data ? [{ path: `${path}/data/speech`, speech: data.data.speech }] : [];

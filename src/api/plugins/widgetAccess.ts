@@ -36,19 +36,12 @@ export function answerWidgetPreflights(
         retryAfterSeconds: 1,
       }),
   });
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers;
-    if (origin === undefined || !isPreflight(request)) return undefined;
+    if (origin === undefined || !isPreflight(request)) return done();
     const { projectId = '' } = request.params as { projectId?: string };
     const find = () => storage.stores.widgetTokens.allowsOrigin(projectId, origin, new Date(clock.now()));
-    if (!(await inTurn(find))) return undefined;
-    allow(reply, origin);
-    return await reply
-      .code(204)
-      .header('access-control-allow-methods', 'POST')
-      .header('access-control-allow-headers', 'authorization, content-type, x-session-id')
-      .header('access-control-max-age', PREFLIGHT_MAX_AGE_SECONDS)
-      .send(null);
+    inTurn(find).then((isAllowed) => (isAllowed ? answerPreflight(reply, origin) : done()), done);
   });
 }
 
@@ -71,6 +64,16 @@ export function admitVisitor(
   if (length !== undefined && Number(length) <= MAX_BODY_BYTES) return;
   const message = `A widget sends bodies of at most ${MAX_BODY_BYTES} bytes, with a Content-Length`;
   throw new CallwayError('too_large', 'body_too_large', message);
+}
+
+function answerPreflight(reply: FastifyReply, origin: string): void {
+  allow(reply, origin);
+  reply
+    .code(204)
+    .header('access-control-allow-methods', 'POST')
+    .header('access-control-allow-headers', 'authorization, content-type, x-session-id')
+    .header('access-control-max-age', PREFLIGHT_MAX_AGE_SECONDS)
+    .send(null);
 }
 
 function allow(reply: FastifyReply, origin: string): void {

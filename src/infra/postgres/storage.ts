@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/oncePer.ts';
 import type { Sealer } from '../../base/sealer.ts';
 import { agentStore } from './agents/agents.ts';
 import { mcpServerStore } from './agents/mcpServers.ts';
@@ -44,6 +45,8 @@ import { webhookSecretStore } from './webhooks/webhookSecrets.ts';
 /** Creates all stores over one database, and over its transactions. */
 export function createStorage(database: Database, sealer: Sealer) {
   const secrets = createSecretFields(sealer);
+  /** A pool's connections serve many transactions, each of which uses few of the stores. */
+  const storesOf = oncePer((transaction: Queryable) => storesOver(transaction, secrets));
   return {
     stores: storesOver(database, secrets),
     /** Starts transactions of its own. */
@@ -56,7 +59,7 @@ export function createStorage(database: Database, sealer: Sealer) {
     customers: customerStore(database),
     transaction: <Result>(
       work: (stores: ReturnType<typeof storesOver>) => Promise<Result>,
-    ): Promise<Result> => database.transaction((transaction) => work(storesOver(transaction, secrets))),
+    ): Promise<Result> => database.transaction((transaction) => work(storesOf(transaction))),
   };
 }
 

@@ -5,6 +5,7 @@ import {
   monitorHealth,
 } from '../../../base/async/healthMonitor.ts';
 import { CallwayError, isUnavailable, unavailable } from '../../../base/errors.ts';
+import { oncePer } from '../../../base/oncePer.ts';
 import type { Database, Parameter, Queryable, Session } from './database.ts';
 import { translateDatabaseError } from './errors.ts';
 import { createHealthCheck } from './healthCheck.ts';
@@ -51,7 +52,8 @@ interface Connections {
   readonly pool: pg.Pool;
   /** Rejects queries while the server is down. */
   readonly health: Pick<HealthMonitor, 'guard'>;
-  readonly preparesStatements: boolean;
+  /** The same one each time that a connection is borrowed. */
+  clientOf(connection: pg.PoolClient): Queryable;
 }
 
 const UNMONITORED: Connections['health'] = { guard: (operation) => operation() };
@@ -80,10 +82,14 @@ export function openPostgres(options: PostgresOptions): Database {
   });
   pool.on('error', options.onIdleError);
   const monitor = options.health && monitorServer(options.url, options.health);
-  const connections = {
+  const health = monitor?.health ?? UNMONITORED;
+  const connections: Connections = {
     pool,
-    health: monitor?.health ?? UNMONITORED,
-    preparesStatements: options.sharesSession !== true,
+    health,
+    clientOf: oncePer((connection) => ({
+      query: (sql, parameters, name) =>
+        health.guard(() => run(connection, sql, parameters, options.sharesSession ? undefined : name)),
+    })),
   };
   let closing: Promise<void> | undefined;
 
@@ -126,11 +132,7 @@ async function withClient<Result>(
   recover?: (client: Queryable) => Promise<void>,
 ): Promise<Result> {
   const connection = await borrow(connections);
-  const { health, preparesStatements } = connections;
-  const client: Queryable = {
-    query: (sql, parameters, name) =>
-      health.guard(() => run(connection, sql, parameters, preparesStatements ? name : undefined)),
-  };
+  const client = connections.clientOf(connection);
   // Between two queries nothing else listens for errors of the connection.
   const ignore = () => {};
   connection.on('error', ignore);
