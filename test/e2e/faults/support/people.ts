@@ -6,10 +6,10 @@ import { newNumber } from '../../phone/support/line.ts';
 import { runsAllFaults } from './table.ts';
 
 /**
- * The silence of the agent that ends its answer. A machine that starts nodes may delay a sentence for longer, and the
- * person would then press a digit or hang up during the answer.
+ * The silence of the agent that ends its answer. A machine that starts nodes or servers may delay a sentence for almost
+ * a second, and the person would then press a digit or hang up during the answer.
  */
-const QUIET_MS = runsAllFaults ? 1500 : 400;
+const QUIET_MS = runsAllFaults ? 1500 : 1000;
 
 /** What a person at a phone heard, with times on this machine's clock. */
 export interface Seen {
