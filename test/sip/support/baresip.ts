@@ -72,10 +72,11 @@ export async function startBaresip(options: BaresipOptions = {}): Promise<Baresi
   const security = options.isEncrypted ? ';mediaenc=srtp-mand' : '';
   const account = `<sip:${user}@127.0.0.1:${port}>;regint=0;answermode=auto;audio_codecs=${codecOf(options)}${security}\n`;
   const files = { config: CONFIG(port, controlPort, options, sounds.path), accounts: account, contacts: '' };
-  const program = await startProgram('baresip', files, (folder) => {
+  const argumentsOf = (folder: string) => {
     home = folder;
     return ['-f', folder];
-  });
+  };
+  const program = await startProgram('baresip', files, argumentsOf, true);
   let socket: Socket;
   try {
     await waitUntilBound(port);

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,10 @@ export interface Program {
   close(): Promise<void>;
 }
 
+/** Runs a program with the real-time policy of simulated phones, where that is allowed. */
+const REAL_TIME = ['chrt', '--rr', '1'] as const;
+const mayBeRealTime = spawnSync(REAL_TIME[0], [...REAL_TIME.slice(1), 'true']).status === 0;
+
 /** How long a program may take to exit. */
 const GRACE_MS = 3000;
 
@@ -19,12 +23,14 @@ const GRACE_MS = 3000;
  * Starts a program in a temporary folder with the given files.
  *
  * @param args - Given the folder.
+ * @param keepsTime - Beside busy processes too, as a phone on a machine of its own does.
  * @throws {Error} When the program does not exist.
  */
 export async function startProgram(
   name: string,
   files: Readonly<Record<string, string>>,
   args: (folder: string) => readonly string[],
+  keepsTime = false,
 ): Promise<Program> {
   const folder = await mkdtemp(join(tmpdir(), `${name}-`));
   for (const [file, text] of Object.entries(files)) {
@@ -32,7 +38,8 @@ export async function startProgram(
   }
   const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
   // A process group of its own, for programs with processes of their own.
-  const child = spawn(name, args(folder), {
+  const [command = name, ...rest] = [...(keepsTime && mayBeRealTime ? REAL_TIME : []), name, ...args(folder)];
+  const child = spawn(command, rest, {
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
