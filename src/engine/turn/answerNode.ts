@@ -260,41 +260,18 @@ function stepOf(turn: TurnContext, { goesOn, offered: _, ...asked }: NodeRequest
   });
 }
 
-/**
- * Streams one answer of the model to the sink. A spoken one starts with its first speakable text, or with the speech of a
- * model that speaks itself.
- *
- * @param mayBegin - Awaited before the first word; false drops the answer.
- * @throws {ModelError}
- */
+/** Asks the model for one answer, as a span of the turn's trace. */
 async function streamAnswer(
   turn: TurnContext,
   chat: ChatModel,
   request: ChatRequest,
   mayBegin: () => Promise<boolean>,
 ): Promise<ModelAnswer> {
-  const { signal, usage, startSpan } = turn;
-  const calls: ToolCallEvent[] = [];
+  const { signal, startSpan } = turn;
   const span = startSpan?.(request, chat.name);
   turn.request.delivery?.onModelRequest?.();
-  let hasWords = false;
-  let text = '';
   try {
-    for await (const event of chat.stream(request, signal)) {
-      span?.onEvent();
-      const piece = textOf(event, calls, usage);
-      if (piece === undefined) continue;
-      text = hasWords ? piece : text + piece;
-      if (!hasWords) {
-        if (!canBegin(turn, event, text)) continue;
-        if (!(await mayBegin())) return NO_ANSWER;
-        text = lineBreakAfter(turn.journal.said()) + text;
-        hasWords = true;
-      }
-      signal.throwIfAborted();
-      await sayPiece(turn, event, text);
-    }
-    return { calls, hasWords };
+    return await deliverAnswer(turn, chat.stream(request, signal), mayBegin, () => span?.onEvent());
   } catch (error) {
     if (!signal.aborted) span?.recordError(error);
     throw error;
@@ -303,13 +280,48 @@ async function streamAnswer(
   }
 }
 
-async function sayPiece({ journal, sink }: TurnContext, event: ChatEvent, text: string): Promise<void> {
-  if (event.type === 'speech') await sink(event);
-  if (text === '') return;
-  journal.say(text);
-  const isSpoken = event.type === 'speech' || (event.type === 'text' && event.isSpoken);
-  const written = sink({ type: 'text', text, ...(isSpoken ? { isSpoken } : {}) });
-  if (written) await written;
+/**
+ * Streams one answer of the model to the sink. A spoken one starts with its first speakable text, or with the speech of a
+ * model that speaks itself.
+ *
+ * @param mayBegin - Awaited before the first word; false drops the answer.
+ * @throws {ModelError}
+ */
+async function deliverAnswer(
+  turn: TurnContext,
+  events: AsyncIterable<ChatEvent>,
+  mayBegin: () => Promise<boolean>,
+  onEvent: () => void,
+): Promise<ModelAnswer> {
+  const { signal, usage, journal, sink } = turn;
+  const calls: ToolCallEvent[] = [];
+  let hasWords = false;
+  let text = '';
+  for await (const event of events) {
+    onEvent();
+    const piece = textOf(event, calls, usage);
+    if (piece === undefined) continue;
+    text += piece;
+    if (!hasWords) {
+      if (!canBegin(turn, event, text)) continue;
+      if (!(await mayBegin())) return NO_ANSWER;
+      text = lineBreakAfter(journal.said()) + text;
+      hasWords = true;
+    }
+    signal.throwIfAborted();
+    if (event.type === 'speech') await sink(event);
+    if (text === '') continue;
+    journal.say(text);
+    const written = sink({ type: 'text', text, ...(isVoiced(event) ? { isSpoken: true } : {}) });
+    text = '';
+    if (written) await written;
+  }
+  return { calls, hasWords };
+}
+
+/** Whether the model speaks itself what it writes. */
+function isVoiced(event: ChatEvent): boolean {
+  return event.type === 'speech' || (event.type === 'text' && event.isSpoken === true);
 }
 
 /** Notes what is no text of the answer. */

@@ -25,6 +25,7 @@ export interface EndpointClient {
   readonly onlyModel?: string | undefined;
   close(): Promise<void>;
 }
+type Chat = Omit<EndpointClient, 'close'>;
 
 export interface ChatModelsDeps {
   /** Of the installation, and its name. */
@@ -112,8 +113,11 @@ export class SelectedChatModels {
       const attempt = new Attempt(this.#deps.clock, signal, next && patienceMs(request, choice));
       const { key, client } = this.#client(choice, access);
       try {
-        const asked = settingsOf(request, choice, this.#modelOf(choice, model));
-        yield* attempt.events(await client, asked);
+        const { chat, onlyModel = this.#modelOf(choice, model) } = await client;
+        for await (const event of chat.stream(settingsOf(request, choice, onlyModel), attempt.signal)) {
+          attempt.start();
+          yield event;
+        }
         this.#breakers.succeeded(access.breaker);
         return;
       } catch (error) {
@@ -132,7 +136,10 @@ export class SelectedChatModels {
   }
 
   /** @returns The client, which is kept until the key is released. */
-  #client({ endpoint: named }: ChatChoice, { credentials, guard, owner }: Access) {
+  #client(
+    { endpoint: named }: ChatChoice,
+    { credentials, guard, owner }: Access,
+  ): { readonly key: string; readonly client: Chat | Promise<Chat> } {
     const { installation, endpoint: ofInstallation, open } = this.#deps;
     const endpoint = named ?? ofInstallation;
     if (owner === 'installation' && endpoint === ofInstallation)
@@ -186,16 +193,13 @@ class Attempt {
     this.#timer = clock.setTimer(late, patience);
   }
 
-  async *events(
-    { chat, onlyModel }: Omit<EndpointClient, 'close'>,
-    request: ChatRequest,
-  ): AsyncGenerator<ChatEvent, void> {
-    const asked = onlyModel === undefined ? request : { ...request, model: onlyModel };
-    for await (const event of chat.stream(asked, this.#abort.signal)) {
-      this.hasStarted = true;
-      this.#timer?.cancel();
-      yield event;
-    }
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  start(): void {
+    this.hasStarted = true;
+    this.#timer?.cancel();
   }
 
   failure(error: unknown): unknown {
