@@ -64,7 +64,7 @@ export async function startContender(
         amount: requests,
         overallRate: requestsPerSecond,
       };
-      const result = await withoutWaiting(async () => await autocannon(options));
+      const result = await whileBusyPolling(async () => await autocannon(options));
       if (result['2xx'] !== requests) throw new Error(`${title}: ${result['2xx']} of ${requests} succeeded`);
       const after = await cpu();
       return {
@@ -84,7 +84,7 @@ export async function startContender(
  * Runs a work, and never lets this process wait for an answer meanwhile: it would wait the more, the slower a server is,
  * and waking it, which takes a virtual machine longer than the answer, is counted as the server's CPU time.
  */
-async function withoutWaiting<Result>(work: () => Promise<Result>): Promise<Result> {
+async function whileBusyPolling<Result>(work: () => Promise<Result>): Promise<Result> {
   let next: NodeJS.Immediate;
   const turn = () => {
     next = setImmediate(turn);

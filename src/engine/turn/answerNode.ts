@@ -312,7 +312,7 @@ async function deliverAnswer(
     if (event.type === 'speech') await sink(event);
     if (text === '') continue;
     journal.say(text);
-    const written = sink({ type: 'text', text, ...(isVoiced(event) ? { isSpoken: true } : {}) });
+    const written = sink({ type: 'text', text, ...(isSpokenByModel(event) ? { isSpoken: true } : {}) });
     text = '';
     if (written) await written;
   }
@@ -320,7 +320,7 @@ async function deliverAnswer(
 }
 
 /** Whether the model speaks itself what it writes. */
-function isVoiced(event: ChatEvent): boolean {
+function isSpokenByModel(event: ChatEvent): boolean {
   return event.type === 'speech' || (event.type === 'text' && event.isSpoken === true);
 }
 

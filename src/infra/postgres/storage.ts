@@ -1,4 +1,4 @@
-import { oncePer } from '../../base/oncePer.ts';
+import { memoize } from '../../base/memoize.ts';
 import type { Sealer } from '../../base/sealer.ts';
 import { agentStore } from './agents/agents.ts';
 import { mcpServerStore } from './agents/mcpServers.ts';
@@ -46,7 +46,7 @@ import { webhookSecretStore } from './webhooks/webhookSecrets.ts';
 export function createStorage(database: Database, sealer: Sealer) {
   const secrets = createSecretFields(sealer);
   /** A pool's connections serve many transactions, each of which uses few of the stores. */
-  const storesOf = oncePer((transaction: Queryable) => storesOver(transaction, secrets));
+  const storesOf = memoize((transaction: Queryable) => storesOver(transaction, secrets));
   return {
     stores: storesOver(database, secrets),
     /** Starts transactions of its own. */

@@ -15,8 +15,7 @@ import type {
 import { vendorRecognizerDeps } from '../recognition/socketRecognizer.ts';
 import { createDial } from '../sockets/dial.ts';
 import type { ChatProvider } from '../streamWithRetry.ts';
-import { createOpenAiChat } from './chat.ts';
-import type { ChatBody } from './chatBody.ts';
+import { type ChatBody, createOpenAiChat } from './chat.ts';
 import { createOpenAiEmbedder } from './embedder.ts';
 import { createOpenAiEndpoint, OPENAI_BASE_URL, withVersion } from './endpoint.ts';
 import { createRealtimeSpeech } from './realtime/speechToSpeech.ts';

@@ -25,7 +25,8 @@ export interface EndpointClient {
   readonly onlyModel?: string | undefined;
   close(): Promise<void>;
 }
-type Chat = Omit<EndpointClient, 'close'>;
+/** What a stream needs of it. */
+type OpenChat = Omit<EndpointClient, 'close'>;
 
 export interface ChatModelsDeps {
   /** Of the installation, and its name. */
@@ -139,7 +140,7 @@ export class SelectedChatModels {
   #client(
     { endpoint: named }: ChatChoice,
     { credentials, guard, owner }: Access,
-  ): { readonly key: string; readonly client: Chat | Promise<Chat> } {
+  ): { readonly key: string; readonly client: OpenChat | Promise<OpenChat> } {
     const { installation, endpoint: ofInstallation, open } = this.#deps;
     const endpoint = named ?? ofInstallation;
     if (owner === 'installation' && endpoint === ofInstallation)

@@ -5,7 +5,7 @@ import {
   monitorHealth,
 } from '../../../base/async/healthMonitor.ts';
 import { CallwayError, isUnavailable, unavailable } from '../../../base/errors.ts';
-import { oncePer } from '../../../base/oncePer.ts';
+import { memoize } from '../../../base/memoize.ts';
 import type { Database, Parameter, Queryable, Session } from './database.ts';
 import { translateDatabaseError } from './errors.ts';
 import { createHealthCheck } from './healthCheck.ts';
@@ -86,7 +86,7 @@ export function openPostgres(options: PostgresOptions): Database {
   const connections: Connections = {
     pool,
     health,
-    clientOf: oncePer((connection) => ({
+    clientOf: memoize((connection) => ({
       query: (sql, parameters, name) =>
         health.guard(() => run(connection, sql, parameters, options.sharesSession ? undefined : name)),
     })),

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
-import { oncePer } from '../../src/base/oncePer.ts';
+import { memoize } from '../../src/base/memoize.ts';
 
 test('A value is made once for each key', () => {
-  const made = oncePer(({ name }: { name: string }) => ({ of: name }));
+  const made = memoize(({ name }: { name: string }) => ({ of: name }));
   const [first, second] = [{ name: 'first' }, { name: 'second' }];
   expect(made(first)).toBe(made(first));
   expect([made(first), made(second)]).toEqual([{ of: 'first' }, { of: 'second' }]);
