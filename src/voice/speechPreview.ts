@@ -10,7 +10,7 @@ import { concatenated } from '../media/pcm16.ts';
 import { ModelError } from '../providers/ports/modelError.ts';
 import type { Synthesizer } from '../providers/ports/synthesizer.ts';
 import type { SynthesisRequest, TextToSpeech } from '../providers/ports/textToSpeech.ts';
-import { isSpeakable } from './speech/sentenceSplitter.ts';
+import { isSpoken } from './speech/editedText.ts';
 import { estimatedMs, spokenRequest } from './speech/spokenText.ts';
 import type { SpeechProviders } from './speechProviders.ts';
 
@@ -78,7 +78,7 @@ export class SpeechPreview {
   ): Promise<SpokenPreview> {
     const voice = { language, speed: synthesis?.speed, pronunciations };
     const request = spokenRequest(text, voice);
-    if (!isSpeakable(request.text)) throw refused('nothing_to_say', 'text has nothing that can be said');
+    if (!isSpoken(request.text)) throw refused('nothing_to_say', 'text has nothing that can be said');
     if (request.text.length > MAX_SAID_CHARACTERS)
       throw refused('text_too_long', `text is longer than ${MAX_SAID_CHARACTERS} characters as it is said`);
     const preview = await this.#limitOf(projectId)(() =>

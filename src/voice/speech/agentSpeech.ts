@@ -4,13 +4,14 @@ import type { SpokenAnswer } from '../../providers/ports/chatModel.ts';
 import { DEFAULT_LANGUAGE } from '../turnDetection/turnSettings.ts';
 import type { AnswerSpeech, AnswerSpeechEvents } from './answerSpeech.ts';
 import type { CallSpeech, SessionSynthesis } from './callSpeech.ts';
+import { isSpoken } from './editedText.ts';
 import { createHeardText, type HeardText } from './heardText.ts';
 import { type InterruptionPolicy, PiecePolicies } from './piecePolicies.ts';
-import { createSentenceSplitter, isSpeakable, speakable } from './sentenceSplitter.ts';
+import { createSentenceSplitter } from './sentenceSplitter.ts';
 import { SpeechPlayout, type SpeechPlayoutDeps } from './speechPlayout.ts';
 import { firstAudible, withoutLeadingSilence } from './speechSynthesis.ts';
 import { SpokenPiece } from './spokenPiece.ts';
-import { spokenRequest } from './spokenText.ts';
+import { spokenRequest, startsLineAt } from './spokenText.ts';
 import { WrittenText } from './writtenText.ts';
 
 /** Speech synthesized ahead of what is heard: enough for a slow sentence, little to discard on an interruption. */
@@ -33,6 +34,8 @@ interface Piece {
   readonly text: WrittenText;
   readonly language: string;
   readonly spokenBy: SessionSynthesis;
+  /** A sentence may begin in the middle of a line. */
+  readonly startsLine: boolean;
   /** A model says it itself. */
   readonly spoken?: SpokenPiece | undefined;
 }
@@ -83,6 +86,8 @@ export class AgentSpeech implements AnswerSpeech {
   readonly #spokenPieces: SpokenPiece[] = [];
   readonly #policies = new PiecePolicies();
   #hasSentence = false;
+  /** Whether the next sentence of the text that goes on begins a line. */
+  #startsLine = true;
   #isFinished = false;
   #isSynthesizing = false;
   #wake: () => void = () => undefined;
@@ -169,7 +174,7 @@ export class AgentSpeech implements AnswerSpeech {
     if (this.#isFinished || this.playout.isStopped || text === '') return;
     if (this.#spoken) this.completeText();
     if (!this.#spokenBy.streamedSynthesis) {
-      for (const sentence of this.#splitter.push(text)) this.#queue(new WrittenText(sentence, true));
+      for (const sentence of this.#splitter.push(text)) this.#queueSentence(sentence);
       return;
     }
     if (this.#open) {
@@ -182,7 +187,8 @@ export class AgentSpeech implements AnswerSpeech {
 
   /** The text that was written goes on no more. */
   completeText(): void {
-    for (const sentence of this.#splitter.flush()) this.#queue(new WrittenText(sentence, true));
+    for (const sentence of this.#splitter.flush()) this.#queueSentence(sentence);
+    this.#startsLine = true;
     this.#completeOpen();
   }
 
@@ -242,12 +248,23 @@ export class AgentSpeech implements AnswerSpeech {
     this.#wake();
   }
 
+  #queueSentence(sentence: string): void {
+    this.#queue(new WrittenText(sentence, true));
+    this.#startsLine = startsLineAt(sentence, sentence.length);
+  }
+
   #queue(piece: WrittenText): void {
     if (this.#isFinished || this.playout.isStopped) return;
     if (!this.#hasSentence) this.#deps.onFirstSentence?.();
     this.#hasSentence = true;
     const spoken = piece === this.#open ? this.#spoken : undefined;
-    this.#pieces.push({ text: piece, spokenBy: this.#spokenBy, language: this.#language, spoken });
+    this.#pieces.push({
+      text: piece,
+      spokenBy: this.#spokenBy,
+      language: this.#language,
+      startsLine: this.#startsLine,
+      spoken,
+    });
     this.#policies.add();
     if (!this.#isSynthesizing) void this.#synthesize();
   }
@@ -268,12 +285,12 @@ export class AgentSpeech implements AnswerSpeech {
     if (this.#isFinished && this.#pieces.length === 0) this.playout.complete();
   }
 
-  async #speakPiece({ text: piece, spokenBy, language, spoken }: Piece): Promise<void> {
+  async #speakPiece({ text: piece, spokenBy, language, spoken, startsLine }: Piece): Promise<void> {
     if (spoken) return await this.#playSpoken(piece, spoken);
     const { streamedSynthesis, synthesis } = spokenBy;
     const voice = { language, ...spokenBy.manner };
-    const words = speakable(piece.text);
-    if (piece.isComplete && !isSpeakable(words)) return;
+    const request = spokenRequest(piece.text, voice, startsLine);
+    if (piece.isComplete && !isSpoken(request.text)) return;
     this.#heardText.beginPiece(piece);
     const { signal } = this.#abort;
     const onSamples = (samples: Int16Array, provider: string) => {
@@ -288,7 +305,7 @@ export class AgentSpeech implements AnswerSpeech {
           onFallback: (from) => this.#heardText.splitPiece(from),
           aheadMs: () => this.#aheadMs(),
         });
-      else await synthesis.speak(spokenRequest(words, voice), signal, onSamples);
+      else await synthesis.speak(request, signal, onSamples);
       this.#heardText.completePiece();
     } catch (error) {
       if (!this.playout.isStopped) this.#deps.onFailure(error);

@@ -1,5 +1,6 @@
 import type { TimedWord } from '../../providers/ports/streamingSpeechToText.ts';
-import { estimatedMs, isSpoken, WORD } from './spokenText.ts';
+import { isSpoken, WORD } from './editedText.ts';
+import { estimatedMs } from './spokenText.ts';
 import type { WrittenText } from './writtenText.ts';
 
 /** Softer samples are the silence around the words. */

@@ -1,3 +1,6 @@
+import { isSpoken } from './editedText.ts';
+import { UNSPACED_SCRIPT } from './scripts.ts';
+
 /** Splits streamed text into pieces to be spoken, sentences as a rule. The pieces joined are the text. */
 export interface SentenceSplitter {
   /** @returns The pieces that this text completes. */
@@ -6,19 +9,27 @@ export interface SentenceSplitter {
   flush(): string[];
 }
 
-/** The first piece may end at a clause of this many words, so that the agent speaks sooner. */
-const MIN_FIRST_CLAUSE_WORDS = 4;
+/** The first piece may end at a clause of this many words, so that the agent speaks sooner; any piece in Thai. */
+const MIN_CLAUSE_WORDS = 4;
 /** A longer sentence is cut at a clause, or between words. */
 const MAX_PIECE_CHARACTERS = 240;
 
-const UNSPACED_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
+const UNSPACED_CHARACTER = new RegExp(UNSPACED_SCRIPT, 'gv');
+/** Scripts with spaces between clauses and sentences alone, and without full stops. */
+const SPACED_CLAUSES = '[\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}]';
+const SPACED_CLAUSE_CHARACTER = new RegExp(SPACED_CLAUSES, 'gv');
 const CLOSING_MARKS = '["\'”’»」』）)\\]]*';
-/** Latin full stops need a space after them, Chinese and Japanese ones do not. */
+/** Of scripts that need no space after them: Chinese, Japanese, Urdu, Arabic, Hindi, Armenian, Ethiopic, Burmese, Khmer. */
+const FULL_STOPS = '[。！？；｡．۔؟।॥։።፧။។]';
+/** Latin full stops need a space after them. */
 const SENTENCE_END = new RegExp(
-  `(?:[.!?…]+${CLOSING_MARKS}(?=\\s)|[。！？；]+${CLOSING_MARKS}|\\n)\\s*`,
+  `(?:[.!?…]+${CLOSING_MARKS}(?=\\s)|${FULL_STOPS}+${CLOSING_MARKS}|\\n|(?<=${SPACED_CLAUSES}) (?=\\S))\\s*`,
   'gu',
 );
-const CLAUSE_END = /(?:[,;:](?=\s)|[，、：]|\s[–—](?=\s))\s*/gu;
+const CLAUSE_END = new RegExp(
+  `(?:[,;:](?=\\s)|[，、：،؛၊]|\\s[–—](?=\\s)|(?<=${SPACED_CLAUSES})(?= ))\\s*`,
+  'gu',
+);
 const ABBREVIATIONS = new Set(
   'mr mrs ms mx dr prof sr jr st mt vs etc e.g i.e approx no tel ext inc ltd co dept fig vol a.m p.m u.s u.k'.split(
     ' ',
@@ -33,7 +44,7 @@ export function createSentenceSplitter(): SentenceSplitter {
     for (let end = nextEnd(rest, isFirst, isLast); end > 0; end = nextEnd(rest, isFirst, isLast)) {
       const piece = rest.slice(0, end);
       rest = rest.slice(end);
-      if (!isSpeakable(piece) && pieces.length === 0 && !isLast) {
+      if (!isSpoken(piece) && pieces.length === 0 && !isLast) {
         // Marks without words belong to the next piece.
         rest = piece + rest;
         break;
@@ -57,33 +68,14 @@ export function createSentenceSplitter(): SentenceSplitter {
   };
 }
 
-/** Whether a text has anything to speak. */
-export function isSpeakable(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
-}
-
-/** Removes Markdown, which models write despite their prompts. */
-export function speakable(text: string): string {
-  return text
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/^\s*(?:[-*•]|#{1,6}|>)\s+/gm, '')
-    .replace(/[*_`~#|]+/g, '')
-    .replace(/\s+/g, ' ')
-    .trim();
-}
-
 /** @returns Length of the next piece; 0 while it is incomplete. */
 function nextEnd(text: string, isFirst: boolean, isLast: boolean): number {
   const sentence = firstMatch(text, SENTENCE_END, (at, end) => isSentenceEnd(text, at, end, isLast));
   if (isFirst) {
-    const clause = firstMatch(
-      text,
-      CLAUSE_END,
-      (at) => wordCount(text.slice(0, at)) >= MIN_FIRST_CLAUSE_WORDS,
-    );
+    const clause = firstMatch(text, CLAUSE_END, (at) => wordCount(text.slice(0, at)) >= MIN_CLAUSE_WORDS);
     const isEarlier = clause > 0 && (sentence === 0 || clause < sentence);
     // The rest of the sentence must be long enough for a piece of its own.
-    if (isEarlier && (sentence === 0 || wordCount(text.slice(clause, sentence)) >= MIN_FIRST_CLAUSE_WORDS))
+    if (isEarlier && (sentence === 0 || wordCount(text.slice(clause, sentence)) >= MIN_CLAUSE_WORDS))
       return clause;
   }
   if (sentence > 0 && sentence <= MAX_PIECE_CHARACTERS) return sentence;
@@ -99,6 +91,7 @@ function firstMatch(text: string, pattern: RegExp, holds: (at: number, end: numb
 }
 
 function isSentenceEnd(text: string, at: number, end: number, isLast: boolean): boolean {
+  if (text[at] === ' ') return wordCount(text.slice(0, at)) >= MIN_CLAUSE_WORDS;
   if (text[at] !== '.') return true;
   const word = /(\S+)$/.exec(text.slice(0, at))?.[1]?.toLowerCase().replace(/^\W+/, '') ?? '';
   if (ABBREVIATIONS.has(word) || /^\p{L}$/u.test(word)) return false;
@@ -111,12 +104,20 @@ function cutLong(text: string): number {
   const head = text.slice(0, MAX_PIECE_CHARACTERS);
   const clauses = [...head.matchAll(CLAUSE_END)].map((match) => match.index + match[0].length);
   const space = head.lastIndexOf(' ') + 1;
-  return clauses.at(-1) ?? (space > 0 ? space : MAX_PIECE_CHARACTERS);
+  return clauses.at(-1) ?? (space > 0 ? space : lastWholeCharacter(text));
 }
 
-/** Number of words; two characters of a script without spaces count as one. */
+/** A character of several code units, or with signs above or below it, is not cut. */
+function lastWholeCharacter(text: string): number {
+  const [next] = /^(?:[\uDC00-\uDFFF]|\p{M}|\u200d)+/u.exec(text.slice(MAX_PIECE_CHARACTERS)) ?? [];
+  return MAX_PIECE_CHARACTERS + (next?.length ?? 0);
+}
+
+/** Number of words; of scripts that write no spaces between words, two Chinese characters or four Thai ones are a word. */
 function wordCount(text: string): number {
-  const unspaced = text.match(UNSPACED_SCRIPT)?.length ?? 0;
-  const words = text.replace(UNSPACED_SCRIPT, ' ').match(/[\p{L}\p{N}'’-]+/gu)?.length ?? 0;
-  return words + unspaced / 2;
+  const unspaced = text.match(UNSPACED_CHARACTER)?.length ?? 0;
+  const spacedClauses = text.match(SPACED_CLAUSE_CHARACTER)?.length ?? 0;
+  const others = text.replace(UNSPACED_CHARACTER, ' ').replace(SPACED_CLAUSE_CHARACTER, ' ');
+  const words = others.match(/[\p{L}\p{N}\p{M}'’-]+/gu)?.length ?? 0;
+  return words + unspaced / 2 + spacedClauses / 4;
 }

@@ -1,18 +1,24 @@
 import type { AgentVoice, Pronunciation, SynthesisRequest } from '../../providers/ports/textToSpeech.ts';
-import { speakable } from './sentenceSplitter.ts';
+import { EditedText } from './editedText.ts';
+import { removeMarkdown, replaceLiterals } from './markdown.ts';
+import { SPACED_LETTER, UNSPACED_SCRIPT } from './scripts.ts';
+import { signNames } from './signNames.ts';
 
-/** A word, or a Chinese character. */
-export const WORD = /\p{Script=Han}|[^\s\p{Script=Han}]+/gu;
 /** Usual pace of synthetic voices. */
 const CHARACTERS_PER_SECOND = 15;
 const HAN_CHARACTERS_PER_SECOND = 5;
 /** A link that is longer is read as it is written. */
 const OPEN_LINK = /!?\[[^\]\n]{0,200}$|!?\[[^\]\n]{0,200}\](?:\([^)\n]{0,1000})?$/;
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const UNSPACED = new RegExp(UNSPACED_SCRIPT, 'v');
 const LETTER = /[\p{L}\p{N}\p{M}]/u;
-/** Stand for a space within what is said for one word, and for a further word that is said by it. */
-const JOINT = '\u0001';
-const FURTHER = '\u0002';
+/** Signs that are named: those of keys and mail addresses, unless they belong to a word, as in `C#`, `#5` or `a*b`. */
+const NAMED_SIGN = new RegExp(
+  `https?://\\S+|@|_|(?<!${SPACED_LETTER}|\\p{N})\\*(?!${SPACED_LETTER})|\\*(?!${SPACED_LETTER}|\\p{N})|(?<!${SPACED_LETTER}|#)#(?!${SPACED_LETTER}|[\\p{N}#])`,
+  'gv',
+);
+
+/** A longer part is read piece by piece: the patterns take more than linear time. */
+const MAX_READ_CHARACTERS = 1000;
 
 /** What is said for a part of a text. */
 export interface SpokenForm {
@@ -21,31 +27,57 @@ export interface SpokenForm {
   readonly writtenWords: readonly number[];
 }
 
-/** Without Markdown, and with the words that are said in place of others; the spaces around the part stay. */
-export function spokenForm(
-  part: string,
-  pronunciations: readonly Pronunciation[] = [],
-  startsLine = true,
-): SpokenForm {
-  // A dash begins a list at the start of a line alone.
-  const plain = startsLine ? speakable(part) : speakable(`x${part}`).slice(1).trim();
-  const marked = pronounced(plain, pronunciations);
-  const writtenWords = (marked.match(WORD) ?? []).filter(isSpoken).flatMap((token) => {
-    const said = (token.split(JOINT).join(' ').split(FURTHER).join('').match(WORD) ?? []).filter(
-      isSpoken,
-    ).length;
-    const written = token.split(FURTHER).length;
-    return said === 0 ? [] : [...new Array<number>(said - 1).fill(0), written];
-  });
-  const said = marked.split(JOINT).join(' ').split(FURTHER).join('');
-  const [before = ''] = /^\s*/.exec(part) ?? [];
-  const [after = ''] = /\s*$/.exec(part) ?? [];
-  return { text: `${before === '' ? '' : ' '}${said}${after === '' ? '' : ' '}`, writtenWords };
+export interface SpokenFormOptions {
+  readonly pronunciations?: readonly Pronunciation[] | undefined;
+  /** BCP 47 tag, in which signs are named. */
+  readonly language?: string | undefined;
+  /** Default: true. */
+  readonly startsLine?: boolean | undefined;
 }
 
-/** A sentence without Markdown, as a provider takes it. */
-export function spokenRequest(words: string, { pronunciations, ...voice }: AgentVoice): SynthesisRequest {
-  return { text: spokenForm(words, pronunciations).text.trim(), ...voice };
+/** Without Markdown, with names for signs and other words for some; the spaces around the part stay. */
+export function spokenForm(part: string, options: SpokenFormOptions = {}): SpokenForm {
+  const { pronunciations = [], language, startsLine = true } = options;
+  if (part.length > MAX_READ_CHARACTERS) return longForm(part, options);
+  const text = new EditedText(part);
+  removeMarkdown(text, startsLine);
+  nameSigns(text, language);
+  text.replace(/\s+/g, collapsedSpace);
+  pronounce(text, pronunciations);
+  const [before = ''] = /^\s*/.exec(part) ?? [];
+  const [after = ''] = /\s*$/.exec(part) ?? [];
+  const said = `${before === '' ? '' : ' '}${text.text}${after === '' ? '' : ' '}`;
+  return { text: said, writtenWords: text.originalWords() };
+}
+
+function longForm(part: string, options: SpokenFormOptions): SpokenForm {
+  let text = '';
+  const writtenWords: number[] = [];
+  for (let from = 0, to = 0; from < part.length; from = to) {
+    const longest = part.slice(from, from + MAX_READ_CHARACTERS);
+    const isRest = from + longest.length === part.length;
+    to = from + (isRest ? longest.length : lastWordEnd(longest) || longest.length);
+    const startsLine = from === 0 ? options.startsLine : startsLineAt(part, from);
+    const form = spokenForm(part.slice(from, to), { ...options, startsLine });
+    text += form.text;
+    writtenWords.push(...form.writtenWords);
+  }
+  return { text, writtenWords };
+}
+
+/** A sentence as a provider takes it: as it is spoken. */
+export function spokenRequest(
+  words: string,
+  { pronunciations, ...voice }: AgentVoice,
+  startsLine = true,
+): SynthesisRequest {
+  const { language } = voice;
+  return { text: spokenForm(words, { pronunciations, language, startsLine }).text.trim(), ...voice };
+}
+
+/** Whether a text begins a line at this offset. */
+export function startsLineAt(text: string, at: number): boolean {
+  return text.slice(text.lastIndexOf('\n', at - 1) + 1, at).trim() === '';
 }
 
 /** End of what may be spoken of a text that goes on: whole words, no part of a link or of a word that is replaced. */
@@ -85,26 +117,44 @@ export function estimatedMs(text: string, speed = 1): number {
   return (seconds * 1000) / speed;
 }
 
-/** Whether a word is heard at all; signs are not. */
-export function isSpoken(word: string): boolean {
-  return /[\p{L}\p{N}]/u.test(word);
+function nameSigns(text: EditedText, language: string | undefined): void {
+  const nameOf = signNames(text.text, language);
+  const named = (match: RegExpExecArray, sign: string) => {
+    const name = nameOf(sign);
+    return name === sign || UNSPACED.test(name) ? name : spaced(name, match);
+  };
+  text.replace(NAMED_SIGN, (match) => (match[0].length > 1 ? undefined : named(match, match[0])));
+  replaceLiterals(text, named);
 }
 
-function pronounced(text: string, pronunciations: readonly Pronunciation[]): string {
+/** With a space on each side where the name would run into a word. */
+function spaced(name: string, { index, input, 0: { length } }: RegExpExecArray): string {
+  const isWordBefore = index > 0 && !/[\s("'“‘«-]/.test(input.charAt(index - 1));
+  const isWordAfter = /[^\s.,;:!?)"'”’»-]/.test(input.charAt(index + length));
+  return `${isWordBefore ? ' ' : ''}${name}${isWordAfter ? ' ' : ''}`;
+}
+
+/** Also takes the space away that a removed emoji has left before a full stop. */
+function collapsedSpace({ index, input, 0: { length } }: RegExpExecArray): string {
+  const after = index + length;
+  if (index === 0 || after === input.length) return '';
+  return /^[.,!?](?:\s|$)/.test(input.slice(after, after + 2)) ? '' : ' ';
+}
+
+function pronounce(text: EditedText, pronunciations: readonly Pronunciation[]): void {
   const said = new Map(pronunciations.map(({ word, say }) => [word.toLowerCase(), say]));
   const words = [...said.keys()]
     .filter((word) => word !== '')
     .sort((one, other) => other.length - one.length);
-  if (words.length === 0) return text;
+  if (words.length === 0) return;
   const pattern = new RegExp(
     words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'),
     'giu',
   );
-  return text.replace(pattern, (match: string, at: number) => {
+  text.replace(pattern, ({ 0: match, index, input }) => {
     const say = said.get(match.toLowerCase());
-    if (say === undefined || !isBoundary(text, at) || !isBoundary(text, at + match.length)) return match;
-    const further = Math.max(0, (match.match(WORD)?.length ?? 1) - 1);
-    return `${say.trim().replace(/\s+/g, JOINT)}${FURTHER.repeat(further)}`;
+    if (!isBoundary(input, index) || !isBoundary(input, index + match.length)) return undefined;
+    return say?.trim().replace(/\s+/g, ' ');
   });
 }
 

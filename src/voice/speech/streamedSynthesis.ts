@@ -6,9 +6,10 @@ import type {
   SynthesisConnection,
 } from '../../providers/ports/streamingTextToSpeech.ts';
 import type { AgentVoice } from '../../providers/ports/textToSpeech.ts';
-import { createSentenceSplitter, isSpeakable, speakable } from './sentenceSplitter.ts';
+import { isSpoken } from './editedText.ts';
+import { createSentenceSplitter } from './sentenceSplitter.ts';
 import type { SpeechSynthesis } from './speechSynthesis.ts';
-import { spokenRequest } from './spokenText.ts';
+import { spokenRequest, startsLineAt } from './spokenText.ts';
 import { type SpeechSink, StreamedText } from './streamedText.ts';
 import type { WrittenText } from './writtenText.ts';
 
@@ -75,13 +76,17 @@ export class StreamedSynthesis {
     const ownVoice = { ...voice, voice: undefined, model: undefined };
     const splitter = createSentenceSplitter();
     let from = spokenCharacters;
+    let startsLine = startsLineAt(text.text, from);
     for (;;) {
       const pieces = splitter.push(text.text.slice(from));
       from = text.text.length;
       const { isComplete } = text;
       if (isComplete) pieces.push(...splitter.flush());
-      for (const piece of pieces.map(speakable).filter(isSpeakable))
-        await this.#deps.fallback.speak(spokenRequest(piece, ownVoice), signal, onSamples);
+      for (const piece of pieces) {
+        const request = spokenRequest(piece, ownVoice, startsLine);
+        startsLine = startsLineAt(piece, piece.length);
+        if (isSpoken(request.text)) await this.#deps.fallback.speak(request, signal, onSamples);
+      }
       if (isComplete && from === text.text.length) return;
       await changed(text, from, signal);
     }

@@ -10,9 +10,9 @@ import type {
   SynthesisStream,
 } from '../../providers/ports/streamingTextToSpeech.ts';
 import type { AgentVoice } from '../../providers/ports/textToSpeech.ts';
-import { isSpeakable } from './sentenceSplitter.ts';
+import { isSpoken, WORD } from './editedText.ts';
 import { firstAudible, resamplerTo } from './speechSynthesis.ts';
-import { estimatedMs, isSpoken, lastWordEnd, speakableEnd, spokenForm, WORD } from './spokenText.ts';
+import { estimatedMs, lastWordEnd, speakableEnd, spokenForm, startsLineAt } from './spokenText.ts';
 import type { WrittenText } from './writtenText.ts';
 
 /** From the first words to their sound, and between two sounds of a text that is complete. */
@@ -144,7 +144,7 @@ export class StreamedText {
     }
     if (!isComplete || this.#isEnded) return;
     this.#isEnded = true;
-    if (isSpeakable(text)) {
+    if (this.#writtenWords.length > 0) {
       stream.end();
       this.#expectSound('stopped in the middle of a text');
     } else this.#settle(undefined);
@@ -152,9 +152,9 @@ export class StreamedText {
 
   #writePart(stream: SynthesisStream, end: number): void {
     const { text } = this.#text;
-    const startsLine = /(?:^|\n)\s*$/.test(text.slice(Math.max(0, this.#written - 10), this.#written));
+    const startsLine = startsLineAt(text, this.#written);
     const part = text.slice(this.#written, end);
-    const said = spokenForm(part, this.#voice.pronunciations, startsLine);
+    const said = spokenForm(part, { ...this.#voice, startsLine });
     this.#written = end;
     this.#writtenMs += estimatedMs(part, this.#voice.speed);
     this.#activeAtMs = this.#deps.clock.monotonicMs();
@@ -163,7 +163,7 @@ export class StreamedText {
     stream.write(said.text);
     // A vendor waits for the rest of a sentence, but not for the next one.
     const isEnough = this.#written >= 2 * CHUNK_CHARACTERS || /[.!?。！？]\s*$/u.test(part);
-    if (!this.#hasSound && !this.#soundTimer && isEnough && isSpeakable(text.slice(0, end)))
+    if (!this.#hasSound && !this.#soundTimer && isEnough && this.#writtenWords.length > 0)
       this.#expectSound('did not start in time');
   }
 

@@ -185,7 +185,7 @@ export class TextSpeech implements AnswerSpeech {
     const { nowMs, onFirstSamples, onStarted } = this.#deps;
     const needsSpace = this.#isTextEnd && this.#written !== '' && !/\s$/.test(this.#written);
     const part = needsSpace && !/^\s/.test(written) ? ` ${written}` : written;
-    const { text } = spokenForm(part, [], this.#isLineStart);
+    const { text } = spokenForm(part, { language: this.#language, startsLine: this.#isLineStart });
     this.#isTextEnd = false;
     this.#isLineStart = /\n\s*$/.test(part);
     this.#written += part;

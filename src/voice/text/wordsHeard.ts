@@ -1,4 +1,4 @@
-import { isSpoken, WORD } from '../speech/spokenText.ts';
+import { isSpoken, WORD } from '../speech/editedText.ts';
 
 interface Word {
   /** As it compares. */

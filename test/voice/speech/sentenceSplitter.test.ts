@@ -1,10 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  createSentenceSplitter,
-  isSpeakable,
-  speakable,
-} from '../../../src/voice/speech/sentenceSplitter.ts';
+import { createSentenceSplitter } from '../../../src/voice/speech/sentenceSplitter.ts';
 
 function split(text: string): string[] {
   const splitter = createSentenceSplitter();
@@ -36,6 +32,11 @@ test.each([
   ['She said "Stop!" Then she left.', ['She said "Stop!" ', 'Then she left.']],
   ['Wait... what? Really?!', ['Wait... what? ', 'Really?!']],
   ['First line\nsecond line', ['First line\n', 'second line']],
+  ['नमस्ते। आप कैसे हैं?', ['नमस्ते। ', 'आप कैसे हैं?']],
+  ['شکریہ۔ آپ کیسے ہیں؟ ٹھیک۔', ['شکریہ۔ ', 'آپ کیسے ہیں؟ ', 'ٹھیک۔']],
+  ['متى تفتحون؟ نفتح في التاسعة.', ['متى تفتحون؟ ', 'نفتح في التاسعة.']],
+  ['ครับ ยินดีต้อนรับสู่คลินิกของเรา วันนี้เปิดถึงห้าโมงเย็น', ['ครับ ยินดีต้อนรับสู่คลินิกของเรา ', 'วันนี้เปิดถึงห้าโมงเย็น']],
+  ['はい。九時です｡ではまた！', ['はい。', '九時です｡', 'ではまた！']],
   ['', []],
   ['...', ['...']],
 ])('%j is split into %j', (text, pieces) => expect(split(text)).toEqual(pieces));
@@ -61,6 +62,7 @@ describe('Streamed text', () => {
     ['a sentence of 240 characters is not', `${'a'.repeat(239)}.`, [240]],
     ['a longer one is between words', `${'a'.repeat(230)} ${'b'.repeat(20)}.`, [231, 21]],
     ['one without spaces is at 240', `${'a'.repeat(300)}.`, [240, 61]],
+    ['a character is whole', `${'a'.repeat(239)}😀${'a'.repeat(20)}.`, [241, 21]],
     [
       'one with clauses is after the last',
       `${'a'.repeat(100)}, ${'b'.repeat(50)}, ${'c '.repeat(60)}.`,
@@ -87,14 +89,4 @@ test('The pieces of a text joined are the text, however it is streamed', () => {
       expect(pieces.join('')).toBe(texts.join(''));
     }),
   );
-});
-
-test.each([
-  ['**Sure!** See [our page](https://example.com).', 'Sure! See our page.'],
-  ['# Title\n- one\n- two', 'Title one two'],
-  ['`code` and 5 * 3', 'code and 5 3'],
-])('Markdown is removed: %j is spoken as %j', (text, spoken) => expect(speakable(text)).toBe(spoken));
-
-test('Punctuation alone is not speakable', () => {
-  expect(['…', ' - ', '好', '7'].map(isSpeakable)).toEqual([false, false, true, true]);
 });

@@ -12,13 +12,79 @@ test.each([
   ['say [this](https://a.example) — **now**', {}, 'say this — now', [1, 1, 1]],
 ])('%j with %j is spoken as %j', (written, words, text, writtenWords) => {
   const pronunciations = Object.entries(words).map(([word, say]) => ({ word, say }));
-  expect(spokenForm(written, pronunciations)).toEqual({ text, writtenWords });
+  expect(spokenForm(written, { pronunciations })).toEqual({ text, writtenWords });
 });
 
 test('The spaces around a part stay, and a dash begins a list at the start of a line alone', () => {
   expect(spokenForm('  - one\n').text).toBe(' one ');
-  expect(spokenForm(' - one', [], false).text).toBe(' - one');
-  expect(spokenForm('two', [], false).text).toBe('two');
+  expect(spokenForm(' - one', { startsLine: false }).text).toBe(' - one');
+  expect(spokenForm('two', { startsLine: false }).text).toBe('two');
+});
+
+test.each([
+  ['emphasis', '**Sure!** See _our_ ***page*** ~~now~~.', 'Sure! See our page now.'],
+  ['emphasis whose other end is elsewhere', 'Really** so, **but', 'Really so, but'],
+  ['a bold number', 'It costs **5** or **12', 'It costs 5 or 12'],
+  [
+    'links',
+    'See [our page](https://a.example "our page") or ![a plan](plan.png).',
+    'See our page or a plan.',
+  ],
+  ['headings, lists and quotes', '# Title\n- one\n* two\n> three\n- [x] four', 'Title one two three four'],
+  ['tables', '| Day | Opens |\n|---|:--:|\n| Monday | nine |', 'Day, Opens, Monday, nine'],
+  ['fences', '```js\nrun `it`\n```\nnow', 'run it now'],
+  ['rules and the line below a heading', 'One\n===\ntwo\n***\nthree', 'One two three'],
+  ['footnotes', 'Open[^1] today.\n[^1]: Not on Sunday.', 'Open today. Not on Sunday.'],
+  ['emoji', 'Done ✅ 👍🏽. 🇹🇼👨‍👩‍👧 1️⃣ ❤️ ✔ ok', 'Done. 1 ok'],
+  ['a line break', 'one<br/>two', 'one two'],
+])('%s are removed: %j is spoken as %j', (_, written, said) => {
+  expect(spokenForm(written).text).toBe(said);
+});
+
+test.each([
+  ['keys', 'Press * to repeat, "#" or `*`, then 9#.', 'Press star to repeat, "pound" or star, then 9 pound.'],
+  [
+    'telephone codes',
+    'Dial *67, **21*123# or #31#',
+    'Dial star 67, star star 21 star 123 pound or pound 31 pound',
+  ],
+  ['keys that are a keycap', 'Press *️⃣ or #️⃣', 'Press star or pound'],
+  ['keys in bold', '**Press # now** or **\\***', 'Press pound now or star'],
+  ['addresses', 'mei_lin.chen@a.example', 'mei underscore lin.chen at a.example'],
+  ['escaped signs', 'mei\\_lin and \\*now', 'mei underscore lin and star now'],
+  ['signs of a word', 'C# for room #5, f*ck, ~5 < 6', 'C# for room #5, f*ck, ~5 < 6'],
+  ['a link', 'https://a.example/b_c#d', 'https://a.example/b_c#d'],
+  ['products', '5 * 3 and 5*3*2', '5 × 3 and 5×3×2'],
+  ['commands for the voice', 'Wait <break time="1s"/> please', 'Wait <break time="1s"/> please'],
+  ['Chinese keys', '請按*重複，按 # 鍵', '請按星號重複，按 井字號 鍵'],
+  ['Korean keys', '별표 *를', '별표 별표 를'],
+])('Signs that are meant are said: %s', (_, written, said) => {
+  expect(spokenForm(written).text).toBe(said);
+});
+
+test.each([
+  ['de-DE', 'die *-Taste', 'die Stern-Taste'],
+  ['en-GB', 'press #', 'press hash'],
+  ['es', 'pulse * o #', 'pulse asterisco o almohadilla'],
+  ['fr', 'a_b', 'a tiret bas b'],
+  ['th', 'กด * หรือ #', 'กด * หรือ #'],
+])('Signs have their names in the language %s', (language, written, said) => {
+  expect(spokenForm(written, { language }).text).toBe(said);
+});
+
+test('The words of a text with removed and named signs are told apart', () => {
+  const { text, writtenWords } = spokenForm('Press * now: mei_lin [a b](https://c.example "d")[^e] f');
+  expect(text).toBe('Press star now: mei underscore lin a b f');
+  expect(writtenWords).toEqual([1, 0, 1, 0, 0, 1, 1, 2, 1]);
+});
+
+test('Hostile text takes no more than its share of time, and loses no word', () => {
+  for (const mark of ['*', '[', '`', '_', '|', '#', '~', '\\', ' ', '\n', '> ', '1*', '!', '😀']) {
+    const startMs = performance.now();
+    const words = spokenForm(`${mark.repeat(20_000)} words`).text;
+    expect(performance.now() - startMs, mark).toBeLessThan(500);
+    expect(words, mark).toContain('words');
+  }
 });
 
 test.each([

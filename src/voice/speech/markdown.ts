@@ -1,0 +1,114 @@
+import { Lexer, type Token } from 'marked';
+
+import type { EditedText } from './editedText.ts';
+import { SPACED_LETTER } from './scripts.ts';
+
+/** A sign that is meant as it is, and no mark, is moved into the private use area of Unicode until it is named. */
+const LITERAL_OFFSET = 0xe000;
+const LITERAL = /[\ue020-\ue07e]/g;
+
+const EMOJI =
+  /(?:\p{Regional_Indicator}{2}|\p{Extended_Pictographic}|\p{Emoji_Modifier}|[\u2700-\u27bf]|[\u{e0020}-\u{e007f}]|\ufe0e|\ufe0f|\u20e3|(?<=\p{Extended_Pictographic}|\ufe0f|\p{Emoji_Modifier})\u200d)/gu;
+/** Lines of nothing but marks: fences, rules, the line below a table's head. */
+const MARK_LINE =
+  /(\n|^)[^\S\n]*(?:(?:`{3,}|~{3,})[^\n`]*|(?:[-*_=][^\S\n]*){3,}|\|?(?:[^\S\n]*:?-+:?[^\S\n]*\|)+[^\S\n]*(?::?-+:?)?[^\S\n]*)(?=\n|$)/g;
+const LINE_START =
+  /(\n|^)[^\S\n]*(?:>[^\S\n]?)*(?:[-*+•][^\S\n]+(?:\[[ xX]\][^\S\n]+)?)?(?:#{1,6}[^\S\n]+)?/g;
+const LINE_BREAK = /<br\s*\/?>/gi;
+const FOOTNOTE = /\[\^[^\]\s]{1,50}\]:?/g;
+const ESCAPED = /\\([!-/:-@[-`{-~])/g;
+const KEYS = /(?<![^\s("'“‘«`])[*#\d]*[*#][*#\d]*(?![^\s.,;:!?)"'”’»`])/g;
+/** `#5` is a number, `**5` or `*5*` a bold one. */
+const NO_KEYS = /^(?:#\d+|\*\*\d*|\*\d+\*|\*\*\d+\*\*|[*#]{2,})$/;
+const PRODUCT = /^\d+(?:\*\d+)+$/;
+const TIMES = /(?<=\d\s)\*(?=\s\d)/g;
+/** Between the cells of a table, and at the ends of its rows. */
+const BARS = /[^\S\n]*(?:\|\s*)+/g;
+/** A link that is none for CommonMark, since its address has a space. */
+const LOOSE_LINK = /!?\[(?=[^[\]\n]*\]\([^()\n]*\))|(?<=[^[\]\n])\]\([^()\n]*\)/g;
+/** Marks whose other end is missing, or in another part of the text. */
+const LOOSE_MARKS = new RegExp(
+  `\`+|~~+|[*_]{2,}|(?<=${SPACED_LETTER}|[.,!?%\\)])[*_](?![\\p{L}\\p{N}])|(?<![\\p{L}\\p{N}])[*_](?=${SPACED_LETTER})`,
+  'gv',
+);
+
+/**
+ * Removes Markdown and emoji, which models write despite their prompts, and nothing else. Signs that are meant, as the keys
+ * in “Press * or #”, become literal signs.
+ *
+ * @param startsLine - Whether the text begins a line; only there a dash begins a list.
+ * @see https://spec.commonmark.org/0.31.2/
+ */
+export function removeMarkdown(text: EditedText, startsLine: boolean): void {
+  const atLineStart = (match: RegExpExecArray) =>
+    match.index === 0 && match[1] === '' && !startsLine ? undefined : match[1];
+  text
+    .replace(EMOJI, ([emoji]) => (emoji === '‼' ? '!!' : emoji === '⁉' ? '!?' : ''))
+    .replace(MARK_LINE, atLineStart)
+    .replace(LINE_START, atLineStart)
+    .replace(LINE_BREAK, () => '\n')
+    .replace(FOOTNOTE, () => '')
+    .replace(ESCAPED, ([, sign = '']) => literal(sign))
+    .replace(TIMES, () => '×')
+    .replace(KEYS, ([keys]) => meantKeys(keys));
+  text.remove(inlineMarks(text.text));
+  text
+    .replace(BARS, ({ 0: bars, index, input }) => (isBetweenCells(input, index, bars) ? ', ' : ' '))
+    .replace(LOOSE_LINK, () => '')
+    .replace(LOOSE_MARKS, () => '');
+}
+
+/** Replaces the literal signs. */
+export function replaceLiterals(
+  text: EditedText,
+  replacement: (match: RegExpExecArray, sign: string) => string,
+): void {
+  text.replace(LITERAL, (match) =>
+    replacement(match, String.fromCharCode(match[0].charCodeAt(0) - LITERAL_OFFSET)),
+  );
+}
+
+function meantKeys(keys: string): string | undefined {
+  if (NO_KEYS.test(keys)) return undefined;
+  return PRODUCT.test(keys) ? keys.replaceAll('*', '×') : keys.replace(/[*#]/g, literal);
+}
+
+function literal(sign: string): string {
+  return String.fromCharCode(LITERAL_OFFSET + sign.charCodeAt(0));
+}
+
+function isBetweenCells(input: string, index: number, bars: string): boolean {
+  return /[\p{L}\p{N}\p{P}]\s*$/u.test(input.slice(0, index)) && index + bars.length < input.length;
+}
+
+/** @returns What of a text is no part of its words: emphasis, links' addresses, backticks. */
+function inlineMarks(text: string): { from: number; to: number }[] {
+  const marks: { from: number; to: number }[] = [];
+  let done = 0;
+  const keep = (from: number, to: number) => {
+    if (from > done) marks.push({ from: done, to: from });
+    done = to;
+  };
+  const visit = (token: Token, from: number) => {
+    const inner = 'tokens' in token ? token.tokens : undefined;
+    if (inner && inner.length > 0) {
+      let at = from;
+      for (const child of inner) {
+        at = text.indexOf(child.raw, at);
+        visit(child, at);
+        at += child.raw.length;
+      }
+      return;
+    }
+    const words = token.type === 'codespan' || token.type === 'image' ? token.text : token.raw;
+    const at = Math.max(from, text.indexOf(words, from));
+    keep(at, at + words.length);
+  };
+  let at = 0;
+  for (const token of Lexer.lexInline(text)) {
+    visit(token, at);
+    at += token.raw.length;
+  }
+  keep(text.length, text.length);
+  return marks;
+}
