@@ -36,6 +36,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /** Longer than the idle time of common load balancers, so that they close a connection first. */
 const KEEP_ALIVE_MS = 75_000;
+/** OpenAI's newer API, which clients ask for by default. */
+const RESPONSES_PATH = /\/responses(?:[/?]|$)/;
 const REQUEST_ID = /^[\w.:/-]{1,128}$/;
 
 /** Builds the HTTP API; the caller listens and closes. */
@@ -57,9 +59,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
         JSON.stringify(schema.parse(data)),
   );
   app.setErrorHandler(replyWithError);
-  app.setNotFoundHandler((request, reply) =>
-    replyWithError(new CallwayError('not_found', 'not_found', 'There is no such route'), request, reply),
-  );
+  app.setNotFoundHandler((request, reply) => replyWithError(noSuchRoute(request.url), request, reply));
   app.removeAllContentTypeParsers();
   app.addHook('preClose', async () => {
     // A connection that was busy when the shutdown began would otherwise stay open for the whole idle time.
@@ -75,6 +75,10 @@ export async function createServer(deps: HttpDeps): Promise<App> {
   });
   legacyRoutes(app, { ...deps, usage: deps.storage.stores.legacyUsage });
   accessControl(app, deps);
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
+    const { 'content-encoding': encoding = 'identity' } = headers;
+    done(encoding === 'identity' ? undefined : compressedRequest(encoding));
+  });
   shareFairly(app, deps);
   refuseUnknownVoices(app, deps);
 
@@ -89,6 +93,17 @@ export async function createServer(deps: HttpDeps): Promise<App> {
   if (deps.settings.serves.includes('api')) for (const routes of API_ROUTES) await routes(app, deps);
   refuseOtherMethods();
   return app;
+}
+
+function noSuchRoute(url: string): CallwayError {
+  const hint = RESPONSES_PATH.test(url) ? '; conversations are answered at chat/completions' : '';
+  return new CallwayError('not_found', 'not_found', `There is no such route${hint}`);
+}
+
+/** @see RFC 9110 section 15.5.16 */
+function compressedRequest(encoding: string): CallwayError {
+  const message = `The body must be sent as it is, without content-encoding ${encoding}`;
+  return new CallwayError('unsupported', 'unsupported_content_encoding', message);
 }
 
 function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, FastifyBaseLogger> {

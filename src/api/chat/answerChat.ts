@@ -23,7 +23,7 @@ import { sessionIdOfHeader, setSessionIdHeader, traceparentOf, wantsDraft } from
 import { providerOf, requireOwnSession, requireVisitorChat, visitorOf } from '../visitors.ts';
 import { CompletionChunks, failureEvent, STREAM_DONE } from './completionChunks.ts';
 import type { Completion, Usage } from './completionSchemas.ts';
-import { type ChatBody, toGivenMessage, turnSettings } from './requestBody.ts';
+import { type ChatBody, toGivenMessages, turnSettings } from './requestBody.ts';
 
 const UNREPORTED: Usage = { prompt_tokens: -1, completion_tokens: -1, total_tokens: -1 };
 
@@ -77,7 +77,7 @@ export async function answerChat(
   const { keyId } = keyOf(request);
   const visitor = visitorOf(request);
   if (visitor) requireVisitorChat(body);
-  const conversation = new ClientConversation(body.messages.map(toGivenMessage), { keyId, draft });
+  const conversation = new ClientConversation(toGivenMessages(body.messages), { keyId, draft });
   const executionMode = flavor.executionMode(body);
   const answerOn = async (choice: ChatRequest['choice'], sessionId: string) => {
     setSessionIdHeader(reply, sessionId);

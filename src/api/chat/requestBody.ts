@@ -15,16 +15,32 @@ const textPart = z.object({
   type: z.literal('text', 'only parts of type "text" are supported'),
   text: z.string(),
 });
+const refusalPart = z.object({ type: z.literal('refusal'), refusal: z.string() });
 
 /** Text, or text parts, which are joined. */
 const text = z
   .union([z.string(), z.array(textPart).transform((parts) => parts.map((part) => part.text).join(''))])
   .describe('Text, or an array of parts of the type `text`.');
 
+/** The same of an assistant, which may have refused. */
+const answerText = z
+  .union([
+    z.string(),
+    z
+      .array(z.discriminatedUnion('type', [textPart, refusalPart]))
+      .transform((parts) => parts.map((part) => (part.type === 'text' ? part.text : part.refusal)).join('')),
+  ])
+  .describe('Text, or an array of parts of the types `text` and `refusal`.');
+
+const calledFunction = z.object({
+  name: z.string().min(1),
+  arguments: z.string().describe('JSON.'),
+});
+
 const toolCall = z.object({
   id: z.string().min(1),
-  type: z.literal('function'),
-  function: z.object({ name: z.string().min(1), arguments: z.string().describe('JSON.') }),
+  type: z.literal('function').default('function'),
+  function: calledFunction,
 });
 
 const message = z
@@ -33,14 +49,21 @@ const message = z
     z.object({ role: z.literal('user'), content: text }),
     z.object({
       role: z.literal('assistant'),
-      content: text.nullish(),
+      content: answerText.nullish(),
+      refusal: z.string().nullish().describe('Its words where `content` has none.'),
       tool_calls: z.array(toolCall).nullish(),
+      function_call: calledFunction.nullish().describe('Deprecated by OpenAI; a tool call without an id.'),
     }),
     z.object({
       role: z.literal('tool'),
       content: text,
       tool_call_id: z.string().min(1).describe('Id of the tool call that this result belongs to.'),
       name: z.string().nullish().describe('Name of the tool.'),
+    }),
+    z.object({
+      role: z.literal('function').describe('Deprecated by OpenAI; the result of the `function_call` before.'),
+      content: text.nullish(),
+      name: z.string().min(1).describe('Name of the function.'),
     }),
   ])
   .meta({ id: 'ChatMessage' });
@@ -62,12 +85,18 @@ const tool = z
   })
   .meta({ id: 'ChatTool' });
 
+const namedTool = z.object({ type: z.literal('function'), function: z.object({ name: z.string() }) });
+
 const toolChoice = z
   .union([
     z.enum(['auto', 'none', 'required']),
-    z.object({ type: z.literal('function'), function: z.object({ name: z.string() }) }),
+    namedTool,
+    z.object({
+      type: z.literal('allowed_tools'),
+      allowed_tools: z.object({ mode: z.enum(['auto', 'required']), tools: z.array(namedTool).min(1) }),
+    }),
   ])
-  .describe('Whether to call a tool, and which.');
+  .describe('Whether to call a tool, and which; with `allowed_tools`, only these are offered.');
 
 const responseFormat = z
   .discriminatedUnion('type', [
@@ -87,16 +116,33 @@ const responseFormat = z
 
 const tokens = z.int().min(1).nullish();
 
-/** Passed to the model unchanged; typed here, so that invalid values are refused before the model is called. */
+/** The limits of OpenAI's API. */
+const MAX_METADATA = 16;
+const MAX_METADATA_CHARACTERS = 512;
+
+/** Voice platforms send objects and numbers; models take texts alone. */
+const metadata = z
+  .record(z.string(), z.unknown())
+  .transform((given) =>
+    Object.fromEntries(
+      Object.entries(given)
+        .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+        .slice(0, MAX_METADATA)
+        .map(([key, value]) => [key, String(value).slice(0, MAX_METADATA_CHARACTERS)]),
+    ),
+  )
+  .describe('Texts, numbers and booleans reach the model as texts, up to 16; other values are ignored.');
+
+/** Passed to the model; typed here, so that invalid values are refused before the model is called. */
 const passedThrough = {
-  user: z.string().nullish(),
+  user: z.union([z.string(), z.number()]).transform(String).nullish(),
   seed: z.int().nullish(),
   stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
   presence_penalty: z.number().min(-2).max(2).nullish(),
   frequency_penalty: z.number().min(-2).max(2).nullish(),
   logit_bias: z.record(z.string(), z.number()).nullish(),
-  metadata: z.record(z.string(), z.string()).nullish(),
+  metadata: metadata.nullish(),
   reasoning_effort: z.string().nullish(),
   service_tier: z.string().nullish(),
 } satisfies Record<(typeof PASSED_THROUGH)[number], z.ZodType>;
@@ -138,8 +184,24 @@ export const chatBody = z
 
 export type ChatBody = z.infer<typeof chatBody>;
 
-/** A message of the body, as the engine takes it. */
-export function toGivenMessage(one: ChatBody['messages'][number]): GivenMessage {
+type BodyMessage = ChatBody['messages'][number];
+
+/** The messages of the body, as the engine takes them. */
+export function toGivenMessages(messages: readonly BodyMessage[]): GivenMessage[] {
+  let functionCallId: string | undefined;
+  return messages.map((one, index): GivenMessage => {
+    if (one.role === 'function') {
+      const { name, content } = one;
+      return { role: 'tool', content: content ?? '', tool_call_id: functionCallId ?? name, name };
+    }
+    if (one.role !== 'assistant' || !one.function_call) return toGivenMessage(one);
+    functionCallId = `function_call_${index}`;
+    const call = { id: functionCallId, type: 'function', function: one.function_call } as const;
+    return toGivenMessage({ ...one, tool_calls: [...(one.tool_calls ?? []), call] });
+  });
+}
+
+function toGivenMessage(one: Exclude<BodyMessage, { role: 'function' }>): GivenMessage {
   switch (one.role) {
     case 'system':
     case 'developer':
@@ -149,7 +211,7 @@ export function toGivenMessage(one: ChatBody['messages'][number]): GivenMessage 
     case 'assistant':
       return {
         role: 'assistant',
-        content: one.content ?? null,
+        content: one.content || one.refusal || null,
         ...(one.tool_calls?.length ? { tool_calls: one.tool_calls } : {}),
       };
     case 'tool':
@@ -171,10 +233,11 @@ export function turnSettings(
     PASSED_THROUGH.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]])),
   );
   const { tool_choice: choice, parallel_tool_calls: parallel } = body;
+  const tools = offeredTools(body);
   const format = toResponseFormat(body.response_format);
   return {
-    ...(body.tools?.length ? { callerTools: body.tools.map((one) => toDefinition(one.function)) } : {}),
-    ...(choice ? { toolChoice: typeof choice === 'string' ? choice : { name: choice.function.name } } : {}),
+    ...(tools.length > 0 ? { callerTools: tools.map((one) => toDefinition(one.function)) } : {}),
+    ...(choice ? { toolChoice: toToolChoice(choice) } : {}),
     ...(parallel == null ? {} : { parallelToolCalls: parallel }),
     ...(format ? { responseFormat: format } : {}),
     ...(Object.keys(passthrough).length > 0 ? { passthrough } : {}),
@@ -205,11 +268,31 @@ function hasDistinctNames(tools: readonly z.infer<typeof tool>[]): boolean {
   return new Set(tools.map((one) => one.function.name)).size === tools.length;
 }
 
-function hasChosenTool(body: {
-  tools?: readonly z.infer<typeof tool>[] | null | undefined;
-  tool_choice?: z.infer<typeof toolChoice> | null | undefined;
-}): boolean {
-  const { tool_choice: choice, tools } = body;
-  if (!choice || typeof choice === 'string') return true;
-  return tools?.some((one) => one.function.name === choice.function.name) ?? false;
+interface ToolsOfBody {
+  readonly tools?: readonly z.infer<typeof tool>[] | null | undefined;
+  readonly tool_choice?: z.infer<typeof toolChoice> | null | undefined;
+}
+
+/** The names that the choice allows; undefined where it names none. */
+function chosenNames({ tool_choice: choice }: ToolsOfBody): string[] | undefined {
+  if (!choice || typeof choice === 'string') return undefined;
+  const named = choice.type === 'function' ? [choice] : choice.allowed_tools.tools;
+  return named.map((one) => one.function.name);
+}
+
+function hasChosenTool(body: ToolsOfBody): boolean {
+  const names = body.tools?.map((one) => one.function.name) ?? [];
+  return chosenNames(body)?.every((name) => names.includes(name)) ?? true;
+}
+
+function offeredTools(body: ToolsOfBody): readonly z.infer<typeof tool>[] {
+  const { tools, tool_choice: choice } = body;
+  const isLimited = typeof choice === 'object' && choice?.type === 'allowed_tools';
+  const names = isLimited ? chosenNames(body) : undefined;
+  return (tools ?? []).filter((one) => names?.includes(one.function.name) ?? true);
+}
+
+function toToolChoice(choice: z.infer<typeof toolChoice>): NonNullable<TurnRequest['toolChoice']> {
+  if (typeof choice === 'string') return choice;
+  return choice.type === 'function' ? { name: choice.function.name } : choice.allowed_tools.mode;
 }

@@ -40,6 +40,8 @@ export class ClientConversation {
   readonly instructions: readonly string[];
   /** How many messages the request has, system messages included. */
   readonly givenCount: number;
+  /** A system message is the last one: the client asks the agent to speak. */
+  readonly endsWithInstruction: boolean;
   readonly #owner: string;
   /** After each message. */
   readonly #digests: readonly string[];
@@ -52,6 +54,7 @@ export class ClientConversation {
     );
     this.instructions = given.flatMap(({ role, content }) => (role === 'system' && content ? [content] : []));
     this.givenCount = given.length;
+    this.endsWithInstruction = given.at(-1)?.role === 'system';
     this.#owner = hashOf(['callway', keyId, draft]);
     this.#digests = chained(this.#owner, this.messages);
     this.#lastAnswer = this.messages.findLastIndex(

@@ -22,7 +22,7 @@ interface PendingCalls {
  * interrupted answer may be shortened or missing there, since the client may not have received all of it. Of the new
  * messages, the results of pending tool calls, or else the last user message, are the turn's input; those before it are
  * added to the history. A user message without the results of pending calls drops these calls. System messages are
- * instructions at any position.
+ * instructions at any position; where the last message is one, and no user message is new, the agent speaks unasked.
  *
  * @returns With the digest by which the client's next request is found.
  * @throws {CallwayError} 400 `nothing_to_answer`, `unknown_tool_call` or `missing_tool_results`.
@@ -37,13 +37,16 @@ export function newMessages(
   const fresh = conversation.messages.slice(repeated);
   const pending = followCalls(pendingToolCalls, fresh);
   const last = fresh.at(-1);
-  if (!last || last.message.role === 'assistant') throw nothingToAnswer(last, conversation.givenCount);
-  const results = last.message.role === 'tool' ? pending.results : [];
-  const history = fresh.slice(0, results.length > 0 ? -results.length : -1).map(({ message }) => message);
+  const hasInput = last !== undefined && last.message.role !== 'assistant';
+  const isAskedToSpeak = conversation.endsWithInstruction && !last?.message.tool_calls?.length;
+  if (!hasInput && !isAskedToSpeak) throw nothingToAnswer(last, conversation.givenCount);
+  const results = last?.message.role === 'tool' ? pending.results : [];
+  const inputLength = hasInput ? Math.max(1, results.length) : 0;
+  const history = fresh.slice(0, fresh.length - inputLength).map(({ message }) => message);
   const { instructions } = conversation;
   const sendsAll = continuedAt !== undefined || repeated > 0 || messages.length === 0;
   return {
-    input: results.length > 0 ? toolResults(results, pending.calls) : userMessage(last.message),
+    input: inputOf(hasInput ? last : undefined, results, pending.calls),
     ...(history.length > 0 ? { history } : {}),
     ...(instructions.length > 0 ? { instructions } : {}),
     digest: sendsAll ? conversation.digest() : conversation.digest(session.digest ?? null),
@@ -157,8 +160,15 @@ function nothingToAnswer(last: IndexedMessage | undefined, count: number) {
   ]);
 }
 
-function userMessage({ content }: ExternalMessage): TurnInput {
-  return { kind: 'user_message', text: content ?? '' };
+/** Without a message to answer the agent speaks at its node. */
+function inputOf(
+  last: IndexedMessage | undefined,
+  results: readonly IndexedMessage[],
+  calls: readonly FunctionCall[],
+): TurnInput {
+  if (!last) return { kind: 'begin' };
+  if (results.length > 0) return toolResults(results, calls);
+  return { kind: 'user_message', text: last.message.content ?? '' };
 }
 
 function toolResults(results: readonly IndexedMessage[], calls: readonly FunctionCall[]): TurnInput {

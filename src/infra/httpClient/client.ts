@@ -161,22 +161,6 @@ export function createGuardedHttpClient(deps: GuardedHttpClientDeps): GuardedHtt
   };
 }
 
-/**
- * The response body as text.
- *
- * @throws {HttpClientError} `response_encoded` when it is compressed: decompression could fill the memory.
- */
-export function responseText({ headers, body }: Pick<HttpResponse, 'headers' | 'body'>): string {
-  const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') {
-    throw new HttpClientError(
-      'response_encoded',
-      `the response is encoded as ${encoding}; it must be sent uncompressed`,
-    );
-  }
-  return new TextDecoder().decode(body);
-}
-
 function endpointAt(address: string, url: URL): Endpoint {
   const isSecure = url.protocol === 'https:';
   const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);

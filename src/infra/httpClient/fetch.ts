@@ -1,6 +1,7 @@
-import { type GuardedHttpClient, responseText } from './client.ts';
+import type { GuardedHttpClient } from './client.ts';
 import { HttpClientError } from './errors.ts';
 import { HTTP_METHODS } from './exchange.ts';
+import { responseText } from './responseText.ts';
 
 /** The Fetch API, as far as libraries that take a `fetch` of their own need it. Bodies are texts. */
 export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -42,7 +43,8 @@ export function createGuardedFetch(
       maxResponseBytes,
       signal: init.signal ? AbortSignal.any([signal, init.signal]) : signal,
     });
-    const { status, headers } = response;
+    const { 'content-encoding': _, ...headers } = response.headers;
+    const { status } = response;
     if (status >= 300 && status < 400 && status !== 304) {
       throw new HttpClientError(
         'response_invalid',

@@ -108,6 +108,78 @@ test('A response_format of text is the default', async () => {
   });
 });
 
+test('The request of a voice platform is taken: counters in metadata, objects, and what it knows besides', async () => {
+  const { status } = await ask({
+    messages: [user('Hi')],
+    call: { id: 'c-1' },
+    timestamp: 1_790_000_000_000,
+    user: 7,
+    metadata: { numUserTurns: 2, isTest: false, tags: ['a'], long: 'x'.repeat(600), none: null },
+  });
+  expect(status).toBe(200);
+  expect(rig.server.conversations.requests[0]?.request.passthrough).toEqual({
+    user: '7',
+    metadata: { numUserTurns: '2', isTest: 'false', long: 'x'.repeat(512) },
+  });
+});
+
+test.each([
+  ['a system message', [{ role: 'system', content: 'Greet the caller.' }]],
+  ['a developer message', [{ role: 'developer', content: 'Greet the caller.' }]],
+  [
+    'an instruction after a conversation',
+    [user('Hi'), { role: 'assistant', content: 'Hello' }, { role: 'system', content: 'Say more.' }],
+  ],
+])('The agent speaks unasked where the last message is %s', async (_, messages) => {
+  expect((await ask({ messages })).status).toBe(200);
+  expect(rig.server.conversations.requests[0]?.request.input).toEqual({ kind: 'begin' });
+});
+
+test('Only the allowed tools are offered', async () => {
+  const other = { type: 'function', function: { name: 'other' } };
+  const named = { type: 'function', function: { name: 'other' } };
+  const allowed_tools = { mode: 'required', tools: [named] };
+  const tool_choice = { type: 'allowed_tools', allowed_tools };
+  await ask({ messages: [user('Hi')], tools: [WEATHER, other], tool_choice });
+  expect(rig.server.conversations.requests[0]?.request).toMatchObject({
+    callerTools: [{ name: 'other' }],
+    toolChoice: 'required',
+  });
+});
+
+test('Messages of older clients and refusals are part of the conversation', async () => {
+  await ask({
+    messages: [
+      user('Hi'),
+      { role: 'assistant', content: [{ type: 'refusal', refusal: 'I cannot.' }] },
+      user('Please.'),
+      { role: 'assistant', content: null, refusal: 'No.' },
+      user('And now?'),
+      { role: 'assistant', content: null, function_call: { name: 'look', arguments: '{}' } },
+      { role: 'function', name: 'look', content: 'nine' },
+    ],
+  });
+  const { input, history } = rig.server.conversations.requests[0]?.request ?? {};
+  expect(history?.map(({ content }) => content)).toEqual([
+    'Hi',
+    'I cannot.',
+    'Please.',
+    'No.',
+    'And now?',
+    null,
+  ]);
+  const toolCallId = history?.at(-1)?.tool_calls?.[0]?.id;
+  expect(input).toEqual({
+    kind: 'tool_results',
+    results: [{ toolCallId, name: 'look', content: 'nine' }],
+  });
+});
+
+test('A compressed body is 415, not taken for broken JSON', async () => {
+  const answer = await ask({ messages: [user('Hi')] }, { headers: { 'content-encoding': 'gzip' } });
+  expect([answer.status, answer.body.code]).toEqual([415, 'unsupported_content_encoding']);
+});
+
 describe('Invalid input is 400 without a turn', () => {
   const USER = user('Hi');
   const tool = (more: object) => ({ messages: [USER], tools: [{ ...WEATHER, ...more }] });
@@ -167,6 +239,19 @@ describe('Invalid input is 400 without a turn', () => {
       '/tool_choice',
       'none of the tools',
     ],
+    [
+      'an allowed tool that there is not',
+      {
+        messages: [USER],
+        tools: [WEATHER],
+        tool_choice: {
+          type: 'allowed_tools',
+          allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'x' } }] },
+        },
+      },
+      '/tool_choice',
+      'none of the tools',
+    ],
     ['several answers', { messages: [USER], n: 2 }, '/n', 'n must be 1'],
     ['a number as text', { messages: [USER], temperature: '1' }, '/temperature', 'must be a number'],
     ['a body that is no object', [], '', 'must be an object'],
@@ -184,7 +269,6 @@ describe('Invalid input is 400 without a turn', () => {
       [user('Hi'), { role: 'assistant', content: 'Hello' }],
       'nothing_to_answer',
     ],
-    ['instructions only', [{ role: 'system', content: 'Be brief' }], 'nothing_to_answer'],
     [
       'a result of no call',
       [user('Hi'), { role: 'tool', tool_call_id: 'x', content: '' }],

@@ -183,6 +183,12 @@ describe('Every error under OpenAI’s prefix has OpenAI’s shape', () => {
       { type: 'invalid_request_error', code: 'not_found' },
     ],
     [
+      'the newer API',
+      { path: `${PREFIX}/responses` },
+      404,
+      { type: 'invalid_request_error', code: 'not_found' },
+    ],
+    [
       'the prefix itself',
       { method: 'GET', path: PREFIX, body: undefined },
       404,

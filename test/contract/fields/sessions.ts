@@ -32,6 +32,17 @@ export const SESSIONS_FIELDS: readonly FieldTable[] = [
         'api/chat/chatCompletions.test.ts › return whole calls and take their results',
       'messages[].content[].text':
         'api/chat/chatCompletions.test.ts › return whole calls and take their results',
+      'messages[].content[].refusal':
+        'api/chat/chatRequests.test.ts › Messages of older clients and refusals are part of the conversation',
+      'messages[].refusal':
+        'api/chat/chatRequests.test.ts › Messages of older clients and refusals are part of the conversation',
+      'messages[].function_call.name':
+        'api/chat/chatRequests.test.ts › Messages of older clients and refusals are part of the conversation',
+      'messages[].function_call.arguments':
+        'api/chat/chatRequests.test.ts › Messages of older clients and refusals are part of the conversation',
+      'tool_choice.allowed_tools.mode': 'api/chat/chatRequests.test.ts › Only the allowed tools are offered',
+      'tool_choice.allowed_tools.tools[].type': 'api/chat/chatRequests.test.ts › Only the allowed tools are offered',
+      'tool_choice.allowed_tools.tools[].function.name': 'api/chat/chatRequests.test.ts › Only the allowed tools are offered',
       stream: 'api/chat/chatCompletions.test.ts › stream the answer',
       session_id: 'api/chat/chatRequests.test.ts › can have an id of 255 emoji',
       tool_choice: 'api/chat/chatCompletions.test.ts › pass tool_choice %j to the turn',

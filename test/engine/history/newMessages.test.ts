@@ -52,6 +52,18 @@ const CUT: Stored = { ...agent('Once upon a'), interrupted: true };
 
 describe('newMessages takes as new', () => {
   test.each<[string, Stored[], GivenMessage[], ReturnType<typeof read>]>([
+    [
+      'nothing, where a system message alone asks the agent to speak',
+      [],
+      [system('x')],
+      { input: { kind: 'begin' }, instructions: ['x'] },
+    ],
+    [
+      'nothing, where a system message follows the stored history',
+      KNOWN,
+      [...KNOWN.map(plain), system('x')],
+      { input: { kind: 'begin' }, instructions: ['x'] },
+    ],
     ['the first message of a session', [], [user('Hi')], { input: words('Hi') }],
     ['what follows the stored history', KNOWN, [...KNOWN.map(plain), user('Bye')], { input: words('Bye') }],
     ['all messages, where only new ones are sent', KNOWN, [user('Bye')], { input: words('Bye') }],
@@ -180,7 +192,13 @@ describe('newMessages rejects', () => {
   const pending = [user('Hi'), calling('a', 'b')];
   test.each<[string, ReturnType<typeof state>, GivenMessage[], string, string]>([
     ['messages without a new one', state(KNOWN), KNOWN.map(plain), 'nothing_to_answer', '/messages/1'],
-    ['system messages only', state([]), [system('x')], 'nothing_to_answer', '/messages/0'],
+    [
+      'an instruction while a call has no result',
+      state([]),
+      [user('Hi'), calling('a'), system('x')],
+      'nothing_to_answer',
+      '/messages/1',
+    ],
     [
       'an assistant message at the end',
       state([]),

@@ -4,9 +4,10 @@ import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type GuardedRequest, responseText } from '../../../src/infra/httpClient/client.ts';
+import type { GuardedRequest } from '../../../src/infra/httpClient/client.ts';
 import { createConnect, type Endpoint } from '../../../src/infra/httpClient/connect.ts';
 import { HttpClientError } from '../../../src/infra/httpClient/errors.ts';
+import { responseText } from '../../../src/infra/httpClient/responseText.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { get, until, useClients } from './support/clients.ts';
 
