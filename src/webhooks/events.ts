@@ -95,8 +95,9 @@ const webhookMessageSchema = z.strictObject({
     .optional()
     .meta({ description: 'From the first sound to the last' }),
   interrupted: z.boolean().optional(),
-  heard: z.literal('estimated').optional().meta({
-    description: 'Set where what was heard is estimated, since the stream’s dialect does not report it',
+  heard: z.enum(['estimated', 'reported']).optional().meta({
+    description:
+      'Set where the stream’s dialect does not report what was played: estimated, or reported by a client that truncated the answer',
   }),
   generatedText: z
     .string()

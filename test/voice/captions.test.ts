@@ -22,7 +22,7 @@ function answer() {
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const speech = { heard: '', heardText: () => speech.heard, playout: { ended } };
+  const speech = { words: '', heardText: () => speech.words, playout: { ended } };
   return { speech: speech as typeof speech & AgentSpeech, end: () => end() };
 }
 
@@ -30,13 +30,13 @@ test('The agent’s words are told every 200 ms as they are heard, each once, an
   const { frames, told } = captioned();
   const { speech, end } = answer();
   expect(frames(10, speech)).toEqual([]);
-  speech.heard = 'Hello';
+  speech.words = 'Hello';
   expect(frames(9, speech)).toEqual([]);
   expect(frames(1, speech)).toEqual([['agent', 'Hello', false]]);
   expect(frames(20, speech)).toEqual([]);
-  speech.heard = 'Hello there';
+  speech.words = 'Hello there';
   expect(frames(10, speech)).toEqual([['agent', 'Hello there', false]]);
-  speech.heard = 'Hello there.';
+  speech.words = 'Hello there.';
   end();
   await Promise.resolve();
   expect(told.splice(0)).toEqual([['agent', 'Hello there.', true]]);
@@ -46,14 +46,14 @@ test('The agent’s words are told every 200 ms as they are heard, each once, an
 test('An answer that another one replaces is told once more, and the new one from its beginning', async () => {
   const { frames, told } = captioned();
   const [first, second] = [answer(), answer()];
-  first.speech.heard = 'One';
-  second.speech.heard = 'One';
+  first.speech.words = 'One';
+  second.speech.words = 'One';
   expect(frames(10, first.speech)).toEqual([['agent', 'One', false]]);
   expect(frames(10, second.speech)).toEqual([['agent', 'One', false]]);
   first.end();
   await Promise.resolve();
   expect(told.splice(0)).toEqual([['agent', 'One', true]]);
-  second.speech.heard = 'Two';
+  second.speech.words = 'Two';
   expect(frames(10, second.speech)).toEqual([['agent', 'Two', false]]);
 });
 

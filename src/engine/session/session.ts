@@ -45,8 +45,8 @@ export interface SessionMessage {
   /** Absent on what was written, and where it is not known. */
   readonly spoken?: SpokenTimes;
   readonly interrupted?: boolean;
-  /** How much was heard is estimated from the pacing, since the peer does not report what it plays. */
-  readonly heard?: 'estimated';
+  /** The peer does not report what it plays: it is estimated from the pacing, unless its client truncated the answer. */
+  readonly heard?: 'estimated' | 'reported';
   /** Everything that the model wrote, where the customer heard less. */
   readonly generatedText?: string;
   /** Calls of the pathway’s own tools with their results, and instructions: for the model’s context, not for the transcript. */

@@ -93,8 +93,8 @@ export interface Delivered {
   readonly generatedText?: string;
   /** Whether the customer interrupted the answer. */
   readonly interrupted: boolean;
-  /** Set where `text` is what should have been heard by now. */
-  readonly heard?: 'estimated';
+  /** Set where `text` is what should have been heard by now, or what a peer tells that otherwise tells nothing. */
+  readonly heard?: 'estimated' | 'reported';
   /** When the customer heard its first sound, in ms since the Unix epoch. */
   readonly spokenFromMs?: number;
   readonly latencyMs?: number;

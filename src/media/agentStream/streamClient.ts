@@ -98,6 +98,8 @@ export interface PlayoutPosition {
   readonly receivedSamples: number;
   /** Delay that the jitter buffer added to the caller's audio. */
   readonly bufferDelayMs: number;
+  /** The peer itself tells what it has played, where it is estimated otherwise. */
+  readonly isReported?: true;
 }
 
 /** The fate of a mark, and when it was decided. */

@@ -178,10 +178,9 @@ class RealtimeServer implements DialectServer {
       case 'conversation.item.truncate':
         return this.#truncate(event, gateway);
       case 'response.create':
-        this.#createResponse(gateway);
-        return undefined;
+        return this.#createResponse(gateway);
       case 'response.cancel':
-        if (!this.#answers.isActive)
+        if (this.#answers.activeId === undefined)
           return problem('response_cancel_not_active', 'Cancellation failed: no active response found');
         gateway.request({ kind: 'stop' });
         return undefined;
@@ -261,22 +260,29 @@ class RealtimeServer implements DialectServer {
     return undefined;
   }
 
-  /** Without a typed message, the answer that is due or is being said is the one that is asked for. */
-  #createResponse(gateway: GatewayMessageHandler): void {
+  /** Without a typed message, the answer that is due is the one that is asked for. */
+  #createResponse(gateway: GatewayMessageHandler): RealtimeProblem | undefined {
+    const { activeId, hasAnswered } = this.#answers;
+    if (activeId !== undefined) {
+      const message = `Conversation already has an active response in progress: ${activeId}. Wait until the response is finished before creating a new one.`;
+      return problem('conversation_already_has_active_response', message);
+    }
     const text = this.#typed.join('\n');
     this.#typed = [];
     if (text !== '') gateway.request({ kind: 'message', text });
-    else if (this.#answers.hasAnswered && !this.#answers.isActive) gateway.request({ kind: 'answer' });
+    else if (hasAnswered) gateway.request({ kind: 'answer' });
+    return undefined;
   }
 
   #truncate(event: Fields, gateway: GatewayMessageHandler): RealtimeProblem | undefined {
     const item_id = nameOf(event.item_id) ?? '';
     const audio_end_ms = numberOf(event.audio_end_ms);
-    const position = audio_end_ms === undefined ? undefined : this.#answers.positionIn(item_id, audio_end_ms);
-    if (!position) {
+    const found = audio_end_ms === undefined ? undefined : this.#answers.positionIn(item_id, audio_end_ms);
+    if (!found) {
       const message = `The item "${item_id}" has no ${audio_end_ms ?? ''} ms of audio`;
       return problem('invalid_value', message, 'audio_end_ms');
     }
+    const position: PlayoutPosition = { ...found, isReported: true };
     this.#send('conversation.item.truncated', { item_id, content_index: 0, audio_end_ms });
     if (this.#stopped) this.#reportStop(position, gateway);
     else if (this.#answers.playout.isPlaying) {

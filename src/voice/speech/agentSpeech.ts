@@ -2,7 +2,7 @@ import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
 import type { SpokenAnswer } from '../../providers/ports/chatModel.ts';
 import { DEFAULT_LANGUAGE } from '../turnDetection/turnSettings.ts';
-import type { AnswerSpeech, AnswerSpeechEvents } from './answerSpeech.ts';
+import type { AnswerSpeech, AnswerSpeechEvents, HeardSource } from './answerSpeech.ts';
 import type { CallSpeech, SessionSynthesis } from './callSpeech.ts';
 import { isSpoken } from './editedText.ts';
 import { createHeardText, type HeardText } from './heardText.ts';
@@ -121,8 +121,9 @@ export class AgentSpeech implements AnswerSpeech {
     return this.#provider;
   }
 
-  get isHeardEstimated(): boolean {
-    return this.#deps.stream.info.isHeardEstimated ?? false;
+  get heard(): HeardSource | undefined {
+    if (this.playout.isStopReported) return 'reported';
+    return this.#deps.stream.info.isHeardEstimated ? 'estimated' : undefined;
   }
 
   /** The policy of the node whose words are being heard; undefined when nothing is left to be heard. */

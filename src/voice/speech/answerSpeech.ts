@@ -1,4 +1,4 @@
-import type { CurrentNode } from '../../engine/turn/delivery.ts';
+import type { CurrentNode, Delivered } from '../../engine/turn/delivery.ts';
 import type { SpokenAnswer } from '../../providers/ports/chatModel.ts';
 import type { InterruptionPolicy } from './piecePolicies.ts';
 
@@ -14,6 +14,9 @@ export interface AnswerSpeechEvents {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** Estimated from the pacing, or told by the peer with the interruption. */
+export type HeardSource = NonNullable<Delivered['heard']>;
+
 /** One answer of the agent, said while it is written: as audio, or as text where the gateway has a voice. */
 export interface AnswerSpeech {
   readonly playout: {
@@ -28,8 +31,8 @@ export interface AnswerSpeech {
   readonly isStarved: boolean;
   /** That spoke last; undefined before the first words. */
   readonly provider: string | undefined;
-  /** Whether {@link heardText} is what should have been heard, since the peer reports nothing. */
-  readonly isHeardEstimated: boolean;
+  /** Where {@link heardText} is from, of a peer that does not report what it plays. */
+  readonly heard: HeardSource | undefined;
   /** What is said from now on belongs to another node. @see PiecePolicies.enterNode */
   enterNode(policy: InterruptionPolicy, ownsLastWords: boolean): void;
   /** @returns A promise where the node's voice is not ready at once. */

@@ -50,6 +50,8 @@ export class SpeechPlayout {
   hasStarted = false;
   /** From the last decision to stop until its last packet was sent; undefined when the peer did not report it. */
   stopMs: number | undefined;
+  /** The peer itself has told where it stopped. */
+  isStopReported = false;
 
   constructor(deps: SpeechPlayoutDeps) {
     this.#deps = deps;
@@ -133,6 +135,7 @@ export class SpeechPlayout {
   onCleared(position: PlayoutPosition): void {
     if (this.#state !== 'stopping') return;
     this.stopMs = this.#deps.nowMs() - this.#stopRequestedMs;
+    this.isStopReported = position.isReported ?? false;
     this.#onStopped(this.#run.heardToAt(position));
   }
 

@@ -1,6 +1,6 @@
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { SpokenAnswer } from '../../providers/ports/chatModel.ts';
-import type { AnswerSpeech, AnswerSpeechEvents } from '../speech/answerSpeech.ts';
+import type { AnswerSpeech, AnswerSpeechEvents, HeardSource } from '../speech/answerSpeech.ts';
 import type { InterruptionPolicy } from '../speech/piecePolicies.ts';
 import { estimatedMs, speakableEnd, spokenForm } from '../speech/spokenText.ts';
 import type { TextStream } from './textStream.ts';
@@ -25,7 +25,7 @@ export interface TextSpeechDeps extends AnswerSpeechEvents {
  */
 export class TextSpeech implements AnswerSpeech {
   readonly playout;
-  isHeardEstimated = true;
+  heard: HeardSource | undefined = 'estimated';
   readonly #deps: TextSpeechDeps;
   #resolveEnded: (outcome: 'played' | 'stopped') => void = () => undefined;
   #outcome: 'played' | 'stopped' | undefined;
@@ -42,7 +42,7 @@ export class TextSpeech implements AnswerSpeech {
   #spokenUntilMs = 0;
   /** As the gateway reports it. */
   #played = '';
-  #heard: string | undefined;
+  #heardWords: string | undefined;
   #heardMs: number | undefined;
   #language: string | undefined;
   #isInterruptible = true;
@@ -126,22 +126,22 @@ export class TextSpeech implements AnswerSpeech {
 
   stop(): void {
     if (this.#outcome !== undefined) return;
-    this.#heard ??= this.#estimate();
+    this.#heardWords ??= this.#estimate();
     this.#end('stopped');
   }
 
   /** The gateway has stopped speaking since the caller speaks. @param heard - Of what was written. */
   interruptedAt(heard: string, heardMs: number | undefined): void {
     if (this.#outcome !== undefined) return;
-    this.isHeardEstimated = false;
-    this.#heard = textUntil(this.#written, heard);
+    this.heard = undefined;
+    this.#heardWords = textUntil(this.#written, heard);
     this.#heardMs = heardMs;
   }
 
   /** The gateway reports what it has spoken, part by part. */
   onPlayed(text: string): void {
     if (this.#outcome !== undefined) return;
-    this.isHeardEstimated = false;
+    this.heard = undefined;
     this.#played = `${this.#played} ${text}`;
     if (this.#isFinished && textUntil(this.#written, this.#played) === this.#written) this.#end('played');
   }
@@ -153,7 +153,7 @@ export class TextSpeech implements AnswerSpeech {
 
   heardText(): string {
     if (this.#outcome === 'played') return this.#written;
-    return this.#heard ?? this.#estimate();
+    return this.#heardWords ?? this.#estimate();
   }
 
   heardMs(): number {

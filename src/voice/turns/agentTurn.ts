@@ -308,7 +308,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
       text,
       ...(spokenFromMs === undefined ? {} : { spokenFromMs }),
       ...(provider === undefined ? {} : { speech: { synthesis: provider } }),
-      ...(this.speech.isHeardEstimated ? { heard: 'estimated' as const } : {}),
+      ...(this.speech.heard ? { heard: this.speech.heard } : {}),
       ...own,
     };
     if (this.#stopped !== 'interrupted') return { ...spoken, interrupted: false, events: [] };

@@ -153,9 +153,23 @@ test('A caller who speaks over the agent stops it, and the history has what the 
   });
   await client.until('response.created', from);
   expect(client.messages()[0]).toBe('assistant: Good morning and');
+  expect(client.memory.records.flatMap(({ messages }) => messages)[0]?.heard).toBe('reported');
   client.send('conversation.item.retrieve', { item_id: id });
   const { item } = await client.until('conversation.item.retrieved', from);
   expect(item).toMatchObject({ id, status: 'incomplete', role: 'assistant' });
+});
+
+test('A transcript is retrieved once it is completed, as the agents SDK asks for it', async () => {
+  const client = connect();
+  client.send('session.update', { session: {} });
+  await client.until('response.done');
+  const from = client.events.length;
+  speak(client, 1000);
+  const completed = 'conversation.item.input_audio_transcription.completed';
+  const { item_id, transcript } = await client.until(completed, from);
+  client.send('conversation.item.retrieve', { item_id });
+  const { item } = await client.until('conversation.item.retrieved', from);
+  expect(item).toMatchObject({ id: item_id, content: [{ type: 'input_audio', transcript }] });
 });
 
 test('Without turn detection the client commits the caller’s turn', async () => {
@@ -213,6 +227,10 @@ test('A response is cancelled', async () => {
   client.send('session.update', { session: {} });
   await client.until('response.output_audio.delta');
   await client.advance(1000);
+  client.send('response.create');
+  expect(await client.until('error')).toMatchObject({
+    error: { code: 'conversation_already_has_active_response', type: 'invalid_request_error' },
+  });
   client.send('response.cancel');
   const { response } = await client.until('response.done');
   expect(response).toMatchObject({ status: 'cancelled', status_details: { reason: 'client_cancelled' } });

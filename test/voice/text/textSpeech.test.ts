@@ -118,7 +118,7 @@ describe('The words of an answer', () => {
     speech.stop();
     speech.interruptedAt('', 0);
     speech.onPlayed('nothing');
-    expect([await ended(), speech.heardText(), speech.isHeardEstimated]).toEqual(['played', 'One. ', true]);
+    expect([await ended(), speech.heardText(), speech.heard]).toEqual(['played', 'One. ', 'estimated']);
   });
 
   test('that are none end the answer at once', async () => {
@@ -149,10 +149,10 @@ describe('What was heard of an answer', () => {
     speech.stop();
     speech.stop();
     clock.nowMs += SPOKEN_MS;
-    expect([await ended(), speech.heardText(), speech.isHeardEstimated]).toEqual([
+    expect([await ended(), speech.heardText(), speech.heard]).toEqual([
       'stopped',
       'One two three four five',
-      true,
+      'estimated',
     ]);
     speech.assumePlayed();
     expect(speech.heardText()).toBe('One two three four five');
@@ -190,7 +190,7 @@ describe('What was heard of an answer', () => {
     speech.write('Hello there. How are you?');
     speech.completeText();
     speech.onPlayed('Hello there.');
-    expect([speech.heardText(), speech.isHeardEstimated]).toEqual(['Hello there.', false]);
+    expect([speech.heardText(), speech.heard]).toEqual(['Hello there.', undefined]);
     speech.onPlayed('How are you?');
     expect(await ended()).toBeUndefined();
     speech.finish();
@@ -203,11 +203,7 @@ describe('What was heard of an answer', () => {
     speech.write(SENTENCE);
     clock.nowMs += SYNTHESIS_MS + SPOKEN_MS;
     speech.interruptedAt('one two three', 460);
-    expect([speech.heardText(), speech.heardMs(), speech.isHeardEstimated]).toEqual([
-      'One two three',
-      460,
-      false,
-    ]);
+    expect([speech.heardText(), speech.heardMs(), speech.heard]).toEqual(['One two three', 460, undefined]);
     speech.onClosed();
     speech.onPlayed(SENTENCE);
     speech.interruptedAt('one', 10);

@@ -113,10 +113,10 @@ const message = z
       .describe('When it was said, from the first sound to the last; absent on what was written.'),
     interrupted: z.boolean().optional(),
     heard: z
-      .literal('estimated')
+      .enum(['estimated', 'reported'])
       .optional()
       .describe(
-        'Set where the words that were heard are estimated from the pacing, since the stream’s dialect does not report what was played.',
+        'Set where the stream’s dialect does not report what was played: the words that were heard are estimated from the pacing, or reported by a client that truncated the answer.',
       ),
     generatedText: z.string().optional().describe('The whole text of the model, if less was delivered.'),
   })

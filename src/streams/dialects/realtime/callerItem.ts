@@ -40,6 +40,7 @@ export class CallerItem {
     if (!this.#isCommitted) this.#commit();
     const place = { item_id: this.#id, content_index: 0 };
     const kind = 'conversation.item.input_audio_transcription';
+    this.#items.keep(this.#id ?? '', spokenItem(transcript));
     this.#send(`${kind}.delta`, { ...place, delta: transcript });
     this.#send(`${kind}.completed`, { ...place, transcript });
   }
@@ -54,8 +55,12 @@ export class CallerItem {
     this.#isCommitted = true;
     const id = this.#id ?? '';
     this.#send('input_audio_buffer.committed', { previous_item_id: this.#items.lastId, item_id: id });
-    const item = messageItem('user', 'completed', [{ type: 'input_audio', transcript: null }]);
+    const item = spokenItem(null);
     this.#items.added(id, item);
     this.#items.done(id, item);
   }
+}
+
+function spokenItem(transcript: string | null): object {
+  return messageItem('user', 'completed', [{ type: 'input_audio', transcript }]);
 }

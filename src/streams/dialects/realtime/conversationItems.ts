@@ -40,9 +40,13 @@ export class ConversationItems {
   /** @param id - Of an item that was added. */
   done(id: string, item: object): void {
     const previous_item_id = id === this.#lastId ? this.#previousId : null;
-    const shown = { id, ...item };
-    this.#send('conversation.item.done', { previous_item_id, item: shown });
-    this.#done.set(id, shown);
+    this.#send('conversation.item.done', { previous_item_id, item: { id, ...item } });
+    this.keep(id, item);
+  }
+
+  /** What a client gets from now on that asks for the item. */
+  keep(id: string, item: object): void {
+    this.#done.set(id, { id, ...item });
     const [oldest] = this.#done.keys();
     if (oldest !== undefined && this.#done.size > MAX_KEPT) this.#done.delete(oldest);
   }

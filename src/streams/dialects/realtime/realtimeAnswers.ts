@@ -37,9 +37,9 @@ export class RealtimeAnswers {
     this.#sampleRateHz = rateHz;
   }
 
-  /** A response is in progress until it was heard. */
-  get isActive(): boolean {
-    return this.#response !== undefined;
+  /** Of the response in progress, which it is until it was heard. */
+  get activeId(): string | undefined {
+    return this.#response?.id;
   }
 
   play(samples: Int16Array): void {

@@ -6,7 +6,7 @@ export type ResponseEnd = 'completed' | 'turn_detected' | 'client_cancelled';
 /** The events of one response, which has one message with one content part. */
 export class RealtimeResponse {
   readonly itemId: string;
-  readonly #id: string;
+  readonly id: string;
   readonly #session: RealtimeSession;
   readonly #items: ConversationItems;
   readonly #send: SendEvent;
@@ -15,7 +15,7 @@ export class RealtimeResponse {
 
   constructor(session: RealtimeSession, items: ConversationItems, send: SendEvent) {
     this.itemId = items.makeId();
-    this.#id = this.itemId.replace('item', 'resp');
+    this.id = this.itemId.replace('item', 'resp');
     this.#session = session;
     this.#items = items;
     this.#send = send;
@@ -58,7 +58,7 @@ export class RealtimeResponse {
   }
 
   #sendPart(type: string, fields: object, audio?: string): void {
-    this.#send(type, { response_id: this.#id, output_index: 0, ...fields }, audio);
+    this.#send(type, { response_id: this.id, output_index: 0, ...fields }, audio);
   }
 
   #sendContent(type: string, fields: object, audio?: string): void {
@@ -73,7 +73,7 @@ export class RealtimeResponse {
     const { modality, output: format } = this.#session;
     return {
       object: 'realtime.response',
-      id: this.#id,
+      id: this.id,
       status,
       status_details,
       output,
