@@ -1,3 +1,4 @@
+import type { ChatProvider } from './chat/chatClient.ts';
 import type {
   ChatEndpoint,
   EngineProvider,
@@ -16,7 +17,6 @@ import type {
   SpeechToTextOptions,
   TextToSpeechOptions,
 } from './providerOptions.ts';
-import type { ChatProvider } from './streamWithRetry.ts';
 
 type Factory<Options, Provider> = (options: Options) => Promise<Provider>;
 

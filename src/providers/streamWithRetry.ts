@@ -2,7 +2,6 @@ import { type LinkedAbort, linkAbort } from '../base/async/linkedAbort.ts';
 import { sleep } from '../base/async/sleep.ts';
 import { createWatchdog, type Watchdog } from '../base/async/watchdog.ts';
 import type { Clock, Timer } from '../base/clock.ts';
-import type { ChatEvent, ChatModel, ChatRequest } from './ports/chatModel.ts';
 import type { ProviderMetrics } from './ports/metrics.ts';
 import { ModelError } from './ports/modelError.ts';
 
@@ -51,30 +50,6 @@ export interface StreamDeps {
   /** Called with each failure that is followed by another attempt. */
   readonly onRetry?: (error: ModelError) => void;
   readonly metrics?: ProviderMetrics;
-}
-
-/** A chat vendor's API: one request, tried once, without timeouts. */
-export interface ChatProvider extends Pick<StreamSource<ChatEvent>, 'toModelError'> {
-  /** In logs, metrics and traces. */
-  readonly name: string;
-  /** The only model, whichever a request names. */
-  readonly onlyModel?: string;
-  open(request: ChatRequest, signal: AbortSignal): Promise<StreamedResponse<ChatEvent>>;
-  close(): Promise<void>;
-}
-
-/** A vendor with a retry, timeouts and metrics. One generator stands between the vendor's stream and the reader. */
-export function createChatClient(provider: ChatProvider, deps: StreamDeps): ChatModel {
-  return {
-    name: provider.name,
-    stream(request, signal) {
-      const source: StreamSource<ChatEvent> = {
-        open: (attemptSignal) => provider.open(request, attemptSignal),
-        toModelError: provider.toModelError,
-      };
-      return streamWithRetry(source, deps, signal);
-    },
-  };
 }
 
 /**

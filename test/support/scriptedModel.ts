@@ -1,9 +1,11 @@
 import type { Situation } from '../../offline/chat/request.ts';
+import type { ChatProvider } from '../../src/providers/chat/chatClient.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../src/providers/ports/chatModel.ts';
-import type { ChatProvider } from '../../src/providers/streamWithRetry.ts';
 
 /** What the model says to one request: words, tool calls, or a failure after them. */
 export interface ScriptedAnswer {
+  /** Written before the words, as a thought of which the end alone is marked. */
+  readonly thought?: string;
   readonly text?: string | readonly string[];
   readonly calls?: readonly { readonly name: string; readonly arguments?: unknown }[];
   readonly json?: unknown;
@@ -77,7 +79,8 @@ export function nodeOf({ providerOptions }: ChatRequest): string | undefined {
 }
 
 /** The words, then the calls of tools, whose ids tell of which request they are. */
-function* said({ text, json, calls = [] }: ScriptedAnswer, request: number): Generator<ChatEvent> {
+function* said({ thought, text, json, calls = [] }: ScriptedAnswer, request: number): Generator<ChatEvent> {
+  if (thought !== undefined) yield* [{ type: 'text', text: thought }, { type: 'thought' }] as const;
   const words = json === undefined ? text : JSON.stringify(json);
   for (const piece of [words ?? []].flat()) yield { type: 'text', text: piece };
   for (const [index, call] of calls.entries()) {

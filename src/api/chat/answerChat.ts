@@ -139,7 +139,8 @@ async function answer(deps: HttpDeps, chat: ChatRequest): Promise<Completion | F
     const known = mayRepeatAll(current, conversation)
       ? await deps.conversations.withAllMessages(current)
       : current;
-    const request: TurnRequest = { ...settings, ...newMessages(known, conversation) };
+    const isWhole = body.stream === true ? undefined : true;
+    const request: TurnRequest = { ...settings, ...newMessages(known, conversation), isWhole };
     if (!hasRoom(known, request)) throw choice === 'continued' ? new SessionGoneOnError() : sessionTooLarge();
     const walksHistory = choice !== 'named' && known.state.currentNodeId === null && request.history;
     return walksHistory ? { ...request, walksHistory: true } : request;

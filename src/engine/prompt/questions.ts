@@ -119,6 +119,7 @@ async function askForText(access: ModelAccess, request: ChatRequest): Promise<st
     for await (const event of chat.stream(request, signal)) {
       span?.onEvent();
       if (event.type === 'text') text += event.text;
+      if (event.type === 'thought') text = '';
       if (event.type === 'end') usage.add(event.usage);
     }
     return text;

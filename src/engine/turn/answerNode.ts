@@ -299,10 +299,9 @@ async function deliverAnswer(
   let text = '';
   for await (const event of events) {
     onEvent();
-    const piece = textOf(event, calls, usage);
-    if (piece === undefined) continue;
-    text += piece;
+    text += textOf(event, calls, usage);
     if (!hasWords) {
+      if (event.type === 'thought') text = '';
       if (!canBegin(turn, event, text)) continue;
       if (!(await mayBegin())) return NO_ANSWER;
       text = lineBreakAfter(journal.said()) + text;
@@ -325,16 +324,18 @@ function isSpokenByModel(event: ChatEvent): boolean {
 }
 
 /** Notes what is no text of the answer. */
-function textOf(event: ChatEvent, calls: ToolCallEvent[], usage: UsageMeter): string | undefined {
+function textOf(event: ChatEvent, calls: ToolCallEvent[], usage: UsageMeter): string {
   if (event.type === 'text') return event.text;
-  if (event.type === 'speech') return '';
   if (event.type === 'tool_call') calls.push(event);
   if (event.type === 'end') usage.add(event.usage);
-  return undefined;
+  return '';
 }
 
+/** A client that reads the answer as a whole gets it at its end, when all thoughts in it are known. */
 function canBegin(turn: TurnContext, event: ChatEvent, text: string): boolean {
-  return event.type === 'speech' || !isSpoken(turn) || SPEAKABLE.test(text);
+  if (event.type === 'speech') return true;
+  if (turn.request.isWhole) return event.type === 'end' && text !== '';
+  return text !== '' && (!isSpoken(turn) || SPEAKABLE.test(text));
 }
 
 /** The client's settings for the model; its tool choice applies to the first round only. */

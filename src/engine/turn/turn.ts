@@ -71,6 +71,8 @@ export interface TurnRequest {
   readonly digest?: string;
   /** Whether the person's messages in `history` are walked through the pathway, which begins with this turn. */
   readonly walksHistory?: boolean;
+  /** Whether the client reads the answer when it is complete. Default: while it is written. */
+  readonly isWhole?: boolean | undefined;
   /** The client's instructions for this turn; not stored. */
   readonly instructions?: readonly string[];
   /** Tools that the client runs. */

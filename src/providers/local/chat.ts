@@ -1,9 +1,9 @@
 import type { Situation } from '../../../offline/chat/request.ts';
 import { answerByRules } from '../../../offline/chat/ruleModel.ts';
 import type { MakeId } from '../../base/ids.ts';
+import type { ChatProvider } from '../chat/chatClient.ts';
 import type { ChatEvent, ChatRequest, Usage } from '../ports/chatModel.ts';
 import { ModelError } from '../ports/modelError.ts';
-import type { ChatProvider } from '../streamWithRetry.ts';
 
 /** Shown wherever a model's name is shown, so that its answers are not mistaken for a language model's. */
 const REHEARSAL_MODEL = 'callway-rehearsal';

@@ -1,3 +1,4 @@
+import type { ChatProvider } from '../chat/chatClient.ts';
 import type { SpeechToText } from '../ports/speechToText.ts';
 import type { TextToSpeech } from '../ports/textToSpeech.ts';
 import type {
@@ -6,7 +7,6 @@ import type {
   ProviderOptions,
   SpeechToTextOptions,
 } from '../providerOptions.ts';
-import type { ChatProvider } from '../streamWithRetry.ts';
 import { createRehearsalChat } from './chat.ts';
 import { createLocalEmbedder } from './embedder.ts';
 import { createLocalSpeechToText, findPocketsphinx, INSTALL_COMMAND } from './speechToText.ts';

@@ -59,7 +59,8 @@ export class ChatDecoder implements StreamedResponse<ChatEvent> {
     if (chunk.error) throw streamedError(chunk.error, this.#options.endpoint);
     this.#model = asText(chunk.model) || this.#model;
     this.#usage = readUsage(chunk.usage) ?? this.#usage;
-    const [choice] = asArray(chunk.choices);
+    // Only one is asked for; what a server sends of others is none of the answer.
+    const choice = asArray(chunk.choices).find((one) => isRecord(one) && (one.index ?? 0) === 0);
     return isRecord(choice) ? this.#decodeChoice(choice) : [];
   }
 
@@ -88,6 +89,7 @@ export class ChatDecoder implements StreamedResponse<ChatEvent> {
         throw malformed('does not end');
       events.push(...calls);
     }
+    if (choice.finish_reason === 'error') throw streamedError(choice.error, this.#options.endpoint);
     if (asText(choice.finish_reason) !== '') {
       this.#finishReason = asText(choice.finish_reason);
       events.push(...this.#calls.finish());

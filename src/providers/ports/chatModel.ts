@@ -71,7 +71,13 @@ export const PASSED_THROUGH = [
 /** Limit of the tool calls in one answer. */
 export const MAX_TOOL_CALLS = 128;
 
-export type ChatEvent = SpeechEvent | TextEvent | ToolCallDeltaEvent | ToolCallEvent | EndEvent;
+export type ChatEvent =
+  | SpeechEvent
+  | TextEvent
+  | ThoughtEvent
+  | ToolCallDeltaEvent
+  | ToolCallEvent
+  | EndEvent;
 
 /** The model speaks itself from here on; the texts that follow are the words of this speech. */
 export interface SpeechEvent {
@@ -96,6 +102,11 @@ export interface TextEvent {
   readonly text: string;
   /** The words of the speech before. */
   readonly isSpoken?: true;
+}
+
+/** The texts of this answer so far were a thought: what has not been said of them yet must not be. */
+export interface ThoughtEvent {
+  readonly type: 'thought';
 }
 
 /**

@@ -150,7 +150,7 @@ export class ChatChannel implements PlayChannel {
     };
     const delivery =
       interruptedAfterMs === undefined ? undefined : this.#heardUntil(interruptedAfterMs, () => said);
-    const request = { input, ...(delivery ? { delivery } : {}) };
+    const request = delivery ? { input, delivery } : { input, isWhole: true };
     await engine.runTurn(session, () => request, sink, signal);
     // A test places no call for a transfer: the conversation ends with it.
     if (transfers.length > 0) this.#endedBy = 'agent';

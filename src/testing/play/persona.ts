@@ -52,7 +52,7 @@ export async function nextWords(
   };
   for await (const event of chat.stream(request, signal)) {
     if (event.type === 'text') text += event.text;
-    if (text.length > MAX_WORDS_CHARACTERS) break;
+    if (event.type === 'thought') text = '';
   }
   const hangsUp = text.toLowerCase().includes(HANG_UP);
   const words = text.replaceAll(/\[hang up\]/gi, '').trim();

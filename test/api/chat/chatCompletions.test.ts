@@ -91,6 +91,7 @@ describe('Client tools', () => {
     expect(second.body.choices[0]).toMatchObject({ message: { content: 'Sunny' }, finish_reason: 'stop' });
     expect(rig.server.conversations.requests[1]?.request).toEqual({
       digest: expect.any(String),
+      isWhole: true,
       input: {
         kind: 'tool_results',
         results: [{ toolCallId: 'call_1', name: 'get_weather', content: '31 °C' }],

@@ -78,6 +78,7 @@ test('Model parameters are passed to the turn; unknown and null fields are ignor
   expect(rig.server.conversations.requests[0]?.request).toEqual({
     digest: expect.any(String),
     input: { kind: 'user_message', text: 'Hi' },
+    isWhole: true,
     instructions: ['Be brief'],
     temperature: 0.2,
     maxOutputTokens: 5,
@@ -105,6 +106,7 @@ test('A response_format of text is the default', async () => {
   expect(rig.server.conversations.requests[0]?.request).toEqual({
     digest: expect.any(String),
     input: { kind: 'user_message', text: 'Hi' },
+    isWhole: true,
   });
 });
 

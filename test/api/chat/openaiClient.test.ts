@@ -85,6 +85,7 @@ describe.each(['/project', '/v1/projects'])('The openai client at %s', (family) 
     expect(server.conversations.requests[2]?.request).toEqual({
       digest: expect.any(String),
       input: { kind: 'user_message', text: 'Thanks' },
+      isWhole: true,
     });
   });
 

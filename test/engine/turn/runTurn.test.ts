@@ -231,3 +231,40 @@ test('The prompt of a second step in the same turn is last', async () => {
     'system',
   ]);
 });
+
+describe('A thought of which the end alone is marked', () => {
+  const answered = () =>
+    scriptedModel(({ purpose }) =>
+      purpose === 'route'
+        ? { thought: '{"edge": "done"}? No: ', json: { edge: 'wants' } }
+        : { thought: 'The plan.', text: ['Which', ' day?'] },
+    );
+
+  test('is not in a whole answer, nor stored', async () => {
+    const conversation = memoryEngine({ model: answered(), pathway });
+    expect(await conversation.say('Hi', { isWhole: true })).toBe('Which day?');
+    expect(JSON.stringify(conversation.session().state.messages)).not.toContain('plan');
+  });
+
+  test('is not read for the JSON after it', async () => {
+    const conversation = memoryEngine({ model: answered(), pathway, agent: { executionMode: 'smart' } });
+    await conversation.say('Hi', { isWhole: true });
+    await conversation.say('I want to book', { isWhole: true });
+    expect(conversation.session().state.currentNodeId).toBe('book');
+  });
+});
+
+test('A whole answer comes in one piece, and its tools run', async () => {
+  const model = scriptedModel((_request, index) =>
+    index === 0
+      ? { text: ['One ', 'moment.'], calls: [{ name: 'move_to', arguments: { edge: 'wants' } }] }
+      : { text: 'Which day?' },
+  );
+  const conversation = memoryEngine({ model, pathway });
+  const outputs = await conversation.turn(
+    { kind: 'user_message', text: 'I want to book' },
+    { isWhole: true },
+  );
+  expect(outputs.flatMap((one) => (one.type === 'text' ? [one.text] : []))[0]).toBe('One moment.');
+  expect(conversation.session().state.currentNodeId).toBe('book');
+});

@@ -10,9 +10,9 @@ import {
   moveTool,
   routeAnswer,
 } from '../../../src/engine/prompt/structuredOutput.ts';
+import { createChatClient } from '../../../src/providers/chat/chatClient.ts';
 import { createRehearsalChat } from '../../../src/providers/local/chat.ts';
 import type { ChatEvent, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
-import { createChatClient } from '../../../src/providers/streamWithRetry.ts';
 import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
 
 const forever = new AbortController().signal;

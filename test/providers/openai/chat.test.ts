@@ -154,6 +154,15 @@ describe('Chat response', () => {
       'that breaks after its finish reason',
       { steps: [chunk({ content: 'Hi' }), chunk({}, 'stop'), { waitMs: 20 }, 'reset'] },
     ],
+    [
+      'whose last event has no end',
+      {
+        steps: [
+          chunk({ content: 'Hi' }),
+          { send: 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}' },
+        ],
+      },
+    ],
     ['with keep-alives', { steps: [{ send: ': ping\n\ndata:\n\n' }, ...saying('Hi')] }],
     ['that is not streamed', { json: { choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] } }],
   ])('%s is complete', async (_, answer) => {

@@ -41,6 +41,18 @@ describe('Text', () => {
     ['a half at the end', [delta({ content: 'a\ud83d' }, 'stop')], ['a', '\ufffd']],
     ['a NUL character', [delta({ content: 'a\0b' })], ['a\ufffdb']],
     ['content of an odd type', [delta({ content: 7 })], []],
+    [
+      'one of several choices',
+      [
+        {
+          choices: [
+            { index: 1, delta: { content: 'b' } },
+            { index: 0, delta: { content: 'a' } },
+          ],
+        },
+      ],
+      ['a'],
+    ],
   ])('reads %s', (_, chunks, texts) => {
     const events = read(...chunks);
     expect(events.flatMap((event) => (event.type === 'text' ? [event.text] : []))).toEqual(texts);

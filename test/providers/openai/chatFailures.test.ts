@@ -41,6 +41,11 @@ describe('Chat failure before the first token', () => {
       { steps: [{ send: 'data: {"choices"\n\n' }] },
       { code: 'model_malformed', retryable: true },
     ],
+    [
+      'a finish that is an error',
+      { steps: [chunk({ content: '' }, 'error'), done] },
+      { code: 'model_unavailable', retryable: true },
+    ],
     ['a page', { steps: [{ send: '<html></html>' }] }, { code: 'model_malformed', retryable: true }],
     [
       'an error in the stream',

@@ -1,0 +1,220 @@
+/** What a mark does to the text after it. */
+type Effect = 'hide' | 'show' | 'end_thought' | 'header' | 'body' | 'none';
+/**
+ * `presumed`: the text is held back, since the model's template begins the thought. `header`: the text names whose message
+ * follows, or its channel.
+ */
+type State = 'shown' | 'hidden' | 'presumed' | 'header';
+
+const THOUGHTS = ['think', 'thinking', 'thought', 'reasoning', 'seed:think'];
+const tags = (names: readonly string[], before: string) => names.map((name) => `${before}${name}>`);
+
+/** Marks of chat templates without bars on both sides, and what they do. */
+const EFFECTS = new Map<string, Effect>([
+  ...tags(THOUGHTS, '<').map((mark): [string, Effect] => [mark, 'hide']),
+  ...tags(THOUGHTS, '</').map((mark): [string, Effect] => [mark, 'end_thought']),
+  // Mistral
+  ['[think]', 'hide'],
+  ['[/think]', 'end_thought'],
+  ['[inst]', 'hide'],
+  ['[/inst]', 'show'],
+  ['[tool_calls]', 'hide'],
+  ['<s>', 'none'],
+  ['</s>', 'none'],
+  // Qwen, and others that write calls as Hermes did
+  ['<tool_call>', 'hide'],
+  ['</tool_call>', 'show'],
+  // Kimi
+  ['◁think▷', 'hide'],
+  ['◁/think▷', 'end_thought'],
+  // Gemma
+  ['<start_of_turn>', 'header'],
+  ['<end_of_turn>', 'none'],
+  ['<bos>', 'none'],
+  ['<eos>', 'none'],
+  ['<|turn>', 'header'],
+  ['<turn|>', 'none'],
+  ['<|channel>', 'hide'],
+  ['<channel|>', 'end_thought'],
+  ['<|tool_call>', 'hide'],
+  ['<tool_call|>', 'show'],
+]);
+
+/** `<|name|>` of gpt-oss, Qwen, Llama, DeepSeek, GLM and others; DeepSeek's bars are wide. All others are left out. */
+const BARRED_EFFECTS: readonly (readonly [RegExp, Effect])[] = [
+  [/^(?:im_start|start|channel|start_header_id|header_start)$/, 'header'],
+  [/^(?:message|end_header_id|header_end)$/, 'body'],
+  [/^(?:assistant|tool.*end|end_response)$/, 'show'],
+  [/^(?:user|system|tool|observation|python_tag|start_thinking|tool_calls?|tool.*begin)$/, 'hide'],
+  [/^end_thinking$/, 'end_thought'],
+];
+
+const escaped = (text: string) => text.replaceAll(/[[\]|]/g, '\\$&');
+const BARRED = '<[|｜]([\\p{L}\\p{N}_▁-]{1,40})[|｜]>';
+const MARK = new RegExp(`${BARRED}|${[...EFFECTS.keys()].map(escaped).join('|')}`, 'giu');
+const MARK_STARTS = /[<[◁]/;
+const PART_OF_BARRED = /^<[|｜][\p{L}\p{N}_▁-]{0,40}[|｜]?$/u;
+/** No mark is longer. */
+const MAX_MARK_CHARACTERS = 45;
+/** Headers that end with their line: the others end with a mark. */
+const HEADERS_OF_A_LINE: ReadonlySet<string> = new Set(['<|im_start|>', '<start_of_turn>', '<|turn>']);
+const OWN_MESSAGE = /^\s*(?:$|assistant|model|final)/i;
+
+export interface Spoken {
+  readonly text: string;
+  /** All texts before were a thought: the model's template begins it, so that only its end is written. */
+  readonly endsThought: boolean;
+}
+
+/**
+ * Leaves out of a model's answer what is not for the person: thoughts that the model writes as text, calls of tools that
+ * its server has not read, messages of other roles, and the marks of its chat template. Text is held back only while it
+ * may be the beginning of a mark. A mark in backticks is text, and so is `</s>` after an HTML `<s>`.
+ */
+export class SpokenText {
+  #state: State;
+  /** What may be the beginning of a mark. */
+  #held = '';
+  /** Text of the state `presumed`. */
+  #presumed = '';
+  #header = '';
+  #isHeaderOfALine = false;
+  #hasStruck = false;
+  #hasMarks = false;
+  #hasThought = false;
+  #hasText = false;
+  /** The last character before `#held`. */
+  #before = '';
+  #endsThought = false;
+  #out = '';
+
+  /** @param beginsWithThought - Whether the model's template begins a thought. */
+  constructor(beginsWithThought = false) {
+    this.#state = beginsWithThought ? 'presumed' : 'shown';
+  }
+
+  /** Whether a thought was presumed and none has come. */
+  get hasNoThought(): boolean {
+    return this.#state === 'presumed';
+  }
+
+  add(chunk: string): Spoken {
+    const text = this.#held + chunk;
+    this.#out = '';
+    this.#endsThought = false;
+    let from = 0;
+    if (MARK_STARTS.test(text)) {
+      for (const match of text.matchAll(MARK)) {
+        this.#pass(text.slice(from, match.index));
+        const mark = match[0].toLowerCase().replaceAll('｜', '|').replaceAll('▁', '_');
+        if (this.#isText(mark)) this.#pass(match[0]);
+        else this.#onMark(mark, match[1]);
+        from = match.index + match[0].length;
+      }
+    }
+    const end = heldFrom(text, from);
+    this.#pass(text.slice(from, end));
+    this.#held = text.slice(end);
+    return { text: this.#out, endsThought: this.#endsThought };
+  }
+
+  /**
+   * @param hasCalls - Whether the answer calls tools: what it was thought to think before is no words then.
+   * @returns What was held back and is no mark.
+   */
+  finish(hasCalls = false): string {
+    const held = this.#held;
+    this.#out = '';
+    this.#held = '';
+    this.#pass(held);
+    if (this.#state !== 'presumed') return this.#out;
+    return hasCalls ? '' : this.#presumed;
+  }
+
+  #isText(mark: string): boolean {
+    if (this.#before === '`') return true;
+    const isHtml = mark === '<s>' ? this.#before !== '' : mark === '</s>' && this.#hasStruck;
+    if (isHtml) this.#hasStruck = mark === '<s>';
+    return isHtml;
+  }
+
+  #pass(text: string): void {
+    if (text === '') return;
+    this.#before = text.slice(-1);
+    if (this.#state === 'header') {
+      this.#readHeader(text);
+      return;
+    }
+    if (this.#state === 'presumed') this.#presumed += text;
+    if (this.#state !== 'shown') return;
+    const shown = this.#hasMarks && !this.#hasText ? text.trimStart() : text;
+    this.#hasText ||= shown !== '';
+    this.#out += shown;
+  }
+
+  #readHeader(text: string): void {
+    const end = this.#isHeaderOfALine ? text.search(/\s/) : -1;
+    this.#header += end < 0 ? text : text.slice(0, end);
+    if (end < 0) return;
+    this.#endHeader();
+    this.#pass(text.slice(end));
+  }
+
+  #endHeader(): void {
+    this.#state = OWN_MESSAGE.test(this.#header) ? 'shown' : 'hidden';
+  }
+
+  #onMark(mark: string, name: string | undefined): void {
+    this.#before = '';
+    this.#hasMarks = true;
+    const effect = name === undefined ? EFFECTS.get(mark) : effectOf(mark.slice(2, -2));
+    if (this.#state === 'header' && effect !== 'body' && effect !== 'header') {
+      if (this.#isHeaderOfALine) this.#endHeader();
+      else return;
+    }
+    if (effect === 'end_thought') this.#endThought();
+    if (effect === 'hide') this.#state = 'hidden';
+    if (effect === 'show') this.#state = 'shown';
+    if (effect === 'body' && this.#state === 'header') this.#endHeader();
+    if (effect !== 'header') return;
+    this.#state = 'header';
+    this.#header = '';
+    this.#isHeaderOfALine = HEADERS_OF_A_LINE.has(mark);
+  }
+
+  /** The end of a thought that has no beginning tells that all before was one. */
+  #endThought(): void {
+    if (this.#state === 'shown' && !this.#hasThought) {
+      this.#out = '';
+      this.#hasText = false;
+      this.#endsThought = true;
+    }
+    this.#hasThought = true;
+    this.#state = 'shown';
+  }
+}
+
+/** The text of a whole answer. */
+export function spokenText(answer: string): string {
+  if (!MARK_STARTS.test(answer)) return answer;
+  const spoken = new SpokenText();
+  return spoken.add(answer).text + spoken.finish();
+}
+
+function effectOf(name: string): Effect {
+  return BARRED_EFFECTS.find(([pattern]) => pattern.test(name))?.[1] ?? 'none';
+}
+
+/** Where the rest of the text begins that may be the beginning of a mark. */
+function heldFrom(text: string, from: number): number {
+  for (let at = Math.max(from, text.length - MAX_MARK_CHARACTERS); at < text.length; at += 1) {
+    const isStart = MARK_STARTS.test(text.charAt(at)) && text.charAt(at - 1) !== '`';
+    if (isStart && mayBecomeMark(text.slice(at))) return at;
+  }
+  return text.length;
+}
+
+function mayBecomeMark(part: string): boolean {
+  const lower = part.toLowerCase();
+  return PART_OF_BARRED.test(lower) || [...EFFECTS.keys()].some((mark) => mark.startsWith(lower));
+}
