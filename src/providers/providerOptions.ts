@@ -21,6 +21,12 @@ export interface ProviderOptions extends StreamDeps {
 export interface ChatOptions extends ProviderOptions {
   /** For tool calls. */
   readonly makeId: MakeId;
+  /** Called once for each parameter that a model refuses and that its requests go without from then on. */
+  readonly onRefused: (fields: {
+    readonly model: string;
+    readonly parameter: string;
+    readonly refusal: string;
+  }) => void;
   /** What a base URL of a user is held to; absent for one that the operator has configured. */
   readonly guard?: WebSocketGuard | undefined;
 }

@@ -1,10 +1,12 @@
 import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
+import type { ChatProvider } from '../chat/chatClient.ts';
+import { Refusals, type RefusalsOptions } from '../chat/refusals.ts';
 import { eventData } from '../http/serverSentEvents.ts';
 import { createVendorFetch } from '../http/vendorFetch.ts';
-import type { ChatProvider } from '../streamWithRetry.ts';
 import { AnthropicDecoder } from './decoder.ts';
-import { statusError, toModelError } from './errors.ts';
-import { messagesBody } from './messagesBody.ts';
+import { refusalOf, statusError, toModelError } from './errors.ts';
+import { type MessagesBody, messagesBody } from './messagesBody.ts';
+import { REMEDIES, REQUIRED_FIELDS } from './remedies.ts';
 
 export const ANTHROPIC_BASE_URL = 'https://api.anthropic.com';
 const API_VERSION = '2023-06-01';
@@ -12,6 +14,8 @@ const API_VERSION = '2023-06-01';
 export interface AnthropicChatDeps {
   readonly apiKey?: string | undefined;
   readonly baseUrl?: string | undefined;
+  /** Called once for each parameter that a model refuses. */
+  readonly onRefused: RefusalsOptions<MessagesBody>['onLearned'];
   /** What the address of a user is held to. */
   readonly guard?: WebSocketGuard | undefined;
 }
@@ -25,6 +29,7 @@ export interface AnthropicChatDeps {
 export function createAnthropicChat({
   apiKey,
   baseUrl = ANTHROPIC_BASE_URL,
+  onRefused,
   guard,
 }: AnthropicChatDeps): ChatProvider {
   const { fetch, close } = createVendorFetch(baseUrl, guard);
@@ -36,13 +41,22 @@ export function createAnthropicChat({
     'accept-encoding': 'identity',
     ...anthropicHeaders(apiKey),
   };
+  const refusals = new Refusals<MessagesBody>({
+    remedies: REMEDIES,
+    required: REQUIRED_FIELDS,
+    refusalOf,
+    redact,
+    onLearned: onRefused,
+  });
   return {
     name: 'anthropic',
     async open(request, signal) {
-      const { body, answerTool } = messagesBody(request);
-      const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
-      if (!response.ok) throw await statusError(response, redact);
-      return new AnthropicDecoder(await eventData(response), { model: request.model, answerTool, redact });
+      const response = await refusals.send(messagesBody(request), async (body) => {
+        const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
+        if (!answer.ok) throw await statusError(answer, redact);
+        return answer;
+      });
+      return new AnthropicDecoder(await eventData(response), { model: request.model, redact });
     },
     toModelError,
     close,

@@ -54,8 +54,6 @@ interface OpenCall {
 export interface DecoderOptions {
   /** As it was asked for. */
   readonly model: string;
-  /** The tool whose input is the answer. */
-  readonly answerTool: string | undefined;
   readonly redact: (text: string) => string;
 }
 
@@ -65,8 +63,6 @@ export class AnthropicDecoder implements StreamedResponse<ChatEvent> {
   readonly #options: DecoderOptions;
   /** By the index of their blocks. */
   readonly #calls = new Map<number, OpenCall>();
-  /** Blocks of the answer's tool. */
-  readonly #answers = new Set<number>();
   #callCount = 0;
   #characters = 0;
   #model: string;
@@ -100,13 +96,12 @@ export class AnthropicDecoder implements StreamedResponse<ChatEvent> {
 
   finish(): ChatEvent[] {
     if (this.#stopReason === undefined) throw malformed('an answer that broke off');
-    const { answerTool } = this.#options;
     const reason = FINISH_REASONS[this.#stopReason] ?? 'stop';
     const [promptTokens, completionTokens] = [this.#promptTokens, this.#completionTokens];
     return [
       {
         type: 'end',
-        finishReason: reason === 'tool_calls' && answerTool !== undefined ? 'stop' : reason,
+        finishReason: reason,
         model: this.#model,
         usage: {
           promptTokens,
@@ -152,10 +147,6 @@ export class AnthropicDecoder implements StreamedResponse<ChatEvent> {
     { type, id = '', name = '' }: { type: string; id?: string | undefined; name?: string | undefined },
   ): ChatEvent[] {
     if (type !== 'tool_use') return [];
-    if (name === this.#options.answerTool) {
-      this.#answers.add(block);
-      return [];
-    }
     const index = this.#callCount;
     this.#callCount += 1;
     if (this.#callCount > MAX_TOOL_CALLS) throw malformed('an answer that does not end');
@@ -167,14 +158,12 @@ export class AnthropicDecoder implements StreamedResponse<ChatEvent> {
     block: number,
     { text = '', partial_json: json = '' }: { text?: string | undefined; partial_json?: string | undefined },
   ): ChatEvent[] {
-    if (this.#answers.has(block)) return json === '' ? [] : [{ type: 'text', text: json }];
     const call = this.#calls.get(block);
     if (call) {
       call.json += json;
       return json === '' ? [] : [{ type: 'tool_call_delta', index: call.index, argumentsDelta: json }];
     }
-    // Words beside the answer's tool are none of it.
-    return text === '' || this.#options.answerTool !== undefined ? [] : [{ type: 'text', text }];
+    return text === '' ? [] : [{ type: 'text', text }];
   }
 
   #onBlockEnd(block: number): ChatEvent[] {

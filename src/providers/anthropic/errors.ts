@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Refusal } from '../chat/refusals.ts';
 import { ModelError } from '../ports/modelError.ts';
 
 const MAX_QUOTE_CHARACTERS = 300;
@@ -27,7 +28,31 @@ export async function statusError(response: Response, redact: Redact): Promise<M
       retryAfterSeconds,
     });
   }
-  return new ModelError('model_rejected', `Anthropic refuses the request with status ${status}${quote}`);
+  const message = `Anthropic refuses the request with status ${status}${quote}`;
+  const isInvalid = status === 400 || status === 422;
+  const cause = isInvalid ? new RefusedError(messageIn(text)) : undefined;
+  return new ModelError('model_rejected', message, { cause });
+}
+
+/** The message may hold the key, so that no log shows it. */
+class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly #refusal: Refusal;
+
+  constructor(message: string) {
+    super('the request is invalid');
+    this.#refusal = { message };
+  }
+
+  get refusal(): Refusal {
+    return this.#refusal;
+  }
+}
+
+/** @returns What the API says of an invalid request; undefined for any other failure. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  const cause: unknown = error instanceof ModelError ? error.cause : undefined;
+  return cause instanceof RefusedError ? cause.refusal : undefined;
 }
 
 /** Of an event `error` in a stream. */

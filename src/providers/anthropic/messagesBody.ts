@@ -6,7 +6,7 @@ import type { JsonSchema, ToolChoice, ToolDefinition } from '../ports/toolDefini
 /** The API requires a limit. */
 const MAX_TOKENS = 4096;
 const NO_ARGUMENTS: JsonSchema = { type: 'object', properties: {} };
-const EFFORTS: readonly unknown[] = ['low', 'medium', 'high'];
+const EFFORTS: readonly unknown[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
 type Block =
   | { readonly type: 'text'; readonly text: string }
@@ -18,19 +18,33 @@ interface Message {
   readonly content: Block[];
 }
 
-export interface MessagesRequest {
-  readonly body: Readonly<Record<string, unknown>>;
-  /** The tool whose input is the answer. */
-  readonly answerTool: string | undefined;
+/** A request as it goes over the wire. */
+export interface MessagesBody {
+  readonly model: string;
+  readonly max_tokens: number;
+  readonly stream: true;
+  readonly system?: readonly { type: 'text'; text: string; cache_control?: { type: 'ephemeral' } }[];
+  readonly messages: readonly Message[];
+  readonly temperature?: number;
+  readonly tools?: readonly object[];
+  readonly tool_choice?: {
+    readonly type: string;
+    readonly name?: string;
+    readonly disable_parallel_tool_use?: boolean;
+  };
+  readonly output_config?: { readonly effort?: unknown; readonly format?: Format };
 }
 
-/** Writes a request as it goes over the wire. JSON of a schema is the input of a tool that must be called. */
-export function messagesBody(request: ChatRequest): MessagesRequest {
+interface Format {
+  readonly type: 'json_schema';
+  readonly schema: JsonSchema;
+}
+
+export function messagesBody(request: ChatRequest): MessagesBody {
   const [first, ...others] = request.messages;
   const [system, conversation] = first?.role === 'system' ? [first.content, others] : ['', request.messages];
-  const format = formatOf(request);
-  const { temperature, maxOutputTokens = MAX_TOKENS } = request;
-  const body = {
+  const { temperature, maxOutputTokens = MAX_TOKENS, passthrough = {} } = request;
+  const body: MessagesBody = {
     model: request.model,
     max_tokens: maxOutputTokens,
     stream: true,
@@ -39,10 +53,25 @@ export function messagesBody(request: ChatRequest): MessagesRequest {
       : { system: [{ type: 'text', text: system, cache_control: { type: 'ephemeral' } }] }),
     messages: messagesOf(conversation),
     ...(temperature === undefined ? {} : { temperature: Math.min(1, temperature) }),
-    ...(format ? answerBy(format) : toolsOf(request)),
-    ...passedThrough(request.passthrough ?? {}),
+    ...toolsOf(request),
+    ...passedThrough(passthrough),
+    ...outputOf(request, passthrough.reasoning_effort),
   };
-  return { body, answerTool: format?.name };
+  return request.responseFormat && !schemaOf(request)
+    ? withInstruction(body, 'Answer with one JSON object, and nothing else.')
+    : body;
+}
+
+/** Tells the model something that its parameters do not. */
+export function withInstruction(body: MessagesBody, content: string): MessagesBody {
+  const last = body.messages.at(-1);
+  if (!last) return body;
+  const told = { ...last, content: [...last.content, ...text(instruction(content))] };
+  return { ...body, messages: [...body.messages.slice(0, -1), told] };
+}
+
+function instruction(content: string): string {
+  return `<instructions>\n${content}\n</instructions>`;
 }
 
 /** Consecutive messages of one side become one; the first and the last are the person's. */
@@ -62,8 +91,7 @@ function messagesOf(conversation: readonly ChatMessage[]): Message[] {
     else if (message.role === 'tool')
       add('user', [{ type: 'tool_result', tool_use_id: message.toolCallId, content: message.content }]);
     // There is no system message between others.
-    else if (message.role === 'system')
-      add('user', text(`<instructions>\n${message.content}\n</instructions>`));
+    else if (message.role === 'system') add('user', text(instruction(message.content)));
     else add('user', text(message.content));
   }
   if (messages.at(-1)?.role !== 'user') add('user', text('[Go on.]'));
@@ -87,22 +115,18 @@ function inputOf(json: string): unknown {
   }
 }
 
-interface Format {
-  readonly name: string;
-  readonly schema: JsonSchema;
+function schemaOf({ jsonSchema, responseFormat }: ChatRequest): JsonSchema | undefined {
+  if (jsonSchema) return jsonSchema.schema;
+  return responseFormat?.type === 'json_schema' ? responseFormat.json_schema.schema : undefined;
 }
 
-function formatOf({ jsonSchema, responseFormat }: ChatRequest): Format | undefined {
-  if (jsonSchema) return jsonSchema;
-  if (responseFormat?.type === 'json_object') return { name: 'answer', schema: { type: 'object' } };
-  if (!responseFormat) return undefined;
-  const { name, schema = { type: 'object' } } = responseFormat.json_schema;
-  return { name, schema };
-}
-
-function answerBy({ name, schema }: Format) {
-  const tool = { name, description: 'Gives the answer.', input_schema: schema };
-  return { tools: [tool], tool_choice: { type: 'tool', name, disable_parallel_tool_use: true } };
+function outputOf(request: ChatRequest, effort: unknown): Pick<MessagesBody, 'output_config'> {
+  const schema = schemaOf(request);
+  const config = {
+    ...(EFFORTS.includes(effort) ? { effort } : {}),
+    ...(schema ? { format: { type: 'json_schema' as const, schema } } : {}),
+  };
+  return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
 
 function toolsOf({ tools = [], toolChoice, parallelToolCalls }: ChatRequest) {
@@ -127,11 +151,10 @@ function wireChoice(choice: ToolChoice = 'auto') {
 }
 
 /** What the API has of the fields of OpenAI's. */
-function passedThrough({ stop, top_p, user, reasoning_effort }: Readonly<Record<string, unknown>>) {
+function passedThrough({ stop, top_p, user }: Readonly<Record<string, unknown>>) {
   return {
     ...(stop === undefined ? {} : { stop_sequences: [stop].flat() }),
     ...omitUndefined({ top_p }),
     ...(user === undefined ? {} : { metadata: { user_id: user } }),
-    ...(EFFORTS.includes(reasoning_effort) ? { output_config: { effort: reasoning_effort } } : {}),
   };
 }

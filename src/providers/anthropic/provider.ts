@@ -1,7 +1,7 @@
+import type { ChatProvider } from '../chat/chatClient.ts';
 import type { ChatOptions } from '../providerOptions.ts';
-import type { ChatProvider } from '../streamWithRetry.ts';
 import { createAnthropicChat } from './chat.ts';
 
-export function createChat({ credentials, guard }: ChatOptions): ChatProvider {
-  return createAnthropicChat({ ...credentials, guard });
+export function createChat({ credentials, onRefused, guard }: ChatOptions): ChatProvider {
+  return createAnthropicChat({ ...credentials, onRefused, guard });
 }

@@ -3,7 +3,7 @@ import type { Embedder, OpenAiEmbeddingModelName } from '../ports/embedder.ts';
 import { OPENAI_EMBEDDING_MODELS } from '../ports/embedder.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
-import { refusalMessage, toModelError } from './errors.ts';
+import { refusalOf, toModelError } from './errors.ts';
 import { asArray, isRecord } from './looseJson.ts';
 
 /** Well below what endpoints accept (2,048 texts, 300,000 tokens), so that a failure costs little. */
@@ -30,7 +30,7 @@ export function createOpenAiEmbedder(endpoint: OpenAiEndpoint, name: OpenAiEmbed
       const response: unknown = await endpoint.client.embeddings.create(body, { signal });
       return readVectors(response, texts.length, model.dimensions);
     } catch (error) {
-      const isRefused = /encoding_format|base64/.test(refusalMessage(error) ?? '');
+      const isRefused = /encoding_format|base64/.test(refusalOf(error)?.message ?? '');
       if (encoding === 'float' || !isRefused) throw error;
       supportedEncoding = 'float';
       return await request(texts, signal);
@@ -42,7 +42,7 @@ export function createOpenAiEmbedder(endpoint: OpenAiEndpoint, name: OpenAiEmbed
     try {
       return await request(texts, signal);
     } catch (error) {
-      if (!isTooLong(refusalMessage(error))) throw error;
+      if (!isTooLong(refusalOf(error)?.message)) throw error;
       const [first = '', ...others] = texts;
       if (others.length > 0) {
         const middle = Math.ceil(texts.length / 2);

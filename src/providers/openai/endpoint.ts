@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
 import { createVendorFetch } from '../http/vendorFetch.ts';
+import { isRecord } from './looseJson.ts';
 
 /** The SDK would take it from the environment, which only the configuration reads. */
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
@@ -49,7 +50,7 @@ export function createOpenAiEndpoint({
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',
-    fetch,
+    fetch: async (input, init) => withReadableError(await fetch(input, init)),
     defaultHeaders: {
       // A compressed stream may be held back until a block is full.
       'accept-encoding': 'identity',
@@ -72,4 +73,28 @@ function redact(text: string, apiKey: string | undefined): string {
 /** A WebSocket's address has a version, as that of the SDK has. @param baseUrl - Perhaps an origin. */
 export function withVersion(baseUrl: string): string {
   return new URL(baseUrl).pathname === '/' ? new URL('/v1', baseUrl).href : baseUrl;
+}
+
+/**
+ * The SDK reads `{error}` alone. Google sends a list of such, and servers such as vLLM and Mistral's a `message` or a
+ * `detail`, which may be an object.
+ */
+async function withReadableError(response: Response): Promise<Response> {
+  const { status, headers } = response;
+  if (status < 400) return response;
+  const text = await response.text();
+  return new Response(JSON.stringify({ error: errorIn(text) }), { status, headers });
+}
+
+function errorIn(text: string): unknown {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const body: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+    if (!isRecord(body)) return { message: text };
+    if (isRecord(body.error)) return body.error;
+    const message = body.error ?? body.message ?? body.detail ?? text;
+    return { ...body, message: typeof message === 'string' ? message : JSON.stringify(message) };
+  } catch {
+    return { message: text };
+  }
 }

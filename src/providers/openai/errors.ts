@@ -1,4 +1,5 @@
 import { APIConnectionError, APIError } from 'openai';
+import type { Refusal } from '../chat/refusals.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { asText, isRecord } from './looseJson.ts';
@@ -7,8 +8,9 @@ const MAX_QUOTE_CHARACTERS = 300;
 /** Client errors that a retry may overcome. */
 const RETRYABLE_STATUSES: readonly number[] = [408, 409, 425, 429];
 const TOO_MANY_REQUESTS = 429;
-/** What a model's chat template says of messages that it cannot order; some servers report it as a failure of theirs. */
-const TEMPLATE_REFUSAL = /jinja|chat template|system (?:message|role)|roles must alternate/i;
+/** What some servers report as a failure of theirs, such as what a chat template says of messages that it cannot order. */
+const LATE_REFUSAL =
+  /jinja|chat template|system (?:message|role)|roles must alternate|not supported|unsupported|not support/i;
 
 type Redactor = Pick<OpenAiEndpoint, 'redact'>;
 
@@ -43,12 +45,13 @@ export function streamedError(wireError: unknown, endpoint: Redactor): ModelErro
     : new ModelError('model_unavailable', `The model failed while it answered${quote}`);
 }
 
-/** @returns The endpoint's message about an invalid request; undefined for any other failure. */
-export function refusalMessage(error: unknown): string | undefined {
+/** @returns What the endpoint says of an invalid request; undefined for any other failure. */
+export function refusalOf(error: unknown): Refusal | undefined {
   if (!(error instanceof APIError)) return undefined;
-  const { status = 0, message } = error;
-  const isRefusal = status === 400 || status === 422 || (status >= 500 && TEMPLATE_REFUSAL.test(message));
-  return isRefusal ? message : undefined;
+  const { status = 0, param } = error;
+  const message = error.message.replace(/^\d{3} /, '');
+  const isRefusal = status === 400 || status === 422 || (status >= 500 && LATE_REFUSAL.test(message));
+  return isRefusal ? { message, parameter: param ?? undefined } : undefined;
 }
 
 function statusError(error: APIError, endpoint: Redactor, beforeFirstToken: boolean): ModelError {

@@ -13,6 +13,8 @@ export type EndpointAnswer =
 export interface ProbedEndpoint {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
+  /** Models that are asked for by name where the list lacks them: it may have pages, and aliases are in none. */
+  readonly wanted?: readonly string[];
   /** Where the key is not a bearer token. */
   readonly headers?: Record<string, string> | undefined;
 }
@@ -27,15 +29,26 @@ export async function probeEndpoint(
   endpoint: ProbedEndpoint,
   fetchImpl: typeof fetch,
 ): Promise<EndpointAnswer> {
-  const response = await fetchImpl(`${endpoint.baseUrl}/models`, {
-    headers: endpoint.headers ?? bearer(endpoint.apiKey),
-    redirect: 'manual',
-    signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
-  });
+  const get = (path: string) =>
+    fetchImpl(`${endpoint.baseUrl}/models${path}`, {
+      headers: endpoint.headers ?? bearer(endpoint.apiKey),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
+    });
+  const response = await get('');
   if (response.status === 404) return { kind: 'reached', models: undefined };
   if (!response.ok) return { kind: 'refused', status: response.status };
   const parsed = modelList.safeParse(await response.json().catch(() => undefined));
-  return { kind: 'reached', models: parsed.success ? parsed.data.data.map(({ id }) => id) : undefined };
+  if (!parsed.success) return { kind: 'reached', models: undefined };
+  const models = parsed.data.data.map(({ id }) => id);
+  for (const model of endpoint.wanted ?? [])
+    if (!isListed(models, model) && (await get(`/${encodeURIComponent(model)}`)).ok) models.push(model);
+  return { kind: 'reached', models };
+}
+
+/** Google lists its models by their paths. */
+export function isListed(models: readonly string[], model: string): boolean {
+  return models.some((one) => one === model || one === `models/${model}`);
 }
 
 function bearer(apiKey: string | undefined): Record<string, string> {

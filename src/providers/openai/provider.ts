@@ -1,3 +1,4 @@
+import type { ChatProvider } from '../chat/chatClient.ts';
 import { OPENAI_EMBEDDING_MODELS } from '../ports/embedder.ts';
 import { requireCredentials } from '../ports/modelError.ts';
 import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
@@ -14,8 +15,8 @@ import type {
 } from '../providerOptions.ts';
 import { vendorRecognizerDeps } from '../recognition/socketRecognizer.ts';
 import { createDial } from '../sockets/dial.ts';
-import type { ChatProvider } from '../streamWithRetry.ts';
-import { type ChatBody, createOpenAiChat } from './chat.ts';
+import { createOpenAiChat } from './chat.ts';
+import type { ChatBody } from './chatBody.ts';
 import { createOpenAiEmbedder } from './embedder.ts';
 import { createOpenAiEndpoint, OPENAI_BASE_URL, withVersion } from './endpoint.ts';
 import { createRealtimeSpeech } from './realtime/speechToSpeech.ts';
@@ -32,18 +33,18 @@ const CUSTOM_TRANSCRIPTION_MODEL = 'whisper-1';
 export const GOOGLE_BASE_URL = 'https://generativelanguage.googleapis.com';
 export const GOOGLE_PATH = '/v1beta/openai';
 
-export function createChat({ credentials, makeId, guard }: ChatOptions): ChatProvider {
-  return createOpenAiChat({ endpoint: createOpenAiEndpoint({ ...credentials, guard }), makeId });
+export function createChat({ credentials, makeId, onRefused, guard }: ChatOptions): ChatProvider {
+  return createOpenAiChat({ endpoint: createOpenAiEndpoint({ ...credentials, guard }), makeId, onRefused });
 }
 
 /**
  * Gemini by its OpenAI-compatible endpoint, which has all that a conversation needs: streams, tools, JSON schemas and
  * reasoning effort. It tells no signatures of thoughts beside tool calls, which newer models want back.
  */
-export function createGoogleChat({ credentials, makeId, guard }: ChatOptions): ChatProvider {
+export function createGoogleChat({ credentials, makeId, onRefused, guard }: ChatOptions): ChatProvider {
   const { apiKey, baseUrl = GOOGLE_BASE_URL } = credentials;
   const endpoint = createOpenAiEndpoint({ apiKey, baseUrl, path: GOOGLE_PATH, guard });
-  return createOpenAiChat({ endpoint, makeId, name: 'google', adapt: withThoughtSignatures });
+  return createOpenAiChat({ endpoint, makeId, onRefused, name: 'google', adapt: withThoughtSignatures });
 }
 
 /** @see https://ai.google.dev/gemini-api/docs/thought-signatures */

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
 import { createChat } from '../../../src/providers/anthropic/provider.ts';
+import { createChatClient } from '../../../src/providers/chat/chatClient.ts';
 import { createGoogleChat } from '../../../src/providers/openai/provider.ts';
 import type { ChatRequest } from '../../../src/providers/ports/chatModel.ts';
-import { createChatClient } from '../../../src/providers/streamWithRetry.ts';
 import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
 import { listenOnLoopback } from '../../support/loopbackServer.ts';
 
@@ -76,7 +76,13 @@ const fails =
 
 function ask(request: Partial<ChatRequest> = {}, signal = new AbortController().signal) {
   requests.length = 0;
-  const options = { clock: systemClock, timeoutMs: 3000, searchPath: '', warn: () => undefined };
+  const options = {
+    clock: systemClock,
+    timeoutMs: 3000,
+    searchPath: '',
+    warn: () => undefined,
+    onRefused: () => undefined,
+  };
   const provider = createChat({ ...options, credentials: { apiKey: KEY, baseUrl }, makeId: uuidV7 });
   const messages = request.messages ?? [{ role: 'user' as const, content: 'Hello' }];
   return createChatClient(provider, options).stream({ model: 'claude-x', ...request, messages }, signal);
@@ -173,20 +179,29 @@ test('An answer of more than 128 tool calls fails', async () => {
   await expect(arrayFromAsync(ask())).rejects.toThrow('does not end');
 });
 
-test('JSON of a schema is the input of a tool that must be called, and the text of the answer', async () => {
-  answer = streams(START, text('I think: '), input(1, 'route', '{"edge":', '"a"}'), stop('tool_use'));
-  const jsonSchema = { name: 'route', schema: { type: 'object' } };
-  const events = await arrayFromAsync(ask({ jsonSchema, tools: [{ name: 'other' }] }));
+test('JSON of a schema is the format of the answer, beside tools and an effort', async () => {
+  answer = streams(START, text('{"edge":', '"a"}'), stop('end_turn'));
+  const schema = { type: 'object', properties: {}, additionalProperties: false };
+  const passthrough = { reasoning_effort: 'low' };
+  const events = await arrayFromAsync(
+    ask({ jsonSchema: { name: 'route', schema }, tools: [{ name: 'look' }], passthrough }),
+  );
   expect(requests[0]?.body).toMatchObject({
-    tools: [{ name: 'route', input_schema: { type: 'object' } }],
-    tool_choice: { type: 'tool', name: 'route' },
+    tools: [{ name: 'look' }],
+    output_config: { effort: 'low', format: { type: 'json_schema', schema } },
   });
   expect(events.map((one) => (one.type === 'text' ? one.text : one.type))).toEqual([
     '{"edge":',
     '"a"}',
     'end',
   ]);
-  expect(events.at(-1)).toMatchObject({ finishReason: 'stop' });
+});
+
+test('JSON without a schema is asked for in words', async () => {
+  answer = streams(START, text('{}'), stop('end_turn'));
+  await arrayFromAsync(ask({ responseFormat: { type: 'json_object' } }));
+  expect(requests[0]?.body).not.toHaveProperty('output_config');
+  expect(JSON.stringify(requests[0]?.body.messages)).toContain('Answer with one JSON object');
 });
 
 test.each([
@@ -227,7 +242,13 @@ test('Google’s compatible endpoint has its path, its name, and signatures of t
     `data: ${JSON.stringify({ choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`,
   );
   requests.length = 0;
-  const options = { clock: systemClock, timeoutMs: 3000, searchPath: '', warn: () => undefined };
+  const options = {
+    clock: systemClock,
+    timeoutMs: 3000,
+    searchPath: '',
+    warn: () => undefined,
+    onRefused: () => undefined,
+  };
   const provider = createGoogleChat({ ...options, credentials: { apiKey: KEY, baseUrl }, makeId: uuidV7 });
   const call = { id: 'c1', name: 'look', arguments: '{}' };
   const messages = [

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach } from 'vitest';
 import { type Clock, systemClock } from '../../../../src/base/clock.ts';
-import { createOpenAiChat } from '../../../../src/providers/openai/chat.ts';
+import { createChatClient } from '../../../../src/providers/chat/chatClient.ts';
+import { createOpenAiChat, type OpenAiChatDeps } from '../../../../src/providers/openai/chat.ts';
 import { createOpenAiEndpoint, type OpenAiEndpoint } from '../../../../src/providers/openai/endpoint.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../../../src/providers/ports/chatModel.ts';
 import { ModelError } from '../../../../src/providers/ports/modelError.ts';
-import { createChatClient } from '../../../../src/providers/streamWithRetry.ts';
 import { arrayFromAsync } from '../../../support/arrayFromAsync.ts';
 import {
   type Answer,
@@ -22,8 +22,11 @@ const clock: Clock = {
   setTimer: (callback, delayMs) => systemClock.setTimer(callback, delayMs / 20),
 };
 
-export const clientOf = (endpoint: OpenAiEndpoint) =>
-  createChatClient(createOpenAiChat({ endpoint, makeId: () => 'made' }), {
+export const clientOf = (
+  endpoint: OpenAiEndpoint,
+  onRefused: OpenAiChatDeps['onRefused'] = () => undefined,
+) =>
+  createChatClient(createOpenAiChat({ endpoint, makeId: () => 'made', onRefused }), {
     clock,
     timeoutMs: 60_000,
   });
