@@ -12,8 +12,10 @@ import { buildApi } from './roles/api.ts';
 import { buildMediaRole } from './roles/media.ts';
 import { startVoiceRole, type VoiceRole } from './roles/voice.ts';
 import { startWorker } from './roles/worker.ts';
+import { endingModelWarnings } from './services/providers.ts';
 import { buildServices } from './services/services.ts';
 import type { Config } from './settings/config.ts';
+import { configuredModels } from './settings/configuredModels.ts';
 import { startAudioSockets } from './voice/audioSockets.ts';
 import { buildMediaStreams } from './voice/streams.ts';
 import { addressOf, buildVoiceNodeSelector, voiceDependency } from './voice/voiceNodes.ts';
@@ -37,7 +39,10 @@ export async function startGateway(config: Config, logger: Logger): Promise<Gate
   const lifecycle = new Lifecycle((error) => logger.error({ err: error }, 'close failed'));
   const startup = lifecycle.closing(await startStartupServer(config));
   try {
-    return await start(await openNode(config, logger, lifecycle, startup.setPhase), startup);
+    const node = await openNode(config, logger, lifecycle, startup.setPhase);
+    const warnOfEnd = endingModelWarnings(node);
+    for (const { setting, model } of configuredModels(config)) warnOfEnd(model, setting);
+    return await start(node, startup);
   } catch (error) {
     await lifecycle.close();
     throw error;

@@ -13,6 +13,7 @@ const PLACES = [['agent'], ['node']] as const;
 const KEY = { name: 'openai', baseUrl: null, updatedAt: '2026-01-01T00:00:00.000Z' } as const;
 
 interface Options {
+  readonly executionMode?: 'smart' | 'balance' | 'turbo';
   readonly agent?: ChatConfig;
   readonly node?: ChatConfig;
   /** Answers of the installation's model, and of the others. */
@@ -21,6 +22,7 @@ interface Options {
 }
 
 function conversation({
+  executionMode = 'balance',
   agent,
   node,
   answer = () => ({ text: 'Hello.' }),
@@ -31,6 +33,7 @@ function conversation({
   const opened: { endpoint: string; credentials: Credentials; isGuarded: boolean }[] = [];
   const other = scriptedModel(({ model }) => answer(model));
   const failures: unknown[] = [];
+  const used: string[] = [];
   const models = new SelectedChatModels({
     endpoint: 'openai',
     installation,
@@ -41,7 +44,8 @@ function conversation({
       opened.push({ endpoint, credentials, isGuarded: guard !== undefined });
       return { chat: other, close: async () => undefined };
     },
-    defaultModel: (endpoint) => `${endpoint}-default`,
+    models: (endpoint) => tiersOf(endpoint),
+    onModelUsed: (model) => used.push(model),
     clock,
     onError: (error) => void failures.push(error),
   });
@@ -50,12 +54,18 @@ function conversation({
   const memory = memoryEngine({
     model: installation,
     choose: (...choice) => models.choose(...choice),
-    agent: { chat: agent ?? null },
+    agent: { executionMode, chat: agent ?? null },
     pathway: { nodes: [{ id: 'start', type: 'start', data }], edges: [] },
     clock,
   });
-  return { ...memory, clock, installation, other, opened, failures };
+  return { ...memory, clock, installation, other, opened, failures, used };
 }
+
+/** As `memoryEngine` has them, or with the endpoint's name. */
+const tiersOf = (endpoint: string) => {
+  const prefix = endpoint === 'openai' ? 'm' : endpoint;
+  return { smart: `${prefix}-smart`, balance: `${prefix}-balance`, turbo: `${prefix}-turbo` };
+};
 
 const down = (retryable = false) => new ModelError('model_unavailable', 'is down', { retryable });
 
@@ -81,7 +91,7 @@ test.each(PLACES)(
 test.each(PLACES)('endpoint of the %s answers, with its own model', async (place) => {
   const { say, installation, other, opened } = conversation({ [place]: { endpoint: 'anthropic' } });
   await say('Hello?');
-  expect([installation.requests.length, other.requests[0]?.model]).toEqual([0, 'anthropic-default']);
+  expect([installation.requests.length, other.requests[0]?.model]).toEqual([0, 'anthropic-balance']);
   expect(opened).toEqual([{ endpoint: 'anthropic', credentials: { apiKey: 'ours' }, isGuarded: false }]);
 });
 
@@ -89,7 +99,7 @@ test('A node’s endpoint does not get the agent’s model, and keeps its temper
   const agent = { model: 'gpt-own', temperature: 0.3 };
   const { say, other } = conversation({ agent, node: { endpoint: 'google' } });
   await say('Hello?');
-  expect(other.requests[0]).toMatchObject({ model: 'google-default', temperature: 0.3 });
+  expect(other.requests[0]).toMatchObject({ model: 'google-balance', temperature: 0.3 });
 });
 
 test.each(PLACES)('fallback of the %s answers in order, and is noted', async (place) => {
@@ -152,4 +162,21 @@ test('Without the database, the installation’s credentials answer', async () =
   });
   expect(await say('Hello?')).toBe('Hello.');
   expect([installation.requests.length, failures.length]).toEqual([1, 1]);
+});
+
+test.each(['smart', 'balance', 'turbo'] as const)(
+  'An endpoint that is named without a model has its own model for the mode %s',
+  async (executionMode) => {
+    const { say, other } = conversation({ agent: { endpoint: 'google' }, executionMode });
+    await say('Hello?');
+    expect(other.requests[0]?.model).toBe(`google-${executionMode}`);
+  },
+);
+
+test('A model that an agent names is reported when it is asked, the installation’s is not', async () => {
+  const named = conversation({ agent: { model: 'm-own', fallback: ['m-next'] } });
+  await named.say('Hello?');
+  const plain = conversation({});
+  await plain.say('Hello?');
+  expect([new Set(named.used), plain.used]).toEqual([new Set(['m-own']), []]);
 });

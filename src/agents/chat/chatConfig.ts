@@ -11,7 +11,7 @@ const name = text(1, MAX_NAME_CHARACTERS);
 const choice = z.strictObject({
   model: name
     .optional()
-    .describe('Default: the installation’s for the execution mode, or the endpoint’s own.'),
+    .describe('Default: the endpoint’s for the execution mode; the installation’s for its own endpoint.'),
   temperature: z.number().min(0).max(2).optional().describe('Of answers. Default: the model’s own.'),
   maxTokens: z.int().min(1).max(MAX_OUTPUT_TOKENS).optional().describe('The most that an answer has.'),
   reasoningEffort: z
@@ -34,7 +34,7 @@ export const chat = choice
   .describe(
     'The model, in chats and on the phone. A node’s fields override the agent’s. What the client of a chat asks for goes before both. The project’s credentials for the endpoint go before the installation’s.',
   )
-  .meta({ examples: [{ model: 'gpt-4.1', temperature: 0.3, fallback: ['gpt-4.1-mini'] }] });
+  .meta({ examples: [{ model: 'gpt-6.2-sol', temperature: 0.3, fallback: ['gpt-6-luna'] }] });
 
 export type ChatConfig = z.infer<typeof chat>;
 export type ChatChoice = z.infer<typeof choice>;

@@ -52,7 +52,7 @@ export const completion = z
         id: 'chatcmpl-019cebdc-6f41-7c3e-9d55-0a6c1f0e7b21',
         object: 'chat.completion',
         created: 1773480413,
-        model: 'gpt-5-mini',
+        model: 'gpt-6.1-terra',
         choices: [
           {
             index: 0,
@@ -98,7 +98,7 @@ export const completionChunk = z
         id: 'chatcmpl-019cebdc-6f41-7c3e-9d55-0a6c1f0e7b21',
         object: 'chat.completion.chunk',
         created: 1773480413,
-        model: 'gpt-5-mini',
+        model: 'gpt-6.1-terra',
         session_id: 'customer-4711',
         choices: [{ index: 0, delta: { content: 'Good ' }, finish_reason: null }],
       },

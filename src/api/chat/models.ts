@@ -12,7 +12,7 @@ const CREATED = 0;
 
 const model = z
   .object({
-    id: z.string().meta({ example: 'gpt-5-mini' }),
+    id: z.string().meta({ example: 'gpt-6.1-terra' }),
     object: z.literal('model'),
     created: z.int(),
     owned_by: z.literal('callway'),

@@ -11,6 +11,7 @@ import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
 import type { TargetPolicy } from '../../infra/httpClient/target.ts';
 import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
+import { createChatClient } from '../../providers/chat/chatClient.ts';
 import { createBreakers } from '../../providers/circuitBreaker.ts';
 import type { ChatModel } from '../../providers/ports/chatModel.ts';
 import {
@@ -19,16 +20,13 @@ import {
   LOCAL_EMBEDDING_MODEL,
 } from '../../providers/ports/embedder.ts';
 import type { ProviderMetrics } from '../../providers/ports/metrics.ts';
-import {
-  CREDENTIAL_NAMES,
-  type CredentialName,
-  DEFAULT_CHAT_MODELS,
-} from '../../providers/ports/providerNames.ts';
+import { type ChatTiers, DEFAULT_CHAT_MODELS } from '../../providers/ports/modelCatalog.ts';
+import { CREDENTIAL_NAMES, type CredentialName } from '../../providers/ports/providerNames.ts';
 import type { Recognizer } from '../../providers/ports/recognizer.ts';
 import { isStreaming } from '../../providers/ports/recognizer.ts';
 import type { StreamingSpeechToText } from '../../providers/ports/streamingSpeechToText.ts';
 import { type Synthesizer, takesWords } from '../../providers/ports/synthesizer.ts';
-import type { Credentials, ProviderOptions } from '../../providers/providerOptions.ts';
+import type { ChatOptions, Credentials, ProviderOptions } from '../../providers/providerOptions.ts';
 import { createRecognizerChain } from '../../providers/recognition/recognizerChain.ts';
 import {
   CHAT_PROVIDERS,
@@ -39,6 +37,7 @@ import {
 } from '../../providers/registry.ts';
 import { createRetryingEmbedder } from '../../providers/retryingEmbedder.ts';
 import { SelectedChatModels } from '../../providers/selection/chatModels.ts';
+import { createEndingModelWarnings } from '../../providers/selection/endingModels.ts';
 import { ProjectCredentialCache } from '../../providers/selection/projectCredentialCache.ts';
 import { SelectedSpeechEngines } from '../../providers/selection/speechEngines.ts';
 import { SelectedSpeechProviders } from '../../providers/selection/speechProviders.ts';
@@ -48,7 +47,6 @@ import {
   withStreamedSynthesisMetrics,
   withSynthesisMetrics,
 } from '../../providers/speechMetrics.ts';
-import { createChatClient } from '../../providers/streamWithRetry.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { type Config, providerPrefix, readEnvironment } from '../settings/config.ts';
 
@@ -77,20 +75,25 @@ export async function buildChat(parts: ChatParts): Promise<ModelChoice> {
   const credentials = credentialsOf(config, providerPrefix('CHAT_PROVIDER', config.CHAT_PROVIDER));
   const { chat, onlyModel, close } = await openChat(parts, config.CHAT_PROVIDER, credentials);
   lifecycle.onClose(close);
-  const chosen = selectedChatModels(parts, chat);
+  const models =
+    onlyModel === undefined ? config.CHAT_MODELS : { smart: onlyModel, balance: onlyModel, turbo: onlyModel };
+  const chosen = selectedChatModels(parts, chat, models);
   return {
     chat,
     choose: (...choice) => chosen.choose(...choice),
-    smart: onlyModel ?? config.CHAT_MODEL_SMART,
-    balance: onlyModel ?? config.CHAT_MODEL_BALANCE,
-    turbo: onlyModel ?? config.CHAT_MODEL_TURBO,
+    ...models,
   };
 }
 
 /** The chat models that agents and nodes name. */
-function selectedChatModels(parts: ChatParts, installation: ChatModel): SelectedChatModels {
+function selectedChatModels(
+  parts: ChatParts,
+  installation: ChatModel,
+  models: ChatTiers,
+): SelectedChatModels {
   const { config, clock, logger, lifecycle, targetPolicy, storage } = parts;
   const onError = (err: unknown, what: string) => logger.warn({ err }, what);
+  const warnOfEnd = endingModelWarnings(parts);
   const chosen = new SelectedChatModels({
     endpoint: config.CHAT_PROVIDER,
     installation,
@@ -101,7 +104,9 @@ function selectedChatModels(parts: ChatParts, installation: ChatModel): Selected
     guard: { policy: targetPolicy, lookup: createDnsLookup() },
     open: (endpoint, credentials, guard, owner) =>
       openChat({ ...parts, warn: () => undefined }, endpoint, credentials, guard, owner),
-    defaultModel: (endpoint, model) => DEFAULT_CHAT_MODELS[endpoint] ?? model,
+    models: (endpoint) =>
+      endpoint === config.CHAT_PROVIDER || endpoint === 'local' ? models : DEFAULT_CHAT_MODELS[endpoint],
+    onModelUsed: (model) => warnOfEnd(model, 'the agent’s chat'),
     clock,
     onError,
   });
@@ -118,7 +123,12 @@ async function openChat(
 ) {
   const { clock, makeId } = parts;
   const options = providerOptions(parts, credentials);
-  const provider = await CHAT_PROVIDERS[endpoint]({ ...options, makeId, guard });
+  const onRefused: ChatOptions['onRefused'] = (fields) =>
+    parts.logger.warn(
+      { endpoint, ...fields },
+      'chat model refuses a parameter, asked without it from now on',
+    );
+  const provider = await CHAT_PROVIDERS[endpoint]({ ...options, makeId, onRefused, guard });
   const { timeoutMs, onRetry } = options;
   const metrics = parts.metrics.providerMetrics('chat', provider.name, owner);
   const chat = createChatClient(provider, { clock, timeoutMs, onRetry, metrics });
@@ -163,7 +173,11 @@ export function buildSpeechProviders(
 ): SelectedSpeechProviders {
   const { config, clock, metrics, logger, lifecycle, targetPolicy } = parts;
   const { STT_PROVIDER, STT_MODEL, TTS_PROVIDER, TTS_MODEL, TTS_VOICE } = config;
+  const warnOfEnd = endingModelWarnings(parts);
   const providers = new SelectedSpeechProviders({
+    onModelUsed(model) {
+      if (model !== STT_MODEL && model !== TTS_MODEL) warnOfEnd(model, 'the agent’s speech');
+    },
     defaults: {
       // The settings mean the endpoint that takes an utterance at a time.
       recognition: {
@@ -190,7 +204,9 @@ export function buildSpeechEngines(
   parts: ProviderParts & { readonly storage: SpeechStorage; readonly targetPolicy: TargetPolicy },
 ): SelectedSpeechEngines {
   const { config, clock, metrics, logger, lifecycle, targetPolicy } = parts;
+  const warnOfEnd = endingModelWarnings(parts);
   const engines = new SelectedSpeechEngines({
+    onModelUsed: (model) => warnOfEnd(model, 'the agent’s engine'),
     credentials: (name) => credentialsOf(config, name.toUpperCase()),
     projectCredentials: parts.storage.stores.providerCredentials.all,
     guard: { policy: targetPolicy, lookup: createDnsLookup() },
@@ -316,6 +332,11 @@ export function credentialsOf(config: Config, prefix: string): Credentials {
     return typeof value === 'string' ? value : undefined;
   };
   return { apiKey: read('API_KEY'), baseUrl: read('BASE_URL') };
+}
+
+/** The start checks the settings, so that agents' models are left. */
+export function endingModelWarnings({ clock, logger }: Pick<ProviderParts, 'clock' | 'logger'>) {
+  return createEndingModelWarnings({ clock, warn: (message, fields) => logger.warn(fields, message) });
 }
 
 function warningOf({ warn, logger }: ProviderParts): ProviderOptions['warn'] {

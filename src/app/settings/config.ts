@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
 import { ConfigurationError } from '../../base/configurationError.ts';
+import { type ChatTiers, DEFAULT_CHAT_MODELS } from '../../providers/ports/modelCatalog.ts';
 import type {
   ChatProviderName,
   EmbeddingProviderName,
@@ -15,15 +16,22 @@ export type Role = Settings['ROLES'][number];
 
 /** The validated settings with derived defaults. Frozen. */
 export type Config = Readonly<
-  Omit<Settings, 'CHAT_PROVIDER' | 'STT_PROVIDER' | 'TTS_PROVIDER' | 'EMBEDDING_PROVIDER'> & {
+  Omit<
+    Settings,
+    'CHAT_PROVIDER' | 'STT_PROVIDER' | 'TTS_PROVIDER' | 'EMBEDDING_PROVIDER' | ChatModelSetting
+  > & {
     /** Absolute path. */
     DATA_DIR: string;
     CHAT_PROVIDER: ChatProviderName;
+    /** By execution mode. */
+    CHAT_MODELS: ChatTiers;
     STT_PROVIDER: SttProviderName;
     TTS_PROVIDER: TtsProviderName;
     EMBEDDING_PROVIDER: EmbeddingProviderName;
   }
 >;
+
+type ChatModelSetting = 'CHAT_MODEL_SMART' | 'CHAT_MODEL_BALANCE' | 'CHAT_MODEL_TURBO';
 
 type Given = Readonly<Record<string, string | undefined>>;
 
@@ -74,8 +82,16 @@ function providers(values: Settings) {
   const openai = values.OPENAI_API_KEY !== undefined || values.OPENAI_BASE_URL !== undefined;
   const embeddings =
     openai || values.EMBEDDING_API_KEY !== undefined || values.EMBEDDING_BASE_URL !== undefined;
+  const chat = values.CHAT_PROVIDER ?? fallback(openai);
+  // The local provider has one model, whatever it is called.
+  const models = DEFAULT_CHAT_MODELS[chat === 'local' ? 'openai' : chat];
   return {
-    CHAT_PROVIDER: values.CHAT_PROVIDER ?? fallback(openai),
+    CHAT_PROVIDER: chat,
+    CHAT_MODELS: {
+      smart: values.CHAT_MODEL_SMART ?? models.smart,
+      balance: values.CHAT_MODEL_BALANCE ?? models.balance,
+      turbo: values.CHAT_MODEL_TURBO ?? models.turbo,
+    },
     STT_PROVIDER: values.STT_PROVIDER ?? fallback(openai),
     TTS_PROVIDER: values.TTS_PROVIDER ?? fallback(openai),
     EMBEDDING_PROVIDER: values.EMBEDDING_PROVIDER ?? fallback(embeddings),
@@ -147,10 +163,6 @@ function providerProblems({ values, given }: GivenSettings): Problem[] {
       ];
     },
   );
-  if (values.CHAT_PROVIDER === 'anthropic' || values.CHAT_PROVIDER === 'google')
-    for (const variable of ['CHAT_MODEL_SMART', 'CHAT_MODEL_BALANCE', 'CHAT_MODEL_TURBO'] as const)
-      if (given[variable] === undefined)
-        problems.push({ variable, message: `is required with CHAT_PROVIDER ${values.CHAT_PROVIDER}` });
   if (values.EMBEDDING_PROVIDER !== 'openai' || isConfigured('OPENAI') || isConfigured('EMBEDDING'))
     return problems;
   const message = 'is openai, which requires OPENAI_API_KEY, OPENAI_BASE_URL or their EMBEDDING_ forms';

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { type ChatTiers, DEFAULT_CHAT_MODELS } from '../../providers/ports/modelCatalog.ts';
 
 export function integer(minimum: number, maximum: number) {
   const message = `must be a whole number from ${minimum} to ${maximum}`;
@@ -54,6 +55,16 @@ export function headerList() {
   const entry = (text: string) =>
     [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)] as const;
   return list(pair).transform((pairs): Record<string, string> => Object.fromEntries(pairs.map(entry)));
+}
+
+export function chatModel(mode: keyof ChatTiers) {
+  const defaults = Object.entries(DEFAULT_CHAT_MODELS).map(
+    ([provider, models]) => `\`${models[mode]}\` of \`${provider}\``,
+  );
+  return z
+    .string()
+    .optional()
+    .describe(`Chat model of the execution mode \`${mode}\`; default by provider, ${defaults.join(', ')}.`);
 }
 
 export function provider<Name extends string>(what: string, registry: Readonly<Record<Name, unknown>>) {

@@ -7,6 +7,7 @@ import {
   TTS_PROVIDERS,
 } from '../../providers/registry.ts';
 import {
+  chatModel,
   flag,
   headerList,
   httpUrl,
@@ -154,15 +155,9 @@ export const settings = z.object({
     .describe(
       'Voice activity detection: `webrtc`, or `neural` for a second model that ignores traffic noise and most background speech, at up to 4 % of a core while a caller speaks.',
     ),
-  CHAT_MODEL_SMART: z
-    .string()
-    .default('gpt-4.1')
-    .describe('Chat model of the execution mode `smart`; the defaults are OpenAI’s.'),
-  CHAT_MODEL_BALANCE: z
-    .string()
-    .default('gpt-4.1-mini')
-    .describe('Chat model of the execution mode `balance`.'),
-  CHAT_MODEL_TURBO: z.string().default('gpt-4.1-nano').describe('Chat model of the execution mode `turbo`.'),
+  CHAT_MODEL_SMART: chatModel('smart'),
+  CHAT_MODEL_BALANCE: chatModel('balance'),
+  CHAT_MODEL_TURBO: chatModel('turbo'),
   MODEL_TIMEOUT_SECONDS: integer(1, 600)
     .default(15)
     .describe('Timeout for a chat model’s first token, and between two tokens.'),

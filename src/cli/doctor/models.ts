@@ -1,10 +1,10 @@
 import { credentialsOf } from '../../app/services/providers.ts';
 import type { Config } from '../../app/settings/config.ts';
+import { type ConfiguredModel, configuredModels } from '../../app/settings/configuredModels.ts';
 import { ANTHROPIC_BASE_URL, anthropicHeaders } from '../../providers/anthropic/chat.ts';
-import type { EndpointAnswer, ProbedEndpoint } from '../../providers/openai/probe.ts';
+import { type EndpointAnswer, isListed, type ProbedEndpoint } from '../../providers/openai/probe.ts';
 import { GOOGLE_BASE_URL, GOOGLE_PATH } from '../../providers/openai/provider.ts';
-import { DEFAULT_TRANSCRIPTION_MODEL } from '../../providers/ports/speechToText.ts';
-import { DEFAULT_SPEECH_MODEL } from '../../providers/ports/textToSpeech.ts';
+import { nearEndOf } from '../../providers/ports/modelCatalog.ts';
 import { failureReason } from '../connectionFailure.ts';
 import { type Finding, fail, ok, shownAddress, warn } from './finding.ts';
 
@@ -21,18 +21,23 @@ export type ProbeEndpoint = (endpoint: ProbedEndpoint) => Promise<EndpointAnswer
 interface Use extends ProbedEndpoint {
   readonly name: string;
   readonly setting: 'OPENAI' | 'EMBEDDING' | 'ANTHROPIC' | 'GOOGLE';
-  /** Model names from the settings. */
-  readonly models: readonly string[];
+  /** From the settings. */
+  readonly models: readonly ConfiguredModel[];
 }
 
-/** Checks that each model endpoint responds, accepts the key, and has the models. */
-export async function checkModels(config: Config, probe: ProbeEndpoint): Promise<Finding[]> {
+/** Checks that each model endpoint responds, accepts the key, and has the models, and that none of these ends soon. */
+export async function checkModels(
+  config: Config,
+  probe: ProbeEndpoint,
+  nowMs = Date.now(),
+): Promise<Finding[]> {
   const uses = usesOf(config);
   const local = (['CHAT', 'TTS', 'EMBEDDING'] as const).filter(
     (what) => config[`${what}_PROVIDER`] === 'local',
   );
   return [
     ...(await Promise.all(uses.map((use) => checkEndpoint(use, probe)))),
+    ...configuredModels(config).flatMap((model) => endOf(model, nowMs)),
     ...(config.STT_PROVIDER === 'local' ? [OFFLINE_RECOGNITION] : []),
     ...(local.length > 0 ? [ok('local models', `${local.join(', ')}: on this machine, for rehearsal`)] : []),
   ];
@@ -42,7 +47,7 @@ async function checkEndpoint(use: Use, probe: ProbeEndpoint): Promise<Finding> {
   const shown = shownAddress(use.baseUrl);
   let answer: EndpointAnswer;
   try {
-    answer = await probe(use);
+    answer = await probe({ ...use, wanted: use.models.map(({ model }) => model) });
   } catch (error) {
     return fail(
       use.name,
@@ -53,17 +58,30 @@ async function checkEndpoint(use: Use, probe: ProbeEndpoint): Promise<Finding> {
   if (answer.kind === 'refused') return refused(use, shown, answer.status);
   const { models } = answer;
   if (models === undefined) return ok(use.name, `${shown} responds; it does not list its models`);
-  // Google lists its models by their paths.
-  const missing = use.models.filter(
-    (model) => !models.some((one) => one === model || one === `models/${model}`),
-  );
-  const has = use.models.length > 0 ? ` and has ${use.models.join(', ')}` : '';
+  const namesOf = (configured: readonly ConfiguredModel[]) =>
+    [...new Set(configured.map(({ model }) => model))].join(', ');
+  const missing = use.models.filter(({ model }) => !isListed(models, model));
+  const has = use.models.length > 0 ? ` and has ${namesOf(use.models)}` : '';
   if (missing.length === 0) return ok(use.name, `${shown} responds${has}`);
+  const settings = missing.map(({ setting }) => setting).join(', ');
   return warn(
     use.name,
-    `${shown} does not list ${missing.join(', ')}`,
-    'Set the *_MODEL settings to models that it lists.',
+    `${shown} does not have ${namesOf(missing)}`,
+    `Set ${settings} to models that it has.`,
   );
+}
+
+function endOf({ setting, model }: ConfiguredModel, nowMs: number): Finding[] {
+  const end = nearEndOf(model, nowMs);
+  if (!end) return [];
+  const ends = end.hasEnded ? 'ended' : 'ends';
+  return [
+    warn(
+      'models',
+      `${model} (${setting}) ${ends} at its vendor on ${end.day}`,
+      `Set ${setting} to a current model, or leave it unset.`,
+    ),
+  ];
 }
 
 function refused(use: Use, shown: string, status: number): Finding {
@@ -83,13 +101,9 @@ function usesOf(config: Config): Use[] {
     baseUrl: config.OPENAI_BASE_URL ?? OPENAI_BASE_URL,
     apiKey: config.OPENAI_API_KEY,
   } as const;
-  const models = [
-    ...chatModelsOf(config, 'openai'),
-    ...(config.STT_PROVIDER === 'openai' ? [config.STT_MODEL ?? DEFAULT_TRANSCRIPTION_MODEL] : []),
-    ...(config.TTS_PROVIDER === 'openai' ? [config.TTS_MODEL ?? DEFAULT_SPEECH_MODEL] : []),
-  ];
+  const models = modelsOf(config, 'openai');
   const uses: Use[] = [
-    ...(models.length > 0 ? [{ name: 'models', ...main, models: [...new Set(models)] }] : []),
+    ...(models.length > 0 ? [{ name: 'models', ...main, models }] : []),
     ...otherChatEndpoints(config),
   ];
   if (config.EMBEDDING_PROVIDER !== 'openai') return uses;
@@ -115,14 +129,14 @@ function otherChatEndpoints(config: Config): Use[] {
       baseUrl: `${anthropic.baseUrl ?? ANTHROPIC_BASE_URL}/v1`,
       apiKey: anthropic.apiKey,
       headers: anthropicHeaders(anthropic.apiKey),
-      models: chatModelsOf(config, 'anthropic'),
+      models: modelsOf(config, 'anthropic'),
     },
     {
       name: 'google models',
       setting: 'GOOGLE',
       baseUrl: `${google.baseUrl ?? GOOGLE_BASE_URL}${GOOGLE_PATH}`,
       apiKey: google.apiKey,
-      models: chatModelsOf(config, 'google'),
+      models: modelsOf(config, 'google'),
     },
   ];
   return uses.filter(
@@ -130,7 +144,6 @@ function otherChatEndpoints(config: Config): Use[] {
   );
 }
 
-function chatModelsOf(config: Config, provider: Config['CHAT_PROVIDER']): string[] {
-  if (config.CHAT_PROVIDER !== provider) return [];
-  return [...new Set([config.CHAT_MODEL_SMART, config.CHAT_MODEL_BALANCE, config.CHAT_MODEL_TURBO])];
+function modelsOf(config: Config, vendor: string): ConfiguredModel[] {
+  return configuredModels(config).filter(({ provider }) => provider === vendor);
 }

@@ -33,12 +33,12 @@ export interface ModelChoice extends Readonly<Record<ExecutionMode, string>> {
   /**
    * What agents and nodes name, by the credentials of their project. Absent where one model serves all.
    *
-   * @param model - Where the configuration names none.
+   * @param mode - Whose model answers where the configuration names none.
    */
   readonly choose?: (
     projectId: string,
     config: ChatConfig,
-    model: string,
+    mode: ExecutionMode,
     onFallback: (fallback: ChatFallback) => void,
   ) => ChosenChat;
 }
@@ -66,9 +66,11 @@ export function chosenChat(
   node: PathwayNode | undefined,
   onFallback: (fallback: ChatFallback) => void = () => undefined,
 ): ChosenChat {
-  const modelName = models[executionMode(agent)];
+  const mode = executionMode(agent);
   const config = chatOf(agent.chat, node?.data.chat);
-  return models.choose?.(projectId, config, modelName, onFallback) ?? { chat: models.chat, modelName };
+  return (
+    models.choose?.(projectId, config, mode, onFallback) ?? { chat: models.chat, modelName: models[mode] }
+  );
 }
 
 export function executionMode(agent: Pick<AgentConfig, 'executionMode'>): ExecutionMode {

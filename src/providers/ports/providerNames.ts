@@ -30,12 +30,6 @@ export type EngineProvider = (typeof ENGINE_PROVIDERS)[number];
 /** A carrier, whose token signs audio streams. */
 export const TWILIO = 'twilio';
 
-/** Where neither the agent nor the settings name one; those of the settings are of `openai`. */
-export const DEFAULT_CHAT_MODELS: Partial<Record<ChatEndpoint, string>> = {
-  anthropic: 'claude-haiku-4-5',
-  google: 'gemini-2.5-flash',
-};
-
 type Vendor = Exclude<RecognitionProvider | SynthesisProvider | ChatEndpoint, 'local' | 'custom'>;
 
 /** A vendor's credentials have its name; servers of one's own differ by what they do. */

@@ -7,6 +7,7 @@ import type { ChatFallback, ChosenChat } from '../../engine/turn/turnContext.ts'
 import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
 import { createBreakers } from '../circuitBreaker.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../ports/chatModel.ts';
+import type { ChatTiers } from '../ports/modelCatalog.ts';
 import { ModelError } from '../ports/modelError.ts';
 import { type ChatEndpoint, type CredentialName, credentialName } from '../ports/providerNames.ts';
 import type { Credentials } from '../providerOptions.ts';
@@ -43,8 +44,10 @@ export interface ChatModelsDeps {
     guard: WebSocketGuard | undefined,
     owner: 'installation' | 'project',
   ) => Promise<EndpointClient>;
-  /** Of an endpoint that is not the installation's. */
-  readonly defaultModel: (endpoint: ChatEndpoint, installationModel: string) => string;
+  /** Where agents name none. */
+  readonly models: (endpoint: ChatEndpoint) => ChatTiers;
+  /** Called for each model that an agent names and a request goes to. */
+  readonly onModelUsed: (model: string) => void;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -69,11 +72,11 @@ export class SelectedChatModels {
     this.#breakers = createBreakers(deps.clock);
   }
 
-  /** @param model - Of the installation, where none is named. */
+  /** @param mode - Whose model answers where none is named. */
   choose(
     projectId: string,
     config: ChatConfig,
-    model: string,
+    mode: keyof ChatTiers,
     onFallback: (fallback: ChatFallback) => void,
   ): ChosenChat {
     const choices = chatChoices(config);
@@ -83,11 +86,11 @@ export class SelectedChatModels {
       (choice) => credentialName('chat', choice.endpoint ?? endpoint) !== undefined,
     );
     const isPlain = Object.keys(config).length === 0;
-    if (isPlain && !hasKeys) return { chat: installation, modelName: model };
-    const modelName = this.#modelOf(first, model);
+    const modelName = this.#modelOf(first, mode);
+    if (isPlain && !hasKeys) return { chat: installation, modelName };
     const chat: ChatModel = {
       name: first.endpoint ?? installation.name,
-      stream: (request, signal) => this.#stream(projectId, choices, model, request, signal, onFallback),
+      stream: (request, signal) => this.#stream(projectId, choices, mode, request, signal, onFallback),
     };
     return { chat, modelName };
   }
@@ -99,7 +102,7 @@ export class SelectedChatModels {
   async *#stream(
     projectId: string,
     choices: readonly ChatChoice[],
-    model: string,
+    mode: keyof ChatTiers,
     request: ChatRequest,
     signal: AbortSignal,
     onFallback: (fallback: ChatFallback) => void,
@@ -114,7 +117,8 @@ export class SelectedChatModels {
       const attempt = new Attempt(this.#deps.clock, signal, next && patienceMs(request, choice));
       const { key, client } = this.#client(choice, access);
       try {
-        const { chat, onlyModel = this.#modelOf(choice, model) } = await client;
+        const { chat, onlyModel = this.#modelOf(choice, mode) } = await client;
+        if (choice.model !== undefined) this.#deps.onModelUsed(onlyModel);
         for await (const event of chat.stream(settingsOf(request, choice, onlyModel), attempt.signal)) {
           attempt.start();
           yield event;
@@ -127,8 +131,8 @@ export class SelectedChatModels {
         if (!(failure instanceof ModelError)) throw failure;
         this.#breakers.failed(access.breaker, failure);
         if (!next || attempt.hasStarted) throw failure;
-        const [from, to] = [this.#nameOf(choice, model), this.#nameOf(next.choice, model)];
-        onFallback({ from, to, reason: failure.message, model: this.#modelOf(next.choice, model) });
+        const [from, to] = [this.#nameOf(choice, mode), this.#nameOf(next.choice, mode)];
+        onFallback({ from, to, reason: failure.message, model: this.#modelOf(next.choice, mode) });
       } finally {
         attempt.close();
         this.#clients.release(key);
@@ -166,14 +170,12 @@ export class SelectedChatModels {
     return { credentials, guard, owner: 'project', breaker: breaker(credentials) };
   }
 
-  #modelOf(choice: ChatChoice, model: string): string {
-    if (choice.model !== undefined) return choice.model;
-    const { endpoint = this.#deps.endpoint } = choice;
-    return endpoint === this.#deps.endpoint ? model : this.#deps.defaultModel(endpoint, model);
+  #modelOf({ model, endpoint = this.#deps.endpoint }: ChatChoice, mode: keyof ChatTiers): string {
+    return model ?? this.#deps.models(endpoint)[mode];
   }
 
-  #nameOf(choice: ChatChoice, model: string): string {
-    return `${choice.endpoint ?? this.#deps.endpoint}/${this.#modelOf(choice, model)}`;
+  #nameOf(choice: ChatChoice, mode: keyof ChatTiers): string {
+    return `${choice.endpoint ?? this.#deps.endpoint}/${this.#modelOf(choice, mode)}`;
   }
 }
 

@@ -22,6 +22,8 @@ export interface SpeechEnginesDeps {
   readonly options: (credentials: Credentials) => ProviderOptions;
   readonly metrics: MetricsOfProvider;
   readonly clock: Clock;
+  /** Called for each model that an agent names and that is opened. */
+  readonly onModelUsed: (model: string) => void;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -93,6 +95,7 @@ export class SelectedSpeechEngines implements SpeechEngines {
   }
 
   #create({ provider, model, voice }: EngineConfig, { credentials, guard }: Access): Promise<SpeechToSpeech> {
+    if (model !== undefined) this.#deps.onModelUsed(model);
     return ENGINES[provider]({ ...this.#deps.options(credentials), model, voice, guard });
   }
 }

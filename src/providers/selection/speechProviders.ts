@@ -44,6 +44,8 @@ export interface SpeechProvidersDeps {
   readonly options: (credentials: Credentials) => ProviderOptions;
   readonly metrics: (kind: 'transcription' | 'speech', provider: string, owner: KeyOwner) => ProviderMetrics;
   readonly clock: Clock;
+  /** Called for each model that an agent or the settings name and that is opened. */
+  readonly onModelUsed: (model: string) => void;
   readonly onError: (error: unknown, what: string, fields: object) => void;
 }
 
@@ -77,7 +79,12 @@ export class SelectedSpeechProviders implements SpeechProviders {
     };
     const report = (kind: ProviderFallback['kind']) => (from: string, to: string, error: ModelError) =>
       onFallback({ kind, from, to, reason: error.message });
-    const find = async <Choice extends { readonly provider: Parameters<typeof credentialName>[1] }>(
+    const find = async <
+      Choice extends {
+        readonly provider: Parameters<typeof credentialName>[1];
+        readonly model?: string | undefined;
+      },
+    >(
       kind: Kind,
       choices: readonly Choice[],
       make: (choice: Choice, access: Access) => Promise<Recognizer | Synthesizer>,
@@ -90,6 +97,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
         const access = this.#access(kind, choice.provider, own);
         const breaker = digestOf([choice.provider, access.credentials]);
         const key = digestOf([kind, choice === choices[0], choice, access.credentials]);
+        if (choice.model !== undefined) this.#deps.onModelUsed(choice.model);
         try {
           const vendor = await this.#vendors.use(key, () => make(choice, access));
           used.push(key);

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig, readEnvironment } from '../../../src/app/settings/config.ts';
 import { ConfigurationError } from '../../../src/base/configurationError.ts';
+import { DEFAULT_CHAT_MODELS } from '../../../src/providers/ports/modelCatalog.ts';
 import { tempDir } from '../../support/tempDir.ts';
 
 function problemsOf(environment: Record<string, string>): string[] {
@@ -28,6 +29,18 @@ describe('loadConfig', () => {
       CHAT_PROVIDER: 'local',
     });
     expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  it.each([
+    [{ OPENAI_API_KEY: 'k' }, 'openai'],
+    [{ CHAT_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: 'k' }, 'anthropic'],
+    [{ CHAT_PROVIDER: 'google', GOOGLE_API_KEY: 'k' }, 'google'],
+  ] as const)('needs a key alone for the three models of the vendor: %j', (environment, vendor) => {
+    expect(loadConfig(environment).CHAT_MODELS).toEqual(DEFAULT_CHAT_MODELS[vendor]);
+    const { smart, turbo } = DEFAULT_CHAT_MODELS[vendor];
+    expect(loadConfig({ ...environment, CHAT_MODEL_BALANCE: 'own' }).CHAT_MODELS).toEqual({
+      ...{ smart, balance: 'own', turbo },
+    });
   });
 
   it('takes an empty or blank value for none, and passes over what it does not know', () => {

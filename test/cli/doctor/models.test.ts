@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/app/settings/config.ts';
+import { configuredModels } from '../../../src/app/settings/configuredModels.ts';
 import { checkModels } from '../../../src/cli/doctor/models.ts';
 import type { EndpointAnswer } from '../../../src/providers/openai/probe.ts';
 
@@ -8,11 +9,11 @@ const refusing = () => Promise.reject(Object.assign(new Error(), { code: 'ECONNR
 describe('The models check', () => {
   const check = (environment: Record<string, string>, answer: EndpointAnswer) =>
     checkModels(loadConfig(environment), async () => answer);
-  const all = ['gpt-4.1', 'gpt-4.1-mini', 'gpt-4.1-nano', 'gpt-4o-mini-transcribe', 'gpt-4o-mini-tts'];
   const key = { OPENAI_API_KEY: 'hidden' };
+  const all = configuredModels(loadConfig(key)).map(({ model }) => model);
 
   it.each<{ title: string; answer: EndpointAnswer; status: string; says: string }>([
-    { title: 'all there', answer: { kind: 'reached', models: all }, status: 'ok', says: 'has gpt-4.1,' },
+    { title: 'all there', answer: { kind: 'reached', models: all }, status: 'ok', says: `has ${all[0]},` },
     {
       title: 'no list',
       answer: { kind: 'reached', models: undefined },
@@ -23,7 +24,7 @@ describe('The models check', () => {
       title: 'one missing',
       answer: { kind: 'reached', models: all.slice(1) },
       status: 'warn',
-      says: 'does not list gpt-4.1',
+      says: `does not have ${all[0]}`,
     },
     {
       title: 'a refused key',
@@ -84,13 +85,19 @@ describe('The models check', () => {
     ]);
     expect(findings.filter(({ name }) => name.endsWith(' models') && name !== 'local models')).toMatchObject([
       { name: 'anthropic models', status: 'ok' },
-      { name: 'google models', status: 'warn', message: expect.stringContaining('does not list gone') },
+      {
+        name: 'google models',
+        status: 'warn',
+        message: expect.stringContaining('does not have gone'),
+        remedy: expect.stringContaining('CHAT_MODEL_TURBO'),
+      },
     ]);
   });
 
   it('checks a separate embeddings endpoint', async () => {
     const asked: unknown[] = [];
-    const config = loadConfig({ ...key, EMBEDDING_BASE_URL: 'http://vectors.test/v1' });
+    const models = { STT_MODEL: 'm', TTS_MODEL: 'm' };
+    const config = loadConfig({ ...key, ...models, EMBEDDING_BASE_URL: 'http://vectors.test/v1' });
     const findings = await checkModels(config, async ({ baseUrl, apiKey }) => {
       asked.push({ baseUrl, apiKey });
       return { kind: 'reached', models: undefined };
@@ -100,6 +107,17 @@ describe('The models check', () => {
       { baseUrl: 'https://api.openai.com/v1', apiKey: 'hidden' },
       { baseUrl: 'http://vectors.test/v1', apiKey: 'hidden' },
     ]);
+  });
+
+  it.each([
+    ['2026-07-20', undefined],
+    ['2026-07-26', 'gpt-4.1-nano (CHAT_MODEL_TURBO) ends at its vendor on 2026-10-23'],
+    ['2026-10-23', 'gpt-4.1-nano (CHAT_MODEL_TURBO) ended at its vendor on 2026-10-23'],
+  ])('tells on %s of a model that ends: %s', async (today, message) => {
+    const config = loadConfig({ ...key, CHAT_MODEL_TURBO: 'gpt-4.1-nano', STT_MODEL: 'm', TTS_MODEL: 'm' });
+    const answer = async (): Promise<EndpointAnswer> => ({ kind: 'reached', models: undefined });
+    const findings = await checkModels(config, answer, Date.parse(today));
+    expect(findings.find(({ status }) => status === 'warn')?.message).toBe(message);
   });
 
   it('names the setting of an unreachable endpoint', async () => {

@@ -31,3 +31,18 @@ it('The probe sends the key as a bearer token, and no header without a key', asy
   await probeEndpoint({ ...endpoint, apiKey: undefined }, fetch);
   expect(seen.init?.headers).toEqual({});
 });
+
+it('The probe asks for a wanted model that the list lacks by its name', async () => {
+  const asked: string[] = [];
+  const fetch: typeof globalThis.fetch = async (url) => {
+    asked.push(String(url));
+    if (String(url).endsWith('/models')) return Response.json({ data: [{ id: 'a' }, { id: 'models/b' }] });
+    return new Response('{}', { status: String(url).endsWith('alias') ? 200 : 404 });
+  };
+  const wanted = ['a', 'b', 'alias', 'gone'];
+  expect(await probeEndpoint({ ...endpoint, wanted }, fetch)).toEqual({
+    kind: 'reached',
+    models: ['a', 'models/b', 'alias'],
+  });
+  expect(asked).toHaveLength(3);
+});

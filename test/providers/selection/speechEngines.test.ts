@@ -29,8 +29,10 @@ function engines(
   own: readonly ProviderCredentials[] = [],
   allowInsecureLoopback = true,
   counted: string[] = [],
+  used: string[] = [],
 ) {
   const selected = new SelectedSpeechEngines({
+    onModelUsed: (model) => used.push(model),
     credentials: () => credentials,
     projectCredentials: async () => own,
     guard: { policy: { allowInsecureLoopback }, lookup: createDnsLookup() },

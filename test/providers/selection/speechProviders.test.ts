@@ -39,12 +39,14 @@ function providersOf(options: {
   const { installation = {}, allowsLoopback = true } = options;
   const fallbacks: ProviderFallback[] = [];
   const recorded: string[] = [];
+  const used: string[] = [];
   const stored: ProviderCredentials[] = [];
   const put = (credentials: { baseUrl: string | null; apiKey: string }) => {
     stored.splice(0, 1, { name: 'custom_stt', updatedAt: '2026-01-01T00:00:00.000Z', ...credentials });
   };
   if (options.project) put(options.project);
   const providers = new SelectedSpeechProviders({
+    onModelUsed: (model) => used.push(model),
     defaults: { recognition: { provider: options.default ?? 'local' }, synthesis: { provider: 'local' } },
     credentials: (name) => (name === 'custom_stt' ? installation : {}),
     projectCredentials: async () => [...stored],

@@ -1,0 +1,26 @@
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../providers/ports/speechToText.ts';
+import { DEFAULT_SPEECH_MODEL } from '../../providers/ports/textToSpeech.ts';
+import type { Config } from './config.ts';
+import type { SettingName } from './settings.ts';
+
+export interface ConfiguredModel {
+  readonly setting: SettingName;
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** The models that the settings name, and OpenAI's defaults where they name none. */
+export function configuredModels(config: Config): ConfiguredModel[] {
+  const { CHAT_PROVIDER, CHAT_MODELS, STT_PROVIDER, TTS_PROVIDER } = config;
+  const heardBy = config.STT_MODEL ?? (STT_PROVIDER === 'openai' ? DEFAULT_TRANSCRIPTION_MODEL : undefined);
+  const spokenBy = config.TTS_MODEL ?? (TTS_PROVIDER === 'openai' ? DEFAULT_SPEECH_MODEL : undefined);
+  const chat = (setting: SettingName, model: string) => ({ setting, provider: CHAT_PROVIDER, model });
+  const models: ConfiguredModel[] = [
+    chat('CHAT_MODEL_SMART', CHAT_MODELS.smart),
+    chat('CHAT_MODEL_BALANCE', CHAT_MODELS.balance),
+    chat('CHAT_MODEL_TURBO', CHAT_MODELS.turbo),
+  ];
+  if (heardBy !== undefined) models.push({ setting: 'STT_MODEL', provider: STT_PROVIDER, model: heardBy });
+  if (spokenBy !== undefined) models.push({ setting: 'TTS_MODEL', provider: TTS_PROVIDER, model: spokenBy });
+  return models.filter(({ provider }) => provider !== 'local');
+}
