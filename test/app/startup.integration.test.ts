@@ -5,6 +5,7 @@ import { cli } from '../cli/support.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { reservePort } from '../support/ports.ts';
 import { createTestDatabase } from '../support/postgres.ts';
+import { saying, startScriptedUpstream } from '../support/scriptedUpstream.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 /** As the migrations take it. */
@@ -51,4 +52,37 @@ test('callway migrate prepares the database for the nodes', TIMEOUT, async () =>
     code: 64,
     err: expect.stringContaining('DATABASE_URL'),
   });
+});
+
+test('A start with a model that has ended works and names the setting; an agent’s model is named when it is asked', async () => {
+  const upstream = await startScriptedUpstream({ steps: saying('Hello.') });
+  onTestFinished(upstream.close);
+  const lines: { msg: string; setting?: string; model?: string; ends?: string }[] = [];
+  const gateway = await startTestGateway({
+    env: {
+      OPENAI_BASE_URL: upstream.baseUrl,
+      CHAT_MODEL_TURBO: 'gpt-4.1-nano',
+      STT_MODEL: 'own-recognizer',
+      TTS_MODEL: 'own-voice',
+    },
+    onLogLine: (line) => void lines.push(JSON.parse(line)),
+  });
+  onTestFinished(() => gateway.stop());
+  const warnings = () => lines.filter(({ ends }) => ends !== undefined);
+  expect(warnings()).toMatchObject([
+    { level: 40, setting: 'CHAT_MODEL_TURBO', model: 'gpt-4.1-nano', ends: '2026-10-23' },
+  ]);
+  const { path, developerKey, secretKey } = await gateway.createProject();
+  const agent = { name: 'Ann', chat: { model: 'gpt-3.5-turbo' } };
+  await gateway.api('PUT', `${path}/agent`, { key: developerKey, body: agent });
+  for (const content of ['Hi', 'Hi again'])
+    await gateway.api('POST', `${path}/chat/completions`, {
+      key: secretKey,
+      headers: { 'x-agent-version': 'draft' },
+      body: { messages: [{ role: 'user', content }] },
+    });
+  expect(upstream.requests.at(-1)?.body.model).toBe('gpt-3.5-turbo');
+  expect(warnings().slice(1)).toMatchObject([
+    { setting: 'the agent’s chat', model: 'gpt-3.5-turbo', ends: '2026-10-23' },
+  ]);
 });

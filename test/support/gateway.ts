@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pino from 'pino';
 import { afterAll, beforeAll } from 'vitest';
 import { startGateway } from '../../src/app/gateway.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
@@ -60,11 +61,13 @@ export interface GatewayOptions {
   readonly database?: 'server' | 'embedded';
   /** Uses this folder and does not remove it. */
   readonly dataDir?: string;
+  /** Gets the log, a line of JSON at a time. Default: nothing is logged. */
+  readonly onLogLine?: (line: string) => void;
 }
 
 /** Starts the whole gateway in this process on its own databases. */
 export async function startTestGateway(options: GatewayOptions = {}): Promise<TestGateway> {
-  const { env = {}, database = 'server', dataDir } = options;
+  const { env = {}, database = 'server', dataDir, onLogLine } = options;
   const closers: (() => unknown)[] = [];
   // No voice and media roles: their threads cost more than most tests.
   const settings: Record<string, string> = {
@@ -94,7 +97,8 @@ export async function startTestGateway(options: GatewayOptions = {}): Promise<Te
   const closeAll = async () => {
     for (const close of closers.splice(0).reverse()) await close();
   };
-  const gateway = await startGateway(config, createLogger(config.LOG_LEVEL)).catch(async (error: unknown) => {
+  const logger = onLogLine ? pino({}, { write: onLogLine }) : createLogger(config.LOG_LEVEL);
+  const gateway = await startGateway(config, logger).catch(async (error: unknown) => {
     await closeAll();
     throw error;
   });

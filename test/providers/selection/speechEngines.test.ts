@@ -130,3 +130,11 @@ test('Answers and failures are counted by the engine and the owner of its key', 
     'speech_to_speech gemini-live project model_unavailable',
   ]);
 });
+
+test('A model that is named is reported, the vendor’s own is not', async () => {
+  const used: string[] = [];
+  const open = engines({ apiKey: 'key' }, [], true, [], used);
+  await open.find({ provider: 'gemini-live' });
+  await open.find({ provider: 'openai-realtime', model: 'gpt-realtime' });
+  expect(used).toEqual(['gpt-realtime']);
+});

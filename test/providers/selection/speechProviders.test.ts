@@ -72,7 +72,7 @@ function providersOf(options: {
     onTestFinished(() => call.close());
     return call;
   };
-  return { open, fallbacks, put, recorded };
+  return { open, fallbacks, put, recorded, used };
 }
 
 /** The first final transcript, or the failure. */
@@ -169,4 +169,11 @@ test('A project’s credentials hold for the provider of the settings too', asyn
   expect(await hear((await call.recognizers({}))[0])).toBe('a table');
   const other = providersOf({ project: credentials }).open();
   expect(await other.ownDefaults()).toEqual({ recognition: false, synthesis: false });
+});
+
+test('Models that are named are reported, those of fallbacks too', async () => {
+  const { open, used } = providersOf({ installation: { baseUrl: 'http://127.0.0.1:9', apiKey: 'k' } });
+  const fallback = { recognition: [{ provider: 'openai' as const, model: 'whisper-1' }] };
+  await open().recognizers({ recognition: { provider: 'custom', model: 'own' }, fallback });
+  expect(used).toEqual(['own', 'whisper-1']);
 });
