@@ -49,9 +49,15 @@ export function streamedError(wireError: unknown, endpoint: Redactor): ModelErro
 export function refusalOf(error: unknown): Refusal | undefined {
   if (!(error instanceof APIError)) return undefined;
   const { status = 0, param } = error;
-  const message = error.message.replace(/^\d{3} /, '');
+  const message = `${error.message.replace(/^\d{3} /, '')} ${rawMessage(error.error)}`.trim();
   const isRefusal = status === 400 || status === 422 || (status >= 500 && LATE_REFUSAL.test(message));
   return isRefusal ? { message, parameter: param ?? undefined } : undefined;
+}
+
+/** OpenRouter has what the vendor behind it says beside its own message. */
+function rawMessage(body: unknown): string {
+  const metadata = isRecord(body) ? body.metadata : undefined;
+  return isRecord(metadata) ? asText(metadata.raw) : '';
 }
 
 function statusError(error: APIError, endpoint: Redactor, beforeFirstToken: boolean): ModelError {

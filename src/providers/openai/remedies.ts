@@ -48,6 +48,8 @@ export const REMEDIES: readonly Remedy<ChatBody>[] = [
       response_format: { type: 'json_object' },
     }),
   },
+  // Several servers take a format or tools.
+  without('response_format', { refusal: /json mode|response mime type|grammar/i }),
   without('temperature', { isGuessed: true }),
   // Ollama and Google say what the effort becomes.
   without('reasoning_effort', { refusal: /\bthink(?:ing)?\b/i, isGuessed: true }),

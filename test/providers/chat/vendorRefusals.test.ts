@@ -218,6 +218,7 @@ describe('A refused parameter', () => {
 
   const request: Partial<ChatRequest> = {
     ...{ tools, temperature: 0.2, maxOutputTokens: 50, parallelToolCalls: false },
+    responseFormat: { type: 'json_object' },
     passthrough: {
       seed: 7,
       user: 'u',
@@ -280,6 +281,31 @@ describe('A refused parameter', () => {
       },
     ],
     ['Ollama', 'reasoning_effort', failing(400, '"llama3.1:8b" does not support thinking')],
+    [
+      'OpenRouter',
+      'temperature',
+      {
+        status: 400,
+        json: {
+          error: {
+            message: 'Provider returned error',
+            code: 400,
+            metadata: { raw: '{"error":{"message":"`temperature` is deprecated for this model."}}' },
+          },
+        },
+      },
+    ],
+    [
+      'LiteLLM',
+      'parallel_tool_calls',
+      failing(400, "UnsupportedParamsError: x does not support parameters: {'parallel_tool_calls': False}"),
+    ],
+    [
+      'Groq, with tools',
+      'response_format',
+      failing(400, 'json mode cannot be combined with tool/function calling'),
+    ],
+    ['Anthropic’s gateway', 'temperature', failing(400, 'temperature: Extra inputs are not permitted')],
     [
       'Ollama, as its own failure',
       'reasoning_effort',
