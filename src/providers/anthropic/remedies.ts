@@ -10,7 +10,7 @@ export const REQUIRED_FIELDS: readonly string[] = [
 /** What not every model and gateway takes, and how to do without it. */
 export const REMEDIES: readonly Remedy<MessagesBody>[] = [
   {
-    name: 'tool_choice',
+    name: 'forced tool_choice',
     refusal: /tool_choice|forces? tool/,
     isIn: ({ tool_choice: choice }) => choice?.type === 'any' || choice?.type === 'tool',
     apply: ({ tool_choice: { name, ...choice } = { type: 'any' }, ...body }) =>

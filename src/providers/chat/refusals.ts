@@ -89,14 +89,14 @@ export class Refusals<Body extends { readonly model: string }> {
     const about = open.filter((remedy) =>
       remedy.refusal?.test(`${refusal.parameter ?? ''} ${refusal.message}`),
     );
-    const fields = Object.keys(body).filter((field) => !required.includes(field));
-    const named =
-      fields.find((field) => isPathOf(field, refusal.parameter)) ??
-      fields.find((field) => isNamedIn(refusal.message, field));
-    const field = named === undefined ? undefined : without<Body>(named);
+    const fields = Object.keys(body)
+      .filter((field) => !required.includes(field))
+      .map((field) => without<Body>(field))
+      .filter(isOpen);
     return (
       about.find(({ isVague }) => !isVague) ??
-      (field && isOpen(field) ? field : undefined) ??
+      fields.find(({ name }) => isPathOf(name, refusal.parameter)) ??
+      fields.find(({ name }) => isNamedIn(refusal.message, name)) ??
       about[0] ??
       open.find(({ isGuessed, name }) => isGuessed && !accepted.has(name))
     );

@@ -9,7 +9,7 @@ export const REQUIRED_FIELDS: readonly string[] = ['model', 'messages', 'stream'
 export const REMEDIES: readonly Remedy<ChatBody>[] = [
   {
     // Models that reason before they answer have the limit under another name, since their thoughts count.
-    name: 'max_tokens',
+    name: 'max_tokens in place of max_completion_tokens',
     refusal: /max_completion_tokens/,
     isIn: (body) => body.max_tokens !== undefined,
     apply: ({ max_tokens = null, ...body }) => ({ ...body, max_completion_tokens: max_tokens }),
@@ -27,7 +27,7 @@ export const REMEDIES: readonly Remedy<ChatBody>[] = [
     apply: (body) => ({ ...body, reasoning_effort: 'none' }),
   },
   {
-    name: 'tool_choice',
+    name: 'forced tool_choice',
     refusal: /tool[_ ]choice/i,
     isIn: ({ tool_choice: choice }) => choice === 'required' || typeof choice === 'object',
     apply: (body) => ({

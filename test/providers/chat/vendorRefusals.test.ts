@@ -335,6 +335,21 @@ describe('A refused parameter', () => {
     expect(upstream.requests.at(-1)?.body).not.toHaveProperty(field);
   });
 
+  it.each([
+    ['a limit that it has under neither name', 'maxOutputTokens', ['max_tokens', 'max_completion_tokens']],
+    ['every choice of a tool', 'toolChoice', ['tool_choice']],
+  ])('may be %s', async (_, name, refused) => {
+    const { ask, upstream } = await chatOf(env, addressOf, (body) => {
+      const [field] = has(body, ...refused);
+      const message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens', not 'tool_choice'.";
+      return field
+        ? failing(400, name === 'toolChoice' ? 'tool_choice is not supported' : message)
+        : { steps: saying('Yes.') };
+    });
+    expect(await ask({ ...request, toolChoice: 'required', model: 'm' })).toBe('Yes.');
+    expect(has(upstream.requests.at(-1)?.body ?? {}, ...refused)).toEqual([]);
+  });
+
   it('is left out each once, also where a model refuses one after the other, and then the failure is told', async () => {
     const { ask, upstream } = await chatOf(env, addressOf, (body) => {
       const [field] = has(
