@@ -41,8 +41,10 @@ export const SESSIONS_FIELDS: readonly FieldTable[] = [
       'messages[].function_call.arguments':
         'api/chat/chatRequests.test.ts › Messages of older clients and refusals are part of the conversation',
       'tool_choice.allowed_tools.mode': 'api/chat/chatRequests.test.ts › Only the allowed tools are offered',
-      'tool_choice.allowed_tools.tools[].type': 'api/chat/chatRequests.test.ts › Only the allowed tools are offered',
-      'tool_choice.allowed_tools.tools[].function.name': 'api/chat/chatRequests.test.ts › Only the allowed tools are offered',
+      'tool_choice.allowed_tools.tools[].type':
+        'api/chat/chatRequests.test.ts › Only the allowed tools are offered',
+      'tool_choice.allowed_tools.tools[].function.name':
+        'api/chat/chatRequests.test.ts › Only the allowed tools are offered',
       stream: 'api/chat/chatCompletions.test.ts › stream the answer',
       session_id: 'api/chat/chatRequests.test.ts › can have an id of 255 emoji',
       tool_choice: 'api/chat/chatCompletions.test.ts › pass tool_choice %j to the turn',
