@@ -1,9 +1,17 @@
 import { z } from 'zod';
-
 import { INTERIM, LIVE_EVENT_TYPES, liveEventType } from '../events/liveEvent.ts';
+import type { HeaderEntry } from '../infra/httpClient/headers.ts';
 import { LONGEST_SESSION_IDLE_MINUTES } from './accounts/project.ts';
 import { chat } from './chat/chatConfig.ts';
-import { headerList, languageTag, RESERVED_VARIABLES, targetUrl, variableName } from './fields.ts';
+import {
+  headerList,
+  languageTag,
+  RESERVED_VARIABLES,
+  shownHeaderList,
+  targetUrl,
+  variableName,
+  withoutHeaderValues,
+} from './fields.ts';
 import { MAX_TEMPLATE_CHARACTERS } from './pathway/liquid.ts';
 import { engine } from './speech/engineConfig.ts';
 import { speech } from './speech/speechConfig.ts';
@@ -154,7 +162,15 @@ const fields = {
 };
 
 /** An agent's configuration. */
-export const agentConfig = z.object(fields).meta({ id: 'Agent' });
+const config = z.object(fields);
+/** The agent in the API. */
+export const agentConfig = config
+  .extend({
+    beforeStartConfig: beforeStartConfig.extend({ headers: shownHeaderList.optional() }).nullable(),
+    postSessionWebhook: postSessionWebhook.extend({ headers: shownHeaderList.optional() }).nullable(),
+    eventWebhook: eventWebhook.extend({ headers: shownHeaderList.optional() }).nullable(),
+  })
+  .meta({ id: 'Agent' });
 /** An update: only the supplied fields change. */
 export const agentConfigPatch = z
   .strictObject({
@@ -167,10 +183,23 @@ export const agentConfigPatch = z
   })
   .partial();
 
-export type AgentConfig = z.infer<typeof agentConfig>;
+export type AgentConfig = z.infer<typeof config>;
 /** How an agent uses its models. */
 export type ExecutionMode = NonNullable<AgentConfig['executionMode']>;
 export type AgentConfigPatch = z.infer<typeof agentConfigPatch>;
+
+/** The configuration without the values of headers. */
+export function withoutSecrets(agent: AgentConfig): z.input<typeof agentConfig> {
+  const hidden = <Config extends { headers?: readonly HeaderEntry[] | undefined }>(of: Config | null) =>
+    of?.headers ? { ...of, headers: withoutHeaderValues(of.headers) } : of;
+  const { beforeStartConfig, postSessionWebhook, eventWebhook } = agent;
+  return {
+    ...agent,
+    beforeStartConfig: hidden(beforeStartConfig),
+    postSessionWebhook: hidden(postSessionWebhook),
+    eventWebhook: hidden(eventWebhook),
+  };
+}
 
 /** All texts of an agent that are rendered as templates, with their places. */
 export function agentTemplates(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { targetHeadersSchema } from '../infra/httpClient/headers.ts';
+import { type CallwayError, invalid } from '../base/errors.ts';
+import { type HeaderEntry, targetHeadersSchema } from '../infra/httpClient/headers.ts';
 import { MAX_TARGET_URL_LENGTH } from '../infra/httpClient/target.ts';
 
 /** A URL from a user; the target policy decides whether it may be reached. */
@@ -8,6 +9,27 @@ export const targetUrl = z.string().min(1).max(MAX_TARGET_URL_LENGTH);
 
 /** Additional request headers; those that HTTP itself manages are not allowed. */
 export const headerList = targetHeadersSchema();
+
+/** Headers as a key sees them that may not change them: without their values. */
+export const shownHeaderList = z
+  .array(z.object({ key: z.string(), value: z.string().nullable() }))
+  .describe('Values are null for a key without the scope `write`.');
+
+/** The names of headers. */
+export function withoutHeaderValues(headers: readonly HeaderEntry[]): { key: string; value: null }[] {
+  return headers.map(({ key }) => ({ key, value: null }));
+}
+
+/** A stored secret does not follow an address to another server: who may not read it could have it sent. */
+export function secretNeededAgain(path: string, secret: string): CallwayError {
+  const message = `The address is of another server; give ${secret} again`;
+  return invalid('secret_needed_again', message, [{ path, message }]);
+}
+
+/** The scheme, host and port of a URL, whose path may contain templates. */
+export function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
 
 /** Variables that only the service sets, in each session. */
 export const RESERVED_VARIABLES: readonly string[] = ['call', 'channel'];

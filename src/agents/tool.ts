@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { invalid } from '../base/errors.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
-import { headerList, languageTag, settableVariable, targetUrl } from './fields.ts';
+import {
+  headerList,
+  languageTag,
+  originOf,
+  secretNeededAgain,
+  settableVariable,
+  shownHeaderList,
+  targetUrl,
+  withoutHeaderValues,
+} from './fields.ts';
 import { jsonObjectSchema } from './pathway/schema/fields.ts';
 
 export const DEFAULT_TOOL_TIMEOUT_MS = 10_000;
@@ -89,7 +98,7 @@ export const tool = z
     id: z.uuid(),
     source: z.enum(['http', 'mcp']).describe('http: called at its url. mcp: offered by an MCP server.'),
     ...fields,
-    http: http.optional(),
+    http: http.extend({ headers: shownHeaderList }).optional(),
     mcp: z
       .object({
         serverId: z.uuid(),
@@ -102,9 +111,7 @@ export const tool = z
   })
   .meta({ id: 'Tool' });
 /** The response to its creation. A repeated response has null as header values, which are not stored for it. */
-export const createdTool = tool.extend({
-  http: http.extend({ headers: z.array(z.object({ key: z.string(), value: z.string().nullable() })) }),
-});
+export const createdTool = tool.required({ http: true });
 
 export type ToolInput = z.output<typeof toolInput>;
 export type ToolPatch = z.output<typeof toolPatch>;
@@ -120,12 +127,22 @@ export function isMcpTool(tool: Tool): tool is McpTool {
   return 'mcp' in tool;
 }
 
-export function shownTool(tool: Tool): ShownTool {
-  return { ...tool, source: isMcpTool(tool) ? 'mcp' : 'http' };
+/** @param showsSecrets - Whether the values of its headers are shown. */
+export function shownTool(tool: Tool, showsSecrets: boolean): ShownTool {
+  if (isMcpTool(tool)) return { ...tool, source: 'mcp' };
+  if (showsSecrets) return { ...tool, source: 'http' };
+  return { ...tool, source: 'http', http: { ...tool.http, headers: withoutHeaderValues(tool.http.headers) } };
 }
 
-/** Applies a patch; null resets a field to the default of a new tool, or removes it. */
+/**
+ * Applies a patch; null resets a field to the default of a new tool, or removes it.
+ *
+ * @throws {CallwayError} 400 `secret_needed_again` where the url is of another server and the headers are not given.
+ */
 export function patchTool(current: HttpTool, patch: ToolPatch): ToolInput {
+  const isMoved = patch.http?.url !== undefined && originOf(patch.http.url) !== originOf(current.http.url);
+  if (isMoved && patch.http?.headers === undefined && current.http.headers.length > 0)
+    throw secretNeededAgain('/http/headers', 'the headers');
   const http = Object.entries({ ...current.http, ...patch.http }).filter(([, value]) => value !== null);
   const { resultMapping = current.resultMapping, speakWhile = current.speakWhile } = patch;
   return toolInput.parse({

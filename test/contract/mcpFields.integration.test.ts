@@ -134,7 +134,7 @@ test('The key and value of a header are sent to the server, and the value is nev
   expect(kept.body).toMatchObject({ name: 'town', headers: [{ key: 'x-token', value: null }] });
   expect(server.headers.at(-1)).toMatchObject({ 'x-token': 'secret-words' });
   const moved = await project.call('PATCH', place, { url: 'http://127.0.0.1:1/elsewhere' });
-  expect(moved).toMatchObject({ status: 400, body: { code: 'invalid_mcp_server' } });
+  expect(moved).toMatchObject({ status: 400, body: { code: 'secret_needed_again' } });
   const shown = [created, kept, moved, await project.call('GET', place), await toolsOf()];
   expect(JSON.stringify(shown)).not.toContain('secret-words');
 });

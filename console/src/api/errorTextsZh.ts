@@ -39,6 +39,7 @@ export const ERROR_TEXTS_ZH: Readonly<Record<string, string>> = {
   template_error: '範本有誤：',
   invalid_target: '網址無法使用：',
   invalid_tool: '工具的設定有誤：',
+  secret_needed_again: '位址屬於另一個伺服器，請重新輸入密碼或標頭。',
   invalid_mcp_server: 'MCP 伺服器的設定有誤：',
   invalid_provider: '供應商的設定有誤：',
   invalid_trunk: '中繼線的設定有誤：',

@@ -3,7 +3,7 @@ import { CallwayError, invalid } from '../../base/errors.ts';
 import { omitUndefined } from '../../base/omitUndefined.ts';
 import { checkHeaders } from '../../infra/httpClient/headers.ts';
 import { checkTarget, type TargetPolicy } from '../../infra/httpClient/target.ts';
-import { headerList, targetUrl } from '../fields.ts';
+import { headerList, originOf, secretNeededAgain, targetUrl, withoutHeaderValues } from '../fields.ts';
 import { text } from '../pathway/schema/fields.ts';
 import type { Pathway } from '../pathway/schema/pathwaySchema.ts';
 import { DEFAULT_TOOL_TIMEOUT_MS, MAX_TOOL_TIMEOUT_MS, type McpTool } from '../tool.ts';
@@ -78,7 +78,7 @@ export interface McpServer extends McpServerInput {
 export const NOT_LISTED: McpListing = { at: null, error: null, skipped: [] };
 
 export function shownMcpServer(server: McpServer): ShownMcpServer {
-  return { ...server, headers: server.headers.map(({ key }) => ({ key, value: null })) };
+  return { ...server, headers: withoutHeaderValues(server.headers) };
 }
 
 /** @throws {CallwayError} 400 `invalid_mcp_server` */
@@ -93,7 +93,7 @@ export function requireValidMcpServer({ url, headers }: McpServerInput, policy: 
  * Applies a patch. Stored values go to no other origin than the one that they were given for: who may not read them
  * could have them sent.
  *
- * @throws {CallwayError} 400 `invalid_mcp_server`
+ * @throws {CallwayError} 400 `invalid_mcp_server`, `secret_needed_again`
  */
 export function patchMcpServer(current: McpServer, patch: McpServerPatch): McpServerInput {
   const { url = current.url } = patch;
@@ -104,7 +104,7 @@ export function patchMcpServer(current: McpServer, patch: McpServerPatch): McpSe
     const kept = value ?? stored.get(key.toLowerCase());
     if (kept === undefined) throw refused(`/headers/${index}/value`, `header ${key} has no stored value`);
     if (value === null && isMoved) {
-      throw refused(`/headers/${index}/value`, `the url is of another server; give header ${key} again`);
+      throw secretNeededAgain(`/headers/${index}/value`, `header ${key}`);
     }
     return { key, value: kept };
   });
@@ -130,8 +130,4 @@ export function serverGone(): CallwayError {
 
 function refused(path: string, message: string): CallwayError {
   return invalid('invalid_mcp_server', message, [{ path, message }]);
-}
-
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url;
 }

@@ -177,6 +177,12 @@ export function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
+/** Whether stored header values are shown: who may change an address could have them sent anyway. */
+export function maySeeSecrets(request: FastifyRequest): boolean {
+  const principal = principalOf(request);
+  return principal.kind === 'admin' || principal.scopes.includes('write');
+}
+
 /**
  * For routes whose body names the project.
  *

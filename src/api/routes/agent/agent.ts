@@ -1,6 +1,7 @@
-import { agentConfig, agentConfigPatch } from '../../../agents/agentConfig.ts';
+import { agentConfig, agentConfigPatch, withoutSecrets } from '../../../agents/agentConfig.ts';
 import { updateAgent } from '../../../agents/agents.ts';
 import { notFound } from '../../../base/errors.ts';
+import { maySeeSecrets } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
 
@@ -17,10 +18,11 @@ export function agentRoutes(app: App, { storage, targetPolicy, clock }: HttpDeps
         response: { 200: agentConfig, ...errors() },
       },
     },
-    async ({ params }) => {
+    async (request) => {
+      const { params } = request;
       const record = await storage.stores.agents.find(params.projectId);
       if (!record) throw notFound('Agent');
-      return record.config;
+      return maySeeSecrets(request) ? record.config : withoutSecrets(record.config);
     },
   );
   for (const method of ['PUT', 'PATCH'] as const) {

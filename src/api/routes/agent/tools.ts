@@ -5,7 +5,6 @@ import {
   isMcpTool,
   patchMcpTool,
   patchTool,
-  type ShownTool,
   shownTool,
   type Tool,
   type ToolPatch,
@@ -22,6 +21,7 @@ import {
 } from '../../../agents/toolRules.ts';
 import { mapPage } from '../../../base/page.ts';
 import { crudRoutes } from '../../crud.ts';
+import { maySeeSecrets } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 
 export function toolRoutes(app: App, deps: HttpDeps): void {
@@ -34,15 +34,16 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
     quota: 'tools',
     list: {
       description: 'The HTTP tools, and the tools of the MCP servers.',
-      async run({ stores, projectId }, page) {
-        return mapPage(await stores.tools.list(projectId, page), shownTool);
+      async run({ request, stores, projectId }, page) {
+        const showsSecrets = maySeeSecrets(request);
+        return mapPage(await stores.tools.list(projectId, page), (one) => shownTool(one, showsSecrets));
       },
     },
     create: {
       description: 'Header values are stored encrypted.',
       body: toolInput,
       schema: createdTool,
-      withoutSecrets: withoutHeaderValues,
+      withoutSecrets: (created: HttpTool) => shownTool(created, false),
       prepare: ({ projectId }, { parameters }) => requireValidParameters(deps.schemas, projectId, parameters),
       async run({ stores, projectId, id, now }, input) {
         requireValidTool(input, deps.targetPolicy);
@@ -52,15 +53,15 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       },
     },
     get: {
-      async run({ stores, projectId, id }) {
+      async run({ request, stores, projectId, id }) {
         const found = await stores.tools.find(projectId, id);
-        return found && shownTool(found);
+        return found && shownTool(found, maySeeSecrets(request));
       },
     },
     update: {
       methods: ['PUT', 'PATCH'],
       description:
-        'PUT and PATCH are the same: only the supplied fields change. Null removes headers, bodyTemplate or timeoutMs. A tool of an MCP server takes resultMapping and speakWhile alone.',
+        'PUT and PATCH are the same: only the supplied fields change. Null removes headers, bodyTemplate or timeoutMs. A url of another server needs the headers again: 400 `secret_needed_again`. A tool of an MCP server takes resultMapping and speakWhile alone.',
       body: toolPatch,
       async prepare({ projectId }, { parameters }) {
         if (parameters) await requireValidParameters(deps.schemas, projectId, parameters);
@@ -70,7 +71,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
         if (!current) return undefined;
         const updated: Tool = { ...patched(deps, current, patch), updatedAt: now };
         await stores.tools.update(projectId, updated);
-        return shownTool(updated);
+        return shownTool(updated, true);
       },
     },
     remove: {
@@ -98,9 +99,4 @@ function patched({ targetPolicy }: HttpDeps, current: Tool, patch: ToolPatch): T
   const next = patchTool(current, patch);
   requireValidTool(next, targetPolicy);
   return { ...current, ...next };
-}
-
-function withoutHeaderValues(created: HttpTool & Pick<ShownTool, 'source'>) {
-  const headers = created.http.headers.map(({ key }) => ({ key, value: null }));
-  return { ...created, http: { ...created.http, headers } };
 }

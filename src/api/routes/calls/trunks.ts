@@ -1,3 +1,4 @@
+import { secretNeededAgain } from '../../../agents/fields.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { mapPage } from '../../../base/page.ts';
 import { requireOwnNetworks } from '../../../calls/trunks/sourceNetwork.ts';
@@ -34,6 +35,8 @@ const OPERATORS =
 
 /** Where a trunk is: the operator's grant is for this place. */
 const PLACE = ['host', 'port', 'outboundProxy'] as const;
+/** Where its password is sent. */
+const PASSWORD_PLACE = [...PLACE, 'transport'] as const;
 
 export function trunkRoutes(app: App, deps: HttpDeps): void {
   const { calls, liveEvents } = deps;
@@ -83,7 +86,7 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
     update: {
       auditAction: 'trunk.updated',
       methods: ['PATCH'],
-      description: `Only the supplied fields change; \`password: null\` removes it. ${OPERATORS}`,
+      description: `Only the supplied fields change; \`password: null\` removes it, and another host, port, transport or outbound proxy needs it again: 400 \`secret_needed_again\`. ${OPERATORS}`,
       body: trunkPatch.meta({ id: 'TrunkPatch', examples: [{ status: 'inactive' }] }),
       async run(context, patch) {
         const { stores, projectId, id, now } = context;
@@ -93,8 +96,11 @@ export function trunkRoutes(app: App, deps: HttpDeps): void {
           context,
           patch.inboundCidrs?.filter((network) => !known.has(network)),
         );
-        const isMoved =
-          before && PLACE.some((name) => patch[name] !== undefined && patch[name] !== before[name]);
+        const changes = (name: (typeof PASSWORD_PLACE)[number]) =>
+          patch[name] !== undefined && patch[name] !== before?.[name];
+        const isMoved = before && PLACE.some(changes);
+        if (before?.password && patch.password === undefined && PASSWORD_PLACE.some(changes))
+          throw secretNeededAgain('/password', 'the password');
         const host = isMoved ? hostGrant(context, deps.settings, { ...before, ...omitUndefined(patch) }) : {};
         const trunk = await stores.trunks.update(projectId, id, { ...patch, ...host }, now);
         if (!trunk) return undefined;
