@@ -63,12 +63,16 @@ async function obey(message: ToGateway): Promise<void> {
   }
 }
 
+const PCMU = { encodingName: 'PCMU', rtpClockRateHz: 8000, channels: 1, payloadType: 0 };
+const EVENTS = { ...PCMU, encodingName: 'telephone-event', payloadType: 101 };
+
 async function connect(phonePort: number): Promise<MediaSession> {
   const session = await engine.open({ callId: `call-${phonePort}`, timeoutMs: 0 });
   await session.connect({
     remote: { address: '127.0.0.1', port: phonePort, rtcpPort: phonePort + 1 },
-    codec: { encodingName: 'PCMU', rtpClockRateHz: 8000, channels: 1, payloadType: 0 },
-    dtmfPayloadType: 101,
+    codec: PCMU,
+    dtmf: EVENTS,
+    received: [PCMU, EVENTS],
     packetDurationMs: 20,
     direction: 'sendrecv',
   });

@@ -114,6 +114,8 @@ export interface LegEvents {
   readonly answered: { readonly atMs: number };
   /** The peer put us on hold, or resumed. */
   readonly held: { readonly isHeld: boolean };
+  /** What the call goes on without. */
+  readonly warning: LegWarning;
   /** Received by SIP INFO. */
   readonly dtmf: DtmfDigit;
   /** The peer sent us a REFER. */
@@ -121,9 +123,15 @@ export interface LegEvents {
   readonly ended: LegEnd;
 }
 
+export interface LegWarning {
+  /** `no_dtmf`: the peer agreed to no telephone events, which the trunk's digits are sent as. */
+  readonly code: 'no_dtmf';
+  readonly message: string;
+}
+
 export interface LegEnd {
   readonly outcome: LegOutcome;
-  /** The final response, 200 for a BYE; null when there was none. */
+  /** The final response, 200 for a BYE; null when there was none. The reason of a 200 may say why we sent the BYE. */
   readonly sip: { readonly code: number; readonly reason: string } | null;
   /** From a Reason header, or the default for the SIP status. @see RFC 3398 section 8.2.6.1 */
   readonly q850Cause: number | null;

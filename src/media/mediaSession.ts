@@ -145,10 +145,12 @@ export interface MediaParameters {
     /** The host that the peer's signalling came from, where a NAT hides the address. Default: unknown. */
     readonly signallingHost?: string;
   };
+  /** Of the packets that we send. */
   readonly codec: NegotiatedCodec;
-  /** Undefined when the peer takes no RFC 4733 events. */
-  readonly dtmfPayloadType?: number;
-  readonly comfortNoisePayloadType?: number;
+  /** RFC 4733 events that we send; undefined when the peer takes none. */
+  readonly dtmf: NegotiatedCodec | undefined;
+  /** All that the peer may send: codecs, `telephone-event` and `CN`. Of one payload type, the first counts. */
+  readonly received: readonly NegotiatedCodec[];
   /** Of the packets that we send. */
   readonly packetDurationMs: 20;
   /** From our side. We send no packets in `recvonly` and `inactive`. */
@@ -160,11 +162,11 @@ export interface MediaParameters {
 export type MediaDirection = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive';
 
 export interface NegotiatedCodec {
-  /** As in `a=rtpmap`: `PCMU`, `PCMA`, `G722`, `opus`, `L16`. */
+  /** As in `a=rtpmap`: `PCMU`, `PCMA`, `G722`, `opus`, `L16`; for what is received or DTMF also `telephone-event`, `CN`. */
   readonly encodingName: string;
   readonly rtpClockRateHz: number;
   readonly channels: number;
-  /** 0..127, the same in both directions. */
+  /** 0..127. The two directions may have different ones for the same codec. */
   readonly payloadType: number;
 }
 
@@ -206,6 +208,8 @@ export interface MediaCounters {
   /** Packets that the clock called for. */
   readonly packetsDue: number;
   readonly malformedPackets: number;
+  /** Packets and frames whose handling threw. */
+  readonly failedPackets: number;
   /** SRTP with another key, or replayed. */
   readonly unauthenticPackets: number;
   readonly unknownPayloadTypes: number;

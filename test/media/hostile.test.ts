@@ -42,12 +42,12 @@ describe('Hostile input', () => {
     const [srtp, srtcp, dtmf] = [
       new SrtpStream(parameters),
       new SrtcpStream(parameters),
-      new DtmfReceiver(8000, () => {}),
+      new DtmfReceiver(() => {}),
     ];
     fc.assert(
       fc.property(datagram, (bytes) => {
         parseRtcp(bytes);
-        dtmf.receive(bytes, 0, 0);
+        dtmf.receive({ ssrc: 1, sequenceNumber: 1, timestamp: 0, payload: () => bytes }, 8000, 0);
         expect(srtp.unprotect(bytes)).toBeTypeOf('string');
         expect(srtcp.unprotect(bytes)).toBeTypeOf('string');
       }),

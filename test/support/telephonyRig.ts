@@ -9,6 +9,7 @@ import type { CallLeg, DialRequest, InboundCall, LegEnd, Telephony } from '../..
 import { type Trunk, type TrunkInput, trunkInput } from '../../src/calls/trunks/trunk.ts';
 import { connectControl, type SipControl, untilConnected } from '../../src/telephony/control/control.ts';
 import { DialogRecords } from '../../src/telephony/leg/dialogRecord.ts';
+import { createHostResolver } from '../../src/telephony/sdp/hosts.ts';
 import { createTelephony } from '../../src/telephony/telephony.ts';
 import { traceCall, traceFromControl } from '../../src/telephony/trace.ts';
 import { calleeRequest, header, Phone } from '../sip/support/phone.ts';
@@ -112,6 +113,7 @@ export async function startTelephonyRig(
     clock: systemClock,
     makeToken: () => randomBytes(8).toString('hex'),
     makeCallId: randomUUID,
+    resolveHost: createHostResolver(systemClock),
     onError,
     media,
     traceCall: (sipCallId) => traceCall({ source, sink, clock: systemClock, onError }, sipCallId),

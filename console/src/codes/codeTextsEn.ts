@@ -17,6 +17,7 @@ export const CODE_TEXTS_EN = {
     participant: 'Participant',
     recording: 'Recording',
     provider_fallback: 'Provider fallback',
+    warning: 'Warning',
     webhook_sent: 'Webhook sent',
     error: 'Error',
     session_ended: 'Session ended',

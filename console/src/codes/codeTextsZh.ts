@@ -19,6 +19,7 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     participant: '參與者',
     recording: '錄音',
     provider_fallback: '改用備援供應商',
+    warning: '警告',
     webhook_sent: '已送出 Webhook',
     error: '錯誤',
     session_ended: '工作階段結束',

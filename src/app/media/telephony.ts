@@ -17,6 +17,7 @@ import { publicTargetsOnly } from '../../telephony/control/publicTargets.ts';
 import type { KnownPeer, SipServerAccess } from '../../telephony/control/sipServer.ts';
 import { DialogRecords } from '../../telephony/leg/dialogRecord.ts';
 import { endLostDialogs } from '../../telephony/leg/lostDialogs.ts';
+import { createHostResolver } from '../../telephony/sdp/hosts.ts';
 import { createTelephony } from '../../telephony/telephony.ts';
 import { type TraceSink, traceCall, traceFromControl } from '../../telephony/trace.ts';
 import { resolveSipHost, TrunkDirectory } from '../../telephony/trunks/directory.ts';
@@ -95,6 +96,7 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     control,
     directory,
     makeCallId: randomUUID,
+    resolveHost: createHostResolver(clock),
     media: parts.media,
     numbers: parts.numbers,
     takesPendingClaims: config.NUMBER_OWNERSHIP === 'open',

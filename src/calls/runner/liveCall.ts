@@ -133,6 +133,7 @@ export class LiveCall {
       this.#deps.telemetry.held(isHeld);
       this.#transfers.setCallerHeld(isHeld);
     });
+    leg.events.on('warning', ({ code, message }) => this.#addEvent('warning', { code, message }));
     leg.events.on('transferRequested', ({ to }) => this.#dispatch({ type: 'peer_transfer', to }));
     leg.events.on('ended', (end) => {
       if (this.#leg === leg) this.#dispatch({ type: 'leg_ended', end });

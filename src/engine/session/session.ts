@@ -121,6 +121,7 @@ export const HISTORY_EVENT_TYPES = [
   'participant',
   'recording',
   'provider_fallback',
+  'warning',
   'webhook_sent',
   'error',
   'session_ended',

@@ -18,15 +18,10 @@ export interface CodecFormat {
   open(): Codec;
 }
 
-/** One call's encoder and decoder. Allocates nothing per packet; the caller owns all memory. */
-export interface Codec {
-  readonly format: CodecFormat;
-  /**
-   * @param samples - Whole frames; every codec takes 20 ms.
-   * @returns Bytes written to `out`.
-   * @throws {RangeError} When `out` is too small, or the codec cannot take that many samples.
-   */
-  encode(samples: Int16Array, out: Uint8Array): number;
+/** Decodes one call's speech from the peer. Allocates nothing per packet; the caller owns all memory. */
+export interface Decoder {
+  /** Bytes of {@link MAX_PACKET_DURATION_MS}, where a payload can be cut between its samples; else undefined. */
+  readonly partBytes: number | undefined;
   /**
    * @returns Samples written to `out`; 0 for an empty or invalid payload.
    * @throws {RangeError} When `out` is too small.
@@ -39,7 +34,18 @@ export interface Codec {
    * @param out - Exactly as long as the loss.
    * @returns Samples written; 0 when that length cannot be recovered.
    */
-  recover?(nextPayload: Uint8Array, out: Int16Array): number;
+  readonly recover?: ((nextPayload: Uint8Array, out: Int16Array) => number) | undefined;
+}
+
+/** One call's encoder and decoder. */
+export interface Codec extends Decoder {
+  readonly format: CodecFormat;
+  /**
+   * @param samples - Whole frames; every codec takes 20 ms.
+   * @returns Bytes written to `out`.
+   * @throws {RangeError} When `out` is too small, or the codec cannot take that many samples.
+   */
+  encode(samples: Int16Array, out: Uint8Array): number;
   /**
    * Fills all of `out` by the codec's own packet loss concealment.
    *
@@ -53,12 +59,17 @@ export interface Codec {
 /** Telephony's usual packet duration. @see RFC 3551 section 4.2 */
 export const FRAME_DURATION_MS = 20;
 
-/** Of Opus. @see RFC 7587 section 4.2 */
+/** Of Opus. Longer payloads of other codecs are decoded in parts. @see RFC 7587 section 4.2 */
 export const MAX_PACKET_DURATION_MS = 120;
 
 /** @returns Ticks of the RTP clock in a frame of `durationMs`. */
 export function timestampTicksPerFrame(format: CodecFormat, durationMs: number = FRAME_DURATION_MS): number {
   return (format.rtpClockRateHz * durationMs) / 1000;
+}
+
+/** @returns The `partBytes` of a codec whose payload has the same length for each 20 ms. */
+export function constantPartBytes({ maxBytesPer20Ms }: CodecFormat): number {
+  return (maxBytesPer20Ms * MAX_PACKET_DURATION_MS) / FRAME_DURATION_MS;
 }
 
 /** @throws {RangeError} When the output has less room than needed. */

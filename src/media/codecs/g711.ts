@@ -1,4 +1,4 @@
-import { type Codec, type CodecFormat, requireRoom } from './codec.ts';
+import { type Codec, type CodecFormat, constantPartBytes, requireRoom } from './codec.ts';
 
 /** A companding law as tables, computed once from its definition. @see ITU-T G.711 tables 1 and 2 */
 interface CompandingTables {
@@ -72,6 +72,7 @@ function openCompanded(format: CodecFormat, { encode, shift, decode }: Compandin
   const mask = encode.length - 1;
   return {
     format,
+    partBytes: constantPartBytes(format),
     encode(samples, out) {
       requireRoom(out.length, samples.length);
       for (let i = 0; i < samples.length; i++) out[i] = encode[((samples[i] ?? 0) >> shift) & mask] ?? 0;

@@ -1,4 +1,4 @@
-import { type Codec, type CodecFormat, requireRoom } from './codec.ts';
+import { type Codec, type CodecFormat, constantPartBytes, requireRoom } from './codec.ts';
 
 /** 10 is stereo and 11 mono at 44.1 kHz; SDP negotiates any other rate. */
 const DYNAMIC_PAYLOAD_TYPE = undefined;
@@ -22,7 +22,13 @@ export function l16(sampleRateHz: number): CodecFormat {
 }
 
 function openL16(format: CodecFormat): Codec {
-  return { format, encode: writeBigEndian, decode: readBigEndian, close() {} };
+  return {
+    format,
+    partBytes: constantPartBytes(format),
+    encode: writeBigEndian,
+    decode: readBigEndian,
+    close() {},
+  };
 }
 
 /** @returns Bytes written. @throws {RangeError} When `out` is too small. */

@@ -39,6 +39,7 @@ function openOpus(format: CodecFormat, library: OpusLibrary, settings: OpusSetti
   let isClosed = false;
   return {
     format,
+    partBytes: undefined,
     encode(samples, out) {
       const length = library.encode(encoder, samples, out);
       if (length < 0)

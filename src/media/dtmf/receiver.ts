@@ -1,100 +1,139 @@
 import type { DtmfDigit } from '../mediaSession.ts';
 import { digitOf, MAX_EVENT_DURATION_TICKS, parseTelephoneEvent, type TelephoneEvent } from './event.ts';
 
+/** What counts of an RTP packet with an event. */
+export interface EventPacket {
+  readonly ssrc: number;
+  /** 0..65535. */
+  readonly sequenceNumber: number;
+  /** 0..2^32-1. */
+  readonly timestamp: number;
+  payload(): Uint8Array;
+}
+
+/** The event of the last packet. */
 interface CurrentEvent {
+  readonly ssrc: number;
   readonly code: number;
   readonly digit: string;
+  readonly rtpClockRateHz: number;
+  sequenceNumber: number;
+  timestamp: number;
   /** Of the current segment; a long event has several. */
-  segmentTimestamp: number;
-  earlierTicks: number;
   durationTicks: number;
+  earlierTicks: number;
   lastPacketMs: number;
+  /** A packet had the end bit. */
+  hasEnded: boolean;
   isReleased: boolean;
 }
 
 /** Packets of an event arrive every 20 to 50 ms; after three of the longest intervals its end was lost. */
 export const DTMF_END_LOST_AFTER_MS = 150;
+/** How far the timestamp of a packet may be from where its event puts it: more than an interval, less than tone and pause. */
+const TOLERANCE_MS = 60;
 
 /**
  * Receives telephone events as digits, each once, when it is released, however often its packets are repeated, reordered
- * or lost. An event is identified by its RTP timestamp; packets of an event that has ended are ignored.
+ * or lost. By RFC 4733 the timestamp identifies an event; but there are senders whose timestamp moves within an event, or
+ * stands still between two. So sequence number, code, end bit, growth of the duration and pauses count as well.
  *
  * @see RFC 4733 sections 2.5.2 (receiving) and 2.5.1.3 (long events)
  */
 export class DtmfReceiver {
   malformedPackets = 0;
-  readonly #rtpClockRateHz: number;
   readonly #onDigit: (digit: DtmfDigit) => void;
   #current: CurrentEvent | undefined;
 
-  constructor(rtpClockRateHz: number, onDigit: (digit: DtmfDigit) => void) {
-    this.#rtpClockRateHz = rtpClockRateHz;
+  constructor(onDigit: (digit: DtmfDigit) => void) {
     this.#onDigit = onDigit;
   }
 
-  /** @param timestamp - Of the RTP packet, 0..2^32-1. */
-  receive(payload: Uint8Array, timestamp: number, nowMs: number): void {
-    const event = parseTelephoneEvent(payload);
+  /** @param rtpClockRateHz - Of the event's payload type. */
+  receive(packet: EventPacket, rtpClockRateHz: number, nowMs: number): void {
+    const event = parseTelephoneEvent(packet.payload());
     if (event === undefined) {
       this.malformedPackets++;
       return;
     }
     const digit = digitOf(event.code);
-    if (digit === undefined) return;
     const current = this.#current;
-    if (current !== undefined && this.#continues(current, event, timestamp)) {
-      this.#progress(current, event, timestamp, nowMs);
-    } else if (current === undefined || ticksSince(timestamp, current.segmentTimestamp) > 0) {
-      this.#start(event, digit, timestamp, nowMs);
-    }
+    if (digit === undefined || (current && isOlder(packet, current))) return;
+    if (current && continues(current, event, packet, nowMs)) this.#progress(current, event, packet, nowMs);
+    else this.#start(event, packet, { digit, rtpClockRateHz, nowMs });
   }
 
   /** Call on each tick: releases a digit whose packets have stopped. */
   expire(nowMs: number): void {
     const current = this.#current;
-    if (current !== undefined && nowMs - current.lastPacketMs >= DTMF_END_LOST_AFTER_MS)
-      this.#release(current);
+    if (current && nowMs - current.lastPacketMs >= DTMF_END_LOST_AFTER_MS) this.#release(current);
   }
 
-  #start(event: TelephoneEvent, digit: string, timestamp: number, nowMs: number): void {
-    if (this.#current !== undefined) this.#release(this.#current);
+  #start(
+    { code, durationTicks, isEnd }: TelephoneEvent,
+    { ssrc, sequenceNumber, timestamp }: EventPacket,
+    { digit, rtpClockRateHz, nowMs }: { digit: string; rtpClockRateHz: number; nowMs: number },
+  ): void {
+    if (this.#current) this.#release(this.#current);
     this.#current = {
-      code: event.code,
-      digit,
-      segmentTimestamp: timestamp,
-      earlierTicks: 0,
-      durationTicks: event.durationTicks,
-      lastPacketMs: nowMs,
-      isReleased: false,
+      ...{ ssrc, code, digit, rtpClockRateHz, sequenceNumber, timestamp, durationTicks },
+      ...{ earlierTicks: 0, lastPacketMs: nowMs, hasEnded: isEnd, isReleased: false },
     };
-    if (event.isEnd) this.#release(this.#current);
+    if (isEnd) this.#release(this.#current);
   }
 
-  /** Whether the packet belongs to the current event, or to the segment after a full one. */
-  #continues(current: CurrentEvent, event: TelephoneEvent, timestamp: number): boolean {
-    if (event.code !== current.code) return false;
-    const ahead = ticksSince(timestamp, current.segmentTimestamp);
-    return ahead === 0 || (ahead === MAX_EVENT_DURATION_TICKS && !current.isReleased);
-  }
-
-  #progress(current: CurrentEvent, event: TelephoneEvent, timestamp: number, nowMs: number): void {
-    if (current.isReleased) return;
-    if (timestamp !== current.segmentTimestamp) {
-      current.segmentTimestamp = timestamp;
-      current.earlierTicks += MAX_EVENT_DURATION_TICKS;
+  #progress(current: CurrentEvent, event: TelephoneEvent, packet: EventPacket, nowMs: number): void {
+    if (!event.isEnd && event.durationTicks < current.durationTicks) {
+      const movedTicks = ticksSince(packet.timestamp, current.timestamp);
+      current.earlierTicks += movedTicks > 0 ? movedTicks : MAX_EVENT_DURATION_TICKS + 1;
       current.durationTicks = 0;
     }
+    current.sequenceNumber = packet.sequenceNumber;
+    current.timestamp = packet.timestamp;
     current.lastPacketMs = nowMs;
     current.durationTicks = Math.max(current.durationTicks, event.durationTicks);
-    if (event.isEnd) this.#release(current);
+    if (!event.isEnd) return;
+    current.hasEnded = true;
+    this.#release(current);
   }
 
   #release(event: CurrentEvent): void {
     if (event.isReleased) return;
     event.isReleased = true;
-    const { digit, earlierTicks, durationTicks } = event;
-    this.#onDigit({ digit, durationMs: ((earlierTicks + durationTicks) * 1000) / this.#rtpClockRateHz });
+    const { digit, earlierTicks, durationTicks, rtpClockRateHz } = event;
+    this.#onDigit({ digit, durationMs: ((earlierTicks + durationTicks) * 1000) / rtpClockRateHz });
   }
+}
+
+/** Whether a packet repeats, or was overtaken by, the last one. */
+function isOlder({ ssrc, sequenceNumber, timestamp }: EventPacket, current: CurrentEvent): boolean {
+  const step = ((sequenceNumber - current.sequenceNumber) << 16) >> 16;
+  return ssrc === current.ssrc && step <= 0 && ticksSince(timestamp, current.timestamp) <= 0;
+}
+
+/** Whether a packet after the last one belongs to the same event, or to the next segment of a long one. */
+function continues(
+  current: CurrentEvent,
+  event: TelephoneEvent,
+  packet: EventPacket,
+  nowMs: number,
+): boolean {
+  if (event.code !== current.code || packet.ssrc !== current.ssrc) return false;
+  const hasPaused = nowMs - current.lastPacketMs >= DTMF_END_LOST_AFTER_MS;
+  const movedTicks = ticksSince(packet.timestamp, current.timestamp);
+  const grownTicks = event.durationTicks - current.durationTicks;
+  const toTicks = (ms: number) => (ms * current.rtpClockRateHz) / 1000;
+  const tolerance = toTicks(TOLERANCE_MS);
+  // After its end, an event has further end packets only. Where they move, they do so by the time between them.
+  if (current.hasEnded) return event.isEnd && !hasPaused && Math.abs(movedTicks) <= tolerance;
+  if (event.isEnd && !hasPaused) return true;
+  if (grownTicks < 0) {
+    const isFull = current.durationTicks >= MAX_EVENT_DURATION_TICKS - toTicks(DTMF_END_LOST_AFTER_MS);
+    return isFull && !hasPaused && movedTicks >= 0;
+  }
+  // Packets that were lost leave a pause in an event too, whose duration has grown by it.
+  if (movedTicks === 0) return grownTicks > 0 || !hasPaused;
+  return movedTicks > 0 && movedTicks <= grownTicks + tolerance && (grownTicks > 0 || !hasPaused);
 }
 
 /** The nearer way around the 32 bits; negative for a timestamp before the other. */

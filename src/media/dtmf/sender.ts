@@ -1,5 +1,6 @@
 import { invalid } from '../../base/errors.ts';
-import { codeOf, MAX_EVENT_DURATION_TICKS, writeTelephoneEvent } from './event.ts';
+import { FRAME_DURATION_MS } from '../codecs/codec.ts';
+import { codeOf, writeTelephoneEvent } from './event.ts';
 
 /** A telephone-event packet; valid until the next call of `next`. */
 export interface OutgoingEvent {
@@ -10,18 +11,9 @@ export interface OutgoingEvent {
   readonly marker: boolean;
 }
 
-export interface DtmfSenderOptions {
-  readonly rtpClockRateHz: number;
-  /** Ticks between two calls of `next`: one frame. */
-  readonly frameTicks: number;
-  readonly toneMs?: number;
-  /** Least silence between two digits. */
-  readonly pauseMs?: number;
-}
-
-/** ITU-T Q.24 asks receivers for 40 ms; old exchanges need more. */
-const DEFAULT_TONE_MS = 100;
-const DEFAULT_PAUSE_MS = 100;
+/** ITU-T Q.24 asks receivers for 40 ms; old exchanges need more. In frames of 20 ms, as is the pause after it. */
+const TONE_FRAMES = 5;
+const PAUSE_FRAMES = 5;
 /** Below 0 dBm0, as phones send it. */
 const VOLUME_DB = 10;
 /** The last packet is repeated, since the end of the digit depends on it. @see RFC 4733 section 2.5.1.4 */
@@ -35,29 +27,13 @@ const MAX_QUEUED_DIGITS = 256;
  * @see RFC 4733 section 2.5.1
  */
 export class DtmfSender {
-  readonly #frameTicks: number;
-  readonly #toneTicks: number;
-  readonly #pauseFrames: number;
   readonly #queue: number[] = [];
   #code = -1;
   #startTimestamp = 0;
-  #durationTicks = 0;
+  #frames = 0;
   #endPacketsLeft = 0;
   #pauseFramesLeft = 0;
   readonly #outgoing = { lengthBytes: 0, timestamp: 0, marker: false };
-
-  /** @throws {CallwayError} `dtmf_duration_invalid` when the tone does not fit the 16 bits of one event. */
-  constructor(options: DtmfSenderOptions) {
-    const { rtpClockRateHz, frameTicks, toneMs = DEFAULT_TONE_MS, pauseMs = DEFAULT_PAUSE_MS } = options;
-    const frames = Math.ceil((toneMs * rtpClockRateHz) / 1000 / frameTicks);
-    this.#frameTicks = frameTicks;
-    this.#toneTicks = frames * frameTicks;
-    this.#pauseFrames = Math.max(END_PACKETS, Math.ceil((pauseMs * rtpClockRateHz) / 1000 / frameTicks));
-    if (!(this.#toneTicks > 0 && this.#toneTicks <= MAX_EVENT_DURATION_TICKS)) {
-      const limitMs = Math.floor((MAX_EVENT_DURATION_TICKS * 1000) / rtpClockRateHz);
-      throw invalid('dtmf_duration_invalid', `a DTMF tone of ${toneMs} ms is not within 1 and ${limitMs} ms`);
-    }
-  }
 
   /**
    * Queues digits; all of them or none.
@@ -89,10 +65,11 @@ export class DtmfSender {
   /**
    * Call once per frame.
    *
-   * @param timestamp - RTP timestamp of this frame.
+   * @param timestamp - RTP timestamp of this frame, by the clock of the audio.
+   * @param rtpClockRateHz - Of the event's payload type, in which its duration is counted.
    * @returns The packet in place of audio, its payload written to `out`; undefined when audio may be sent.
    */
-  next(timestamp: number, out: Uint8Array): OutgoingEvent | undefined {
+  next(timestamp: number, rtpClockRateHz: number, out: Uint8Array): OutgoingEvent | undefined {
     if (this.#code < 0) {
       if (this.#pauseFramesLeft > 0) {
         this.#pauseFramesLeft--;
@@ -102,27 +79,28 @@ export class DtmfSender {
       if (code === undefined) return undefined;
       this.#start(code, timestamp);
     }
-    return this.#writePacket(out);
+    return this.#writePacket(rtpClockRateHz, out);
   }
 
   #start(code: number, timestamp: number): void {
     this.#code = code;
     this.#startTimestamp = timestamp;
-    this.#durationTicks = 0;
+    this.#frames = 0;
     this.#endPacketsLeft = END_PACKETS;
   }
 
-  #writePacket(out: Uint8Array): OutgoingEvent {
-    const marker = this.#durationTicks === 0;
-    this.#durationTicks = Math.min(this.#durationTicks + this.#frameTicks, this.#toneTicks);
-    const isEnd = this.#durationTicks === this.#toneTicks;
-    const event = { code: this.#code, isEnd, volumeDb: VOLUME_DB, durationTicks: this.#durationTicks };
+  #writePacket(rtpClockRateHz: number, out: Uint8Array): OutgoingEvent {
+    const marker = this.#frames === 0;
+    this.#frames = Math.min(this.#frames + 1, TONE_FRAMES);
+    const isEnd = this.#frames === TONE_FRAMES;
+    const durationTicks = (this.#frames * FRAME_DURATION_MS * rtpClockRateHz) / 1000;
+    const event = { code: this.#code, isEnd, volumeDb: VOLUME_DB, durationTicks };
     this.#outgoing.lengthBytes = writeTelephoneEvent(event, out);
     this.#outgoing.timestamp = this.#startTimestamp;
     this.#outgoing.marker = marker;
     if (isEnd && --this.#endPacketsLeft === 0) {
       this.#code = -1;
-      this.#pauseFramesLeft = this.#pauseFrames - (END_PACKETS - 1);
+      this.#pauseFramesLeft = PAUSE_FRAMES - (END_PACKETS - 1);
     }
     return this.#outgoing;
   }

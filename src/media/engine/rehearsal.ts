@@ -42,7 +42,10 @@ export async function rehearseCall(codecs: CodecRegistry): Promise<MediaReport> 
     },
     { address: '127.0.0.1', rtpPort: PORT, timeoutMs: 0, emit: () => {}, advanceTicks: () => 0 },
   );
-  audio.connect({ remote: PEER, codec: CODEC, packetDurationMs: FRAME_DURATION_MS, direction: 'sendrecv' });
+  audio.connect({
+    ...{ remote: PEER, codec: CODEC, dtmf: undefined, received: [CODEC] },
+    ...{ packetDurationMs: FRAME_DURATION_MS, direction: 'sendrecv' },
+  });
   await audio.startStream(TARGET);
   await audio.startRecording('');
   for (let tick = 1; tick <= TICKS; tick++) {

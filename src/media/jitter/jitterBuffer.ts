@@ -1,4 +1,4 @@
-import { type Codec, FRAME_DURATION_MS, MAX_PACKET_DURATION_MS } from '../codecs/codec.ts';
+import { type Codec, type Decoder, FRAME_DURATION_MS, MAX_PACKET_DURATION_MS } from '../codecs/codec.ts';
 import { ComfortNoise, parseComfortNoiseLevel } from '../codecs/comfortNoise.ts';
 import type { Concealer } from '../concealment/concealer.ts';
 import { createSequenceUnwrapper, createTimestampUnwrapper } from '../rtp/unwrapper.ts';
@@ -144,6 +144,7 @@ export class JitterBuffer {
    * @param sequenceNumber - 0..65535. @param timestamp - 0..2^32-1.
    * @param payload - Owned by the buffer until it is played.
    * @param hasWaited - On this machine, for an unknown time that tells nothing about the network.
+   * @param decoder - Of the payload; decodes at the codec's sample rate. Default: the codec.
    */
   insert(
     sequenceNumber: number,
@@ -152,10 +153,11 @@ export class JitterBuffer {
     nowMs: number,
     kind: PacketKind = 'speech',
     hasWaited = false,
+    decoder: Decoder = this.#codec,
   ): PutResult {
     const sequence = this.#sequences.unwrap(sequenceNumber);
     const ticks = this.#timestamps.unwrap(timestamp);
-    const result = this.#store.put({ sequence, timestamp: ticks, kind, payload });
+    const result = this.#store.put({ sequence, timestamp: ticks, kind, payload, decoder });
     if (result === 'duplicate') this.#statistics.duplicates++;
     if (result === 'late') this.#statistics.late++;
     // A DTMF event keeps the timestamp of its start, which tells nothing about the network.
@@ -227,13 +229,13 @@ export class JitterBuffer {
   }
 
   #decode(nowMs: number): PulledFrame {
-    const packet = this.#store.take();
+    const packet = this.#takePart();
     if (packet === undefined) return 'silence';
     const slackMs = this.#slackMs(packet, nowMs);
     this.#leastSlackMs = Math.min(this.#leastSlackMs, slackMs);
     const heldMs = this.#toMs(this.#pcmLength);
     const room = this.#pcm.subarray(this.#pcmLength);
-    const length = this.#codec.decode(
+    const length = packet.decoder.decode(
       packet.payload,
       room.subarray(0, this.#toSamples(MAX_PACKET_DURATION_MS)),
     );
@@ -252,14 +254,27 @@ export class JitterBuffer {
     return 'speech';
   }
 
+  /** Takes the next packet; of one that is too long to be decoded at once its first part, while none is due after that. */
+  #takePart(): StoredPacket | undefined {
+    const packet = this.#store.take();
+    const partBytes = packet?.decoder.partBytes;
+    if (!packet || partBytes === undefined || packet.payload.length <= partBytes) return packet;
+    const { payload } = packet;
+    const timestamp = packet.timestamp + MAX_PACKET_DURATION_MS * this.#ticksPerMs;
+    const next = this.#store.peek();
+    if (next === undefined || next.timestamp > timestamp)
+      this.#store.putBack({ ...packet, timestamp, payload: payload.subarray(partBytes) });
+    return { ...packet, payload: payload.subarray(0, partBytes) };
+  }
+
   /** Fills a loss; the next packet may carry a copy of the one right before it. */
   #fillGap(next: StoredPacket, missing: number, wanted: number): PulledFrame {
-    const lastLost = this.#codec.recover === undefined ? 0 : this.#packetSamples;
+    const { decoder } = next;
+    const lastLost = decoder.recover === undefined ? 0 : this.#packetSamples;
     if (missing !== lastLost)
       return this.#conceal(Math.min(wanted, missing > lastLost ? missing - lastLost : missing));
     const room = this.#pcm.subarray(this.#pcmLength, this.#pcmLength + missing);
-    if (this.#codec.recover?.(next.payload, room) !== missing)
-      return this.#conceal(Math.min(wanted, missing));
+    if (decoder.recover?.(next.payload, room) !== missing) return this.#conceal(Math.min(wanted, missing));
     this.#concealer.received(room);
     this.#pcmLength += missing;
     this.#concealedSamples += missing;

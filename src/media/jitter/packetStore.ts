@@ -1,3 +1,5 @@
+import type { Decoder } from '../codecs/codec.ts';
+
 export type PacketKind =
   | 'speech'
   /** Comfort noise level of a pause (RFC 3389). */
@@ -13,6 +15,8 @@ export interface StoredPacket {
   readonly kind: PacketKind;
   /** A view of the datagram, owned by the store until it is played. */
   readonly payload: Uint8Array;
+  /** Decodes the payload of speech. */
+  readonly decoder: Decoder;
 }
 
 export type PutResult = 'stored' | 'duplicate' | 'late';
@@ -74,6 +78,13 @@ export class PacketStore {
     this.#hasTaken = true;
     this.#count--;
     return packet;
+  }
+
+  /** @param packet - The rest of the one that was taken last. */
+  putBack(packet: StoredPacket): void {
+    this.#slots[packet.sequence & (CAPACITY - 1)] = packet;
+    this.#next = packet.sequence;
+    this.#count++;
   }
 
   /** Forgets packets and sequence. */

@@ -21,7 +21,12 @@ export class ReceptionTracker {
   }
 
   /** @see SourceStatistics.receive for the units. */
-  receive(ssrc: number, sequenceNumber: number, timestamp: number, arrivalMs: number): ReceptionVerdict {
+  receive(
+    ssrc: number,
+    sequenceNumber: number,
+    timestamp: number | undefined,
+    arrivalMs: number,
+  ): ReceptionVerdict {
     this.#current ??= new SourceStatistics(ssrc, this.rtpClockRateHz, sequenceNumber);
     if (this.#current.ssrc === ssrc) {
       return this.#current.receive(sequenceNumber, timestamp, arrivalMs);

@@ -66,15 +66,15 @@ export class SourceStatistics {
 
   /**
    * @param sequenceNumber - 0..65535.
-   * @param timestamp - In RTP ticks, 0..2^32-1.
+   * @param timestamp - In RTP ticks, 0..2^32-1; undefined where it tells nothing about the packet's time, as of an event.
    * @param arrivalMs - Monotonic.
    */
-  receive(sequenceNumber: number, timestamp: number, arrivalMs: number): PacketVerdict {
+  receive(sequenceNumber: number, timestamp: number | undefined, arrivalMs: number): PacketVerdict {
     const verdict = this.#judge(sequenceNumber);
     if (verdict === 'probation' || verdict === 'jumped') return verdict;
     this.#received++;
-    if (verdict === 'restarted') this.#lastTransitTicks = undefined;
-    this.#updateJitter(timestamp, arrivalMs);
+    if (verdict === 'restarted' || timestamp === undefined) this.#lastTransitTicks = undefined;
+    if (timestamp !== undefined) this.#updateJitter(timestamp, arrivalMs);
     return verdict;
   }
 

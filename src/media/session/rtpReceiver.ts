@@ -1,34 +1,41 @@
-import type { Codec } from '../codecs/codec.ts';
-import { createCodecConcealer } from '../concealment/concealer.ts';
-import { PitchConcealer } from '../concealment/pitchConcealer.ts';
+import type { Codec, CodecFormat } from '../codecs/codec.ts';
 import { DtmfReceiver } from '../dtmf/receiver.ts';
 import { JitterBuffer } from '../jitter/jitterBuffer.ts';
-import type { PacketKind } from '../jitter/packetStore.ts';
 import type { DtmfDigit } from '../mediaSession.ts';
 import type { RtpPacketView } from '../rtp/packet.ts';
 import { ReceptionTracker } from '../rtp/receptionTracker.ts';
+import { type PeerDecoder, PeerDecoders } from './peerDecoders.ts';
 
-/** A later offer may change the numbers. */
-export interface PayloadTypes {
-  readonly speech: number;
-  readonly comfortNoise: number | undefined;
-}
+/** What packets of one payload type are. */
+export type ReceivedFormat =
+  | { readonly kind: 'speech'; readonly codec: CodecFormat }
+  | { readonly kind: 'comfort_noise' }
+  | { readonly kind: 'dtmf'; readonly rtpClockRateHz: number };
 
-/** One codec's stream from the peer: packets of all kinds in, frames of audio out. */
+/** Lost packets and a pause between two codecs of one stream are shorter. */
+const MAX_JUMP_MS = 1000;
+
+/** A call's stream from the peer: packets of all kinds in, frames of audio out, at the rate of the call's codec. */
 export class RtpReceiver {
   readonly reception: ReceptionTracker;
   readonly buffer: JitterBuffer;
-  payloadTypes: PayloadTypes = { speech: -1, comfortNoise: undefined };
+  /** By payload type; a later offer may change them. */
+  formats: ReadonlyMap<number, ReceivedFormat> = new Map();
+  /** Packets and frames that failed in a way that no check has foreseen. */
+  failures = 0;
+  readonly #decoders: PeerDecoders;
   readonly #dtmf: DtmfReceiver;
+  /** The last packet of speech. */
+  #last: { readonly decoder: PeerDecoder; readonly timestamp: number } | undefined;
   #delaySumMs = 0;
   #framesPulled = 0;
 
   constructor(codec: Codec, onDigit: (digit: DtmfDigit) => void) {
-    const { rtpClockRateHz, sampleRateHz } = codec.format;
+    const { rtpClockRateHz } = codec.format;
     this.reception = new ReceptionTracker(rtpClockRateHz);
-    const concealer = createCodecConcealer(codec) ?? new PitchConcealer(sampleRateHz);
-    this.buffer = new JitterBuffer({ codec, concealer });
-    this.#dtmf = new DtmfReceiver(rtpClockRateHz, onDigit);
+    this.#decoders = new PeerDecoders(codec);
+    this.buffer = new JitterBuffer({ codec, concealer: this.#decoders });
+    this.#dtmf = new DtmfReceiver(onDigit);
   }
 
   /**
@@ -36,19 +43,35 @@ export class RtpReceiver {
    * @param hasWaited - @see JitterBuffer.insert
    */
   receive(packet: RtpPacketView, nowMs: number, hasWaited: boolean): void {
-    const { ssrc, sequenceNumber, timestamp, payloadType } = packet;
-    const verdict = this.reception.receive(ssrc, sequenceNumber, timestamp, nowMs);
+    const format = this.formats.get(packet.payloadType);
+    if (format?.kind === 'dtmf') {
+      this.#dtmf.receive(packet, format.rtpClockRateHz, nowMs);
+      // Some peers send events as a source of its own, which must not take the place of the audio.
+      if (this.reception.source !== undefined && this.reception.source.ssrc !== packet.ssrc) return;
+    }
+    const decoder = format?.kind === 'speech' ? this.#decoders.of(format.codec) : undefined;
+    const timestamp = decoder?.toCallTicks(packet.timestamp) ?? packet.timestamp;
+    const { ssrc, sequenceNumber } = packet;
+    const isNewTimeline = decoder !== undefined && this.#leavesTimeline(decoder, timestamp);
+    const timing = format?.kind === 'dtmf' || isNewTimeline ? undefined : timestamp;
+    const verdict = this.reception.receive(ssrc, sequenceNumber, timing, nowMs);
     if (verdict === 'probation' || verdict === 'jumped') return;
-    if (verdict !== 'valid') this.buffer.reset();
-    const payload = packet.payload();
-    const kind = this.#kindOf(payloadType);
-    if (kind === 'other') this.#dtmf.receive(payload, timestamp, nowMs);
-    this.buffer.insert(sequenceNumber, timestamp, payload, nowMs, kind, hasWaited);
+    if (decoder) this.#last = { decoder, timestamp };
+    if (verdict !== 'valid' || isNewTimeline) this.buffer.reset();
+    const kind = decoder ? 'speech' : format?.kind === 'comfort_noise' ? 'comfort_noise' : 'other';
+    this.buffer.insert(sequenceNumber, timestamp, packet.payload(), nowMs, kind, hasWaited, decoder);
   }
 
   /** @param dueMs - When the frame is due. @see JitterBuffer.pull */
   pull(dueMs: number, out: Int16Array): void {
-    this.buffer.pull(dueMs, out);
+    try {
+      this.buffer.pull(dueMs, out);
+    } catch {
+      // No packet ends a call; the frame is silent, and the stream starts anew.
+      this.failures++;
+      this.buffer.reset();
+      out.fill(0);
+    }
     this.#delaySumMs += this.buffer.delayMs;
     this.#framesPulled++;
   }
@@ -62,8 +85,16 @@ export class RtpReceiver {
     return this.#framesPulled === 0 ? 0 : this.#delaySumMs / this.#framesPulled;
   }
 
-  #kindOf(payloadType: number): PacketKind {
-    if (payloadType === this.payloadTypes.speech) return 'speech';
-    return payloadType === this.payloadTypes.comfortNoise ? 'comfort_noise' : 'other';
+  close(): void {
+    this.#decoders.close();
+  }
+
+  /** Whether the peer has changed to a codec whose timestamps do not go on from those of the last one. */
+  #leavesTimeline(decoder: PeerDecoder, timestamp: number): boolean {
+    const last = this.#last;
+    if (last === undefined || last.decoder === decoder) return false;
+    if (last.decoder.rtpClockRateHz !== decoder.rtpClockRateHz) return true;
+    const jumpMs = (((timestamp - last.timestamp) | 0) * 1000) / this.reception.rtpClockRateHz;
+    return Math.abs(jumpMs) > MAX_JUMP_MS;
   }
 }

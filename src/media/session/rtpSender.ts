@@ -1,6 +1,7 @@
 import { CallwayError } from '../../base/errors.ts';
 import { type Codec, timestampTicksPerFrame } from '../codecs/codec.ts';
 import { DtmfSender } from '../dtmf/sender.ts';
+import type { NegotiatedCodec } from '../mediaSession.ts';
 import { RTP_FIXED_HEADER_BYTES } from '../rtp/packet.ts';
 import { Packetizer, type PacketizerStart } from '../rtp/packetizer.ts';
 import type { SrtpStream } from '../srtp/srtp.ts';
@@ -25,10 +26,10 @@ export class RtpSender {
   readonly packetizer: Packetizer;
   payloadType = 0;
   /** Undefined when the peer takes no RFC 4733 events. */
-  dtmfPayloadType: number | undefined;
+  dtmf: NegotiatedCodec | undefined;
   srtp: SrtpStream | undefined;
   readonly #codec: Codec;
-  readonly #dtmf: DtmfSender;
+  readonly #digits = new DtmfSender();
   readonly #send: (packet: Uint8Array) => void;
   readonly #frameTicks: number;
   readonly #packet: Uint8Array;
@@ -38,12 +39,11 @@ export class RtpSender {
   #isTalkspurtStart = true;
 
   constructor({ codec, start, send }: RtpSenderOptions) {
-    const { rtpClockRateHz, maxBytesPer20Ms } = codec.format;
+    const { maxBytesPer20Ms } = codec.format;
     this.#codec = codec;
     this.#send = send;
     this.#frameTicks = timestampTicksPerFrame(codec.format);
     this.packetizer = new Packetizer(start);
-    this.#dtmf = new DtmfSender({ rtpClockRateHz, frameTicks: this.#frameTicks });
     const payloadEnd = RTP_FIXED_HEADER_BYTES + maxBytesPer20Ms;
     this.#packet = new Uint8Array(payloadEnd + MAX_TRAILER_BYTES);
     this.#payload = this.#packet.subarray(RTP_FIXED_HEADER_BYTES, payloadEnd);
@@ -57,14 +57,14 @@ export class RtpSender {
    *   `dtmf_interrupted` when the stream ends before.
    */
   sendDigits(digits: string): Promise<void> {
-    if (this.dtmfPayloadType === undefined) {
+    if (this.dtmf === undefined) {
       throw new CallwayError(
         'conflict',
         'dtmf_unsupported',
         'the peer takes no DTMF digits as telephone events',
       );
     }
-    this.#dtmf.send(digits);
+    this.#digits.send(digits);
     return new Promise((resolve, reject) => {
       this.#pendingDigits.push({ resolve, reject });
     });
@@ -72,12 +72,12 @@ export class RtpSender {
 
   /** Sends a bridged call's digit, unless the peer takes none or the queue is full. */
   forwardDigit(digit: string): void {
-    if (this.dtmfPayloadType !== undefined && this.#dtmf.hasRoom) this.#dtmf.send(digit);
+    if (this.dtmf !== undefined && this.#digits.hasRoom) this.#digits.send(digit);
   }
 
   /** Resolves `sendDigits` when the queue is empty. */
   settleDigits(): void {
-    if (this.#pendingDigits.length === 0 || this.#dtmf.isActive) return;
+    if (this.#pendingDigits.length === 0 || this.#digits.isActive) return;
     for (const { resolve } of this.#pendingDigits.splice(0)) resolve();
   }
 
@@ -92,10 +92,11 @@ export class RtpSender {
 
   /** Sends this frame's packet of a DTMF event. @returns False when there is none, and audio may be sent. */
   sendDtmf(): boolean {
-    if (this.dtmfPayloadType === undefined) return false;
-    const event = this.#dtmf.next(this.packetizer.timestamp, this.#payload);
+    if (this.dtmf === undefined) return false;
+    const { payloadType, rtpClockRateHz } = this.dtmf;
+    const event = this.#digits.next(this.packetizer.timestamp, rtpClockRateHz, this.#payload);
     if (event === undefined) return false;
-    this.#sendPacket(this.dtmfPayloadType, event.lengthBytes, event.marker, event.timestamp);
+    this.#sendPacket(payloadType, event.lengthBytes, event.marker, event.timestamp);
     this.#isTalkspurtStart = true;
     return true;
   }

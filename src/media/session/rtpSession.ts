@@ -13,11 +13,13 @@ import type { Latching } from '../transport/sourceLatch.ts';
 import { MediaTimeout } from './mediaTimeout.ts';
 import {
   addTraffic,
+  closeTransceiver,
   findFormat,
   NO_TRAFFIC,
   observationsOf,
   openTransceiver,
   type RtpTransceiver,
+  receivedFormats,
 } from './rtpTransceiver.ts';
 import { type AdvanceTicks, TickAlignment } from './tickAlignment.ts';
 
@@ -100,20 +102,17 @@ export class RtpSession {
    * @throws {CallwayError} `codec_unsupported`.
    */
   connect(parameters: MediaParameters): RtpTransceiver {
-    const { codec, dtmfPayloadType, comfortNoisePayloadType, direction, remote, srtp } = parameters;
+    const { codec, dtmf, received, direction, remote, srtp } = parameters;
     const transceiver = this.#transceiverFor(findFormat(this.#options.codecs, codec));
     this.#transceiver = transceiver;
     this.#srtp = srtpContextsFor(srtp, this.#srtp);
     this.#rtcp.srtcp = this.#srtp?.srtcp;
-    const { payloadType } = codec;
     const { receiver, sender } = transceiver;
-    receiver.payloadTypes = { speech: payloadType, comfortNoise: comfortNoisePayloadType };
-    sender.payloadType = payloadType;
-    sender.dtmfPayloadType = dtmfPayloadType;
+    receiver.formats = receivedFormats(this.#options.codecs, received);
+    sender.payloadType = codec.payloadType;
+    sender.dtmf = dtmf;
     sender.srtp = this.#srtp?.outbound;
-    const expected = [payloadType, dtmfPayloadType, comfortNoisePayloadType];
-    const payloadTypes = new Set(expected.filter((type) => type !== undefined));
-    this.#transport.connect(remote, payloadTypes, this.#srtp?.inbound);
+    this.#transport.connect(remote, receiver.formats, this.#srtp?.inbound);
     this.#direction = direction;
     this.#timeout.expect(direction === 'sendrecv', this.#options.clock.monotonicMs());
     return transceiver;
@@ -187,6 +186,7 @@ export class RtpSession {
     return {
       packetsDue: this.#packetsDue,
       malformedPackets: drops.malformed,
+      failedPackets: drops.failed + (this.#transceiver?.receiver.failures ?? 0),
       unauthenticPackets: drops.unauthentic,
       unknownPayloadTypes: drops.unknownPayloadType,
       foreignSourcePackets: drops.foreignSource,
@@ -207,7 +207,7 @@ export class RtpSession {
       quality: this.quality(),
     };
     this.#transceiver = undefined;
-    transceiver.codec.close();
+    closeTransceiver(transceiver);
     return report;
   }
 
@@ -238,7 +238,7 @@ export class RtpSession {
     if (current !== undefined) {
       this.#earlierTraffic = addTraffic(this.#earlierTraffic, current);
       current.sender.interruptDigits('the call has another codec');
-      current.codec.close();
+      closeTransceiver(current);
     }
     return transceiver;
   }

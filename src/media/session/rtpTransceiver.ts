@@ -6,7 +6,7 @@ import type { DtmfDigit, NegotiatedCodec } from '../mediaSession.ts';
 import { isSampleRate, type SampleRateHz } from '../resample/resampler.ts';
 import type { ReportedStreams } from '../rtcp/rtcpSession.ts';
 import type { PacketizerStart } from '../rtp/packetizer.ts';
-import { RtpReceiver } from './rtpReceiver.ts';
+import { type ReceivedFormat, RtpReceiver } from './rtpReceiver.ts';
 import { RtpSender } from './rtpSender.ts';
 
 /** Both directions of a call with one codec. Another codec needs another transceiver. */
@@ -46,6 +46,33 @@ export function openTransceiver({ format, start, send, onDigit }: RtpTransceiver
   const sender = new RtpSender({ codec, start, send });
   const reported = { packetizer: sender.packetizer, reception: receiver.reception, rtpClockRateHz };
   return { codec, sampleRateHz, receiver, sender, reported };
+}
+
+/** Frees the memory of its codecs. Idempotent. */
+export function closeTransceiver({ codec, receiver }: RtpTransceiver): void {
+  receiver.close();
+  codec.close();
+}
+
+/** What the peer may send, by payload type. Formats that are not supported are left out. */
+export function receivedFormats(
+  registry: CodecRegistry,
+  received: readonly NegotiatedCodec[],
+): ReadonlyMap<number, ReceivedFormat> {
+  const formats = new Map<number, ReceivedFormat>();
+  for (const description of received) {
+    const format = receivedFormat(registry, description);
+    if (format && !formats.has(description.payloadType)) formats.set(description.payloadType, format);
+  }
+  return formats;
+}
+
+function receivedFormat(registry: CodecRegistry, description: NegotiatedCodec): ReceivedFormat | undefined {
+  const { encodingName, rtpClockRateHz } = description;
+  if (encodingName.toLowerCase() === 'telephone-event') return { kind: 'dtmf', rtpClockRateHz };
+  if (encodingName.toLowerCase() === 'cn') return { kind: 'comfort_noise' };
+  const codec = registry.find(description);
+  return codec && { kind: 'speech', codec };
 }
 
 /** Totals of one or more transceivers. */

@@ -6,6 +6,8 @@ import { type Latching, SourceLatch } from './sourceLatch.ts';
 export interface PacketDrops {
   /** Not RTP version 2, or truncated. */
   malformed: number;
+  /** Its handling threw. */
+  failed: number;
   /** SRTP with another key, or replayed. */
   unauthentic: number;
   /** A payload type that was not negotiated. */
@@ -14,6 +16,11 @@ export interface PacketDrops {
   foreignSource: number;
   /** Above the limit per tick. */
   flooded: number;
+}
+
+/** The negotiated ones: a set, or a map by them. */
+export interface PayloadTypes {
+  has(payloadType: number): boolean;
 }
 
 export type FilterVerdict = 'rtp' | 'rtcp' | 'dropped';
@@ -28,12 +35,13 @@ export class PacketFilter {
   readonly latch: SourceLatch;
   readonly drops: PacketDrops = {
     malformed: 0,
+    failed: 0,
     unauthentic: 0,
     unknownPayloadType: 0,
     foreignSource: 0,
     flooded: 0,
   };
-  #payloadTypes: ReadonlySet<number> = new Set();
+  #payloadTypes: PayloadTypes = new Set();
   #srtp: SrtpStream | undefined;
   #packetsThisTick = 0;
   #hasLatched = false;
@@ -43,7 +51,7 @@ export class PacketFilter {
   }
 
   /** @param srtp - The peer's direction; undefined for plain RTP. */
-  expect(payloadTypes: ReadonlySet<number>, srtp: SrtpStream | undefined): void {
+  expect(payloadTypes: PayloadTypes, srtp: SrtpStream | undefined): void {
     this.#payloadTypes = payloadTypes;
     this.#srtp = srtp;
   }

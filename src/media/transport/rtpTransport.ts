@@ -1,7 +1,7 @@
 import type { MediaParameters } from '../mediaSession.ts';
 import type { RtpPacketView } from '../rtp/packet.ts';
 import type { SrtpStream } from '../srtp/srtp.ts';
-import { type PacketDrops, PacketFilter } from './packetFilter.ts';
+import { type PacketDrops, PacketFilter, type PayloadTypes } from './packetFilter.ts';
 import type { PacketSocket } from './packetIo.ts';
 import type { Latching } from './sourceLatch.ts';
 
@@ -49,8 +49,21 @@ export class RtpTransport {
     this.#nowMs = nowMs;
     this.#onRtp = onRtp;
     this.#onRtcp = onRtcp;
-    sockets.rtp.listen((bytes, address, port) => this.#receive(bytes, address, port));
-    sockets.rtcp.listen((bytes, address) => this.#receiveRtcp(bytes, address));
+    // What a listener of a socket throws would end the thread, and with it all calls.
+    sockets.rtp.listen((bytes, address, port) => {
+      try {
+        this.#receive(bytes, address, port);
+      } catch {
+        this.#filter.drops.failed++;
+      }
+    });
+    sockets.rtcp.listen((bytes, address) => {
+      try {
+        this.#receiveRtcp(bytes, address);
+      } catch {
+        this.#filter.drops.failed++;
+      }
+    });
   }
 
   get socketFailures(): number {
@@ -62,11 +75,7 @@ export class RtpTransport {
   }
 
   /** Packets before are dropped. @param srtp - The peer's direction; undefined for plain RTP. */
-  connect(
-    remote: MediaParameters['remote'],
-    payloadTypes: ReadonlySet<number>,
-    srtp: SrtpStream | undefined,
-  ): void {
+  connect(remote: MediaParameters['remote'], payloadTypes: PayloadTypes, srtp: SrtpStream | undefined): void {
     this.#remote = remote;
     this.#filter.expect(payloadTypes, srtp);
     const { address, port, signallingHost } = remote;

@@ -12,6 +12,7 @@ import type { MediaSession } from '../../media/mediaSession.ts';
 import { ALLOW } from '../control/control.ts';
 import type { IncomingRequest } from '../control/incoming.ts';
 import type { Agreement } from '../sdp/negotiate.ts';
+import { warningOf } from '../sdp/read.ts';
 import { createSdpSession, type SdpSession } from '../sdp/session.ts';
 import { addressesOf, tokensOf, userOf } from '../sip/headerValues.ts';
 import { descriptionOf } from '../sip/sessionBody.ts';
@@ -132,13 +133,14 @@ class InboundCallOffer implements InboundCall {
       codecs,
       srtp,
       randomBytes,
+      resolveHost: this.#deps.resolveHost,
     });
     let answer: (Agreement & { readonly body: string }) | undefined;
     try {
       const offer = descriptionOf(this.#invite.message);
-      answer = offer === '' ? undefined : sdp.answer(offer);
+      answer = offer === '' ? undefined : await sdp.answer(offer);
     } catch (error) {
-      this.#refuse(488);
+      this.#refuse(488, { Warning: warningOf(error) });
       await session.close();
       throw error;
     }
@@ -224,7 +226,7 @@ function lateOffer(
       answer ??= body;
     },
     async connectAudio() {
-      if (!isConnected) await apply(sdp.acceptAnswer(answer ?? ''));
+      if (!isConnected) await apply(await sdp.acceptAnswer(answer ?? ''));
     },
   };
 }

@@ -253,12 +253,26 @@ export class Leg implements CallLeg {
 
   #connectAudio(): void {
     this.#options.steps.connectAudio().then(
-      () => this.dispatch({ kind: 'connected' }),
+      () => {
+        this.dispatch({ kind: 'connected' });
+        this.#warnWithoutDtmf();
+      },
       (error: unknown) => {
         this.#deps.onError(error, 'connecting the audio of a call failed');
-        this.dispatch({ kind: 'failed' });
+        this.dispatch({ kind: 'failed', reason: error instanceof CallwayError ? error.message : undefined });
       },
     );
+  }
+
+  #warnWithoutDtmf(): void {
+    const { trunk, callId } = this.#options;
+    const { parameters } = this.audio;
+    if (this.#state.kind !== 'established' || trunk.dtmf !== 'rfc4733' || parameters?.dtmf) return;
+    const message =
+      'The peer agreed to no telephone events: its digits count only where it sends them by INFO';
+    this.#emit('warning', { code: 'no_dtmf', message });
+    const error = new CallwayError('unsupported', 'no_dtmf', `call ${callId}: ${message}`);
+    this.#deps.onError(error, 'no DTMF negotiated');
   }
 
   #sendBye(reason: HangupReason): void {

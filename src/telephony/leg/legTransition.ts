@@ -44,7 +44,7 @@ export type LegEvent =
   | { readonly kind: 'acknowledged' }
   | { readonly kind: 'connected' }
   /** The INVITE could not be sent, or the audio could not be negotiated or connected. */
-  | { readonly kind: 'failed'; readonly isUnreachable?: boolean }
+  | { readonly kind: 'failed'; readonly isUnreachable?: boolean; readonly reason?: string | undefined }
   | { readonly kind: 'hangup'; readonly reason: HangupReason }
   | { readonly kind: 'byeReceived'; readonly q850Cause: number | undefined }
   /** BYE was answered, or the wait for the response to BYE or CANCEL timed out. */
@@ -71,7 +71,6 @@ const TERMINATED: LegState = { kind: 'terminated' };
 const OK = { code: 200, reason: 'OK' };
 const NO_ANSWER: HangupReason = { q850Cause: Q850.noAnswer, text: 'No answer in time' };
 const NO_RESPONSE: HangupReason = { q850Cause: Q850.recoveryOnTimer, text: 'No response in time' };
-const NO_COMMON_AUDIO: HangupReason = { q850Cause: Q850.incompatible, text: 'No common audio' };
 
 /** @see LegState */
 export function legTransition(state: LegState, event: LegEvent): LegTransition {
@@ -195,13 +194,7 @@ function whileConfirmed(
         ? stay(state)
         : { state: { kind: 'established' }, effects: [{ kind: 'emitAnswered' }] };
     case 'failed':
-      return {
-        state: {
-          kind: 'terminating',
-          end: { outcome: 'trunk_error', sip: OK, q850Cause: Q850.incompatible },
-        },
-        effects: [{ kind: 'sendBye', reason: NO_COMMON_AUDIO }],
-      };
+      return failWithoutAudio(event.reason ?? 'No common audio');
     case 'hangup':
       return hangUp(event.reason);
     case 'byeReceived': {
@@ -217,6 +210,13 @@ function whileConfirmed(
     default:
       return stay(state);
   }
+}
+
+function failWithoutAudio(text: string): LegTransition {
+  const reason = { q850Cause: Q850.incompatible, text };
+  const { q850Cause } = reason;
+  const legEnd: LegEnd = { outcome: 'trunk_error', sip: { code: OK.code, reason: text }, q850Cause };
+  return { state: { kind: 'terminating', end: legEnd }, effects: [{ kind: 'sendBye', reason }] };
 }
 
 function hangUp(reason: HangupReason): LegTransition {

@@ -5,6 +5,7 @@ import type { CallLeg, DialRequest } from '../../calls/telephony.ts';
 import { headersFromVariables, isSipHeader } from '../../calls/trunks/trunkHeaders.ts';
 import type { MediaEngine } from '../../media/mediaSession.ts';
 import { ALLOW } from '../control/control.ts';
+import type { ResolveHost } from '../sdp/hosts.ts';
 import { createSdpSession } from '../sdp/session.ts';
 import { createAuthenticator } from '../sip/authenticator.ts';
 import type { CallTrace } from '../trace.ts';
@@ -25,6 +26,8 @@ import { Leg, type LegDeps } from './leg.ts';
 export interface OutboundDeps extends LegDeps {
   readonly media: MediaEngine;
   readonly makeCallId: () => string;
+  /** Of media, within a time limit. */
+  readonly resolveHost: ResolveHost;
   readonly traceCall: (sipCallId: string) => CallTrace;
   /** 0 disables it. */
   readonly mediaTimeoutMs: number;
@@ -53,6 +56,8 @@ class OutboundCall {
   #client: InviteClient | undefined;
   /** The peer's session description that the audio is connected with. */
   #appliedSdp: string | undefined;
+  /** One after the other: the host names of one may be resolved while the next arrives. */
+  #applying = Promise.resolve();
   /** The session description of the 2xx, or the last one before it. */
   #acceptedSdp: string | undefined;
 
@@ -102,7 +107,8 @@ class OutboundCall {
         (session) => {
           const { address, rtpPort } = session;
           const { codecs, srtp } = trunk;
-          this.leg.audio.set(session, createSdpSession({ address, rtpPort, codecs, srtp, randomBytes }));
+          const sdp = { address, rtpPort, codecs, srtp, randomBytes, resolveHost: this.#deps.resolveHost };
+          this.leg.audio.set(session, createSdpSession(sdp));
           this.leg.dispatch({ kind: 'prepared' });
         },
         (error: unknown) => {
@@ -173,10 +179,16 @@ class OutboundCall {
   }
 
   /** Connects the audio by an answer of the peer, in a provisional response or the 2xx. */
-  async #applySdp(sdp: string): Promise<void> {
+  #applySdp(sdp: string): Promise<void> {
+    const applied = this.#applying.then(() => this.#applyNow(sdp));
+    this.#applying = applied.catch(() => undefined);
+    return applied;
+  }
+
+  async #applyNow(sdp: string): Promise<void> {
     const { audio } = this.leg;
     if (!audio.sdp || sdp === this.#appliedSdp) return;
-    const agreement = audio.sdp.acceptAnswer(sdp);
+    const agreement = await audio.sdp.acceptAnswer(sdp);
     this.#appliedSdp = sdp;
     await audio.apply(agreement);
   }

@@ -19,14 +19,16 @@ export const OFFERED: Readonly<Record<TrunkCodec, Format>> = {
 };
 
 const TELEPHONE_EVENT = 'telephone-event';
-const COMFORT_NOISE = 'CN';
+const COMFORT_NOISE = 'cn';
+/** @see RFC 3551 section 6 */
+const DYNAMIC_TYPES = Array.from({ length: 32 }, (_, index) => 96 + index);
 
 /** The formats of static payload types, which need no `a=rtpmap`. @see RFC 3551 table 4 */
 export const STATIC_FORMATS: readonly Format[] = [
   OFFERED.PCMU,
   OFFERED.PCMA,
   OFFERED.G722,
-  { payloadType: 13, encodingName: COMFORT_NOISE, rtpClockRateHz: 8000, channels: 1 },
+  { payloadType: 13, encodingName: 'CN', rtpClockRateHz: 8000, channels: 1 },
 ];
 
 /** DTMF events, one format for each clock rate of the codecs. @see RFC 4733 section 2.3 */
@@ -39,31 +41,69 @@ export const OFFERED_EVENTS: readonly Format[] = [
 export const EVENTS_PARAMETER = '0-15';
 export const OPUS_PARAMETER = 'useinbandfec=1';
 
-export function isSame(one: Format, other: Format): boolean {
+/**
+ * Whether a peer's format is ours. Encoding names have any case; of opus some peers leave out the channels, and of G.722
+ * some give its sample rate.
+ *
+ * @see RFC 4855 section 3
+ */
+export function isSame(ours: Format, theirs: Format): boolean {
+  const name = nameOf(ours);
+  if (nameOf(theirs) !== name) return false;
+  if (name === 'g722') return theirs.rtpClockRateHz === 8000 || theirs.rtpClockRateHz === 16_000;
   return (
-    one.encodingName.toLowerCase() === other.encodingName.toLowerCase() &&
-    one.rtpClockRateHz === other.rtpClockRateHz &&
-    one.channels === other.channels
+    ours.rtpClockRateHz === theirs.rtpClockRateHz && (name === 'opus' || theirs.channels === ours.channels)
   );
 }
 
-/** The DTMF format for a codec: the one with the same clock rate. */
+/** The DTMF format for a codec: the one with the same clock rate, else any, as of phones with opus and 8000 only. */
 export function eventsFor(codec: Format, formats: readonly Format[]): Format | undefined {
-  return withSameClock(codec, formats, TELEPHONE_EVENT);
+  return withSameClock(codec, formats.filter(isEvents)) ?? formats.find(isEvents);
 }
 
 export function comfortNoiseFor(codec: Format, formats: readonly Format[]): Format | undefined {
-  return withSameClock(codec, formats, COMFORT_NOISE);
+  return withSameClock(codec, formats.filter(isComfortNoise));
 }
 
 export function isEvents(format: Format): boolean {
-  return format.encodingName.toLowerCase() === TELEPHONE_EVENT;
+  return nameOf(format) === TELEPHONE_EVENT;
 }
 
-function withSameClock(codec: Format, formats: readonly Format[], name: string): Format | undefined {
-  return formats.find(
-    (format) =>
-      format.encodingName.toLowerCase() === name.toLowerCase() &&
-      format.rtpClockRateHz === codec.rtpClockRateHz,
+/** Those of a peer's formats that it may send: codecs of the trunk, events and comfort noise, as the media know them. */
+export function usableFormats(formats: readonly Format[], codecs: readonly TrunkCodec[]): Format[] {
+  return formats.flatMap((format) => {
+    if (isEvents(format) || isComfortNoise(format)) return [format];
+    const name = codecs.find((one) => isSame(OFFERED[one], format));
+    return name ? [{ ...OFFERED[name], payloadType: format.payloadType }] : [];
+  });
+}
+
+/**
+ * The numbers of an offer within a call: a format keeps the one that it has, and no other format gets that.
+ *
+ * @see RFC 3264 section 8.3.2
+ */
+export function keepNumbers(formats: readonly Format[], known: readonly Format[]): Format[] {
+  const taken = new Set(known.map(({ payloadType }) => payloadType));
+  const free = DYNAMIC_TYPES.filter(
+    (type) => !taken.has(type) && !formats.some((one) => one.payloadType === type),
   );
+  return formats.map((format) => {
+    const same = known.find((one) => isSame(format, one));
+    const payloadType =
+      same?.payloadType ?? (taken.has(format.payloadType) ? free.shift() : undefined) ?? format.payloadType;
+    return { ...format, payloadType };
+  });
+}
+
+function isComfortNoise(format: Format): boolean {
+  return nameOf(format) === COMFORT_NOISE;
+}
+
+function nameOf({ encodingName }: Format): string {
+  return encodingName.toLowerCase();
+}
+
+function withSameClock({ rtpClockRateHz }: Format, formats: readonly Format[]): Format | undefined {
+  return formats.find((format) => format.rtpClockRateHz === rtpClockRateHz);
 }

@@ -1,8 +1,8 @@
 import type { TrunkInput } from '../../calls/trunks/trunk.ts';
 import type { MediaDirection, MediaParameters } from '../../media/mediaSession.ts';
 import type { CryptoAttribute } from '../../media/srtp/cryptoAttribute.ts';
-import { comfortNoiseFor, eventsFor, type Format, isSame, OFFERED, type TrunkCodec } from './formats.ts';
-import { type RemoteAudio, type RemoteStream, unusable } from './read.ts';
+import { eventsFor, type Format, isSame, OFFERED, type TrunkCodec, usableFormats } from './formats.ts';
+import { type RemoteAudio, type RemoteStream, unusable, WARNING } from './read.ts';
 
 export type SrtpMode = TrunkInput['srtp'];
 
@@ -18,6 +18,7 @@ export interface Choice {
   /** Index of the `m=` line. */
   readonly index: number;
   readonly audio: RemoteAudio;
+  /** As the peer writes it. */
   readonly codec: Format;
   readonly remoteKey: CryptoAttribute | undefined;
 }
@@ -57,26 +58,44 @@ export function readAnswer(
     readonly srtp: SrtpMode;
     readonly keys: readonly CryptoAttribute[];
     readonly direction: MediaDirection;
+    /** What the peer may send by our offer. */
+    readonly received: readonly Format[];
   },
 ): Agreement {
   const audio = streams[0]?.audio;
-  if (!audio) throw unusable('it refuses the audio');
+  if (!audio) throw streams[0]?.error ?? unusable('it refuses the audio', WARNING.mediaType);
   const wanted = offered.codecs.map((name) => OFFERED[name]);
   const codec = audio.formats.find((format) => wanted.some((one) => isSame(one, format)));
-  if (!codec) throw unusable(`it has none of our codecs (${offered.codecs.join(', ')})`);
+  if (!codec) throw unusable(`it has none of our codecs (${offered.codecs.join(', ')})`, WARNING.mediaFormat);
   const remote = audio.cryptos[0];
   const local = remote && offered.keys.find(({ tag, suite }) => tag === remote.tag && suite === remote.suite);
   if (offered.srtp === 'required' && !local) throw unusable('it does not agree to SRTP');
   if (audio.isSecure && !local) throw unusable('it names a key that does not belong to our offer');
   const keys = local && remote ? { local, remote } : undefined;
-  return agreement(audio, codec, keys, meet(offered.direction, audio.direction));
+  const { codecs } = offered;
+  const direction = meet(offered.direction, audio.direction);
+  const received = united(offered.received, usableFormats(audio.formats, codecs));
+  return agreement({ audio, codec, keys, direction, codecs, received });
 }
 
-/** The agreement of our answer. @param localKey - Our key, when the stream is encrypted. */
-export function agreementOf(choice: Choice, localKey: CryptoAttribute | undefined): Agreement {
+/**
+ * The agreement of our answer.
+ *
+ * @param localKey - Our key, when the stream is encrypted.
+ * @param codecs - Of the trunk. The answer names one; whatever else the offer has of them is understood too.
+ * @param received - What the peer may send by earlier offers and answers.
+ */
+export function agreementOf(
+  choice: Choice,
+  localKey: CryptoAttribute | undefined,
+  codecs: readonly TrunkCodec[],
+  received: readonly Format[],
+): Agreement {
   const { audio, codec, remoteKey } = choice;
   const keys = localKey && remoteKey ? { local: localKey, remote: remoteKey } : undefined;
-  return agreement(audio, codec, keys, reverse(audio.direction));
+  const direction = reverse(audio.direction);
+  const now = usableFormats(audio.formats, codecs);
+  return agreement({ audio, codec, keys, direction, codecs, received: united(now, received) });
 }
 
 /** The direction as seen by the other side. @see RFC 3264 section 6.1 */
@@ -85,26 +104,34 @@ export function reverse(direction: MediaDirection): MediaDirection {
   return direction === 'recvonly' ? 'sendonly' : direction;
 }
 
-function agreement(
-  audio: RemoteAudio,
-  codec: Format,
-  srtp: MediaParameters['srtp'],
-  direction: MediaDirection,
-): Agreement {
-  const events = eventsFor(codec, audio.formats);
-  const noise = comfortNoiseFor(codec, audio.formats);
+function agreement(agreed: {
+  readonly audio: RemoteAudio;
+  readonly codec: Format;
+  readonly codecs: readonly TrunkCodec[];
+  readonly received: readonly Format[];
+  readonly keys: MediaParameters['srtp'];
+  readonly direction: MediaDirection;
+}): Agreement {
+  const { audio, codec, codecs, received, keys, direction } = agreed;
+  const [sent = codec] = usableFormats([codec], codecs);
   return {
     parameters: {
       remote: { address: audio.address, port: audio.port, rtcpPort: audio.rtcpPort },
-      codec,
-      ...(events ? { dtmfPayloadType: events.payloadType } : {}),
-      ...(noise ? { comfortNoisePayloadType: noise.payloadType } : {}),
+      codec: sent,
+      dtmf: eventsFor(sent, audio.formats),
+      received,
       packetDurationMs: 20,
       direction: audio.isZero ? withoutSending(direction) : direction,
-      ...(srtp ? { srtp } : {}),
+      ...(keys ? { srtp: keys } : {}),
     },
     isHeld: audio.isZero || audio.direction === 'sendonly' || audio.direction === 'inactive',
   };
+}
+
+/** Numbers that were agreed stay valid; those of the first list take precedence. @see RFC 3264 sections 6.1 and 8.3.2 */
+export function united(first: readonly Format[], second: readonly Format[]): Format[] {
+  const isNew = ({ payloadType }: Format) => !first.some((one) => one.payloadType === payloadType);
+  return [...first, ...second.filter(isNew)];
 }
 
 function withoutSending(direction: MediaDirection): MediaDirection {
@@ -142,11 +169,15 @@ function unusableOffer(
   srtp: SrtpMode,
 ): Error {
   const audios = streams.flatMap(({ audio }) => (audio ? [audio] : []));
-  if (audios.length === 0) return unusable('it offers no audio over RTP');
+  if (audios.length === 0) {
+    const error = streams.find((stream) => stream.error)?.error;
+    return error ?? unusable('it offers no audio over RTP', WARNING.mediaType);
+  }
   if (!audios.some(({ formats }) => firstCommon(codecs, formats))) {
-    return unusable(`it offers none of the trunk’s codecs (${codecs.join(', ')})`);
+    return unusable(`it offers none of the trunk’s codecs (${codecs.join(', ')})`, WARNING.mediaFormat);
   }
   return unusable(
     srtp === 'off' ? 'it wants SRTP, which the trunk has off' : 'it offers no SRTP that the trunk can use',
+    WARNING.transportProtocol,
   );
 }

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { type MediaDescription, parse, type SessionDescription } from 'sdp-transform';
 import { CallwayError } from '../../base/errors.ts';
 import type { MediaDirection } from '../../media/mediaSession.ts';
@@ -11,11 +10,14 @@ export interface RemoteStream {
   readonly protocol: string;
   /** As written, for an answer that rejects the stream. */
   readonly payloads: string;
-  /** Absent unless it is audio over RTP with a port. */
-  readonly audio?: RemoteAudio;
+  /** Undefined unless it is audio over RTP with a port. */
+  readonly audio: RemoteAudio | undefined;
+  /** Why audio with a port cannot be used. */
+  readonly error?: Error;
 }
 
 export interface RemoteAudio {
+  /** As written, until it is resolved: an IP address or a host name. */
   readonly address: string;
   readonly port: number;
   /** Equal to `port` with rtcp-mux. */
@@ -33,31 +35,74 @@ export interface RemoteAudio {
   readonly cryptos: readonly CryptoAttribute[];
 }
 
+/** Codes of the Warning header. @see RFC 3261 section 20.43 */
+export const WARNING = {
+  networkProtocol: 300,
+  transportProtocol: 302,
+  mediaType: 304,
+  mediaFormat: 305,
+  other: 399,
+} as const;
+
 /** Feedback profiles are treated as their basic ones. DTLS is not supported. */
 const PROFILE = /^RTP\/(S?)AVPF?$/i;
+/** Of a mapping without one. */
+const DEFAULT_CLOCK_RATE_HZ = 8000;
 const DIRECTIONS: readonly string[] = ['sendrecv', 'sendonly', 'recvonly', 'inactive'];
 
 /** @throws {CallwayError} `sdp_unusable` for anything but a session description. */
 export function readStreams(body: string): RemoteStream[] {
-  if (!/^v=0\r?$/m.test(body)) throw unusable('it does not begin with v=0');
-  const description = parse(body);
+  const tidied = tidy(body);
+  if (!/^v=0$/m.test(tidied)) throw unusable('it does not begin with v=0');
+  const description = parse(tidied.replaceAll('\n', '\r\n'));
   if (description.media.length === 0) throw unusable('it has no m= line');
   return description.media.map((media) => {
     const stream = { kind: media.type, protocol: media.protocol, payloads: String(media.payloads ?? '') };
-    const audio = readAudio(description, media);
-    return audio ? { ...stream, audio } : stream;
+    if (media.type !== 'audio' || !isPort(media.port)) return { ...stream, audio: undefined };
+    if (PROFILE.test(media.protocol)) return { ...stream, audio: readAudio(description, media) };
+    const error = unusable(`its profile ${media.protocol} is not supported`, WARNING.transportProtocol);
+    return { ...stream, audio: undefined, error };
   });
 }
 
-/** The error for an unusable offer or answer; a request with the offer gets 488. */
-export function unusable(why: string): CallwayError {
-  return new CallwayError('unsupported', 'sdp_unusable', `the session description cannot be used: ${why}`);
+/**
+ * The error for an unusable offer or answer; a request with the offer gets 488.
+ *
+ * @param warning - Code of the Warning header, as `sipWarning` of the error's `extra`.
+ */
+export function unusable(why: string, warning: number = WARNING.other): CallwayError {
+  const message = `the session description cannot be used: ${why}`;
+  return new CallwayError('unsupported', 'sdp_unusable', message, { extra: { sipWarning: warning } });
 }
 
-function readAudio(description: SessionDescription, media: MediaDescription): RemoteAudio | undefined {
-  const profile = PROFILE.exec(media.protocol);
+/** The Warning header of a response that refuses an offer. */
+export function warningOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const code = error instanceof CallwayError ? error.extra?.sipWarning : undefined;
+  return `${code ?? WARNING.other} callway "${text.replace(/["\\\r\n]/g, "'")}"`;
+}
+
+/** Removes what peers add to the grammar: blanks, line ends of other systems, capitals, a count of ports. */
+function tidy(body: string): string {
+  const lines = body.split(/[\r\n]+/).map((line) => {
+    const [, type = '', value = ''] = /^\s*([a-z])\s*=\s*(.*?)\s*$/i.exec(line) ?? [];
+    return tidyLine(type.toLowerCase(), value);
+  });
+  return lines.filter((line) => line !== '=').join('\n');
+}
+
+function tidyLine(type: string, value: string): string {
+  if (type === 'c') return `c=${value.replace(/^in\s+ip([46])\s+/i, 'IN IP$1 ')}`;
+  const spaced = value.replace(/\s+/g, ' ');
+  if (type === 'm') {
+    return `m=${spaced.replace(/^(\w+) (\d+)(?:\/\d+)?/, (_, kind: string, port: string) => `${kind.toLowerCase()} ${port}`)}`;
+  }
+  if (type !== 'a') return `${type}=${value}`;
+  return `a=${spaced.replace(/^([\w-]+)(?: ?(:) ?)?/, (_, name: string, colon = '') => name.toLowerCase() + colon)}`;
+}
+
+function readAudio(description: SessionDescription, media: MediaDescription): RemoteAudio {
   const address = media.connection?.ip ?? description.connection?.ip ?? '';
-  if (media.type !== 'audio' || !profile || !isPort(media.port) || isIP(address) === 0) return undefined;
   const hasRtcpMux = media.rtcpMux !== undefined;
   const rtcpPort = media.rtcp?.port;
   return {
@@ -68,7 +113,7 @@ function readAudio(description: SessionDescription, media: MediaDescription): Re
     direction: readDirection(media.direction ?? description.direction),
     isZero: /^[0:.]+$/.test(address),
     formats: readFormats(media),
-    isSecure: profile[1] !== '',
+    isSecure: PROFILE.exec(media.protocol)?.[1] !== '',
     cryptos: (media.crypto ?? []).flatMap(readCrypto),
   };
 }
@@ -83,16 +128,15 @@ function readDirection(text: string | undefined): MediaDirection {
 
 function readFormats(media: MediaDescription): Format[] {
   return String(media.payloads ?? '')
-    .split(/\s+/)
+    .split(' ')
     .flatMap((text) => {
       const payloadType = /^\d{1,3}$/.test(text) ? Number(text) : -1;
       const mapped = media.rtp.find(({ payload }) => payload === payloadType);
       if (payloadType < 0 || payloadType > 127) return [];
       if (!mapped) return STATIC_FORMATS.filter((format) => format.payloadType === payloadType);
-      const { codec: encodingName, rate: rtpClockRateHz = 8000, encoding } = mapped;
-      return [
-        { payloadType, encodingName: String(encodingName), rtpClockRateHz, channels: Number(encoding ?? 1) },
-      ];
+      const { codec, rate, encoding } = mapped;
+      const rtpClockRateHz = rate || DEFAULT_CLOCK_RATE_HZ;
+      return [{ payloadType, encodingName: String(codec), rtpClockRateHz, channels: Number(encoding ?? 1) }];
     });
 }
 

@@ -7,7 +7,15 @@ import {
   SRTP_SUITES,
   type SrtpSuite,
 } from '../../media/srtp/cryptoAttribute.ts';
-import { comfortNoiseFor, eventsFor, OFFERED, OFFERED_EVENTS, type TrunkCodec } from './formats.ts';
+import {
+  comfortNoiseFor,
+  type Format,
+  keepNumbers,
+  OFFERED,
+  OFFERED_EVENTS,
+  type TrunkCodec,
+} from './formats.ts';
+import { type ResolveHost, withAddresses } from './hosts.ts';
 import {
   type Agreement,
   agreementOf,
@@ -15,6 +23,7 @@ import {
   readAnswer,
   reverse,
   type SrtpMode,
+  united,
 } from './negotiate.ts';
 import { readStreams } from './read.ts';
 import { writeDescription, writeStreams } from './write.ts';
@@ -24,9 +33,9 @@ export interface SdpSession {
   /** Creates an offer with all codecs of the trunk, in order. */
   offer(): string;
   /** Reads the answer to the last offer. @throws {CallwayError} `sdp_unusable` */
-  acceptAnswer(body: string): Agreement;
+  acceptAnswer(body: string): Promise<Agreement>;
   /** Answers a peer's offer. @throws {CallwayError} `sdp_unusable`; nothing changes. */
-  answer(body: string): Agreement & { readonly body: string };
+  answer(body: string): Promise<Agreement & { readonly body: string }>;
   /** Our last offer or answer; '' before any. */
   readonly current: string;
 }
@@ -38,18 +47,21 @@ export interface SdpSessionOptions {
   readonly codecs: readonly TrunkCodec[];
   readonly srtp: SrtpMode;
   readonly randomBytes: (count: number) => Uint8Array;
+  readonly resolveHost: ResolveHost;
 }
 
 const SUITES = Object.keys(SRTP_SUITES) as SrtpSuite[];
 
 export function createSdpSession(options: SdpSessionOptions): SdpSession {
-  const { address, rtpPort, codecs, srtp, randomBytes } = options;
+  const { address, rtpPort, codecs, srtp, randomBytes, resolveHost } = options;
   const sessionId = Buffer.from(randomBytes(4)).readUInt32BE();
   const keys = new Map<SrtpSuite, CryptoAttribute['masterKey']>();
   let version = 0;
   let media = '';
   let current = '';
   let direction: MediaDirection = 'sendrecv';
+  /** What the peer may send, by all offers and answers so far. */
+  let received: readonly Format[] = [];
 
   const keyOf = (suite: SrtpSuite, tag: number): CryptoAttribute => {
     const masterKey = keys.get(suite) ?? {
@@ -59,6 +71,7 @@ export function createSdpSession(options: SdpSessionOptions): SdpSession {
     keys.set(suite, masterKey);
     return { tag, suite, masterKey };
   };
+  const read = (body: string) => withAddresses(readStreams(body), address, resolveHost);
   const offeredKeys = () => (srtp === 'off' ? [] : SUITES.map((suite, at) => keyOf(suite, at + 1)));
   const describe = (streams: MediaDescription[]): string => {
     const text = JSON.stringify(streams);
@@ -75,26 +88,37 @@ export function createSdpSession(options: SdpSessionOptions): SdpSession {
     offer() {
       direction = 'sendrecv';
       const formats = codecs.map((name) => OFFERED[name]);
-      const events = OFFERED_EVENTS.filter((one) => formats.some((codec) => eventsFor(codec, [one])));
+      const events = OFFERED_EVENTS.filter((one) =>
+        formats.some(({ rtpClockRateHz }) => rtpClockRateHz === one.rtpClockRateHz),
+      );
+      const offered = keepNumbers([...formats, ...events], received);
+      received = united(offered, received);
       const audio = {
         port: rtpPort,
         protocol: srtp === 'required' ? 'RTP/SAVP' : 'RTP/AVP',
-        formats: [...formats, ...events],
+        formats: offered,
         direction,
         hasRtcpMux: true,
         cryptos: offeredKeys(),
       };
       return describe(writeStreams(address, [audio]));
     },
-    acceptAnswer: (body) => readAnswer(readStreams(body), { codecs, srtp, keys: offeredKeys(), direction }),
-    answer(body) {
-      const streams = readStreams(body);
+    async acceptAnswer(body) {
+      const streams = await read(body);
+      const agreement = readAnswer(streams, { codecs, srtp, keys: offeredKeys(), direction, received });
+      received = agreement.parameters.received;
+      return agreement;
+    },
+    async answer(body) {
+      const streams = await read(body);
       const choice = chooseOfOffer(streams, codecs, srtp);
       const { audio, codec, remoteKey } = choice;
       const localKey = remoteKey && keyOf(remoteKey.suite, remoteKey.tag);
-      const agreement = agreementOf(choice, localKey);
+      const agreement = agreementOf(choice, localKey, codecs, received);
+      received = agreement.parameters.received;
       direction = reverse(audio.direction);
-      const extras = [eventsFor(codec, audio.formats), comfortNoiseFor(codec, audio.formats)];
+      const { parameters } = agreement;
+      const extras = [parameters.dtmf, comfortNoiseFor(parameters.codec, audio.formats)];
       const own = {
         port: rtpPort,
         protocol: streams[choice.index]?.protocol ?? 'RTP/AVP',

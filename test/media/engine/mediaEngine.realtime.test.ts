@@ -20,7 +20,7 @@ import { soundMs, toneMs } from '../../e2e/phone/support/tones.ts';
 import { detectLeaks } from '../../support/leaks.ts';
 import { type RtpPhone, startRtpPhone } from '../../support/media/rtpPhone.ts';
 import { makeTempDir, tempDir } from '../../support/tempDir.ts';
-import { CODECS, read } from '../support/callHarness.ts';
+import { CODECS, EVENTS, read } from '../support/callHarness.ts';
 import { rootMeanSquare, tone, tonePower } from '../support/signals.ts';
 
 /** Built once: some twenty threads start here. */
@@ -83,7 +83,8 @@ async function connect(session: MediaSession, phone: RtpPhone, codec: Negotiated
   await session.connect({
     remote: { address: '127.0.0.1', port: phone.port, rtcpPort: phone.port + 1 },
     codec,
-    dtmfPayloadType: 101,
+    dtmf: EVENTS,
+    received: [codec, EVENTS],
     packetDurationMs: 20,
     direction: 'sendrecv',
   });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { pcmu } from '../../../src/media/codecs/g711.ts';
 import { PacketStore, type StoredPacket } from '../../../src/media/jitter/packetStore.ts';
 import { lengthen, shorten } from '../../../src/media/jitter/timeScale.ts';
 import { TransitEstimator } from '../../../src/media/jitter/transitEstimator.ts';
@@ -10,6 +11,7 @@ const packet = (sequence: number): StoredPacket => ({
   timestamp: sequence * 160,
   kind: 'speech',
   payload: new Uint8Array(0),
+  decoder: pcmu.open(),
 });
 
 describe('PacketStore', () => {

@@ -28,6 +28,39 @@ describe('DTMF', () => {
     expect(link.messages).toEqual([{ digit: '5', durationMs: 60 }]);
   });
 
+  it('takes events that are a source of their own, and goes on hearing the audio', async () => {
+    const call = await openCall();
+    call.connect();
+    const link = await call.startStream();
+    const phone = new Phone(CODECS.PCMU, tone(8000, 500, 8000));
+    const keys = new Phone(CODECS.PCMU, new Int16Array(160));
+    Object.assign(keys, { ssrc: 0x9999, sequenceNumber: 5 });
+    call.ticks(100, (index) => {
+      call.rtp.deliver(phone.next());
+      if (index < 50 || index > 55) return;
+      call.rtp.deliver(keys.packet(101, Uint8Array.of(7, index > 52 ? 0x8a : 0x0a, 2, 128), 77));
+    });
+    expect(call.valuesOf('dtmf')).toEqual([{ digit: '7', durationMs: 80 }]);
+    expect(toneShare(Int16Array.from(link.audio).slice(-8000), 8000, 500)).toBeGreaterThan(0.95);
+  });
+
+  it('takes and sends events by a clock other than the codec’s', async () => {
+    const call = await openCall();
+    call.connect({ codec: CODECS.opus });
+    const phone = new Phone(CODECS.opus, tone(16_000, 500, 16_000));
+    call.ticks(10, () => call.rtp.deliver(phone.next()));
+    call.ticks(3, () => call.rtp.deliver(phone.packet(101, Uint8Array.of(6, 0x8a, 3, 32), 77)));
+    expect(call.valuesOf('dtmf')).toEqual([{ digit: '6', durationMs: 100 }]);
+    const sending = call.audio.sendDtmf('1');
+    call.ticks(20);
+    await sending;
+    const sent = call.rtp.sent
+      .map(({ bytes }) => read(bytes))
+      .filter(({ payloadType }) => payloadType === 101);
+    // 100 ms by a clock of 8000.
+    expect(sent.at(-1)?.payload()).toEqual(Uint8Array.of(1, 0x8a, 800 >> 8, 800 & 0xff));
+  });
+
   it('reports digits of the first source only', async () => {
     const call = await openCall();
     call.connect();
@@ -68,7 +101,7 @@ describe('DTMF', () => {
     const call = await openCall();
     expect(() => call.audio.sendDtmf('1')).toThrow('not connected');
     const { remote, codec } = { remote: { ...PEER, rtcpPort: 4001 }, codec: CODECS.PCMU };
-    call.audio.connect({ remote, codec, packetDurationMs: 20, direction: 'sendrecv' });
+    call.connect({ remote, codec, dtmf: undefined });
     expect(() => call.audio.sendDtmf('1')).toThrow('takes no DTMF digits');
     call.connect();
     expect(() => call.audio.sendDtmf('1x')).toThrow("'x' is not a DTMF digit");
@@ -136,6 +169,49 @@ describe('RTP reception', () => {
     call.ticks(3, () => call.rtp.deliver(phone.next()));
     expect(call.rtp.sent.at(-1)?.to).toEqual(PEER);
     expect(call.rtp.filter).toEqual(PEER);
+  });
+
+  it.each([
+    ['PCMU', 'PCMA'],
+    ['PCMU', 'opus'],
+    ['PCMU', 'G722'],
+    ['G722', 'PCMU'],
+    ['opus', 'PCMU'],
+    ['opus', 'G722'],
+  ] as const)('of a call with %s hears a peer that changes to %s, and back', async (ours, theirs) => {
+    const call = await openCall();
+    const codecs = [CODECS[ours], CODECS[theirs]];
+    call.connect({ codec: CODECS[ours], received: codecs });
+    const link = await call.startStream();
+    const [first, second] = codecs.map((codec) => {
+      const rateHz = codec.payloadType === 0 || codec.payloadType === 8 ? 8000 : 16_000;
+      return new Phone(codec, tone(rateHz, 1000, rateHz));
+    });
+    if (!first || !second) throw new Error('there are two codecs');
+    for (const phone of [first, second, first]) {
+      call.ticks(100, () => {
+        call.rtp.deliver(phone.next());
+        first.sequenceNumber = second.sequenceNumber = phone.sequenceNumber;
+      });
+      const heard = Int16Array.from(link.audio).slice(-link.sampleRateHz);
+      expect(toneShare(heard, link.sampleRateHz, 1000)).toBeGreaterThan(0.95);
+    }
+    const { quality } = await call.audio.close();
+    expect(quality).toMatchObject({ codec: ours, packetsLost: 0 });
+    expect(quality?.jitterMs).toBeLessThan(5);
+  });
+
+  it('hears a peer whose packets alternate between two codecs', async () => {
+    const call = await openCall();
+    call.connect({ received: [CODECS.PCMU, CODECS.PCMA] });
+    const link = await call.startStream();
+    const samples = tone(8000, 1000, 8000);
+    const phones = [new Phone(CODECS.PCMU, samples), new Phone(CODECS.PCMA, samples)];
+    call.ticks(100, (index) => {
+      const packets = phones.map((phone) => phone.next());
+      call.rtp.deliver(packets[index % 2] ?? new Uint8Array());
+    });
+    expect(toneShare(Int16Array.from(link.audio).slice(-8000), 8000, 1000)).toBeGreaterThan(0.95);
   });
 
   it('follows a source that changes its SSRC', async () => {

@@ -42,6 +42,13 @@ export const CODECS = {
   L16: { encodingName: 'L16', rtpClockRateHz: 24_000, channels: 1, payloadType: 97 },
 } as const satisfies Record<string, NegotiatedCodec>;
 
+export const EVENTS: NegotiatedCodec = {
+  encodingName: 'telephone-event',
+  rtpClockRateHz: 8000,
+  channels: 1,
+  payloadType: 101,
+};
+
 /** Shared, since compiling Opus takes a while. */
 const codecs: CodecRegistry = createCodecRegistry();
 
@@ -246,7 +253,8 @@ export async function openCall(
       audio.connect({
         remote: { address: PEER.address, port: PEER.port, rtcpPort: PEER.port + 1 },
         codec: CODECS.PCMU,
-        dtmfPayloadType: 101,
+        dtmf: EVENTS,
+        received: [parameters?.codec ?? CODECS.PCMU, EVENTS],
         packetDurationMs: 20,
         direction: 'sendrecv',
         ...parameters,

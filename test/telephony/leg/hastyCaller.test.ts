@@ -68,6 +68,7 @@ test('A leg emits answered and ended when ACK and BYE arrive with the confirmati
     mediaTimeoutMs: 0,
     showsTrying: true,
     dialogs: { open: openDialog },
+    resolveHost: async () => [],
   };
   const hasty = request('INVITE', async () => {
     toDialog(request('ACK'));
@@ -75,7 +76,7 @@ test('A leg emits answered and ended when ACK and BYE arrive with the confirmati
     toDialog(request('BYE'));
     await settled();
   });
-  const called = { trunk: trunkOf({ host: '192.0.2.1' }), number: undefined, toNumber: '' };
+  const called = { trunk: trunkOf({ host: '192.0.2.1', dtmf: 'info' }), number: undefined, toNumber: '' };
   const leg = await offerCall(deps, called, hasty, trace).answer('call-1');
   const { events, ended } = recordLegEvents(leg);
   expect(await ended).toMatchObject({ outcome: 'remote_hangup' });

@@ -249,15 +249,23 @@ test('A rejection can carry Retry-After', async () => {
   );
 });
 
-test('An unusable offer gets 488, and answer() throws', async () => {
-  const { call, callId } = await ring(SDP.replace('AVP 0', 'AVP 18'));
-  await expect(call.answer('call-15')).rejects.toMatchObject({ code: 'sdp_unusable' });
-  const refused = await reply(callId, 488);
-  rig.phone.send(
-    rig.phone.request('ACK', rig.port, { callId, branch: `z9hG4bK-${callId}`, to: header(refused, 'To') }),
-    rig.port,
-  );
-});
+test.each([
+  ['AVP 0', 'AVP 18', /^305 callway "the session description cannot be used: it offers none /],
+  ['c=IN IP4 127.0.0.1', 'c=IN IP6 ::1', /^300 callway .* IPv6 only"$/],
+  ['c=IN IP4 127.0.0.1', 'c=IN IP4 no.invalid', /^399 callway .* 'no\.invalid' has no address"$/],
+])(
+  'An offer with %s replaced by %s gets 488 with the reason, and answer() throws',
+  async (from, to, warning) => {
+    const { call, callId } = await ring(SDP.replace(from, to));
+    await expect(call.answer('call-15')).rejects.toMatchObject({ code: 'sdp_unusable' });
+    const refused = await reply(callId, 488);
+    expect(header(refused, 'Warning')).toMatch(warning);
+    rig.phone.send(
+      rig.phone.request('ACK', rig.port, { callId, branch: `z9hG4bK-${callId}`, to: header(refused, 'To') }),
+      rig.port,
+    );
+  },
+);
 
 test.each([
   ['a body that is no description', 'Content-Type: text/plain', 415, 'Accept', 'application/sdp'],

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { CallLeg, LegEnd } from '../../../src/calls/telephony.ts';
+import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
 import { header, SDP } from '../../sip/support/phone.ts';
 import { NO_STATE, waitUntilDrained } from '../../sip/support/rig.ts';
 import { detectLeaks } from '../../support/leaks.ts';
@@ -87,10 +88,13 @@ test('An outbound call is answered and hung up by us with a Reason', async () =>
   rig.phone.send(rig.phone.answer(invite, '200 OK', { body: SDP }), rig.port);
   await rig.next(leg, 'ACK');
   await vi.waitFor(() => expect(events).toEqual(['ringing', 'answered']));
-  expect(rig.media.all.at(-1)?.connected).toEqual([
+  expect(rig.media.all.at(-1)?.connected).toMatchObject([
     {
       remote: { address: '127.0.0.1', port: 40_000, rtcpPort: 40_001 },
       codec: { encodingName: 'PCMU', rtpClockRateHz: 8000, channels: 1, payloadType: 0 },
+      dtmf: undefined,
+      // By our offer.
+      received: [{ payloadType: 0 }, { payloadType: 8 }, { payloadType: 101 }],
       packetDurationMs: 20,
       direction: 'sendrecv',
     },
@@ -102,6 +106,24 @@ test('An outbound call is answered and hung up by us with a Reason', async () =>
   await hungUp;
   expect(await ended).toEqual({ outcome: 'local_hangup', sip: { code: 200, reason: 'OK' }, q850Cause: 31 });
   await leg.hangup();
+});
+
+test.each<[what: string, dtmf: Trunk['dtmf'], body: string, warnings: string[]]>([
+  ['no telephone events', 'rfc4733', SDP, ['no_dtmf']],
+  ['telephone events', 'rfc4733', SDP.replace('AVP 0', 'AVP 0 101\r\na=rtpmap:101 telephone-event/8000'), []],
+  ['none, over a trunk whose digits go by INFO', 'info', SDP, []],
+])('An answer with %s leads to these warnings', async (_what, dtmf, body, warnings) => {
+  const { leg, ended, events } = rig.dial({ dtmf });
+  const codes: string[] = [];
+  leg.events.on('warning', ({ code }) => codes.push(code));
+  const invite = await rig.next(leg, 'INVITE');
+  rig.phone.send(rig.phone.answer(invite, '200 OK', { body }), rig.port);
+  await rig.next(leg, 'ACK');
+  await vi.waitFor(() => expect(events).toContain('answered'));
+  expect(codes).toEqual(warnings);
+  leg.hangup();
+  rig.phone.send(rig.phone.answer(await rig.next(leg, 'BYE'), '200 OK'), rig.port);
+  await ended;
 });
 
 test('The peer hangs up with a Reason', async () => {
@@ -208,8 +230,9 @@ test('A 200 without a common codec gets ACK and BYE', async () => {
   rig.phone.send(rig.phone.answer(invite, '200 OK', { body: SDP }), rig.port);
   await rig.next(leg, 'ACK');
   const bye = await rig.next(leg, 'BYE');
-  expect(header(bye, 'Reason')).toContain('cause=88');
+  const reason = 'the session description cannot be used: it has none of our codecs (G722)';
+  expect(header(bye, 'Reason')).toBe(`Q.850;cause=88;text="${reason}"`);
   rig.phone.send(rig.phone.answer(bye, '200 OK'), rig.port);
-  expect(await ended).toMatchObject({ outcome: 'trunk_error', q850Cause: 88 });
+  expect(await ended).toEqual({ outcome: 'trunk_error', sip: { code: 200, reason }, q850Cause: 88 });
   expect(events).toEqual(['ended']);
 });

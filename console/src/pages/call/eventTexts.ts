@@ -52,6 +52,7 @@ export function eventDetail({ type, data }: HistoryEvent): string {
       );
     case 'provider_fallback':
       return joined(known('fallback', 'kind'), `${field('from')} → ${field('to')}`, field('reason'));
+    case 'warning':
     case 'error':
       return joined(errorText(field('code'), field('message')), field('code'));
     case 'supervision':

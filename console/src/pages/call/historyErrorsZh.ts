@@ -27,5 +27,6 @@ export const HISTORY_ERRORS_ZH: Readonly<Record<string, string>> = {
   play_failed: '無法播放音檔：',
   stream_error: '閘道回報錯誤：',
   recording_failed: '錄音失敗：',
+  no_dtmf: '對方不接受電話事件 (RFC 4733)：只有以 SIP INFO 傳送的按鍵有效。',
   media_lost: '通話的聲音中斷：',
 };

@@ -1,4 +1,4 @@
-import { type CodecFormat, requireRoom } from '../codec.ts';
+import { type CodecFormat, constantPartBytes, requireRoom } from '../codec.ts';
 import { G722Decoder } from './decoder.ts';
 import { G722Encoder } from './encoder.ts';
 
@@ -19,6 +19,7 @@ export const g722: CodecFormat = {
     const decoder = new G722Decoder();
     return {
       format: g722,
+      partBytes: constantPartBytes(g722),
       encode(samples, out) {
         requireRoom(out.length, samples.length >> 1);
         return encoder.encode(samples, out);

@@ -57,7 +57,7 @@ export class DigitSender {
   async send(digits: string): Promise<void> {
     const { trunk, audio } = this.#deps;
     if (!DIGITS.test(digits)) throw invalid('dtmf_invalid', 'digits must be 1 to 128 of 0-9, *, # and A-D');
-    const takesEvents = audio.parameters?.dtmfPayloadType !== undefined;
+    const takesEvents = audio.parameters?.dtmf !== undefined;
     if (trunk.dtmf === 'rfc4733' && takesEvents && audio.media) return await audio.media.sendDtmf(digits);
     if (this.#waiting + digits.length > MAX_WAITING)
       throw invalid('dtmf_too_many_digits', `no more than ${MAX_WAITING} digits can wait at once`);

@@ -4,6 +4,7 @@ import type { LegEvents } from '../../../calls/telephony.ts';
 import { ALLOW } from '../../control/control.ts';
 import type { IncomingRequest } from '../../control/incoming.ts';
 import type { Agreement } from '../../sdp/negotiate.ts';
+import { warningOf } from '../../sdp/read.ts';
 import type { SdpSession } from '../../sdp/session.ts';
 import { readAddress, readUri, userOf } from '../../sip/headerValues.ts';
 import { q850CauseOf } from '../../sip/q850.ts';
@@ -58,7 +59,7 @@ export class InDialogRequests {
   acceptAnswer(body: string): void {
     const apply = async () => {
       const sdp = this.#deps.sdp();
-      if (sdp && body !== '') await this.#deps.apply(sdp.acceptAnswer(body));
+      if (sdp && body !== '') await this.#deps.apply(await sdp.acceptAnswer(body));
     };
     this.#enqueue(apply).catch((error: unknown) => this.#report(error));
   }
@@ -97,9 +98,9 @@ export class InDialogRequests {
       this.#isOfferPending = method === 'INVITE';
       return await request.respond(200, method === 'INVITE' ? { headers, body: sdp.offer() } : { headers });
     }
-    let answer: ReturnType<SdpSession['answer']>;
+    let answer: Awaited<ReturnType<SdpSession['answer']>>;
     try {
-      answer = sdp.answer(body.sdp);
+      answer = await sdp.answer(body.sdp);
     } catch (error) {
       return await request.respond(488, { headers: { Warning: warningOf(error) } });
     }
@@ -150,10 +151,4 @@ export class InDialogRequests {
   #report(error: unknown): void {
     this.#deps.onError(error, 'handling an in-dialog request failed');
   }
-}
-
-/** @see RFC 3261 section 20.43: 399 is a miscellaneous warning */
-function warningOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return `399 callway "${text.replace(/["\\\r\n]/g, "'")}"`;
 }

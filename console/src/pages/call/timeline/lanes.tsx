@@ -2,6 +2,7 @@ import {
   ChatBubbleIcon,
   CrossCircledIcon,
   EnterIcon,
+  ExclamationTriangleIcon,
   GearIcon,
   HandIcon,
   KeyboardIcon,
@@ -32,6 +33,7 @@ const MARKERS: Readonly<Record<string, { readonly icon: ReactNode; readonly colo
   provider_fallback: { icon: <UpdateIcon />, color: '#a61e4d' },
   supervision: { icon: <PersonIcon />, color: '#0b7285' },
   participant: { icon: <PersonIcon />, color: '#0b7285' },
+  warning: { icon: <ExclamationTriangleIcon />, color: '#e67700' },
   error: { icon: <CrossCircledIcon />, color: '#c92a2a' },
 };
 

@@ -1,0 +1,57 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { withTimeout } from '../../base/async/withTimeout.ts';
+import type { Clock } from '../../base/clock.ts';
+import { type RemoteStream, unusable, WARNING } from './read.ts';
+
+/** All addresses of a host name; none where it is not known, or not in time. */
+export type ResolveHost = (host: string) => Promise<readonly string[]>;
+
+/** A caller hears ringing meanwhile; someone who has answered the phone waits no longer. */
+const RESOLVE_TIMEOUT_MS = 3000;
+/** With a letter: the system's resolver takes short forms of addresses, such as `127.1`, for names. */
+const HOST_NAME = /^(?=.*[a-z])[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9.])?$/i;
+
+export function createHostResolver(clock: Clock, find = lookup): ResolveHost {
+  return async (host) => {
+    let addresses: string[] = [];
+    const finding = find(host, { all: true }).then((found) => {
+      addresses = found.map(({ address }) => address);
+    });
+    await withTimeout(clock, finding, RESOLVE_TIMEOUT_MS);
+    return addresses;
+  };
+}
+
+/**
+ * Gives each audio stream a literal address that packets from `localAddress` reach, or the reason why there is none.
+ *
+ * @see RFC 8866 section 5.7
+ */
+export function withAddresses(
+  streams: readonly RemoteStream[],
+  localAddress: string,
+  resolveHost: ResolveHost,
+): Promise<RemoteStream[]> {
+  return Promise.all(
+    streams.map(async (stream) => {
+      const { audio } = stream;
+      if (!audio || audio.isZero) return stream;
+      const addresses = isIP(audio.address) ? [audio.address] : await resolve(audio.address, resolveHost);
+      const address = addresses.find((one) => isIP(one) === isIP(localAddress));
+      if (address !== undefined) return { ...stream, audio: { ...audio, address } };
+      return { ...stream, audio: undefined, error: unreachable(audio.address, addresses) };
+    }),
+  );
+}
+
+async function resolve(host: string, resolveHost: ResolveHost): Promise<readonly string[]> {
+  const found = HOST_NAME.test(host) ? await resolveHost(host) : [];
+  return found.filter((address) => isIP(address) > 0);
+}
+
+function unreachable(host: string, addresses: readonly string[]): Error {
+  const [address] = addresses;
+  if (address === undefined) return unusable(`its host ${JSON.stringify(host)} has no address`);
+  return unusable(`its audio is at IPv${isIP(address)} only`, WARNING.networkProtocol);
+}
