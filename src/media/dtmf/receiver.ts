@@ -30,7 +30,7 @@ interface CurrentEvent {
 
 /** Packets of an event arrive every 20 to 50 ms; after three of the longest intervals its end was lost. */
 export const DTMF_END_LOST_AFTER_MS = 150;
-/** How far the timestamp of a packet may be from where its event puts it: more than an interval, less than tone and pause. */
+/** More than the interval between two packets of an event, less than the shortest tone and pause. */
 const TOLERANCE_MS = 60;
 
 /**
@@ -119,18 +119,23 @@ function continues(
   nowMs: number,
 ): boolean {
   if (event.code !== current.code || packet.ssrc !== current.ssrc) return false;
-  const hasPaused = nowMs - current.lastPacketMs >= DTMF_END_LOST_AFTER_MS;
+  const gapMs = nowMs - current.lastPacketMs;
+  const isClose = gapMs <= TOLERANCE_MS;
+  const hasPaused = gapMs >= DTMF_END_LOST_AFTER_MS;
   const movedTicks = ticksSince(packet.timestamp, current.timestamp);
   const grownTicks = event.durationTicks - current.durationTicks;
   const toTicks = (ms: number) => (ms * current.rtpClockRateHz) / 1000;
   const tolerance = toTicks(TOLERANCE_MS);
-  // After its end, an event has further end packets only. Where they move, they do so by the time between them.
-  if (current.hasEnded) return event.isEnd && !hasPaused && Math.abs(movedTicks) <= tolerance;
+  // After its end, an event has further end packets only.
+  if (current.hasEnded) {
+    return event.isEnd && (isClose || (!hasPaused && Math.abs(movedTicks) <= tolerance));
+  }
   if (event.isEnd && !hasPaused) return true;
   if (grownTicks < 0) {
     const isFull = current.durationTicks >= MAX_EVENT_DURATION_TICKS - toTicks(DTMF_END_LOST_AFTER_MS);
-    return isFull && !hasPaused && movedTicks >= 0;
+    return isFull && !hasPaused;
   }
+  if (grownTicks > 0 && isClose) return true;
   // Packets that were lost leave a pause in an event too, whose duration has grown by it.
   if (movedTicks === 0) return grownTicks > 0 || !hasPaused;
   return movedTicks > 0 && movedTicks <= grownTicks + tolerance && (grownTicks > 0 || !hasPaused);

@@ -25,8 +25,9 @@ export class RtpReceiver {
   failures = 0;
   readonly #decoders: PeerDecoders;
   readonly #dtmf: DtmfReceiver;
-  /** The last packet of speech. */
-  #last: { readonly decoder: PeerDecoder; readonly timestamp: number } | undefined;
+  /** Of the last packet of speech. */
+  #lastDecoder: PeerDecoder | undefined;
+  #lastTimestamp = 0;
   #delaySumMs = 0;
   #framesPulled = 0;
 
@@ -56,7 +57,10 @@ export class RtpReceiver {
     const timing = format?.kind === 'dtmf' || isNewTimeline ? undefined : timestamp;
     const verdict = this.reception.receive(ssrc, sequenceNumber, timing, nowMs);
     if (verdict === 'probation' || verdict === 'jumped') return;
-    if (decoder) this.#last = { decoder, timestamp };
+    if (decoder) {
+      this.#lastDecoder = decoder;
+      this.#lastTimestamp = timestamp;
+    }
     if (verdict !== 'valid' || isNewTimeline) this.buffer.reset();
     const kind = decoder ? 'speech' : format?.kind === 'comfort_noise' ? 'comfort_noise' : 'other';
     this.buffer.insert(sequenceNumber, timestamp, packet.payload(), nowMs, kind, hasWaited, decoder);
@@ -91,10 +95,10 @@ export class RtpReceiver {
 
   /** Whether the peer has changed to a codec whose timestamps do not go on from those of the last one. */
   #leavesTimeline(decoder: PeerDecoder, timestamp: number): boolean {
-    const last = this.#last;
-    if (last === undefined || last.decoder === decoder) return false;
-    if (last.decoder.rtpClockRateHz !== decoder.rtpClockRateHz) return true;
-    const jumpMs = (((timestamp - last.timestamp) | 0) * 1000) / this.reception.rtpClockRateHz;
+    const last = this.#lastDecoder;
+    if (last === undefined || last === decoder) return false;
+    if (last.rtpClockRateHz !== decoder.rtpClockRateHz) return true;
+    const jumpMs = (((timestamp - this.#lastTimestamp) | 0) * 1000) / this.reception.rtpClockRateHz;
     return Math.abs(jumpMs) > MAX_JUMP_MS;
   }
 }

@@ -1,5 +1,6 @@
 import type { MediaParameters, MediaSession } from '../../media/mediaSession.ts';
 import type { Agreement } from '../sdp/negotiate.ts';
+import { isZero } from '../sdp/read.ts';
 import type { SdpSession } from '../sdp/session.ts';
 
 /** The audio of a leg, from the reserved port to its close. */
@@ -71,6 +72,5 @@ export class LegAudio {
 
 /** A hold by the zero address keeps the last address, which applies again after the hold. @see RFC 3264 section 8.4 */
 function withKnownAddress(next: MediaParameters, last: MediaParameters | undefined): MediaParameters {
-  const isZero = /^[0:.]+$/.test(next.remote.address);
-  return isZero && last ? { ...next, remote: last.remote } : next;
+  return isZero(next.remote.address) && last ? { ...next, remote: last.remote } : next;
 }

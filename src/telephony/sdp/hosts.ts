@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Clock } from '../../base/clock.ts';
-import { type RemoteStream, unusable, WARNING } from './read.ts';
+import { isZero, type RemoteStream, unusable, WARNING } from './read.ts';
 
 /** All addresses of a host name; none where it is not known, or not in time. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
@@ -12,7 +12,10 @@ const RESOLVE_TIMEOUT_MS = 3000;
 /** With a letter: the system's resolver takes short forms of addresses, such as `127.1`, for names. */
 const HOST_NAME = /^(?=.*[a-z])[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9.])?$/i;
 
-export function createHostResolver(clock: Clock, find = lookup): ResolveHost {
+type Lookup = (host: string, options: { readonly all: true }) => Promise<readonly { address: string }[]>;
+
+/** The system's resolver, with a time limit. */
+export function createHostResolver(clock: Clock, find: Lookup = lookup): ResolveHost {
   return async (host) => {
     let addresses: string[] = [];
     const finding = find(host, { all: true }).then((found) => {
@@ -39,7 +42,7 @@ export function withAddresses(
       if (!audio || audio.isZero) return stream;
       const addresses = isIP(audio.address) ? [audio.address] : await resolve(audio.address, resolveHost);
       const address = addresses.find((one) => isIP(one) === isIP(localAddress));
-      if (address !== undefined) return { ...stream, audio: { ...audio, address } };
+      if (address !== undefined) return { ...stream, audio: { ...audio, address, isZero: isZero(address) } };
       return { ...stream, audio: undefined, error: unreachable(audio.address, addresses) };
     }),
   );

@@ -111,11 +111,16 @@ function readAudio(description: SessionDescription, media: MediaDescription): Re
     rtcpPort: hasRtcpMux ? media.port : isPort(rtcpPort) ? rtcpPort : media.port + 1,
     hasRtcpMux,
     direction: readDirection(media.direction ?? description.direction),
-    isZero: /^[0:.]+$/.test(address),
+    isZero: isZero(address),
     formats: readFormats(media),
     isSecure: PROFILE.exec(media.protocol)?.[1] !== '',
     cryptos: (media.crypto ?? []).flatMap(readCrypto),
   };
+}
+
+/** Whether a host is the zero address, in any notation. */
+export function isZero(host: string): boolean {
+  return /^[0:.]+$/.test(host);
 }
 
 function isPort(port: unknown): port is number {

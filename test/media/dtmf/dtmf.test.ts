@@ -169,6 +169,22 @@ describe('DtmfReceiver', () => {
       expected: ['2 80', '2 80'],
     },
     {
+      name: 'repeated ends at any timestamps',
+      packets: [
+        ...press(2, 1000, TONE, 1),
+        ...[5_000_000, 77].map((timestamp) => ({ code: 2, timestamp, ticks: 640, isEnd: true })),
+      ],
+      expected: ['2 80'],
+    },
+    {
+      name: 'a digit of packets at any timestamps',
+      packets: [7_000_000, 5, 4_000_000_000].map((timestamp, index) => ({
+        ...{ code: 2, timestamp, ticks: 160 * (index + 1) },
+        isEnd: index === 2,
+      })),
+      expected: ['2 60'],
+    },
+    {
       name: 'different digits of one timestamp',
       packets: [2, 0, 1].flatMap((code) => press(code, 1000, TONE)),
       expected: ['2 80', '0 80', '1 80'],

@@ -1,7 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import type { TrunkCodec } from '../../../src/telephony/sdp/formats.ts';
+import { createHostResolver } from '../../../src/telephony/sdp/hosts.ts';
 import type { Agreement } from '../../../src/telephony/sdp/negotiate.ts';
 import { createSdpSession, type SdpSessionOptions } from '../../../src/telephony/sdp/session.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 /** Counting bytes 00 01 02 …, so that keys are known. */
 const counting = (count: number) => Uint8Array.from({ length: count }, (_value, index) => index);
@@ -11,6 +13,7 @@ const KEY = 'AAECAwQFBgcICQoLDA0ODwABAgMEBQYHCAkKCwwN';
 const HOSTS: Readonly<Record<string, readonly string[]>> = {
   'media.example': ['2001:db8::7', '198.51.100.9'],
   'six.example': ['2001:db8::7'],
+  'zero.example': ['0.0.0.0'],
 };
 
 function session(changes: Partial<SdpSessionOptions> = {}) {
@@ -202,8 +205,8 @@ test.each([
   expect(isHeld).toBe(held);
 });
 
-test('The address 0.0.0.0 means hold: nothing is sent', async () => {
-  const offer = description('m=audio 4000 RTP/AVP 0', 'c=IN IP4 0.0.0.0');
+test.each(['0.0.0.0', 'zero.example'])('The address %s means hold: nothing is sent', async (host) => {
+  const offer = description('m=audio 4000 RTP/AVP 0', `c=IN IP4 ${host}`);
   const { parameters, isHeld } = await session().answer(offer);
   expect(isHeld).toBe(true);
   expect(parameters.direction).toBe('recvonly');
@@ -284,6 +287,18 @@ test('Numbers of our offer stay valid where the answer has others, which are sen
   expect(ours.offer()).toContain('m=audio 30000 RTP/AVP 96 9 0 111 110\r\n');
 });
 
+test('Events are sent by the clock that an answer gives our number', async () => {
+  const ours = session({ codecs: ['opus'] });
+  ours.offer();
+  const lines = [
+    'm=audio 4000 RTP/AVP 111 110',
+    'a=rtpmap:111 opus/48000/2',
+    'a=rtpmap:110 telephone-event/8000',
+  ];
+  const { parameters } = await ours.acceptAnswer(description(...lines));
+  expect(parameters.dtmf).toMatchObject({ payloadType: 110, rtpClockRateHz: 8000 });
+});
+
 test('All codecs of an offer that the trunk has may be sent, though the answer names one', async () => {
   const answer = await session().answer(description('m=audio 4000 RTP/AVP 18 0 8 13'));
   expect(answer.body).toContain('m=audio 30000 RTP/AVP 0 13\r\n');
@@ -332,4 +347,12 @@ test.each([
 test('The direction of the session level counts, in any case', async () => {
   const offer = PLAIN.replace('t=0 0', 't=0 0\r\na=SendOnly ');
   expect((await session().answer(offer)).parameters.direction).toBe('recvonly');
+});
+
+test('A host name that is not resolved in time has no address', async () => {
+  const clock = createSimulatedClock();
+  const resolveHost = createHostResolver(clock, () => new Promise(() => {}));
+  const found = resolveHost('slow.example');
+  clock.advance(3000);
+  expect(await found).toEqual([]);
 });
