@@ -9,6 +9,8 @@ export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 /** A caller hears ringing meanwhile; someone who has answered the phone waits no longer. */
 const RESOLVE_TIMEOUT_MS = 3000;
+/** A description has one or two; more would keep the resolver busy. */
+const MAX_NAMES = 4;
 /** With a letter: the system's resolver takes short forms of addresses, such as `127.1`, for names. */
 const HOST_NAME = /^(?=.*[a-z])[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9.])?$/i;
 
@@ -31,30 +33,27 @@ export function createHostResolver(clock: Clock, find: Lookup = lookup): Resolve
  *
  * @see RFC 8866 section 5.7
  */
-export function withAddresses(
+export async function withAddresses(
   streams: readonly RemoteStream[],
   localAddress: string,
   resolveHost: ResolveHost,
 ): Promise<RemoteStream[]> {
-  return Promise.all(
-    streams.map(async (stream) => {
-      const { audio } = stream;
-      if (!audio || audio.isZero) return stream;
-      const addresses = isIP(audio.address) ? [audio.address] : await resolve(audio.address, resolveHost);
-      const address = addresses.find((one) => isIP(one) === isIP(localAddress));
-      if (address !== undefined) return { ...stream, audio: { ...audio, address, isZero: isZero(address) } };
-      return { ...stream, audio: undefined, error: unreachable(audio.address, addresses) };
-    }),
+  const hosts = streams.flatMap(({ audio }) => (audio && isIP(audio.address) === 0 ? [audio.address] : []));
+  const names = [...new Set(hosts)].filter((host) => HOST_NAME.test(host)).slice(0, MAX_NAMES);
+  const found = new Map(
+    await Promise.all(names.map(async (name) => [name, await resolveHost(name)] as const)),
   );
+  return streams.map((stream) => {
+    const { audio } = stream;
+    if (!audio || audio.isZero) return stream;
+    const addresses = isIP(audio.address) ? [audio.address] : (found.get(audio.address) ?? []);
+    const address = addresses.find((one) => isIP(one) === isIP(localAddress));
+    if (address !== undefined) return { ...stream, audio: { ...audio, address, isZero: isZero(address) } };
+    return { ...stream, audio: undefined, error: unreachable(audio.address, addresses) };
+  });
 }
 
-async function resolve(host: string, resolveHost: ResolveHost): Promise<readonly string[]> {
-  const found = HOST_NAME.test(host) ? await resolveHost(host) : [];
-  return found.filter((address) => isIP(address) > 0);
-}
-
-function unreachable(host: string, addresses: readonly string[]): Error {
-  const [address] = addresses;
+function unreachable(host: string, [address]: readonly string[]): Error {
   if (address === undefined) return unusable(`its host ${JSON.stringify(host)} has no address`);
   return unusable(`its audio is at IPv${isIP(address)} only`, WARNING.networkProtocol);
 }

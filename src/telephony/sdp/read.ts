@@ -46,6 +46,8 @@ export const WARNING = {
 
 /** Feedback profiles are treated as their basic ones. DTLS is not supported. */
 const PROFILE = /^RTP\/(S?)AVPF?$/i;
+/** It goes into a header, and may have what the peer wrote. */
+const MAX_REASON_CHARACTERS = 160;
 /** Of a mapping without one. */
 const DEFAULT_CLOCK_RATE_HZ = 8000;
 const DIRECTIONS: readonly string[] = ['sendrecv', 'sendonly', 'recvonly', 'inactive'];
@@ -71,7 +73,7 @@ export function readStreams(body: string): RemoteStream[] {
  * @param warning - Code of the Warning header, as `sipWarning` of the error's `extra`.
  */
 export function unusable(why: string, warning: number = WARNING.other): CallwayError {
-  const message = `the session description cannot be used: ${why}`;
+  const message = `the session description cannot be used: ${why.slice(0, MAX_REASON_CHARACTERS)}`;
   return new CallwayError('unsupported', 'sdp_unusable', message, { extra: { sipWarning: warning } });
 }
 
@@ -85,7 +87,7 @@ export function warningOf(error: unknown): string {
 /** Removes what peers add to the grammar: blanks, line ends of other systems, capitals, a count of ports. */
 function tidy(body: string): string {
   const lines = body.split(/[\r\n]+/).map((line) => {
-    const [, type = '', value = ''] = /^\s*([a-z])\s*=\s*(.*?)\s*$/i.exec(line) ?? [];
+    const [, type = '', value = ''] = /^([a-z])\s*=\s*(.*)$/i.exec(line.trim()) ?? [];
     return tidyLine(type.toLowerCase(), value);
   });
   return lines.filter((line) => line !== '=').join('\n');

@@ -356,3 +356,18 @@ test('A host name that is not resolved in time has no address', async () => {
   clock.advance(3000);
   expect(await found).toEqual([]);
 });
+
+test('A description of any length takes no long time, and resolves few names', async () => {
+  const resolveHost = vi.fn(async () => []);
+  const streams = Array.from(
+    { length: 500 },
+    (_, index) => `m=audio 4000 RTP/AVP 0\r\nc=IN IP4 h${index}.example`,
+  );
+  const startMs = performance.now();
+  const offer = description(' '.repeat(200_000), `a=rtpmap:${' '.repeat(200_000)}0 PCMU/8000`, ...streams);
+  await expect(session({ resolveHost }).answer(offer)).rejects.toThrow('has no address');
+  expect(resolveHost).toHaveBeenCalledTimes(4);
+  expect(performance.now() - startMs).toBeLessThan(2000);
+  const long = description('m=audio 4000 RTP/AVP 0', `c=IN IP4 ${'x'.repeat(60_000)}`);
+  await expect(session().answer(long)).rejects.toThrow(/^.{1,210}$/);
+});
