@@ -2,13 +2,16 @@ import { type Codec, type CodecFormat, type Decoder, MAX_PACKET_DURATION_MS } fr
 import { type Concealer, createCodecConcealer } from '../concealment/concealer.ts';
 import { PitchConcealer } from '../concealment/pitchConcealer.ts';
 import { createResampler, isSampleRate, type SampleRateHz } from '../resample/resampler.ts';
+import type { RtpPacketView } from '../rtp/packet.ts';
 import { createTimestampUnwrapper } from '../rtp/unwrapper.ts';
+import { PeerClock } from './peerClock.ts';
 
-/** A codec that the peer may send, with the call's sample rate and RTP clock. */
+/** A codec that the peer may send, at the call's sample rate. */
 export interface PeerDecoder extends Decoder {
-  /** @returns The timestamp in ticks of the call's RTP clock, 0..2^32-1. */
-  toCallTicks(timestamp: number): number;
-  readonly rtpClockRateHz: number;
+  /** Of the peer's timestamps. */
+  readonly clock: PeerClock;
+  /** @returns The packet's timestamp by the clock of the call's codec, 0..2^32-1. */
+  toCallTicks(packet: RtpPacketView): number;
 }
 
 interface OpenDecoder extends PeerDecoder {
@@ -62,10 +65,9 @@ export class PeerDecoders implements Concealer {
     const codec = this.#codec;
     const concealer = createCodecConcealer(codec) ?? new PitchConcealer(this.#sampleRateHz);
     return {
+      ...this.#timing(codec.format),
       concealer,
-      rtpClockRateHz: codec.format.rtpClockRateHz,
       partBytes: codec.partBytes,
-      toCallTicks: (timestamp) => timestamp,
       decode: (payload, out) => {
         this.#concealer = concealer;
         return codec.decode(payload, out);
@@ -76,25 +78,35 @@ export class PeerDecoders implements Concealer {
   }
 
   #other(format: CodecFormat): OpenDecoder {
-    const { sampleRateHz, rtpClockRateHz } = format;
+    const { sampleRateHz } = format;
     if (!isSampleRate(sampleRateHz))
       throw new RangeError(`${sampleRateHz} Hz is not a supported sample rate`);
     const codec = format.open();
     const samples = new Int16Array((sampleRateHz * MAX_PACKET_DURATION_MS) / 1000);
     const resampler = createResampler(sampleRateHz, this.#sampleRateHz, samples.length);
     const concealer = new PitchConcealer(this.#sampleRateHz);
-    const timestamps = createTimestampUnwrapper();
-    const ratio = this.#codec.format.rtpClockRateHz / rtpClockRateHz;
     return {
+      ...this.#timing(format),
       concealer,
-      rtpClockRateHz,
       partBytes: codec.partBytes,
-      toCallTicks: (timestamp) => Math.round(timestamps.unwrap(timestamp) * ratio) >>> 0,
       decode: (payload, out) => {
         this.#concealer = concealer;
         return resampler.process(samples.subarray(0, codec.decode(payload, samples)), out);
       },
       close: () => codec.close(),
+    };
+  }
+
+  #timing(format: CodecFormat) {
+    const { rtpClockRateHz } = this.#codec.format;
+    const clock = new PeerClock(format);
+    const timestamps = createTimestampUnwrapper();
+    return {
+      clock,
+      toCallTicks(packet: RtpPacketView) {
+        clock.observe(packet);
+        return Math.round((timestamps.unwrap(packet.timestamp) * rtpClockRateHz) / clock.rateHz) >>> 0;
+      },
     };
   }
 }

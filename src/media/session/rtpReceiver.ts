@@ -27,6 +27,7 @@ export class RtpReceiver {
   readonly #dtmf: DtmfReceiver;
   /** Of the last packet of speech. */
   #lastDecoder: PeerDecoder | undefined;
+  #lastClockRateHz = 0;
   #lastTimestamp = 0;
   #delaySumMs = 0;
   #framesPulled = 0;
@@ -51,7 +52,7 @@ export class RtpReceiver {
       if (this.reception.source !== undefined && this.reception.source.ssrc !== packet.ssrc) return;
     }
     const decoder = format?.kind === 'speech' ? this.#decoders.of(format.codec) : undefined;
-    const timestamp = decoder?.toCallTicks(packet.timestamp) ?? packet.timestamp;
+    const timestamp = decoder?.toCallTicks(packet) ?? packet.timestamp;
     const { ssrc, sequenceNumber } = packet;
     const isNewTimeline = decoder !== undefined && this.#leavesTimeline(decoder, timestamp);
     const timing = format?.kind === 'dtmf' || isNewTimeline ? undefined : timestamp;
@@ -59,6 +60,7 @@ export class RtpReceiver {
     if (verdict === 'probation' || verdict === 'jumped') return;
     if (decoder) {
       this.#lastDecoder = decoder;
+      this.#lastClockRateHz = decoder.clock.rateHz;
       this.#lastTimestamp = timestamp;
     }
     if (verdict !== 'valid' || isNewTimeline) this.buffer.reset();
@@ -93,11 +95,11 @@ export class RtpReceiver {
     this.#decoders.close();
   }
 
-  /** Whether the peer has changed to a codec whose timestamps do not go on from those of the last one. */
+  /** Whether the peer has changed to another clock, or to a codec whose timestamps do not go on from those of the last. */
   #leavesTimeline(decoder: PeerDecoder, timestamp: number): boolean {
-    const last = this.#lastDecoder;
-    if (last === undefined || last === decoder) return false;
-    if (last.rtpClockRateHz !== decoder.rtpClockRateHz) return true;
+    if (this.#lastDecoder === undefined) return false;
+    if (this.#lastClockRateHz !== decoder.clock.rateHz) return true;
+    if (this.#lastDecoder === decoder) return false;
     const jumpMs = (((timestamp - this.#lastTimestamp) | 0) * 1000) / this.reception.rtpClockRateHz;
     return Math.abs(jumpMs) > MAX_JUMP_MS;
   }

@@ -201,6 +201,24 @@ describe('RTP reception', () => {
     expect(quality?.jitterMs).toBeLessThan(5);
   });
 
+  it.each([
+    ['by its samples', [320]],
+    ['by its samples at first', [...Array(15).fill(320), 160]],
+  ])('hears G.722 whose timestamps count %s', async (_what, steps) => {
+    const call = await openCall();
+    call.connect({ codec: CODECS.G722 });
+    const link = await call.startStream();
+    const phone = new Phone(CODECS.G722, tone(16_000, 1000, 16_000));
+    let timestamp = 0xffff_f000;
+    call.ticks(150, (index) => {
+      phone.timestamp = timestamp;
+      call.rtp.deliver(phone.next());
+      timestamp = (timestamp + (steps[Math.min(index, steps.length - 1)] ?? 0)) >>> 0;
+    });
+    expect(toneShare(Int16Array.from(link.audio).slice(-16_000), 16_000, 1000)).toBeGreaterThan(0.95);
+    expect(call.audio.quality().jitterMs).toBeLessThan(5);
+  });
+
   it('hears a peer whose packets alternate between two codecs', async () => {
     const call = await openCall();
     call.connect({ received: [CODECS.PCMU, CODECS.PCMA] });
