@@ -46,6 +46,9 @@ export const WARNING = {
 
 /** Feedback profiles are treated as their basic ones. DTLS is not supported. */
 const PROFILE = /^RTP\/(S?)AVPF?$/i;
+/** As in `audio 4000/2`, and `rtpmap : 0`; the rest stays. */
+const PORT_COUNT = /^(\w+ \d+)\/\d+()/;
+const BLANKS_AT_COLON = /^([\w-]+) ?(:) ?/;
 /** It goes into a header, and may have what the peer wrote. */
 const MAX_REASON_CHARACTERS = 160;
 /** Of a mapping without one. */
@@ -95,12 +98,10 @@ function tidy(body: string): string {
 
 function tidyLine(type: string, value: string): string {
   if (type === 'c') return `c=${value.replace(/^in\s+ip([46])\s+/i, 'IN IP$1 ')}`;
+  if (type !== 'm' && type !== 'a') return `${type}=${value}`;
   const spaced = value.replace(/\s+/g, ' ');
-  if (type === 'm') {
-    return `m=${spaced.replace(/^(\w+) (\d+)(?:\/\d+)?/, (_, kind: string, port: string) => `${kind.toLowerCase()} ${port}`)}`;
-  }
-  if (type !== 'a') return `${type}=${value}`;
-  return `a=${spaced.replace(/^([\w-]+)(?: ?(:) ?)?/, (_, name: string, colon = '') => name.toLowerCase() + colon)}`;
+  const bare = spaced.replace(type === 'm' ? PORT_COUNT : BLANKS_AT_COLON, '$1$2');
+  return `${type}=${bare.replace(/^[\w-]+/, (name) => name.toLowerCase())}`;
 }
 
 function readAudio(description: SessionDescription, media: MediaDescription): RemoteAudio {
