@@ -20,7 +20,12 @@ export function phasesTable(talks: readonly CallRunFigures[]): string {
         return [
           ...[String(calls), phase, String(turns.length), ms(ownMs, 0.5), ms(ownMs, 0.99), ms(ownMs, 1)],
           ...[ms(beforePlayoutMs, 0.5), ms(beforePlayoutMs, 0.99)],
-          ...[String(stops.length), ms(stopMs, 0.5), ms(stopMs, 0.95), `≤ ${playoutP99Ms}`],
+          ...[
+            String(stops.length),
+            ms(stopMs, 0.5),
+            ms(stopMs, 0.95),
+            playoutP99Ms === Infinity ? '> 100' : `≤ ${playoutP99Ms}`,
+          ],
         ];
       }),
     ),

@@ -135,7 +135,7 @@ export const settings = z.object({
   OVERLOAD_RTP_MS: integer(0, 100)
     .default(40)
     .describe(
-      'New calls are refused while 5 % of the audio packets leave later than this, for three seconds in a row; 0 is off.',
+      'New calls are refused while 5 % of the audio packets leave later than this or not at all, for three seconds in a row; 0 is off.',
     ),
   OVERLOAD_QUEUE_MS: integer(0, 3_600_000)
     .default(10_000)

@@ -78,7 +78,9 @@ export interface ThreadStatistics {
   readonly sessions: number;
   /** Whether the thread has raised scheduling priority. */
   readonly hasPriority: boolean;
+  /** Whose packets were sent. */
   readonly ticks: number;
+  /** Given up as too late; the delays count them too. */
   readonly skippedTicks: number;
   readonly tickDelayP50Ms: number;
   readonly tickDelayP99Ms: number;

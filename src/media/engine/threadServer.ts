@@ -166,7 +166,7 @@ export class ThreadServer {
     return {
       sessions: this.#sessions.size,
       hasPriority: this.#deps.hasPriority,
-      ticks: delays.total,
+      ticks: delays.total - skippedTicks,
       skippedTicks,
       tickDelayP50Ms: delays.percentileMs(0.5),
       tickDelayP99Ms: delays.percentileMs(0.99),

@@ -43,6 +43,7 @@ const MAX_TICKS_BEHIND = 5;
  * Time is an argument: the owner of the timer waits until `nextDueMs` and calls `run`.
  */
 export class TickSchedule<Member> {
+  /** Of all ticks; a skipped one is as late as the stall that skipped it, since its packet is never sent. */
   readonly delays = new DelayHistogram();
   /** Over all members. */
   skippedTicks = 0;
@@ -136,6 +137,7 @@ export class TickSchedule<Member> {
   #runPhase(phase: Phase<Member>, nowMs: number): void {
     const behind = Math.floor((nowMs - phase.deadlineMs) / TICK_INTERVAL_MS);
     const skipped = behind > MAX_TICKS_BEHIND ? behind : 0;
+    if (skipped > 0) this.delays.add(nowMs - phase.deadlineMs, skipped * phase.members.size);
     phase.deadlineMs += skipped * TICK_INTERVAL_MS;
     this.skippedTicks += skipped * phase.members.size;
     this.#tick.deadlineMs = phase.deadlineMs;

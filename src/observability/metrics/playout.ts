@@ -2,7 +2,8 @@
 const STEP_SECONDS = 0.00025;
 const BOUNDS_SECONDS = [0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.02, 0.04, 0.1] as const;
 const NAME = 'callway_playout_lateness_seconds';
-const HELP = 'Delay of sent RTP packets against their schedule, in steps of a quarter of a millisecond.';
+const HELP =
+  'Delay of RTP packets against their schedule. Packets that a stall left unsent count as longer than any bucket.';
 
 /**
  * Renders the delays that the media threads count as a Prometheus histogram.

@@ -80,7 +80,7 @@ describe('TickSchedule', () => {
     expect(visits.length).toBe(1);
   });
 
-  it('skips and reports ticks that are too late', () => {
+  it('skips and reports ticks that are too late, which count in the delays as long as the stall', () => {
     const { schedule, visits, run, runUntil } = create();
     schedule.add('call', 0);
     run(0);
@@ -91,7 +91,8 @@ describe('TickSchedule', () => {
       { member: 'call', atMs: 1020, deadlineMs: 1020, lateMs: 0, skipped: 0 },
       { member: 'call', atMs: 1040, deadlineMs: 1040, lateMs: 0, skipped: 0 },
     ]);
-    expect(schedule.skippedTicks).toBe(49);
+    expect([schedule.skippedTicks, schedule.delays.total, schedule.delays.maxMs]).toEqual([49, 53, 987]);
+    expect(schedule.delays.percentileMs(0.1)).toBeGreaterThan(100);
   });
 
   it('starts with the next deadline on the grid of the start', () => {
