@@ -27,7 +27,7 @@ const DEFAULT_MAX_DELAY_MS = 200;
 
 /** Silence after which a talkspurt has ended; concealment has faded by then. */
 const GIVE_UP_AFTER_MS = 60;
-/** Slack above which whole packets are dropped. */
+/** Delay beyond the maximum above which whole packets are dropped; speech is shortened up to it, and keeps its words. */
 const SHED_FROM_MS = 100;
 /** Concealment where a packet was dropped, for the next to join. */
 const SHED_OVERLAP_MS = 2.5;
@@ -224,7 +224,7 @@ export class JitterBuffer {
       this.#isPlaying = false;
       return this.#wait(nowMs, wanted);
     }
-    if (this.#slackMs(next, nowMs) > SHED_FROM_MS && this.#store.count > 1) return this.#shed(nowMs);
+    if (this.#isStale(next, nowMs)) return this.#shed(nowMs);
     return this.#decode(nowMs);
   }
 
@@ -295,7 +295,7 @@ export class JitterBuffer {
   /** Drops packets that wait too long, but for the newest; a short concealment lets the next join without a click. */
   #shed(nowMs: number): PulledFrame {
     let next = this.#store.peek();
-    while (next !== undefined && this.#store.count > 1 && this.#slackMs(next, nowMs) > SHED_FROM_MS) {
+    while (next !== undefined && this.#isStale(next, nowMs)) {
       this.#store.take();
       this.#statistics.shed++;
       this.#lastSequence = next.sequence;
@@ -322,10 +322,19 @@ export class JitterBuffer {
     return this.#wait(nowMs, wanted);
   }
 
+  /** Whether a packet has waited too long to be played; the newest never has. */
+  #isStale(packet: StoredPacket, nowMs: number): boolean {
+    return this.#store.count > 1 && this.#delayOf(packet, nowMs) > this.#maxDelayMs + SHED_FROM_MS;
+  }
+
   /** How long a packet is ready beyond what the network needs; negative when it should wait. */
   #slackMs(packet: StoredPacket, nowMs: number): number {
-    const transitMs = nowMs - packet.timestamp / this.#ticksPerMs;
-    return transitMs - this.#transit.fastestMs - this.#targetDelayMs();
+    return this.#delayOf(packet, nowMs) - this.#targetDelayMs();
+  }
+
+  /** How much later a packet would be played than the fastest could have been, in ms. */
+  #delayOf(packet: StoredPacket, nowMs: number): number {
+    return nowMs - packet.timestamp / this.#ticksPerMs - this.#transit.fastestMs;
   }
 
   #targetDelayMs(): number {

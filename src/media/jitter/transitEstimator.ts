@@ -9,6 +9,8 @@ const NEWEST_WEIGHT = 0.002;
 const PRIOR_PACKETS = 2;
 /** Share of packets that arrive in time. Most of the others are still played, by stretching. */
 const IN_TIME_SHARE = 0.98;
+/** Of packets that one hiccup delays beyond the others: below the rest of that share, so that the estimate follows a second one. */
+const MAX_HICCUP_SHARE = 0.015;
 /** Buckets below this share are emptied. */
 const NEGLIGIBLE_SHARE = 1e-6;
 /** A larger step is not jitter: the sender's clock was set, or its stream replaced. */
@@ -28,6 +30,9 @@ export class TransitEstimator {
   #fastestMs = 0;
   #packets = 0;
   #lastTransitMs: number | undefined;
+  #lastArrivalMs = Number.NEGATIVE_INFINITY;
+  /** Weight so far of the hiccup that the newest packet belongs to. */
+  #hiccupShare = 0;
   #delayMs: number;
 
   /** @param priorMs - The delay before the first packet. */
@@ -44,7 +49,13 @@ export class TransitEstimator {
     if (jumped) this.reset();
     this.#lastTransitMs = transitMs;
     this.#updateFastest(transitMs, nowMs);
-    this.#weigh(transitMs - this.#fastestMs);
+    const laterMs = transitMs - this.#fastestMs;
+    // All packets that wait for the end of one hiccup: they come with the first one, or catch up.
+    const isCatchingUp = last !== undefined && last - transitMs > BUCKET_MS;
+    const isSameHiccup = isCatchingUp || nowMs - this.#lastArrivalMs < BUCKET_MS;
+    this.#lastArrivalMs = nowMs;
+    if (!isSameHiccup) this.#hiccupShare = 0;
+    this.#weigh(laterMs);
     return jumped;
   }
 
@@ -80,8 +91,12 @@ export class TransitEstimator {
   }
 
   #weigh(laterMs: number): void {
-    const weight = Math.max(NEWEST_WEIGHT, 1 / (this.#packets + 1));
+    let weight = Math.max(NEWEST_WEIGHT, 1 / (this.#packets + 1));
     this.#packets++;
+    if (laterMs > this.#delayMs) {
+      weight = Math.min(weight, MAX_HICCUP_SHARE - this.#hiccupShare);
+      this.#hiccupShare += weight;
+    }
     const histogram = this.#histogram;
     const bucket = bucketOf(laterMs);
     this.#highestBucket = Math.max(this.#highestBucket, bucket);
