@@ -32,8 +32,14 @@ const recordingResource = z.object({
 const mediaFigures = z.object({
   codec: z.string(),
   packetsReceived: z.int(),
-  packetsLost: z.int().describe('Never arrived, or arrived too late to be played.'),
+  packetsLost: z.int().describe('Never played: lost on the way, too late, or shed.'),
+  shed: z.int().describe('Arrived, and were dropped to reduce the delay, such as after a stall.'),
+  concealedMs: milliseconds.describe('Audio made up in place of packets that were missing.'),
+  underruns: z.int().describe('Times that the jitter buffer ran empty while the caller spoke.'),
   jitterMs: milliseconds,
+  jitterBufferMs: milliseconds.describe(
+    'How long the jitter buffer delays the caller now, or did at the end.',
+  ),
   mos: z
     .number()
     .nullable()

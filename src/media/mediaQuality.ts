@@ -4,21 +4,27 @@ import { type CodecName, FRAME_DURATION_MS } from './codecs/codec.ts';
 export interface MediaQuality {
   readonly codec: CodecName;
   readonly packetsReceived: number;
-  /** Lost, or too late to be played. */
+  /** Never played: lost, too late, or shed. */
   readonly packetsLost: number;
+  /** Received in time, and dropped to reduce the delay. */
+  readonly shed: number;
+  /** Audio that was made up in place of packets that were missing. */
+  readonly concealedMs: number;
+  /** Times that the jitter buffer ran empty during speech. */
+  readonly underruns: number;
   readonly jitterMs: number;
+  /** The jitter buffer's delay of the newest packet. */
+  readonly jitterBufferMs: number;
   /** Mean opinion score, 1 to 4.5; undefined before the first packet. */
   readonly mos: number | undefined;
 }
 
-export interface MediaObservations {
-  readonly codec: CodecName;
-  readonly packetsReceived: number;
+export interface MediaObservations extends Omit<MediaQuality, 'mos'> {
+  /** Sent, but never received. */
   readonly packetsLost: number;
   /** Received, but too late to be played. */
   readonly packetsLate: number;
   readonly lossBursts: number;
-  readonly jitterMs: number;
   /** Mean depth of the jitter buffer. */
   readonly bufferDelayMs: number;
   /** From RTCP; undefined when the peer sends none. */
@@ -65,7 +71,7 @@ const ASSUMED_NETWORK_DELAY_MS = 40;
 
 /** Rates a call's media so far. */
 export function rateMedia(seen: MediaObservations): MediaQuality {
-  const packetsLost = seen.packetsLost + seen.packetsLate;
+  const packetsLost = seen.packetsLost + seen.packetsLate + seen.shed;
   const expected = seen.packetsReceived + seen.packetsLost;
   const networkDelayMs = seen.roundTripMs === undefined ? ASSUMED_NETWORK_DELAY_MS : seen.roundTripMs / 2;
   const rating = ratingFactor({
@@ -78,7 +84,11 @@ export function rateMedia(seen: MediaObservations): MediaQuality {
     codec: seen.codec,
     packetsReceived: seen.packetsReceived,
     packetsLost,
+    shed: seen.shed,
+    concealedMs: Math.round(seen.concealedMs),
+    underruns: seen.underruns,
     jitterMs: seen.jitterMs,
+    jitterBufferMs: Math.round(seen.jitterBufferMs),
     mos: seen.packetsReceived === 0 ? undefined : meanOpinionScore(rating),
   };
 }

@@ -5,7 +5,7 @@ export interface MediaSample {
   /** Its end, in ms since the Unix epoch. */
   readonly atMs: number;
   readonly packetsReceived: number;
-  /** Lost, or too late to be played. */
+  /** Never played: lost, too late, or shed. */
   readonly packetsLost: number;
   readonly jitterMs: number;
   /** Mean opinion score, 1 to 4.5; null where nothing was received. */
@@ -20,13 +20,16 @@ export interface MediaSamples {
   readonly samples: readonly MediaSample[];
 }
 
-type Totals = Pick<MediaObservations, 'packetsReceived' | 'packetsLost' | 'packetsLate' | 'lossBursts'>;
+type Totals = Pick<
+  MediaObservations,
+  'packetsReceived' | 'packetsLost' | 'packetsLate' | 'shed' | 'lossBursts'
+>;
 
 /** Short enough to show a burst of loss, as long as most peers' RTCP interval. */
 const SAMPLE_INTERVAL_MS = 5_000;
 /** One hour at the first interval. */
 export const MAX_SAMPLES = 720;
-const NOTHING: Totals = { packetsReceived: 0, packetsLost: 0, packetsLate: 0, lossBursts: 0 };
+const NOTHING: Totals = { packetsReceived: 0, packetsLost: 0, packetsLate: 0, shed: 0, lossBursts: 0 };
 
 /** Samples a call's media figures, in its media thread. */
 export class MediaSampler {
@@ -82,6 +85,7 @@ function sampleBetween(before: Totals, seen: MediaObservations, atMs: number): M
     packetsReceived: since('packetsReceived'),
     packetsLost: since('packetsLost'),
     packetsLate: since('packetsLate'),
+    shed: since('shed'),
     lossBursts: since('lossBursts'),
   });
   return {

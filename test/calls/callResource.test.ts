@@ -18,7 +18,11 @@ describe('toCallResource', () => {
       codec: 'G722',
       packetsReceived: 9,
       packetsLost: 1,
+      shed: 1,
+      concealedMs: 20,
+      underruns: 2,
       jitterMs: 2.5,
+      jitterBufferMs: 35,
       mos: undefined,
     } as const;
     const shown = toCallResource(
@@ -29,7 +33,10 @@ describe('toCallResource', () => {
     const answered = callResource.parse(shown);
     expect(answered).toMatchObject({
       durationMs: 7000,
-      mediaFigures: { codec: 'G722', packetsReceived: 9, packetsLost: 1, jitterMs: 3, mos: null },
+      mediaFigures: {
+        ...{ codec: 'G722', packetsReceived: 9, packetsLost: 1, shed: 1, concealedMs: 20, underruns: 2 },
+        ...{ jitterMs: 3, jitterBufferMs: 35, mos: null },
+      },
       turnLatencyMs: { p50: 400, p95: 900 },
       recording: { status: 'ready', durationMs: 6900, url: 'https://callway.example/a.wav' },
     });

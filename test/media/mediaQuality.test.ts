@@ -51,8 +51,12 @@ describe('rateMedia', () => {
     packetsReceived: 990,
     packetsLost: 10,
     packetsLate: 5,
+    shed: 0,
+    concealedMs: 40.4,
+    underruns: 3,
     lossBursts: 10,
     jitterMs: 3.5,
+    jitterBufferMs: 45.6,
     bufferDelayMs: 40,
     roundTripMs: 60,
   } as const;
@@ -61,6 +65,13 @@ describe('rateMedia', () => {
     const figures = rateMedia(seen);
     expect(figures).toMatchObject({ codec: 'PCMU', packetsReceived: 990, packetsLost: 15, jitterMs: 3.5 });
     expect(figures.mos).toBeCloseTo(meanOpinionScore(93.2 - (95 * 1.5) / 26.6), 6);
+  });
+
+  it('counts shed packets as lost, also in the score, and shows what was made up for them', () => {
+    const figures = rateMedia({ ...seen, packetsLost: 0, packetsLate: 0, shed: 660, lossBursts: 0 });
+    expect(figures).toMatchObject({ packetsLost: 660, shed: 660, concealedMs: 40, underruns: 3 });
+    expect(figures).toMatchObject({ jitterBufferMs: 46 });
+    expect(figures.mos).toBeLessThan(1.5);
   });
 
   it('assumes a network delay without a round trip', () => {

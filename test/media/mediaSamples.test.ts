@@ -8,8 +8,12 @@ const seen = (packetsReceived: number, packetsLost: number): MediaObservations =
   packetsReceived,
   packetsLost,
   packetsLate: 0,
+  shed: 0,
+  concealedMs: 0,
+  underruns: 0,
   lossBursts: packetsLost === 0 ? 0 : 1,
   jitterMs: 1.26,
+  jitterBufferMs: 60,
   bufferDelayMs: 60,
   roundTripMs: undefined,
 });

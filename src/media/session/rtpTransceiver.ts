@@ -81,19 +81,35 @@ export interface RtpTraffic {
   readonly received: number;
   readonly lost: number;
   readonly late: number;
+  readonly shed: number;
+  readonly concealedMs: number;
+  readonly underruns: number;
   readonly lossBursts: number;
 }
 
-export const NO_TRAFFIC: RtpTraffic = { sent: 0, received: 0, lost: 0, late: 0, lossBursts: 0 };
+export const NO_TRAFFIC: RtpTraffic = {
+  sent: 0,
+  received: 0,
+  lost: 0,
+  late: 0,
+  shed: 0,
+  concealedMs: 0,
+  underruns: 0,
+  lossBursts: 0,
+};
 
 /** @param earlier - Of the call's earlier codecs. */
 export function addTraffic(earlier: RtpTraffic, { receiver, sender }: RtpTransceiver): RtpTraffic {
-  const { reception, buffer } = receiver;
+  const { reception } = receiver;
+  const { late, shed, concealedMs, underruns } = receiver.buffer.statistics;
   return {
     sent: earlier.sent + sender.packetizer.packetsSent,
     received: earlier.received + reception.packetsReceived,
     lost: earlier.lost + reception.packetsLost,
-    late: earlier.late + buffer.statistics.late,
+    late: earlier.late + late,
+    shed: earlier.shed + shed,
+    concealedMs: earlier.concealedMs + concealedMs,
+    underruns: earlier.underruns + underruns,
     lossBursts: earlier.lossBursts + reception.lossBursts,
   };
 }
@@ -105,14 +121,18 @@ export function observationsOf(
   roundTripMs: number | undefined,
 ): MediaObservations {
   const { codec, receiver } = transceiver;
-  const { received, lost, late, lossBursts } = addTraffic(earlier, transceiver);
+  const { received, lost, late, shed, concealedMs, underruns, lossBursts } = addTraffic(earlier, transceiver);
   return {
     codec: codec.format.name,
     packetsReceived: received,
     packetsLost: lost,
     packetsLate: late,
+    shed,
+    concealedMs,
+    underruns,
     lossBursts,
     jitterMs: receiver.reception.jitterMs,
+    jitterBufferMs: receiver.buffer.delayMs,
     bufferDelayMs: receiver.meanDelayMs,
     roundTripMs,
   };

@@ -59,7 +59,7 @@ function audioOf(registers: Registry[]): (report: MediaReport) => void {
   });
   const lost = new Counter({
     name: 'callway_rtp_lost_packets_total',
-    help: 'RTP packets of ended calls that were lost or arrived too late to be played.',
+    help: 'RTP packets of ended calls that were never played: lost, too late, or shed.',
     registers,
   });
   const jitter = new Histogram({

@@ -5,7 +5,10 @@ import type { NodeBus, NodeMessage } from '../../../src/calls/nodes/nodeBus.ts';
 import { toFailure } from '../../../src/media/engine/threadMessages.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
-const QUALITY = { codec: 'PCMU', packetsReceived: 50, packetsLost: 0, jitterMs: 1, mos: 4.4 } as const;
+const QUALITY = {
+  ...{ codec: 'PCMU', packetsReceived: 50, packetsLost: 0, shed: 0, concealedMs: 0, underruns: 0 },
+  ...{ jitterMs: 1, jitterBufferMs: 25, mos: 4.4 },
+} as const;
 
 /** A bus with another node on it, which answers a request like this. */
 function asker(answer: () => NodeMessage | undefined) {

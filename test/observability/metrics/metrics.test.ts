@@ -38,7 +38,10 @@ test('Ended calls are counted by outcome, together with their audio', async () =
     { status: 'completed', endReason: 'caller_hangup', ...NOTHING },
     {
       packetsSent: 100,
-      quality: { codec: 'PCMU', packetsReceived: 90, packetsLost: 10, jitterMs: 12, mos: 4 },
+      quality: {
+        ...{ codec: 'PCMU', packetsReceived: 90, packetsLost: 10, shed: 0, concealedMs: 200, underruns: 0 },
+        ...{ jitterMs: 12, jitterBufferMs: 40, mos: 4 },
+      },
     },
   );
   expect(await samplesOf(registry)).toMatchObject({

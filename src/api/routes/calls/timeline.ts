@@ -18,7 +18,7 @@ const READ = { kind: 'project', scope: 'read' } as const;
 const mediaSample = z.object({
   at: z.iso.datetime().describe('End of the interval.'),
   packetsReceived: z.int(),
-  packetsLost: z.int().describe('Never arrived, or arrived too late to be played.'),
+  packetsLost: z.int().describe('Never played: lost on the way, too late, or shed.'),
   jitterMs: milliseconds,
   mos: z.number().nullable().describe('Estimate by the E-model, 1 to 4.5; null where nothing was received.'),
   roundTripMs: milliseconds.nullable().describe('From RTCP; null where the peer sends none.'),

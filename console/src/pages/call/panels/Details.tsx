@@ -18,6 +18,9 @@ const texts = textsIn({
     machine: 'Answered by',
     audio: 'Audio',
     packets: (codec: string, received: string, lost: string) => `${codec}, ${received} packets, ${lost} lost`,
+    jitterBuffer: 'Jitter buffer',
+    buffering: (delay: string, shed: string, underruns: string, concealed: string) =>
+      `${delay} ms, ${shed} packets shed, ${underruns} underruns, ${concealed} ms concealed`,
     latency: 'Latency p50 / p95',
     transfer: 'Transfer',
     variables: 'Variables',
@@ -37,6 +40,9 @@ const texts = textsIn({
     audio: '音訊',
     packets: (codec: string, received: string, lost: string) =>
       `${codec}，${received} 個封包，遺失 ${lost} 個`,
+    jitterBuffer: '抖動緩衝',
+    buffering: (delay: string, shed: string, underruns: string, concealed: string) =>
+      `${delay} 毫秒，捨棄 ${shed} 個封包，斷流 ${underruns} 次，補償 ${concealed} 毫秒`,
     latency: '延遲 p50 / p95',
     transfer: '轉接',
     variables: '變數',
@@ -70,6 +76,16 @@ export function Details({
           figures.codec,
           formatNumber(figures.packetsReceived),
           formatNumber(figures.packetsLost),
+        ),
+    ],
+    [
+      texts.jitterBuffer,
+      figures &&
+        texts.buffering(
+          formatNumber(figures.jitterBufferMs),
+          formatNumber(figures.shed),
+          formatNumber(figures.underruns),
+          formatNumber(figures.concealedMs),
         ),
     ],
     [texts.latency, p50 === null || p95 === null ? null : `${formatLatency(p50)} / ${formatLatency(p95)}`],
