@@ -13,6 +13,10 @@ const IN_TIME_SHARE = 0.98;
 const MAX_HICCUP_SHARE = 0.015;
 /** Buckets below this share are emptied. */
 const NEGLIGIBLE_SHARE = 1e-6;
+/** As late as each other in a row, after which they are not late but the others were early. */
+const ROUTE_PACKETS = 10;
+/** A smaller step is followed like a sender's clock. */
+const MIN_ROUTE_STEP_MS = 40;
 /** A larger step is not jitter: the sender's clock was set, or its stream replaced. */
 const MAX_STEP_MS = 2000;
 
@@ -33,6 +37,7 @@ export class TransitEstimator {
   #lastArrivalMs = Number.NEGATIVE_INFINITY;
   /** Weight so far of the hiccup that the newest packet belongs to. */
   #hiccupShare = 0;
+  #steadyPackets = 0;
   #delayMs: number;
 
   /** @param priorMs - The delay before the first packet. */
@@ -49,13 +54,14 @@ export class TransitEstimator {
     if (jumped) this.reset();
     this.#lastTransitMs = transitMs;
     this.#updateFastest(transitMs, nowMs);
+    const riseMs = transitMs - (last ?? transitMs);
     const laterMs = transitMs - this.#fastestMs;
-    // All packets that wait for the end of one hiccup: they come with the first one, or catch up.
-    const isCatchingUp = last !== undefined && last - transitMs > BUCKET_MS;
-    const isSameHiccup = isCatchingUp || nowMs - this.#lastArrivalMs < BUCKET_MS;
+    // Packets that were held up by one hiccup come with the first one, or no later than it.
+    const isTogether = nowMs - this.#lastArrivalMs < BUCKET_MS;
+    if (!isTogether && (riseMs > BUCKET_MS || laterMs <= this.#delayMs)) this.#hiccupShare = 0;
     this.#lastArrivalMs = nowMs;
-    if (!isSameHiccup) this.#hiccupShare = 0;
     this.#weigh(laterMs);
+    this.#followRoute(transitMs, Math.abs(riseMs) <= BUCKET_MS);
     return jumped;
   }
 
@@ -88,6 +94,16 @@ export class TransitEstimator {
     }
     minima[minima.length - 1] = Math.min(transitMs, minima.at(-1) ?? transitMs);
     this.#fastestMs = Math.min(...minima);
+  }
+
+  /** The sender has paused, or the route is longer now: all packets are late by the same time. */
+  #followRoute(transitMs: number, isSteady: boolean): void {
+    const isLonger = transitMs - this.#fastestMs > this.#delayMs + MIN_ROUTE_STEP_MS;
+    this.#steadyPackets = isSteady && isLonger ? this.#steadyPackets + 1 : 0;
+    if (this.#steadyPackets < ROUTE_PACKETS) return;
+    this.#steadyPackets = 0;
+    this.#epochMinima.length = 0;
+    this.#fastestMs = transitMs;
   }
 
   #weigh(laterMs: number): void {

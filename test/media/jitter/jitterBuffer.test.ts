@@ -174,6 +174,19 @@ describe('JitterBuffer over minutes', () => {
     expect(buffer.statistics.shed + buffer.statistics.late).toBeLessThanOrEqual(lostPackets);
   });
 
+  it.each([80, 300, 1000])(
+    'forgets a sender’s pause of %d ms that is not made up for within a second',
+    (pauseMs) => {
+      const { buffer } = simulate({
+        minutes: (400 * 20 + pauseMs + 1000) / 60_000,
+        delayMs: (index, random) => (index < 400 ? 0 : pauseMs) + 3 * random(),
+      });
+      expect(buffer.delayMs).toBeLessThan(60);
+      expect(buffer.statistics).toMatchObject({ late: 0, shed: 0 });
+      expect(buffer.statistics.underruns).toBeLessThan(15);
+    },
+  );
+
   it('waits for hiccups that are repeated', () => {
     // 150 ms every second.
     const { buffer, delaysMs } = simulate({
