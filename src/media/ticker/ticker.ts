@@ -71,9 +71,14 @@ export class Ticker<Member> {
   }
 
   #run(): void {
+    this.#schedule.run(this.#clock.monotonicMs());
+    this.#rearm();
+  }
+
+  /** The timer has fired. */
+  #rearm(): void {
     this.#timer = undefined;
     this.#armedForMs = Number.POSITIVE_INFINITY;
-    this.#schedule.run(this.#clock.monotonicMs());
     this.#arm();
   }
 
@@ -89,19 +94,15 @@ export class Ticker<Member> {
     const waitMs = dueMs - this.#clock.monotonicMs();
     const sleep = this.#sleep;
     // Rounded up: a timer that fires early must be set again.
-    if (sleep === undefined) return this.#setTimer(Math.max(0, Math.ceil(waitMs)));
-    // Early on purpose: the rest is slept.
-    if (waitMs > MAX_SLEEP_MS) return this.#setTimer(Math.floor(waitMs - 1));
+    if (sleep === undefined) return this.#clock.setTimer(() => this.#run(), Math.max(0, Math.ceil(waitMs)));
+    // Early on purpose: the rest is slept. Where the thread had no processor, events come before the tick here too.
+    if (waitMs > MAX_SLEEP_MS) return this.#clock.setTimer(() => this.#rearm(), Math.floor(waitMs - 1));
     return sleep.afterEvents(() => {
       sleep.sleep(dueMs - this.#clock.monotonicMs());
       // Packets that came during a sleep that was too long belong to this tick.
       if (this.#clock.monotonicMs() - dueMs < MAX_OVERSLEPT_MS) this.#run();
       else this.#timer = sleep.afterEvents(() => this.#run());
     });
-  }
-
-  #setTimer(waitMs: number): Timer {
-    return this.#clock.setTimer(() => this.#run(), waitMs);
   }
 }
 

@@ -121,5 +121,15 @@ it('Ticker with a thread of its own sleeps through the last milliseconds, after 
   expect(visits.at(-1)).toBe(244);
   ticker.remove('first');
   for (let n = 1; n < 10; n++) ticker.remove(`${n}`);
+  // Nor while it waits for its timer.
+  ticker.add('only');
+  events(2);
+  const ticks = visits.length;
+  clock.advance(300);
+  events(1);
+  expect(visits).toHaveLength(ticks);
+  events(1);
+  expect(visits.slice(ticks)).toEqual([clock.monotonicMs()]);
+  ticker.remove('only');
   expect([waiting, clock.pendingTimers()]).toEqual([undefined, 0]);
 });
