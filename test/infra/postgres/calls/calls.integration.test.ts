@@ -272,8 +272,15 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
     expect(ringing).toEqual({ ...call, status: 'ringing', trunkId, startedAt: later(4) });
     expect(await calls.update(call.id, NODE, {})).toEqual(ringing);
     const figures = {
-      ...{ codec: 'PCMU', packetsReceived: 2, packetsLost: 1, shed: 1, concealedMs: 20, underruns: 2 },
-      ...{ jitterMs: 0.5, jitterBufferMs: 35, mos: 4.1 },
+      codec: 'PCMU',
+      packetsReceived: 2,
+      packetsLost: 1,
+      shed: 1,
+      concealedMs: 20,
+      underruns: 2,
+      jitterMs: 0.5,
+      jitterBufferMs: 35,
+      mos: 4.1,
     } as const;
     const ended = await calls.update(call.id, null, {
       status: 'completed',
