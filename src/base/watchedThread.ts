@@ -1,12 +1,19 @@
 import type { Worker } from 'node:worker_threads';
 
 import type { Clock, Timer } from './clock.ts';
+import { threadCpuMs } from './threadCpuTime.ts';
 
 /** For loading its code on a very busy machine. */
 const START_TIMEOUT_MS = 120_000;
 const CHECK_INTERVAL_MS = 5_000;
 /** A main thread that was itself suspended finds its timer due before the messages that have arrived. */
 const MAX_SILENT_CHECKS = 2;
+/** A minute: the processor of a thread that has not run for so long does not come back, or it waits for something that never comes. */
+const MAX_STARVED_CHECKS = 12;
+/** Longer than any computation, and more than a starved thread gets within a minute. */
+const HUNG_CPU_MS = 5_000;
+/** Above the imprecision of timers. */
+const LATE_CHECK_MS = 250;
 /** For closing what the thread has open. */
 const END_TIMEOUT_MS = 10_000;
 
@@ -19,17 +26,28 @@ export interface WatchedThreadOptions {
   readonly askToEnd: () => void;
   /** Makes the thread say something; for threads that are silent otherwise. */
   readonly ping?: () => void;
+  /** CPU time of a thread by its system id; undefined where it is not known. Default: the operating system's. */
+  readonly cpuMs?: (threadId: string) => number | undefined;
   /** Called once, when the thread has ended, died, or hung and was terminated. */
   readonly onGone: (reason: string, isFault: boolean) => void;
 }
 
-/** A worker thread from its start to its end, whose death and silence are noticed. */
+/**
+ * A worker thread from its start to its end, whose death and silence are noticed. It hangs when it does not answer although
+ * it has run; one that the machine gives no time is waited for. Where a thread's CPU time is not known, it is taken for
+ * starved while the main thread is late too.
+ */
 export class WatchedThread {
   readonly #options: WatchedThreadOptions;
   readonly #ready: Promise<void>;
   readonly #exited: Promise<void>;
   #setReady = (): void => {};
   #silentChecks = 0;
+  /** Of the operating system. */
+  #threadId: string | undefined;
+  /** CPU time at the first check without an answer. */
+  #cpuMs: number | undefined;
+  #isMainLate = false;
   #timer: Timer;
   #goneReason: string | undefined;
   #isEnding = false;
@@ -63,8 +81,9 @@ export class WatchedThread {
     return this.#goneReason === undefined && !this.#isEnding;
   }
 
-  /** The thread has said that it is ready. */
-  setReady(): void {
+  /** The thread has said that it is ready. @param threadId - Its `systemThreadId`. */
+  setReady(threadId?: string): void {
+    this.#threadId = threadId;
     this.#watch();
     this.#setReady();
   }
@@ -89,13 +108,35 @@ export class WatchedThread {
   #watch(): void {
     this.#timer.cancel();
     if (!this.isAlive) return;
-    this.#timer = this.#options.clock.setTimer(() => {
-      if (this.#silentChecks >= MAX_SILENT_CHECKS)
-        return this.#terminate(`the ${this.#options.name} does not answer`);
+    const { clock, name, ping } = this.#options;
+    const dueMs = clock.monotonicMs() + CHECK_INTERVAL_MS;
+    this.#timer = clock.setTimer(() => {
+      if (this.#isHung(clock.monotonicMs() - dueMs)) return this.#terminate(`the ${name} does not answer`);
       this.#silentChecks++;
-      this.#options.ping?.();
+      ping?.();
       this.#watch();
     }, CHECK_INTERVAL_MS);
+  }
+
+  /** @param lateMs - Of this check. */
+  #isHung(lateMs: number): boolean {
+    const cpuMs = this.#readCpuMs();
+    if (this.#silentChecks === 0) {
+      this.#cpuMs = cpuMs;
+      this.#isMainLate = false;
+    }
+    this.#isMainLate ||= lateMs > LATE_CHECK_MS;
+    if (this.#silentChecks < MAX_SILENT_CHECKS) return false;
+    const hasRun =
+      cpuMs === undefined || this.#cpuMs === undefined
+        ? !this.#isMainLate
+        : cpuMs - this.#cpuMs >= HUNG_CPU_MS;
+    return hasRun || this.#silentChecks >= MAX_STARVED_CHECKS;
+  }
+
+  #readCpuMs(): number | undefined {
+    const { cpuMs = threadCpuMs } = this.#options;
+    return this.#threadId === undefined ? undefined : cpuMs(this.#threadId);
   }
 
   #terminate(reason: string): void {

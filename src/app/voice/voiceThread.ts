@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { EventLoopWait } from '../../base/async/eventLoopWait.ts';
+import { systemThreadId } from '../../base/threadCpuTime.ts';
 import { setThreadPriority } from '../../media/engine/threadPriority.ts';
 import { createLogger } from '../../observability/logger.ts';
 import type { StreamGrant } from '../../streams/streamTickets.ts';
@@ -36,7 +37,7 @@ const service = await startVoiceService(start, {
   onSessions: (count) => post({ kind: 'sessions', count }),
 });
 port.on('message', (message: ToVoiceThread<StreamGrant>) => void obey(message));
-post({ kind: 'ready', port: service.port });
+post({ kind: 'ready', port: service.port, threadId: systemThreadId() });
 logger.info({ part: 'voice', hasPriority }, 'voice thread started');
 
 async function obey(message: ToVoiceThread<StreamGrant>): Promise<void> {

@@ -105,7 +105,7 @@ export class MediaThread {
   #receive(message: FromThread): void {
     switch (message.kind) {
       case 'ready':
-        this.#thread.setReady();
+        this.#thread.setReady(message.threadId);
         return;
       case 'result':
         this.#takePending(message.requestId)?.resolve(message.result);

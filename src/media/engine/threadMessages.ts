@@ -19,6 +19,7 @@ export interface ThreadRequests {
   readonly open: [Omit<CallAudioOptions, 'address' | 'emit' | 'advanceTicks'>, undefined];
   readonly connect: [MediaParameters, undefined];
   readonly startStream: [StreamTarget, undefined];
+  readonly awaitAgent: [undefined, undefined];
   readonly playApology: [undefined, undefined];
   readonly stopStream: [undefined, undefined];
   readonly sendTransferStatus: [TransferStatus, undefined];
@@ -65,7 +66,8 @@ export type MediaThreadEvent = {
 }[keyof MediaEvents];
 
 export type FromThread =
-  | { readonly kind: 'ready' }
+  /** @property threadId - Of the operating system; undefined where there is none. */
+  | { readonly kind: 'ready'; readonly threadId?: string | undefined }
   | { readonly kind: 'pong'; readonly statistics: ThreadStatistics }
   | { readonly kind: 'result'; readonly requestId: number; readonly result: unknown }
   | { readonly kind: 'failure'; readonly requestId: number; readonly failure: ThreadFailure }

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readlinkSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
+
+import { systemThreadId } from '../../base/threadCpuTime.ts';
 
 /** The calling thread. On Linux each thread has its own priority. @see setpriority(2), "C library/kernel differences" */
 const THIS_THREAD = 0;
@@ -37,12 +38,8 @@ export const REAL_TIME = { phones: 1, calls: 2 } as const;
  * @see sched(7), SCHED_RR
  */
 export function setRealTime(priority: number): boolean {
-  if (process.platform !== 'linux') return false;
-  try {
-    const threadId = readlinkSync('/proc/thread-self').split('/').at(-1) ?? '';
-    const options = ['--rr', '--reset-on-fork', '--pid', String(priority), threadId];
-    return spawnSync('chrt', options).status === 0;
-  } catch {
-    return false;
-  }
+  const threadId = systemThreadId();
+  if (threadId === undefined) return false;
+  const options = ['--rr', '--reset-on-fork', '--pid', String(priority), threadId];
+  return spawnSync('chrt', options).status === 0;
 }

@@ -1,4 +1,5 @@
 import { CallwayError } from '../../base/errors.ts';
+import { systemThreadId } from '../../base/threadCpuTime.ts';
 import { type CallAudio, type CallAudioDeps, openCallAudio } from '../session/callAudio.ts';
 import type { SupervisorAddress } from '../supervision/supervisorStream.ts';
 import { type ThreadSleep, Ticker } from '../ticker/ticker.ts';
@@ -56,7 +57,7 @@ export class ThreadServer {
       else if (message.kind === 'ping') this.#post({ kind: 'pong', statistics: this.#statistics() });
       else void this.#end();
     });
-    this.#post({ kind: 'ready' });
+    this.#post({ kind: 'ready', threadId: systemThreadId() });
   }
 
   async #serve(request: ThreadRequest): Promise<void> {
@@ -78,6 +79,8 @@ export class ThreadServer {
         return this.#ticker.add(audio);
       case 'startStream':
         return audio.startStream(request.argument);
+      case 'awaitAgent':
+        return audio.awaitAgent();
       case 'playApology':
         return audio.playApology();
       case 'stopStream':

@@ -2,8 +2,12 @@ import type { ThreadChannel } from '../../media/agentStream/threadChannel.ts';
 
 /** Messages of a voice thread. @typeParam Report - What the program wants to hear of its threads besides. */
 export type FromVoiceThread<Report> =
-  /** The thread accepts audio streams at this port. */
-  | { readonly kind: 'ready'; readonly port: number }
+  /**
+   * The thread accepts audio streams at this port.
+   *
+   * @property threadId - Of the operating system; undefined where there is none.
+   */
+  | { readonly kind: 'ready'; readonly port: number; readonly threadId?: string | undefined }
   /** The number of its voice sessions has changed. */
   | { readonly kind: 'sessions'; readonly count: number }
   /** Sent every second, and thereby proves that the thread runs. */

@@ -2,7 +2,12 @@ import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
 import { WatchedThread } from '../../base/watchedThread.ts';
 import { openThreadChannel, type ThreadChannel } from '../../media/agentStream/threadChannel.ts';
-import type { FromVoiceThread, LoopDelay, ToVoiceThread } from './threadMessages.ts';
+import {
+  type FromVoiceThread,
+  type LoopDelay,
+  REPORT_INTERVAL_MS,
+  type ToVoiceThread,
+} from './threadMessages.ts';
 
 export interface VoiceThreadOptions<Report> {
   /** Its lowest free number on this node, from 1. */
@@ -24,7 +29,8 @@ export class VoiceThread<Report = unknown, Grant = unknown> {
   /** Undefined until the thread is ready. */
   port: number | undefined;
   sessions = 0;
-  delay: LoopDelay = { waitMs: 0, p99Ms: 0, maxMs: 0 };
+  #delay: LoopDelay = { waitMs: 0, p99Ms: 0, maxMs: 0 };
+  #reportedMs = 0;
   readonly #options: VoiceThreadOptions<Report>;
   readonly #thread: WatchedThread;
   readonly #registered: Promise<void>;
@@ -54,12 +60,14 @@ export class VoiceThread<Report = unknown, Grant = unknown> {
       switch (message.kind) {
         case 'ready':
           this.port = message.port;
-          return this.#thread.setReady();
+          this.#reportedMs = clock.monotonicMs();
+          return this.#thread.setReady(message.threadId);
         case 'sessions':
           this.sessions = message.count;
           return options.onSessions();
         case 'delay':
-          this.delay = message.delay;
+          this.#delay = message.delay;
+          this.#reportedMs = clock.monotonicMs();
           return;
         case 'registered':
           return registered.resolve();
@@ -69,6 +77,17 @@ export class VoiceThread<Report = unknown, Grant = unknown> {
           return options.onReport(message.report);
       }
     });
+  }
+
+  /** A thread that does not report is as late as its report. */
+  get delay(): LoopDelay {
+    const silentMs = this.#options.clock.monotonicMs() - this.#reportedMs - REPORT_INTERVAL_MS;
+    const { waitMs, p99Ms, maxMs } = this.#delay;
+    return {
+      waitMs: Math.max(waitMs, silentMs),
+      p99Ms: Math.max(p99Ms, silentMs),
+      maxMs: Math.max(maxMs, silentMs),
+    };
   }
 
   /** Resolves when the thread accepts audio streams. @throws {Error} When it has died before. */

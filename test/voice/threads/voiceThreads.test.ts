@@ -138,7 +138,10 @@ describe('VoiceThreads', () => {
       first.say({ kind: 'delay', delay });
     }
     expect([first.isTerminated, threads.running[0]?.delay]).toEqual([false, delay]);
-    clock.advance(15_000);
+    clock.advance(4_000);
+    // As late as its report.
+    expect(threads.running[0]?.delay).toEqual({ waitMs: 3_000, p99Ms: 3_000, maxMs: 3_000 });
+    clock.advance(11_000);
     expect([first.isTerminated, workers.length]).toEqual([true, 2]);
     expect(faults[0]?.reason).toBe('the voice thread does not answer');
   });
