@@ -45,7 +45,7 @@ export interface MediaStreams {
    * Issues a ticket for one connection, and creates the session unless it exists.
    *
    * @throws {CallwayError} 400 `session_id_in_use` when variables are given for an existing session; 503 `node_draining`,
-   *   `node_overloaded` for a new session; 409 `audiosocket_disabled` without its port; 429 `call_limit_exceeded` beyond the
+   *   `voice_unavailable`, `node_overloaded` for a new session; 409 `audiosocket_disabled` without its port; 429 `call_limit_exceeded` beyond the
    *   project's concurrent calls, `widget_concurrency_exceeded` beyond the visitors' share of them.
    */
   open(projectId: string, request: OpenStream): Promise<OpenedStream>;
@@ -95,7 +95,7 @@ export interface MediaStreamsDeps {
   readonly selectVoiceNode: () => Promise<Pick<VoiceNode, 'url'>>;
   /** @returns A stream to a voice thread of this node; undefined when it is none. */
   readonly openChannel: (nodeId: string, grant: StreamGrant) => ThreadChannel | undefined;
-  /** Why this node takes no new sessions at the moment: it shuts down, or is overloaded. */
+  /** Why this node takes no new sessions at the moment: it shuts down, cannot speak, or is overloaded. */
   readonly callRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
   readonly makeId: () => string;

@@ -39,7 +39,6 @@ export interface CallNodeParts {
   readonly supervisorUrl: CallRunnerDeps['supervisorUrl'];
   readonly capacity: NodeCapacity;
   readonly callRefusal: () => CallwayError | undefined;
-  readonly isOverloaded: () => boolean;
   readonly drainMs: number;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -74,7 +73,7 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     liveEvents: parts.liveEvents,
     tracer: parts.tracer,
   };
-  const { conversations, callRefusal, isOverloaded } = parts;
+  const { conversations, callRefusal } = parts;
   const headerDeps = { open: parts.sealer.open, twilioToken: twilioTokens(parts.storage) };
   const targetDeps = {
     conversations,
@@ -101,7 +100,7 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
     },
     log: (fields, message) => logger.info(fields, message),
   });
-  const dialerDeps: DialerDeps = { ...shared, runner, isOverloaded };
+  const dialerDeps: DialerDeps = { ...shared, runner, callRefusal };
   const inboundDeps: InboundCallDeps = { ...shared, runner, conversations, callRefusal };
   return new CallNode({
     queue,

@@ -16,13 +16,22 @@ export function eventLoopMeter(part: string, wait: EventLoopWait, limitMs: numbe
   return { part, limitMs, readMs: async () => wait.readMs() };
 }
 
-/** The event loops of the voice threads, by the one that is latest. */
+/** The event loops of the voice threads, by the one that is latest; or for how long none has been ready. */
 export function voiceMeter(
   threads: () => readonly Pick<RunningVoiceThread, 'delay'>[],
+  clock: Clock,
   limitMs: number,
 ): DelayMeter {
-  const readMs = async () => Math.max(0, ...threads().map(({ delay }) => delay.waitMs));
-  return { part: 'voice', limitMs, readMs };
+  let readyAtMs = clock.monotonicMs();
+  return {
+    part: 'voice',
+    limitMs,
+    async readMs() {
+      const delaysMs = threads().map(({ delay }) => delay.waitMs);
+      if (delaysMs.length > 0) readyAtMs = clock.monotonicMs();
+      return Math.max(clock.monotonicMs() - readyAtMs, ...delaysMs);
+    },
+  };
 }
 
 /** The sending of RTP, by the thread that is latest. */

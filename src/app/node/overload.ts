@@ -4,6 +4,7 @@ import { EventLoopWait } from '../../base/async/eventLoopWait.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type CallwayError, nodeDraining, nodeOverloaded } from '../../base/errors.ts';
 import { type DelayMeter, type LoadChange, OverloadMonitor } from '../../calls/limits/overloadMonitor.ts';
+import { voiceUnavailable } from '../../calls/nodes/voiceNodeSelector.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
 import type { VoiceThreads } from '../../voice/threads/voiceThreads.ts';
@@ -29,10 +30,8 @@ export interface Admission {
   readonly overload: OverloadMonitor;
   /** Why an order of a call is refused; undefined while orders are accepted. */
   readonly orderRefusal: () => CallwayError | undefined;
-  /** Why a call or an audio stream that this node would run is refused. */
+  /** Why a call or an audio stream that this node would run is refused, and queued calls are left to other nodes. */
   readonly callRefusal: () => CallwayError | undefined;
-  /** Queued calls are left to other nodes. */
-  readonly isOverloaded: () => boolean;
 }
 
 export function buildAdmission(parts: OverloadParts): Admission {
@@ -43,11 +42,16 @@ export function buildAdmission(parts: OverloadParts): Admission {
   };
   const overload = lifecycle.closing(new OverloadMonitor({ meters: metersOf(parts), clock, onChange }));
   const isOverloaded = () => overload.lateParts.some((part) => part !== CALL_QUEUE);
+  const refusal = (isLate: boolean): CallwayError | undefined => {
+    if (isDraining()) return nodeDraining();
+    // A call would be answered, and hear nothing.
+    if (voiceThreads()?.running.length === 0) return voiceUnavailable();
+    return isLate ? nodeOverloaded() : undefined;
+  };
   return {
     overload,
-    isOverloaded,
-    orderRefusal: () => refusal(isDraining(), overload.lateParts.length > 0),
-    callRefusal: () => refusal(isDraining(), isOverloaded()),
+    orderRefusal: () => refusal(overload.lateParts.length > 0),
+    callRefusal: () => refusal(isOverloaded()),
   };
 }
 
@@ -59,17 +63,12 @@ function metersOf({ config, media, voiceThreads, jobs, clock, lifecycle }: Overl
     lifecycle.onClose(async () => wait.close());
     meters.push(eventLoopMeter('main', wait, OVERLOAD_EVENT_LOOP_MS));
     if (ROLES.includes('voice'))
-      meters.push(voiceMeter(() => voiceThreads()?.running ?? [], OVERLOAD_EVENT_LOOP_MS));
+      meters.push(voiceMeter(() => voiceThreads()?.running ?? [], clock, OVERLOAD_EVENT_LOOP_MS));
   }
   if (media && OVERLOAD_RTP_MS > 0) meters.push(rtpMeter(media, OVERLOAD_RTP_MS));
   if (ROLES.includes('api') && OVERLOAD_QUEUE_MS > 0)
     meters.push(callQueueMeter(jobs, clock, OVERLOAD_QUEUE_MS));
   return meters;
-}
-
-function refusal(isDraining: boolean, isOverloaded: boolean): CallwayError | undefined {
-  if (isDraining) return nodeDraining();
-  return isOverloaded ? nodeOverloaded() : undefined;
 }
 
 function logChange(logger: Logger, { isLate, ...change }: LoadChange): void {

@@ -100,7 +100,8 @@ function preferring(nodes: readonly VoiceNode[], fits: (node: VoiceNode) => bool
   return fitting.length > 0 ? fitting : nodes;
 }
 
-function voiceUnavailable(): CallwayError {
+/** Nothing runs voice sessions now; the same request succeeds on another node, or when a thread or node is back. */
+export function voiceUnavailable(): CallwayError {
   return new CallwayError('unavailable', 'voice_unavailable', 'No voice node is available at the moment', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });

@@ -1,5 +1,6 @@
 import { retryForever } from '../../base/async/retryForever.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { CallwayError } from '../../base/errors.ts';
 import type { Call, CallEndReason, FinalStatus } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
@@ -18,7 +19,8 @@ export interface DialerDeps extends TrunkSelectionDeps {
   readonly limiter: Pick<CallLimiter, 'startCall' | 'endCall'>;
   readonly capacity: Pick<NodeCapacity, 'acquire' | 'has' | 'release'>;
   readonly runner: Pick<CallRunner, 'dial'>;
-  readonly isOverloaded: () => boolean;
+  /** Why this node takes no calls at the moment. */
+  readonly callRefusal: () => CallwayError | undefined;
   readonly finisher: Pick<CallFinisher, 'finish'>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
@@ -28,14 +30,14 @@ const DONE: JobResult = { done: true };
 /** Bounds of the delay until a call that waits for a trunk is tried again. */
 const MAX_WAIT_MS = 5000;
 const MIN_WAIT_MS = 50;
-/** Until a call that found this node full or overloaded is tried again, on any node with capacity. */
+/** Until a call that found this node full, or that it refused, is tried again on any node with capacity. */
 const NODE_FULL: JobResult = { again: true, afterMs: 500 };
 /** Until a call whose project has no free slot is tried again. */
 const PROJECT_FULL_WAIT_MS = 2000;
 
 /**
  * Processes one job of the call queue: claims the call for this node, takes a channel of the first of its trunks that has
- * one, and hands it to the runner. While this node is full or overloaded, or the project or every trunk is full, the call
+ * one, and hands it to the runner. While this node is full or takes no calls, or the project or every trunk is full, the call
  * returns to the queue.
  */
 export async function dialQueuedCall(deps: DialerDeps, callId: string): Promise<JobResult> {
@@ -43,7 +45,7 @@ export async function dialQueuedCall(deps: DialerDeps, callId: string): Promise<
   // The call was requeued while this node was taken for dead and still runs it: it must not be dialed twice. The sweeper
   // queues it again if it is still waiting later.
   if (capacity.has(callId)) return DONE;
-  if (deps.isOverloaded() || !capacity.acquire(callId)) return NODE_FULL;
+  if (deps.callRefusal() || !capacity.acquire(callId)) return NODE_FULL;
   let result: JobResult | 'dialing' = DONE;
   try {
     result = await claimAndDial(deps, callId);

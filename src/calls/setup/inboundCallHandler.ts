@@ -37,7 +37,7 @@ export interface InboundCallDeps {
   readonly finisher: Pick<CallFinisher, 'finish'>;
   /** Absent where no events are published. */
   readonly liveEvents?: LiveEvents | undefined;
-  /** Why this node takes no calls at the moment: it shuts down, or is overloaded. */
+  /** Why this node takes no calls at the moment: it shuts down, cannot speak, or is overloaded. */
   readonly callRefusal: () => CallwayError | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { callQueueMeter, rtpMeter } from '../../../src/app/node/delayMeters.ts';
+import { callQueueMeter, rtpMeter, voiceMeter } from '../../../src/app/node/delayMeters.ts';
 import { EventLoopWait } from '../../../src/base/async/eventLoopWait.ts';
 import type { ThreadStatistics } from '../../../src/media/engine/threadMessages.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -29,6 +29,19 @@ test('The delay of RTP is that of the latest thread since the last reading', asy
   expect(await meter.readMs()).toBe(0.25);
   threads = [];
   expect(await meter.readMs()).toBe(0);
+});
+
+test('The delay of the voice threads is that of the latest, or for how long none has been ready', async () => {
+  const clock = createSimulatedClock();
+  const late = (waitMs: number) => ({ delay: { waitMs, p99Ms: 0, maxMs: 0 } });
+  let threads = [late(3), late(40)];
+  const meter = voiceMeter(() => threads, clock, 250);
+  expect(await meter.readMs()).toBe(40);
+  threads = [];
+  clock.advance(9_000);
+  expect(await meter.readMs()).toBe(9_000);
+  threads = [late(2)];
+  expect(await meter.readMs()).toBe(2);
 });
 
 test('The delay of the call queue is how long it has held calls that no node takes', async () => {

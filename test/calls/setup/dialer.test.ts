@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
+import { nodeDraining, nodeOverloaded } from '../../../src/base/errors.ts';
 import { NodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
+import { voiceUnavailable } from '../../../src/calls/nodes/voiceNodeSelector.ts';
 import { type DialerDeps, dialQueuedCall } from '../../../src/calls/setup/dialer.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { makeCall } from '../support/makeCall.ts';
@@ -19,7 +21,7 @@ const depsWith = (given: Partial<DialerDeps>): DialerDeps => ({
   limiter: NO_LIMITS,
   capacity: new NodeCapacity(5),
   runner: { dial: unused },
-  isOverloaded: () => false,
+  callRefusal: () => undefined,
   finisher: { finish: unused },
   clock: createSimulatedClock(),
   onError: () => undefined,
@@ -49,9 +51,13 @@ describe('dialQueuedCall on a node', () => {
     expect([claimed, capacity.inUse]).toEqual([['call'], 0]);
   });
 
-  test('that is overloaded leaves the call to the others, unclaimed', async () => {
+  test.each([
+    ['is overloaded', nodeOverloaded()],
+    ['cannot speak', voiceUnavailable()],
+    ['shuts down', nodeDraining()],
+  ])('that %s leaves the call to the others, unclaimed', async (_, refusal) => {
     const capacity = new NodeCapacity(5);
-    const deps = depsWith({ capacity, isOverloaded: () => true });
+    const deps = depsWith({ capacity, callRefusal: () => refusal });
     expect(await dialQueuedCall(deps, 'call')).toEqual({ again: true, afterMs: 500 });
     expect(capacity.inUse).toBe(0);
   });

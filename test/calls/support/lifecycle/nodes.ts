@@ -140,7 +140,6 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     metrics,
     capacity,
     callRefusal: () => (isDraining ? nodeDraining() : undefined),
-    isOverloaded: () => false,
     drainMs: DRAIN_MS,
     clock,
     makeId,
