@@ -69,6 +69,7 @@ function fakeSession(callId: string, address: string, rtpPort: number): FakeMedi
       connected.push(parameters);
     },
     async startStream() {},
+    async awaitAgent() {},
     async playApology() {},
     async stopStream() {},
     async sendTransferStatus() {},

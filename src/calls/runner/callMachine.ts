@@ -96,8 +96,8 @@ export interface CallStep {
 
 /** Growing delays between attempts; after about four seconds of silence callers hang up. */
 const STREAM_RETRY_MS: readonly number[] = [0, 200, 500, 1000, 2000];
-/** For our own voice nodes, which ask the caller to hold: long enough to replace a lost node. */
-const INTERNAL_STREAM_RETRY_MS: readonly number[] = [...STREAM_RETRY_MS, 4000, 4000];
+/** For our own voice nodes, which ask the caller to hold: three quarters of a minute, since a busy machine takes half a minute to replace one. */
+const INTERNAL_STREAM_RETRY_MS: readonly number[] = [...STREAM_RETRY_MS, ...new Array<number>(20).fill(2000)];
 
 export const outboundCall = (trunks: number): CallState => ({
   phase: 'dialing',
@@ -228,7 +228,7 @@ function retryStream(state: CallState, isInternal: boolean): CallStep {
   const afterMs = (isInternal ? INTERNAL_STREAM_RETRY_MS : STREAM_RETRY_MS)[state.streamAttempts];
   if (afterMs === undefined && state.isTakenOver) return unchanged({ ...state, hasAgentLeft: true });
   if (afterMs === undefined) {
-    return isInternal ? hangUp(state, 'node_lost', true) : hangUp(state, 'agent_hangup');
+    return isInternal ? hangUp(state, 'agent_error', true) : hangUp(state, 'agent_hangup');
   }
   return {
     state: { ...state, phase: 'connecting', streamAttempts: state.streamAttempts + 1 },

@@ -294,7 +294,10 @@ export class LiveCall {
       // The call ended meanwhile.
       if (this.#state.phase !== 'connecting') return;
       this.#deps.onError(error, 'agent stream not opened');
-      this.#addEvent('error', { code: 'engine_unavailable', message: 'The agent could not be reached' });
+      // Once, however often it is tried.
+      if (this.#state.streamAttempts === 1)
+        this.#addEvent('error', { code: 'engine_unavailable', message: 'The agent could not be reached' });
+      if (this.#canReconnect) media.awaitAgent().catch(this.#failed('caller not asked to hold'));
       this.#dispatch({ type: 'stream_failed', isInternal: this.#canReconnect });
     }
   }

@@ -8,7 +8,6 @@ import type {
   AgentControl,
   AgentMessages,
   ConnectStream,
-  StreamClient,
   StreamTarget,
   TransferStatus,
 } from './streamClient.ts';
@@ -80,7 +79,8 @@ export class AgentStream {
         emit('streamClosed', end);
       },
     });
-    const client = await this.#connect(target, connection);
+    const request = { target, sampleRateHz: speechRateHz(this.#codecRateHz), signal: this.#callEnd.signal };
+    const client = await this.#options.connectStream(request, connection.handler);
     if (this.#callEnd.signal.aborted) {
       await client.close(NORMAL_CLOSURE, 'the call has ended');
       throw unavailable('engine');
@@ -167,6 +167,11 @@ export class AgentStream {
     this.#connection?.sendAnswers(bufferDelayMs);
   }
 
+  /** @see MediaSession.awaitAgent */
+  awaitNext(): void {
+    if (!this.#connection?.isOpen) this.#failover.start(this.#options.nowMs());
+  }
+
   /** @see MediaSession.playApology */
   playApology(): Promise<void> {
     return this.#failover.playApology();
@@ -210,17 +215,6 @@ export class AgentStream {
   #sendControl(control: AgentControl): void {
     this.#connection?.setMuted(this.#isTakenOver || (this.#isPaused && !this.#isInternal));
     this.#toAgent?.control?.(control);
-  }
-
-  async #connect(target: StreamTarget, connection: AgentConnection): Promise<StreamClient> {
-    const { connectStream, nowMs } = this.#options;
-    const request = { target, sampleRateHz: speechRateHz(this.#codecRateHz), signal: this.#callEnd.signal };
-    try {
-      return await connectStream(request, connection.handler);
-    } catch (error) {
-      if (target.canReconnect) this.#failover.start(nowMs());
-      throw error;
-    }
   }
 
   #retire(reason: string): void {

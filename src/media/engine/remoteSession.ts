@@ -50,6 +50,10 @@ export class RemoteSession implements MediaSession {
     return this.#thread.request(this.session, 'startStream', target, target.channel && [target.channel.port]);
   }
 
+  awaitAgent(): Promise<void> {
+    return this.#request('awaitAgent', undefined);
+  }
+
   playApology(): Promise<void> {
     return this.#request('playApology', undefined);
   }

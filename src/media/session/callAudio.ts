@@ -162,6 +162,11 @@ export class CallAudio {
     await this.#agent.start(target);
   }
 
+  /** @see MediaSession.awaitAgent */
+  awaitAgent(): void {
+    this.#agent.awaitNext();
+  }
+
   /** @see MediaSession.playApology */
   async playApology(): Promise<void> {
     this.#requireOpen();

@@ -98,10 +98,16 @@ describe('Call machine: a call', () => {
     const waits = (effects: readonly CallEffect[]) =>
       effects.map((effect) => (effect.type === 'open_stream' ? effect.afterMs : effect.type));
     const broken: CallEvent = { type: 'stream_closed', how: 'broken' };
-    const { effects, last } = play(inboundCall(), [answered, open, broken, ...new Array(7).fill(failed)]);
-    const steps = [[0], [200], [500], [1000], [2000], [4000], [4000], ['hang_up']];
+    const { effects, last, state } = play(inboundCall(), [
+      answered,
+      open,
+      broken,
+      ...new Array(25).fill(failed),
+    ]);
+    const steps = [[0], [200], [500], [1000], ...new Array(21).fill([2000]), ['hang_up']];
     expect(effects.slice(2).map(waits)).toEqual(steps);
     expect(last).toEqual([{ type: 'hang_up', withApology: true }]);
+    expect(state.intent).toBe('agent_error');
   });
 
   test('that never reached its customer’s bot is hung up sooner, without an apology', () => {

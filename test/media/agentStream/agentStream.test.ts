@@ -221,6 +221,7 @@ describe('A lost agent', () => {
     call.connect();
     await expect(call.startStream({ canReconnect: true })).rejects.toThrow('connection refused');
     const phone = new Phone(CODECS.PCMU, tone(8000, 300, 8000));
+    call.audio.awaitAgent();
     call.ticks(50);
     const tail = said(phone, call).subarray(5600, 7200);
     expect(toneShare(Int16Array.from(tail), 8000, 425)).toBeGreaterThan(0.5);

@@ -130,6 +130,9 @@ export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
       log.push(['open stream', target.url]);
       if (t.isAgentAway) throw new Error('connection refused');
     },
+    async awaitAgent() {
+      log.push(['ask to hold']);
+    },
     async playApology() {
       log.push(['apology']);
       await t.apology;

@@ -73,6 +73,7 @@ export function createAudio(gates: Gates, fate: AudioFate): FakeAudio {
         // A transfer target was told about the call; no other stream says so.
         if (!isClosed) events.emit('command', { kind: 'briefing', outcome: 'told' });
       }),
+    awaitAgent: () => ask('ask to hold', () => undefined),
     playApology: () => ask('apology', () => undefined),
     stopStream: () =>
       ask('close stream', () => {
