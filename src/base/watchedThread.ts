@@ -10,8 +10,8 @@ const CHECK_INTERVAL_MS = 5_000;
 const MAX_SILENT_CHECKS = 2;
 /** A minute: the processor of a thread that has not run for so long does not come back, or it waits for something that never comes. */
 const MAX_STARVED_CHECKS = 12;
-/** Longer than any computation, and more than a starved thread gets within a minute. */
-const HUNG_CPU_MS = 5_000;
+/** Longer than any computation of a thread. */
+const HUNG_CPU_MS = 3_000;
 /** Above the imprecision of timers. */
 const LATE_CHECK_MS = 250;
 /** For closing what the thread has open. */

@@ -40,8 +40,8 @@ describe('WatchedThread', () => {
   test.each([
     { what: 'runs all the time', usedMs: 1000, untilS: 15 },
     { what: 'runs half of the time', usedMs: 500, untilS: 15 },
-    { what: 'gets a fifth of a processor', usedMs: 200, untilS: 30 },
-    { what: 'is starved', usedMs: 60, untilS: 65 },
+    { what: 'gets a tenth of a processor', usedMs: 100, untilS: 35 },
+    { what: 'is starved', usedMs: 50, untilS: 65 },
     { what: 'waits for something that never comes', usedMs: 0, untilS: 65 },
     { what: 'has an unknown CPU time', usedMs: undefined, untilS: 15 },
   ])('terminates a silent thread that $what after $untilS s', ({ usedMs, untilS }) => {

@@ -96,6 +96,11 @@ describe('voice threads', { timeout: TIMEOUT }, () => {
     const voice = [...workers].filter(({ resourceLimits }) => resourceLimits?.maxOldGenerationSizeMb === 512);
     expect(voice).toHaveLength(1);
     await Promise.all(voice.map((worker) => worker.terminate()));
+    const { status, headers, body } = await line.requestCall();
+    expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'voice_unavailable', '5']);
+    expect((await line.api('POST', '/media-streams', { dialect: 'callway' })).body.code).toBe(
+      'voice_unavailable',
+    );
     await vi.waitFor(async () => {
       const { events } = await historyOf(line, call);
       expect(events.map(({ data }) => data.code)).toContain('stream_resumed');
