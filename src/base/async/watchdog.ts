@@ -10,6 +10,9 @@ export interface Watchdog {
   close(): void;
 }
 
+/** A timer that fires so much later than due was held up with its thread: what has arrived meanwhile comes after it. */
+const LATE_MS = 1_000;
+
 /**
  * Calls `onSilence` when a wait has lasted `limitMs`. For thousands of waits: they share one timer, which is set
  * again only when it fires, so a wait costs only a read of the clock.
@@ -17,14 +20,18 @@ export interface Watchdog {
 export function createWatchdog(clock: Clock, limitMs: number, onSilence: () => void): Watchdog {
   let waitingSinceMs: number | undefined;
   let timer: Timer | undefined;
+  let dueMs = 0;
   const set = (delayMs: number) => {
+    dueMs = clock.monotonicMs() + delayMs;
     timer = clock.setTimer(ring, delayMs);
   };
   const ring = () => {
     timer = undefined;
     if (waitingSinceMs === undefined) return;
-    const leftMs = waitingSinceMs + limitMs - clock.monotonicMs();
+    const nowMs = clock.monotonicMs();
+    const leftMs = waitingSinceMs + limitMs - nowMs;
     if (leftMs > 0) set(leftMs);
+    else if (nowMs - dueMs > LATE_MS) set(LATE_MS);
     else onSilence();
   };
   return {
