@@ -15,8 +15,8 @@ const CHANNELS = 2;
 const BYTES_PER_SAMPLE = 2;
 /** A killed process loses no more. */
 const CHUNK_SECONDS = 1;
-/** A slower disk fails the recording. */
-const MAX_WAITING_CHUNKS = 8;
+/** A slower disk fails the recording. More than what a stall of the thread adds at once, which is ten seconds. */
+const MAX_WAITING_CHUNKS = 16;
 
 /**
  * Both directions of a call in one file: the caller left, the agent right, frame by frame on the tick clock. `write`

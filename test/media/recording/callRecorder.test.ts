@@ -65,6 +65,18 @@ describe('Call recorder', () => {
     expect(((after?.timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0).toBe(11 * 160);
   });
 
+  it('goes on after a stall of ten seconds and more', async () => {
+    const call = await openCall();
+    call.connect();
+    await call.startStream();
+    await call.audio.startRecording(join(tempDir(), 'call.wav'));
+    call.ticks(90);
+    call.audio.tick({ deadlineMs: call.clock.monotonicMs(), lateMs: 0, skippedTicks: 1500 });
+    const { recording } = await call.audio.close();
+    expect(recording?.error).toBeUndefined();
+    expect(recording?.durationMs).toBe(11_820);
+  });
+
   it('keeps the file’s rate when the codec changes', async () => {
     const call = await openCall();
     const path = join(tempDir(), 'call.wav');

@@ -129,7 +129,7 @@ describe('StereoRecorder', () => {
       onFailure: (reason) => failures.push(reason),
       openFile: disk.openFile,
     });
-    for (let n = 0; n < 50 * 8; n++) recorder.write(frame(1), frame(2));
+    for (let n = 0; n < 50 * 16; n++) recorder.write(frame(1), frame(2));
     expect(failures).toEqual([]);
     for (let n = 0; n < 50; n++) recorder.write(frame(1), frame(2));
     expect(failures).toEqual(['the disk is too slow']);
