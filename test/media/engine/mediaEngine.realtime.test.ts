@@ -315,7 +315,7 @@ describe('Media engine with real threads and sockets', () => {
 });
 
 describe('A media thread that hangs', () => {
-  it('is terminated and replaced', async () => {
+  it('is terminated after a minute of its watch, however little it has run, and replaced', async () => {
     const { createSimulatedClock } = await import('../../support/simulatedClock.ts');
     const clock = createSimulatedClock();
     const troubles: MediaFault[] = [];
@@ -335,8 +335,7 @@ describe('A media thread that hangs', () => {
     await connect(session, phone, CODECS.PCMU);
     const stuck = session.startStream(target('stall:'));
     const refused = expect(stuck).rejects.toMatchObject({ code: 'media_lost' });
-    clock.advance(5000);
-    clock.advance(5000);
+    clock.advance(60_000);
     expect(troubles).toEqual([]);
     clock.advance(5000);
     expect(troubles).toMatchObject([{ kind: 'thread_lost', reason: 'the media thread does not answer' }]);
