@@ -17,7 +17,7 @@ export async function readPlayout(nodes: readonly ProductNode[]): Promise<Playou
   return counts;
 }
 
-/** The bound that 99 % of the packets between two readings were within, in ms; infinite where more were later, or skipped. */
+/** The bound that 99 % of the packets between two readings were within, in ms; infinite where more were later or skipped. */
 export function playoutP99(from: PlayoutCounts, to: PlayoutCounts): number {
   const within = [...to].map(([boundMs, count]) => [boundMs, count - (from.get(boundMs) ?? 0)] as const);
   const total = Math.max(0, ...within.map(([, count]) => count));

@@ -8,7 +8,7 @@ const START_TIMEOUT_MS = 120_000;
 const CHECK_INTERVAL_MS = 5_000;
 /** A main thread that was itself suspended finds its timer due before the messages that have arrived. */
 const MAX_SILENT_CHECKS = 2;
-/** A minute: the processor of a thread that has not run for so long does not come back, or it waits for something that never comes. */
+/** A minute. A thread that has not run for so long waits for something that never comes. */
 const MAX_STARVED_CHECKS = 12;
 /** Longer than any computation of a thread. */
 const HUNG_CPU_MS = 3_000;
@@ -33,9 +33,9 @@ export interface WatchedThreadOptions {
 }
 
 /**
- * A worker thread from its start to its end, whose death and silence are noticed. It hangs when it does not answer although
- * it has run; one that the machine gives no time is waited for. Where a thread's CPU time is not known, it is taken for
- * starved while the main thread is late too.
+ * A worker thread from its start to its end, whose death and silence are noticed. It hangs when it does not answer
+ * although it has run; one that the machine gives no time is waited for. Where a thread's CPU time is not known, it is
+ * taken for starved while the main thread is late too.
  */
 export class WatchedThread {
   readonly #options: WatchedThreadOptions;

@@ -61,7 +61,10 @@ export interface MediaSession {
    *   `bridge_running` while another agent is connected.
    */
   startStream(target: StreamTarget): Promise<void>;
-  /** Asks the caller to hold until an agent is connected: by the last agent's failover prompt, then by soft tones. Idempotent. */
+  /**
+   * Asks the caller to hold until an agent is connected: by the last agent's failover prompt, then by soft tones.
+   * Idempotent.
+   */
   awaitAgent(): Promise<void>;
   /**
    * Plays the apology that the last agent has left for its own failure. Resolves at its end, or at once without one;

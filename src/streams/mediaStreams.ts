@@ -45,8 +45,9 @@ export interface MediaStreams {
    * Issues a ticket for one connection, and creates the session unless it exists.
    *
    * @throws {CallwayError} 400 `session_id_in_use` when variables are given for an existing session; 503 `node_draining`,
-   *   `voice_unavailable`, `node_overloaded` for a new session; 409 `audiosocket_disabled` without its port; 429 `call_limit_exceeded` beyond the
-   *   project's concurrent calls, `widget_concurrency_exceeded` beyond the visitors' share of them.
+   *   `voice_unavailable`, `node_overloaded` for a new session; 409 `audiosocket_disabled` without its port; 429
+   *   `call_limit_exceeded` beyond the project's concurrent calls, `widget_concurrency_exceeded` beyond the visitors'
+   *   share of them.
    */
   open(projectId: string, request: OpenStream): Promise<OpenedStream>;
   /** Opens a channel for a call's own stream to a voice thread of this node, or issues a ticket for another node. */

@@ -96,7 +96,10 @@ export interface CallStep {
 
 /** Growing delays between attempts; after about four seconds of silence callers hang up. */
 const STREAM_RETRY_MS: readonly number[] = [0, 200, 500, 1000, 2000];
-/** For our own voice nodes, which ask the caller to hold: three quarters of a minute, since a busy machine takes half a minute to replace one. */
+/**
+ * For our own voice nodes, which ask the caller to hold: three quarters of a minute, since a busy machine takes half a
+ * minute to replace one.
+ */
 const INTERNAL_STREAM_RETRY_MS: readonly number[] = [...STREAM_RETRY_MS, ...new Array<number>(20).fill(2000)];
 
 export const outboundCall = (trunks: number): CallState => ({

@@ -27,7 +27,7 @@ const DEFAULT_MAX_DELAY_MS = 200;
 
 /** Silence after which a talkspurt has ended; concealment has faded by then. */
 const GIVE_UP_AFTER_MS = 60;
-/** Delay beyond the maximum above which whole packets are dropped; speech is shortened up to it, and keeps its words. */
+/** Delay beyond the maximum above which whole packets are dropped. Up to it speech is shortened, and keeps its words. */
 const SHED_FROM_MS = 100;
 /** Concealment where a packet was dropped, for the next to join. */
 const SHED_OVERLAP_MS = 2.5;

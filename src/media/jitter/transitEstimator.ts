@@ -9,11 +9,14 @@ const NEWEST_WEIGHT = 0.002;
 const PRIOR_PACKETS = 2;
 /** Share of packets that arrive in time. Most of the others are still played, by stretching. */
 const IN_TIME_SHARE = 0.98;
-/** Of packets that one hiccup delays beyond the others: below the rest of that share, so that the estimate follows a second one. */
+/**
+ * Most weight of the packets that one hiccup delays beyond the others: less than the share that may be late, so that one
+ * is forgotten and a second one soon after it is not.
+ */
 const MAX_HICCUP_SHARE = 0.015;
 /** Buckets below this share are emptied. */
 const NEGLIGIBLE_SHARE = 1e-6;
-/** As late as each other in a row, after which they are not late but the others were early. */
+/** Packets in a row that are late by the same time: the route has become longer. */
 const ROUTE_PACKETS = 10;
 /** A smaller step is followed like a sender's clock. */
 const MIN_ROUTE_STEP_MS = 40;
