@@ -2,6 +2,7 @@ import type { ModelError } from '../../providers/ports/modelError.ts';
 import type { Recognizer } from '../../providers/ports/recognizer.ts';
 import type { Transcript } from '../../providers/ports/speechToText.ts';
 import { openTranscription, type TranscriptionOptions } from './openTranscription.ts';
+import { hasWords, withWordsOnly } from './recognizedWords.ts';
 import { type FrameContext, NO_WORDS, type Transcription } from './transcription.ts';
 
 /** What the caller says before the first recognizer is known: ten seconds of frames. */
@@ -16,7 +17,10 @@ export interface CallTranscriptionDeps extends Omit<TranscriptionOptions, 'start
   readonly onRecognizer: (recognizer: Recognizer) => void;
 }
 
-/** Transcription of one call, by recognizers that change with the pathway's nodes, and when one of them is lost. */
+/**
+ * Transcription of one call, by recognizers that change with the pathway's nodes, and when one of them is lost. What they
+ * write for sounds is no word of the caller.
+ */
 export class CallTranscription implements Transcription {
   readonly #deps: CallTranscriptionDeps;
   #current: Transcription | undefined;
@@ -55,7 +59,7 @@ export class CallTranscription implements Transcription {
   async request(signal: AbortSignal): Promise<Transcript> {
     const asked = this.#current;
     try {
-      return (await asked?.request(signal)) ?? NO_WORDS;
+      return withWordsOnly((await asked?.request(signal)) ?? NO_WORDS);
     } catch (error) {
       if (!signal.aborted && asked === this.#current) this.#fallBack(error);
       throw error;
@@ -63,7 +67,7 @@ export class CallTranscription implements Transcription {
   }
 
   async take(requested: Promise<Transcript>): Promise<Transcript> {
-    return await (this.#current?.take(requested) ?? requested);
+    return withWordsOnly(await (this.#current?.take(requested) ?? requested));
   }
 
   discard(): void {
@@ -86,7 +90,15 @@ export class CallTranscription implements Transcription {
       this.#deps.onFailed(error);
       if (this.#current === opened) this.#fallBack(error);
     };
-    const opened = openTranscription(first, { ...this.#deps, startSamples, onFailed });
+    const opened = openTranscription(first, {
+      ...this.#deps,
+      startSamples,
+      onFailed,
+      onInterim: (text) => {
+        if (hasWords(text)) this.#deps.onInterim(text);
+      },
+      onRevised: (transcript) => this.#deps.onRevised(withWordsOnly(transcript)),
+    });
     this.#current = opened;
     this.#recognizer = first;
     this.#deps.onRecognizer(first);

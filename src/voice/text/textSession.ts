@@ -8,6 +8,7 @@ import type { NewSession, Session } from '../../engine/session/session.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
 import type { LiveEvents } from '../../events/liveEvents.ts';
 import type { CallCommand } from '../../media/agentStream/streamClient.ts';
+import { hasWords } from '../recognition/recognizedWords.ts';
 import { STREAM_RESUMED } from '../speech/fallbackPhrases.ts';
 import { checkDigitTimeout, type DtmfEntry, type DtmfEntryStep, enterDigit } from '../turnDetection/dtmf.ts';
 import { silenceTurn } from '../turnDetection/silence.ts';
@@ -133,7 +134,7 @@ export class TextSession {
   }
 
   #onWords(text: string, language: string | undefined, isFinal: boolean): void {
-    if (this.#isOver || text.trim() === '') return;
+    if (this.#isOver || !hasWords(text)) return;
     this.#idleSinceMs = this.#nowMs;
     this.#language.heard(language);
     if (!isFinal) {

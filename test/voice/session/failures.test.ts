@@ -130,3 +130,14 @@ test('Speech without words is reprompted, a cough is not', async () => {
   await call.stream.hangUp();
   await call.report;
 });
+
+test('What a recognizer writes for a sound is speech without words', async () => {
+  const call = simulatedCall({ answer: () => GREETING });
+  await greeted(call);
+  await call.say('[MUSIC]', 900);
+  await greeted(call);
+  expect(lastMessage(call)?.content).toContain('I did not catch that');
+  expect(call.model.requests).toHaveLength(1);
+  await call.stream.hangUp();
+  await call.report;
+});

@@ -41,6 +41,17 @@ describe('A conversation of text turns', () => {
     expect(answered).toMatchObject({ speech: { synthesis: 'gateway' }, heard: 'estimated' });
   });
 
+  test('gives no signs for sounds to the model', async () => {
+    const call = await textCall({ answer: (index) => (index === 0 ? GREETING : LONG) });
+    await call.advance(SPOKEN_MS);
+    for (const sign of ['.', '♪', '[BLANK_AUDIO]', '(upbeat music)']) await call.says(sign);
+    expect(call.model.requests).toHaveLength(1);
+    await call.says('A table, please.');
+    expect(call.model.requests).toHaveLength(2);
+    await call.hangUp();
+    expect(call.transcript()[1]).toBe('user: A table, please.');
+  });
+
   test('leaves Markdown out', async () => {
     const call = await textCall({
       answer: () => ({ text: ['**Hel', 'lo** [the', 're](https://x.example/)', '.'] }),
