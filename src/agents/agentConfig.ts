@@ -16,7 +16,7 @@ import { MAX_TEMPLATE_CHARACTERS } from './pathway/liquid.ts';
 import { engine } from './speech/engineConfig.ts';
 import { speech } from './speech/speechConfig.ts';
 import { turnDetection } from './speech/turnDetection.ts';
-import { transferTargets } from './transferTarget.ts';
+import { transferTarget, transferTargets } from './transferTarget.ts';
 
 export const webhookEventName = z.enum([
   'session.ended',
@@ -92,6 +92,16 @@ const placeholderMessages = z
   .describe('Spoken when a tool takes longer than 1.2 s, by language; Liquid templates with the variables.')
   .meta({ example: { en: ['One moment…'] } });
 
+const notUnderstood = z
+  .strictObject({
+    transferTo: transferTarget
+      .optional()
+      .describe('Where the call is transferred to: a number or a SIP URI. Default: the agent says goodbye.'),
+  })
+  .describe(
+    'What happens with a caller who spoke three times in a row without a recognized word, where no edge `{event: not_understood}` and no fallback leaves the node. Before, the agent asks again twice, and names what can be said or pressed.',
+  );
+
 const variableConfig = z
   .strictObject({
     name: variableName,
@@ -133,6 +143,7 @@ const fields = {
     .describe(
       'The only targets of transfers by the model, variables, the API and bots; null allows all that the project may call. A fixed target of a transfer node is always allowed.',
     ),
+  notUnderstood: notUnderstood.nullable(),
   speech: speech.nullable(),
   turnDetection: turnDetection.nullable(),
   chat: chat.nullable(),
@@ -228,6 +239,7 @@ export function newAgentConfig(name: string): AgentConfig {
     postEvaluationConfig: null,
     placeholderMessages: null,
     transferTargets: null,
+    notUnderstood: null,
     variableConfigs: null,
     shareCallerNumber: true,
     sessionIdleMinutes: null,

@@ -31,15 +31,13 @@ export function readTransferTarget(text: string): string | undefined {
   ].join(';');
 }
 
+export const transferTarget = z
+  .string()
+  .max(MAX_LENGTH)
+  .refine((text) => readTransferTarget(text) !== undefined, `must be ${TRANSFER_TARGET_SYNTAX}`);
+
 /** Where a model may transfer to. */
-export const transferTargets = z
-  .array(
-    z
-      .string()
-      .max(MAX_LENGTH)
-      .refine((text) => readTransferTarget(text) !== undefined, `must be ${TRANSFER_TARGET_SYNTAX}`),
-  )
-  .max(100);
+export const transferTargets = z.array(transferTarget).max(100);
 
 /** @param targets - Of the agent; null allows any. */
 export function isTransferTargetAllowed(targets: readonly string[] | null | undefined, to: string): boolean {

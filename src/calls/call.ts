@@ -22,6 +22,7 @@ export const CALL_END_REASONS = [
   'caller_hangup',
   'agent_hangup',
   'agent_error',
+  'not_understood',
   'api_hangup',
   'transferred',
   'max_duration',

@@ -201,6 +201,7 @@ export class TurnController {
       preemptAfterMs: (turn) => (this.#isPaused ? undefined : settings.preemptAfterMs(turn)),
       answering: agentTurns.answering,
       isOnHold: this.isOnHold || this.#isPaused,
+      isPaused: this.#isPaused,
     };
   }
 

@@ -2,13 +2,14 @@ import { TRANSFER_OUTCOMES } from '../agents/transferOptions.ts';
 import { createWatchdog, type Watchdog } from '../base/async/watchdog.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
+import { omitUndefined } from '../base/omitUndefined.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { NewSession, Session } from '../engine/session/session.ts';
 import type { CurrentNode } from '../engine/turn/delivery.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { LiveEvents } from '../events/liveEvents.ts';
-import type { TransferStatus } from '../media/agentStream/streamClient.ts';
+import type { HangupReason, TransferStatus } from '../media/agentStream/streamClient.ts';
 import type { NoiseSuppression } from '../providers/ports/noiseSuppression.ts';
 import type { Recognizer } from '../providers/ports/recognizer.ts';
 import type { Transcript } from '../providers/ports/speechToText.ts';
@@ -42,6 +43,12 @@ const STREAM_TIMEOUT_MS = 30_000;
 const TRANSFER_STATUS_TIMEOUT_MS = 45_000;
 /** Longer than a target may take; for a final status that got lost. */
 const TRANSFER_TIMEOUT_MS = 650_000;
+
+/** What the call is told. */
+const HANGUP_REASONS: Partial<Readonly<Record<SessionOutcome, HangupReason>>> = {
+  failed: 'error',
+  not_understood: 'not_understood',
+};
 
 const BEGIN: TurnInput = { kind: 'begin' };
 const RESUME: TurnInput = {
@@ -333,7 +340,7 @@ export class VoiceSession {
     }
     const { stream, clock } = this.#deps;
     this.#turns.dispatch({ type: 'session_ending' });
-    stream.command({ kind: 'hangup', ...(outcome === 'failed' ? { reason: 'error' } : {}) });
+    stream.command({ kind: 'hangup', ...omitUndefined({ reason: HANGUP_REASONS[outcome] }) });
     const timer = clock.setTimer(() => this.#close('the agent has hung up'), HANGUP_TIMEOUT_MS);
     this.#cleanups.push(() => timer.cancel());
   }

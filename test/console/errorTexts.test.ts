@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-
 import { ERROR_TEXTS_ZH } from '../../console/src/api/errorTextsZh.ts';
 import { messageTextZh } from '../../console/src/api/messageTextsZh.ts';
 import { CODE_TEXTS_EN, type CodeTexts } from '../../console/src/codes/codeTextsEn.ts';
@@ -39,6 +38,7 @@ import {
   HISTORY_EVENT_TYPES,
   type SessionStatus,
 } from '../../src/engine/session/session.ts';
+import type { TurnInput } from '../../src/engine/turn/turn.ts';
 import type { HttpClientErrorCode } from '../../src/infra/httpClient/errors.ts';
 import { TYPE_NAMES } from '../../src/knowledge/documentType.ts';
 import { SUPERVISION_MODES } from '../../src/media/supervision/supervisorStream.ts';
@@ -86,6 +86,8 @@ const LEG_OUTCOMES: Readonly<Record<LegOutcome, true>> = {
   trunk_error: true,
 };
 
+type NotUnderstood = Extract<TurnInput, { kind: 'not_understood' }>;
+
 /** What the API and a call's history name, by kind. */
 const CODES_BY_KIND: Readonly<Record<keyof CodeTexts, readonly string[]>> = {
   event: HISTORY_EVENT_TYPES,
@@ -100,6 +102,7 @@ const CODES_BY_KIND: Readonly<Record<keyof CodeTexts, readonly string[]>> = {
   participant: PARTICIPANT_ACTIONS,
   recording: RECORDING_ACTIONS,
   answeringMachine: [...ANSWERING_MACHINE, 'voicemail'],
+  notUnderstood: ['no_words', 'recognition_failed'] satisfies NotUnderstood['why'][],
   evidence: ['words', 'length', 'beep'] satisfies Evidence[],
   channel: ['chat', 'phone', 'web'] satisfies Channel[],
   fallback: ['chat', ...SPEECH_KINDS],

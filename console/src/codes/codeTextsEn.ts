@@ -10,6 +10,7 @@ export const CODE_TEXTS_EN = {
     barge_in: 'Caller interrupted',
     dtmf: 'Keys',
     silence: 'Silence',
+    not_understood: 'Not understood',
     call_status: 'Call',
     answering_machine: 'Answering machine',
     transfer: 'Transfer',
@@ -26,6 +27,7 @@ export const CODE_TEXTS_EN = {
     caller_hangup: 'The other party hung up',
     agent_hangup: 'The agent hung up',
     agent_error: 'The agent failed',
+    not_understood: 'The agent did not understand the caller',
     api_hangup: 'Hung up through the API or the console',
     transferred: 'Transferred',
     max_duration: 'The longest duration was reached',
@@ -105,6 +107,10 @@ export const CODE_TEXTS_EN = {
     screening: 'A call screener',
     voicemail: 'A voicemail that records',
     unknown: 'Not known',
+  },
+  notUnderstood: {
+    no_words: 'No word was recognized',
+    recognition_failed: 'The speech recognition failed',
   },
   evidence: {
     words: 'by its words',

@@ -12,6 +12,7 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     barge_in: '來電者插話',
     dtmf: '按鍵',
     silence: '靜默',
+    not_understood: '聽不懂',
     call_status: '通話',
     answering_machine: '答錄機',
     transfer: '轉接',
@@ -28,6 +29,7 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     caller_hangup: '對方掛斷',
     agent_hangup: '語音代理掛斷',
     agent_error: '語音代理發生錯誤',
+    not_understood: '語音代理聽不懂來電者',
     api_hangup: '經由 API 或主控台掛斷',
     transferred: '已轉接',
     max_duration: '已達通話時間上限',
@@ -107,6 +109,10 @@ export const CODE_TEXTS_ZH: CodeTexts = {
     screening: '來電過濾服務',
     voicemail: '錄音中的語音信箱',
     unknown: '無法判斷',
+  },
+  notUnderstood: {
+    no_words: '沒有辨識出任何字詞',
+    recognition_failed: '語音辨識失敗',
   },
   evidence: {
     words: '依說話內容',

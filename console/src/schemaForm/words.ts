@@ -22,6 +22,7 @@ const NAMES: Readonly<Record<string, string>> = {
 const VALUES: Readonly<Record<string, string>> = {
   dtmf: 'Keys pressed (DTMF)',
   silence: 'Silence',
+  not_understood: 'Not understood three times in a row',
   tool_result: 'A tool has answered',
   voicemail: 'An answering machine',
   screening: 'A call screening service',
@@ -35,6 +36,8 @@ const HELP: Readonly<Record<string, string>> = {
     'A session without activity for this many minutes is ended. Default: as in the project, and 60 for chats where the project has none.',
   transferTargets:
     'The only targets of transfers by the model, variables, the API and bots. Empty: all that the project may call. A fixed target of a transfer node is always allowed.',
+  notUnderstood:
+    'What happens with a caller of whom no word was recognized three times in a row, where no edge for that and no fallback leaves the node. Before, the agent asks again twice, and names what can be said or pressed.',
   engine:
     'On the phone: a speech-to-speech model that hears the caller and speaks itself, in place of recognition, chat model and synthesis. Where it fails, in the middle of a call too, these take over.',
   beforeStartConfig:

@@ -59,6 +59,8 @@ export const ZH_NAMES: Readonly<Record<string, string>> = {
   description: '說明',
   placeholderMessages: '等候語',
   transferTargets: '允許的轉接目標',
+  notUnderstood: '聽不懂來電者時',
+  transferTo: '轉接至',
   recording: '錄音',
   inbound: '來電',
   outbound: '去電',
@@ -163,6 +165,9 @@ export const ZH_HELP: Readonly<Record<string, string>> = {
   placeholderMessages: '工具超過 1.2 秒時說的話，依語言；為含變數的範本。',
   transferTargets:
     '模型、變數、API 與機器人只能轉接到這些目標；空白為專案可撥的全部。節點上固定的目標一律允許。',
+  notUnderstood:
+    '連續三次沒有辨識出來電者的任何字詞，且節點沒有對應的連線或備用連線時怎麼辦。在此之前，代理會再問兩次，並說出可以說或按的選項。',
+  transferTo: '通話轉接到的號碼或 SIP URI。預設：代理道別並掛斷。',
   recording: '錄下哪些通話，除非號碼或通話另有設定。',
   variableConfigs: '模型從對話中擷取的變數。',
   shareCallerNumber: '是否告知模型通話的號碼。範本與工具一律可用。',
@@ -203,6 +208,7 @@ export const ZH_HELP: Readonly<Record<string, string>> = {
 export const ZH_VALUES: Readonly<Record<string, string>> = {
   dtmf: '按鍵（DTMF）',
   silence: '沉默',
+  not_understood: '連續三次聽不懂來電者',
   tool_result: '工具已回覆',
   voicemail: '答錄機',
   screening: '來電過濾服務',

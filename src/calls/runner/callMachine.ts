@@ -1,4 +1,4 @@
-import type { CallCommand } from '../../media/agentStream/streamClient.ts';
+import type { CallCommand, HangupReason } from '../../media/agentStream/streamClient.ts';
 import type { LegEnd } from '../telephony.ts';
 import { type CallResult, callResultOf, type HangupIntent, mayTryNextTrunk } from './callResult.ts';
 
@@ -244,7 +244,7 @@ function runCommand(state: CallState, command: CallCommand): CallStep {
   switch (command.kind) {
     case 'hangup':
       if (state.isTakenOver) return unchanged({ ...state, hasAgentLeft: true });
-      return hangUp(state, command.reason === 'error' ? 'agent_error' : 'agent_hangup');
+      return hangUp(state, intentOf(command.reason));
     case 'send_dtmf':
       return { state, effects: [{ type: 'send_dtmf', digits: command.digits }] };
     case 'transfer':
@@ -254,6 +254,11 @@ function runCommand(state: CallState, command: CallCommand): CallStep {
       // Of the stream to a transfer target only, and of the media session.
       return unchanged(state);
   }
+}
+
+function intentOf(reason: HangupReason | undefined): HangupIntent {
+  if (reason === 'error') return 'agent_error';
+  return reason ?? 'agent_hangup';
 }
 
 function transfer(

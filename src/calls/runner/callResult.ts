@@ -14,6 +14,7 @@ export type HangupIntent = Extract<
   CallEndReason,
   | 'agent_hangup'
   | 'agent_error'
+  | 'not_understood'
   | 'api_hangup'
   | 'transferred'
   | 'max_duration'

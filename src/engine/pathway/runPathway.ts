@@ -2,7 +2,7 @@ import { expressionVariables } from '../../agents/pathway/expressions.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { currentSpeech, switchedLanguage } from '../../agents/speech/language.ts';
-import { pickTransferOptions, targetsOf } from '../../agents/transferOptions.ts';
+import { pickTransferOptions, type TransferRequest, targetsOf } from '../../agents/transferOptions.ts';
 import { isTransferTargetAllowed } from '../../agents/transferTarget.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
@@ -56,12 +56,16 @@ export interface PathwayResult {
   readonly ended: TurnDone['ended'];
 }
 
+function isRecordedOnly(input: TurnInput): boolean {
+  return RECORDED_ONLY.has(input.kind) || (input.kind === 'not_understood' && !input.leadsOn);
+}
+
 /** Runs the pathway for one turn, while the agent's variables are extracted from what the customer said. */
 export async function runPathway(started: TurnContext): Promise<PathwayResult> {
   const { session, request, journal } = started;
   journal.recordInput(request);
   const node = currentNode(started);
-  if (RECORDED_ONLY.has(request.input.kind)) {
+  if (isRecordedOnly(request.input)) {
     // The channel may have lost the node, with the stream before this one.
     if (node) await announce(started, node);
     if (request.input.kind === 'say') await say(started, 'text', request.input.text);
@@ -195,6 +199,10 @@ async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Ou
       return await transfer(turn, node);
     case 'end':
       return { ended: 'end_node', speech: 'not_required' };
+    case 'give_up': {
+      const to = turn.release.agent.notUnderstood?.transferTo;
+      return to === undefined ? {} : await requestTransfer(turn, node, [to], {});
+    }
     case 'too_many_hops': {
       const message = 'The pathway moves in circles without a word';
       journal.event('error', { code: 'too_many_hops', nodeId: node.id, message });
@@ -329,9 +337,18 @@ async function transfer(turn: TurnContext, node: PathwayNode): Promise<Outcome> 
     const { ok, tool, transfer: outcome } = failure;
     return { event: { type: 'tool_ran', ok, tool, transfer: outcome } };
   }
-  const [to = '', ...others] = targets.map((target) => target.to);
+  const to = targets.map((target) => target.to);
+  return await requestTransfer(turn, node, to, pickTransferOptions(node.data));
+}
+
+async function requestTransfer(
+  turn: TurnContext,
+  node: PathwayNode,
+  [to = '', ...others]: readonly string[],
+  given: TransferRequest,
+): Promise<Outcome> {
   const options = {
-    ...pickTransferOptions(node.data),
+    ...given,
     ...(others.length > 0 ? { targets: [to, ...others] } : {}),
   };
   turn.journal.event('transfer', { status: 'requested', to, nodeId: node.id, ...options });

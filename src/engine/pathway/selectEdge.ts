@@ -13,6 +13,7 @@ export type TurnTrigger =
   | { readonly kind: 'user_message'; readonly isScreening?: true }
   | { readonly kind: 'dtmf'; readonly digits: string }
   | { readonly kind: 'silence'; readonly durationMs: number }
+  | { readonly kind: 'not_understood' }
   | { readonly kind: 'voicemail' }
   | { readonly kind: 'failure' }
   | { readonly kind: 'passed' }
@@ -79,7 +80,7 @@ const STAY: EdgeSelection = { choices: [], otherwise: null };
 /**
  * Selects the edge out of a node, by the same rule in every execution mode:
  *
- * 1. an edge for the event that happened;
+ * 1. an edge for the event that happened; where the customer was not understood, else a fallback, and nothing below;
  * 2. for the customer's input, the global edges: each by 4 and 5;
  * 3. an unconditional edge, as soon as the customer has answered the node; it hides the edges of 4 and 5;
  * 4. an expression that is true;
@@ -95,6 +96,9 @@ export function selectEdge(
 ): EdgeSelection {
   const event = edgeOfEvent(graph, node, options.trigger);
   if (event) return { choices: [], otherwise: event };
+  // Speech without words answers no node: what else it could lead to is the fallback alone.
+  if (options.trigger.kind === 'not_understood')
+    return selectFallback(graph.outgoing(node.id), options, true);
   const everywhere = selectGlobal(graph, node, options);
   if (everywhere.otherwise) return everywhere;
   const here = options.held
@@ -132,11 +136,19 @@ function selectOwn(
   if (always) return { choices: [], otherwise: isFree(node, options) ? always : null };
   const selected = selectAmong(regular, options);
   if (selected.otherwise) return selected;
+  const fallback = selectFallback(edges, options, isFree(node, options));
+  return { choices: [...selected.choices, ...fallback.choices], otherwise: fallback.otherwise };
+}
+
+function selectFallback(
+  edges: readonly PathwayEdge[],
+  options: SelectEdgeOptions,
+  isFree: boolean,
+): EdgeSelection {
   const fallbacks = edges.filter(({ data }) => data.fallback);
   const otherwise = unconditional(fallbacks);
-  if (otherwise) return { ...selected, otherwise: isFree(node, options) ? otherwise : null };
-  const last = selectAmong(fallbacks, options);
-  return { choices: [...selected.choices, ...last.choices], otherwise: last.otherwise };
+  if (otherwise) return { choices: [], otherwise: isFree ? otherwise : null };
+  return selectAmong(fallbacks, options);
 }
 
 function unconditional(edges: readonly PathwayEdge[]): PathwayEdge | undefined {
@@ -197,8 +209,9 @@ function hasHappened({ data }: PathwayEdge, node: PathwayNode, trigger: TurnTrig
         trigger.transfer !== undefined &&
         (condition.outcome ?? trigger.transfer) === trigger.transfer
       );
+    case 'not_understood':
     case 'voicemail':
-      return trigger.kind === 'voicemail';
+      return trigger.kind === condition.event;
     case 'screening':
       return trigger.kind === 'user_message' && trigger.isScreening === true;
   }

@@ -16,11 +16,26 @@ import type {
 const MAX_HOPS = 25;
 
 /** Inputs without a customer who could answer a question. */
-const UNATTENDED: ReadonlySet<TurnTrigger['kind']> = new Set(['silence', 'voicemail', 'failure']);
+const UNATTENDED: ReadonlySet<TurnTrigger['kind']> = new Set([
+  'silence',
+  'not_understood',
+  'voicemail',
+  'failure',
+]);
 /** Inputs on which a node is performed that the turn before took an edge to after its answer. */
-const PERFORMING: ReadonlySet<TurnTrigger['kind']> = new Set(['user_message', 'dtmf', 'silence']);
+const PERFORMING: ReadonlySet<TurnTrigger['kind']> = new Set([
+  'user_message',
+  'dtmf',
+  'silence',
+  'not_understood',
+]);
 /** Inputs of the customer: they continue where a global edge had led away. */
-const RETURNING: ReadonlySet<TurnTrigger['kind']> = new Set(['user_message', 'dtmf', 'failure']);
+const RETURNING: ReadonlySet<TurnTrigger['kind']> = new Set([
+  'user_message',
+  'dtmf',
+  'not_understood',
+  'failure',
+]);
 
 /**
  * Moves a conversation through its pathway for one turn.
@@ -150,6 +165,8 @@ function route(state: TurnMachineState, context: TurnMachineContext): Step {
 function follow(state: TurnMachineState, edge: PathwayEdge | null, context: TurnMachineContext): Step {
   if (edge) return take(state, edge, context);
   const node = current(state, context);
+  if (node && state.trigger.kind === 'not_understood')
+    return { state: { ...state, phase: 'done' }, effects: [{ type: 'give_up', node }] };
   const isAnswer = state.trigger.kind === 'user_message' || state.trigger.kind === 'dtmf';
   if (!node || state.hasAnswered || !isAnswer) return finish(state);
   return speakAt({ ...state, choices: [] }, node, context);

@@ -89,6 +89,8 @@ export type TurnMachineEffect =
   | { readonly type: 'run_tool'; readonly node: PathwayNode }
   | { readonly type: 'transfer'; readonly node: PathwayNode }
   | { readonly type: 'end'; readonly node: PathwayNode }
+  /** The customer is not understood, and no edge leads on. */
+  | { readonly type: 'give_up'; readonly node: PathwayNode }
   /** The pathway moves in circles without a word. */
   | { readonly type: 'too_many_hops'; readonly node: PathwayNode };
 

@@ -114,6 +114,7 @@ export const HISTORY_EVENT_TYPES = [
   'barge_in',
   'dtmf',
   'silence',
+  'not_understood',
   'call_status',
   'answering_machine',
   'transfer',

@@ -127,6 +127,11 @@ export class Journal {
       case 'silence':
         this.event('silence', { durationMs: input.durationMs });
         return;
+      case 'not_understood':
+        this.event('not_understood', { why: input.why, count: input.count });
+        if (input.message !== undefined)
+          this.event('error', { code: 'transcription_failed', message: input.message });
+        return;
       case 'voicemail': {
         const evidence = input.evidence === undefined ? {} : { evidence: input.evidence };
         this.event('answering_machine', { kind: 'voicemail', ...evidence });

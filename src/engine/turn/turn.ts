@@ -27,6 +27,20 @@ export type TurnInput =
     }
   | { readonly kind: 'dtmf'; readonly digits: string }
   | { readonly kind: 'silence'; readonly durationMs: number }
+  /**
+   * The customer spoke, and it is not known what they said.
+   *
+   * @property count - Which time in a row this is, from 1.
+   * @property leadsOn - The customer was asked again often enough: the pathway leads on. Before, the channel asks again.
+   * @property message - What the recognizer failed with.
+   */
+  | {
+      readonly kind: 'not_understood';
+      readonly why: 'no_words' | 'recognition_failed';
+      readonly count: number;
+      readonly leadsOn: boolean;
+      readonly message?: string | undefined;
+    }
   /** An answering machine waits for a message; `evidence` is what revealed it. */
   | { readonly kind: 'voicemail'; readonly evidence?: string }
   /** The model failed in the turn before: takes the pathway's fallback without a model. */

@@ -22,8 +22,8 @@ export interface StreamTarget {
 
 /** What an agent can ask of the call besides playing audio. */
 export type CallCommand =
-  /** `reason` is set when the agent has failed. */
-  | { readonly kind: 'hangup'; readonly reason?: 'error' | undefined }
+  /** `reason` is set when the agent has failed, or has not understood the caller. */
+  | { readonly kind: 'hangup'; readonly reason?: HangupReason | undefined }
   /**
    * @property to - The first target.
    * @property options - As the API names them; checked where the transfer is made.
@@ -38,6 +38,9 @@ export type CallCommand =
   /** The words of a supervisor with this number were begun, or will not be said any more. */
   | { readonly kind: 'said'; readonly number: number }
   | { readonly kind: 'send_dtmf'; readonly digits: string };
+
+export const HANGUP_REASONS = ['error', 'not_understood'] as const;
+export type HangupReason = (typeof HANGUP_REASONS)[number];
 
 export type BriefingOutcome = 'told' | 'accepted' | 'refused';
 

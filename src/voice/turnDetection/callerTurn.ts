@@ -1,12 +1,18 @@
-import { NOT_UNDERSTOOD, TRANSCRIPTION_FAILED } from '../speech/fallbackPhrases.ts';
-import { becomeIdle, startTurn, type TurnStep } from './steps.ts';
+import type { TurnInput } from '../../engine/turn/turn.ts';
+import type { Utterance } from '../recognition/speechActivity.ts';
+import { becomeIdle, startTurn, type TurnStep, withoutEffects } from './steps.ts';
 import type { TurnContext, TurnState } from './turnState.ts';
 
-/** Speech without words that is long enough to ask the caller to repeat, pauses included; a cough is shorter. */
-const REPROMPT_AFTER_MS = 700;
-/** The voice in it: a short sentence has many stops and hisses, and a poor line loses more. */
-const REPROMPT_VOICED_MS = 400;
+/** Voice that is speech, pauses left out: a short word such as `no` or `stop` has more of it, a cough or a click less. */
+const SPEECH_VOICED_MS = 320;
+/** Speech of this length, pauses included, with this much voice is a sentence: a short one has many stops and hisses. */
+const SENTENCE_MS = 700;
+const SENTENCE_VOICED_MS = 400;
+/** Shorter speech without words stays open so long: a recognizer may know it together with what follows. */
+const JOIN_MS = 2500;
 const MAX_REPROMPTS = 2;
+
+type Reason = Pick<Extract<TurnInput, { kind: 'not_understood' }>, 'why' | 'message'>;
 
 /** What the caller has said so far that no turn answers. */
 export function unansweredText({ phase, carriedText, transcript = '' }: TurnState): string {
@@ -24,33 +30,53 @@ export function endCallerTurn(state: TurnState, context: TurnContext): TurnStep 
   const { pendingDigits } = state;
   const answered = { ...state, silences: 0, reprompts: 0, pendingDigits: undefined };
   if (pendingDigits)
-    return startTurn(answered, { kind: 'dtmf', digits: pendingDigits.digits }, context, text);
+    return startTurn(answered, { kind: 'dtmf', digits: pendingDigits.digits }, context, {
+      unansweredText: text,
+    });
   if (text !== '') {
     const step = startTurn(answered, { kind: 'user_message', text }, context);
     const answeredSpeechEndMs = context.utterance?.lastVoicedMs;
     return { ...step, state: { ...step.state, carriedText: text, answeredSpeechEndMs } };
   }
-  if (!isSpeech(context)) return becomeIdle(state, context);
-  return reprompt(state, NOT_UNDERSTOOD, 'No words were recognized in what the caller said', context);
-}
-
-function isSpeech({ utterance }: TurnContext): boolean {
-  if (!utterance) return false;
-  const { startMs, lastVoicedMs, voicedMs } = utterance;
-  return lastVoicedMs - startMs >= REPROMPT_AFTER_MS && voicedMs >= REPROMPT_VOICED_MS;
+  if (isJoinable(context)) return withoutEffects(state);
+  return notUnderstood(state, { why: 'no_words' }, context);
 }
 
 /** Ends the caller's turn without a transcript. */
 export function endWithoutTranscript(state: TurnState, message: string, context: TurnContext): TurnStep {
   if (hasUnansweredInput(state)) return endCallerTurn({ ...state, transcript: '' }, context);
-  return reprompt(state, TRANSCRIPTION_FAILED, message, context);
+  return notUnderstood(state, { why: 'recognition_failed', message }, context);
 }
 
-/** Who speaks is not silent, whatever they say. */
-function reprompt(state: TurnState, code: string, message: string, context: TurnContext): TurnStep {
-  if (state.reprompts >= MAX_REPROMPTS) return becomeIdle(state, context);
-  const next = { ...state, reprompts: state.reprompts + 1, silences: 0 };
-  return startTurn(next, { kind: 'channel_error', code, message }, context);
+/** Whether a sound of the caller, by its voiced time, was speech. */
+export function isSpeech(utterance: Utterance | undefined): utterance is Utterance {
+  return utterance !== undefined && utterance.voicedMs >= SPEECH_VOICED_MS;
+}
+
+/** Whether what was said without a word may be the beginning of more. */
+function isJoinable({ utterance, atMs }: TurnContext): boolean {
+  if (!isSpeech(utterance) || atMs - utterance.lastVoicedMs >= JOIN_MS) return false;
+  const { startMs, lastVoicedMs, voicedMs } = utterance;
+  return lastVoicedMs - startMs < SENTENCE_MS || voicedMs < SENTENCE_VOICED_MS;
+}
+
+/** Sounds that are no speech, and music while the agent is on hold, get no answer. */
+function notUnderstood(state: TurnState, reason: Reason, context: TurnContext): TurnStep {
+  const { isPaused, isOnHold, utterance } = context;
+  const isAnswered = isSpeech(utterance) && (isPaused || !isOnHold);
+  return isAnswered ? askAgain(state, reason, context) : becomeIdle(state, context);
+}
+
+/**
+ * The caller is asked again, twice in a row; then the pathway leads on, and the caller is asked again there. Who speaks is
+ * not silent, whatever they say.
+ */
+export function askAgain(state: TurnState, reason: Reason, context: TurnContext): TurnStep {
+  const { isPaused } = context;
+  const count = state.reprompts + 1;
+  const leadsOn = !isPaused && count % (MAX_REPROMPTS + 1) === 0;
+  const next = { ...state, reprompts: isPaused ? state.reprompts : count, silences: 0 };
+  return startTurn(next, { kind: 'not_understood', ...reason, count, leadsOn }, context, { isLast: leadsOn });
 }
 
 function joined(...parts: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { unansweredText } from './callerTurn.ts';
 import {
   enterPhase,
+  isCancelable,
   keepUnanswered,
   requestTranscript,
   startTurn,
@@ -48,8 +49,10 @@ export function onDtmfEntry(state: TurnState, digits: string, context: TurnConte
     case 'listening':
       return onEntryDuringSpeech(next, digits, context);
     case 'thinking': {
-      if (context.answering !== 'user_message') break;
-      const step = startTurn(next, { kind: 'dtmf', digits }, context, state.carriedText);
+      if (!isCancelable(context)) break;
+      const step = startTurn(next, { kind: 'dtmf', digits }, context, {
+        unansweredText: state.carriedText,
+      });
       return { state: step.state, effects: [{ type: 'cancel_turn' }, ...step.effects] };
     }
     default:
@@ -62,11 +65,11 @@ function onEntryDuringSpeech(state: TurnState, digits: string, context: TurnCont
   const pendingDigits = { digits, atMs: context.atMs };
   if (state.pendingDigits) {
     const input = { kind: 'dtmf', digits: state.pendingDigits.digits } as const;
-    const step = startTurn(state, input, context, state.carriedText);
+    const step = startTurn(state, input, context, { unansweredText: state.carriedText });
     return keepUnanswered({ ...step, state: { ...step.state, pendingDigits } });
   }
   if (state.transcript !== undefined || !context.utterance)
-    return startTurn(state, { kind: 'dtmf', digits }, context, unansweredText(state));
+    return startTurn(state, { kind: 'dtmf', digits }, context, { unansweredText: unansweredText(state) });
   const waiting = { ...state, pendingDigits, isEndOfTurn: true };
   return state.requestedToMs === undefined ? requestTranscript(waiting, context) : withoutEffects(waiting);
 }

@@ -64,6 +64,8 @@ export function learnPause(
   pauseMs: number,
   transcript: string | undefined,
 ): CallerPauses {
+  // Without words it is not known whether the caller continued, or said it again.
+  if (transcript === '') return pauses;
   switch (transcript === undefined ? 'open' : completenessOf(transcript)) {
     case 'incomplete':
       // The words told that more would follow, and will again.

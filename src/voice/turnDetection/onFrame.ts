@@ -4,10 +4,12 @@ import { isTooLong, onListening } from './onListening.ts';
 import { silenceTurn } from './silence.ts';
 import {
   becomeIdle,
+  cancelTurn,
   discardUtterance,
   enterPhase,
   hasPaused,
   interruptAgent,
+  isCancelable,
   keepUnanswered,
   requestTranscript,
   resumeAgent,
@@ -90,10 +92,9 @@ function onUtterance(state: TurnState, utterance: Utterance, context: TurnContex
 /** Speech before the answer is heard continues the caller's turn; other turns are not cancelled. */
 function onSpeechWhileThinking(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {
   const isSpeech = utterance.voicedMs >= CANCEL_AFTER_MS;
-  if (context.answering === 'user_message' && isSpeech)
-    return { state: enterPhase(state, 'listening', context), effects: [{ type: 'cancel_turn' }] };
+  if (isCancelable(context) && isSpeech) return cancelTurn(enterPhase(state, 'listening', context), context);
   const silenceMs = context.atMs - utterance.lastVoicedMs;
-  const held = holdAgent(state, context.answering === 'user_message' && silenceMs < HOLD_MS);
+  const held = holdAgent(state, isCancelable(context) && silenceMs < HOLD_MS);
   if (silenceMs < context.policy.minEndpointingDelayMs) return held;
   const discarded = discardUtterance(held.state);
   const step = { ...discarded, effects: [...held.effects, ...discarded.effects] };
@@ -134,12 +135,8 @@ function onSilence(state: TurnState, context: TurnContext): TurnStep {
     return withoutEffects(enterPhase({ ...state, silentSinceMs: undefined }, 'idle', context));
   const due = silenceTurn(state, context.policy, context.atMs);
   if (!due) return withoutEffects(state);
-  const step = startTurn({ ...state, silences: state.silences + 1 }, due.input, context);
-  if (due.endsSilence) return step;
-  return {
-    state: { ...step.state, silentSinceMs: state.silentSinceMs ?? state.sinceMs },
-    effects: step.effects.map((effect) =>
-      effect.type === 'start_turn' && due.isLast ? { ...effect, isLast: true } : effect,
-    ),
-  };
+  const { input, isLast, endsSilence } = due;
+  const step = startTurn({ ...state, silences: state.silences + 1 }, input, context, { isLast });
+  if (endsSilence) return step;
+  return { ...step, state: { ...step.state, silentSinceMs: state.silentSinceMs ?? state.sinceMs } };
 }

@@ -1,6 +1,13 @@
-import { endWithoutTranscript } from './callerTurn.ts';
+import { endWithoutTranscript, isSpeech } from './callerTurn.ts';
 import { onListening } from './onListening.ts';
-import { discardUtterance, interruptAgent, resumeAgent, type TurnStep, withoutEffects } from './steps.ts';
+import {
+  discardUtterance,
+  interruptAgent,
+  resumeAgent,
+  type TurnStep,
+  withoutEffects,
+  withoutTranscript,
+} from './steps.ts';
 import type { TurnContext, TurnEvent, TurnState } from './turnState.ts';
 
 export function onTranscript(
@@ -31,7 +38,8 @@ export function onTranscriptionFailed(state: TurnState, message: string, context
     case 'listening':
       return endWithoutTranscript(state, message, context);
     case 'paused':
-      return interruptAgent(state, context);
+      // The transcript is requested once more: the caller may go on.
+      return interruptAgent(withoutTranscript(state), context);
     case 'speaking':
       return discardUtterance(state);
     default:
@@ -40,5 +48,6 @@ export function onTranscriptionFailed(state: TurnState, message: string, context
 }
 
 function earlyAnswerOf(text: string, { utterance }: TurnContext): TurnState['earlyAnswer'] {
-  return text === '' || !utterance ? undefined : { text, endMs: utterance.lastVoicedMs };
+  const isAnswer = text !== '' || isSpeech(utterance);
+  return isAnswer && utterance ? { text, endMs: utterance.lastVoicedMs } : undefined;
 }

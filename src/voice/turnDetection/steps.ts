@@ -56,12 +56,11 @@ export function requestTranscript(state: TurnState, { utterance }: TurnContext):
   };
 }
 
-/** @param unansweredText - What the caller said before and the turn does not answer. */
 export function startTurn(
   state: TurnState,
   input: TurnInput,
   context: TurnContext,
-  unansweredText = '',
+  options: Omit<Extract<TurnEffect, { type: 'start_turn' }>, 'type' | 'input'> = {},
 ): TurnStep {
   return {
     state: enterPhase(
@@ -75,11 +74,19 @@ export function startTurn(
       'thinking',
       context,
     ),
-    effects: [
-      { type: 'discard_utterance' },
-      unansweredText === '' ? { type: 'start_turn', input } : { type: 'start_turn', input, unansweredText },
-    ],
+    effects: [{ type: 'discard_utterance' }, { type: 'start_turn', input, ...options }],
   };
+}
+
+/** Whether the caller, who speaks or presses digits before they hear anything of the turn, takes its place. */
+export function isCancelable({ answering }: TurnContext): boolean {
+  return answering === 'user_message' || answering === 'not_understood';
+}
+
+/** Nothing of the turn was heard: what it answers comes again. */
+export function cancelTurn(state: TurnState, context: TurnContext): TurnStep {
+  const reprompts = context.answering === 'not_understood' ? state.reprompts - 1 : state.reprompts;
+  return { state: { ...state, reprompts }, effects: [{ type: 'cancel_turn' }] };
 }
 
 /** Keeps the open utterance for the history before the step discards it. */

@@ -9,7 +9,7 @@ import {
 import { DEFAULT_TURN_DETECTION } from '../../agents/speech/turnDetection.ts';
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
-import { AGENT_FAILED, fallbackPhrasesOf, noticePhrase } from '../speech/fallbackPhrases.ts';
+import { AGENT_FAILED, fallbackPhrasesOf, noticePhrase, repromptPhrase } from '../speech/fallbackPhrases.ts';
 import type { InterruptionPolicy } from '../speech/piecePolicies.ts';
 import {
   type CallerPauses,
@@ -177,8 +177,12 @@ export class TurnSettings {
     };
   }
 
-  /** What the agent says where the pathway says nothing. Silence prompts come in order; the last one repeats. */
-  fallbackPhrase(input: TurnInput, isLast: boolean): string | undefined {
+  /**
+   * What the agent says where the pathway says nothing. Silence prompts come in order; the last one repeats.
+   *
+   * @param isTransfer - The turn transfers the call.
+   */
+  fallbackPhrase(input: TurnInput, isLast: boolean, isTransfer = false): string | undefined {
     const phrases = fallbackPhrasesOf(this.language);
     const isFailure =
       input.kind === 'failure' || (input.kind === 'channel_error' && input.code === AGENT_FAILED);
@@ -188,6 +192,11 @@ export class TurnSettings {
         return phrases.apology;
       case 'channel_error':
         return noticePhrase(input.code, phrases);
+      case 'not_understood': {
+        if (input.leadsOn) return isTransfer ? phrases.connecting : phrases.givingUp;
+        const choices = { answers: this.expectedAnswers, digits: this.#node?.digits ?? [] };
+        return repromptPhrase(input, choices, this.language);
+      }
       case 'transfer_failed':
         return phrases.transferFailed;
       case 'transfer_update':

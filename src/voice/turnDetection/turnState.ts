@@ -37,7 +37,7 @@ export interface TurnState {
   readonly preemptiveTurns: number;
   /** The caller's silence was long enough; only the transcript is missing. */
   readonly isEndOfTurn: boolean;
-  /** A short answer given over the agent's last words. */
+  /** A short answer given over the agent's last words; empty where it is not known. */
   readonly earlyAnswer: { readonly text: string; readonly endMs: number } | undefined;
   /** DTMF digits that wait: for an agent that may not be interrupted, or for the transcript of what preceded them. */
   readonly pendingDigits: { readonly digits: string; readonly atMs: number } | undefined;
@@ -51,7 +51,7 @@ export interface TurnState {
   readonly silentSinceMs: number | undefined;
   /** Consecutive silences. */
   readonly silences: number;
-  /** Consecutive requests to repeat. */
+  /** How often in a row the caller was not understood. */
   readonly reprompts: number;
 }
 
@@ -135,8 +135,10 @@ export interface TurnContext {
   readonly preemptAfterMs: (turn: CallerTurn) => number | undefined;
   /** The input of the running turn. */
   readonly answering: TurnInput['kind'] | undefined;
-  /** The caller has put the agent on hold and hears nothing. */
+  /** The caller has put the agent on hold and hears nothing, or the agent is paused. */
   readonly isOnHold: boolean;
+  /** A supervisor has paused the agent: what the caller says is stored, and gets no answer. */
+  readonly isPaused: boolean;
 }
 
 export const INITIAL_TURN_STATE: TurnState = {

@@ -1,3 +1,4 @@
+import { askAgain } from './callerTurn.ts';
 import { onDtmfDigit, onDtmfEntry } from './dtmf.ts';
 import { onFrame } from './onFrame.ts';
 import { onTurnSignal } from './onListening.ts';
@@ -96,8 +97,11 @@ function onAgentTurnEnded(state: TurnState, context: TurnContext): TurnStep {
   const next = { ...state, carriedText: '', earlyAnswer: undefined, pendingDigits: undefined };
   if (pendingDigits) return startTurn(next, { kind: 'dtmf', digits: pendingDigits.digits }, context);
   if (context.utterance) return withoutEffects(enterPhase(next, 'listening', context));
-  if (earlyAnswer && context.atMs - earlyAnswer.endMs <= EARLY_ANSWER_MS)
-    return startTurn({ ...next, silences: 0 }, { kind: 'user_message', text: earlyAnswer.text }, context);
+  if (earlyAnswer && context.atMs - earlyAnswer.endMs <= EARLY_ANSWER_MS) {
+    const { text } = earlyAnswer;
+    if (text === '') return askAgain(next, { why: 'no_words' }, context);
+    return startTurn({ ...next, silences: 0, reprompts: 0 }, { kind: 'user_message', text }, context);
+  }
   return withoutEffects(enterPhase(next, 'idle', context));
 }
 

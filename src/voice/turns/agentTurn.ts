@@ -283,7 +283,10 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
   async #finish(): Promise<Delivered> {
     this.speech.completeText();
     const { input, isLast } = this.#request;
-    const fallback = this.#hasText ? undefined : this.#deps.settings.fallbackPhrase(input, isLast);
+    const isTransfer = this.#actions.some(({ kind }) => kind === 'transfer');
+    const fallback = this.#hasText
+      ? undefined
+      : this.#deps.settings.fallbackPhrase(input, isLast, isTransfer);
     if (fallback !== undefined) this.#sayOwn(fallback);
     this.speech.finish();
     this.#isPlayed = (await this.speech.playout.ended) === 'played';

@@ -19,8 +19,11 @@ export const SESSION_ENDED = 'session_ended';
 /** Runs a turn that only stores what was said before. */
 export const NOTHING_SAID: TurnInput = { kind: 'unanswered_message', text: '' };
 
-/** How a voice session ended: by the agent, by a transfer, by the caller, or after an apology because turns failed. */
-export type SessionOutcome = 'hung_up' | 'transferred' | 'closed' | 'failed';
+/**
+ * How a voice session ended: by the agent, by the agent since it did not understand the caller, by a transfer, by the
+ * caller, or after an apology because turns or the recognizer failed.
+ */
+export type SessionOutcome = 'hung_up' | 'not_understood' | 'transferred' | 'closed' | 'failed';
 
 export interface AgentTurnQueueDeps<Speech extends AnswerSpeech>
   extends Omit<AgentTurnDeps<Speech>, 'onStartedSpeaking' | 'onSpeechFailure'> {
@@ -194,6 +197,8 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
   store(input: TurnInput, unansweredText = ''): void {
     this.#unanswered.add(unansweredText);
     this.#unanswered.addInput(input);
+    if (input.kind === 'not_understood')
+      this.#deps.history.addEvent('not_understood', { why: input.why, count: input.count });
     const at = this.#deps.clock.monotonicMs();
     void this.run(NOTHING_SAID, { lastVoicedMs: 0, endpointStreamMs: 0, endpointAtMs: at });
   }
@@ -307,15 +312,18 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
     const { input } = turn;
     const { outcome, hasText, ended, actions } = result;
     if (ended !== null) this.#hasSessionEnded = true;
-    const isCompleted = outcome === 'completed';
+    // Nothing can be said to the last words of a channel that gives up.
+    const isFinal = isLast && !hasText && outcome !== 'stopped';
+    const isCompleted = outcome === 'completed' || isFinal;
     if (isCompleted) for (const action of actions) this.#deps.stream.command(action);
     const isTransferred = isCompleted && actions.some(({ kind }) => kind === 'transfer');
     const isGivenUp =
       (input.kind === 'failure' && !hasText) ||
       (input.kind === 'channel_error' && input.code === AGENT_FAILED);
-    const isOver = ended !== null || isGivenUp || input.kind === 'voicemail' || (isLast && !hasText);
+    const isOver = ended !== null || isGivenUp || input.kind === 'voicemail' || isFinal;
     if (isTransferred) this.#deps.onSessionOver('transferred');
-    else if (isOver) this.#deps.onSessionOver(isGivenUp || input.kind === 'failure' ? 'failed' : 'hung_up');
+    else if (isOver)
+      this.#deps.onSessionOver(isGivenUp ? 'failed' : outcomeAfter(input, isFinal && ended === null));
     else if (isCompleted && this.#turn === turn) this.#deps.dispatch({ type: 'agent_turn_ended' });
   }
 
@@ -343,6 +351,13 @@ export class AgentTurnQueue<Speech extends AnswerSpeech = AnswerSpeech> {
       input.kind === 'failure' ? { kind: 'channel_error', code: AGENT_FAILED, message } : { kind: 'failure' };
     await this.run(next, { ...timestamps });
   }
+}
+
+/** @param isFinal - The channel itself hangs up. */
+function outcomeAfter(input: TurnInput, isFinal: boolean): SessionOutcome {
+  if (input.kind === 'failure') return 'failed';
+  if (!isFinal || input.kind !== 'not_understood') return 'hung_up';
+  return input.why === 'no_words' ? 'not_understood' : 'failed';
 }
 
 function languageOf(input: TurnInput): string | undefined {

@@ -88,6 +88,7 @@ describe('Call machine: a call', () => {
   test.each([
     [undefined, 'agent_hangup'],
     ['error', 'agent_error'],
+    ['not_understood', 'not_understood'],
   ] as const)('is completed when the agent hangs up with the reason %s', (reason, endReason) => {
     const command: CallEvent = { type: 'command', command: { kind: 'hangup', reason } };
     const { last } = play(inboundCall(), [answered, open, command, ended('local_hangup', 200)]);

@@ -156,6 +156,8 @@ export const AGENTS_FIELDS: readonly FieldTable[] = [
         'contract/agentFields.integration.test.ts › variableConfigs are extracted by name, with their types and values',
       'variableConfigs[].required':
         'engine/pathway/requiredVariables.test.ts › is asked for before the pathway goes past the node that names it',
+      'notUnderstood.transferTo':
+        'voice/session/notUnderstood.test.ts › Without an edge the call is transferred where the agent says so',
       transferTargets:
         'engine/tools/toolNodes.test.ts › A transfer to none of the agent’s transferTargets is refused',
     },

@@ -76,6 +76,24 @@ describe('selectEdge', () => {
       { hasSpoken: false, type: 'say' },
       { choices: [], otherwise: 'e0' },
     ],
+    [
+      'takes the edge of speech that was not understood',
+      [always, { fallback: true }, { condition: { event: 'not_understood' } }],
+      { trigger: { kind: 'not_understood' } },
+      { choices: [], otherwise: 'e2' },
+    ],
+    [
+      'takes the fallback where speech was not understood, and neither an unconditional edge, a sentence nor an expression',
+      [always, sentence, adult, { fallback: true }],
+      { trigger: { kind: 'not_understood' }, variables: { age: 20 }, hasSpoken: false },
+      { choices: [], otherwise: 'e3' },
+    ],
+    [
+      'takes no edge for speech that was not understood without one for it',
+      [always, sentence, adult],
+      { trigger: { kind: 'not_understood' }, variables: { age: 20 } },
+      { choices: [], otherwise: null },
+    ],
     ['takes a true expression', [adult], { variables: { age: 20 } }, { choices: [], otherwise: 'e0' }],
     ['takes no false expression', [adult], { variables: { age: 7 } }, { choices: [], otherwise: null }],
     [

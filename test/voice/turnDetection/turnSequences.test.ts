@@ -11,18 +11,70 @@ describe('Turn detection over several steps', () => {
     expect(step.effects[0]).toEqual({ type: 'caller_continued', pauseMs: 900 });
   });
 
-  test('The caller is asked to repeat at most twice in a row', () => {
+  /** Turns on speech without words, one after the other. */
+  const notUnderstood = (times: number, given: Partial<TurnContext> = {}) => {
     const utterance = { startMs: 0, voicedMs: 900, lastVoicedMs: 900 };
-    const effects: string[] = [];
     let state = at('listening');
-    for (let n = 0; n < 3; n++) {
+    return Array.from({ length: times }, () => {
       const silent = { ...state, phase: 'listening', requestedToMs: 900, transcript: '' } as const;
-      const step = turnTransition(silent, frame, context(1700, { utterance }));
-      effects.push(...step.effects.map(({ type }) => type));
+      const step = turnTransition(silent, frame, context(1700, { utterance, ...given }));
       state = step.state;
-    }
-    expect(effects.filter((type) => type === 'start_turn').length).toBe(2);
-    expect(state.phase).toBe('idle');
+      return step.effects.flatMap((effect) => (effect.type === 'start_turn' ? [effect] : []));
+    }).flat();
+  };
+
+  test('The caller is asked to repeat twice in a row, then the pathway leads on, and they are asked again', () => {
+    const turns = notUnderstood(6);
+    const why = { kind: 'not_understood', why: 'no_words' };
+    expect(turns.map(({ input }) => input)).toEqual(
+      [1, 2, 3, 4, 5, 6].map((count) => ({ ...why, count, leadsOn: count % 3 === 0 })),
+    );
+    expect(turns.map(({ isLast }) => isLast)).toEqual([false, false, true, false, false, true]);
+  });
+
+  test('Music while the agent is on hold gets no answer, and a paused agent leads nowhere', () => {
+    expect(notUnderstood(3, { isOnHold: true })).toEqual([]);
+    const paused = notUnderstood(3, { isOnHold: true, isPaused: true });
+    expect(paused.map(({ input, isLast }) => [input, isLast])).toEqual(
+      Array.from({ length: 3 }, () => [
+        { kind: 'not_understood', why: 'no_words', count: 1, leadsOn: false },
+        false,
+      ]),
+    );
+  });
+
+  test('A request to repeat that the caller speaks into is undone and not counted', () => {
+    const given = during(900, 620, 860, { answering: 'not_understood' });
+    const { state, effects } = turnTransition(at('thinking', { reprompts: 2 }), frame, given);
+    expect([state.phase, state.reprompts, effects]).toEqual(['listening', 1, [{ type: 'cancel_turn' }]]);
+  });
+
+  test.each([
+    [2000, { kind: 'not_understood', why: 'no_words', count: 1, leadsOn: false }],
+    [2020, undefined],
+  ])('Speech without words over the agent’s last second is answered: an end at %i ms', (endMs, expected) => {
+    const paused = at('paused', { requestedToMs: 1000 });
+    const transcript: TurnEvent = { type: 'transcript', text: '', isBackchannel: false };
+    const resumed = turnTransition(paused, transcript, during(1300, 500, 1000));
+    expect(resumed.state.phase).toBe('speaking');
+    const ended = turnTransition(resumed.state, { type: 'agent_turn_ended' }, context(endMs));
+    const turns = ended.effects.flatMap((effect) => (effect.type === 'start_turn' ? [effect.input] : []));
+    expect(turns).toEqual(expected ? [expected] : []);
+  });
+
+  test('A short word without a transcript is transcribed together with what follows', () => {
+    const asked = { startMs: 0, voicedMs: 400, lastVoicedMs: 400 };
+    const waiting = turnTransition(
+      at('listening', { requestedToMs: 400, transcript: '' }),
+      frame,
+      context(1600, { utterance: asked }),
+    );
+    expect([waiting.state.phase, waiting.effects]).toEqual(['listening', []]);
+    const both = { startMs: 0, voicedMs: 900, lastVoicedMs: 2100 };
+    const continued = turnTransition(waiting.state, frame, context(2100, { utterance: both }));
+    expect(continued.effects).toEqual([{ type: 'caller_continued', pauseMs: 1640, transcript: '' }]);
+    const requested = turnTransition(continued.state, frame, context(2300, { utterance: both }));
+    expect(requested.effects).toEqual([{ type: 'request_transcript' }]);
   });
 
   test('A turn of DTMF digits carries the speech before them', () => {
@@ -120,7 +172,7 @@ describe('Turn detection over several steps', () => {
       { type: 'agent_turn_ended' },
       context(2000),
       0,
-      1,
+      0,
     ],
     ['a silence', at('idle', counted), frame, context(8000), 3, 1],
   ])('After %s silences and repeats are counted on', (_, state, event, given, silences, reprompts) => {

@@ -2,11 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULT_TURN_DETECTION } from '../../../src/agents/speech/turnDetection.ts';
 import type { CurrentNode } from '../../../src/engine/turn/delivery.ts';
 import type { TurnInput } from '../../../src/engine/turn/turn.ts';
-import {
-  AGENT_FAILED,
-  fallbackPhrasesOf,
-  NOT_UNDERSTOOD,
-} from '../../../src/voice/speech/fallbackPhrases.ts';
+import { AGENT_FAILED, fallbackPhrasesOf } from '../../../src/voice/speech/fallbackPhrases.ts';
 import {
   DEFAULT_TURN_POLICY,
   TurnSettings,
@@ -15,6 +11,7 @@ import {
 
 const BATCH = { isStreaming: false, detectsTurns: false };
 const SILENCE: TurnInput = { kind: 'silence', durationMs: 8000 };
+const NOT_UNDERSTOOD: TurnInput = { kind: 'not_understood', why: 'no_words', count: 1, leadsOn: false };
 const HEARD = { interruptible: true, interruptAfterMs: 300 };
 
 const nodeWith = (id: string, more: Partial<CurrentNode> = {}): CurrentNode => ({
@@ -97,7 +94,7 @@ describe('Turn settings', () => {
   test.each<[TurnInput, string | undefined]>([
     [{ kind: 'failure' }, fallbackPhrasesOf('en').apology],
     [{ kind: 'channel_error', code: AGENT_FAILED, message: '' }, fallbackPhrasesOf('en').apology],
-    [{ kind: 'channel_error', code: NOT_UNDERSTOOD, message: '' }, undefined],
+    [NOT_UNDERSTOOD, undefined],
     [SILENCE, undefined],
   ])('where a bot has words for everything, the phrase for %j is %j', (input, phrase) => {
     expect(settingsAt(nodeWith('bot', { speaksForItself: true })).fallbackPhrase(input, false)).toBe(phrase);

@@ -32,15 +32,14 @@ const idle: Row[] = [
   ['Speech starts the caller’s turn', at('idle'), frame, during(100, 0, 100), 'listening', []],
 ];
 
+const ASKED = ['discard_utterance', 'start_turn not_understood'];
 const wordless = [
-  [
-    '700 ms with 400 ms of voice ask for a repeat',
-    1700,
-    400,
-    ['discard_utterance', 'start_turn channel_error'],
-  ],
-  ['Less voice is not speech', 1700, 380, ['discard_utterance']],
-  ['A shorter sound is a cough', 1680, 680, ['discard_utterance']],
+  ['700 ms with 400 ms of voice ask for a repeat', 1700, 400, 700, 'thinking', ASKED],
+  ['With less voice they wait for more words', 1700, 380, 700, 'listening', []],
+  ['A shorter one waits for more words', 1680, 680, 2480, 'listening', []],
+  ['Where none come in 2500 ms, the caller is asked to repeat', 1680, 680, 2500, 'thinking', ASKED],
+  ['320 ms of voice are a short word', 1320, 320, 2500, 'thinking', ASKED],
+  ['300 ms of voice are a cough', 1300, 300, 700, 'idle', ['discard_utterance']],
 ] as const;
 
 const listening: Row[] = [
@@ -99,7 +98,7 @@ const listening: Row[] = [
     frame,
     during(9000, 400, 1000),
     'thinking',
-    ['discard_utterance', 'start_turn channel_error'],
+    ASKED,
   ],
   [
     'An utterance that was noise is discarded',
@@ -127,12 +126,12 @@ const listening: Row[] = [
     ['request_transcript'],
   ],
   ...wordless.map(
-    ([title, lastVoicedMs, voicedMs, effects]): Row => [
+    ([title, lastVoicedMs, voicedMs, silenceMs, phase, effects]): Row => [
       title,
       at('listening', { requestedToMs: lastVoicedMs, transcript: '' }),
       frame,
-      context(lastVoicedMs + 700, { utterance: { startMs: 1000, voicedMs, lastVoicedMs } }),
-      effects.length > 1 ? 'thinking' : 'idle',
+      context(lastVoicedMs + silenceMs, { utterance: { startMs: 1000, voicedMs, lastVoicedMs } }),
+      phase,
       effects,
     ],
   ),

@@ -67,6 +67,7 @@ const SETTINGS = [
   'engine',
   'placeholderMessages',
   'transferTargets',
+  'notUnderstood',
   'beforeStartConfig',
   'postSessionWebhook',
   'eventWebhook',

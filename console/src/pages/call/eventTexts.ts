@@ -34,6 +34,8 @@ export function eventDetail({ type, data }: HistoryEvent): string {
       return field('digits');
     case 'silence':
       return took;
+    case 'not_understood':
+      return joined(known('notUnderstood', 'why'), `${numberOf(data, 'count') ?? ''}`);
     case 'call_status':
       return joined(
         statusText(field('status')),

@@ -24,6 +24,7 @@ export const HISTORY_ERRORS_ZH: Readonly<Record<string, string>> = {
   history_full: '紀錄已滿：之後的部分內容沒有保存。',
   knowledge_failed: '無法搜尋文件：',
   speech_failed: '語音合成失敗：',
+  transcription_failed: '語音辨識失敗：',
   play_failed: '無法播放音檔：',
   stream_error: '閘道回報錯誤：',
   recording_failed: '錄音失敗：',

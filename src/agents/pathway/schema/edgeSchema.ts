@@ -52,6 +52,7 @@ export const eventConditionSchema = z
         .meta({ description: 'True for success, false for failure; default: either.' }),
       tool: idSchema.optional().meta({ description: 'The tool; default: any.', examples: ['set_variable'] }),
     }),
+    z.strictObject({ event: z.literal('not_understood') }),
     z.strictObject({ event: z.literal('voicemail') }),
     z.strictObject({ event: z.literal('screening') }),
     z.strictObject({
@@ -67,7 +68,7 @@ export const eventConditionSchema = z
   ])
   .meta({
     description:
-      'The event that takes the edge: DTMF digits, silence, a tool result, an answering machine, a call screening service that asks who is calling, or a transfer that has returned the caller.',
+      'The event that takes the edge: DTMF digits, silence, speech that was not understood three times in a row, a tool result, an answering machine, a call screening service that asks who is calling, or a transfer that has returned the caller.',
     examples: [
       { event: 'dtmf', digits: '1' },
       { event: 'silence', afterMs: 8000 },

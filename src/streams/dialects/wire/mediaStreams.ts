@@ -1,4 +1,9 @@
-import type { CallCommand, StreamTarget } from '../../../media/agentStream/streamClient.ts';
+import { omitUndefined } from '../../../base/omitUndefined.ts';
+import {
+  type CallCommand,
+  HANGUP_REASONS,
+  type StreamTarget,
+} from '../../../media/agentStream/streamClient.ts';
 import type { AgentReader, StreamStart } from '../dialect.ts';
 import { digitsOf, type Fields, fieldsOf, nameOf, numberOf, textsOf } from './json.ts';
 
@@ -47,8 +52,8 @@ export function readAgentMessage(message: Fields | undefined, agent: AgentReader
 
 function readCommand(message: Fields | undefined): CallCommand | undefined {
   if (message?.event === 'hangup') {
-    const isFailure = fieldsOf(message.hangup)?.reason === 'error';
-    return { kind: 'hangup', ...(isFailure ? { reason: 'error' } : {}) };
+    const told = fieldsOf(message.hangup)?.reason;
+    return { kind: 'hangup', ...omitUndefined({ reason: HANGUP_REASONS.find((one) => one === told) }) };
   }
   if (message?.event === 'transfer') {
     return readTransfer(fieldsOf(message.transfer) ?? {});

@@ -18,6 +18,7 @@ export const context = (atMs: number, more: Partial<TurnContext> = {}): TurnCont
   preemptAfterMs: () => undefined,
   answering: undefined,
   isOnHold: false,
+  isPaused: false,
   ...more,
 });
 

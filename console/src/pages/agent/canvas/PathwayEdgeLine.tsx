@@ -15,6 +15,7 @@ const LABEL_GAP = 24;
 const texts = textsIn({
   en: {
     silence: 'Silence',
+    notUnderstood: 'Not understood',
     anyKey: 'Any key',
     key: (digits: string) => `Key ${digits}`,
     expression: 'Expression',
@@ -24,6 +25,7 @@ const texts = textsIn({
   },
   'zh-TW': {
     silence: '沉默',
+    notUnderstood: '聽不懂',
     anyKey: '任何按鍵',
     key: (digits: string) => `按鍵 ${digits}`,
     expression: '運算式',
@@ -100,6 +102,7 @@ export function edgeText({ data }: GraphEdge): string | undefined {
   const { event, digits } = condition as { event?: unknown; digits?: unknown };
   if (event === undefined) return texts.expression;
   if (event === 'dtmf') return typeof digits === 'string' ? texts.key(digits) : texts.anyKey;
+  if (event === 'not_understood') return texts.notUnderstood;
   return event === 'silence' ? texts.silence : String(event);
 }
 
