@@ -74,7 +74,11 @@ async function serve(socket: StreamSocket, dialect: string): Promise<void> {
   const deps = {
     stream,
     engine,
-    historyStore: { addEvents: async () => undefined, addMessages: async () => undefined },
+    historyStore: {
+      addEvents: async () => undefined,
+      addMessages: async () => undefined,
+      addHeard: async () => undefined,
+    },
     speechToText: deaf,
     synthesis: new SpeechSynthesis(speech, stream.info.sampleRateHz),
     voiceActivity,

@@ -75,7 +75,11 @@ function openCall(voiceActivity: VoiceActivityDetection, seed: number) {
     { textToSpeech: delayedVoice(clock), cache: createSpeechCache(), clock, onFailure: onError },
     RATE_HZ,
   );
-  const historyStore = { addEvents: async () => undefined, addMessages: async () => undefined };
+  const historyStore = {
+    addEvents: async () => undefined,
+    addMessages: async () => undefined,
+    addHeard: async () => undefined,
+  };
   const session = new VoiceSession(
     {
       ...{ stream, engine: memory.engine, historyStore, speechToText: recognizer, synthesis },

@@ -223,7 +223,7 @@ export interface MediaCounters {
   readonly floodedPackets: number;
   readonly malformedRtcpPackets: number;
   readonly socketFailures: number;
-  /** The caller's frames that the agent's connection was too slow for. */
+  /** Frames that the caller sent and the agent did not get: its connection was broken, or too slow. */
   readonly callerFramesDropped: number;
   /** The agent's samples beyond the playout queue's capacity. */
   readonly agentSamplesDropped: number;

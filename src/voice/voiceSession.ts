@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import type { HeardSpeech } from '../engine/history/historyStore.ts';
 import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { NewSession, Session } from '../engine/session/session.ts';
 import type { CurrentNode } from '../engine/turn/delivery.ts';
@@ -20,6 +21,7 @@ import type { AudioStream, FailedTransfer } from './audioStream.ts';
 import { Captions } from './captions.ts';
 import { CallNoise } from './recognition/callNoise.ts';
 import { CallRecognizers } from './recognition/callRecognizers.ts';
+import { HeardTally, type UtteranceResult } from './recognition/heardSpeech.ts';
 import { recognizerAbilities } from './recognition/openTranscription.ts';
 import { SpeechRecognition } from './recognition/speechRecognition.ts';
 import { type AgentSpeech, createSpeechOpener } from './speech/agentSpeech.ts';
@@ -77,6 +79,8 @@ export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   readonly onAnsweredBy?: ((answeredBy: AnsweredBy) => void) | undefined;
   /** A turn in which the agent was heard has ended. */
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
+  /** An utterance of the caller is closed. */
+  readonly onUtterance?: ((result: UtteranceResult) => void) | undefined;
   /** Absent where no events are published. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly onError: (error: unknown, message: string) => void;
@@ -100,6 +104,7 @@ export interface VoiceReport {
   readonly interruptions: number;
   /** Pauses of the agent that were resumed. */
   readonly falseInterruptions: number;
+  readonly heard: HeardSpeech;
 }
 
 /** One call's voice session, from the agent's first word until the stream closes. */
@@ -110,6 +115,7 @@ export class VoiceSession {
   readonly #engine: CallEngine | undefined;
   readonly #recognizers: CallRecognizers;
   readonly #noise: CallNoise;
+  readonly #tally: HeardTally;
   readonly #recognition: SpeechRecognition;
   readonly #agentTurns: AgentTurnQueue<AgentSpeech>;
   readonly #turns: TurnController;
@@ -146,6 +152,7 @@ export class VoiceSession {
     const { sampleRateHz } = stream.info;
     this.#noise = new CallNoise({ ...deps, sampleRateHz, ofNumber: options.noiseSuppression });
     this.#agentTurns = this.#createAgentTurns(options.session);
+    this.#tally = new HeardTally(deps.onUtterance);
     this.#recognition = this.#createRecognition();
     this.#turns = new TurnController({
       ...deps,
@@ -190,6 +197,8 @@ export class VoiceSession {
     this.#streamWatchdog.close();
     await this.#agentTurns.settled;
     this.#recognition.close();
+    const { heard } = this.#tally;
+    this.#history.addHeard(heard);
     this.#noise.close();
     this.#engine?.close();
     for (const cleanup of this.#cleanups) cleanup();
@@ -199,6 +208,7 @@ export class VoiceSession {
       turns: this.#agentTurns.spokenTurns,
       interruptions: this.#agentTurns.interruptions,
       falseInterruptions: this.#turns.falseInterruptions,
+      heard,
     };
   }
 
@@ -249,6 +259,7 @@ export class VoiceSession {
       onFrame: (frame, atMs) => this.#onFrame(frame, atMs),
       onTranscript: (transcript) => this.#onTranscript(transcript),
       onTranscriptionFailed: (error) => this.#onTranscriptionFailed(error),
+      tally: this.#tally,
     });
   }
 
@@ -266,7 +277,10 @@ export class VoiceSession {
       settings: this.#settings,
       engineRecognizer: () => this.#engine?.recognizer,
       onInterim: (text) => this.#onInterim(text),
-      onRevised: (transcript) => this.#onTranscript(transcript),
+      onRevised: (transcript) => {
+        this.#recognition.noteWords(transcript.text);
+        this.#onTranscript(transcript);
+      },
       onTurnSignal: (signal) => this.#turns.onTurnSignal(signal),
     });
   }

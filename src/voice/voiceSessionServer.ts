@@ -143,6 +143,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
             );
       logger.info(fields, 'voice session started');
       const engines = bot ? undefined : deps.engines?.open(projectId);
+      let report: VoiceReport | undefined;
       try {
         const sessionDeps = {
           ...deps,
@@ -156,14 +157,15 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
           onError,
           ...(bot && { engine: bot, initiative: bot.initiative, checkpoints: undefined }),
         };
-        return await new VoiceSession(sessionDeps, options).run();
+        report = await new VoiceSession(sessionDeps, options).run();
+        return report;
       } finally {
         cancelPrompts?.();
         bot?.close();
         engines?.close();
         callSpeech?.close();
         streamedSynthesis?.close();
-        logger.info(fields, 'voice session ended');
+        logger.info({ ...fields, heard: report?.heard }, 'voice session ended');
         deps.engine.detach(projectId, sessionId);
       }
     },

@@ -53,7 +53,11 @@ test.each([8000, 16_000] as const)(
       config: loadConfig({ STT_PROVIDER: 'local', TTS_PROVIDER: 'local' }),
       conversations: memory.engine,
       stores: {
-        history: { addEvents: async () => undefined, addMessages: async () => undefined },
+        history: {
+          addEvents: async () => undefined,
+          addMessages: async () => undefined,
+          addHeard: async () => undefined,
+        },
         sessions: { find: async () => undefined, saveTurn: async () => undefined },
         calls: { find: async () => undefined, update: async () => undefined },
         releases: { find: async () => undefined },

@@ -27,6 +27,7 @@ const growing = (perMinute: number) => `0+${perMinute}x${MINUTES}`;
 const up = (name: string) => `callway_dependency_up{dependency="${name}",instance="a"}`;
 const elsewhere = (name: string) => `callway_dependency_up{dependency="${name}",instance="b"}`;
 const bucket = (name: string, le: string, more = '') => `${name}_bucket{le="${le}"${more}}`;
+const utterances = (result: string) => `callway_utterances_total{result="${result}"}`;
 const gigabyte = 1_073_741_824;
 
 const cases: readonly AlertCase[] = [
@@ -74,6 +75,19 @@ const cases: readonly AlertCase[] = [
     fires: latency('callway_turn_latency_seconds', ',stage="total"', '3', '5', 'late'),
     staysQuiet: latency('callway_turn_latency_seconds', ',stage="total"', '3', '5', 'early'),
   },
+  {
+    alert: 'CallwayNotUnderstood',
+    fires: [
+      [utterances('without_words'), growing(0.25)],
+      [utterances('with_words'), growing(0.25)],
+      [utterances('dropped'), growing(5)],
+    ],
+    staysQuiet: [
+      [utterances('without_words'), growing(1)],
+      [utterances('with_words'), growing(20)],
+    ],
+  },
+  one('CallwayUnheardAudio', 'callway_unheard_audio_seconds_total', growing(1), steady(100)),
   {
     alert: 'CallwayLatePackets',
     fires: latency('callway_playout_lateness_seconds', ',instance="a"', '0.016', '0.032', 'late'),

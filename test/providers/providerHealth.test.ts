@@ -29,7 +29,7 @@ function rig() {
     health,
   );
   const receiver = {
-    metrics: { providerMetrics, turn: () => undefined },
+    metrics: { providerMetrics, turn: () => undefined, utterance: () => undefined },
     writeLine: () => undefined,
     onSessionEnded: () => undefined,
   };

@@ -47,7 +47,11 @@ function served({ callId, placeholder, language, deps, info = {}, before }: Serv
         return session && withVariables(session, { language });
       },
     },
-    historyStore: { addEvents: async () => undefined, addMessages: async () => undefined },
+    historyStore: {
+      addEvents: async () => undefined,
+      addMessages: async () => undefined,
+      addHeard: async () => undefined,
+    },
     voiceActivity: loudActivity,
     speechToText: caller,
     textToSpeech: voice,
@@ -131,6 +135,7 @@ test('The speech providers of a call are the project’s, and a failover between
   const historyStore = {
     addEvents: async (_instanceId: string, added: readonly HistoryEvent[]) => void events.push(...added),
     addMessages: async () => undefined,
+    addHeard: async () => undefined,
   };
   const deps = { speechProviders, forWholeTexts: () => scriptedVoice(), historyStore };
   const { stream, report, logs } = served({ deps });

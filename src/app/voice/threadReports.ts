@@ -1,6 +1,7 @@
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import type { KeyOwner, ModelKind } from '../../providers/ports/metrics.ts';
 import type { ModelErrorCode } from '../../providers/ports/modelError.ts';
+import type { UtteranceResult } from '../../voice/recognition/heardSpeech.ts';
 import type { SpokenTurn } from '../../voice/turns/turnLatency.ts';
 
 /** What a voice thread reports to the main thread, which has the log, the metrics and the webhooks of the node. */
@@ -10,6 +11,7 @@ export type ThreadReport =
   /** A session has ended, and its webhooks are due. */
   | { readonly kind: 'session_ended' }
   | { readonly kind: 'turn'; readonly turn: SpokenTurn }
+  | { readonly kind: 'utterance'; readonly result: UtteranceResult }
   | ({ readonly kind: 'model_error'; readonly code: ModelErrorCode; readonly message: string } & Provider)
   | ({ readonly kind: 'model_first_output'; readonly waitedMs: number } & Provider)
   | ({ readonly kind: 'model_output' } & Provider);
@@ -20,12 +22,13 @@ interface Provider {
   readonly owner: KeyOwner;
 }
 
-type ThreadMetrics = Pick<SessionMetrics, 'turn' | 'providerMetrics'>;
+type ThreadMetrics = Pick<SessionMetrics, 'turn' | 'utterance' | 'providerMetrics'>;
 
 /** Metrics of a voice thread: counted in the main thread, so that they outlive the thread. */
 export function reportedMetrics(report: (report: ThreadReport) => void): ThreadMetrics {
   return {
     turn: (turn) => report({ kind: 'turn', turn }),
+    utterance: (result) => report({ kind: 'utterance', result }),
     providerMetrics(model, provider, owner = 'installation') {
       const named = { model, provider, owner };
       return {
@@ -57,6 +60,9 @@ export function receiveReport(
       break;
     case 'turn':
       metrics.turn(report.turn);
+      break;
+    case 'utterance':
+      metrics.utterance(report.result);
       break;
     case 'model_error':
       metricsOf(metrics, report).recordError(report);

@@ -28,7 +28,7 @@ export interface VoiceParts {
   readonly config: Config;
   readonly conversations: ConversationEngine;
   readonly stores: {
-    readonly history: Pick<HistoryStore, 'addEvents' | 'addMessages'>;
+    readonly history: Pick<HistoryStore, 'addEvents' | 'addMessages' | 'addHeard'>;
     readonly sessions: RecoveryDeps['sessions'];
     readonly releases: Pick<ReleaseStore, 'find'>;
     readonly calls: Pick<CallStore, 'find' | 'update'>;
@@ -37,7 +37,7 @@ export interface VoiceParts {
   readonly targetPolicy: TargetPolicy;
   readonly bots?: VoiceSessionServerDeps['bots'];
   readonly turnCheckpoints: TurnCheckpointStore;
-  readonly metrics: Pick<SessionMetrics, 'turn' | 'providerMetrics'>;
+  readonly metrics: Pick<SessionMetrics, 'turn' | 'utterance' | 'providerMetrics'>;
   readonly liveEvents?: LiveEvents;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -76,6 +76,7 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
     speechToText,
     textToSpeech,
     onSpokenTurn: metrics.turn,
+    onUtterance: metrics.utterance,
     liveEvents: parts.liveEvents,
     fallbackSpeech,
     speechProviders: buildSpeechProviders({ ...parts, logger }),

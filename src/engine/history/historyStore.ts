@@ -52,6 +52,20 @@ export interface HistoryStats {
   };
 }
 
+/** What a session has heard of its caller. */
+export interface HeardSpeech {
+  /** Without the pauses. */
+  readonly voicedSeconds: number;
+  /** The sum of those below. */
+  readonly utterances: number;
+  readonly withWords: number;
+  readonly withoutWords: number;
+  /** Too short to be speech, or not to be transcribed. */
+  readonly dropped: number;
+  /** Their transcripts failed, or did not come in time. */
+  readonly late: number;
+}
+
 /** Reads the history of sessions. A project that stores no history shows none. */
 export interface HistoryStore {
   list(projectId: string, filter: HistoryFilter, page: Page): Promise<PageOf<HistorySummary>>;
@@ -64,4 +78,6 @@ export interface HistoryStore {
   addEvents(instanceId: string, events: readonly HistoryEvent[]): Promise<void>;
   /** Adds messages after all others of a live or ended session. */
   addMessages(instanceId: string, messages: readonly SessionMessage[]): Promise<void>;
+  /** Adds to what a live or ended session has heard, which its event `session_ended` tells. */
+  addHeard(instanceId: string, heard: HeardSpeech): Promise<void>;
 }

@@ -49,6 +49,10 @@ export class AgentStream {
   /** Whether the connection is to one of our voice sessions, which obeys a pause by itself. */
   #isInternal = false;
   #connection: AgentConnection | undefined;
+  /** The connection is lost or was refused, and no other one is made yet. */
+  #isBroken = false;
+  /** That the caller sent meanwhile. */
+  #unheardFrames = 0;
   #earlierCounts: Counts = { callerFramesDropped: 0, agentSamplesDropped: 0, playoutUnderruns: 0 };
 
   constructor(options: AgentStreamOptions) {
@@ -76,11 +80,15 @@ export class AgentStream {
       onFailoverPrompts: (prompts, sampleRateHz) => this.#failover.keep(prompts, sampleRateHz),
       onClosed: (end) => {
         if (target.canReconnect && end.how === 'broken') this.#failover.start(nowMs());
+        this.#isBroken = end.how === 'broken';
         emit('streamClosed', end);
       },
     });
     const request = { target, sampleRateHz: speechRateHz(this.#codecRateHz), signal: this.#callEnd.signal };
-    const client = await this.#options.connectStream(request, connection.handler);
+    const client = await this.#options.connectStream(request, connection.handler).catch((error: unknown) => {
+      this.#isBroken = true;
+      throw error;
+    });
     if (this.#callEnd.signal.aborted) {
       await client.close(NORMAL_CLOSURE, 'the call has ended');
       throw unavailable('engine');
@@ -90,6 +98,7 @@ export class AgentStream {
     connection.open(client);
     connection.changeRate(this.#codecRateHz);
     this.#connection = connection;
+    this.#isBroken = !connection.isOpen;
     this.#isInternal = target.isInternal === true;
     if (this.#isPaused) this.#sendControl({ kind: 'pause', isPaused: true });
     if (this.#isTakenOver) this.#sendControl({ kind: 'takeover', isTakenOver: true });
@@ -102,6 +111,7 @@ export class AgentStream {
   stop(): void {
     this.#retire('the call continues without the agent');
     this.#connection = undefined;
+    this.#isBroken = false;
     this.#failover.stop();
   }
 
@@ -142,8 +152,12 @@ export class AgentStream {
     this.#connection?.setHeld(isHeld);
   }
 
-  /** @param frame - The caller's next 20 ms at the codec's rate. */
-  sendCaller(frame: Int16Array): void {
+  /**
+   * @param frame - The caller's next 20 ms at the codec's rate.
+   * @param hasArrived - The caller has sent it: it is neither silence nor concealment.
+   */
+  sendCaller(frame: Int16Array, hasArrived: boolean): void {
+    if (hasArrived && this.#isBroken) this.#unheardFrames += 1;
     this.#connection?.sendCaller(this.#isTakenOver ? this.#silence : frame);
   }
 
@@ -182,7 +196,7 @@ export class AgentStream {
     const { callerFramesDropped, agentSamplesDropped, playoutUnderruns } = this.#earlierCounts;
     const connection = this.#connection;
     return {
-      callerFramesDropped: callerFramesDropped + (connection?.droppedCallerFrames ?? 0),
+      callerFramesDropped: callerFramesDropped + (connection?.droppedCallerFrames ?? 0) + this.#unheardFrames,
       agentSamplesDropped: agentSamplesDropped + (connection?.overflowedSamples ?? 0),
       playoutUnderruns: playoutUnderruns + (connection?.underruns.count ?? 0),
     };
@@ -220,6 +234,7 @@ export class AgentStream {
   #retire(reason: string): void {
     if (this.#connection === undefined) return;
     this.#earlierCounts = this.counts;
+    this.#unheardFrames = 0;
     void this.#connection.close(NORMAL_CLOSURE, reason);
   }
 }

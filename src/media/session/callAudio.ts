@@ -289,12 +289,12 @@ export class CallAudio {
     if (!this.#rtp.isConnected) return;
     const { receiver } = this.#rtp.transceiver;
     if (skippedTicks > 0) this.#skip(Math.min(skippedTicks, MAX_SKIPPED_FRAMES), deadlineMs);
-    receiver.pull(deadlineMs, this.#callerFrame);
+    const pulled = receiver.pull(deadlineMs, this.#callerFrame);
     const supervisors = this.#supervisors?.isEmpty === false ? this.#supervisors : undefined;
     supervisors?.pullVoices();
     if (supervisors?.whisper) this.#conference?.whisper(supervisors.whisper);
     const heard = this.#conference?.gather(this.#callerFrame) ?? this.#callerFrame;
-    this.#agent.sendCaller(heard);
+    this.#agent.sendCaller(heard, pulled === 'speech');
     this.#peer?.send(supervisors?.toPeer(heard) ?? heard);
     this.#sendFrame(supervisors);
     this.#agent.sendAnswers(receiver.buffer.delayMs);
@@ -344,8 +344,9 @@ export class CallAudio {
     this.#rtp.skip(frames);
     this.#agentFrame.fill(0);
     for (let left = frames; left > 0; left--) {
-      this.#rtp.transceiver.receiver.pull(nextDueMs - left * FRAME_DURATION_MS, this.#callerFrame);
-      this.#agent.sendCaller(this.#callerFrame);
+      const { receiver } = this.#rtp.transceiver;
+      const pulled = receiver.pull(nextDueMs - left * FRAME_DURATION_MS, this.#callerFrame);
+      this.#agent.sendCaller(this.#callerFrame, pulled === 'speech');
       this.#recorder.write(this.#callerFrame, this.#agentFrame);
     }
   }

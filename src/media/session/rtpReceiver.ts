@@ -1,6 +1,6 @@
 import type { Codec, CodecFormat } from '../codecs/codec.ts';
 import { DtmfReceiver } from '../dtmf/receiver.ts';
-import { JitterBuffer } from '../jitter/jitterBuffer.ts';
+import { JitterBuffer, type PulledFrame } from '../jitter/jitterBuffer.ts';
 import type { DtmfDigit } from '../mediaSession.ts';
 import type { RtpPacketView } from '../rtp/packet.ts';
 import { ReceptionTracker } from '../rtp/receptionTracker.ts';
@@ -69,17 +69,23 @@ export class RtpReceiver {
   }
 
   /** @param dueMs - When the frame is due. @see JitterBuffer.pull */
-  pull(dueMs: number, out: Int16Array): void {
+  pull(dueMs: number, out: Int16Array): PulledFrame {
+    const pulled = this.#pull(dueMs, out);
+    this.#delaySumMs += this.buffer.delayMs;
+    this.#framesPulled++;
+    return pulled;
+  }
+
+  /** No packet ends a call: where decoding fails the frame is silent, and the stream starts anew. */
+  #pull(dueMs: number, out: Int16Array): PulledFrame {
     try {
-      this.buffer.pull(dueMs, out);
+      return this.buffer.pull(dueMs, out);
     } catch {
-      // No packet ends a call; the frame is silent, and the stream starts anew.
       this.failures++;
       this.buffer.reset();
       out.fill(0);
+      return 'silence';
     }
-    this.#delaySumMs += this.buffer.delayMs;
-    this.#framesPulled++;
   }
 
   /** Ends a digit whose end packets were lost. */

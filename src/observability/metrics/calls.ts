@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import type { CallMetrics } from '../../calls/callMetrics.ts';
+import { FRAME_DURATION_MS } from '../../media/codecs/codec.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 
 /** From a call in a local network to one that rings for a minute. */
@@ -68,7 +69,13 @@ function audioOf(registers: Registry[]): (report: MediaReport) => void {
     buckets: JITTER_BUCKETS_SECONDS,
     registers,
   });
-  return ({ quality: figures, packetsSent }) => {
+  const unheard = new Counter({
+    name: 'callway_unheard_audio_seconds_total',
+    help: 'Audio of callers in ended calls that arrived while their agent got none: its connection was broken or too slow.',
+    registers,
+  });
+  return ({ quality: figures, packetsSent, counters }) => {
+    unheard.inc(((counters?.callerFramesDropped ?? 0) * FRAME_DURATION_MS) / 1000);
     packets.inc({ direction: 'sent' }, packetsSent);
     if (!figures) return;
     packets.inc({ direction: 'received' }, figures.packetsReceived);

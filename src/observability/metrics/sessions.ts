@@ -2,6 +2,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 
 import type { LatencyDurations } from '../../engine/session/session.ts';
 import type { MetricsOfProvider } from '../../providers/ports/metrics.ts';
+import type { UtteranceResult } from '../../voice/recognition/heardSpeech.ts';
 import type { SpokenTurn } from '../../voice/turns/turnLatency.ts';
 
 /** From unnoticeable to a line that seems dead. */
@@ -18,6 +19,7 @@ const STAGES: Readonly<Record<keyof LatencyDurations, string>> = {
 
 export interface SessionMetrics {
   turn(turn: SpokenTurn): void;
+  utterance(result: UtteranceResult): void;
   readonly providerMetrics: MetricsOfProvider;
   webhookSent(event: string, ok: boolean): void;
 }
@@ -37,6 +39,14 @@ export function createSessionMetrics(registry: Registry): SessionMetrics {
     help: 'Agent turns that the caller interrupted.',
     registers,
   });
+  const utterances = new Counter({
+    name: 'callway_utterances_total',
+    help: 'What callers said, by what became of it: with_words, without_words, late (no transcript in time) or dropped (no speech, or not listened to).',
+    labelNames: ['result'],
+    registers,
+  });
+  for (const result of ['with_words', 'without_words', 'late', 'dropped'] satisfies UtteranceResult[])
+    utterances.inc({ result }, 0);
   const modelErrors = new Counter({
     name: 'callway_model_errors_total',
     help: 'Provider errors by kind of model.',
@@ -64,6 +74,7 @@ export function createSessionMetrics(registry: Registry): SessionMetrics {
       for (const [part, stage] of Object.entries(STAGES) as [keyof LatencyDurations, string][])
         latency.observe({ stage }, latencyParts[part] / 1000);
     },
+    utterance: (result) => utterances.inc({ result }),
     providerMetrics: (model, provider) => ({
       recordError: ({ code }) => modelErrors.inc({ model, provider, code }),
       recordFirstOutput: (waitedMs) => modelAnswers.observe({ model, provider }, waitedMs / 1000),

@@ -17,6 +17,14 @@ export interface Utterance {
   readonly lastVoicedMs: number;
 }
 
+/** Voice that is speech, pauses left out: a short word such as `no` or `stop` has more of it, a cough or a click less. */
+const SPEECH_VOICED_MS = 320;
+
+/** Whether a sound of the caller, by its voiced time, was speech. */
+export function isSpeech(utterance: Utterance | undefined): utterance is Utterance {
+  return utterance !== undefined && utterance.voicedMs >= SPEECH_VOICED_MS;
+}
+
 export interface SpeechActivity {
   /** One bit per frame, 1 for voiced; the newest frame is bit 0. */
   readonly window: number;

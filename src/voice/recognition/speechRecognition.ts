@@ -1,6 +1,7 @@
 import type { Transcript } from '../../providers/ports/speechToText.ts';
 import { VAD_FRAME_MS, type VoiceActivityDetector } from '../../providers/ports/voiceActivity.ts';
 import { createEchoDetector, type EchoDetector } from './echoDetector.ts';
+import type { HeardTally } from './heardSpeech.ts';
 import {
   closeUtterance,
   detectSpeech,
@@ -30,12 +31,23 @@ export interface SpeechRecognitionDeps {
   /** The result of {@link SpeechRecognition.requestTranscript}. */
   readonly onTranscript: (transcript: Transcript) => void;
   readonly onTranscriptionFailed: (error: unknown) => void;
+  /** Counts the utterances; absent where they are not. */
+  readonly tally?: HeardTally | undefined;
 }
 
 interface TranscriptRequest {
   readonly transcript: Promise<Transcript>;
   readonly controller: AbortController;
 }
+
+/** What is known of the open utterance's words. */
+interface Known {
+  readonly wasRequested: boolean;
+  /** Undefined before the first transcript. */
+  readonly text: string | undefined;
+}
+
+const NOTHING_KNOWN: Known = { wasRequested: false, text: undefined };
 
 /**
  * Recognizes the caller's speech on one stream: frames the audio, removes echo and noise, detects utterances, and has
@@ -50,6 +62,7 @@ export class SpeechRecognition {
   #receivedSamples: number;
   #activity: SpeechActivity = NO_SPEECH;
   #request: TranscriptRequest | undefined;
+  #known: Known = NOTHING_KNOWN;
 
   constructor(deps: SpeechRecognitionDeps) {
     this.#deps = deps;
@@ -95,14 +108,22 @@ export class SpeechRecognition {
     const transcript = transcription.request(controller.signal);
     const request = { transcript, controller };
     this.#request = request;
+    this.#known = { ...this.#known, wasRequested: true };
     transcript.then(
       (found) => {
-        if (this.#request === request) this.#deps.onTranscript(found);
+        if (this.#request !== request) return;
+        this.noteWords(found.text);
+        this.#deps.onTranscript(found);
       },
       (error: unknown) => {
         if (this.#request === request) this.#deps.onTranscriptionFailed(error);
       },
     );
+  }
+
+  /** The open utterance has this transcript, as far as it goes. */
+  noteWords(text: string): void {
+    this.#known = { wasRequested: true, text };
   }
 
   /** Drops the pending request: the caller continued, and its transcript would be incomplete. */
@@ -127,13 +148,27 @@ export class SpeechRecognition {
     // Detached first, so that discarding the utterance does not cancel it.
     this.#request = undefined;
     const taken = this.#deps.transcription.take(request.transcript);
-    this.discardUtterance();
-    const { text, late } = await taken;
-    return (await late) || text;
+    const { utterance } = this;
+    this.#drop();
+    let words: string | undefined;
+    try {
+      const { text, late } = await taken;
+      words = (await late) || text;
+      return words;
+    } finally {
+      if (utterance) this.#deps.tally?.add(utterance, words, true);
+    }
   }
 
   /** Closes the open utterance and drops its transcription. */
   discardUtterance(): void {
+    const { text, wasRequested } = this.#known;
+    if (this.utterance) this.#deps.tally?.add(this.utterance, text, wasRequested);
+    this.#drop();
+  }
+
+  #drop(): void {
+    this.#known = NOTHING_KNOWN;
     this.cancelRequest();
     this.#deps.transcription.discard();
     this.#activity = closeUtterance(this.#activity);
@@ -153,7 +188,7 @@ export class SpeechRecognition {
     const atMs = (this.#receivedSamples * 1000) / sampleRateHz;
     const isSpeech = detector.isSpeech(this.#frame);
     const verdict = this.#echo.judge(this.#frame, this.#deps.agentFrame(), isSpeech);
-    if (verdict === 'echo_found' || this.#isUtteranceNoise(atMs)) this.discardUtterance();
+    if (verdict === 'echo_found' || this.#isUtteranceNoise(atMs)) this.#drop();
     this.#activity = detectSpeech(this.#activity, isSpeech && verdict === 'not_echo', atMs);
     if (this.utterance?.lastVoicedMs === atMs) this.#speechEnd.push(this.#frame, atMs);
     const isEcho = isSpeech && verdict !== 'not_echo';

@@ -166,6 +166,8 @@ export class BotConversation {
       (await this.#bot).words(rest === '' ? text : rest, this.#understood ?? this.#current.language);
       return [{ role: 'user', content: text, at, ...(speech ? { speech } : {}) }];
     }
+    if (input.kind === 'not_understood')
+      this.#deps.history.addEvent('not_understood', { why: input.why, count: input.count });
     if (input.kind === 'dtmf') {
       const bot = await this.#bot;
       for (const digit of input.digits) bot.dtmf(digit);

@@ -1,10 +1,8 @@
 import type { TurnInput } from '../../engine/turn/turn.ts';
-import type { Utterance } from '../recognition/speechActivity.ts';
+import { isSpeech } from '../recognition/speechActivity.ts';
 import { becomeIdle, startTurn, type TurnStep, withoutEffects } from './steps.ts';
 import type { TurnContext, TurnState } from './turnState.ts';
 
-/** Voice that is speech, pauses left out: a short word such as `no` or `stop` has more of it, a cough or a click less. */
-const SPEECH_VOICED_MS = 320;
 /** Speech of this length, pauses included, with this much voice is a sentence: a short one has many stops and hisses. */
 const SENTENCE_MS = 700;
 const SENTENCE_VOICED_MS = 400;
@@ -46,11 +44,6 @@ export function endCallerTurn(state: TurnState, context: TurnContext): TurnStep 
 export function endWithoutTranscript(state: TurnState, message: string, context: TurnContext): TurnStep {
   if (hasUnansweredInput(state)) return endCallerTurn({ ...state, transcript: '' }, context);
   return notUnderstood(state, { why: 'recognition_failed', message }, context);
-}
-
-/** Whether a sound of the caller, by its voiced time, was speech. */
-export function isSpeech(utterance: Utterance | undefined): utterance is Utterance {
-  return utterance !== undefined && utterance.voicedMs >= SPEECH_VOICED_MS;
 }
 
 /** Whether what was said without a word may be the beginning of more. */

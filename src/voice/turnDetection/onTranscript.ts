@@ -1,4 +1,5 @@
-import { endWithoutTranscript, isSpeech } from './callerTurn.ts';
+import { isSpeech } from '../recognition/speechActivity.ts';
+import { endWithoutTranscript } from './callerTurn.ts';
 import { onListening } from './onListening.ts';
 import {
   discardUtterance,

@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import { isUnavailable } from '../../base/errors.ts';
-import type { HistoryStore } from '../../engine/history/historyStore.ts';
+import type { HeardSpeech, HistoryStore } from '../../engine/history/historyStore.ts';
 import type { HistoryEventType } from '../../engine/session/session.ts';
 import type { ExternalMessage } from '../../engine/turn/turn.ts';
 
 export interface SessionHistoryDeps {
-  readonly historyStore: Pick<HistoryStore, 'addEvents' | 'addMessages'>;
+  readonly historyStore: Pick<HistoryStore, 'addEvents' | 'addMessages' | 'addHeard'>;
   readonly clock: Clock;
   readonly onError: (error: unknown, message: string) => void;
 }
@@ -38,6 +38,11 @@ export class SessionHistory {
     const at = this.#now();
     const messages = said.map(({ instruction: _, ...message }) => ({ ...message, at }));
     this.#add((instanceId) => this.#deps.historyStore.addMessages(instanceId, messages));
+  }
+
+  /** Adds what the session has heard, in this voice session, to what it tells at its end. */
+  addHeard(heard: HeardSpeech): void {
+    this.#add((instanceId) => this.#deps.historyStore.addHeard(instanceId, heard));
   }
 
   /** @param instanceId - Empty for a session that its first turn is about to create. */

@@ -228,6 +228,23 @@ describe('A lost agent', () => {
     await expect(call.audio.playApology()).resolves.toBeUndefined();
   });
 
+  it('leaves what the caller says unheard until another one is connected, and counts it', async () => {
+    const call = await openCall();
+    call.connect();
+    const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
+    const first = await call.startStream();
+    const speak = (frames: number) => call.ticks(frames, () => call.rtp.deliver(phone.next()));
+    speak(20);
+    first.handler.closed(BROKEN);
+    speak(30);
+    call.ticks(50);
+    await call.startStream();
+    speak(20);
+    const { counters } = await call.audio.close();
+    expect(counters?.callerFramesDropped).toBeGreaterThanOrEqual(25);
+    expect(counters?.callerFramesDropped).toBeLessThanOrEqual(32);
+  });
+
   it('is replaced by silence when the call does not reconnect', async () => {
     const call = await openCall();
     call.connect();

@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { createHttpMetrics } from '../../../src/api/metrics.ts';
 import { NodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
+import type { MediaCounters } from '../../../src/media/mediaSession.ts';
 import { createCallMetrics } from '../../../src/observability/metrics/calls.ts';
 import { registerCallLoadMetrics, registerNodeMetrics } from '../../../src/observability/metrics/node.ts';
 import { renderPlayoutDelay } from '../../../src/observability/metrics/playout.ts';
@@ -23,6 +24,19 @@ function read(text: string): Record<string, number> {
   );
 }
 
+const NO_COUNTERS: MediaCounters = {
+  packetsDue: 0,
+  malformedPackets: 0,
+  unauthenticPackets: 0,
+  unknownPayloadTypes: 0,
+  foreignSourcePackets: 0,
+  floodedPackets: 0,
+  malformedRtcpPackets: 0,
+  socketFailures: 0,
+  callerFramesDropped: 0,
+  agentSamplesDropped: 0,
+  playoutUnderruns: 0,
+};
 const NOTHING = { sip: null, q850Cause: null };
 
 test('Ended calls are counted by outcome, together with their audio', async () => {
@@ -42,6 +56,7 @@ test('Ended calls are counted by outcome, together with their audio', async () =
         ...{ codec: 'PCMU', packetsReceived: 90, packetsLost: 10, shed: 0, concealedMs: 200, underruns: 0 },
         ...{ jitterMs: 12, jitterBufferMs: 40, mos: 4 },
       },
+      counters: { ...NO_COUNTERS, callerFramesDropped: 100 },
     },
   );
   expect(await samplesOf(registry)).toMatchObject({
@@ -54,6 +69,7 @@ test('Ended calls are counted by outcome, together with their audio', async () =
     'callway_rtp_packets_total{direction="sent"}': 100,
     'callway_rtp_packets_total{direction="received"}': 90,
     callway_rtp_lost_packets_total: 10,
+    callway_unheard_audio_seconds_total: 2,
     'callway_rtp_jitter_seconds_bucket{le="0.01"}': 0,
     'callway_rtp_jitter_seconds_bucket{le="0.02"}': 1,
   });
@@ -77,6 +93,7 @@ test('A turn is counted by stage in seconds; a turn without an answer is not', a
   watch.recordFirstOutput(250);
   meter.webhookSent('call.ended', true);
   meter.webhookSent('call.ended', false);
+  meter.utterance('without_words');
   const samples = await samplesOf(registry);
   const sums = Object.entries(samples).filter(([name]) =>
     name.startsWith('callway_turn_latency_seconds_sum'),
@@ -91,6 +108,8 @@ test('A turn is counted by stage in seconds; a turn without an answer is not', a
     'callway_turn_latency_seconds_sum{stage="playout"}': 0.02,
   });
   expect(samples).toMatchObject({
+    'callway_utterances_total{result="without_words"}': 1,
+    'callway_utterances_total{result="with_words"}': 0,
     'callway_turn_latency_seconds_count{stage="total"}': 1,
     callway_barge_ins_total: 1,
     'callway_model_errors_total{model="speech",provider="openai",code="model_unavailable"}': 1,

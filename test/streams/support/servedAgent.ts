@@ -45,7 +45,11 @@ export function serveAgent(
       {
         stream,
         engine: memory.engine,
-        historyStore: { addEvents: async () => undefined, addMessages: async () => undefined },
+        historyStore: {
+          addEvents: async () => undefined,
+          addMessages: async () => undefined,
+          addHeard: async () => undefined,
+        },
         speechToText: recognizer,
         synthesis: new SpeechSynthesis(deps, stream.info.sampleRateHz),
         voiceActivity: loudActivity,

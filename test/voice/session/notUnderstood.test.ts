@@ -195,3 +195,26 @@ test('While the agent is paused, the history tells of speech that was not unders
   expect(spoken(call)).toEqual([]);
   expect(call.sessionEvents).toMatchObject([{ type: 'not_understood', data: { ...NO_WORDS, count: 1 } }]);
 });
+
+describe('What a session has heard is told at its end', () => {
+  test('by what became of each utterance', async () => {
+    const results: string[] = [];
+    const call = await callWithoutWords(1, {
+      withDeps: () => ({ onUtterance: (result) => void results.push(result) }),
+    });
+    await call.say('A table, please.', 900);
+    await greeted(call);
+    await call.say('', 200);
+    await call.stream.advance(1000);
+    call.caller.fail = new ModelError('model_unavailable', 'away');
+    await call.say('For two.', 600);
+    await greeted(call);
+    call.caller.fail = undefined;
+    await call.say('Goodbye.', 700);
+    await over(call);
+    const heard = { voicedSeconds: 3.3, utterances: 5, withWords: 2, withoutWords: 1, dropped: 1, late: 1 };
+    expect(call.heard).toEqual([heard]);
+    expect((await call.report).heard).toEqual(heard);
+    expect(results).toEqual(['without_words', 'with_words', 'dropped', 'late', 'with_words']);
+  });
+});

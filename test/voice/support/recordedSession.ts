@@ -44,7 +44,11 @@ export async function recordedSession(options: RecordedSessionOptions): Promise<
     {
       stream,
       engine,
-      historyStore: { addEvents: async () => undefined, addMessages: async () => undefined },
+      historyStore: {
+        addEvents: async () => undefined,
+        addMessages: async () => undefined,
+        addHeard: async () => undefined,
+      },
       speechToText: transcribing('some words that were heard'),
       synthesis,
       voiceActivity: options.voiceActivity,

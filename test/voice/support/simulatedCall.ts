@@ -1,6 +1,7 @@
 import type { AgentConfig } from '../../../src/agents/agentConfig.ts';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
+import type { HeardSpeech } from '../../../src/engine/history/historyStore.ts';
 import type { HistoryEvent, Session } from '../../../src/engine/session/session.ts';
 import type { KnowledgeRetriever } from '../../../src/engine/tools/knowledge.ts';
 import type { ToolRunner } from '../../../src/engine/tools/toolRunner.ts';
@@ -77,6 +78,8 @@ export interface SimulatedCall {
   readonly memory: MemoryEngine;
   readonly report: Promise<VoiceReport>;
   readonly sessionEvents: HistoryEvent[];
+  /** What its history tells of what it heard. */
+  readonly heard: HeardSpeech[];
   readonly errors: unknown[];
   /** Lets the caller say this, and advances time to its end. */
   say(text: string, durationMs: number): Promise<void>;
@@ -133,6 +136,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
   for (const [id, session] of options.sessions ?? []) memory.sessions.set(id, session);
   if (options.isAttached) void memory.engine.attach(PROJECT, 's');
   const sessionEvents: HistoryEvent[] = [];
+  const heard: HeardSpeech[] = [];
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
   const { textToSpeech = voice, fallbackSpeech: fallback, speechToText = caller, checkpoints } = options;
@@ -164,6 +168,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
         await options.beforeHistoryWrite?.();
         memory.records.push({ messages, events: [] });
       },
+      addHeard: async (_instanceId, added) => void heard.push(added),
     },
     speechToText,
     engines: options.engines,
@@ -189,6 +194,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
     memory,
     report,
     sessionEvents,
+    heard,
     errors,
     async say(text, durationMs) {
       stream.speak(caller.say(text, durationMs));

@@ -45,6 +45,7 @@ function partyStream(party: StreamParty, { isLive = true, callSpeech }: PartyOpt
         async addMessages(instanceId, messages: readonly SessionMessage[]) {
           for (const { at: _, ...message } of messages) said.push([instanceId, message]);
         },
+        addHeard: async () => undefined,
       },
       voiceActivity: {
         open(sampleRateHz) {

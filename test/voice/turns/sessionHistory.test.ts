@@ -22,6 +22,7 @@ function historyWith(failure: () => Error | undefined) {
       addEvents: async (instanceId, events) => store(events.map(({ data }) => `${instanceId} ${data.n}`)),
       addMessages: async (instanceId, messages) =>
         store(messages.map(({ content, at }) => `${instanceId} ${content} ${at}`)),
+      addHeard: async () => undefined,
     },
   });
   return { clock, stored, errors, history };

@@ -1,5 +1,6 @@
 import { mapPage } from '../../../base/page.ts';
 import type {
+  HeardSpeech,
   HistoryDetail,
   HistoryFilter,
   HistoryStats,
@@ -116,6 +117,15 @@ export function historyStore(database: Queryable): HistoryStore {
         [instanceId, texts, charactersOf(texts)],
       );
     },
+    async addHeard(instanceId, heard) {
+      await database.query(
+        `UPDATE session_history SET heard = (
+           SELECT json_object_agg(key, more.value::numeric + coalesce((heard->>key)::numeric, 0))
+           FROM json_each_text($2) AS more
+         ) WHERE instance_id = $1`,
+        [instanceId, storableJson(heard)],
+      );
+    },
   };
 }
 
@@ -123,12 +133,13 @@ interface DetailRow extends Row {
   end_reason: string | null;
   variables: unknown;
   evaluation: unknown;
+  heard: HeardSpeech | null;
   messages: SessionMessage[];
   events: { type: HistoryEventType; at: string; data: HistoryEvent['data'] }[];
 }
 
 const detailWhere = (condition: string): string => `
-  SELECT ${COLUMNS}, end_reason, evaluation,
+  SELECT ${COLUMNS}, end_reason, evaluation, heard,
     coalesce(variables, (SELECT state->'variables' FROM sessions WHERE instance_id = history.instance_id))
       AS variables,
     (SELECT coalesce(json_agg(message ORDER BY id), '[]'::json) FROM session_messages
@@ -203,10 +214,19 @@ function toDetail(row: DetailRow): HistoryDetail {
     ...toCommon(row),
     variables: row.variables ?? {},
     messages: row.messages,
-    events: row.events.map(({ type, at, data }) => ({ type, at: isoTime(at), data })),
+    events: row.events.map(({ type, at, data }) => ({
+      type,
+      at: isoTime(at),
+      data: withHeard(type, data, row),
+    })),
     ...(row.status === 'ended' ? { missingVariables: missingIn(row.events) } : {}),
     ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
   };
+}
+
+/** What a session has heard is known once its voice session has ended, which may be after its own end. */
+function withHeard(type: HistoryEventType, data: HistoryEvent['data'], { heard }: DetailRow) {
+  return type === 'session_ended' && heard !== null ? { ...data, heard } : data;
 }
 
 /** The event of the session's end names the required variables without a value. */

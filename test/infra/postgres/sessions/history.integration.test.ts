@@ -40,7 +40,11 @@ describe.each(databases)('The history on the $name database', ({ open }) => {
     expect(await history().find(world.projectId, 's')).toEqual(live);
 
     await world.end(session, { at: later(90_500), reason: 'idle', missingVariables: ['b'] });
+    const heard = { voicedSeconds: 2.5, utterances: 4, withWords: 1, withoutWords: 1, dropped: 1, late: 1 };
+    await history().addHeard(session.instanceId, heard);
+    await history().addHeard(session.instanceId, { ...heard, voicedSeconds: 0.25 });
     await history().addEvents(session.instanceId, [{ type: 'webhook_sent', at: later(91_000), data: {} }]);
+    const twice = { voicedSeconds: 2.75, utterances: 8, withWords: 2, withoutWords: 2, dropped: 2, late: 2 };
     expect(await history().find(world.projectId, 's')).toEqual({
       ...live,
       status: 'ended',
@@ -48,7 +52,11 @@ describe.each(databases)('The history on the $name database', ({ open }) => {
       endedAt: later(90_500),
       events: [
         ...live.events,
-        { type: 'session_ended', at: later(90_500), data: { reason: 'idle', missingVariables: ['b'] } },
+        {
+          type: 'session_ended',
+          at: later(90_500),
+          data: { reason: 'idle', missingVariables: ['b'], heard: twice },
+        },
         { type: 'webhook_sent', at: later(91_000), data: {} },
       ],
     });

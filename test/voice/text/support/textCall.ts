@@ -70,6 +70,7 @@ export async function textCall({ answer, pathway = ONE_NODE, ...options }: TextC
       historyStore: {
         addEvents: async (_instanceId, added) => void historyEvents.push(...added),
         addMessages: async (_instanceId, messages) => void memory.records.push({ messages, events: [] }),
+        addHeard: async () => undefined,
       },
       sessions: {
         find: async (...ids) => void log.push(`looked for ${ids.join(' ')}`),
