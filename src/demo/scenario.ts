@@ -12,17 +12,20 @@ export interface Scenario {
   readonly callee: BehaviourInput;
 }
 
-/** The simulated callee: listens, answers, interrupts the second question, and repeats the wish when asked to. */
+const KEEP = 'Yes, keep it.';
+const WISH = 'A birthday cake, please.';
+
+/** The simulated callee: listens, answers, interrupts the second question, and repeats both answers when asked to. */
 const CALLEE: BehaviourInput = {
   kind: 'answers',
   afterMs: 700,
   script: [
     { do: 'listen', quietMs: 500 },
-    { do: 'say', text: 'Yes, keep it.' },
-    { do: 'interrupt', afterMs: 2000, text: 'A birthday cake, please.' },
+    { do: 'say', text: KEEP },
+    { do: 'interrupt', afterMs: 2000, text: WISH, repeat: KEEP },
     // Longer than the agent takes to hang up once it has understood.
     { do: 'listen', quietMs: 2000 },
-    { do: 'say', text: 'A birthday cake, please.' },
+    { do: 'say', text: WISH },
   ],
   stays: true,
 };

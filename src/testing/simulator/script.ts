@@ -14,8 +14,11 @@ export const step = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('say'), text }),
   /** Plays a 16-bit WAV file; the left channel of a stereo file. */
   z.strictObject({ do: z.literal('play'), file: z.string().min(1) }),
-  /** Speaks while the other party is speaking, this long after it started. */
-  z.strictObject({ do: z.literal('interrupt'), afterMs: milliseconds, text }),
+  /**
+   * Speaks while the other party is speaking, this long after it started. Where it falls silent before, it has asked the
+   * caller to repeat: `repeat` is said, as often as that happens.
+   */
+  z.strictObject({ do: z.literal('interrupt'), afterMs: milliseconds, text, repeat: text.optional() }),
   /** Sends DTMF digits as RFC 4733 events. */
   z.strictObject({ do: z.literal('send_dtmf'), digits: z.string().regex(/^[0-9*#A-D]{1,32}$/) }),
   z.strictObject({ do: z.literal('wait'), ms: milliseconds }),

@@ -5,6 +5,9 @@ import { SpeechListener, StreamClosedError } from './listener.ts';
 import type { Step } from './script.ts';
 import { beep, noise, onLine, soundOfFile } from './sounds.ts';
 
+/** Silence after the other party's words that is the caller's to fill. */
+const ASKED_AFTER_MS = 1500;
+
 /** An event on the line as the simulated caller sees it; times on the stream's clock. */
 export type SimulatedCallerEvent =
   | { readonly kind: 'speech_started' | 'speech_ended'; readonly atMs: number }
@@ -77,7 +80,16 @@ async function runStep(
     case 'interrupt': {
       // Synthesized in advance, so that it starts in time.
       const speech = await speak(step.text, sampleRateHz, deps.speech);
-      await listener.until(() => listener.speakingMs >= step.afterMs);
+      const { afterMs, repeat } = step;
+      const isDue = () => listener.speakingMs >= afterMs;
+      const isAsked = () => repeat !== undefined && listener.hasHeard && listener.quietMs >= ASKED_AFTER_MS;
+      listener.reset();
+      await listener.until(() => isDue() || isAsked());
+      while (repeat !== undefined && !isDue()) {
+        await say(repeat, stream, listener, deps, emit);
+        listener.reset();
+        await listener.until(() => isDue() || isAsked());
+      }
       return await playSamples(speech, step.text, stream, listener, emit);
     }
     case 'send_dtmf':

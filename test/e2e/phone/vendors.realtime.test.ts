@@ -38,14 +38,21 @@ const FAULTS = {
   'refuses the key': { status: 401, body: '{"error":{"message":"who are you","code":null}}' },
   hangs: 'hang',
   'never stops speaking': { type: 'audio/pcm', body: loud, endlessly: true },
+  'hears signs': { type: 'application/json', body: '{"text":"[BLANK_AUDIO]"}' },
 } as const satisfies Record<string, Behaviour>;
 type Fault = keyof typeof FAULTS;
 
 /** In the text of a request whose greeting fails too. */
 const FROM_THE_START = 'from the start';
 
+/** In the hints of a recognizer that knows no word of less than a second of audio. */
+const ONE_SECOND = 'transcription of a second';
+const SECOND_BYTES = 2 * RATE_HZ;
+
 /** The request's text names the fault; the greeting works. */
 function conductOf(service: Service, request: string): Behaviour {
+  if (service === 'transcription' && request.includes(ONE_SECOND) && request.length < 1.5 * SECOND_BYTES)
+    return { type: 'application/json', body: '{"text":""}' };
   const fault = (Object.keys(FAULTS) as Fault[]).find((name) => request.includes(`${service} ${name}`));
   const isGreeting = service === 'chat' && !request.includes('"role":"user"');
   if (isGreeting && !request.includes(FROM_THE_START)) return chatReply('Hello.');
@@ -82,14 +89,19 @@ type Step = Extract<BehaviourInput, { kind: 'answers' }>['script'][number];
 const WHILE_THERE_IS_SOMETHING: Step = { do: 'listen', quietMs: 2500, atMostMs: 40_000 };
 const UNTIL_THE_AGENT_HANGS_UP: Step = { do: 'wait', ms: 60_000 };
 
-/** A caller is greeted, says yes, and listens. */
-async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING, settings: object = {}) {
+/** A caller is greeted, says yes, and listens. @param says - In place of that. */
+async function callInto(
+  mode: string,
+  listens = WHILE_THERE_IS_SOMETHING,
+  settings: object = {},
+  says: readonly Step[] = [{ do: 'play', file }],
+) {
   const toNumber = newNumber();
   carrier.phones.set(toNumber, {
     kind: 'answers',
     afterMs: 0,
     // A phone that a busy machine connects late has missed the greeting, and speaks all the same.
-    script: [{ do: 'listen', quietMs: 800, atMostMs: 15_000 }, { do: 'play', file }, listens],
+    script: [{ do: 'listen', quietMs: 800, atMostMs: 15_000 }, ...says, listens],
   });
   const data = {
     title: 'Talk',
@@ -126,6 +138,10 @@ async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING, settin
     ),
     firstSoundMs: inMs(agent?.[0]?.from ?? Number.NaN),
     said: messages.slice(1).map(({ content }: { content: string }) => content),
+    notUnderstood: events.flatMap((one: { type: string; data: object }) =>
+      one.type === 'not_understood' ? [one.data] : [],
+    ),
+    heard: events.find(({ type }: { type: string }) => type === 'session_ended').data.heard,
     errors: events.flatMap((one: { type: string; data: { code: string } }) =>
       one.type === 'error' ? [one.data.code] : [],
     ),
@@ -193,5 +209,33 @@ describe.concurrent('the caller hears no dead air when', { timeout: TIMEOUT }, (
     const seen = await callInto('transcription hangs');
     expect(seen).toMatchObject({ said: [USE_KEYS], errors: ['transcription_failed'] });
     expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
+  });
+});
+
+describe.concurrent('a caller who is not understood', { timeout: TIMEOUT }, () => {
+  const play: Step = { do: 'play', file };
+  const listen: Step = { do: 'listen', quietMs: 1500, atMostMs: 20_000 };
+
+  test('is asked again, asked with what can be said, and told goodbye', async () => {
+    const says = [play, listen, play, listen, play];
+    const seen = await callInto('transcription hears signs', UNTIL_THE_AGENT_HANGS_UP, {}, says);
+    expect(seen).toMatchObject({
+      endReason: 'not_understood',
+      said: [
+        'Sorry, I did not catch that. Could you say it again?',
+        'Sorry, I still did not understand you. You can say: transcription hears signs.',
+        'Sorry, I cannot understand you. Please call again later. Goodbye.',
+      ],
+      notUnderstood: [1, 2, 3].map((count) => ({ why: 'no_words', count })),
+      heard: { utterances: 3, withWords: 0, withoutWords: 3, dropped: 0, late: 0 },
+    });
+    expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
+  });
+
+  test('is understood once a short word is followed by more', async () => {
+    const says: Step[] = [play, { do: 'wait', ms: 1200 }, play];
+    const seen = await callInto(ONE_SECOND, undefined, {}, says);
+    expect(seen.said).toEqual(['Yes, please.', `Well, ${ONE_SECOND}.`]);
+    expect(seen.heard).toMatchObject({ utterances: 1, withWords: 1 });
   });
 });

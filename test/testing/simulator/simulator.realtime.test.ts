@@ -192,6 +192,26 @@ describe.concurrent('A call between two simulated phones', { timeout: TIMEOUT },
     expect(story(of(callee))).toEqual(['said', 'speech_started', 'speech_ended', 'hung_up']);
   });
 
+  test('repeats what it said when the other party falls silent before', async () => {
+    const { callee, call, of, caller } = rig.pair();
+    rig.far.phones.set(callee, {
+      kind: 'answers',
+      afterMs: 0,
+      script: [
+        { do: 'say', text: 'Again?' },
+        { do: 'listen', quietMs: 500 },
+        {
+          do: 'say',
+          text: 'This is a rather long sentence, which goes on and on, until nobody listens any more.',
+        },
+        { do: 'wait', ms: 500 },
+      ],
+    });
+    await call([{ do: 'interrupt', afterMs: 1200, text: 'uh huh', repeat: 'I said yes.' }], { stays: true });
+    const said = of(caller).flatMap((event) => (event.kind === 'said' ? [event.text] : []));
+    expect(said).toEqual(['I said yes.', 'uh huh']);
+  });
+
   test('A voice mail speaks its greeting and beeps; the caller hears both', async () => {
     const { caller, callee, call, of, kinds } = rig.pair();
     rig.far.phones.set(callee, BEHAVIOURS.voicemail);
