@@ -74,8 +74,11 @@ function followUtterance(state: TurnState, utterance: Utterance, context: TurnCo
 
 function onUtterance(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {
   switch (state.phase) {
-    case 'idle':
-      return withoutEffects(enterPhase(state, 'listening', context));
+    case 'idle': {
+      const { sinceMs, silentSinceMs } = state;
+      const interruptedSilence = { sinceMs, silentSinceMs };
+      return withoutEffects(enterPhase({ ...state, interruptedSilence }, 'listening', context));
+    }
     case 'listening':
       return onListening(state, utterance, context);
     case 'thinking':

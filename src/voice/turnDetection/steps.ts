@@ -16,8 +16,10 @@ export function withoutEffects(state: TurnState): TurnStep {
 }
 
 export function enterPhase(state: TurnState, phase: TurnPhase, { atMs }: TurnContext): TurnState {
-  const silentSinceMs = phase === 'listening' ? undefined : state.silentSinceMs;
-  return { ...state, phase, sinceMs: atMs, silentSinceMs, isHeld: false };
+  const isListening = phase === 'listening';
+  const silentSinceMs = isListening ? undefined : state.silentSinceMs;
+  const interruptedSilence = isListening ? state.interruptedSilence : undefined;
+  return { ...state, phase, sinceMs: atMs, silentSinceMs, interruptedSilence, isHeld: false };
 }
 
 /** A sound that began so recently may yet turn out to be a steady noise. @see ../../providers/vad/noiseFloor.ts */
@@ -45,8 +47,9 @@ export function discardUtterance(state: TurnState): TurnStep {
   return { state: withoutTranscript(state), effects: [{ type: 'discard_utterance' }] };
 }
 
+/** What the caller did was no speech: the silence before it goes on. */
 export function becomeIdle(state: TurnState, context: TurnContext): TurnStep {
-  return discardUtterance(enterPhase(state, 'idle', context));
+  return discardUtterance({ ...enterPhase(state, 'idle', context), ...state.interruptedSilence });
 }
 
 export function requestTranscript(state: TurnState, { utterance }: TurnContext): TurnStep {

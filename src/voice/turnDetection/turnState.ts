@@ -49,6 +49,8 @@ export interface TurnState {
   readonly agentStartedMs: number;
   /** Start of a silence that the agent has reprompted in; undefined before the reprompt. On the stream's clock. */
   readonly silentSinceMs: number | undefined;
+  /** The silence that a sound has interrupted, which goes on where the sound was no speech. */
+  readonly interruptedSilence: Pick<TurnState, 'sinceMs' | 'silentSinceMs'> | undefined;
   /** Consecutive silences. */
   readonly silences: number;
   /** How often in a row the caller was not understood. */
@@ -157,6 +159,7 @@ export const INITIAL_TURN_STATE: TurnState = {
   answeredSpeechEndMs: undefined,
   agentStartedMs: 0,
   silentSinceMs: undefined,
+  interruptedSilence: undefined,
   silences: 0,
   reprompts: 0,
 };

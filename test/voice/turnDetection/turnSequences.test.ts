@@ -32,6 +32,19 @@ describe('Turn detection over several steps', () => {
     expect(turns.map(({ isLast }) => isLast)).toEqual([false, false, true, false, false, true]);
   });
 
+  test('A cough does not restart the clock of a silence', () => {
+    const idle = at('idle', { sinceMs: 3000, silentSinceMs: 500 });
+    const heard = turnTransition(idle, frame, during(5000, 4900, 5000));
+    expect(heard.state.phase).toBe('listening');
+    const known = { ...heard.state, requestedToMs: 5000, transcript: '' };
+    const { state } = turnTransition(known, frame, during(5700, 4900, 5000));
+    expect([state.phase, state.sinceMs, state.silentSinceMs]).toEqual(['idle', 3000, 500]);
+    const silence = turnTransition(state, frame, context(11_000));
+    expect(silence.effects).toContainEqual(
+      expect.objectContaining({ input: { kind: 'silence', durationMs: 10_500 } }),
+    );
+  });
+
   test('Music while the agent is on hold gets no answer, and a paused agent leads nowhere', () => {
     expect(notUnderstood(3, { isOnHold: true })).toEqual([]);
     const paused = notUnderstood(3, { isOnHold: true, isPaused: true });
