@@ -41,6 +41,7 @@ const FULL = {
   placeholderMessages: { en: ['One moment…'], 'zh-TW': ['請稍候'] },
   transferTargets: ['+886223456789', 'sip:desk@pbx.example'],
   shareCallerNumber: false,
+  notUnderstood: { transferTo: '+886212345678' },
   recording: { inbound: false, outbound: true },
   sessionIdleMinutes: 45,
   speech: {
@@ -81,6 +82,7 @@ describe('The agent', () => {
       transferTargets: null,
       variableConfigs: null,
       shareCallerNumber: true,
+      notUnderstood: null,
       recording: { inbound: true, outbound: true },
       sessionIdleMinutes: null,
       speech: null,
