@@ -27,6 +27,7 @@ function read(text: string): Record<string, number> {
 const NO_COUNTERS: MediaCounters = {
   packetsDue: 0,
   malformedPackets: 0,
+  failedPackets: 0,
   unauthenticPackets: 0,
   unknownPayloadTypes: 0,
   foreignSourcePackets: 0,
