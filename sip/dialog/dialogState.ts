@@ -108,11 +108,12 @@ export function createDialogRequest(dialog: DialogState, method: string, sequenc
   return { kind: 'request', method, uri, headers, body: '' };
 }
 
-/** The URI of the first Contact; `undefined` when there is none, or it is `*` or malformed. */
+/** The URI of the first Contact; `undefined` when there is none, or it is `*` or no `sip:`, `sips:` or `tel:` URI. */
 export function contactUri(message: SipMessage): string | undefined {
   try {
-    const [first] = message.headers.list('contact');
-    return first === undefined ? undefined : parseNameAddr(first).uri;
+    const [first = ''] = message.headers.addresses('contact');
+    const { uri } = parseNameAddr(first);
+    return parseUri(uri).scheme === 'other' ? undefined : uri;
   } catch {
     // Neither `*` nor a malformed Contact is an address.
     return undefined;

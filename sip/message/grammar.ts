@@ -27,9 +27,10 @@ export function quote(text: string): string {
 }
 
 /**
- * Splits at each `separator` outside quoted strings and `<…>`; trims the pieces.
+ * Splits at each `separator` outside quoted strings and `<…>`; trims the pieces. A quote that is never closed, as in the
+ * names of some callers, opens no quoted string.
  *
- * @throws {SipParseError} On a quoted string or an angle bracket that is never closed.
+ * @throws {SipParseError} On an angle bracket that is never closed.
  */
 export function splitOutside(text: string, separator: ',' | ';'): string[] {
   if (!text.includes(separator) && !text.includes('"') && !text.includes('<')) return [text.trim()];
@@ -37,10 +38,13 @@ export function splitOutside(text: string, separator: ',' | ';'): string[] {
   let start = 0;
   let index = 0;
   let inAngles = false;
+  let hasQuotes = true;
   while (index < text.length) {
     const char = text[index];
-    if (char === '"' && !inAngles) {
-      index = endOfQuoted(text, index);
+    if (char === '"' && !inAngles && hasQuotes) {
+      const end = endOfQuoted(text, index);
+      hasQuotes = end !== undefined;
+      index = end ?? index + 1;
       continue;
     }
     if (char === '<') inAngles = true;
@@ -58,16 +62,16 @@ export function splitOutside(text: string, separator: ',' | ';'): string[] {
 
 /**
  * @param open - Index of the opening quote.
- * @returns Index just after the closing quote.
- * @throws {SipParseError} When the string is never closed.
+ * @returns Index just after the closing quote; undefined when no quoted string begins there, or it is never closed.
  */
-export function endOfQuoted(text: string, open: number): number {
+export function endOfQuoted(text: string, open: number): number | undefined {
+  if (text[open] !== '"') return undefined;
   for (let index = open + 1; index < text.length; index += 1) {
     const char = text[index];
     if (char === '\\') index += 1;
     else if (char === '"') return index + 1;
   }
-  throw new SipParseError('header_value', 'a quoted string is never closed');
+  return undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { splitAddresses } from './fields/nameAddr.ts';
 import { splitOutside } from './grammar.ts';
 import { headerKey, spellHeader } from './headerNames.ts';
 
@@ -53,10 +54,15 @@ export class SipHeaders {
   /**
    * The values of a header that may list several in one field.
    *
-   * @throws {SipParseError} On unbalanced quotes or brackets.
+   * @throws {SipParseError} On an angle bracket that is never closed.
    */
   list(name: string): string[] {
     return this.all(name).flatMap((value) => splitOutside(value, ',').filter((piece) => piece !== ''));
+  }
+
+  /** The same for addresses, with the commas that stand in display names without quotes. */
+  addresses(name: string): string[] {
+    return this.all(name).flatMap(splitAddresses);
   }
 
   /** Replaces all fields of the name by one, in the place of the first. */

@@ -1,5 +1,5 @@
 import { SipParseError } from './errors.ts';
-import { parseNameAddr } from './fields/nameAddr.ts';
+import { parseNameAddr, splitNameAddr } from './fields/nameAddr.ts';
 import { parseCSeq } from './fields/sequence.ts';
 import { parseUri } from './fields/uri.ts';
 import { parseVia } from './fields/via.ts';
@@ -58,8 +58,8 @@ function checkCommon(message: SipMessage): void {
     if (headers.count(name) > 1) throw new SipParseError('header_value', `${name} is there more than once`);
   }
   for (const via of headers.list('via')) parseVia(via);
-  parseNameAddr(headers.get('from') ?? '');
-  parseNameAddr(headers.get('to') ?? '');
+  // Only their tags matter here.
+  for (const name of ['from', 'to']) splitNameAddr(headers.get(name) ?? '');
   if (headers.get('call-id') === '') throw new SipParseError('header_value', 'call-id is empty');
 }
 
@@ -75,7 +75,7 @@ function checkRequestUri(request: SipRequest): void {
 function checkLists(request: SipRequest): Rejection | undefined {
   const { headers } = request;
   for (const name of ['contact', 'route', 'record-route']) {
-    for (const value of headers.list(name)) if (value !== '*') parseNameAddr(value);
+    for (const value of headers.addresses(name)) if (value !== '*') parseNameAddr(value);
   }
   for (const name of ['max-forwards', 'expires']) {
     const value = headers.get(name)?.trim();

@@ -29,7 +29,7 @@ export function rejectNewRequest(core: Core, request: SipRequest, { remote }: Fl
   if (unsupported) return unsupported;
   if (cameBefore(core, request)) return { status: 482 };
   if (request.method !== 'INVITE') return undefined;
-  if (!/^sips?:/i.test(contactUri(request) ?? '')) return { status: 400, reason: 'Bad Contact' };
+  if (contactUri(request) === undefined) return { status: 400, reason: 'Bad Contact' };
   return refuseInterval(core, request);
 }
 

@@ -110,7 +110,8 @@ function hasBlank(text: string): boolean {
 
 function parseSipUri(scheme: 'sip' | 'sips', rest: string): SipUri {
   const at = rest.indexOf('@');
-  const userInfo = at < 0 ? undefined : rest.slice(0, at);
+  // A caller without a number may have an empty user.
+  const userInfo = at <= 0 ? undefined : rest.slice(0, at);
   const afterUser = rest.slice(at + 1);
   const question = afterUser.indexOf('?');
   const hostPart = question < 0 ? afterUser : afterUser.slice(0, question);
@@ -118,7 +119,7 @@ function parseSipUri(scheme: 'sip' | 'sips', rest: string): SipUri {
   const colon = userInfo?.indexOf(':') ?? -1;
   const user = colon < 0 ? userInfo : userInfo?.slice(0, colon);
   const password = colon < 0 ? undefined : userInfo?.slice(colon + 1);
-  if (userInfo === '' || !USER.test(user ?? '') || !USER.test(password ?? '')) {
+  if (!USER.test(user ?? '') || !USER.test(password ?? '')) {
     throw new SipParseError('uri', `a URI's user part is malformed`);
   }
   return {

@@ -2,23 +2,16 @@ import { SipParseError } from '../../../sip/message/errors.ts';
 import { type NameAddr, parseNameAddr } from '../../../sip/message/fields/nameAddr.ts';
 import { parseUri, type SipUri, type TelUri } from '../../../sip/message/fields/uri.ts';
 import type { SipHeaders } from '../../../sip/message/headers.ts';
+import { parseCarrierNumber } from '../../base/e164.ts';
 
-/**
- * Parses the value of From, To, Contact, Refer-To and the like. A malformed display name is ignored, since some switches
- * send names without quotes.
- *
- * @returns Undefined when there is no valid URI.
- */
+/** Parses the value of From, To, Contact, Refer-To and the like. @returns Undefined when there is no valid URI. */
 export function readAddress(value: string): NameAddr | undefined {
-  return (
-    unlessMalformed(() => parseNameAddr(value)) ??
-    unlessMalformed(() => parseNameAddr(value.slice(Math.max(0, value.lastIndexOf('<')))))
-  );
+  return unlessMalformed(() => parseNameAddr(value));
 }
 
 /** The valid addresses of a header that may list several. */
 export function addressesOf(headers: SipHeaders, name: string): NameAddr[] {
-  const values = unlessMalformed(() => headers.list(name)) ?? [];
+  const values = unlessMalformed(() => headers.addresses(name)) ?? [];
   return values.flatMap((value) => readAddress(value) ?? []);
 }
 
@@ -44,17 +37,36 @@ export function userOf(text: string): string {
   const uri = readUri(text);
   if (uri?.scheme === 'tel') return uri.number.replace(/[-.()]/g, '');
   const [user = ''] = (uri?.user ?? '').split(';');
-  try {
-    return decodeURIComponent(user);
-  } catch {
-    // Percent-encoded bytes that are not UTF-8.
-    return user;
-  }
+  return decoded(user);
+}
+
+/**
+ * The public number that a URI names. A local number is completed by its `phone-context`, where that is the beginning of
+ * a global number; the national prefix 0 is dropped.
+ *
+ * @returns Normalized; undefined when there is none.
+ * @see RFC 3966 section 5.1.5, RFC 3261 section 19.1.6
+ */
+export function numberOf(text: string): string | undefined {
+  const user = userOf(text);
+  const [, context = ''] = /;phone-context=((?:\+|%2B)[\d.()-]+)/i.exec(text) ?? [];
+  const local = user.replace(/^0/, '');
+  const isCompleted = context !== '' && /^\d/.test(user);
+  return (isCompleted ? parseCarrierNumber(decoded(context) + local) : undefined) ?? parseCarrierNumber(user);
 }
 
 /** Percent-encodes a user part. @see RFC 3261 section 25.1 (user) */
 export function encodeUser(user: string): string {
   return encodeURIComponent(user).replace(/%(?:21|24|26|27|28|29|2A|2B|2C|2F|3D)/g, decodeURIComponent);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // Percent-encoded bytes that are not UTF-8.
+    return text;
+  }
 }
 
 function unlessMalformed<Value>(parse: () => Value): Value | undefined {

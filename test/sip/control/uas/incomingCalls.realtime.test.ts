@@ -337,7 +337,7 @@ test('An unsupported extension gets 420 inside a dialog too', async () => {
 
 test.each([
   ['without', ''],
-  ['that is a number', 'Contact: <tel:+886912345678>\r\n'],
+  ['with a wildcard for', 'Contact: *\r\n'],
 ])('An INVITE %s Contact gets 400', async (_case, contact) => {
   const { phone, port } = rig;
   answering();
