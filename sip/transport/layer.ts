@@ -122,6 +122,15 @@ export class TransportLayer {
     return udp.flowTo(target);
   }
 
+  /** Whether there is a socket for the target's transport and kind of address. */
+  canReach(target: Target): boolean {
+    try {
+      return this.flowTo(target) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
   /** Whether there is a connection to an endpoint; never for UDP. */
   isConnected(remote: Endpoint): boolean {
     return this.#streams.isConnected(remote);

@@ -1,6 +1,7 @@
 import { createDialogRequest } from '../../dialog/dialogState.ts';
 import { formatReason } from '../../message/fields/reason.ts';
 import { formatMessage, type SipRequest } from '../../message/message.ts';
+import type { Flow } from '../../transport/types.ts';
 import { type Core, type Dialog, messageMeta, type PendingAck } from '../core.ts';
 import { formatSipMessage, UNSOLICITED } from '../protocol/messages.ts';
 import { resolveDialogTarget, runInOrder, sendServerRequest } from './routing.ts';
@@ -73,14 +74,20 @@ export function sendAck(
   dialog.pendingAck?.limit?.cancel();
   const sending: PendingAck = { sequence, request: ack, sent: undefined, limit: undefined };
   dialog.pendingAck = sending;
+  const send = (flow: Flow, onError?: () => void) => {
+    const copy = { ...ack, headers: ack.headers.clone() };
+    sending.sent = { flow, text: core.transactions.sendWithoutTransaction(copy, flow, onError) };
+  };
+  // The peer's Contact may name a transport or a port that is closed.
+  const sendToNeighbor = () => {
+    dialog.natFlow = dialog.lastFlow;
+    send(dialog.lastFlow);
+  };
   runInOrder(
     dialog,
     () => resolveDialogTarget(core, dialog),
     ([target]) => {
-      if (!target) return;
-      const flow = core.transport.flowTo(target);
-      const copy = { ...ack, headers: ack.headers.clone() };
-      sending.sent = { flow, text: core.transactions.sendWithoutTransaction(copy, flow) };
+      if (target) send(core.transport.flowTo(target), sendToNeighbor);
     },
     () => core.counters.count('requests.unroutable'),
   );

@@ -1,8 +1,10 @@
 import { isIP } from 'node:net';
+import { contactUri } from '../../dialog/dialogState.ts';
+import { SipParseError } from '../../message/errors.ts';
 import { parseNameAddr } from '../../message/fields/nameAddr.ts';
-import { parseRoutableUri, unbracketed } from '../../message/fields/uri.ts';
+import { parseRoutableUri, parseUri, unbracketed } from '../../message/fields/uri.ts';
 import { parseVia } from '../../message/fields/via.ts';
-import type { SipRequest } from '../../message/message.ts';
+import type { SipRequest, SipResponse } from '../../message/message.ts';
 import type { ClientTransactionUser } from '../../transaction/client.ts';
 import type { Target } from '../../transport/resolver.ts';
 import type { Flow } from '../../transport/types.ts';
@@ -25,28 +27,46 @@ export function updateNatFlow(dialog: Dialog, request: SipRequest, flow: Flow): 
   dialog.natFlow = isMistaken ? flow : undefined;
 }
 
-/** A private Contact in a response from a public address is unreachable. */
-export function updateCalleeNatFlow(dialog: Dialog, flow: Flow): void {
+/** A response without the Contact of a host is answered where it came from, as is a private Contact from a public address. */
+export function updateCalleeNatFlow(dialog: Dialog, response: SipResponse, flow: Flow): void {
   if (dialog.state.routeSet.length > 0) return;
-  const { host } = parseRoutableUri(dialog.state.remoteTarget);
-  if (PRIVATE.test(host) && !PRIVATE.test(flow.remote.address)) dialog.natFlow = flow;
+  const target = parseUri(contactUri(response) ?? 'tel:0');
+  const isReachable =
+    (target.scheme === 'sip' || target.scheme === 'sips') &&
+    !(PRIVATE.test(target.host) && !PRIVATE.test(flow.remote.address));
+  dialog.natFlow = isReachable ? undefined : flow;
 }
 
 /** @see RFC 1918, RFC 6598 */
 const PRIVATE =
   /^(?:10\.|127\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/;
 
-/** The target of the next request in a dialog: the NAT address, the first route or the remote target. */
+/**
+ * The target of the next request in a dialog: the NAT address, the first route or the remote target. Where that names no
+ * host that can be reached, it is the neighbor that sent the peer's last message: a call whose ACK or BYE is never sent
+ * would leave the peer in silence.
+ */
 export function resolveDialogTarget(core: Core, dialog: Dialog): Target[] | Promise<Target[]> {
   if (dialog.natFlow) return [dialog.natFlow.remote];
-  const [route] = dialog.state.routeSet;
-  const uri = route === undefined ? dialog.state.remoteTarget : parseNameAddr(route).uri;
-  const found = core.resolve(parseRoutableUri(uri));
+  const { lastFlow, state } = dialog;
+  const [route] = state.routeSet;
   // The peer's connection is open, while its Contact may name a port that is not listening.
-  if (!dialog.lastFlow.reliable || route !== undefined || !core.transport.isConnected(dialog.lastFlow.remote))
-    return found;
-  const connected: Target = dialog.lastFlow.remote;
-  return Array.isArray(found) ? [connected, ...found] : found.then((targets) => [connected, ...targets]);
+  const isConnected = lastFlow.reliable && route === undefined && core.transport.isConnected(lastFlow.remote);
+  const orNeighbor = (found: Target[]): Target[] => {
+    if (isConnected) return [lastFlow.remote, ...found];
+    const reachable = found.filter((target) => core.transport.canReach(target));
+    if (reachable.length > 0) return reachable;
+    dialog.natFlow = lastFlow;
+    return [lastFlow.remote];
+  };
+  try {
+    const uri = route === undefined ? state.remoteTarget : parseNameAddr(route).uri;
+    const found = core.resolve(parseRoutableUri(uri));
+    return Array.isArray(found) ? orNeighbor(found) : found.then(orNeighbor, () => orNeighbor([]));
+  } catch (error) {
+    if (error instanceof SipParseError) return orNeighbor([]);
+    throw error;
+  }
 }
 
 /**

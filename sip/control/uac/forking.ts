@@ -63,7 +63,7 @@ export function createDialogAsUac(
     lastFlow: received.flow,
     state: dialogStateOfUac(request, response),
   });
-  if (dialog.state.remoteTarget.startsWith('sip')) updateCalleeNatFlow(dialog, received.flow);
+  updateCalleeNatFlow(dialog, response, received.flow);
   const type = request.headers.get('content-type');
   if (request.body !== '' && type !== undefined) dialog.localBody = { type, body: request.body };
   if (request.method === 'INVITE') dialog.outgoingInvite = outgoing;

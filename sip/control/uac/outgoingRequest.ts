@@ -246,7 +246,7 @@ function confirm(
   dialog.confirmed = true;
   dialog.lastFlow = received.flow;
   refreshTarget(dialog.state, response);
-  if (isFirst && dialog.state.remoteTarget.startsWith('sip')) updateCalleeNatFlow(dialog, received.flow);
+  if (isFirst) updateCalleeNatFlow(dialog, response, received.flow);
   finish(core, outgoing, response);
   dialog.peerAllowsUpdate = hasToken(response.headers, 'allow', 'update');
   dialog.pendingAck?.limit?.cancel();

@@ -243,6 +243,51 @@ test('In-dialog requests follow the route set', async () => {
   await ending;
 });
 
+test.each([
+  [
+    'of an unknown host',
+    ['Contact: <sip:pbx@no-such-host.invalid:5062>'],
+    'sip:pbx@no-such-host.invalid:5062',
+  ],
+  ['that is *', ['Contact: *'], undefined],
+  ['without a scheme', ['Contact: pbx@127.0.0.1'], undefined],
+  ['that is a number', ['Contact: <tel:+886912345678>'], 'tel:+886912345678'],
+  ['that we have no socket for', ['Contact: <sip:pbx@[::1]:5062>'], 'sip:pbx@[::1]:5062'],
+  [
+    'of a closed TCP port',
+    ['Contact: <sip:pbx@127.0.0.1:1;transport=tcp>'],
+    'sip:pbx@127.0.0.1:1;transport=tcp',
+  ],
+  [
+    'behind an unknown proxy',
+    ['Contact: <sip:pbx@h>', 'Record-Route: <sip:no-such-host.invalid;lr>'],
+    'sip:pbx@h',
+  ],
+])('With a Contact %s in the 200, ACK and BYE go where it came from', async (_what, lines, target) => {
+  const { phone, port, srf } = rig;
+  const placing = srf.createUAC(phone.uri, { localSdp: SDP });
+  const invite = await phone.next(/^INVITE /);
+  const ok = phone.answer(invite, '200 OK', { body: OTHER_SDP });
+  phone.send(ok.replace(/^Contact: .*\r\n/m, lines.map((line) => `${line}\r\n`).join('')), port);
+  const uri = target ?? invite.split(' ')[1];
+  expect(await phone.next(/^ACK /)).toContain(`ACK ${uri} SIP/2.0`);
+  const ending = (await placing).destroy();
+  const bye = await phone.next(/^BYE /);
+  expect(bye).toContain(`BYE ${uri} SIP/2.0`);
+  phone.send(phone.answer(bye, '200 OK'), port);
+  await ending;
+});
+
+test('A request outside of calls takes the route that the application gives it', async () => {
+  const { phone, port, srf } = rig;
+  const route = `<sip:127.0.0.1:${phone.port};lr>, <sip:far.invalid;lr>`;
+  const options = { method: 'OPTIONS', proxy: phone.uri, headers: { Route: route } };
+  srf.request('sip:b@carrier.invalid', options, () => undefined);
+  const sent = await phone.next(/^OPTIONS sip:b@carrier.invalid /);
+  expect(header(sent, 'Route')).toBe(route);
+  phone.send(phone.answer(sent, '200 OK'), port);
+});
+
 test('OPTIONS and REGISTER are sent, and their responses delivered', async () => {
   const { phone, port, srf } = rig;
   for (const method of ['OPTIONS', 'REGISTER']) {
