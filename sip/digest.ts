@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { SipParseError } from './message/errors.ts';
 import { parseAuth } from './message/fields/authorization.ts';
-import { quote } from './message/grammar.ts';
+import { quote, splitOutside } from './message/grammar.ts';
 
 const HASHES = { MD5: 'md5', 'SHA-256': 'sha256', 'SHA-512-256': 'sha512-256' } as const;
-/** Each challenge is answered with a new cnonce, so that the nonce count is always 1. */
-const NONCE_COUNT = '00000001';
 
 type HashName = keyof typeof HASHES;
 export type DigestAlgorithm = HashName | `${HashName}-sess`;
@@ -28,6 +26,8 @@ export interface DigestRequest {
   readonly uri: string;
   readonly body: string;
   readonly cnonce: string;
+  /** How often the challenge's nonce is used with this request; from 1. */
+  readonly nonceCount: number;
 }
 
 /**
@@ -41,8 +41,9 @@ export function chooseChallenge(
   values: readonly string[],
   realm: string | null = null,
 ): DigestChallenge | undefined {
-  for (const value of values.flatMap(splitChallenges)) {
-    const challenge = readChallenge(value);
+  const challenges = values.flatMap((value) => unlessMalformed(() => splitChallenges(value)) ?? []);
+  for (const text of challenges) {
+    const challenge = unlessMalformed(() => readChallenge(text));
     if (challenge && (realm === null || challenge.realm === realm)) return challenge;
   }
   return undefined;
@@ -63,7 +64,7 @@ export function authorization(
     `uri="${uri}"`,
     `response="${digestResponse(challenge, user, request)}"`,
     `algorithm=${algorithm}`,
-    ...(qop === undefined ? [] : [`qop=${qop}`, `nc=${NONCE_COUNT}`]),
+    ...(qop === undefined ? [] : [`qop=${qop}`, `nc=${formatCount(request.nonceCount)}`]),
     ...(qop === undefined && !algorithm.endsWith('-sess') ? [] : [`cnonce="${cnonce}"`]),
     ...(opaque === undefined ? [] : [`opaque=${quote(opaque)}`]),
   ];
@@ -74,7 +75,7 @@ export function authorization(
 function digestResponse(
   { realm, nonce, algorithm, qop }: DigestChallenge,
   { username, password }: { readonly username: string; readonly password: string },
-  { method, uri, body, cnonce }: DigestRequest,
+  { method, uri, body, cnonce, nonceCount }: DigestRequest,
 ): string {
   const hashName = algorithm.replace('-sess', '') as HashName;
   const hash = (text: string) => createHash(HASHES[hashName]).update(text).digest('hex');
@@ -82,31 +83,47 @@ function digestResponse(
   const ha1 = algorithm.endsWith('-sess') ? hash(`${secret}:${nonce}:${cnonce}`) : secret;
   const ha2 = hash(qop === 'auth-int' ? `${method}:${uri}:${hash(body)}` : `${method}:${uri}`);
   if (qop === undefined) return hash(`${ha1}:${nonce}:${ha2}`);
-  return hash(`${ha1}:${nonce}:${NONCE_COUNT}:${cnonce}:${qop}:${ha2}`);
+  return hash(`${ha1}:${nonce}:${formatCount(nonceCount)}:${cnonce}:${qop}:${ha2}`);
 }
 
-/** Some servers write several challenges into one field; commas alone do not separate them. */
+/** @see RFC 7616 section 3.4 */
+function formatCount(nonceCount: number): string {
+  return nonceCount.toString(16).padStart(8, '0');
+}
+
+/** Some servers write several challenges into one field: each begins with its scheme, which no `=` follows. */
 function splitChallenges(value: string): string[] {
-  return value.split(/,\s*(?=(?:digest|basic|aka\S*)\s)/i);
+  const challenges: string[] = [];
+  for (const piece of splitOutside(value, ',')) {
+    const last = challenges.pop();
+    const isFirst = last === undefined || /^[^\s="]+(?:\s+[^\s=]|$)/.test(piece);
+    if (isFirst && last !== undefined) challenges.push(last);
+    challenges.push(isFirst ? piece : `${last}, ${piece}`);
+  }
+  return challenges;
 }
 
 function readChallenge(value: string): DigestChallenge | undefined {
+  const { scheme, params } = parseAuth(value);
+  const realm = params.get('realm');
+  const nonce = params.get('nonce');
+  const algorithm = readAlgorithm(params.get('algorithm') ?? 'MD5');
+  const qops = params
+    .get('qop')
+    ?.toLowerCase()
+    .split(/[\s,]+/);
+  const qop = (['auth', 'auth-int'] as const).find((name) => qops?.includes(name));
+  if (scheme !== 'digest' || realm === undefined || nonce === undefined || !algorithm) return undefined;
+  if (qops !== undefined && qop === undefined) return undefined;
+  const isStale = params.get('stale')?.toLowerCase() === 'true';
+  return { realm, nonce, opaque: params.get('opaque'), algorithm, qop, isStale };
+}
+
+/** A malformed challenge cannot be answered; another one may be usable. */
+function unlessMalformed<Value>(read: () => Value): Value | undefined {
   try {
-    const { scheme, params } = parseAuth(value);
-    const realm = params.get('realm');
-    const nonce = params.get('nonce');
-    const algorithm = readAlgorithm(params.get('algorithm') ?? 'MD5');
-    const qops = params
-      .get('qop')
-      ?.toLowerCase()
-      .split(/[\s,]+/);
-    const qop = (['auth', 'auth-int'] as const).find((name) => qops?.includes(name));
-    if (scheme !== 'digest' || realm === undefined || nonce === undefined || !algorithm) return undefined;
-    if (qops !== undefined && qop === undefined) return undefined;
-    const isStale = params.get('stale')?.toLowerCase() === 'true';
-    return { realm, nonce, opaque: params.get('opaque'), algorithm, qop, isStale };
+    return read();
   } catch (error) {
-    // A malformed challenge cannot be answered; another one may be usable.
     if (error instanceof SipParseError) return undefined;
     throw error;
   }

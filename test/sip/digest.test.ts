@@ -7,6 +7,7 @@ const request = {
   uri: '/dir/index.html',
   body: '',
   cnonce: 'f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ',
+  nonceCount: 1,
 };
 
 /** The examples of RFC 7616 section 3.9.1. */
@@ -51,6 +52,21 @@ test.each([
   ],
   ['only the given realm', ['Digest realm="a",nonce="1", Digest realm="b",nonce="2"'], 'b', 'b'],
   ['an upper-case scheme', ['DIGEST realm="a", nonce="1"'], null, 'a'],
+  ['one after another scheme', ['Bearer scope="x, y", Negotiate, Digest realm="a",nonce="1"'], null, 'a'],
+  ['one before another scheme', ['Digest realm="a",nonce="1", Bearer scope="x"'], null, 'a'],
+  [
+    'a realm with a comma and a scheme',
+    ['Digest realm="Carrier, Digest co",nonce="1"'],
+    null,
+    'Carrier, Digest co',
+  ],
+  [
+    'a realm without quotes',
+    ['Digest realm=My Carrier, nonce=1, algorithm="MD5", qop=auth,auth-int'],
+    null,
+    'My Carrier',
+  ],
+  ['the next field after a malformed one', ['Digest realm=<', 'Digest realm="a",nonce="1"'], null, 'a'],
   ['nothing of another realm', ['Digest realm="a",nonce="1"'], 'b', undefined],
   ['nothing from Basic', ['Basic realm="a"'], null, undefined],
   ['nothing without a nonce', ['Digest realm="a"'], null, undefined],

@@ -54,7 +54,7 @@ function hasPassword(given: string, uri: string, password: string): boolean {
   const [, username = ''] = /username="([^"]*)"/.exec(given) ?? [];
   const challenge = chooseChallenge([CHALLENGE]);
   if (!challenge) throw new Error('the challenge cannot be answered');
-  const request = { method: 'INVITE', uri, body: '', cnonce: 'unused' };
+  const request = { method: 'INVITE', uri, body: '', cnonce: 'unused', nonceCount: 1 };
   const expected = authorization(challenge, { username, password }, request);
   const response = (value: string) => /response="([0-9a-f]{32})"/.exec(value)?.[1];
   return response(given) === response(expected);

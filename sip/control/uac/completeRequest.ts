@@ -24,9 +24,8 @@ export function completeNew(core: Core, sparse: SipRequest, flow: Flow): SipRequ
   headers.add('call-id', core.ids.uuid());
   headers.add('cseq', `${FIRST_CSEQ} ${sparse.method}`);
   overlayHeaders(headers, sparse.headers, new Set());
-  // The dialog of another server that has failed; drachtio-server ignores its route set.
-  const isInDialog = tagOf(headers.get('to')) !== undefined;
-  if (isInDialog) for (const route of sparse.headers.all('route')) headers.add('route', route);
+  // Of a registration, or of a dialog of another server that has failed; drachtio-server drops it.
+  for (const route of sparse.headers.all('route')) headers.add('route', route);
   replaceLocalhost(core, headers, flow);
   for (const name of ['from', 'to']) parseNameAddr(headers.get(name) ?? '');
   bracketAddresses(headers, ['from', 'to', 'contact']);
