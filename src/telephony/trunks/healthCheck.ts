@@ -24,10 +24,14 @@ export interface HealthCheckDeps {
 /** A single lost packet does not make a trunk unreachable. */
 const MISSES_TO_UNREACHABLE = 2;
 const FIRST_CHECK_WITHIN_MS = 500;
+const SERVICE_UNAVAILABLE = 503;
 /** The user part of From at a trunk without a username. */
 const DEFAULT_USER = 'callway';
 
-/** Sends OPTIONS to a trunk at its interval; any response means that it is reachable. */
+/**
+ * Sends OPTIONS to a trunk at its interval. Any final response means that it is reachable, but for 503: the trunk answers
+ * and takes no calls, as in maintenance or overload. @see RFC 3261 sections 11.2 and 21.5.4
+ */
 export class TrunkHealthCheck {
   readonly #trunk: Trunk;
   readonly #deps: HealthCheckDeps;
@@ -77,10 +81,10 @@ export class TrunkHealthCheck {
     control
       .request(this.#options(), {
         onResponse: ({ message, isFromPeer }) => {
-          if (!isFromPeer) {
-            if (message.status >= 200) miss('the host cannot be reached');
-            return;
-          }
+          if (message.status < 200) return;
+          if (!isFromPeer) return miss('the host cannot be reached');
+          if (message.status === SERVICE_UNAVAILABLE)
+            return miss(`OPTIONS was answered 503 ${message.reason}`);
           settle();
           this.#misses = 0;
           const lastOptionsMs = Math.round(clock.monotonicMs() - startMs);

@@ -20,8 +20,8 @@ function start(fields: { optionsIntervalSeconds?: number } = {}) {
   return { control, clock, states, stop: () => check.stop() };
 }
 
-test.each([200, 404, 405, 401, 503])(
-  'Any response (%i) makes the trunk reachable and gives the round trip',
+test.each([200, 302, 401, 404, 405, 408, 486, 500, 603])(
+  'A response (%i) makes the trunk reachable and gives the round trip',
   (status) => {
     const { control, clock, states } = start();
     expect(control.sent[0]).toMatchObject({ method: 'OPTIONS', uri: 'sip:carrier.example' });
@@ -44,6 +44,18 @@ test('Two misses make the trunk unreachable, and a response makes it reachable a
   expect(control.sent).toHaveLength(4);
   control.sent[3]?.answer(200);
   expect(states.at(-1)).toEqual({ isReachable: true, lastOptionsMs: 0, error: null });
+});
+
+test('503 is a miss, and 100 alone is no response', () => {
+  const { control, clock, states } = start();
+  control.sent[0]?.answer(200);
+  for (const index of [1, 2]) {
+    clock.advance(30_000);
+    control.sent[index]?.answer(100);
+    control.sent[index]?.answer(503);
+  }
+  expect(states.map(({ isReachable }) => isReachable)).toEqual([true, true, false]);
+  expect(states.at(-1)?.error).toBe('OPTIONS was answered 503 Text');
 });
 
 test('A check that times out at the next one is a miss', () => {
