@@ -40,7 +40,7 @@ export interface OpenMedia {
   /** Default: {@link DEFAULT_LATCHING}. */
   readonly latching?: Latching | undefined;
   /** A call that this one may be bridged with. */
-  readonly sameThreadAs?: MediaSession;
+  readonly sameThreadAs?: MediaSession | undefined;
   /** Of the RTP that is sent, where the thread's sockets simulate a network. */
   readonly impairment?: Impairment | undefined;
 }

@@ -43,7 +43,7 @@ async function page(): Promise<string> {
       onChange: () => undefined,
     }),
   );
-  metrics.trunks({ publish: async () => undefined }, () => 0);
+  metrics.trunks({ publish: async () => undefined, read: async () => new Map() }, () => 0);
   metrics.watchNode({ queues: async () => new Map(), sessions: () => 0, overload });
   metrics.watchSurroundings({
     dependencies: async () => new Map([['database', true]]),

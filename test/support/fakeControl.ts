@@ -51,7 +51,10 @@ export function createFakeControl(): FakeControl {
           });
         },
       });
-      return { uri: request.uri ?? '', transactionId: String(sent.length) };
+      const contact = request.headers?.Contact;
+      const onTheWire = { uri: request.uri ?? '', transactionId: String(sent.length), contact };
+      handlers.onSent?.(onTheWire);
+      return onTheWire;
     },
     requestWhenConnected: () => undefined,
     onDialogRequest: () => () => undefined,

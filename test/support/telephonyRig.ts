@@ -74,6 +74,8 @@ export async function startTelephonyRig(
     readonly server?: Partial<SipServerOptions>;
     readonly inbound?: Partial<TrunkInput>;
     readonly numbers?: readonly PhoneNumber[];
+    /** Of every trunk that registers. */
+    readonly serviceRoute?: () => readonly string[];
     /** Overrides the control port; called with the SIP server's own. */
     readonly controlPort?: (port: number) => number;
   } = {},
@@ -118,6 +120,7 @@ export async function startTelephonyRig(
     media,
     traceCall: (sipCallId) => traceCall({ source, sink, clock: systemClock, onError }, sipCallId),
     mediaTimeoutMs: 0,
+    serviceRoute: async () => options.serviceRoute?.() ?? [],
     showsTrying: options.server?.showTrying ?? true,
     directory: {
       bySource: (address) => (address === '127.0.0.1' && options.inbound ? [trunk(options.inbound)] : []),

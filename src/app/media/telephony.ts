@@ -38,7 +38,7 @@ export interface TelephonyParts {
   readonly traceSink: TraceSink;
   readonly dialogs: DialogStore;
   readonly leases: Leases;
-  readonly board: Pick<TrunkHealthStore, 'publish'>;
+  readonly board: TrunkHealthStore;
   /** Absent in the simulator. */
   readonly liveEvents?: LiveEvents;
   readonly bus: Pick<NodeBus, 'subscribe'>;
@@ -102,6 +102,7 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     takesPendingClaims: config.NUMBER_OWNERSHIP === 'open',
     traceCall: (sipCallId) => traceCall(tracing, sipCallId),
     mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
+    serviceRoute: async (trunkId) => (await parts.board.read([trunkId])).get(trunkId)?.serviceRoute ?? [],
     showsTrying: server.showsTrying,
     ...(parts.testCalls ? { testCalls: parts.testCalls } : {}),
   });

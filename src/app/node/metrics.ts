@@ -30,7 +30,7 @@ export interface BuiltMetrics {
   readonly texts: readonly (() => Promise<string>)[];
   readonly calls: CallMetrics;
   readonly sessions: SessionMetrics;
-  trunks(board: Pick<TrunkHealthStore, 'publish'>, nowMs: () => number): Pick<TrunkHealthStore, 'publish'>;
+  trunks(board: TrunkHealthStore, nowMs: () => number): TrunkHealthStore;
   watchNode(load: NodeLoad): void;
   watchCalls(load: CallLoad): void;
   watchSurroundings(surroundings: Surroundings): void;

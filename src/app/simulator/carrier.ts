@@ -107,6 +107,6 @@ const singleNode = {
   numbers: { findHolder: async () => undefined },
   traceSink: { append: async () => undefined },
   leases: { hold: async () => true, release: async () => undefined },
-  board: { publish: async () => undefined },
+  board: { publish: async () => undefined, read: async () => new Map() },
   bus: { subscribe: () => () => undefined },
 };

@@ -46,7 +46,9 @@ const fields = {
     .min(1)
     .nullable()
     .describe('`sip:` URI or `host[:port]` that requests are sent to instead of the host.'),
-  register: z.boolean().describe('Register `username` at the host.'),
+  register: z
+    .boolean()
+    .describe('Register `username` at the host. Calls then go by the Service-Route of its answer, if any.'),
   registerExpires: z.int().min(60).max(86_400).describe('Seconds.'),
   codecs: z.array(z.enum(TRUNK_CODECS)).min(1).max(TRUNK_CODECS.length).describe('In order of preference.'),
   dtmf: z.enum(['rfc4733', 'info']),
@@ -81,7 +83,7 @@ const fields = {
     .int()
     .min(0)
     .max(3600)
-    .describe('0 is off; after two unanswered OPTIONS the trunk is unreachable.'),
+    .describe('0 is off; after two OPTIONS without an answer, or with 503, the trunk is unreachable.'),
   followRedirects: z.boolean(),
   headers: z.record(headerName, headerValue).describe('Added to each INVITE.'),
   headersToVariables,

@@ -1,7 +1,10 @@
 import type { TrunkHealth } from './trunk.ts';
 import type { TrunkSlots } from './trunkSlots.ts';
 
-type CheckResult = Omit<TrunkHealth, 'channelsInUse'>;
+type CheckResult = Omit<TrunkHealth, 'channelsInUse'> & {
+  /** URIs of the proxies that calls over the registration go by, the nearest first. @see RFC 3608 */
+  readonly serviceRoute: readonly string[];
+};
 
 /** The latest health check of each trunk, published by the node that watches it and readable by all. */
 export interface TrunkHealthStore {
@@ -10,7 +13,13 @@ export interface TrunkHealthStore {
   read(trunkIds: readonly string[]): Promise<Map<string, CheckResult>>;
 }
 
-const UNKNOWN: CheckResult = { reachable: null, registered: null, lastOptionsMs: null, error: null };
+export const UNKNOWN_HEALTH: CheckResult = {
+  reachable: null,
+  registered: null,
+  lastOptionsMs: null,
+  error: null,
+  serviceRoute: [],
+};
 
 /** Health checks and channels in use of these trunks. */
 export async function readTrunkHealth(
@@ -23,9 +32,9 @@ export async function readTrunkHealth(
     Promise.all(trunkIds.map((id) => slots.inUse(id))),
   ]);
   return new Map(
-    trunkIds.map((id, index) => [
-      id,
-      { ...(checks.get(id) ?? UNKNOWN), channelsInUse: channels[index] ?? 0 },
-    ]),
+    trunkIds.map((id, index) => {
+      const { serviceRoute: _, ...check } = checks.get(id) ?? UNKNOWN_HEALTH;
+      return [id, { ...check, channelsInUse: channels[index] ?? 0 }];
+    }),
   );
 }

@@ -13,9 +13,9 @@ const FORGOTTEN_AFTER_MS = 60_000;
  */
 export function withTrunkMetrics(
   registry: Registry,
-  board: Pick<TrunkHealthStore, 'publish'>,
+  board: TrunkHealthStore,
   nowMs: () => number,
-): Pick<TrunkHealthStore, 'publish'> {
+): TrunkHealthStore {
   const seen = new Map<string, { readonly health: Health; readonly atMs: number }>();
   const gauge = (name: string, help: string, value: (health: Health) => boolean | null) =>
     new Gauge({
@@ -35,6 +35,7 @@ export function withTrunkMetrics(
   gauge('callway_trunk_reachable', '1 while a trunk answers OPTIONS, else 0.', ({ reachable }) => reachable);
   gauge('callway_trunk_registered', '1 while a trunk is registered, else 0.', ({ registered }) => registered);
   return {
+    read: (trunkIds) => board.read(trunkIds),
     publish(trunkId, health) {
       seen.set(trunkId, { health, atMs: nowMs() });
       return board.publish(trunkId, health);

@@ -59,6 +59,8 @@ export interface SentRequest {
   /** Request-URI as on the wire. */
   readonly uri: string;
   readonly transactionId: string;
+  /** Our Contact, as on the wire. */
+  readonly contact?: string | undefined;
 }
 
 /** There is no connection to the SIP server. */
@@ -183,14 +185,15 @@ export class ControlConnection {
           return reject(new RequestRefusedError(error.message));
         }
         isSent = true;
-        this.#observeSent(request);
+        const message = this.#observeSent(request);
         request.on('update', this.#hooks.onUpdate);
         request.on('response', (response: SrfResponse, acknowledge: SrfAcknowledge) => {
           if (response.status >= 200) settle();
           handlers.onResponse(this.#readResponse(response, acknowledge));
         });
         if (outgoing.method === 'CANCEL') settle();
-        const sent = { uri: request.uri, transactionId: request.stackTxnId };
+        const contact = message?.headers.get('contact');
+        const sent = { uri: request.uri, transactionId: request.stackTxnId, contact };
         handlers.onSent?.(sent);
         resolve(sent);
       };
@@ -240,9 +243,10 @@ export class ControlConnection {
     return () => this.#closeListeners.delete(listener);
   }
 
-  #observeSent({ raw = '', protocol }: SrfRequest): void {
+  #observeSent({ raw = '', protocol }: SrfRequest): SipMessage | undefined {
     const message = unlessMalformed(raw);
     if (message) this.#hooks.observe('out', message, raw, { transport: protocol, remote: '' });
+    return message;
   }
 
   #readResponse(response: SrfResponse, acknowledge: SrfAcknowledge): ReceivedResponse {

@@ -5,9 +5,9 @@ import { CallwayError, invalid } from '../../base/errors.ts';
 import type { StoredDialog } from '../../calls/dialogStore.ts';
 import type { CallLeg, HangupReason, LegEnd, LegEvents } from '../../calls/telephony.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
-import type { MediaSession } from '../../media/mediaSession.ts';
+import type { DtmfDigit, MediaSession } from '../../media/mediaSession.ts';
 import type { SipControl } from '../control/control.ts';
-import { createAuthenticator } from '../sip/authenticator.ts';
+import { type Authenticator, createAuthenticator, type UsedNonces } from '../sip/authenticator.ts';
 import { readUri, tokensOf } from '../sip/headerValues.ts';
 import { Q850 } from '../sip/q850.ts';
 import type { CallTrace } from '../trace.ts';
@@ -86,6 +86,7 @@ export class Leg implements CallLeg {
   readonly #refresh: SessionRefresh;
   readonly #digits: DigitSender;
   readonly #timers = new Set<Timer>();
+  readonly #nonces: UsedNonces = new Map();
   readonly #stopWatching: () => void;
   readonly #ended: Promise<void>;
   #resolveEnded: () => void = () => undefined;
@@ -98,7 +99,7 @@ export class Leg implements CallLeg {
   #failReferral: () => void = () => undefined;
 
   constructor(deps: LegDeps, options: LegOptions) {
-    const { control, clock, makeToken, onError } = deps;
+    const { control, clock, onError } = deps;
     const { trunk, steps } = options;
     this.#deps = deps;
     this.#options = options;
@@ -111,7 +112,7 @@ export class Leg implements CallLeg {
     this.#dialog = new Dialog({
       control,
       id: options.dialogId,
-      makeAuthenticator: () => createAuthenticator(credentialsOf(trunk), makeToken),
+      makeAuthenticator: () => this.makeAuthenticator(),
       onRequest: (request) => this.#requests.handle(request),
     });
     this.#digits = new DigitSender({ trunk, audio: this.audio, dialog: this.#dialog });
@@ -189,6 +190,11 @@ export class Leg implements CallLeg {
     this.#after(TRANSFERRED_TIMEOUT_MS, () => this.dispatch({ kind: 'hangup', reason: NORMAL }));
   }
 
+  /** Of one request. */
+  makeAuthenticator(): Authenticator {
+    return createAuthenticator(credentialsOf(this.#options.trunk), this.#deps.makeToken, this.#nonces);
+  }
+
   readonly dispatch = (event: LegEvent): void => {
     const { state, effects } = legTransition(this.#state, event);
     this.#state = state;
@@ -200,6 +206,11 @@ export class Leg implements CallLeg {
     const events = this.#heldBack ?? [];
     this.#heldBack = undefined;
     for (const emit of events) emit();
+  }
+
+  /** A digit that came before the leg began. */
+  receiveDtmf(digit: DtmfDigit): void {
+    this.#emit('dtmf', digit);
   }
 
   /** Reads the Allow headers of the peer; without any, REFER is assumed to be allowed and UPDATE is not. */

@@ -7,11 +7,9 @@ import type { MediaEngine } from '../../media/mediaSession.ts';
 import { ALLOW } from '../control/control.ts';
 import type { ResolveHost } from '../sdp/hosts.ts';
 import { createSdpSession } from '../sdp/session.ts';
-import { createAuthenticator } from '../sip/authenticator.ts';
 import type { CallTrace } from '../trace.ts';
 import {
   contactUri,
-  credentialsOf,
   dialledUri,
   identityUri,
   routeOf,
@@ -31,6 +29,8 @@ export interface OutboundDeps extends LegDeps {
   readonly traceCall: (sipCallId: string) => CallTrace;
   /** 0 disables it. */
   readonly mediaTimeoutMs: number;
+  /** URIs of the proxies that calls over a trunk's registration go by, the nearest first. @see RFC 3608 section 5 */
+  readonly serviceRoute: (trunkId: string) => Promise<readonly string[]>;
   /**
    * Whether the SIP server reports 100 Trying. Without it a live peer that rings late looks unreachable, so the trunk's
    * response timeout is not applied and the SIP server's own (32 s) counts.
@@ -53,6 +53,7 @@ class OutboundCall {
   readonly #request: DialRequest;
   readonly #local: LocalIdentity;
   readonly #timers: Timer[] = [];
+  #serviceRoute: readonly string[] = [];
   #client: InviteClient | undefined;
   /** The peer's session description that the audio is connected with. */
   #appliedSdp: string | undefined;
@@ -92,47 +93,55 @@ class OutboundCall {
     });
   }
 
-  /** Reserves the port that the offer names. */
+  /** Reserves the port that the offer names, and finds the route. */
   prepare(): void {
     const { media, mediaTimeoutMs, onError } = this.#deps;
-    const { trunk, callId, bridgeWith } = this.#request;
-    media
-      .open({
-        callId,
-        timeoutMs: mediaTimeoutMs,
-        latching: trunk.media.latching,
-        ...(bridgeWith ? { sameThreadAs: bridgeWith } : {}),
-      })
-      .then(
-        (session) => {
-          const { address, rtpPort } = session;
-          const { codecs, srtp } = trunk;
-          const sdp = { address, rtpPort, codecs, srtp, randomBytes, resolveHost: this.#deps.resolveHost };
-          this.leg.audio.set(session, createSdpSession(sdp));
-          this.leg.dispatch({ kind: 'prepared' });
-        },
-        (error: unknown) => {
-          onError(error, 'opening the audio of a call failed');
-          this.leg.dispatch({ kind: 'failed' });
-        },
-      );
+    const { trunk, callId, bridgeWith: sameThreadAs } = this.#request;
+    const { latching } = trunk.media;
+    const opening = media.open({ callId, timeoutMs: mediaTimeoutMs, latching, sameThreadAs });
+    Promise.all([opening, this.#findServiceRoute()]).then(
+      ([session, serviceRoute]) => {
+        const { address, rtpPort } = session;
+        const { codecs, srtp } = trunk;
+        this.#serviceRoute = serviceRoute;
+        const sdp = { address, rtpPort, codecs, srtp, randomBytes, resolveHost: this.#deps.resolveHost };
+        this.leg.audio.set(session, createSdpSession(sdp));
+        this.leg.dispatch({ kind: 'prepared' });
+      },
+      (error: unknown) => {
+        onError(error, 'opening the audio of a call failed');
+        this.leg.dispatch({ kind: 'failed' });
+      },
+    );
+  }
+
+  async #findServiceRoute(): Promise<readonly string[]> {
+    const { serviceRoute, onError } = this.#deps;
+    const { trunk } = this.#request;
+    if (!trunk.register) return [];
+    try {
+      return await serviceRoute(trunk.id);
+    } catch (error) {
+      onError(error, 'service route of a trunk not read');
+      return [];
+    }
   }
 
   #sendInvite(): void {
-    const { control, makeToken } = this.#deps;
+    const { control } = this.#deps;
     const { trunk, targetUri } = this.#request;
     const invite = {
       uri: calleeUri(this.#request, trunk),
       // A call to a URI also goes through the trunk.
-      route: routeOf(trunk) ?? (targetUri === undefined ? undefined : trunkUri(trunk)),
-      headers: inviteHeaders(this.#request, this.#local),
+      route:
+        routeOf(trunk) ?? this.#serviceRoute[0] ?? (targetUri === undefined ? undefined : trunkUri(trunk)),
+      headers: inviteHeaders(this.#request, this.#local, this.#serviceRoute),
       body: this.leg.audio.sdp?.offer() ?? '',
       dialogId: this.#dialogId,
       followRedirects: trunk.followRedirects,
       mayRedirectTo: this.#request.mayRedirectTo,
     };
-    const authenticator = createAuthenticator(credentialsOf(trunk), makeToken);
-    this.#client = new InviteClient(control, invite, authenticator, this.#listener());
+    this.#client = new InviteClient(control, invite, this.leg.makeAuthenticator(), this.#listener());
     this.#client.send();
   }
 
@@ -225,9 +234,15 @@ function calleeUri({ toNumber, targetUri, fromNumber, asGiven }: DialRequest, tr
   return targetUri ?? dialledUri(trunk, toNumber, fromNumber, asGiven?.toNumber);
 }
 
-function inviteHeaders(request: DialRequest, local: LocalIdentity): Record<string, string> {
+function inviteHeaders(
+  request: DialRequest,
+  local: LocalIdentity,
+  serviceRoute: readonly string[],
+): Record<string, string> {
   const { trunk, variables = {} } = request;
+  const route = serviceRoute.map((uri) => `<${uri}>`).join(', ');
   return {
+    ...(route === '' ? {} : { Route: route }),
     ...withoutRepetition([
       ['P-Asserted-Identity', `<${local.uri}>`],
       ['User-Agent', USER_AGENT],

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Leases } from '../../calls/nodes/leases.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
-import type { TrunkHealthStore } from '../../calls/trunks/trunkHealth.ts';
+import { type TrunkHealthStore, UNKNOWN_HEALTH } from '../../calls/trunks/trunkHealth.ts';
 import type { SipControl } from '../control/control.ts';
 import type { TrunkDirectory } from './directory.ts';
 import { type HealthState, TrunkHealthCheck } from './healthCheck.ts';
@@ -22,7 +22,7 @@ export interface TrunkMonitorsDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-type Health = Parameters<TrunkHealthStore['publish']>[1];
+type Health = Omit<Parameters<TrunkHealthStore['publish']>[1], 'serviceRoute'>;
 
 /** Of one project: OPTIONS must not make a scanner of its trunks. */
 const OPTIONS_PER_SECOND = 5;
@@ -33,7 +33,6 @@ const RENEW_MS = 5000;
 const REPUBLISH_EVERY_ROUNDS = 4;
 /** One wording for every failure: the reason would tell tenants which hosts and ports exist. It is in the log. */
 export const TRUNK_FAILURE = 'The trunk does not respond as it should; check its settings';
-const UNKNOWN = { reachable: null, registered: null, lastOptionsMs: null, error: null };
 
 /** Registers each trunk and checks its health, on exactly one node at a time. */
 export class TrunkMonitors {
@@ -134,7 +133,7 @@ export class TrunkMonitors {
     const { board, leases, onError } = this.#deps;
     await this.#stop(id);
     await board
-      .publish(id, UNKNOWN)
+      .publish(id, UNKNOWN_HEALTH)
       .catch((error: unknown) => onError(error, 'publishing the health of a trunk failed'));
     await leases
       .release(leaseOf(id))
@@ -156,7 +155,7 @@ class TrunkMonitor {
   #registered: RegistrationState | undefined;
   #logged: string | null = null;
   /** What was told last; nothing is known at first. */
-  #told = toldOf(UNKNOWN);
+  #told = toldOf(UNKNOWN_HEALTH);
 
   constructor(trunk: Trunk, deps: TrunkMonitorDeps) {
     this.trunk = trunk;
@@ -176,7 +175,7 @@ class TrunkMonitor {
       this.publish();
     };
     if (trunk.username !== null) this.#registration = new TrunkRegistration(trunk, { ...deps, onChange });
-    else onChange({ isRegistered: false, error: 'The trunk has no username to register' });
+    else onChange({ isRegistered: false, error: 'The trunk has no username to register', serviceRoute: [] });
   }
 
   publish(): void {
@@ -191,7 +190,7 @@ class TrunkMonitor {
     if (toldOf(health) !== this.#told) this.#deps.onHealthChange?.(this.trunk, health);
     this.#told = toldOf(health);
     this.#deps.board
-      .publish(this.trunk.id, health)
+      .publish(this.trunk.id, { ...health, serviceRoute: this.#registered?.serviceRoute ?? [] })
       .catch((failure: unknown) => this.#deps.onError(failure, 'publishing the health of a trunk failed'));
   }
 

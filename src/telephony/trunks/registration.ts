@@ -1,17 +1,20 @@
+import { unquote } from '../../../sip/message/grammar.ts';
 import type { SipResponse } from '../../../sip/message/message.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { Trunk } from '../../calls/trunks/trunk.ts';
+import { DEFAULT_SIP_PORT, type Trunk } from '../../calls/trunks/trunk.ts';
 import { type Backoff, backoffMs } from '../backoff.ts';
-import type { ReceivedResponse } from '../control/connection.ts';
+import type { ReceivedResponse, SentRequest } from '../control/connection.ts';
 import type { SipControl } from '../control/control.ts';
-import { createAuthenticator } from '../sip/authenticator.ts';
-import { addressesOf, userOf } from '../sip/headerValues.ts';
+import { createAuthenticator, type UsedNonces } from '../sip/authenticator.ts';
+import { addressesOf, readAddress, readUri, userOf } from '../sip/headerValues.ts';
 import { contactUri, credentialsOf, identityUri, routeOf, trunkUri, USER_AGENT } from './addressing.ts';
 
 export interface RegistrationState {
   readonly isRegistered: boolean;
   /** Why it is not registered; null while it is, or while that is unknown. */
   readonly error: string | null;
+  /** URIs of the proxies that calls over the registration go by, the nearest first. @see RFC 3608 */
+  readonly serviceRoute: readonly string[];
 }
 
 export interface RegistrationDeps {
@@ -38,8 +41,11 @@ export class TrunkRegistration {
   readonly #callId: string;
   readonly #tag: string;
   readonly #stopListening: () => void;
+  readonly #nonces: UsedNonces = new Map();
   #expiresSeconds: number;
   #sequence = 0;
+  /** As last on the wire. */
+  #contact: string | undefined;
   #failures = 0;
   #timer: Timer | undefined;
   #mayBeRegistered = false;
@@ -82,10 +88,15 @@ export class TrunkRegistration {
   #onFinal({ message, isFromPeer }: ReceivedResponse): void {
     const { status, reason, headers } = message;
     if (status < 300) {
+      const seconds = this.#grantedSeconds(message);
+      if (seconds <= 0) {
+        this.#fail('The registrar did not keep the registration');
+        return;
+      }
       this.#failures = 0;
       this.#mayBeRegistered = true;
-      const seconds = grantedSeconds(message, this.#user) ?? this.#expiresSeconds;
-      this.#deps.onChange({ isRegistered: true, error: null });
+      const serviceRoute = addressesOf(headers, 'service-route').map(({ uri }) => uri);
+      this.#deps.onChange({ isRegistered: true, error: null, serviceRoute });
       this.#schedule(seconds * 1000 * (REFRESH_FROM + REFRESH_SPREAD * this.#deps.random()));
       return;
     }
@@ -99,9 +110,25 @@ export class TrunkRegistration {
     this.#fail(error, retryAfterMs(message));
   }
 
+  /**
+   * How long the registrar keeps our Contact, which it may have changed, and may list among others.
+   *
+   * @returns 0 when it does not keep it.
+   * @see RFC 3261 sections 10.2.4 and 10.3
+   */
+  #grantedSeconds({ headers }: SipResponse): number {
+    const contacts = addressesOf(headers, 'contact');
+    const named = contacts.filter(({ uri }) => userOf(uri) === this.#user);
+    const exact = named.filter(({ uri }) => isSameAddress(uri, this.#contact));
+    const own = exact.length > 0 ? exact : named.length > 0 ? named : contacts.slice(0, 1);
+    const general = secondsOf(headers.get('expires')) ?? this.#expiresSeconds;
+    const times = own.map(({ params }) => secondsOf(params.get('expires')) ?? general);
+    return times.length > 0 ? Math.min(...times) : general;
+  }
+
   #fail(error: string, minDelayMs = 0): void {
     this.#failures += 1;
-    this.#deps.onChange({ isRegistered: false, error });
+    this.#deps.onChange({ isRegistered: false, error, serviceRoute: [] });
     this.#schedule(Math.max(minDelayMs, backoffMs(BACKOFF, this.#failures, this.#deps.random())));
   }
 
@@ -123,7 +150,7 @@ export class TrunkRegistration {
 
   /** Sends REGISTER and answers challenges. */
   async #send(expiresSeconds: number): Promise<ReceivedResponse> {
-    const authenticator = createAuthenticator(credentialsOf(this.#trunk), this.#deps.makeToken);
+    const authenticator = createAuthenticator(credentialsOf(this.#trunk), this.#deps.makeToken, this.#nonces);
     const request = { method: 'REGISTER', uri: trunkUri(this.#trunk), body: '' };
     for (let credentials: Record<string, string> = {}; ; ) {
       const response = await this.#sendOnce(request.uri, expiresSeconds, credentials);
@@ -151,10 +178,15 @@ export class TrunkRegistration {
       To: `<${identity}>`,
       Contact: `<${contactUri(this.#trunk, this.#user)}>`,
       Expires: String(expiresSeconds),
+      // Without it a registrar may refuse what a proxy in between has added.
+      Supported: 'path',
       'User-Agent': USER_AGENT,
     };
     return new Promise((resolve, reject) => {
       const handlers = {
+        onSent: ({ contact }: SentRequest) => {
+          this.#contact = contact;
+        },
         onResponse: (response: ReceivedResponse) => {
           if (response.message.status >= 200) resolve(response);
         },
@@ -166,13 +198,16 @@ export class TrunkRegistration {
   }
 }
 
-/** How long the registrar keeps our Contact; it may list others too. @see RFC 3261 section 10.2.4 */
-function grantedSeconds({ headers }: SipResponse, user: string): number | undefined {
-  const own = addressesOf(headers, 'contact').filter(({ uri }) => userOf(uri) === user);
-  const times = own.map(({ params }) => Number.parseInt(params.get('expires') ?? '', 10));
-  const [shortest] = times.filter((seconds) => seconds > 0).sort((one, other) => one - other);
-  const general = Number.parseInt(headers.get('expires') ?? '', 10);
-  return shortest ?? (general > 0 ? general : undefined);
+function secondsOf(text: string | undefined): number | undefined {
+  const seconds = Number.parseInt(unquote(text ?? ''), 10);
+  return Number.isNaN(seconds) ? undefined : Math.min(seconds, MAX_EXPIRES_SECONDS);
+}
+
+/** A registrar may change host and port, as behind a NAT. */
+function isSameAddress(one: string, other: string | undefined): boolean {
+  const [first, second] = [readUri(one), readUri(readAddress(other ?? '')?.uri ?? '')];
+  if (!first || !second || first.scheme === 'tel' || second.scheme === 'tel') return false;
+  return first.host === second.host && (first.port ?? DEFAULT_SIP_PORT) === (second.port ?? DEFAULT_SIP_PORT);
 }
 
 function retryAfterMs({ headers }: SipResponse): number {

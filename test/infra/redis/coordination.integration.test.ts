@@ -274,11 +274,19 @@ describe.each(redisServers)('on $name', ({ open }) => {
   });
 
   test('A trunk’s health is read by all nodes, and unknown before the first check', async () => {
-    const seen = { reachable: false, registered: true, lastOptionsMs: 12, error: 'no answer' };
+    const serviceRoute = ['sip:orig@192.0.2.1;lr'];
+    const seen = { reachable: false, registered: true, lastOptionsMs: 12, error: 'no answer', serviceRoute };
     const [known, unknown, foreign] = [uuidV7(), uuidV7(), uuidV7()];
     await redisTrunkHealth(here).publish(known, seen);
     await here.client.set(`callway:trunk:{${foreign}}:health`, '{"reachable":"yes"}');
-    const nothing = { reachable: null, registered: null, lastOptionsMs: null, error: null };
+    const nothing = {
+      ...seen,
+      reachable: null,
+      registered: null,
+      lastOptionsMs: null,
+      error: null,
+      serviceRoute: [],
+    };
     expect(await redisTrunkHealth(there).read([known, unknown, foreign])).toEqual(
       new Map<string, object>([
         [known, seen],

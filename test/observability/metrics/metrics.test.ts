@@ -170,8 +170,12 @@ test('Trunk gauges show the published health until another node monitors the tru
   const registry = new Registry();
   let nowMs = 0;
   const published: unknown[] = [];
-  const board = withTrunkMetrics(registry, { publish: async (id) => void published.push(id) }, () => nowMs);
-  const health = { lastOptionsMs: null, error: null };
+  const board = withTrunkMetrics(
+    registry,
+    { publish: async (id) => void published.push(id), read: async () => new Map() },
+    () => nowMs,
+  );
+  const health = { lastOptionsMs: null, error: null, serviceRoute: [] };
   await board.publish('a', { ...health, reachable: true, registered: false });
   nowMs = 50_000;
   await board.publish('b', { ...health, reachable: false, registered: null });

@@ -67,6 +67,7 @@ test('A leg emits answered and ended when ACK and BYE arrive with the confirmati
     traceCall: () => trace,
     mediaTimeoutMs: 0,
     showsTrying: true,
+    serviceRoute: async () => [],
     dialogs: { open: openDialog },
     resolveHost: async () => [],
   };

@@ -7,10 +7,11 @@ import { recordLegEvents, startTelephonyRig, type TelephonyRig } from '../../sup
 
 let assertNoLeaks: () => Promise<void>;
 let rig: TelephonyRig;
+let serviceRoute: readonly string[] = [];
 
 beforeAll(async () => {
   assertNoLeaks = detectLeaks();
-  rig = await startTelephonyRig();
+  rig = await startTelephonyRig({ serviceRoute: () => serviceRoute });
 });
 
 afterAll(async () => {
@@ -160,6 +161,39 @@ test('Requests go through the outbound proxy', async () => {
   const invite = await rig.next(leg, 'INVITE');
   expect(invite).toContain('INVITE sip:+886912345678@carrier.invalid SIP/2.0');
   rig.phone.send(rig.phone.answer(invite, '486 Busy Here'), rig.port);
+  await ended;
+});
+
+test('A 200 without Contact is acknowledged where it came from', async () => {
+  const { leg, ended } = rig.dial();
+  const invite = await rig.next(leg, 'INVITE');
+  rig.phone.send(
+    rig.phone.answer(invite, '200 OK', { body: SDP }).replace(/^Contact: .*\r\n/m, ''),
+    rig.port,
+  );
+  await rig.next(leg, 'ACK');
+  leg.hangup();
+  rig.phone.send(rig.phone.answer(await rig.next(leg, 'BYE'), '200 OK'), rig.port);
+  expect(await ended).toMatchObject({ outcome: 'local_hangup' });
+});
+
+test.each([
+  ['the registration’s service route', {}],
+  ['the outbound proxy and then the service route', { outboundProxy: 'sip:127.0.0.1:PORT' }],
+])('A call over a registration goes by %s', async (_what, { outboundProxy }: { outboundProxy?: string }) => {
+  const { phone } = rig;
+  const hop = outboundProxy === undefined ? phone.port : 1;
+  serviceRoute = [`sip:orig@127.0.0.1:${hop};lr`, 'sip:far.invalid;lr'];
+  const { leg, ended } = rig.dial({
+    host: 'carrier.invalid',
+    port: 5060,
+    register: true,
+    outboundProxy: outboundProxy?.replace('PORT', String(phone.port)) ?? null,
+  });
+  const invite = await rig.next(leg, 'INVITE');
+  expect(invite).toContain('INVITE sip:+886912345678@carrier.invalid SIP/2.0');
+  expect(header(invite, 'Route')).toBe(`<sip:orig@127.0.0.1:${hop};lr>, <sip:far.invalid;lr>`);
+  phone.send(phone.answer(invite, '486 Busy Here'), rig.port);
   await ended;
 });
 

@@ -102,6 +102,7 @@ test('The observed state is published', async () => {
     registered: true,
     lastOptionsMs: expect.any(Number),
     error: null,
+    serviceRoute: [],
   });
 });
 

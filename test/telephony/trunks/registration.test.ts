@@ -33,7 +33,7 @@ function start(changes: Parameters<typeof trunkOf>[0] = { host: 'carrier.example
   return { control, clock, states, registration, last };
 }
 
-const REGISTERED = { isRegistered: true, error: null };
+const REGISTERED = { isRegistered: true, error: null, serviceRoute: [] };
 
 test('A trunk registers and refreshes before the expiry', async () => {
   const { control, clock, states, last } = start();
@@ -70,6 +70,62 @@ test.each([
   expect(control.sent).toHaveLength(2);
 });
 
+test.each([
+  ['a quoted expiry', ['Contact: <sip:user@localhost>;expires="100"']],
+  ['a rewritten host', ['Contact: <sip:user@192.0.2.9:1>;expires=100;+sip.instance="<urn:uuid:1>"']],
+  [
+    'another device of the account',
+    ['Contact: <sip:user@h2>;expires=7,<sip:user@localhost>;expires=100', 'Expires: 5'],
+  ],
+  ['a rewritten user', ['Contact: <sip:x1@192.0.2.9>;expires=100']],
+  ['the Expires header alone', ['Contact: <sip:user@localhost>, <sip:other@x>;expires=3', 'Expires: 100']],
+])('The registration is refreshed in time with %s', async (_what, headers) => {
+  const { control, clock, last } = start();
+  last().answer(200, headers);
+  await settle();
+  clock.advance(69_999);
+  expect(control.sent).toHaveLength(1);
+  clock.advance(1);
+  expect(control.sent).toHaveLength(2);
+});
+
+test('An expiry beyond what timers take is a day', async () => {
+  const { control, clock, last } = start();
+  last().answer(200, ['Contact: <sip:user@localhost>;expires=4294967295']);
+  await settle();
+  clock.advance(60_000_000);
+  expect(control.sent).toHaveLength(1);
+});
+
+test('A 200 that does not keep our Contact is a failure', async () => {
+  const { control, clock, states, last } = start();
+  last().answer(200, ['Contact: <sip:user@localhost>;expires=0', 'Expires: 600']);
+  await settle();
+  expect(states).toMatchObject([
+    { isRegistered: false, error: 'The registrar did not keep the registration' },
+  ]);
+  clock.advance(4000);
+  expect(control.sent).toHaveLength(2);
+});
+
+test('Each 200 replaces the service route', async () => {
+  const { clock, states, last } = start();
+  const route = [
+    'Service-Route: <sip:p1.example;lr>, <sip:p2.example;lr>',
+    'Service-Route: <sip:p3.example;lr>',
+  ];
+  for (const headers of [route, ['Service-Route: <sip:p4.example;lr>'], []]) {
+    last().answer(200, headers);
+    await settle();
+    clock.advance(420_000);
+  }
+  expect(states.map(({ serviceRoute }) => serviceRoute)).toEqual([
+    ['sip:p1.example;lr', 'sip:p2.example;lr', 'sip:p3.example;lr'],
+    ['sip:p4.example;lr'],
+    [],
+  ]);
+});
+
 test('A challenge is answered once; a wrong password is reported and retried with backoff', async () => {
   const { control, clock, states, last } = start();
   const challenge = ['WWW-Authenticate: Digest realm="r",nonce="n"'];
@@ -78,7 +134,9 @@ test('A challenge is answered once; a wrong password is reported and retried wit
   expect(last().headers?.Authorization).toContain('uri="sip:carrier.example"');
   last().answer(401, challenge);
   await settle();
-  expect(states).toEqual([{ isRegistered: false, error: 'REGISTER was answered 401 Text' }]);
+  expect(states).toEqual([
+    { isRegistered: false, error: 'REGISTER was answered 401 Text', serviceRoute: [] },
+  ]);
   clock.advance(4000);
   expect(control.sent).toHaveLength(3);
   last().answer(403);
@@ -103,7 +161,9 @@ test('A 423 with an invalid Min-Expires is an error', async () => {
   const { states, last } = start();
   last().answer(423, ['Min-Expires: 99999999']);
   await settle();
-  expect(states).toEqual([{ isRegistered: false, error: 'REGISTER was answered 423 Text' }]);
+  expect(states).toEqual([
+    { isRegistered: false, error: 'REGISTER was answered 423 Text', serviceRoute: [] },
+  ]);
 });
 
 test('Retry-After is respected, and a missing response is reported', async () => {
@@ -115,7 +175,11 @@ test('Retry-After is respected, and a missing response is reported', async () =>
   clock.advance(1);
   last().answer(408, [], false);
   await settle();
-  expect(states.at(-1)).toEqual({ isRegistered: false, error: 'REGISTER was not answered' });
+  expect(states.at(-1)).toEqual({
+    isRegistered: false,
+    error: 'REGISTER was not answered',
+    serviceRoute: [],
+  });
 });
 
 test('A trunk registers again when the SIP server reconnects', async () => {

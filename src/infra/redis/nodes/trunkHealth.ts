@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { trunkHealth } from '../../../calls/trunks/trunk.ts';
-import type { TrunkHealthStore } from '../../../calls/trunks/trunkHealth.ts';
+import { type TrunkHealthStore, UNKNOWN_HEALTH } from '../../../calls/trunks/trunkHealth.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 /** Longer than two of the longest intervals between two OPTIONS checks. */
 const LIFETIME_MILLISECONDS = 2 * 3_600_000 + 600_000;
 
-const seen = trunkHealth.omit({ channelsInUse: true });
-const UNKNOWN: z.infer<typeof seen> = { reachable: null, registered: null, lastOptionsMs: null, error: null };
+const seen = trunkHealth.omit({ channelsInUse: true }).extend({ serviceRoute: z.array(z.string()) });
 
 /** One key for each trunk: the trunks of a list are in several slots of a cluster. */
 export function redisTrunkHealth(redis: RedisConnection): TrunkHealthStore {
@@ -24,9 +23,9 @@ export function redisTrunkHealth(redis: RedisConnection): TrunkHealthStore {
 }
 
 /** Ignores values that another version wrote in a form that this one does not know. */
-function readHealth(text: string | null): z.infer<typeof seen> {
-  if (text === null) return UNKNOWN;
-  return z.safeParse(seen, JSON.parse(text)).data ?? UNKNOWN;
+function readHealth(text: string | null): typeof UNKNOWN_HEALTH {
+  if (text === null) return UNKNOWN_HEALTH;
+  return z.safeParse(seen, JSON.parse(text)).data ?? UNKNOWN_HEALTH;
 }
 
 const nameOf = (trunkId: string) => `callway:trunk:{${trunkId}}:health`;
