@@ -1,10 +1,9 @@
 import type { SipRequest } from '../../../sip/message/message.ts';
-import { parseCarrierNumber } from '../../base/e164.ts';
 import type { HeldNumber, PhoneNumberStore } from '../../calls/numbers/phoneNumberStore.ts';
 import type { TestCall } from '../../calls/setup/testCall.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import { isReachedOver } from '../../calls/trunks/trunkSelection.ts';
-import { addressesOf, userOf } from '../sip/headerValues.ts';
+import { addressesOf, numberOf, readAddress, userOf } from '../sip/headerValues.ts';
 
 export interface InboundRouteDeps {
   readonly numbers: Pick<PhoneNumberStore, 'findHolder'>;
@@ -23,9 +22,9 @@ export interface CalledParty {
   readonly test?: { readonly call: TestCall; readonly mediaAddress: string };
 }
 
-/** A user part of the INVITE that may be the called number, and the trunks that may read it as such. */
-interface DialedUser {
-  readonly user: string;
+/** A number in the INVITE that may be the called one, and the trunks that may read it as such. */
+interface DialedNumber {
+  readonly dialed: string;
   readonly trunks: readonly Trunk[];
 }
 
@@ -41,26 +40,40 @@ export async function routeInvite(
   candidates: readonly [Trunk, ...Trunk[]],
   invite: SipRequest,
 ): Promise<CalledParty> {
-  for (const { user, trunks } of dialedUsers(candidates, invite)) {
-    const dialed = parseCarrierNumber(user);
-    const number = dialed === undefined ? undefined : await numbers.findHolder(dialed);
+  for (const { dialed, trunks } of dialedNumbers(candidates, invite)) {
+    const number = await numbers.findHolder(dialed);
     if (!number || !(number.verified || takesPendingClaims)) continue;
     const trunk = trunks.find(
       ({ id, projectId }) => projectId === number.projectId && isReachedOver(number, id),
     );
     if (trunk) return { trunk, number, toNumber: number.number };
   }
-  const user = userOf(invite.uri);
-  return { trunk: candidates[0], number: undefined, toNumber: parseCarrierNumber(user) ?? user };
+  return { trunk: candidates[0], number: undefined, toNumber: numberOf(invite.uri) ?? userOf(invite.uri) };
 }
 
-/** A registrar sends calls to the registered name; To then holds the dialed number. @see RFC 3261 section 10 */
-function dialedUsers(candidates: readonly Trunk[], { uri, headers }: SipRequest): DialedUser[] {
+/**
+ * A registrar sends calls to the registered name. The dialed number is then in To, or in a header that a proxy or the
+ * forwarding switch has added; in a history it is the newest entry that is a number.
+ *
+ * @see RFC 3261 section 10, RFC 7315 section 4.2 (P-Called-Party-ID), RFC 7044 (History-Info), RFC 5806 (Diversion)
+ */
+function dialedNumbers(candidates: readonly Trunk[], { uri, headers }: SipRequest): DialedNumber[] {
   const user = userOf(uri);
-  const [to] = addressesOf(headers, 'to');
+  const own = numberOf(uri);
   const registered = candidates.filter(({ username }) => user === '' || username === user);
+  const isName = own === undefined || registered.length > 0;
+  const named = (name: string) => addressesOf(headers, name).map((address) => address.uri);
+  const to = readAddress(headers.get('to') ?? '')?.uri ?? '';
+  const added = [
+    ...named('p-called-party-id'),
+    ...named('history-info').reverse(),
+    // The newest comes first.
+    ...named('diversion'),
+  ];
+  const byName = registered.length > 0 ? registered : candidates;
   return [
-    { user: userOf(to?.uri ?? ''), trunks: registered },
-    { user, trunks: candidates },
-  ].filter(({ trunks }) => trunks.length > 0);
+    { dialed: numberOf(to), trunks: registered },
+    { dialed: own, trunks: candidates },
+    ...(isName ? added : []).map((one) => ({ dialed: numberOf(one), trunks: byName })),
+  ].flatMap(({ dialed, trunks }) => (dialed === undefined ? [] : [{ dialed, trunks }]));
 }

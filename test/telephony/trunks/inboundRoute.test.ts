@@ -28,8 +28,9 @@ const held = (projectId: string, number: string, more: Partial<HeldNumber> = {})
   updatedAt: '',
   ...more,
 });
-const invite = (user: string, to = user) => {
-  const text = `INVITE sip:${user}@192.0.2.9 SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK1\r\nFrom: <sip:x@y>;tag=1\r\nTo: <sip:${to}@192.0.2.9>\r\nCall-ID: c\r\nCSeq: 1 INVITE\r\nContent-Length: 0\r\n\r\n`;
+const invite = (user: string, to = user, ...added: readonly string[]) => {
+  const extra = added.map((line) => `${line}\r\n`).join('');
+  const text = `INVITE sip:${user}@192.0.2.9 SIP/2.0\r\n${extra}Via: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK1\r\nFrom: <sip:x@y>;tag=1\r\nTo: <sip:${to}@192.0.2.9>\r\nCall-ID: c\r\nCSeq: 1 INVITE\r\nContent-Length: 0\r\n\r\n`;
   const message = parseMessage(Buffer.from(text));
   if (!('method' in message)) throw new Error('not a request');
   return message;
@@ -64,6 +65,39 @@ test.each([
     B,
   ],
   ['a name that no trunk has, with a number in To', both, invite('clinic', A), 'a1', undefined],
+  [
+    'a registered name, with the number in P-Called-Party-ID',
+    named('clinic'),
+    invite('clinic', 'clinic', `P-Called-Party-ID: <tel:${A}>`),
+    'a1',
+    A,
+  ],
+  [
+    'a name, with the number in the newest Diversion that is one',
+    both,
+    invite('clinic', 'clinic', 'Diversion: <sip:x@y>', `Diversion: Lin, Ada <sip:${A}@y>, <sip:${B}@y>`),
+    'a1',
+    A,
+  ],
+  [
+    'a name, with the number in the newest History-Info that is one',
+    both,
+    invite(
+      'clinic',
+      'clinic',
+      `History-Info: <sip:${B}@y>;index=1, <sip:${A}@y?Reason=SIP>;index=1.1`,
+      'History-Info: <sip:clinic@y>;index=1.1.1',
+    ),
+    'a1',
+    A,
+  ],
+  [
+    'no number that was forwarded to another one',
+    both,
+    invite('+886944444444', '', `Diversion: <sip:${A}@y>`),
+    'a1',
+    undefined,
+  ],
 ])('A call reaches %s', async (_what, candidates, message, trunkId, number) => {
   const findHolder = async (dialed: string) => numbers.find((one) => one.number === dialed);
   const deps = { numbers: { findHolder }, takesPendingClaims: false };
