@@ -8,7 +8,7 @@ import type {
   PlayoutPosition,
   TransferStatus,
 } from '../media/agentStream/streamClient.ts';
-import type { AudioStream, AudioStreamEvents, StreamInfo } from '../voice/audioStream.ts';
+import type { AudioStream, AudioStreamEvents, EarlyInput, StreamInfo } from '../voice/audioStream.ts';
 import type {
   DialectConnection,
   DialectServer,
@@ -45,8 +45,8 @@ const FRAME_MS = 20;
 const AUDIO_CHECK_MS = 100;
 /** A thread that was busy for longer sends less. */
 const MAX_FRAMES_AT_ONCE = 50;
-/** Of those that arrive before the session listens. */
-const MAX_EARLY_CONTROLS = 100;
+/** Of each kind that arrives before the session listens. */
+const MAX_EARLY = 100;
 const TOO_FAST = 'audio arrives faster than real time';
 
 export interface ServerStreamOptions {
@@ -73,8 +73,11 @@ export class ServerStream implements AudioStream {
   readonly #estimate = new PlayoutEstimate();
   /** Marks that the gateway has not returned yet. */
   #pendingMarks: { readonly name: string; isCleared: boolean }[] = [];
-  /** What supervisors had said or instructed before the session listened; undefined from then on. */
-  #earlyControls: AgentControl[] | undefined = [];
+  /** What came before the session listened; undefined from then on. */
+  #early: { readonly controls: AgentControl[]; readonly digits: string[] } | undefined = {
+    controls: [],
+    digits: [],
+  };
   readonly #clock: Pick<Clock, 'monotonicMs' | 'setTimer'>;
   readonly #admitDigit: () => boolean;
   #receivedAtMs: number;
@@ -139,10 +142,10 @@ export class ServerStream implements AudioStream {
     if (!this.#isClosed) this.#dialect.setFailoverPrompts?.(prompts);
   }
 
-  takeEarlyControls(): readonly AgentControl[] {
-    const controls = this.#earlyControls ?? [];
-    this.#earlyControls = undefined;
-    return controls;
+  takeEarly(): EarlyInput {
+    const early = this.#early ?? { controls: [], digits: [] };
+    this.#early = undefined;
+    return early;
   }
 
   close(code: number = CLOSE_NORMAL, reason = ''): void {
@@ -161,7 +164,9 @@ export class ServerStream implements AudioStream {
       this.events.emit('audio', samples);
     },
     dtmf: (digit) => {
-      if (this.#admitDigit()) this.events.emit('dtmf', { digit });
+      if (!this.#admitDigit()) return;
+      if (this.#early && this.#early.digits.length < MAX_EARLY) this.#early.digits.push(digit);
+      this.events.emit('dtmf', { digit });
     },
     mark: (name, report = {}) => {
       const index = this.#pendingMarks.findIndex((mark) => mark.name === name);
@@ -178,8 +183,8 @@ export class ServerStream implements AudioStream {
       if (control.kind === 'pause') this.isAgentPaused = control.isPaused;
       if (control.kind === 'takeover') this.isTakenOver = control.isTakenOver;
       const areWords = control.kind === 'say' || control.kind === 'instruct';
-      if (areWords && this.#earlyControls && this.#earlyControls.length < MAX_EARLY_CONTROLS)
-        this.#earlyControls.push(control);
+      if (areWords && this.#early && this.#early.controls.length < MAX_EARLY)
+        this.#early.controls.push(control);
       this.events.emit('control', control);
     },
     request: (request) => this.events.emit('request', request),

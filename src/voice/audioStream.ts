@@ -40,10 +40,18 @@ export interface AudioStream {
   /** As last told by `control`. */
   readonly isAgentPaused: boolean;
   readonly isTakenOver: boolean;
-  /** What supervisors had said or instructed before the first call of this method; empty from then on. */
-  takeEarlyControls(): readonly AgentControl[];
+  /** What came before the first call of this method; empty from then on. */
+  takeEarly(): EarlyInput;
   /** Idempotent. */
   close(code?: number, reason?: string): void;
+}
+
+/** What came before the session listened. */
+export interface EarlyInput {
+  /** What supervisors had said or instructed. */
+  readonly controls: readonly AgentControl[];
+  /** DTMF digits of the caller. */
+  readonly digits: readonly string[];
 }
 
 export interface StreamInfo {

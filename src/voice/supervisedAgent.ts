@@ -7,7 +7,7 @@ import { type AgentTurnQueue, NOTHING_SAID } from './turns/agentTurnQueue.ts';
 export interface SupervisedAgentDeps {
   /** What the agent wants to say without having been asked; absent where it never does. */
   readonly initiative?: (() => TurnInput | undefined) | undefined;
-  readonly stream: Pick<AudioStream, 'isAgentPaused' | 'isTakenOver' | 'takeEarlyControls' | 'command'>;
+  readonly stream: Pick<AudioStream, 'isAgentPaused' | 'isTakenOver' | 'takeEarly' | 'command'>;
   readonly turns: TurnController;
   readonly agentTurns: Pick<AgentTurnQueue, 'run' | 'keepUnanswered' | 'addInstruction'>;
 }
@@ -51,11 +51,13 @@ export class SupervisedAgent {
     const { isAgentPaused, isTakenOver } = stream;
     this.#pause(isAgentPaused);
     this.#takeOver(isTakenOver);
-    for (const control of stream.takeEarlyControls()) this.onControl(control);
+    const { controls, digits } = stream.takeEarly();
+    for (const control of controls) this.onControl(control);
     const isSilent = isAgentPaused || isTakenOver;
     // Of a session that goes on, the caller has heard a greeting.
     if (isSilent && first.kind === 'begin') this.#due = first;
     void agentTurns.run(isSilent ? NOTHING_SAID : first, turns.timestamps());
+    for (const digit of digits) turns.onDigit(digit);
   }
 
   /** Starts a turn without an event of the caller, at once or when the agent may speak again. */

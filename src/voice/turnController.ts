@@ -103,7 +103,8 @@ export class TurnController {
 
   /** Detects turns with the frame that {@link advanceTo} announced. */
   onFrame(): void {
-    this.#onDtmfEntry(checkDigitTimeout(this.#dtmfEntry, this.#nowMs));
+    const { node } = this.#deps.settings;
+    this.#onDtmfEntry(checkDigitTimeout(this.#dtmfEntry, this.#nowMs, node?.digits));
     this.dispatch({ type: 'frame' });
   }
 

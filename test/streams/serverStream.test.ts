@@ -203,7 +203,7 @@ describe('ServerStream', () => {
     ]);
   });
 
-  test('keeps the words of supervisors until there is a voice session', async () => {
+  test('keeps digits and the words of supervisors until there is a voice session', async () => {
     const stream = await accept('callway');
     const controls = [
       { kind: 'instruct', text: 'Be brief.', number: 1 },
@@ -211,13 +211,15 @@ describe('ServerStream', () => {
     ];
     const events = eventsOf(stream);
     for (const control of controls) send({ event: 'control', control });
+    send({ event: 'dtmf', dtmf: { digit: '1' } });
     send({ event: 'hold', hold: { isHeld: true } });
-    await events.count(1);
-    expect(stream.takeEarlyControls()).toEqual(controls);
-    send({ event: 'control', control: controls[0] });
-    send({ event: 'hold', hold: { isHeld: false } });
     await events.count(2);
-    expect(stream.takeEarlyControls()).toEqual([]);
+    expect(stream.takeEarly()).toEqual({ controls, digits: ['1'] });
+    send({ event: 'control', control: controls[0] });
+    send({ event: 'dtmf', dtmf: { digit: '2' } });
+    send({ event: 'hold', hold: { isHeld: false } });
+    await events.count(4);
+    expect(stream.takeEarly()).toEqual({ controls: [], digits: [] });
   });
 
   test('estimates outcomes and positions for a dialect that does not report them', async () => {

@@ -1,5 +1,5 @@
 import { CallwayError, unavailable } from '../../base/errors.ts';
-import type { EmitMediaEvent, MediaCounters } from '../mediaSession.ts';
+import type { DtmfDigit, EmitMediaEvent, MediaCounters } from '../mediaSession.ts';
 import { frameLength } from '../resample/frameResampler.ts';
 import { type SampleRateHz, speechRateHz } from '../resample/resampler.ts';
 import { AgentConnection } from './agentConnection.ts';
@@ -26,6 +26,8 @@ type Counts = Pick<MediaCounters, 'callerFramesDropped' | 'agentSamplesDropped' 
 const MAX_KEPT_INSTRUCTIONS = 100;
 /** An agent has no more of them waiting. */
 const MAX_KEPT_WORDS = 20;
+/** More than a person presses until an agent is connected. */
+const MAX_EARLY_DIGITS = 100;
 /** @see RFC 6455 section 7.4.1 */
 const NORMAL_CLOSURE = 1000;
 
@@ -53,6 +55,8 @@ export class AgentStream {
   #isBroken = false;
   /** That the caller sent meanwhile. */
   #unheardFrames = 0;
+  /** Pressed before the agent was connected; undefined while it is, and when none is awaited. */
+  #early: DtmfDigit[] | undefined = [];
   #earlierCounts: Counts = { callerFramesDropped: 0, agentSamplesDropped: 0, playoutUnderruns: 0 };
 
   constructor(options: AgentStreamOptions) {
@@ -79,7 +83,10 @@ export class AgentStream {
       },
       onFailoverPrompts: (prompts, sampleRateHz) => this.#failover.keep(prompts, sampleRateHz),
       onClosed: (end) => {
-        if (target.canReconnect && end.how === 'broken') this.#failover.start(nowMs());
+        if (target.canReconnect && end.how === 'broken') {
+          this.#failover.start(nowMs());
+          this.#early = [];
+        }
         this.#isBroken = end.how === 'broken';
         emit('streamClosed', end);
       },
@@ -104,7 +111,11 @@ export class AgentStream {
     if (this.#isTakenOver) this.#sendControl({ kind: 'takeover', isTakenOver: true });
     if (this.#isInternal)
       for (const control of [...this.#instructions, ...this.#words]) this.#sendControl(control);
-    if (connection.isOpen) this.#failover.stop();
+    if (!connection.isOpen) return;
+    this.#failover.stop();
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const digit of early) this.dtmf(digit);
   }
 
   /** Closes the connection and drops the agent's queued audio, without a `streamClosed` event. */
@@ -112,12 +123,15 @@ export class AgentStream {
     this.#retire('the call continues without the agent');
     this.#connection = undefined;
     this.#isBroken = false;
+    this.#early = undefined;
     this.#failover.stop();
   }
 
-  /** A digit of the caller. */
-  dtmf(digit: string, durationMs: number): void {
-    if (!this.#isTakenOver) this.#toAgent?.dtmf(digit, durationMs);
+  /** A digit of the caller, who need not wait for the agent's connection. */
+  dtmf(digit: DtmfDigit): void {
+    if (this.#isTakenOver) return;
+    if (this.#early === undefined) this.#toAgent?.dtmf(digit.digit, digit.durationMs);
+    else if (this.#early.length < MAX_EARLY_DIGITS) this.#early.push(digit);
   }
 
   transferStatus(status: TransferStatus): void {

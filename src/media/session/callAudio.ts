@@ -274,7 +274,7 @@ export class CallAudio {
     this.#dtmfSource ??= source;
     if (source !== this.#dtmfSource) return;
     this.#emit('dtmf', digit);
-    this.#agent.dtmf(digit.digit, digit.durationMs);
+    this.#agent.dtmf(digit);
     this.#peer?.sendDtmf(digit.digit);
   }
 

@@ -1,8 +1,8 @@
 import { SipParseError } from '../../../sip/message/errors.ts';
+import type { SipRequest } from '../../../sip/message/message.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createEmitter, type Emitter } from '../../base/emitter.ts';
 import { type Backoff, backoffMs } from '../backoff.ts';
-import { sessionBody } from '../sip/sessionBody.ts';
 import {
   ControlConnection,
   ControlDownError,
@@ -75,6 +75,11 @@ const MAX_QUEUED_REQUESTS = 10_000;
 export const ALLOW = 'INVITE, ACK, BYE, CANCEL, OPTIONS, PRACK, UPDATE, INFO, REFER, NOTIFY';
 /** Supported methods that need an existing call or subscription. */
 const ONLY_IN_DIALOG = new Set(['INFO', 'NOTIFY', 'REFER']);
+
+/** Whether a request belongs to no subscription and only keeps the way through NATs and firewalls open. */
+export function isKeepAlive({ method, headers }: SipRequest): boolean {
+  return method === 'NOTIFY' && /^\s*keep-?alive\b/i.test(headers.get('event') ?? '');
+}
 
 /** Connects, and reconnects until it is closed. */
 export function connectControl(options: ControlOptions): SipControl {
@@ -165,9 +170,8 @@ class DrachtioControl implements SipControl {
     if (!server) return 'the SIP server is not running';
     const hooks = {
       observe: this.#observe,
-      onRequest: (request: SrfRequest, response: SrfResponse) =>
-        this.#receive(request, response, rejectStray),
-      onUpdate: this.#onUpdate,
+      onRequest: this.#receive,
+      onUpdate: this.#receive,
       onError: (error: unknown) => onError(error, 'handling a message of the SIP server failed'),
     };
     try {
@@ -211,18 +215,10 @@ class DrachtioControl implements SipControl {
     this.events.emit('message', { atMs: this.#options.clock.now(), direction, ...peer, callId, text });
   };
 
-  readonly #onUpdate = (request: SrfRequest, response: SrfResponse): void => {
-    this.#receive(request, response, respondToEarlyUpdate);
-  };
-
-  #receive(
-    request: SrfRequest,
-    response: SrfResponse,
-    fallback: (request: IncomingRequest) => Promise<unknown>,
-  ): void {
+  readonly #receive = (request: SrfRequest, response: SrfResponse): void => {
     let incoming: IncomingRequest;
     try {
-      incoming = readIncoming(request, response, { observe: this.#observe, onUpdate: this.#onUpdate });
+      incoming = readIncoming(request, response, { observe: this.#observe, onUpdate: this.#receive });
     } catch (error) {
       if (!(error instanceof SipParseError)) throw error;
       response.send(400, undefined, { headers: {} }, () => undefined);
@@ -233,11 +229,11 @@ class DrachtioControl implements SipControl {
     else if (incoming.message.method === 'INVITE' && incoming.isNew && this.#inviteHandler) {
       this.#inviteHandler(incoming);
     } else {
-      fallback(incoming).catch((error: unknown) =>
+      rejectStray(incoming).catch((error: unknown) =>
         this.#options.onError(error, 'responding to a request failed'),
       );
     }
-  }
+  };
 }
 
 /** Responds to a request that belongs to no call. */
@@ -246,6 +242,7 @@ async function rejectStray(request: IncomingRequest): Promise<unknown> {
   if (method === 'ACK' || request.isFromServer) return undefined;
   if (method === 'PRACK') return await request.respond(200);
   if (!request.isNew) return await request.respond(481);
+  if (isKeepAlive(request.message)) return await request.respond(200);
   if (method === 'OPTIONS') {
     const headers = { Allow: ALLOW, Accept: 'application/sdp', Supported: 'timer' };
     return await request.respond(200, { headers });
@@ -253,12 +250,4 @@ async function rejectStray(request: IncomingRequest): Promise<unknown> {
   if (method === 'INVITE') return await request.respond(503, { headers: { 'Retry-After': '5' } });
   if (ONLY_IN_DIALOG.has(method)) return await request.respond(481);
   return await request.respond(405, { headers: { Allow: ALLOW } });
-}
-
-/** Before the answer to the INVITE's offer another offer must wait. @see RFC 3311 section 5.2 */
-async function respondToEarlyUpdate(request: IncomingRequest): Promise<unknown> {
-  if (sessionBody(request.message).kind === 'none') {
-    return await request.respond(200, { headers: { Allow: ALLOW } });
-  }
-  return await request.respond(500, { headers: { 'Retry-After': '2' } });
 }

@@ -1,25 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import type { SipMessage } from '../../../sip/message/message.ts';
 import { reasonPhrase } from '../../../sip/message/reasonPhrases.ts';
-import { parseCarrierNumber } from '../../base/e164.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { PhoneNumber } from '../../calls/numbers/phoneNumber.ts';
 import { TEST_NUMBER, type TestCall } from '../../calls/setup/testCall.ts';
 import type { CallLeg, InboundCall } from '../../calls/telephony.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import { asLine, variablesFromHeaders } from '../../calls/trunks/trunkHeaders.ts';
-import type { MediaSession } from '../../media/mediaSession.ts';
+import type { DtmfDigit, MediaSession } from '../../media/mediaSession.ts';
 import { ALLOW } from '../control/control.ts';
 import type { IncomingRequest } from '../control/incoming.ts';
 import type { Agreement } from '../sdp/negotiate.ts';
 import { warningOf } from '../sdp/read.ts';
 import { createSdpSession, type SdpSession } from '../sdp/session.ts';
-import { addressesOf, tokensOf, userOf } from '../sip/headerValues.ts';
+import { addressesOf, numberOf, readAddress, tokensOf, userOf } from '../sip/headerValues.ts';
 import { descriptionOf } from '../sip/sessionBody.ts';
 import type { CallTrace } from '../trace.ts';
 import { identityUri } from '../trunks/addressing.ts';
 import type { CalledParty } from '../trunks/inboundRoute.ts';
 import { dialogOfInbound } from './dialogRecord.ts';
+import { InDialogRequests } from './inDialog/inDialogRequests.ts';
 import { Leg, type LegSteps } from './leg.ts';
 import type { OutboundDeps } from './outbound.ts';
 
@@ -50,6 +50,9 @@ class InboundCallOffer implements InboundCall {
   readonly #invite: IncomingRequest;
   readonly #trace: CallTrace;
   readonly #canceled = new AbortController();
+  readonly #release: () => void;
+  /** Pressed before the answer. */
+  readonly #digits: DtmfDigit[] = [];
   #isDecided = false;
   #opening: Promise<MediaSession> | undefined;
 
@@ -68,12 +71,10 @@ class InboundCallOffer implements InboundCall {
     const { headers } = invite.message;
     this.variables = variablesFromHeaders(trunk.headersToVariables, (name) => headers.all(name)[0]);
     this.toNumber = toNumber;
-    invite.onCancel(() => {
-      this.#isDecided = true;
-      trace.end();
-      this.#closeAudio();
-      this.#canceled.abort();
-    });
+    invite.onCancel(() => this.#cancel());
+    const requests = this.#createEarlyRequests();
+    // The leg takes them over.
+    this.#release = deps.control.onDialogRequest(invite.dialogId, (request) => requests.handle(request));
   }
 
   get canceled(): AbortSignal {
@@ -114,6 +115,35 @@ class InboundCallOffer implements InboundCall {
     return await this.#accept(callId, session);
   }
 
+  #cancel(): void {
+    this.#isDecided = true;
+    this.#release();
+    this.#trace.end();
+    this.#closeAudio();
+    this.#canceled.abort();
+  }
+
+  /** The caller's requests between our 180 and the answer. */
+  #createEarlyRequests(): InDialogRequests {
+    const never = async () => undefined;
+    return new InDialogRequests({
+      sdp: () => undefined,
+      apply: never,
+      emit: (name, value) => {
+        if (name === 'dtmf' && 'digit' in value) this.#digits.push(value);
+      },
+      dispatch: ({ kind }) => {
+        if (kind === 'byeReceived' || kind === 'dialogLost') this.#cancel();
+      },
+      isConfirmed: () => false,
+      onAcknowledged: () => undefined,
+      acceptReferral: never,
+      onNotify: () => false,
+      onOffer: () => undefined,
+      onError: this.#deps.onError,
+    });
+  }
+
   #decide(): void {
     if (this.#canceled.signal.aborted) {
       throw new CallwayError('gone', 'call_canceled', 'The caller hung up before the answer');
@@ -149,6 +179,7 @@ class InboundCallOffer implements InboundCall {
       lateOffer(sdp, answer !== undefined, (agreed) => leg.audio.apply(agreed)),
     );
     leg.setAllowedMethods(this.#invite.message);
+    for (const digit of this.#digits) leg.receiveDtmf(digit);
     leg.audio.set(session, sdp, this.#invite.source.address);
     try {
       if (answer) await leg.audio.apply(answer);
@@ -203,6 +234,7 @@ class InboundCallOffer implements InboundCall {
   }
 
   #refuse(status: number, headers: Record<string, string> = {}): void {
+    this.#release();
     this.#trace.end();
     this.#respond(status, headers);
   }
@@ -231,10 +263,18 @@ function lateOffer(
   };
 }
 
-/** The asserted identity takes precedence over From; the first that is a number is used. @see RFC 3325 */
+/**
+ * The asserted identity takes precedence over Remote-Party-ID, and that over From; the first that is a number is used.
+ *
+ * @see RFC 3325, draft-ietf-sip-privacy-04
+ */
 function callerOf({ headers }: SipMessage): string {
-  const identities = [...addressesOf(headers, 'p-asserted-identity'), ...addressesOf(headers, 'from')];
+  const remote = addressesOf(headers, 'remote-party-id').filter(
+    ({ params }) => params.get('party')?.toLowerCase() !== 'called',
+  );
+  const from = readAddress(headers.get('from') ?? '');
+  const identities = [...addressesOf(headers, 'p-asserted-identity'), ...remote, ...(from ? [from] : [])];
+  const [number] = identities.flatMap(({ uri }) => numberOf(uri) ?? []);
   const users = identities.map(({ uri }) => userOf(uri));
-  const [number] = users.flatMap((user) => parseCarrierNumber(user) ?? []);
   return number ?? asLine(users.find((user) => user !== '') ?? '', MAX_CALLER_CHARACTERS);
 }

@@ -87,16 +87,32 @@ export function enterDigit(
   edgeDigits: readonly string[],
 ): DtmfEntryStep {
   const digits = (entry?.digits ?? '') + digit;
-  const hasEdge = edgeDigits.includes(digits);
-  const mayGrow = edgeDigits.some((edge) => edge.length > digits.length && edge.startsWith(digits));
-  if (hasEdge && !mayGrow) return { entry: undefined, complete: digits };
-  if (digit === '#' && !mayGrow) return { entry: undefined, complete: digits.slice(0, -1) || '#' };
+  if (leadsOn(digits, edgeDigits)) return { entry: undefined, complete: digits };
+  if (digit === '#' && !mayGrow(digits, edgeDigits))
+    return { entry: undefined, complete: digits.slice(0, -1) || '#' };
   if (digits.length >= MAX_DIGITS) return { entry: undefined, complete: digits };
   return { entry: { digits, lastMs: atMs } };
 }
 
-/** Completes the entry after the inter-digit timeout. */
-export function checkDigitTimeout(entry: DtmfEntry | undefined, atMs: number): DtmfEntryStep {
-  if (!entry || atMs - entry.lastMs < INTER_DIGIT_TIMEOUT_MS) return { entry };
-  return { entry: undefined, complete: entry.digits };
+/**
+ * Completes the entry after the inter-digit timeout, or when it leads on from a node that was entered after its digits.
+ *
+ * @param edgeDigits - As in {@link enterDigit}.
+ */
+export function checkDigitTimeout(
+  entry: DtmfEntry | undefined,
+  atMs: number,
+  edgeDigits: readonly string[] = [],
+): DtmfEntryStep {
+  const isComplete =
+    entry && (leadsOn(entry.digits, edgeDigits) || atMs - entry.lastMs >= INTER_DIGIT_TIMEOUT_MS);
+  return isComplete ? { entry: undefined, complete: entry.digits } : { entry };
+}
+
+function leadsOn(digits: string, edgeDigits: readonly string[]): boolean {
+  return edgeDigits.includes(digits) && !mayGrow(digits, edgeDigits);
+}
+
+function mayGrow(digits: string, edgeDigits: readonly string[]): boolean {
+  return edgeDigits.some((edge) => edge.length > digits.length && edge.startsWith(digits));
 }

@@ -32,6 +32,26 @@ describe('Agent connection', () => {
     });
   });
 
+  it('keeps the caller’s digits until it is open, and while another one is awaited', async () => {
+    const call = await openCall();
+    call.connect();
+    const press = (digit: string) => call.audio.receiveDtmf({ digit, durationMs: 100 }, 'signalling');
+    press('1');
+    const first = await call.startStream({ canReconnect: true });
+    press('2');
+    expect(first.messages).toEqual([
+      { digit: '1', durationMs: 100 },
+      { digit: '2', durationMs: 100 },
+    ]);
+    first.handler.closed({ how: 'broken', code: 1006, reason: '' });
+    press('3');
+    const second = await call.startStream();
+    expect(second.messages).toEqual([{ digit: '3', durationMs: 100 }]);
+    call.audio.stopStream();
+    press('4');
+    expect((await call.startStream()).messages).toEqual([]);
+  });
+
   it('stops within a frame of a clear and reports the played position', async () => {
     const call = await openCall();
     call.connect();

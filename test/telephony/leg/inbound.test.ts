@@ -316,11 +316,47 @@ test.each([
   rig.phone.send(rig.phone.request('ACK', rig.port, { callId, branch: `z9hG4bK-${callId}`, to }), rig.port);
 });
 
+test('Digits that are sent before the answer are kept for the leg', async () => {
+  const ringing = await ring();
+  const { callId, call } = ringing;
+  call.ring();
+  const to = header(await reply(callId, 180), 'To');
+  const extra = ['Content-Type: application/dtmf-relay'];
+  rig.phone.send(
+    rig.phone.request('INFO', rig.port, { callId, cseq: 2, to, extra, body: 'Signal=5' }),
+    rig.port,
+  );
+  await reply(callId, 200);
+  const { events, ended } = recordLegEvents(await call.answer('call-18'));
+  const ok = await rig.phone.next(new RegExp(`^SIP/2.0 200 .*^Call-ID: ${callId}\\r$.*m=audio`, 'ms'));
+  acknowledge(ringing, ok);
+  await vi.waitFor(() => expect(events).toEqual(['digit 5', 'answered']));
+  rig.phone.send(rig.phone.request('BYE', rig.port, { callId, cseq: 3, to }), rig.port);
+  await ended;
+});
+
+test('A BYE before the answer cancels the call', async () => {
+  const { callId, call } = await ring();
+  call.ring();
+  const to = header(await reply(callId, 180), 'To');
+  rig.phone.send(rig.phone.request('BYE', rig.port, { callId, cseq: 2, to }), rig.port);
+  await reply(callId, 200);
+  await reply(callId, 487);
+  expect(call.canceled.aborted).toBe(true);
+  rig.phone.send(rig.phone.request('ACK', rig.port, { callId, branch: `z9hG4bK-${callId}`, to }), rig.port);
+});
+
 test.each([
   [['<sip:switch@carrier>, <tel:+886-912-345-678>'], '<sip:x@y>', '+886912345678'],
   [[], '<tel:0912345678>', '+886912345678'],
   [[], '"Anonymous" <sip:anonymous@anonymous.invalid>', 'anonymous'],
   [['<sip:+886912345678@carrier;user=phone>'], '<sip:anonymous@anonymous.invalid>', '+886912345678'],
+  [[], 'Lin, Ada <sip:+886912345678@x>', '+886912345678'],
+  [[], '"Lin <sip:+886912345678@x>', '+886912345678'],
+  [[], '林 ☎ <tel:912345678;phone-context=+886>', '+886912345678'],
+  [[], '"Ann" sip:0912345678@x;user=phone', '+886912345678'],
+  [[], '<sip:@x>', ''],
+  [[], '<sip:Ann Lee@x>', ''],
 ])('With the identities %j and %s the caller is %s', async (asserted, from, number) => {
   count += 1;
   const callId = `who-${count}`;
@@ -336,12 +372,14 @@ test.each([
 });
 
 test.each([
-  ['MESSAGE', 405],
-  ['NOTIFY', 481],
-  ['REGISTER', 405],
-])('%s outside a call gets %i', async (method, status) => {
-  rig.phone.send(rig.phone.request(method, rig.port, { callId: `lone-${method}` }), rig.port);
-  const refused = await reply(`lone-${method}`, status);
+  ['MESSAGE', [], 405],
+  ['NOTIFY', [], 481],
+  ['NOTIFY', ['Event: keep-alive'], 200],
+  ['REGISTER', [], 405],
+])('%s %j outside a call gets %i', async (method, extra, status) => {
+  const callId = `lone-${method}-${extra.length}`;
+  rig.phone.send(rig.phone.request(method, rig.port, { callId, extra }), rig.port);
+  const refused = await reply(callId, status);
   if (status === 405) expect(header(refused, 'Allow')).toContain('REFER');
 });
 

@@ -26,6 +26,15 @@ test('A digit with an edge interrupts the agent and follows the edge', async () 
   expect(eventsOf(call, 'dtmf')).toEqual([{ digits: '1' }]);
 });
 
+test('Digits that were pressed before the session listened follow the edge of the first node', async () => {
+  const call = simulatedCall({ answer: () => GREETING, pathway, stream: { early: { digits: ['1'] } } });
+  await call.stream.advance(4000);
+  expect(call.voice.texts).toContain('This is sales.');
+  await call.stream.hangUp();
+  await call.report;
+  expect(eventsOf(call, 'dtmf')).toEqual([{ digits: '1' }]);
+});
+
 test('Digits wait for an agent that may not be interrupted', async () => {
   const [start, sales] = pathway.nodes ?? [];
   const nodes = [{ ...start, data: { title: 'Menu', prompt: 'Menu.', interruption: 'off' } }, sales];

@@ -54,7 +54,7 @@ test('An instruction that a lost agent has not stored reaches the one that takes
     answer: () => ANSWER,
     sessions,
     session: { isResumed: true },
-    stream: { earlyControls: [told(1), told(2)] },
+    stream: { early: { controls: [told(1), told(2)] } },
   });
   await greeted(next);
   next.stream.control(told(3));

@@ -9,7 +9,7 @@ import type {
   TransferStatus,
 } from '../../../src/media/agentStream/streamClient.ts';
 import { concatenated } from '../../../src/media/pcm16.ts';
-import type { AudioStream, AudioStreamEvents } from '../../../src/voice/audioStream.ts';
+import type { AudioStream, AudioStreamEvents, EarlyInput } from '../../../src/voice/audioStream.ts';
 import type { SimulatedClock } from '../../support/simulatedClock.ts';
 
 const FRAME_MS = 20;
@@ -30,7 +30,7 @@ export interface SimulatedStreamOptions {
   readonly info?: Partial<AudioStream['info']>;
   readonly isAgentPaused?: boolean;
   /** What supervisors asked before the session started. */
-  readonly earlyControls?: readonly AgentControl[];
+  readonly early?: Partial<EarlyInput>;
   readonly captions?: boolean;
 }
 
@@ -178,8 +178,8 @@ class SimulatedPeer implements SimulatedStream {
     this.#emitter.emit('hold', { isHeld });
   }
 
-  takeEarlyControls(): readonly AgentControl[] {
-    return this.#options.earlyControls ?? [];
+  takeEarly(): EarlyInput {
+    return { controls: [], digits: [], ...this.#options.early };
   }
 
   control(control: AgentControl): void {

@@ -23,13 +23,33 @@ const DIGIT_OF_EVENT_CODE: Readonly<Record<string, string>> = {
   15: 'D',
 };
 
-/** Reads `application/dtmf-relay` and `application/dtmf`. @returns Undefined for anything else. */
-export function readInfoDigit(contentType: string, body: string): InfoDigit | undefined {
-  const [type] = contentType.toLowerCase().split(';');
-  if (type?.trim() === 'application/dtmf') return digitOf(body.trim(), DEFAULT_DURATION_MS);
-  if (type?.trim() !== 'application/dtmf-relay') return undefined;
-  const signal = /^\s*Signal\s*=\s*(\S+)\s*$/im.exec(body)?.[1] ?? '';
-  const duration = Number(/^\s*Duration\s*=\s*(\d{1,6})\s*$/im.exec(body)?.[1] ?? DEFAULT_DURATION_MS);
+/** The types of bodies with a digit. There is no standard for them: each is read in every peer's spelling. */
+const DIGIT_TYPES = [
+  'application/dtmf-relay',
+  'application/dtmf',
+  'audio/telephone-event',
+  'application/vnd.nortelnetworks.digits',
+] as const;
+
+/** For the refusal of other bodies. */
+export const ACCEPTED_INFO = DIGIT_TYPES.join(', ');
+
+const SIGNAL = /(?:^|[\s;,])(?:signal|d)\s*[=:]\s*"?(\d{1,2}|[*#a-d])(?=$|[\s;,"])/i;
+const ALONE = /^\s*(\d{1,2}|[*#a-d])\s*$/i;
+const DURATION = /(?:^|[\s;,])duration\s*[=:]\s*"?(\d{1,6})(?=$|[\s;,"])/i;
+
+/**
+ * Reads a digit: `Signal=5` or `d=5` among other lines, or the digit alone.
+ *
+ * @param contentType - Undefined where the peer names none.
+ * @returns Undefined for anything else.
+ */
+export function readInfoDigit(contentType: string | undefined, body: string): InfoDigit | undefined {
+  const [type = ''] = contentType?.toLowerCase().split(';') ?? [];
+  const isRead = contentType === undefined || DIGIT_TYPES.some((known) => known === type.trim());
+  const signal = isRead ? (SIGNAL.exec(body) ?? ALONE.exec(body))?.[1] : undefined;
+  if (signal === undefined) return undefined;
+  const duration = Number(DURATION.exec(body)?.[1] ?? DEFAULT_DURATION_MS);
   return digitOf(signal, Math.min(duration, MAX_DURATION_MS));
 }
 

@@ -1,16 +1,15 @@
 import type { SipRequest } from '../../../../sip/message/message.ts';
-import { parseCarrierNumber } from '../../../base/e164.ts';
 import type { LegEvents } from '../../../calls/telephony.ts';
-import { ALLOW } from '../../control/control.ts';
+import { ALLOW, isKeepAlive } from '../../control/control.ts';
 import type { IncomingRequest } from '../../control/incoming.ts';
 import type { Agreement } from '../../sdp/negotiate.ts';
 import { warningOf } from '../../sdp/read.ts';
 import type { SdpSession } from '../../sdp/session.ts';
-import { readAddress, readUri, userOf } from '../../sip/headerValues.ts';
+import { numberOf, readAddress, readUri } from '../../sip/headerValues.ts';
 import { q850CauseOf } from '../../sip/q850.ts';
 import { descriptionOf, sessionBody, UNSUPPORTED_BODY } from '../../sip/sessionBody.ts';
 import type { LegEvent } from '../legTransition.ts';
-import { readInfoDigit } from './dtmf.ts';
+import { ACCEPTED_INFO, readInfoDigit } from './dtmf.ts';
 
 export interface InDialogRequestsDeps {
   readonly sdp: () => SdpSession | undefined;
@@ -77,7 +76,7 @@ export class InDialogRequests {
       case 'REFER':
         return this.#onRefer(request);
       case 'NOTIFY':
-        return request.respond(this.#deps.onNotify(request) ? 200 : 489);
+        return this.#onNotify(request);
       case 'OPTIONS':
         return request.respond(200, { headers: { Allow: ALLOW } });
       case 'PRACK':
@@ -90,13 +89,15 @@ export class InDialogRequests {
   async #changeSession(request: IncomingRequest): Promise<unknown> {
     const { method } = request.message;
     const sdp = this.#deps.sdp();
-    if (!sdp) return await request.respond(500, RETRY_AFTER);
     const body = sessionBody(request.message);
     const headers = { Allow: ALLOW };
     if (body.kind === 'unreadable') return await request.respond(UNSUPPORTED_BODY.status, UNSUPPORTED_BODY);
+    if (body.kind === 'none' && method === 'UPDATE') return await request.respond(200, { headers });
+    // Before the answer to the INVITE's offer another offer must wait. RFC 3311 section 5.2
+    if (!sdp) return await request.respond(500, RETRY_AFTER);
     if (body.kind === 'none') {
-      this.#isOfferPending = method === 'INVITE';
-      return await request.respond(200, method === 'INVITE' ? { headers, body: sdp.offer() } : { headers });
+      this.#isOfferPending = true;
+      return await request.respond(200, { headers, body: sdp.offer() });
     }
     let answer: Awaited<ReturnType<SdpSession['answer']>>;
     try {
@@ -114,14 +115,18 @@ export class InDialogRequests {
     return await request.respond(200);
   }
 
+  async #onNotify(request: IncomingRequest): Promise<unknown> {
+    const isPing = isKeepAlive(request.message) || !request.message.headers.has('event');
+    if (isPing || this.#deps.onNotify(request)) return await request.respond(200);
+    return await request.respond(489, { headers: { 'Allow-Events': 'refer' } });
+  }
+
   async #onInfo(request: IncomingRequest): Promise<unknown> {
     const { headers, body } = request.message;
-    const type = headers.get('content-type');
-    if (type === undefined) return await request.respond(200);
-    const digit = readInfoDigit(type, body);
-    if (!digit) {
-      return await request.respond(415, { headers: { Accept: 'application/dtmf-relay, application/dtmf' } });
-    }
+    // Without a body it asks whether the call is alive.
+    if (body.trim() === '') return await request.respond(200);
+    const digit = readInfoDigit(headers.get('content-type'), body);
+    if (!digit) return await request.respond(415, { headers: { Accept: ACCEPTED_INFO } });
     this.#deps.emit('dtmf', digit);
     return await request.respond(200);
   }
@@ -135,7 +140,7 @@ export class InDialogRequests {
     if (!this.#deps.isConfirmed()) return await request.respond(500, RETRY_AFTER);
     await this.#deps.acceptReferral(request);
     return this.#deps.emit('transferRequested', {
-      to: parseCarrierNumber(userOf(target.uri)) ?? target.uri,
+      to: numberOf(target.uri) ?? target.uri,
     });
   }
 

@@ -139,6 +139,13 @@ test.each([
   ['application/dtmf-relay', 'Signal= 11\r\n', 'digit #'],
   ['application/dtmf', '*', 'digit *'],
   ['Application/DTMF; charset=x', 'd\r\n', 'digit D'],
+  ['application/dtmf', '10', 'digit *'],
+  ['application/dtmf', 'Signal=3', 'digit 3'],
+  ['application/dtmf-relay', 'Duration = 100\r\nSIGNAL = "7"\n', 'digit 7'],
+  ['application/dtmf-relay', '8\r\n', 'digit 8'],
+  ['application/dtmf-relay', 'Signal=2;Duration=90', 'digit 2'],
+  ['audio/telephone-event', 'signal=4\rduration=90', 'digit 4'],
+  ['application/vnd.nortelnetworks.digits', 'p=Digit-Collection\r\ny=Digits\r\ns=success\r\nd=9', 'digit 9'],
 ])('A DTMF digit by INFO, %s %j', async (type, body, event) => {
   expect(await ask('INFO', [`Content-Type: ${type}`], body)).toMatch(/^SIP\/2\.0 200/);
   expect(call.events).toContain(event);
@@ -147,10 +154,13 @@ test.each([
 test.each([
   ['INFO', ['Content-Type: text/plain'], 'x', 415],
   ['INFO', ['Content-Type: application/dtmf'], '99', 415],
+  ['INFO', ['Content-Type: application/dtmf-relay'], 'Duration=5', 415],
   ['INFO', [], '', 200],
   ['OPTIONS', [], '', 200],
   ['MESSAGE', ['Content-Type: text/plain'], 'hello', 405],
   ['NOTIFY', ['Event: presence', 'Subscription-State: active'], '', 489],
+  ['NOTIFY', ['Event: keep-alive'], '', 200],
+  ['NOTIFY', ['Subscription-State: active'], '', 200],
   ['REFER', [], '', 400],
   ['REFER', ['Refer-To: <mailto:a@b>'], '', 400],
   ['REFER', ['Refer-To: <sip:a@b?Replaces=x>'], '', 603],
