@@ -18,27 +18,24 @@ export interface SessionTimer {
 /** How long before the expiry the side that does not refresh sends BYE. @see RFC 4028 section 10 */
 const LEAD_SECONDS = 32;
 
-/** Whether Session-Expires of a request is below the minimum. @throws {SipParseError} */
-export function isIntervalTooSmall(request: SipRequest, minSeconds: number): boolean {
-  const value = request.headers.get('session-expires');
-  if (value === undefined || !supportsTimer(request.headers)) return false;
-  return parseSessionExpires(value).intervalSeconds < minSeconds;
+/** Whether Session-Expires of a request is below the minimum. */
+export function isIntervalTooSmall({ headers }: SipRequest, minSeconds: number): boolean {
+  const asked = readSessionExpires(headers);
+  return asked !== undefined && supportsTimer(headers) && asked.intervalSeconds < minSeconds;
 }
 
 /**
  * Negotiates the session timer for our 2xx, from the request and the application's response. Writes Session-Expires
  * and Require into the response.
  *
- * @throws {SipParseError}
  * @see RFC 4028 section 9
  */
 export function negotiateAsUas(request: SipRequest, answer: SipHeaders): SessionTimer | undefined {
-  const own = answer.get('session-expires');
-  const theirs = request.headers.get('session-expires');
-  if (own === undefined && theirs === undefined) return undefined;
+  const own = readSessionExpires(answer);
+  const asked = readSessionExpires(request.headers) ?? own;
+  if (asked === undefined) return undefined;
   const peerSupports = supportsTimer(request.headers);
-  const asked = parseSessionExpires(theirs ?? own ?? '');
-  const chosen = own === undefined ? asked : parseSessionExpires(own);
+  const chosen = own ?? asked;
   // A peer without timer support cannot refresh.
   const refresher = peerSupports ? (asked.refresher ?? chosen.refresher ?? 'uac') : 'uas';
   const agreed: SessionExpires = {
@@ -50,25 +47,12 @@ export function negotiateAsUas(request: SipRequest, answer: SipHeaders): Session
   return { intervalSeconds: agreed.intervalSeconds, weRefresh: refresher === 'uas' };
 }
 
-/** The session timer of a 2xx to our request; undefined when it has none or is malformed. @see RFC 4028 section 7.2 */
+/** The session timer of a 2xx to our request; undefined when neither names one. @see RFC 4028 section 7.2 */
 export function negotiatedByUac(request: SipRequest, answer: SipHeaders): SessionTimer | undefined {
-  try {
-    return readClientTimer(request, answer);
-  } catch (error) {
-    if (error instanceof SipParseError) return undefined;
-    throw error;
-  }
-}
-
-function readClientTimer(request: SipRequest, answer: SipHeaders): SessionTimer | undefined {
-  const agreed = answer.get('session-expires');
-  if (agreed !== undefined) {
-    const { intervalSeconds, refresher } = parseSessionExpires(agreed);
-    return { intervalSeconds, weRefresh: refresher !== 'uas' };
-  }
-  const asked = request.headers.get('session-expires');
-  if (asked === undefined) return undefined;
-  return { intervalSeconds: parseSessionExpires(asked).intervalSeconds, weRefresh: true };
+  const agreed = readSessionExpires(answer);
+  if (agreed) return { intervalSeconds: agreed.intervalSeconds, weRefresh: agreed.refresher !== 'uas' };
+  const asked = readSessionExpires(request.headers);
+  return asked && { intervalSeconds: asked.intervalSeconds, weRefresh: true };
 }
 
 /** The timer with the Min-SE of a 422; undefined when that is not longer. @see RFC 4028 section 6 */
@@ -83,6 +67,17 @@ export function sessionDelays(timer: SessionTimer): { refreshMs: number; expireM
   const { intervalSeconds } = timer;
   const lead = Math.min(LEAD_SECONDS, intervalSeconds / 3);
   return { refreshMs: (intervalSeconds * 1000) / 2, expireMs: (intervalSeconds - lead) * 1000 };
+}
+
+/** A malformed value counts as none. @see RFC 3261 section 8.2.2 */
+function readSessionExpires(headers: SipHeaders): SessionExpires | undefined {
+  const value = headers.get('session-expires');
+  try {
+    return value === undefined ? undefined : parseSessionExpires(value);
+  } catch (error) {
+    if (error instanceof SipParseError) return undefined;
+    throw error;
+  }
 }
 
 function supportsTimer(headers: SipHeaders): boolean {

@@ -2,7 +2,6 @@
 export type SipParseCode =
   | 'start_line'
   | 'version'
-  | 'header_line'
   | 'too_large'
   | 'too_many_headers'
   | 'content_length'

@@ -21,7 +21,7 @@ const RESPONSE_LINE = /^SIP\/2\.0 ([1-6]\d\d)(?: (.*))?$/i;
 /**
  * Parses one datagram.
  *
- * Strict about structure (start line, header lines, lengths), tolerant about form: compact names, folding, any case,
+ * Strict about structure (start line, lengths), tolerant about form: compact names, folding, any case, lines without a name,
  * bare line feeds, blanks around colons. Header values are not parsed; see {@link SipHeaders}.
  *
  * @throws {SipParseError} When the bytes are not a SIP message, or shorter than their Content-Length.
@@ -43,7 +43,7 @@ export function parseMessage(bytes: Buffer, limits: ParseLimits = defaultLimits)
  * Parses a message as drachtio's control protocol carries it: the body is everything after the blank line, whatever
  * Content-Length says.
  *
- * @throws {SipParseError} When the start line or a header line is malformed.
+ * @throws {SipParseError} When the start line is malformed.
  */
 export function parseText(text: string, limits: ParseLimits = defaultLimits): SipMessage {
   const end = text.indexOf('\r\n\r\n');
@@ -107,7 +107,8 @@ function parseHeaders(text: string, limits: ParseLimits): SipHeaders {
     if (trimmed === '') continue;
     const colon = trimmed.indexOf(':');
     const name = trimmed.slice(0, Math.max(colon, 0)).trimEnd();
-    if (!isToken(name)) throw new SipParseError('header_line', 'a header line has no name');
+    // What no one needs is ignored. RFC 3261 section 8.2.2
+    if (!isToken(name)) continue;
     if (fields.length === limits.maxHeaders) {
       throw new SipParseError('too_many_headers', `there are more than ${limits.maxHeaders} headers`, 513);
     }

@@ -69,9 +69,11 @@ test.each([
   expect(answer.list('require')).toEqual(agreed.weRefresh ? [] : ['timer']);
 });
 
-test('Without a wish of either side there is no session timer', () => {
+test.each(['', 'soon', undefined])('With %j of the caller and no wish of ours there is no timer', (value) => {
   const answer = headers({});
-  expect(negotiateAsUas(invite({ supported: 'timer' }), answer)).toBeUndefined();
+  const request = invite({ supported: 'timer', ...(value !== undefined && { 'session-expires': value }) });
+  expect(isIntervalTooSmall(request, 90)).toBe(false);
+  expect(negotiateAsUas(request, answer)).toBeUndefined();
   expect(answer.get('session-expires')).toBeUndefined();
 });
 
@@ -80,7 +82,7 @@ test.each([
   ['1800', '600;refresher=uac', { intervalSeconds: 600, weRefresh: true }],
   ['1800', undefined, { intervalSeconds: 1800, weRefresh: true }],
   [undefined, undefined, undefined],
-  ['1800', 'soon', undefined],
+  ['1800', 'soon', { intervalSeconds: 1800, weRefresh: true }],
 ])('An outbound call that asked for %s and was answered %s', (own, theirs, agreed) => {
   const answer = headers(theirs === undefined ? {} : { 'session-expires': theirs });
   const request = invite(own === undefined ? {} : { 'session-expires': own });

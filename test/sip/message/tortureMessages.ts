@@ -372,7 +372,7 @@ export const tortureMessages: readonly TortureMessage[] = [
     name: 'a Date that is not GMT',
     text: plain('INVITE', { Date: 'Fri, 01 Jan 2010 16:00:00 EST' }),
     parse: 'ok',
-    answer: 400,
+    answer: 200,
   },
   {
     section: '3.1.2.13',

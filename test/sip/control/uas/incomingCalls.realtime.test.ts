@@ -336,6 +336,23 @@ test('An unsupported extension gets 420 inside a dialog too', async () => {
 });
 
 test.each([
+  'X-Broken header',
+  'X Broken: 1',
+  'Session-Expires: ',
+  'Expires: Thu, 01 Dec 2026 16:00:00 GMT',
+  'Date: Sat, 28 Nov 2026 17:00:00 +0800',
+])('An INVITE with the malformed line %j is answered', async (line) => {
+  const { phone, port } = rig;
+  answering();
+  const callId = `malformed ${line}`.replace(/\W/g, '-');
+  phone.send(phone.request('INVITE', port, { callId, extra: [line], body: SDP }), port);
+  const to = header(await phone.next(/^SIP\/2.0 200 /), 'To');
+  phone.send(phone.request('ACK', port, { callId, to }), port);
+  phone.send(phone.request('BYE', port, { callId, cseq: 2, to }), port);
+  await phone.next(/^SIP\/2.0 200 .*BYE/s);
+});
+
+test.each([
   ['without', ''],
   ['with a wildcard for', 'Contact: *\r\n'],
 ])('An INVITE %s Contact gets 400', async (_case, contact) => {
