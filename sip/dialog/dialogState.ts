@@ -39,7 +39,7 @@ export function dialogStateOfUas(request: SipRequest, response: SipResponse): Di
     remoteAddress: from,
     localSequence: 0,
     remoteSequence: parseCSeq(request.headers.get('cseq') ?? '').sequence,
-    routeSet: request.headers.list('record-route'),
+    routeSet: request.headers.addresses('record-route'),
     remoteTarget: contactUri(request) ?? '',
     localTarget: response.headers.get('contact') ?? '',
   };
@@ -65,7 +65,7 @@ export function dialogStateOfUac(request: SipRequest, response: SipResponse): Di
 
 /** The route set of a response: its Record-Route in reverse order. @see RFC 3261 section 12.1.2 */
 export function routeSetOf(response: SipResponse): string[] {
-  return response.headers.list('record-route').reverse();
+  return response.headers.addresses('record-route').reverse();
 }
 
 /**
@@ -124,9 +124,10 @@ export function contactUri(message: SipMessage): string | undefined {
 function routed(dialog: DialogState): { uri: string; routes: readonly string[] } {
   const [first, ...rest] = dialog.routeSet;
   if (first === undefined) return { uri: dialog.remoteTarget, routes: [] };
-  const { uri } = parseNameAddr(first);
+  const { uri, params } = parseNameAddr(first);
   const parsed = parseUri(uri);
-  const isLoose = (parsed.scheme === 'sip' || parsed.scheme === 'sips') && parsed.params.has('lr');
+  // Without brackets, the parameter is the header's.
+  const isLoose = 'params' in parsed && (parsed.params.has('lr') || params.has('lr'));
   if (isLoose) return { uri: dialog.remoteTarget, routes: dialog.routeSet };
   return { uri, routes: [...rest, `<${dialog.remoteTarget}>`] };
 }

@@ -109,7 +109,7 @@ export function prepareForwarding(core: Core, request: SipRequest): SipRequest |
   const hops = Number(copy.headers.get('max-forwards') ?? 70);
   if (hops <= 0) return undefined;
   copy.headers.set('max-forwards', String(hops - 1));
-  const routes = copy.headers.list('route');
+  const routes = copy.headers.addresses('route');
   while (routes[0] !== undefined && isOurs(core, routes[0])) routes.shift();
   copy.headers.replaceAll('route', routes);
   return copy;
@@ -122,7 +122,7 @@ function isOurs(core: Core, route: string): boolean {
 
 /** @throws {SipParseError} When the URI cannot be routed. */
 export function nextHop(request: SipRequest): SipUri {
-  const [route] = request.headers.list('route');
+  const [route] = request.headers.addresses('route');
   return parseRoutableUri(route === undefined ? request.uri : parseNameAddr(route).uri);
 }
 

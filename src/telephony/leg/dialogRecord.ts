@@ -77,7 +77,7 @@ export function dialogOfOutbound(owner: DialogOwner, { headers }: SipMessage): S
     localAddress: headers.get('from') ?? '',
     remoteAddress: headers.get('to') ?? '',
     remoteTarget: targetOf(headers) ?? '',
-    routeSet: headers.list('record-route').reverse(),
+    routeSet: headers.addresses('record-route').reverse(),
     localSequence: Number.parseInt(headers.get('cseq') ?? '', 10) || 0,
   };
 }
@@ -99,7 +99,7 @@ export function dialogOfInbound(
     localAddress: response.get('to') ?? '',
     remoteAddress: invite.get('from') ?? '',
     remoteTarget: targetOf(invite) ?? '',
-    routeSet: invite.list('record-route'),
+    routeSet: invite.addresses('record-route'),
     localSequence: 0,
   };
 }

@@ -98,6 +98,12 @@ test.each([
     ['<sip:far.example;lr>', '<sip:near.example;lr>'],
   ],
   [
+    'follows routes with names and without brackets',
+    { 'record-route': 'SBC, North <sip:near.example;lr>, sip:far.example;lr' },
+    'sip:callee@127.0.0.2',
+    ['sip:far.example;lr', 'SBC, North <sip:near.example;lr>'],
+  ],
+  [
     'names a strict router in its URI, and the Contact in the last Route',
     { 'record-route': '<sip:near.example;lr>, <sip:far.example>' },
     'sip:far.example',
