@@ -107,7 +107,7 @@ function parseHeaders(text: string, limits: ParseLimits): SipHeaders {
     if (trimmed === '') continue;
     const colon = trimmed.indexOf(':');
     const name = trimmed.slice(0, Math.max(colon, 0)).trimEnd();
-    // What no one needs is ignored. RFC 3261 section 8.2.2
+    // A malformed header is ignored; where it is needed, its absence is noticed. RFC 3261 section 8.2.2
     if (!isToken(name)) continue;
     if (fields.length === limits.maxHeaders) {
       throw new SipParseError('too_many_headers', `there are more than ${limits.maxHeaders} headers`, 513);

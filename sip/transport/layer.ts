@@ -127,6 +127,7 @@ export class TransportLayer {
     try {
       return this.flowTo(target) !== undefined;
     } catch {
+      // There is no such socket.
       return false;
     }
   }

@@ -30,11 +30,11 @@ export function updateNatFlow(dialog: Dialog, request: SipRequest, flow: Flow): 
 /** A response without the Contact of a host is answered where it came from, as is a private Contact from a public address. */
 export function updateCalleeNatFlow(dialog: Dialog, response: SipResponse, flow: Flow): void {
   if (dialog.state.routeSet.length > 0) return;
-  const target = parseUri(contactUri(response) ?? 'tel:0');
-  const isReachable =
-    (target.scheme === 'sip' || target.scheme === 'sips') &&
-    !(PRIVATE.test(target.host) && !PRIVATE.test(flow.remote.address));
-  dialog.natFlow = isReachable ? undefined : flow;
+  const contact = contactUri(response);
+  const target = contact === undefined ? undefined : parseUri(contact);
+  const host = target !== undefined && 'host' in target ? target.host : undefined;
+  const isHidden = host !== undefined && PRIVATE.test(host) && !PRIVATE.test(flow.remote.address);
+  dialog.natFlow = host === undefined || isHidden ? flow : undefined;
 }
 
 /** @see RFC 1918, RFC 6598 */
