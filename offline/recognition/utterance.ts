@@ -22,6 +22,13 @@ export interface Utterance {
    * @throws {Error} When the recognizer fails; the signal's reason when it is aborted.
    */
   finalize(signal: AbortSignal): Promise<string>;
+  /**
+   * Recognizes what was pushed so far by a process beside the one that goes on, where one is free.
+   *
+   * @returns Empty where none is.
+   * @throws {Error} When the process fails or is taken away; the signal's reason when it is aborted.
+   */
+  interim(signal: AbortSignal): Promise<string>;
   /** Idempotent. */
   close(): void;
 }
@@ -88,6 +95,25 @@ export class PocketsphinxUtterance implements Utterance {
         if (this.#isClosed || attempt === MAX_ATTEMPTS || !(error instanceof RecognizerCrashedError))
           throw error;
       }
+    }
+  }
+
+  async interim(signal: AbortSignal): Promise<string> {
+    signal.throwIfAborted();
+    if (this.#isClosed || !this.#recognizer) return '';
+    const { pool, args } = this.#recognizer;
+    const process = pool.startEarly(args, () => undefined);
+    if (!process) return '';
+    const kill = () => process.kill();
+    signal.addEventListener('abort', kill, { once: true });
+    try {
+      this.#fed(process).write(new Int16Array(SILENCE_SAMPLES));
+      return (await process.finish()).map(answerIn).join(' ').trim();
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', kill);
     }
   }
 

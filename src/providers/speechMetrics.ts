@@ -99,10 +99,10 @@ export function withRecognitionMetrics(
       return {
         push: (samples) => stream.push(samples),
         close: () => stream.close(),
-        async finalize(signal) {
+        async finalize(signal, isInterim) {
           const startedMs = clock.monotonicMs();
           try {
-            const transcript = await stream.finalize(signal);
+            const transcript = await stream.finalize(signal, isInterim);
             metrics.recordFirstOutput(clock.monotonicMs() - startedMs);
             return transcript;
           } catch (error) {

@@ -217,6 +217,7 @@ export class VoiceSession {
     return new AnsweredByMonitor({
       detector: isEnabled ? new AnsweringMachineDetector(stream.info.sampleRateHz) : undefined,
       turns: () => this.#turns,
+      recognition: () => this.#recognition,
       agentHasCall: () => this.#transferUntilMs === undefined && !this.#supervised.isTakenOver,
       settings: this.#settings,
       history: this.#history,
@@ -292,6 +293,7 @@ export class VoiceSession {
   }
 
   #onInterim(text: string): void {
+    this.#answering.onInterim(text);
     this.#turns.onInterimTranscript(text);
     if (text === this.#interim) return;
     this.#interim = text;
@@ -309,7 +311,7 @@ export class VoiceSession {
   #onFrame(frame: Int16Array, atMs: number): void {
     this.#streamWatchdog.start();
     this.#turns.advanceTo(atMs);
-    this.#answering.onFrame(frame, this.#recognition.utterance);
+    this.#answering.onFrame(frame);
     // A transfer without a final status takes the pathway's fallback, or ends with an apology.
     if (this.#transferUntilMs !== undefined && atMs >= this.#transferUntilMs)
       this.#endTransfer({ kind: 'failure' });
@@ -321,14 +323,14 @@ export class VoiceSession {
   #onTranscript(transcript: Transcript): void {
     if (this.#isClosed) return;
     this.#captions?.callerSaid(transcript.text);
-    const voicedMs = this.#recognition.utterance?.voicedMs ?? 0;
-    this.#answering.onTranscript(transcript.text, voicedMs);
+    this.#answering.onTranscript(transcript);
     this.#turns.onTranscript(transcript);
   }
 
   #onTranscriptionFailed(error: unknown): void {
     if (this.#isClosed) return;
     this.#deps.onError(error, 'speech recognition failed');
+    this.#answering.onTranscriptionFailed();
     const message = error instanceof CallwayError ? error.message : 'Speech recognition failed';
     this.#turns.dispatch({ type: 'transcription_failed', message });
   }

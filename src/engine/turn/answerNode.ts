@@ -41,6 +41,9 @@ const SPEAKABLE = /[\p{L}\p{N}]/u;
 
 const GO_ON =
   'Your voice failed in the middle of your last words: finish them, without repeating what you said.';
+/** The person hears the answer, or reads it, and then decides whether to take the call. */
+const SCREENED =
+  'A call screening service answers in place of the person. Say in one short sentence who is calling and why, and ask nothing.';
 
 const NO_TOOLS: OfferedTools = { own: [], callers: [] };
 const NO_ANSWER: ModelAnswer = { calls: [], hasWords: false };
@@ -251,11 +254,16 @@ function requestOf(turn: TurnContext, request: NodeRequest, round: number) {
 
 function stepOf(turn: TurnContext, { goesOn, offered: _, ...asked }: NodeRequest): string {
   const { request, journal, session, release } = turn;
+  const isScreened = request.input.kind === 'user_message' && request.input.isScreening;
   return stepPrompt({
     ...turn,
     ...asked,
     variables: factsForModel(journal.variables, session, release.agent),
-    instructions: [...(request.instructions ?? []), ...(goesOn ? [GO_ON] : [])],
+    instructions: [
+      ...(request.instructions ?? []),
+      ...(goesOn ? [GO_ON] : []),
+      ...(isScreened ? [SCREENED] : []),
+    ],
     language: isSpoken(turn) ? languageOf(turn) : undefined,
   });
 }

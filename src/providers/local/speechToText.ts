@@ -46,11 +46,11 @@ export function createLocalSpeechToText({ searchPath }: { readonly searchPath: s
         push(samples) {
           for (const piece of narrowed(samples)) removal.push(piece);
         },
-        async finalize(signal) {
+        async finalize(signal, isInterim) {
           try {
             await removal.settled;
-            const text = await utterance.finalize(signal);
-            onInterim?.(text);
+            const text = await (isInterim ? utterance.interim(signal) : utterance.finalize(signal));
+            if (!isInterim) onInterim?.(text);
             return { text };
           } catch (error) {
             signal.throwIfAborted();

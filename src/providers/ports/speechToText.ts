@@ -5,6 +5,8 @@ export const DEFAULT_TRANSCRIPTION_MODEL = 'gpt-4o-mini-transcribe';
 export interface SpeechToText {
   /** As settings name it, such as `openai` or `local`. */
   readonly name: string;
+  /** Whether what was transcribed is answered, so that it is asked for only where the caller has paused. */
+  readonly isAskedOnce?: boolean;
   /** Starts the recognition of one utterance, and connects or loads what it needs while the caller speaks. */
   openStream(request: RecognitionOptions): RecognitionStream;
   /** Idempotent. */
@@ -33,9 +35,10 @@ export interface RecognitionStream {
    * utterance was only a pause.
    *
    * @param signal - Aborts this call, not the stream: it rejects with the signal's reason.
+   * @param isInterim - The caller speaks on: the transcript must not delay the one at their pause, and may be empty.
    * @throws {ModelError}
    */
-  finalize(signal: AbortSignal): Promise<Transcript>;
+  finalize(signal: AbortSignal, isInterim?: boolean): Promise<Transcript>;
   /** Idempotent. */
   close(): void;
 }

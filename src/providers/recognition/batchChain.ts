@@ -65,13 +65,13 @@ class ChainedStream implements RecognitionStream {
     this.#stream?.push(samples);
   }
 
-  async finalize(signal: AbortSignal): Promise<Transcript> {
+  async finalize(signal: AbortSignal, isInterim?: boolean): Promise<Transcript> {
     const { breakers, onFallback } = this.#deps;
     for (;;) {
       const vendor = this.#vendors[this.#index];
       if (!vendor || !this.#stream) return { text: '' };
       try {
-        const transcript = await this.#stream.finalize(signal);
+        const transcript = await this.#stream.finalize(signal, isInterim);
         breakers.succeeded(vendor.name);
         this.#deps.onVendor(vendor);
         return transcript;

@@ -1,24 +1,43 @@
-import type { Utterance } from '../recognition/speechActivity.ts';
+import type { Transcript } from '../../providers/ports/speechToText.ts';
+import type { SpeechRecognition } from '../recognition/speechRecognition.ts';
 import type { TurnController } from '../turnController.ts';
 import type { TurnSettings } from '../turnDetection/turnSettings.ts';
 import type { SessionHistory } from '../turns/sessionHistory.ts';
-import type { AnsweredBy, AnsweringMachineDetector, MachineKind } from './answeringMachineDetector.ts';
+import type { AnsweredBy, AnsweringMachineDetector } from './answeringMachineDetector.ts';
+
+/** Words that have not come so long after they were spoken will not come. */
+const WORDS_TIMEOUT_MS = 3000;
+/** Speech of this length is worth a transcript of its own while it goes on; people's first words are shorter. */
+const INTERIM_EVERY_MS = 3500;
+/** The sound of a stop or a tone's first frames, which no word is in. */
+const NO_WORD_MS = 100;
 
 export interface AnsweredByMonitorDeps {
   /** Absent where answering machines are not detected. */
   readonly detector: AnsweringMachineDetector | undefined;
-  readonly turns: () => Pick<TurnController, 'dispatch' | 'nowMs' | 'lastVoicedMs' | 'phase'>;
+  readonly turns: () => TurnController;
+  readonly recognition: () => SpeechRecognition;
   /** Neither a transfer nor a supervisor has the call. */
   readonly agentHasCall: () => boolean;
-  readonly settings: Pick<TurnSettings, 'forbidInterruption'>;
-  readonly history: Pick<SessionHistory, 'addEvent'>;
+  readonly settings: TurnSettings;
+  readonly history: SessionHistory;
   readonly onAnsweredBy?: ((answeredBy: AnsweredBy) => void) | undefined;
 }
 
-/** Follows who has answered a call, and tells the turns when a machine has, and when it records. */
+/**
+ * Follows who has answered a call, and tells the turns when a machine has, when it was none, and when it records. Sees to
+ * it that words are transcribed for the verdict where the turns do not ask for them: during a long greeting, and in the
+ * pauses of a machine.
+ */
 export class AnsweredByMonitor {
   readonly #deps: AnsweredByMonitorDeps;
   #reported: AnsweredBy | undefined;
+  /** On the stream's clock: the words of speech up to here are known. */
+  #knownToMs = Number.NEGATIVE_INFINITY;
+  /** A machine's words up to here were asked for. */
+  #askedToMs = Number.NEGATIVE_INFINITY;
+  /** Of the open utterance: the voice in it when interim words were asked for last. */
+  #interimAtMs = 0;
 
   constructor(deps: AnsweredByMonitorDeps) {
     this.#deps = deps;
@@ -33,20 +52,35 @@ export class AnsweredByMonitor {
     return this.#deps.detector?.isScreening(text) ?? false;
   }
 
-  onFrame(frame: Int16Array, utterance: Utterance | undefined): void {
-    const { detector, turns, agentHasCall } = this.#deps;
+  onFrame(frame: Int16Array): void {
+    const { detector, turns, recognition, agentHasCall } = this.#deps;
     if (!detector) return;
     const { nowMs, lastVoicedMs } = turns();
-    this.#onMachine(detector.onFrame(frame, utterance, nowMs));
-    this.report();
-    if (turns().phase !== 'suspended' || !agentHasCall()) return;
-    const evidence = detector.recordingEvidence(nowMs, lastVoicedMs);
+    const { utterance } = recognition();
+    this.#decide(() => detector.onFrame(frame, utterance, nowMs, this.#areWordsDue(nowMs)));
+    if (!agentHasCall()) return;
+    if (detector.isListening && detector.answeredBy !== 'human') this.#askForWords(detector);
+    if (turns().phase !== 'suspended') return;
+    const evidence = detector.recordingEvidence(nowMs, lastVoicedMs, this.#areWordsDue(nowMs));
     if (evidence !== undefined) turns().dispatch({ type: 'machine_recording', evidence });
   }
 
-  onTranscript(text: string, voicedMs: number): void {
-    this.#onMachine(this.#deps.detector?.onTranscript(text, voicedMs));
-    this.report();
+  onInterim(text: string): void {
+    this.#onWords(text, false);
+  }
+
+  onTranscript({ text, late }: Transcript): void {
+    const { utterance } = this.#deps.recognition();
+    if (!utterance) return;
+    const { phase } = this.#deps.turns();
+    this.#knownToMs = phase === 'suspended' ? this.#askedToMs : utterance.lastVoicedMs;
+    if (!late) this.#onWords(text, true);
+    else void late.then((words) => this.#decide(() => this.#deps.detector?.onWords(words, utterance, true)));
+  }
+
+  /** The recognizer has failed: the words of the open utterance will not come. */
+  onTranscriptionFailed(): void {
+    this.onTranscript({ text: '' });
   }
 
   /** Tells who has answered, if that has changed. */
@@ -57,12 +91,55 @@ export class AnsweredByMonitor {
     onAnsweredBy?.(detector.answeredBy);
   }
 
-  #onMachine(kind: MachineKind | undefined): void {
-    const { detector, settings, history, turns } = this.#deps;
-    if (kind === 'machine') {
+  #onWords(text: string, isFinal: boolean): void {
+    const { detector, recognition } = this.#deps;
+    const { utterance } = recognition();
+    if (utterance) this.#decide(() => detector?.onWords(text, utterance, isFinal));
+  }
+
+  #areWordsDue(nowMs: number): boolean {
+    const { speechEndMs = 0 } = this.#deps.detector ?? {};
+    return speechEndMs - this.#knownToMs > NO_WORD_MS && nowMs - speechEndMs < WORDS_TIMEOUT_MS;
+  }
+
+  #askForWords({ answeredBy, speechEndMs }: AnsweringMachineDetector): void {
+    const { recognition, settings, turns } = this.#deps;
+    const { utterance } = recognition();
+    const { nowMs, phase } = turns();
+    if (!utterance) {
+      this.#interimAtMs = 0;
+      return;
+    }
+    if (utterance.voicedMs - this.#interimAtMs >= INTERIM_EVERY_MS) {
+      this.#interimAtMs = utterance.voicedMs;
+      recognition().requestInterim();
+    }
+    // No words have come in time.
+    if (nowMs - speechEndMs >= WORDS_TIMEOUT_MS && this.#knownToMs < speechEndMs) {
+      this.#knownToMs = speechEndMs;
+      if (answeredBy === 'unknown') this.#onWords('', true);
+    }
+    const hasPaused = nowMs - utterance.lastVoicedMs >= settings.requestAfterMs;
+    if (phase !== 'suspended' || !hasPaused || speechEndMs <= this.#askedToMs) return;
+    this.#askedToMs = speechEndMs;
+    recognition().requestTranscript();
+  }
+
+  /** Tells the turns of a verdict that has changed. */
+  #decide(change: () => void): void {
+    const { detector, settings, history, turns, agentHasCall } = this.#deps;
+    const before = detector?.answeredBy;
+    change();
+    if (!detector || detector.answeredBy === before) return;
+    const { answeredBy, evidence } = detector;
+    if (answeredBy === 'machine') {
       settings.forbidInterruption();
       turns().dispatch({ type: 'machine_detected' });
+    } else if (before === 'machine') {
+      settings.allowInterruption();
+      if (agentHasCall()) turns().dispatch({ type: 'machine_refuted' });
     }
-    if (kind === 'screening') history.addEvent('answering_machine', { kind, evidence: detector?.evidence });
+    if (answeredBy === 'screening') history.addEvent('answering_machine', { kind: 'screening', evidence });
+    this.report();
   }
 }

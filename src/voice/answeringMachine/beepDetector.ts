@@ -19,6 +19,8 @@ const PITCH_TOLERANCE_HZ = 2 * STEP_HZ;
 export interface BeepDetector {
   /** @param frame - 20 ms. @returns Whether a beep has just ended. */
   push(frame: Int16Array): boolean;
+  /** Whether a tone has been found and has not ended. */
+  readonly isSounding: boolean;
 }
 
 /** Looks for one steady tone with Goertzel's algorithm over a comb of frequencies. */
@@ -40,6 +42,9 @@ export function createBeepDetector(sampleRateHz: number): BeepDetector {
     return wasBeep;
   };
   return {
+    get isSounding() {
+      return toneHz !== undefined;
+    },
     push(frame) {
       if (toneHz !== undefined) return probe(frame);
       if (skipped.length < PROBE_EVERY_FRAMES - 1) {

@@ -66,6 +66,10 @@ export class CallTranscription implements Transcription {
     }
   }
 
+  requestInterim(): void {
+    this.#current?.requestInterim();
+  }
+
   async take(requested: Promise<Transcript>): Promise<Transcript> {
     return withWordsOnly(await (this.#current?.take(requested) ?? requested));
   }

@@ -126,6 +126,11 @@ export class SpeechRecognition {
     this.#known = { wasRequested: true, text };
   }
 
+  /** Asks for the words so far while the caller speaks, where the recognizer tells none by itself. */
+  requestInterim(): void {
+    if (!this.#request) this.#deps.transcription.requestInterim();
+  }
+
   /** Drops the pending request: the caller continued, and its transcript would be incomplete. */
   cancelRequest(): void {
     this.#request?.controller.abort(new Error('the caller continued speaking'));

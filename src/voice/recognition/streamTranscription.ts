@@ -127,6 +127,8 @@ export class StreamTranscription implements Transcription {
     });
   }
 
+  requestInterim(): void {}
+
   /** Asks for the last words of the utterance and waits for them briefly. */
   async take(requested: Promise<Transcript>): Promise<Transcript> {
     if (this.#request && this.#utterance) this.#startClosing(this.#request, this.#utterance);

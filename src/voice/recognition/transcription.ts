@@ -23,6 +23,11 @@ export interface Transcription {
    * @throws {ModelError}
    */
   request(signal: AbortSignal): Promise<Transcript>;
+  /**
+   * Asks for the words of the open utterance so far while the caller speaks; they are told as interim words. Does nothing
+   * where the recognizer tells them by itself, or cannot.
+   */
+  requestInterim(): void;
   /** Closes the open utterance, whose requested transcript is still awaited. */
   take(requested: Promise<Transcript>): Promise<Transcript>;
   /** Closes the open utterance and drops its words. */
@@ -56,6 +61,7 @@ export class UtteranceTranscription implements Transcription {
   readonly #deps: UtteranceTranscriptionDeps;
   readonly #preRoll: Int16Array[] = [];
   #stream: RecognitionStream | undefined;
+  #interim: AbortController | undefined;
 
   constructor(deps: UtteranceTranscriptionDeps) {
     this.#deps = deps;
@@ -86,10 +92,30 @@ export class UtteranceTranscription implements Transcription {
   }
 
   async request(signal: AbortSignal): Promise<Transcript> {
+    this.#dropInterim();
     return (await this.#stream?.finalize(signal)) ?? NO_WORDS;
   }
 
+  requestInterim(): void {
+    const stream = this.#stream;
+    if (!stream || this.#interim || this.#deps.speechToText.isAskedOnce) return;
+    const controller = new AbortController();
+    this.#interim = controller;
+    stream.finalize(controller.signal, true).then(
+      ({ text }) => {
+        if (this.#interim !== controller) return;
+        this.#interim = undefined;
+        if (text !== '') this.#deps.onInterim(text);
+      },
+      () => {
+        // The request at the caller's pause reports what fails.
+        if (this.#interim === controller) this.#interim = undefined;
+      },
+    );
+  }
+
   async take(requested: Promise<Transcript>): Promise<Transcript> {
+    this.#dropInterim();
     const stream = this.#stream;
     this.#stream = undefined;
     try {
@@ -100,11 +126,17 @@ export class UtteranceTranscription implements Transcription {
   }
 
   discard(): void {
+    this.#dropInterim();
     this.#stream?.close();
     this.#stream = undefined;
   }
 
   close(): void {
     this.discard();
+  }
+
+  #dropInterim(): void {
+    this.#interim?.abort(new Error('the interim words are not needed any more'));
+    this.#interim = undefined;
   }
 }

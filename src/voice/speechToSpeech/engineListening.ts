@@ -46,6 +46,7 @@ interface Commit {
 /** What a speech-to-speech model hears, as a recognizer of one utterance after the other. */
 export class EngineListening implements SpeechToText {
   readonly name: string;
+  readonly isAskedOnce = true;
   readonly #deps: EngineListeningDeps;
   readonly #commits = new Map<number, Commit>();
 

@@ -132,6 +132,12 @@ export class TurnSettings {
     this.#policy = { ...this.#policy, interruptible: false };
   }
 
+  /** It was no answering machine. */
+  allowInterruption(): void {
+    this.#isInterruptible = true;
+    if (this.#node) this.#policy = this.policyAt(this.#node);
+  }
+
   /** Another recognizer hears the caller. */
   useRecognizer(abilities: RecognizerAbilities): void {
     this.#recognizer = abilities;

@@ -74,6 +74,8 @@ export type TurnEvent =
   /** The agent starts a turn without an event of the caller, as after a failure. */
   | { readonly type: 'agent_turn_started' }
   | { readonly type: 'machine_detected' }
+  /** It was no machine: the caller's words, which are still open, get an answer. */
+  | { readonly type: 'machine_refuted' }
   /** The answering machine records. */
   | { readonly type: 'machine_recording'; readonly evidence: string }
   | { readonly type: 'transfer_started'; readonly isByAgent: boolean }

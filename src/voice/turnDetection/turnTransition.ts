@@ -27,6 +27,7 @@ const EARLY_ANSWER_MS = 1000;
  *   within thinking, an answer that is ready is held while the caller makes a sound, before that is known to be speech
  *
  *   answering machine: any ──▶ suspended ──it records──▶ thinking     end: any ──▶ ended
+ *                                        ──it is none──▶ listening
  *   transfer:          any ──▶ suspended ──it fails────▶ thinking
  *   takeover:          any ──▶ suspended ──it ends─────▶ thinking
  *   pause:             thinking, speaking, paused ──▶ listening or idle; what the caller says is stored
@@ -75,8 +76,11 @@ function step(state: TurnState, event: TurnEvent, context: TurnContext): TurnSte
     case 'machine_detected':
       return {
         state: enterPhase(withoutTranscript(state), 'suspended', context),
-        effects: [...stopAgentIn(state), { type: 'discard_utterance' }],
+        effects: stopAgentIn(state),
       };
+    case 'machine_refuted':
+      if (state.phase !== 'suspended') return withoutEffects(state);
+      return withoutEffects(enterPhase(state, context.utterance ? 'listening' : 'idle', context));
     case 'machine_recording':
       if (state.phase !== 'suspended') return withoutEffects(state);
       return startTurn(state, { kind: 'voicemail', evidence: event.evidence }, context);

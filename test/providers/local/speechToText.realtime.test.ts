@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createLocalSpeechToText, INSTALL_COMMAND } from '../../../src/providers/local/speechToText.ts';
 import type { RecognitionOptions, SpeechToText } from '../../../src/providers/ports/speechToText.ts';
 import { detectLeaks } from '../../support/leaks.ts';
@@ -43,6 +43,16 @@ describe('Offline recognition of telephone audio', () => {
 
   test('returns an empty transcript for silence', async () => {
     expect(await recognize(new Int16Array(8000), { expectedAnswers: ANSWERS })).toBe('');
+  });
+
+  test('recognizes what was said so far while the caller speaks on', async () => {
+    const stream = stt.openStream({ sampleRateHz: 8000, expectedAnswers: ANSWERS });
+    stream.push(await synthesizeSpeech('yes please', 8000));
+    const heard = async () => expect((await stream.finalize(forever, true)).text).toBe('yes please');
+    await vi.waitFor(heard, { timeout: 20_000 });
+    stream.push(new Int16Array(4000));
+    expect(await stream.finalize(forever)).toEqual({ text: 'yes please' });
+    stream.close();
   });
 
   test('recognizes 24 kHz audio pushed in one chunk of several seconds', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import { AnsweringMachineDetector } from '../../../src/voice/answeringMachine/answeringMachineDetector.ts';
-import { machineKindOf } from '../../../src/voice/answeringMachine/machinePhrases.ts';
-import { eventsOf, type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
+import { scriptedRecognizer } from '../support/scriptedRecognizer.ts';
+import { eventsOf, ONE_NODE, type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
 
 function tone(hz: number, durationMs: number, amplitude = 8000, sampleRateHz = 8000): Int16Array {
   return Int16Array.from({ length: (sampleRateHz * durationMs) / 1000 }, (_, n) =>
@@ -10,56 +10,86 @@ function tone(hz: number, durationMs: number, amplitude = 8000, sampleRateHz = 8
   );
 }
 
-test.each([
-  ['Hi, you have reached Ann. Please leave a message after the tone.', 'machine'],
-  ['The person you are calling is not available.', 'machine'],
-  ['您的電話將轉接到語音信箱，嗶一聲後開始計費。', 'machine'],
-  ['Deje su mensaje después de la señal', 'machine'],
-  ['Please state your name and the reason for your call.', 'screening'],
-  ['If you record your name I’ll see if this person is available.', 'screening'],
-  ['Hello?', undefined],
-  ['Yes, this is Ann, who is there?', undefined],
-  ['I left a message yesterday', undefined],
-])('%j is a phrase of: %s', (text, kind) => expect(machineKindOf(text)).toBe(kind));
+const APPLE = 'Hi, if you record your name and reason for calling, I’ll see if this person is available.';
+const SILENCE = new Int16Array(160);
+const spoken = (voicedMs: number, startMs = 0) => ({ startMs, lastVoicedMs: startMs + voicedMs, voicedMs });
 
-test('Speech of 4.2 s is a machine; it records after 2 s of silence, or 30 s after it was recognized', () => {
+/** The verdict on what is said from 100 ms on, known in full at the pause after it. */
+function verdictOn(text: string, voicedMs: number, atMs = voicedMs + 600): string {
   const detector = new AnsweringMachineDetector(8000);
-  const spoken = (voicedMs: number) => ({ startMs: 0, lastVoicedMs: voicedMs, voicedMs });
-  const silence = new Int16Array(160);
-  expect(detector.onFrame(silence, spoken(4199), 4980)).toBeUndefined();
-  expect(detector.recordingEvidence(60_000, 0)).toBeUndefined();
-  expect(detector.onFrame(silence, spoken(4200), 5000)).toBe('machine');
-  expect(detector.onFrame(silence, spoken(4220), 5020)).toBeUndefined();
-  const evidence = [
-    [6999, 0],
-    [7000, 0],
-    [7000, 5001],
-    [7001, 5001],
-    [34_999, 34_990],
-    [35_000, 34_990],
-  ] as const;
-  expect(evidence.map(([atMs, lastVoicedMs]) => detector.recordingEvidence(atMs, lastVoicedMs))).toEqual([
-    undefined,
-    'length',
-    undefined,
-    'length',
-    undefined,
-    'length',
+  detector.onFrame(SILENCE, spoken(voicedMs), atMs, false);
+  detector.onWords(text, spoken(voicedMs), true);
+  return detector.answeredBy;
+}
+
+test('Speech that tells nothing is a machine from 10 s on; a menu, and few words in noise, are none', () => {
+  const words = 'Some words that tell nothing and go on and on';
+  expect(
+    [
+      [words, 9900],
+      [words, 10_000],
+      ['', 10_000],
+      ['press one for sales and two for service and three for all else', 10_000],
+      ['hello hello', 10_000],
+    ].map(([text, voicedMs]) => verdictOn(String(text), Number(voicedMs))),
+  ).toEqual(['unknown', 'machine', 'machine', 'unknown', 'unknown']);
+});
+
+test('A person answers in 2.5 s at most, or says what a person says; nothing is decided after 30 s', () => {
+  expect([
+    verdictOn('Yes, this is Ann.', 2500, 30_000),
+    verdictOn('Yes, this is Ann.', 2501, 30_000),
+    verdictOn('Smith and Sons, this is Ann speaking.', 6000, 30_000),
+    verdictOn('Yes, this is Ann.', 2500, 30_001),
+  ]).toEqual(['human', 'unknown', 'human', 'unknown']);
+});
+
+test('A machine records after 2 s of silence, once no words are due, or 30 s after it was recognized', () => {
+  const evidence = (atMs: number, lastVoicedMs: number, areWordsDue: boolean) => {
+    const detector = new AnsweringMachineDetector(8000);
+    detector.onFrame(SILENCE, spoken(10_000), 10_600, false);
+    detector.onWords('', spoken(10_000), true);
+    return detector.recordingEvidence(atMs, lastVoicedMs, areWordsDue);
+  };
+  expect([
+    evidence(12_599, 10_000, false),
+    evidence(12_600, 10_000, false),
+    evidence(12_600, 10_000, true),
+    evidence(12_600, 10_601, false),
+    evidence(40_599, 40_590, false),
+    evidence(40_600, 40_590, true),
+  ]).toEqual([undefined, 'length', undefined, undefined, undefined, 'length']);
+});
+
+test('A verdict is corrected by the words until the machine records', () => {
+  const question =
+    'Please leave your name and the reason for your call and I will see if this person is available.';
+  const corrected = (isRecording: boolean) => {
+    const detector = new AnsweringMachineDetector(8000);
+    detector.onFrame(SILENCE, spoken(3000), 3000, true);
+    detector.onWords('Please leave your name', spoken(3000), false);
+    const first = detector.answeredBy;
+    if (isRecording) detector.recordingEvidence(9000, 3000, false);
+    detector.onWords(question, spoken(6000), false);
+    return [first, detector.answeredBy];
+  };
+  expect([corrected(false), corrected(true)]).toEqual([
+    ['machine', 'screening'],
+    ['machine', 'machine'],
   ]);
 });
 
-test('A person answers in 2.5 s at most; nothing is decided after 30 s', () => {
-  const decided = (voicedMs: number, atMs: number) => {
+test('Words right after those of a person may be the rest of a machine’s greeting', () => {
+  const verdict = (startMs: number, text = 'I cannot come to the phone. Leave a message.') => {
     const detector = new AnsweringMachineDetector(8000);
-    detector.onFrame(new Int16Array(160), undefined, atMs);
-    detector.onTranscript('Yes, this is Ann.', voicedMs);
+    detector.onFrame(SILENCE, spoken(700), 1200, false);
+    detector.onWords('Hi, this is Ann.', spoken(700), true);
+    detector.onWords(text, spoken(2500, startMs), true);
     return detector.answeredBy;
   };
-  expect([decided(2500, 30_000), decided(2501, 30_000), decided(2500, 30_001)]).toEqual([
-    'human',
-    'unknown',
-    'unknown',
-  ]);
+  expect([verdict(2700), verdict(2701)]).toEqual(['machine', 'human']);
+  // What only a recording says counts later too.
+  expect([verdict(9000, 'Speak after the tone.'), verdict(9000, APPLE)]).toEqual(['machine', 'screening']);
 });
 
 describe('Answering machine detection', () => {
@@ -117,7 +147,7 @@ describe('Answering machine detection', () => {
 
   test('recognizes a machine by the length of its greeting and leaves the message in the silence after it', async () => {
     const call = outbound();
-    await call.say('Some words that tell nothing and go on and on', 6000);
+    await call.say('Some words that tell nothing and go on and on and on and on', 10_500);
     await call.stream.advance(1500);
     expect(call.voice.texts).not.toContain('Please call us back.');
     await call.stream.advance(1500);
@@ -203,6 +233,118 @@ describe('Answering machine detection', () => {
     expect(call.voice.texts).not.toContain('Never said.');
     await call.stream.hangUp();
     await call.report;
+  });
+
+  const SCREENED: PathwayInput = {
+    nodes: [
+      ...(pathway.nodes?.slice(0, 1) ?? []),
+      { id: 'who', type: 'say', data: { title: 'Who', prompt: 'Your clinic is calling.' } },
+      { id: 'talk', type: 'conversation', data: { title: 'Talk', prompt: 'Talk.' } },
+    ],
+    edges: [
+      { id: 'sc', source: 'start', target: 'who', data: { condition: { event: 'screening' } } },
+      { id: 'on', source: 'who', target: 'talk', data: { condition: null } },
+    ],
+  };
+
+  test('takes the screening edge on a question of 7 s, whose tone is no beep of a machine', async () => {
+    const call = outbound({ pathway: SCREENED });
+    await call.stream.advance(300);
+    await call.say(APPLE, 7000);
+    // The words come after the tone.
+    call.caller.delayTurns = 150;
+    await call.stream.advance(400);
+    call.stream.speak(tone(1000, 400));
+    await call.stream.until(() => call.voice.texts.includes('Your clinic is calling.'), 4000);
+    await call.stream.hangUp();
+    expect(await call.report).toMatchObject({ outcome: 'closed', answeredBy: 'screening' });
+  });
+
+  test('answers a question of 7 s without an edge for it, and goes on when the person picks up', async () => {
+    const call = outbound({
+      pathway: ONE_NODE,
+      answer: (index: number) => ({
+        text: ['Hello.', 'The clinic, about your results.', 'Hello Ann.'][index] ?? '',
+      }),
+    });
+    await call.stream.advance(300);
+    await call.say(APPLE, 7000);
+    await call.agentSpeaks();
+    expect(call.voice.texts.at(-1)).toBe('The clinic, about your results.');
+    expect(JSON.stringify(call.model.requests.at(-1)?.messages)).toMatch(/who is calling and why/);
+    await call.agentFallsSilent();
+    await call.stream.advance(3000);
+    await call.say('Hello, this is Ann.', 900);
+    await call.agentSpeaks();
+    expect(call.voice.texts.at(-1)).toBe('Hello Ann.');
+    expect(JSON.stringify(call.model.requests.at(-1)?.messages)).not.toMatch(/who is calling and why/);
+    expect(call.stream.commands).toEqual([]);
+    await call.stream.hangUp();
+    expect((await call.report).answeredBy).toBe('screening');
+  });
+
+  test('hears a machine in interim words, and is corrected by those that follow', async () => {
+    const speechToText = scriptedRecognizer(false);
+    const call = outbound({ pathway: SCREENED, speechToText });
+    await call.stream.advance(300);
+    call.stream.speak(call.caller.say('', 6000));
+    await call.stream.advance(1500);
+    expect(call.isAgentSpeaking()).toBe(false);
+    speechToText.interim('Please leave your name');
+    await call.stream.advance(1500);
+    speechToText.interim(
+      `Please leave your name and reason for calling, and I’ll see if this person is available.`,
+    );
+    await call.stream.until(() => call.voice.texts.includes('Your clinic is calling.'), 6000);
+    await call.stream.hangUp();
+    expect((await call.report).answeredBy).toBe('screening');
+  });
+
+  test('asks for the words of a long greeting while it goes on, under an agent that may not be interrupted', async () => {
+    const nodes = [
+      {
+        id: 'start',
+        type: 'start' as const,
+        data: { title: 'Greeting', prompt: 'Greet.', interruption: 'off' as const },
+      },
+      ...(pathway.nodes?.slice(1) ?? []),
+    ];
+    const call = outbound({
+      pathway: { ...pathway, nodes },
+      answer: () => ({ text: 'This is a long greeting of the clinic. '.repeat(6) }),
+    });
+    await call.stream.advance(300);
+    call.stream.speak(call.caller.say('You have reached Ann. Please leave a message after the tone.', 9000));
+    await call.stream.advance(3400);
+    expect(call.isAgentSpeaking()).toBe(true);
+    await call.stream.advance(400);
+    expect(call.isAgentSpeaking()).toBe(false);
+    await call.stream.hangUp();
+    expect((await call.report).answeredBy).toBe('machine');
+  });
+
+  test('waits 3 s for the words before a beep, and then leaves the message', async () => {
+    const call = outbound();
+    await call.stream.advance(300);
+    call.caller.delayTurns = 10_000;
+    await call.say('You have reached Ann. Please leave a message after the tone.', 3500);
+    await call.stream.advance(400);
+    call.stream.speak(tone(1000, 400));
+    await call.stream.advance(2500);
+    expect(call.voice.texts).not.toContain('Please call us back.');
+    await call.stream.advance(400);
+    expect(call.voice.texts.at(-1)).toBe('Please call us back.');
+    await call.stream.hangUp();
+    expect((await call.report).answeredBy).toBe('machine');
+  });
+
+  test('recognizes a person by a long greeting, and answers it', async () => {
+    const call = outbound();
+    await call.say('Thank you for calling Smith and Sons, this is Anna speaking, how can I help you?', 8500);
+    await call.agentSpeaks();
+    expect(call.stream.commands).toEqual([]);
+    await call.stream.hangUp();
+    expect((await call.report).answeredBy).toBe('human');
   });
 
   test('recognizes a person by a short answer, whatever they say later', async () => {

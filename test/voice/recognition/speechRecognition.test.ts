@@ -11,6 +11,7 @@ test('Timeouts and detectors get each frame, also where its transcription fails'
     },
     isOpen: false,
     request: () => Promise.reject(new Error('not requested here')),
+    requestInterim: () => undefined,
     take: (requested) => requested,
     discard: () => undefined,
     close: () => undefined,

@@ -318,7 +318,7 @@ const answeringMachine: Row[] = [
     { type: 'machine_detected' },
     context(900),
     'suspended',
-    ['cancel_turn', 'discard_utterance'],
+    ['cancel_turn'],
   ],
   [
     'A detected machine interrupts a paused agent',
@@ -326,7 +326,23 @@ const answeringMachine: Row[] = [
     { type: 'machine_detected' },
     context(900),
     'suspended',
-    ['interrupt_agent', 'discard_utterance'],
+    ['interrupt_agent'],
+  ],
+  [
+    'Words of what was no machine are listened to',
+    at('suspended'),
+    { type: 'machine_refuted' },
+    during(9000, 0, 9000),
+    'listening',
+    [],
+  ],
+  [
+    'After words of what was no machine the agent waits',
+    at('suspended'),
+    { type: 'machine_refuted' },
+    context(9000),
+    'idle',
+    [],
   ],
   ['A machine’s greeting gets no answer', at('suspended'), frame, during(9000, 0, 9000), 'suspended', []],
   [
