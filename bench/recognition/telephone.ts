@@ -53,7 +53,8 @@ function speak(flite: WasiProgram, text: string, { voice, stretch }: Manner): In
   return pickChannel(parsed, 0);
 }
 
-function addNoise(
+/** Adds noise at a distance below the speech. */
+export function addNoise(
   line: Float64Array,
   speechLevel: number,
   { kind, snrDb }: NonNullable<Manner['noise']>,
@@ -68,7 +69,8 @@ function addNoise(
   }
 }
 
-function throughCodec(line: Float64Array): Int16Array {
+/** What a telephone line with G.711 makes of it. */
+export function throughCodec(line: Float64Array): Int16Array {
   const codec = pcmu.open();
   const heard = new Int16Array(Math.floor(line.length / FRAME_SAMPLES) * FRAME_SAMPLES);
   const frame = new Int16Array(FRAME_SAMPLES);
@@ -85,7 +87,8 @@ function throughCodec(line: Float64Array): Int16Array {
 
 const ticks = (ms: number) => (ms * TELEPHONE_RATE_HZ) / 1000;
 
-function levelOf(samples: Int16Array): number {
+/** RMS. */
+export function levelOf(samples: Int16Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 }
 

@@ -120,7 +120,7 @@ function openCall(voiceActivity: VoiceActivityDetection, seed: number) {
 }
 
 /** Advances time until the session has ended. */
-async function settled(report: Promise<unknown>, clock: SimulatedClock): Promise<void> {
+export async function settled(report: Promise<unknown>, clock: SimulatedClock): Promise<void> {
   let isSettled = false;
   void report.then(() => {
     isSettled = true;
@@ -140,7 +140,7 @@ function spoken(utterance: Utterance, startMs: number) {
   for (const { text, pauseAfterMs } of utterance.segments) {
     const audio = speak(utterance, text);
     const audioMs = audio.length / TICKS_PER_MS;
-    words.push(...timed(text, utterance.language, startMs + lengthMs, audioMs));
+    words.push(...timed(wordsOf(text, utterance.language === 'zh'), startMs + lengthMs, audioMs));
     segmentEndsMs.push(lengthMs + audioMs);
     lengthMs += audioMs + pauseAfterMs;
     pieces.push(audio, silence(pauseAfterMs));
@@ -148,13 +148,17 @@ function spoken(utterance: Utterance, startMs: number) {
   return { audio: concatenated(pieces), words, segmentEndsMs };
 }
 
-function silence(ms: number): Int16Array {
+export function silence(ms: number): Int16Array {
   return new Int16Array(ms * TICKS_PER_MS);
 }
 
-/** Words take as long as their letters are many; a Chinese character is a word. */
-function timed(text: string, language: Utterance['language'], fromMs: number, lengthMs: number): TimedWord[] {
-  const words = language === 'zh' ? (text.match(/\p{L}[^\p{L}]*/gu) ?? []) : text.split(' ');
+/** @param isUnspaced - Each Chinese or Japanese character is a word. */
+export function wordsOf(text: string, isUnspaced: boolean): string[] {
+  return isUnspaced ? (text.match(/\p{L}[^\p{L}]*/gu) ?? []) : text.split(' ');
+}
+
+/** Words take as long as their letters are many. */
+export function timed(words: readonly string[], fromMs: number, lengthMs: number): TimedWord[] {
   const letters = words.reduce((sum, { length }) => sum + length, 0);
   let at = 0;
   return words.map((word) => {
@@ -165,14 +169,14 @@ function timed(text: string, language: Utterance['language'], fromMs: number, le
 }
 
 /** A voice whose first sample has its published latency. */
-function delayedVoice(clock: SimulatedClock): TextToSpeech {
+export function delayedVoice(clock: SimulatedClock, spokenMs = SPOKEN_MS): TextToSpeech {
   return {
     name: 'delayed',
     sampleRateHz: RATE_HZ,
     isCacheable: false,
     async *synthesize() {
       await new Promise<void>((resolve) => clock.setTimer(resolve, LATENCIES.firstSampleMs));
-      yield silence(SPOKEN_MS).map((_, at) => (Math.floor(at / 56) % 2 === 0 ? 5000 : -5000));
+      yield silence(spokenMs).map((_, at) => (Math.floor(at / 56) % 2 === 0 ? 5000 : -5000));
     },
     close: async () => undefined,
   };

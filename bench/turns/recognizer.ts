@@ -5,10 +5,14 @@ import type {
   TimedWord,
 } from '../../src/providers/ports/streamingSpeechToText.ts';
 
-/** From a word's end to the interim transcript with it. */
-const INTERIM_DELAY_MS = 220;
-/** From the request of the final transcript to it. */
-const FINAL_DELAY_MS = 120;
+export interface WordDelays {
+  /** From a word's end to the interim transcript with it. */
+  readonly interimMs: number;
+  /** From the request of the final transcript to it. */
+  readonly finalMs: number;
+}
+
+const DELAYS: WordDelays = { interimMs: 220, finalMs: 120 };
 
 /** Hears the words that it is told, as they are spoken. It has no opinion on turns. */
 export interface WordRecognizer extends StreamingSpeechToText {
@@ -16,7 +20,7 @@ export interface WordRecognizer extends StreamingSpeechToText {
   hear(words: readonly TimedWord[], join: string): void;
 }
 
-export function wordRecognizer(clock: Clock): WordRecognizer {
+export function wordRecognizer(clock: Clock, { interimMs, finalMs } = DELAYS): WordRecognizer {
   let onEvent: (event: RecognitionEvent) => void = () => undefined;
   let words: readonly TimedWord[] = [];
   let join = ' ';
@@ -40,12 +44,12 @@ export function wordRecognizer(clock: Clock): WordRecognizer {
           const beforeMs = heardMs;
           heardMs += samples.length / 8;
           const isNew = ({ endMs }: TimedWord) =>
-            endMs + INTERIM_DELAY_MS > beforeMs && endMs + INTERIM_DELAY_MS <= heardMs;
-          if (words.slice(finalWords).some(isNew)) tell('interim', heardMs - INTERIM_DELAY_MS);
+            endMs + interimMs > beforeMs && endMs + interimMs <= heardMs;
+          if (words.slice(finalWords).some(isNew)) tell('interim', heardMs - interimMs);
         },
         finalize() {
           const untilMs = heardMs;
-          clock.setTimer(() => tell('final', untilMs), FINAL_DELAY_MS);
+          clock.setTimer(() => tell('final', untilMs), finalMs);
           return true;
         },
         close: () => undefined,

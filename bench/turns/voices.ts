@@ -14,14 +14,18 @@ const LEVEL_PEAK = 9000;
 
 /** One segment's audio, from its first audible sample to its last. */
 export function speak(utterance: Utterance, text: string): Int16Array {
-  const { voice } = phrasesOf(utterance.language, utterance.isHeldOut);
-  const args = ['--stdout', '-v', voice, '-s', String(utterance.pace), text];
+  return espeak(phrasesOf(utterance.language, utterance.isHeldOut).voice, utterance.pace, text);
+}
+
+/** A text by a voice of espeak-ng, from the first audible sample to the last. @param pace - Words per minute. */
+export function espeak(voice: string, pace: number, text: string): Int16Array {
+  const args = ['--stdout', '-v', voice, '-s', String(pace), text];
   const { stdout, error, stderr } = spawnSync('espeak-ng', args, { maxBuffer: 64 * 1024 * 1024 });
   if (error || stdout.length === 0)
     throw new Error(`espeak-ng is needed (Debian: apt-get install espeak-ng): ${error ?? stderr}`);
   const wav = parseWav(stdout);
   if (wav.sampleRateHz !== ESPEAK_RATE_HZ) throw new Error(`espeak-ng speaks at ${wav.sampleRateHz} Hz`);
-  return audible(levelled(atRate(stretched(pickChannel(wav, 0)), RESAMPLED_FROM_HZ, RATE_HZ)));
+  return levelled(atRate(stretched(pickChannel(wav, 0)), RESAMPLED_FROM_HZ, RATE_HZ));
 }
 
 /** From 22,050 Hz to 24,000 Hz, linearly: enough for telephone speech. */
@@ -35,9 +39,10 @@ function stretched(samples: Int16Array): Int16Array {
   });
 }
 
-function levelled(samples: Int16Array): Int16Array {
+/** The audible part of a recording, at the level of all voices. */
+export function levelled(samples: Int16Array): Int16Array {
   const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 1);
-  return samples.map((sample) => (sample * LEVEL_PEAK) / peak);
+  return audible(samples.map((sample) => (sample * LEVEL_PEAK) / peak));
 }
 
 function audible(samples: Int16Array): Int16Array {
