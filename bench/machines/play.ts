@@ -108,7 +108,11 @@ function openLine(voiceActivity: VoiceActivityDetection, open: (clock: Simulated
     { textToSpeech: delayedVoice(clock, SPOKEN_MS), cache: createSpeechCache(), clock, onFailure: onError },
     RATE_HZ,
   );
-  const historyStore = { addEvents: async () => undefined, addMessages: async () => undefined };
+  const historyStore = {
+    addEvents: async () => undefined,
+    addMessages: async () => undefined,
+    addHeard: async () => undefined,
+  };
   const session = new VoiceSession(
     {
       ...{ stream, engine: memory.engine, historyStore, speechToText: hearing.recognizer, synthesis },
