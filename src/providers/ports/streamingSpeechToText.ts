@@ -37,6 +37,15 @@ export interface RecognitionConnection {
    * @returns False where the vendor cannot be asked.
    */
   finalize(): boolean;
+  /**
+   * Leaves a vendor that has told no word of what the caller said: another one hears it again, after `reconnecting`.
+   * Absent where a connection has one vendor.
+   *
+   * @param lengthMs - Of the audio to hear again.
+   * @param mayReconnect - Where no other vendor is left, the same one is connected again.
+   * @returns False where the connection stays as it is.
+   */
+  leave?(error: ModelError, lengthMs: number, mayReconnect: boolean): boolean;
   /** No event comes afterwards. Idempotent. */
   close(): void;
 }
@@ -45,6 +54,8 @@ export interface RecognitionConnection {
 export type RecognitionEvent =
   /** Audio is being taken. */
   | { readonly type: 'connected' }
+  /** Another connection is being made, which hears again what was not final; `connected` or `failed` follows. */
+  | { readonly type: 'reconnecting' }
   /** The turn's words so far; later ones may revise them. */
   | { readonly type: 'interim'; readonly transcript: TurnTranscript }
   /** The turn's words; no later one revises them. */

@@ -30,6 +30,11 @@ export class AudioHistory {
     this.#keep((KEPT_AFTER_FINAL_MS * this.#sampleRateHz) / 1000);
   }
 
+  /** Only the last audio of this length will be heard again. */
+  keepLast(durationMs: number): void {
+    this.#keep((durationMs * this.#sampleRateHz) / 1000);
+  }
+
   chunks(): readonly Int16Array[] {
     return this.#chunks;
   }

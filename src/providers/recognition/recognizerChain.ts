@@ -33,8 +33,9 @@ export interface RecognizerChainDeps {
 }
 
 /**
- * Recognition by the first vendor that works, for one call: its name is that of the vendor that hears it. When a connection is lost, the next one hears again what was said since
- * the last words that were final, so that no audio is lost. One that a vendor is about to end is replaced before.
+ * Recognition by the first vendor that works, for one call: its name is that of the vendor that hears it. When a
+ * connection is lost, the next one hears again what was said since the last words that were final, so that no audio is
+ * lost. One that a vendor is about to end is replaced before.
  *
  * @param vendors - In the order of preference; at least one.
  */
@@ -89,6 +90,8 @@ class ChainedConnection implements RecognitionConnection {
   /** That of the connection; events of others come too late. */
   #link: Link | undefined;
   #rotation: ConnectionRotation | undefined;
+  /** A vendor that told no word; it has failed if the next one tells some. */
+  #deaf: { readonly vendor: StreamingSpeechToText; readonly error: ModelError } | undefined;
   #connectedAtMs: number | undefined;
   #deadline: Timer | undefined;
   #isClosed = false;
@@ -120,6 +123,19 @@ class ChainedConnection implements RecognitionConnection {
     return isAsked;
   }
 
+  leave(error: ModelError, lengthMs: number, mayReconnect: boolean): boolean {
+    const vendor = this.#link?.vendor;
+    const hasNext = this.#nextIndex() >= 0;
+    if (!vendor || !(hasNext || mayReconnect)) return false;
+    this.#history.keepLast(lengthMs);
+    this.#disconnect();
+    if (hasNext) {
+      this.#deaf = { vendor, error };
+      this.#connectNext(error);
+    } else this.#connectAgain(vendor, error);
+    return true;
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#deadline?.cancel();
@@ -129,9 +145,7 @@ class ChainedConnection implements RecognitionConnection {
 
   /** @param error - Why the vendor before it was left. */
   #connectNext(error: ModelError | undefined): void {
-    const next = this.#vendors.findIndex(
-      ({ name }, index) => index > this.#index && this.#deps.breakers.isClosed(name),
-    );
+    const next = this.#nextIndex();
     const index = next >= 0 || error ? next : 0;
     const vendor = this.#vendors[index];
     if (!vendor) {
@@ -147,6 +161,13 @@ class ChainedConnection implements RecognitionConnection {
     if (reason) this.#deps.onFallback(left?.name ?? '', vendor.name, reason);
   }
 
+  /** -1 where no vendor is left. */
+  #nextIndex(): number {
+    return this.#vendors.findIndex(
+      ({ name }, index) => index > this.#index && this.#deps.breakers.isClosed(name),
+    );
+  }
+
   /** No vendor is left: the first one may be back soon. */
   #startOver(): void {
     const delayMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#rounds);
@@ -156,9 +177,11 @@ class ChainedConnection implements RecognitionConnection {
   }
 
   #connect(vendor: StreamingSpeechToText, index: number): void {
+    const isFirst = this.#index < 0 && this.#rounds === 0;
     this.#index = index;
     this.#deps.onVendor(vendor);
     this.#connectedAtMs = undefined;
+    if (!isFirst) this.#onEvent({ type: 'reconnecting' });
     this.#expectAnswer('did not connect in time');
     const { startMs } = this.#history;
     const link = { vendor, startMs, hasTold: false };
@@ -231,25 +254,41 @@ class ChainedConnection implements RecognitionConnection {
     link.hasTold = true;
     this.#deps.breakers.succeeded(link.vendor.name);
     this.#deps.metrics(link.vendor.name).recordOutput();
+    if (this.#deaf && this.#deaf.vendor !== link.vendor)
+      this.#recordFailure(this.#deaf.vendor, this.#deaf.error);
+    this.#deaf = undefined;
+  }
+
+  #recordFailure({ name }: StreamingSpeechToText, error: ModelError): void {
+    this.#deps.metrics(name).recordError(error);
+    this.#deps.breakers.failed(name, error);
   }
 
   #onFailed(vendor: StreamingSpeechToText, error: ModelError): void {
-    const { clock, breakers, metrics, onFallback } = this.#deps;
-    metrics(vendor.name).recordError(error);
-    this.#deadline?.cancel();
+    const { clock, metrics } = this.#deps;
     const lastedMs = clock.monotonicMs() - (this.#connectedAtMs ?? Number.POSITIVE_INFINITY);
+    this.#disconnect();
+    if (error.retryable && lastedMs >= STABLE_MS) {
+      metrics(vendor.name).recordError(error);
+      this.#connectAgain(vendor, error);
+      return;
+    }
+    this.#recordFailure(vendor, error);
+    this.#connectNext(error);
+  }
+
+  #disconnect(): void {
+    this.#deadline?.cancel();
     this.#link = undefined;
     this.#rotation?.close();
     this.#rotation = undefined;
     this.#connection?.close();
     this.#connection = undefined;
-    if (error.retryable && lastedMs >= STABLE_MS) {
-      onFallback(vendor.name, vendor.name, error);
-      this.#connect(vendor, this.#index);
-      return;
-    }
-    breakers.failed(vendor.name, error);
-    this.#connectNext(error);
+  }
+
+  #connectAgain(vendor: StreamingSpeechToText, error: ModelError): void {
+    this.#deps.onFallback(vendor.name, vendor.name, error);
+    this.#connect(vendor, this.#index);
   }
 
   #expectAnswer(problem: string): void {

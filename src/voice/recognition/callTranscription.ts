@@ -7,8 +7,11 @@ import { type FrameContext, NO_WORDS, type Transcription } from './transcription
 
 /** What the caller says before the first recognizer is known: ten seconds of frames. */
 const MAX_WAITING_FRAMES = 500;
+/** Of an utterance that the next recognizer hears again: half a minute, with 300 ms before it. */
+const MAX_UTTERANCE_FRAMES = 1500;
+const PRE_ROLL_FRAMES = 15;
 
-export interface CallTranscriptionDeps extends Omit<TranscriptionOptions, 'startSamples'> {
+export interface CallTranscriptionDeps extends Omit<TranscriptionOptions, 'startSamples' | 'hasFallback'> {
   /** Samples of the stream so far. */
   readonly receivedSamples: () => number;
   /** A recognizer that was lost is left for the next one. */
@@ -28,7 +31,8 @@ export class CallTranscription implements Transcription {
   #next: readonly Recognizer[] | undefined;
   /** Behind the current recognizer. */
   #fallbacks: readonly Recognizer[] = [];
-  #waiting: { readonly frame: Int16Array; readonly context: FrameContext }[] = [];
+  /** What the next recognizer is to hear: all, before the first one, then the open utterance. */
+  #kept: { readonly frame: Int16Array; readonly context: FrameContext }[] = [];
   #recognizer: Recognizer | undefined;
   #isClosed = false;
 
@@ -48,21 +52,21 @@ export class CallTranscription implements Transcription {
 
   push(frame: Int16Array, context: FrameContext): void {
     if (this.#next && !this.isOpen) this.#open();
-    if (this.#current) {
-      this.#current.push(frame, context);
-      return;
-    }
-    this.#waiting.push({ frame: frame.slice(), context });
-    if (this.#waiting.length > MAX_WAITING_FRAMES) this.#waiting.shift();
+    if (!this.#current || this.#fallbacks.length > 0) this.#keep(frame, context);
+    this.#current?.push(frame, context);
   }
 
+  /** The utterance that a recognizer has lost is transcribed by the next one. */
   async request(signal: AbortSignal): Promise<Transcript> {
-    const asked = this.#current;
-    try {
-      return withWordsOnly((await asked?.request(signal)) ?? NO_WORDS);
-    } catch (error) {
-      if (!signal.aborted && asked === this.#current) this.#fallBack(error);
-      throw error;
+    for (;;) {
+      const asked = this.#current;
+      try {
+        return withWordsOnly((await asked?.request(signal)) ?? NO_WORDS);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        if (asked === this.#current) this.#fallBack(error);
+        if (asked === this.#current || !this.isOpen) throw error;
+      }
     }
   }
 
@@ -71,10 +75,12 @@ export class CallTranscription implements Transcription {
   }
 
   async take(requested: Promise<Transcript>): Promise<Transcript> {
+    this.#kept = [];
     return withWordsOnly(await (this.#current?.take(requested) ?? requested));
   }
 
   discard(): void {
+    this.#kept = [];
     this.#current?.discard();
   }
 
@@ -89,15 +95,17 @@ export class CallTranscription implements Transcription {
     if (!first || this.#isClosed) return;
     this.#current?.close();
     this.#fallbacks = others;
-    const startSamples = this.#deps.receivedSamples() - this.#waitingSamples();
+    const startSamples = this.#deps.receivedSamples() - this.#keptSamples();
     const onFailed = (error: ModelError) => {
       this.#deps.onFailed(error);
       if (this.#current === opened) this.#fallBack(error);
     };
+    const hasFallback = () => this.#fallbacks.length > 0;
     const opened = openTranscription(first, {
       ...this.#deps,
       startSamples,
       onFailed,
+      hasFallback,
       onInterim: (text) => {
         if (hasWords(text)) this.#deps.onInterim(text);
       },
@@ -106,7 +114,14 @@ export class CallTranscription implements Transcription {
     this.#current = opened;
     this.#recognizer = first;
     this.#deps.onRecognizer(first);
-    for (const { frame, context } of this.#waiting.splice(0)) opened.push(frame, context);
+    for (const { frame, context } of this.#kept) opened.push(frame, context);
+    if (!hasFallback()) this.#kept = [];
+  }
+
+  #keep(frame: Int16Array, context: FrameContext): void {
+    this.#kept.push({ frame: frame.slice(), context });
+    const max = context.utterance ? MAX_UTTERANCE_FRAMES : PRE_ROLL_FRAMES;
+    this.#kept.splice(0, this.#kept.length - (this.#current ? max : MAX_WAITING_FRAMES));
   }
 
   #fallBack(error: unknown): void {
@@ -114,9 +129,10 @@ export class CallTranscription implements Transcription {
     if (!next || this.#next) return;
     this.#deps.onFallback(this.#recognizer?.name ?? '', next.name, error);
     this.#next = this.#fallbacks;
+    this.#open();
   }
 
-  #waitingSamples(): number {
-    return this.#waiting.reduce((sum, { frame }) => sum + frame.length, 0);
+  #keptSamples(): number {
+    return this.#kept.reduce((sum, { frame }) => sum + frame.length, 0);
   }
 }

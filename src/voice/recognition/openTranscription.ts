@@ -24,6 +24,8 @@ export interface TranscriptionOptions {
   readonly onTurnSignal: (signal: TurnSignal) => void;
   /** The recognizer is lost. */
   readonly onFailed: (error: ModelError) => void;
+  /** Whether another recognizer takes over when this one is lost. */
+  readonly hasFallback: () => boolean;
 }
 
 /** Starts the transcription of one stream. */

@@ -39,7 +39,7 @@ export class SpokenText {
     return this.#state !== 'ended' && this.#turn !== '';
   }
 
-  on(event: Exclude<RecognitionEvent, { type: 'failed' | 'connected' }>): void {
+  on(event: Exclude<RecognitionEvent, { type: 'failed' | 'connected' | 'reconnecting' }>): void {
     switch (event.type) {
       case 'interim':
       case 'final':

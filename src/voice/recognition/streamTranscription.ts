@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { ModelError } from '../../providers/ports/modelError.ts';
+import { ModelError } from '../../providers/ports/modelError.ts';
 import type { Transcript } from '../../providers/ports/speechToText.ts';
 import type {
   RecognitionConnection,
@@ -24,6 +24,16 @@ const LAST_WORD_TOLERANCE_MS = 150;
 const NO_WORDS_MS = 2000;
 /** The final words of a closed utterance are awaited so long. */
 const LAST_WORDS_TIMEOUT_MS = 700;
+/** So much voice has words: a recognizer that tells none has failed. */
+const WORDLESS_VOICED_MS = 1000;
+/** Silence after such a voice at which a recognizer that tells turns is asked for its words. */
+const ASK_AFTER_MS = 900;
+/** Silence at which it is left for the next one. */
+const LEAVE_AFTER_MS = 1400;
+/** Audio before the voice that the next one hears too. */
+const PRE_ROLL_MS = 500;
+/** Audio that is heard again has been heard when the words have not changed for so long. */
+const HEARD_AGAIN_MS = 1000;
 
 /** What a recognizer says about the caller's turn. */
 export type TurnSignal = 'eager_end' | 'turn_resumed' | 'end_of_turn';
@@ -41,6 +51,8 @@ export interface StreamTranscriptionDeps {
   readonly onTurnSignal: (signal: TurnSignal) => void;
   /** The recognizer is lost. */
   readonly onFailed: (error: ModelError) => void;
+  /** Whether another recognizer takes over when this one is lost. */
+  readonly hasFallback: () => boolean;
 }
 
 interface Request {
@@ -73,6 +85,12 @@ export class StreamTranscription implements Transcription {
   #closing: Closing | undefined;
   /** The recognizer was asked to end its turn, and has not yet. */
   #isEndAsked = false;
+  /** The open utterance is heard again by another connection, which is being made, or hears it. */
+  #heardAgain: 'awaited' | 'hearing' | undefined;
+  /** When the words have changed last, or began to be heard again. */
+  #changedAtMs = 0;
+  /** The recognizer was left in the open utterance. */
+  #isLeft = false;
   /** What the last request was answered with; undefined before, and once the caller has continued. */
   #answered: Transcript | undefined;
   #error: ModelError | undefined;
@@ -94,9 +112,28 @@ export class StreamTranscription implements Transcription {
     this.#nowMs = atMs;
     // Words from now on are the next utterance's.
     if (utterance) this.#finishClosing();
+    if (utterance?.startMs !== this.#utterance?.startMs) this.#isLeft = false;
     this.#utterance = utterance;
     this.#send(isEcho ? this.#silence : frame);
+    if (utterance) this.#expectWords(utterance);
     if (this.#request) this.#answer();
+  }
+
+  /** A recognizer that tells no word of the voice is asked for them, then left. */
+  #expectWords({ startMs, voicedMs, lastVoicedMs }: Utterance): void {
+    const silenceMs = this.#nowMs - lastVoicedMs;
+    const isWordless = this.#text.text === '' && voicedMs >= WORDLESS_VOICED_MS;
+    if (silenceMs >= ASK_AFTER_MS && (isWordless || this.#heardAgain === 'hearing')) this.#endTurn();
+    if (!isWordless || this.#isLeft || this.#heardAgain) return;
+    const isAnswered = this.#isFinalAfter(lastVoicedMs);
+    if (!isAnswered && silenceMs < LEAVE_AFTER_MS) return;
+    const { speechToText, hasFallback } = this.#deps;
+    const error = new ModelError('model_unavailable', `${speechToText.name} told no word of what was said`);
+    const lengthMs = this.#nowMs - startMs + PRE_ROLL_MS;
+    // The only recognizer may have lost its connection without noticing, unless it answers.
+    const mayReconnect = !hasFallback() && !isAnswered && silenceMs >= NO_WORDS_MS;
+    this.#isLeft = this.#connection.leave?.(error, lengthMs, mayReconnect) ?? false;
+    if (!this.#isLeft && hasFallback()) this.#onFailed(error);
   }
 
   /** Speech is sent at once, and so is what follows it until its words and the end of its turn are known. */
@@ -141,6 +178,7 @@ export class StreamTranscription implements Transcription {
     this.#request = undefined;
     this.#answered = undefined;
     this.#utterance = undefined;
+    this.#heardAgain = undefined;
     if (this.#closing) return;
     // The recognizer's turn ends with ours, so that the next words begin another.
     if (this.#text.isTurnOpen) this.#endTurn();
@@ -180,8 +218,8 @@ export class StreamTranscription implements Transcription {
       return;
     }
     if (event.type !== 'interim') this.#isEndAsked = false;
-    if (event.type === 'connected') {
-      this.#error = undefined;
+    if (event.type === 'reconnecting' || event.type === 'connected') {
+      this.#onConnection(event.type);
       return;
     }
     const before = this.#text.text;
@@ -193,8 +231,21 @@ export class StreamTranscription implements Transcription {
       if (event.type === 'final') this.#onFinal(lastMs !== undefined);
     } else onTurnSignal(event.type);
     const { text } = this.#text;
+    if (text !== before) this.#changedAtMs = this.#nowMs;
     if (text !== before && this.#utterance) onInterim(text);
     this.#answer();
+  }
+
+  /** What was told of the open utterance before counts no longer: all of it is heard again. */
+  #onConnection(type: 'reconnecting' | 'connected'): void {
+    if (type === 'connected') this.#error = undefined;
+    if (!this.#utterance) return;
+    this.#heardAgain = type === 'connected' ? 'hearing' : 'awaited';
+    this.#changedAtMs = this.#nowMs;
+    this.#finalAtMs = Number.NEGATIVE_INFINITY;
+    this.#lastWordEndMs = Number.NEGATIVE_INFINITY;
+    if (type === 'connected' && this.#request && !this.#deps.speechToText.detectsTurns)
+      this.#connection.finalize();
   }
 
   /** A final transcript that lacks the last words, by its times, is that of an earlier pause. */
@@ -206,6 +257,7 @@ export class StreamTranscription implements Transcription {
 
   #onFailed(error: ModelError): void {
     this.#error = error;
+    this.#heardAgain = undefined;
     this.#finishClosing();
     this.#request?.reject(error);
     this.#request = undefined;
@@ -226,6 +278,7 @@ export class StreamTranscription implements Transcription {
     else if (this.#hasLastWord()) {
       request.resolve(transcript);
       this.#answered = transcript;
+      this.#heardAgain = undefined;
     } else return;
     this.#request = undefined;
   }
@@ -233,9 +286,22 @@ export class StreamTranscription implements Transcription {
   #hasLastWord(): boolean {
     if (!this.#utterance) return true;
     const { lastVoicedMs } = this.#utterance;
-    if (this.#text.isFinal && this.#finalAtMs >= lastVoicedMs + FINAL_DELAY_MS) return true;
     if (this.#lastWordEndMs >= lastVoicedMs - LAST_WORD_TOLERANCE_MS) return true;
+    if (this.#heardAgain) return this.#isHeardAgain(lastVoicedMs);
+    if (this.#isFinalAfter(lastVoicedMs)) return true;
     const silenceMs = this.#nowMs - lastVoicedMs;
     return silenceMs >= (this.#text.text === '' ? NO_WORDS_MS : INTERIM_DELAY_MS);
+  }
+
+  /** Final words that have times and end before the voice are those of its first sentence. */
+  #isHeardAgain(lastVoicedMs: number): boolean {
+    if (this.#heardAgain === 'awaited') return false;
+    const hasTimes = this.#lastWordEndMs !== Number.NEGATIVE_INFINITY;
+    if (!hasTimes && this.#isFinalAfter(lastVoicedMs)) return true;
+    return this.#nowMs - Math.max(lastVoicedMs, this.#changedAtMs) >= HEARD_AGAIN_MS;
+  }
+
+  #isFinalAfter(lastVoicedMs: number): boolean {
+    return this.#text.isFinal && this.#finalAtMs >= lastVoicedMs + FINAL_DELAY_MS;
   }
 }

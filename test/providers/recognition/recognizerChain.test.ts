@@ -122,7 +122,7 @@ describe('A chain of recognizers', () => {
     expect(fallbacks).toEqual(['a b', 'b c']);
     expect(at(1).isClosed).toBe(true);
     at(1).emit(final('late', 100));
-    expect(events).toEqual([]);
+    expect(events.map(({ type }) => type)).toEqual(['reconnecting', 'reconnecting']);
   });
 
   test('leaves a vendor that does not answer a request for words within 1.5 s', () => {
@@ -177,6 +177,44 @@ describe('A chain of recognizers', () => {
     expect(events).toEqual([]);
     expect(vendors[0]?.connections).toHaveLength(1);
     expect(clock.pendingTimers()).toBe(0);
+  });
+});
+
+describe('A vendor that told no word of what was said', () => {
+  const DEAF = new ModelError('model_unavailable', 'told no word');
+
+  test('is left for the next one, which hears the utterance alone', () => {
+    const { connection, push, at, fallbacks, events } = rig('a', 'b');
+    at(0).emit({ type: 'connected' });
+    push(500);
+    expect(connection.leave?.(DEAF, 1000, false)).toBe(true);
+    expect([fallbacks, at(0).isClosed, at(1).heard[0], at(1).heard.length]).toEqual([['a b'], true, 451, 50]);
+    at(1).emit(final('late', 500));
+    // Counted from the call's first sample.
+    expect(events.at(-1)).toMatchObject({ transcript: { words: [{ endMs: 9500 }] } });
+  });
+
+  test.each([
+    ['has failed when the next one tells words', 'b', false],
+    ['has not when the next one tells none either', undefined, true],
+  ])('%s', (_what, teller, isClosed) => {
+    const { connection, at, breakers, recorded } = rig('a', 'b');
+    at(0).emit({ type: 'connected' });
+    connection.leave?.(DEAF, 1000, false);
+    at(1).emit({ type: 'connected' });
+    if (teller) at(1).emit(final('words', 500));
+    expect([breakers.isClosed('a'), recorded.includes('a told no word')]).toEqual([isClosed, !isClosed]);
+  });
+
+  test('is connected again where it is the only one, if that is wanted', () => {
+    const { connection, push, at, fallbacks, vendors, breakers } = rig('a');
+    at(0).emit({ type: 'connected' });
+    push(10);
+    expect([connection.leave?.(DEAF, 1000, false), vendors[0]?.connections.length]).toEqual([false, 1]);
+    expect(connection.leave?.(DEAF, 1000, true)).toBe(true);
+    expect([fallbacks, at(0, 1).heard.length]).toEqual([['a a'], 10]);
+    at(0, 1).emit(final('words', 100));
+    expect(breakers.isClosed('a')).toBe(true);
   });
 });
 

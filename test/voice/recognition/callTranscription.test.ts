@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import type { Recognizer } from '../../../src/providers/ports/recognizer.ts';
 import type { RecognitionConnectionOptions } from '../../../src/providers/ports/streamingSpeechToText.ts';
@@ -53,7 +53,16 @@ function call() {
     const utterance = lastVoicedMs === undefined ? undefined : ({ startMs: 0, lastVoicedMs } as Utterance);
     transcription.push(new Int16Array(160), { utterance, atMs: received / 8, isEcho: false });
   };
-  return { transcription, told, frame };
+  /** Samples, in frames of an utterance that begins with them, or of silence. */
+  const hear = (samples: Int16Array, lastVoicedMs: number | undefined) => {
+    const startMs = received / 8;
+    for (let at = 0; at < samples.length; at += 160) {
+      received += 160;
+      const utterance = lastVoicedMs === undefined ? undefined : { startMs, lastVoicedMs, voicedMs: 500 };
+      transcription.push(samples.subarray(at, at + 160), { utterance, atMs: received / 8, isEcho: false });
+    }
+  };
+  return { transcription, told, frame, hear };
 }
 
 test('What the caller says before a recognizer is known is heard by the first one, up to ten seconds', async () => {
@@ -105,23 +114,67 @@ test('A recognizer that is lost is left for the next one, and each is left once'
   first.recognizer.emit({ type: 'failed', error: LOST });
   frame();
   second.recognizer.emit({ type: 'failed', error: LOST });
-  expect(told).toEqual(['by first', 'lost', ['first', 'second', 'lost'], 'lost', 'by second', 'lost']);
+  expect(told).toEqual(['by first', 'lost', ['first', 'second', 'lost'], 'by second', 'lost', 'lost']);
 });
 
-test.each([
-  ['that fails is followed by the next recognizer', false, [['scripted', 'second', 'lost'], 'by second']],
-  ['that was aborted leaves the recognizer', true, []],
-])('A request %s', async (_what, isAborted, expected) => {
+test('A request that was aborted leaves the recognizer', async () => {
   const { transcription, told, frame } = call();
   const [caller, second] = [scriptedCaller(), named('second')];
   caller.fail = LOST;
   transcription.use([caller, second.speechToText]);
   frame(20);
-  const signal = isAborted ? AbortSignal.abort(LOST) : NEVER();
-  await expect(transcription.request(signal)).rejects.toBe(LOST);
+  await expect(transcription.request(AbortSignal.abort(LOST))).rejects.toBe(LOST);
   transcription.discard();
   frame();
-  expect(told).toEqual(['by scripted', ...expected]);
+  expect(told).toEqual(['by scripted']);
+});
+
+describe('An utterance whose recognizer is lost', () => {
+  test.each([
+    ['before the request', true],
+    ['during the request', false],
+  ])('%s is heard by the next one, which takes whole utterances', async (_when, isBefore) => {
+    const { transcription, told, hear } = call();
+    const [first, caller] = [named('first'), scriptedCaller()];
+    transcription.use([first.speechToText, caller]);
+    hear(new Int16Array(8000), undefined);
+    hear(caller.say('I need a new key', 1000), 2000);
+    if (isBefore) first.recognizer.emit({ type: 'failed', error: LOST });
+    const requested = transcription.request(NEVER());
+    first.recognizer.emit({ type: 'failed', error: LOST });
+    expect(await requested).toEqual({ text: 'I need a new key' });
+    expect(told).toContainEqual(['first', 'scripted', 'lost']);
+  });
+
+  test('is heard by the next one where the first takes whole utterances too', async () => {
+    const { transcription, hear } = call();
+    const [first, second] = [scriptedCaller(), scriptedCaller()];
+    first.fail = LOST;
+    transcription.use([first, second]);
+    hear(second.say('a new key', 500), 500);
+    expect(await transcription.request(NEVER())).toEqual({ text: 'a new key' });
+  });
+
+  test('is lost where none is left', async () => {
+    const { transcription, frame } = call();
+    const caller = scriptedCaller();
+    caller.fail = LOST;
+    transcription.use([caller]);
+    frame(20);
+    await expect(transcription.request(NEVER())).rejects.toBe(LOST);
+  });
+
+  test('is not heard again once it is over', () => {
+    const { transcription, frame } = call();
+    const [first, second] = [named('first'), named('second')];
+    transcription.use([first.speechToText, second.speechToText]);
+    for (let n = 0; n < 50; n++) frame(20);
+    transcription.discard();
+    for (let n = 0; n < 20; n++) frame();
+    first.recognizer.emit({ type: 'failed', error: LOST });
+    // The beginning of the next one may be in what was heard last.
+    expect(second.recognizer.heardSamples).toBeLessThanOrEqual(15 * 160);
+  });
 });
 
 test('A recognizer that begins in the middle of a call counts times from its own first sample', async () => {

@@ -16,6 +16,10 @@ function transcribing(detectsTurns = false, startMs = 0) {
   const heard: Int16Array[] = [];
   /** Of the recognizer, for each message while it is set. */
   const refusing: { error?: Error | undefined } = {};
+  const [left, others]: [unknown[], { vendor: boolean; recognizer: boolean }] = [
+    [],
+    { vendor: false, recognizer: false },
+  ];
   const transcription = new StreamTranscription({
     clock,
     speechToText: {
@@ -26,7 +30,14 @@ function transcribing(detectsTurns = false, startMs = 0) {
           if (refusing.error) throw refusing.error;
           heard.push(samples.slice());
         };
-        return { ...connection, push };
+        return {
+          ...connection,
+          push,
+          leave(_error: ModelError, lengthMs: number, mayReconnect: boolean) {
+            if (others.vendor || mayReconnect) left.push([lengthMs, mayReconnect]);
+            return others.vendor || mayReconnect;
+          },
+        };
       },
     },
     options: { sampleRateHz: 8000 },
@@ -35,10 +46,12 @@ function transcribing(detectsTurns = false, startMs = 0) {
     onRevised: ({ text }) => void told.push(['revised', text]),
     onTurnSignal: (signal) => void told.push(signal),
     onFailed: (error) => void told.push(error.message),
+    hasFallback: () => others.recognizer,
   });
   /** A frame that ends at this time; without a voice, no utterance is open. */
-  const frame = (atMs: number, lastVoicedMs?: number, isEcho = false) => {
-    const utterance = lastVoicedMs === undefined ? undefined : ({ startMs: 0, lastVoicedMs } as Utterance);
+  const frame = (atMs: number, lastVoicedMs?: number, isEcho = false, voicedMs = 500) => {
+    const utterance: Utterance | undefined =
+      lastVoicedMs === undefined ? undefined : { startMs: 0, lastVoicedMs, voicedMs };
     transcription.push(new Int16Array(160).fill(9), { utterance, atMs, isEcho });
   };
   /** The answer to a request, once there is one. */
@@ -53,7 +66,24 @@ function transcribing(detectsTurns = false, startMs = 0) {
   };
   const timed = (text: string, endMs: number) =>
     recognizer.emit({ type: 'interim', transcript: { text, words: [{ word: text, startMs: 0, endMs }] } });
-  return { clock, recognizer, transcription, told, heard, refusing, frame, ask, timed };
+  /** A second of voice, and the silence after it up to this time. */
+  const secondUntil = (untilMs: number) => {
+    for (let atMs = 1_000; atMs <= untilMs; atMs += 20) frame(atMs, 1_000, false, 1_000);
+  };
+  return {
+    clock,
+    recognizer,
+    transcription,
+    told,
+    heard,
+    refusing,
+    left,
+    others,
+    frame,
+    secondUntil,
+    ask,
+    timed,
+  };
 }
 
 const settled = () => new Promise(setImmediate);
@@ -245,8 +275,8 @@ test('A lost recognizer fails the request and those after it, until it is connec
   expect([first.asked.error, second.asked.error, told]).toEqual([LOST, LOST, ['lost']]);
   recognizer.emit({ type: 'connected' });
   const third = ask();
-  recognizer.final('one');
   frame(1_300, 1_000);
+  recognizer.final('one');
   await settled();
   expect(third.asked.answer?.text).toBe('one');
 });
@@ -289,4 +319,116 @@ test('A message that the recognizer refuses is lost alone', () => {
   refusing.error = undefined;
   for (let n = 5; n <= 8; n++) frame(20 * n);
   expect(heard.map(({ length }) => length)).toEqual([640]);
+});
+
+describe('A recognizer that tells no word of a second of voice', () => {
+  test('is asked for them, then left for the next vendor 1.4 s after the voice, with the utterance to hear again', () => {
+    const { secondUntil, recognizer, left, others } = transcribing(true);
+    others.vendor = true;
+    secondUntil(2_380);
+    expect([recognizer.finalized, left]).toEqual([1, []]);
+    secondUntil(2_600);
+    expect(left).toEqual([[2_900, false]]);
+  });
+
+  test('is left at once where it answers with none', () => {
+    const { secondUntil, recognizer, left, others } = transcribing(false);
+    others.vendor = true;
+    secondUntil(1_100);
+    recognizer.final('');
+    secondUntil(1_120);
+    expect(left).toHaveLength(1);
+  });
+
+  test('fails where another recognizer takes over', async () => {
+    const { secondUntil, ask, told, others } = transcribing(true);
+    others.recognizer = true;
+    secondUntil(1_100);
+    const { asked } = ask();
+    secondUntil(2_400);
+    await settled();
+    expect(told).toEqual(['scripted told no word of what was said']);
+    expect(asked.error).toBeInstanceOf(ModelError);
+  });
+
+  test('is connected again after 2 s where it is the only one, unless it answers', () => {
+    const silent = transcribing(true);
+    silent.secondUntil(2_980);
+    expect(silent.left).toEqual([]);
+    silent.secondUntil(3_400);
+    expect(silent.left).toEqual([[3_500, true]]);
+    const answering = transcribing(false);
+    answering.secondUntil(1_100);
+    answering.recognizer.final('');
+    answering.secondUntil(3_400);
+    expect(answering.left).toEqual([]);
+  });
+
+  test.each<[string, (call: ReturnType<typeof transcribing>) => void]>([
+    ['that told one', ({ recognizer }) => recognizer.interim('one')],
+    ['of a shorter voice', ({ frame }) => frame(2_980, 1_000, false, 980)],
+  ])('%s stays', (_what, happens) => {
+    const call = transcribing(true);
+    call.others.vendor = true;
+    call.frame(1_000, 1_000);
+    happens(call);
+    call.frame(2_500, 1_000, false, 999);
+    expect(call.left).toEqual([]);
+  });
+});
+
+describe('Words of an utterance that another connection hears again', () => {
+  /** The connection is lost in the middle of the words, and the caller has finished when the next one hears them. */
+  function heardAgain(detectsTurns: boolean) {
+    const call = transcribing(detectsTurns);
+    call.frame(500, 500);
+    call.recognizer.interim('I need');
+    call.recognizer.emit({ type: 'reconnecting' });
+    call.frame(1_000, 1_000);
+    const { asked } = call.ask();
+    call.frame(1_500, 1_000);
+    call.recognizer.emit({ type: 'connected' });
+    call.recognizer.interim('I need');
+    return { ...call, asked };
+  }
+
+  test('do not answer a request before they are complete', async () => {
+    const { asked, frame, timed } = heardAgain(true);
+    frame(1_520, 1_000);
+    timed('I need a new', 700);
+    frame(1_900, 1_000);
+    await settled();
+    expect(asked).toEqual({});
+    timed('I need a new key for the cellar door', 980);
+    await settled();
+    expect(asked.answer?.text).toBe('I need a new key for the cellar door');
+  });
+
+  test('are asked for, and answer once they are final', async () => {
+    const { asked, frame, recognizer } = heardAgain(false);
+    // When it was requested, and when the audio was there.
+    expect(recognizer.finalized).toBe(2);
+    frame(1_520, 1_000);
+    recognizer.final('I need a new key');
+    await settled();
+    expect(asked.answer?.text).toBe('I need a new key');
+  });
+
+  test('are asked of a recognizer that tells turns once the caller has been silent for 900 ms', () => {
+    const { frame, recognizer } = heardAgain(true);
+    frame(1_880, 1_000);
+    expect(recognizer.finalized).toBe(0);
+    frame(1_900, 1_000);
+    expect(recognizer.finalized).toBe(1);
+  });
+
+  test('answer when they have not changed for a second', async () => {
+    const { asked, frame } = heardAgain(true);
+    frame(2_480, 1_000);
+    await settled();
+    expect(asked).toEqual({});
+    frame(2_500, 1_000);
+    await settled();
+    expect(asked.answer?.text).toBe('I need');
+  });
 });
