@@ -15,15 +15,15 @@ const ENCODINGS: Readonly<Record<string, AudioEncoding>> = { PCMU: muLaw, PCMA: 
 const USER_ID = 'callway';
 
 /**
- * Telnyx media streaming in the bidirectional mode `rtp`: JSON messages, audio in base64. What Telnyx plays must have the
- * codec of what it sends: the start message names only the latter.
+ * Telnyx media streaming in the bidirectional mode `rtp`: JSON messages, audio in base64. The start message names the codec
+ * of what Telnyx sends; that of what it plays is the same, or is named by custom parameters.
  *
  * @see https://developers.telnyx.com/api-reference/websockets/stream-call-media-over-websocket for every message and field
  * @see https://developers.telnyx.com/docs/voice/programmable-voice/texml-verbs/stream for codecs and rates
  */
 export const telnyx: ClientDialect = {
   description:
-    ': Telnyx media streaming in the bidirectional mode `rtp`, audio in base64 as PCMU, PCMA or L16 (big-endian, 8000, 16000 or 24000 Hz); the bidirectional codec must be the codec of the stream. Our gateway sends PCMU.',
+    ': Telnyx media streaming in the bidirectional mode `rtp`, audio in base64 as PCMU, PCMA or L16 (big-endian, 8000, 16000 or 24000 Hz); the bidirectional codec is that of the stream, unless the custom parameters `stream_bidirectional_codec` and `stream_bidirectional_sampling_rate` name another. Our gateway sends PCMU.',
   openServer: (connection) => new JsonServer(connection, SERVER_MESSAGES),
   openClient,
 };
@@ -33,14 +33,12 @@ const SERVER_MESSAGES: JsonServerMessages = {
     const start = fieldsOf(message.start);
     if (message.event !== 'start' || start === undefined) return undefined;
     const format = fieldsOf(start.media_format);
-    const encoding = ENCODINGS[(nameOf(format?.encoding) ?? '').toUpperCase()];
-    const sampleRateHz = numberOf(format?.sample_rate) ?? G711_RATE_HZ;
-    const isPossible = encoding === bigEndian ? isSampleRate(sampleRateHz) : sampleRateHz === G711_RATE_HZ;
-    if (encoding === undefined || !isPossible) {
-      return 'the codec must be PCMU or PCMA at 8000 Hz, or L16 at 8000, 16000 or 24000 Hz';
-    }
     const customParameters = textsOf(fieldsOf(start.custom_parameters));
-    return { streamId: nameOf(message.stream_id) ?? '', sampleRateHz, customParameters, encoding };
+    const sent = readFormat(nameOf(format?.encoding) ?? '', format?.sample_rate);
+    const played = playedFormat(customParameters) ?? sent;
+    if (!sent || !played || played === 'unknown')
+      return 'the codec must be PCMU or PCMA at 8000 Hz, or L16 at 8000, 16000 or 24000 Hz';
+    return { streamId: nameOf(message.stream_id) ?? '', customParameters, ...sent, played };
   },
   markEvent: 'mark',
   markName: (message) => fieldsOf(message.mark)?.name,
@@ -55,6 +53,21 @@ const SERVER_MESSAGES: JsonServerMessages = {
     maxLeadSamples: Number.POSITIVE_INFINITY,
   }),
 };
+
+/** What Telnyx plays, where its custom parameters say so by the names of the call command or of TeXML. */
+function playedFormat(own: Readonly<Record<string, string>>) {
+  const codec = own.stream_bidirectional_codec ?? own.bidirectionalCodec;
+  const rate = own.stream_bidirectional_sampling_rate ?? own.bidirectionalSamplingRate;
+  return codec === undefined ? undefined : (readFormat(codec, rate) ?? 'unknown');
+}
+
+/** @returns Undefined for a codec, or a rate of it, that is not taken. */
+function readFormat(codec: string, rate: unknown): JsonStart['played'] {
+  const encoding = ENCODINGS[codec.toUpperCase()];
+  const sampleRateHz = numberOf(rate) ?? G711_RATE_HZ;
+  if (!encoding || !isSampleRate(sampleRateHz)) return undefined;
+  return encoding === bigEndian || sampleRateHz === G711_RATE_HZ ? { encoding, sampleRateHz } : undefined;
+}
 
 function openClient(connection: DialectConnection, { target }: ClientRequest): DialectClient {
   const { streamId: stream_id, callId: call_control_id, customParameters: custom_parameters } = target;

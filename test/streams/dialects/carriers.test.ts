@@ -81,6 +81,13 @@ const SERVERS: Readonly<Record<string, ServerCase>> = {
     refused: [
       [telnyxStart('OPUS', 16_000), /PCMU or PCMA/],
       [telnyxStart('PCMU', 16_000), /8000 Hz/],
+      [
+        {
+          ...telnyxStart('PCMU', 8000),
+          start: { ...telnyxStart('PCMU', 8000).start, custom_parameters: { bidirectionalCodec: 'OPUS' } },
+        },
+        /PCMU or PCMA/,
+      ],
     ],
     read: [
       [{ event: 'connected', version: '1.0.0' }],
@@ -435,6 +442,23 @@ test('Telnyx’s codecs are read and written in their byte order', () => {
     );
   }
 });
+
+test.each([
+  [{ stream_bidirectional_codec: 'PCMU' }, 'PCMA', 8000, 160],
+  [{ bidirectionalCodec: 'L16', bidirectionalSamplingRate: '16000' }, 'PCMU', 8000, 640],
+  [{ stream_bidirectional_codec: 'PCMU' }, 'L16', 16_000, 160],
+])(
+  'Telnyx plays the codec that %j names, while the caller’s is %s',
+  (custom_parameters, encoding, rate, bytes) => {
+    const start = telnyxStart(encoding, rate);
+    const end = openServer(telnyx, { ...start, start: { ...start.start, custom_parameters } });
+    const payload = base64(0xd5, 0x55);
+    expect(end.read({ event: 'media', media: { payload } })).toHaveLength(1);
+    end.server.play(new Int16Array(rate / 50).fill(1000));
+    const [sent] = end.sent as { media: { payload: string } }[];
+    expect(Buffer.from(sent?.media.payload ?? '', 'base64').length).toBe(bytes);
+  },
+);
 
 test('Telnyx’s chunks are put into order, and a lost one is not waited for longer than five', () => {
   const end = openServer(telnyx, telnyxStart('L16', 8000));

@@ -53,6 +53,13 @@ describe.each([
     expect(end.read('{', { type: 'dance' })).toEqual([['malformed'], ['malformed']]);
   });
 
+  test('writes no sample of -1, which the module takes for a mark', () => {
+    const end = openServer(dialect, start);
+    const samples = Int16Array.of(1, -1, -2);
+    end.server.play(samples);
+    expect([end.sent, [...samples]]).toEqual([[[1, 0, 0, 0, 0xfe, 0xff]], [1, -1, -2]]);
+  });
+
   test('writes audio, marks and clears, and ends the verb to hang up', () => {
     const end = openServer(dialect, start);
     end.server.play(Int16Array.of(1, -2));

@@ -4,6 +4,7 @@ import type { DialectConnection, DialectServer, GatewayMessageHandler, StreamMes
 import { digitsOf, type Fields, fieldsOf, nameOf, numberOf, parseJson, textsOf } from './json.ts';
 
 const DEFAULT_RATE_HZ = 8000;
+const MARKER = -1;
 
 /**
  * FreeSWITCH's `mod_audio_fork` as our agent's end sees it, with `bidirectionalAudio` streaming: one message of metadata
@@ -43,7 +44,7 @@ export class AudioForkServer implements DialectServer {
   }
 
   play(samples: Int16Array): void {
-    this.#connection.send(writePcm16(samples));
+    this.#connection.send(writePcm16(withoutMarkers(samples)));
   }
 
   mark(name: string): void {
@@ -64,6 +65,11 @@ export class AudioForkServer implements DialectServer {
   #send(message: object): void {
     this.#connection.send(JSON.stringify(message));
   }
+}
+
+/** The module marks places in its buffer by the sample -1, and would take one for a mark that it lacks. */
+function withoutMarkers(samples: Int16Array): Int16Array {
+  return samples.includes(MARKER) ? samples.map((sample) => (sample === MARKER ? 0 : sample)) : samples;
 }
 
 export function readAudio(

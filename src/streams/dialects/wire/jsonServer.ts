@@ -1,4 +1,5 @@
 import type { CallCommand } from '../../../media/agentStream/streamClient.ts';
+import { isSampleRate, type SampleRateHz } from '../../../media/resample/resampler.ts';
 import type {
   DialectConnection,
   DialectServer,
@@ -10,11 +11,14 @@ import { type AudioEncoding, base64Reader, encodeBase64 } from './audio.ts';
 import { ChunkOrder } from './chunkOrder.ts';
 import { FramedPlayout, type PlayoutFraming, UNFRAMED } from './framedPlayout.ts';
 import { digitsOf, type Fields, fieldsOf, nameOf, numberOf, parseJson } from './json.ts';
+import { streamResampler } from './streamResampler.ts';
 
 /** A stream's description, and how its audio is written. */
 export interface JsonStart extends StreamStart {
   readonly streamId: string;
   readonly encoding: AudioEncoding;
+  /** How the agent's audio is written, where that differs from the caller's. */
+  readonly played?: { readonly encoding: AudioEncoding; readonly sampleRateHz: SampleRateHz };
 }
 
 /** The messages of a carrier whose every message is JSON with an `event`, and its audio base64. */
@@ -71,9 +75,14 @@ export class JsonServer implements DialectServer {
     if (start === undefined || typeof start === 'string') return start;
     this.#start = start;
     this.#decode = base64Reader(start.encoding);
+    const { encoding, sampleRateHz } = start.played ?? start;
+    const toPlayed =
+      isSampleRate(sampleRateHz) && isSampleRate(start.sampleRateHz)
+        ? streamResampler(start.sampleRateHz, sampleRateHz)
+        : (samples: Int16Array) => samples;
     this.#playout = new FramedPlayout(this.#messages.framing?.(start.sampleRateHz) ?? UNFRAMED, {
       audio: (samples) =>
-        this.#connection.send(this.#messages.media(encodeBase64(start.encoding, samples), start)),
+        this.#connection.send(this.#messages.media(encodeBase64(encoding, toPlayed(samples)), start)),
       mark: (name) => this.#send(this.#messages.mark(name, start.streamId)),
     });
     return start;
