@@ -145,12 +145,18 @@ export async function buildSpeech(parts: ProviderParts): Promise<Speech> {
   const { config, clock, metrics, lifecycle } = parts;
   const { STT_PROVIDER, STT_MODEL, TTS_PROVIDER, TTS_MODEL, TTS_VOICE } = config;
   const speechToText = await STT_PROVIDERS[STT_PROVIDER]({
-    ...providerOptions(parts, credentialsOf(config, providerPrefix('STT_PROVIDER', STT_PROVIDER))),
+    ...providerOptions(
+      parts,
+      speechCredentialsOf(config, 'stt', providerPrefix('STT_PROVIDER', STT_PROVIDER)),
+    ),
     model: STT_MODEL,
   });
   lifecycle.onClose(() => speechToText.close());
   const textToSpeech = await TTS_PROVIDERS[TTS_PROVIDER]({
-    ...providerOptions(parts, credentialsOf(config, providerPrefix('TTS_PROVIDER', TTS_PROVIDER))),
+    ...providerOptions(
+      parts,
+      speechCredentialsOf(config, 'tts', providerPrefix('TTS_PROVIDER', TTS_PROVIDER)),
+    ),
     model: TTS_MODEL,
     voice: TTS_VOICE,
   });
@@ -187,7 +193,7 @@ export function buildSpeechProviders(
       },
       synthesis: { provider: TTS_PROVIDER, model: TTS_MODEL, voice: TTS_VOICE },
     },
-    credentials: (name) => credentialsOf(config, name.toUpperCase()),
+    credentials: (name, kind) => speechCredentialsOf(config, kind, name.toUpperCase()),
     projectCredentials: parts.storage.stores.providerCredentials.all,
     guard: { policy: targetPolicy, lookup: createDnsLookup() },
     options: (credentials) => providerOptions({ ...parts, warn: () => undefined }, credentials),
@@ -312,10 +318,12 @@ function resilient(
 
 /** The providers that the settings name, and those that they have credentials for. */
 export function knownProviders(config: Config): KnownProviders {
-  const isConfigured = (name: CredentialName) => {
-    const { apiKey, baseUrl } = credentialsOf(config, name.toUpperCase());
-    return apiKey !== undefined || baseUrl !== undefined;
-  };
+  const isConfigured = (name: CredentialName) =>
+    [
+      credentialsOf(config, name.toUpperCase()),
+      speechCredentialsOf(config, 'stt', name.toUpperCase()),
+      speechCredentialsOf(config, 'tts', name.toUpperCase()),
+    ].some(({ apiKey, baseUrl }) => apiKey !== undefined || baseUrl !== undefined);
   return {
     configured: new Set(CREDENTIAL_NAMES.filter(isConfigured)),
     recognition: config.STT_PROVIDER,
@@ -337,6 +345,17 @@ export function credentialsOf(config: Config, prefix: string): Credentials {
 /** The start checks the settings, so that agents' models are left. */
 export function endingModelWarnings({ clock, logger }: Pick<ProviderParts, 'clock' | 'logger'>) {
   return createEndingModelWarnings({ clock, warn: (message, fields) => logger.warn(fields, message) });
+}
+
+/** Speech may be at another OpenAI-compatible server than chat, which does not get the key of chat. */
+export function speechCredentialsOf(config: Config, kind: 'stt' | 'tts', prefix: string): Credentials {
+  const shared = credentialsOf(config, prefix);
+  if (prefix !== 'OPENAI') return shared;
+  const { apiKey, baseUrl } = credentialsOf(config, kind.toUpperCase());
+  return {
+    apiKey: apiKey ?? (baseUrl === undefined ? shared.apiKey : undefined),
+    baseUrl: baseUrl ?? shared.baseUrl,
+  };
 }
 
 function warningOf({ warn, logger }: ProviderParts): ProviderOptions['warn'] {

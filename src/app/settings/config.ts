@@ -82,6 +82,8 @@ function providers(values: Settings) {
   const openai = values.OPENAI_API_KEY !== undefined || values.OPENAI_BASE_URL !== undefined;
   const embeddings =
     openai || values.EMBEDDING_API_KEY !== undefined || values.EMBEDDING_BASE_URL !== undefined;
+  const hears = values.STT_API_KEY !== undefined || values.STT_BASE_URL !== undefined;
+  const speaks = values.TTS_API_KEY !== undefined || values.TTS_BASE_URL !== undefined;
   const chat = values.CHAT_PROVIDER ?? fallback(openai);
   // The local provider has one model, whatever it is called.
   const models = DEFAULT_CHAT_MODELS[chat === 'local' ? 'openai' : chat];
@@ -92,8 +94,8 @@ function providers(values: Settings) {
       balance: values.CHAT_MODEL_BALANCE ?? models.balance,
       turbo: values.CHAT_MODEL_TURBO ?? models.turbo,
     },
-    STT_PROVIDER: values.STT_PROVIDER ?? fallback(openai),
-    TTS_PROVIDER: values.TTS_PROVIDER ?? fallback(openai),
+    STT_PROVIDER: values.STT_PROVIDER ?? fallback(openai || hears),
+    TTS_PROVIDER: values.TTS_PROVIDER ?? fallback(openai || speaks),
     EMBEDDING_PROVIDER: values.EMBEDDING_PROVIDER ?? fallback(embeddings),
   };
 }
@@ -157,7 +159,9 @@ function providerProblems({ values, given }: GivenSettings): Problem[] {
       const prefix = providerPrefix(variable, provider);
       if (provider === 'custom' && given[`${prefix}_BASE_URL`] === undefined)
         return [{ variable, message: `is custom, which requires ${prefix}_BASE_URL` }];
-      if (provider === 'local' || isConfigured(prefix)) return [];
+      const own =
+        provider === 'openai' && variable !== 'CHAT_PROVIDER' ? variable.replace('_PROVIDER', '') : prefix;
+      if (provider === 'local' || isConfigured(prefix) || isConfigured(own)) return [];
       return [
         { variable, message: `is ${provider}, which requires ${prefix}_API_KEY or ${prefix}_BASE_URL` },
       ];

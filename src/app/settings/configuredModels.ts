@@ -1,5 +1,4 @@
-import { DEFAULT_TRANSCRIPTION_MODEL } from '../../providers/ports/speechToText.ts';
-import { DEFAULT_SPEECH_MODEL } from '../../providers/ports/textToSpeech.ts';
+import { OPENAI_SPEECH_MODEL, OPENAI_TRANSCRIPTION_MODEL } from '../../providers/ports/speechModels.ts';
 import type { Config } from './config.ts';
 import type { SettingName } from './settings.ts';
 
@@ -12,8 +11,8 @@ export interface ConfiguredModel {
 /** The models that the settings name, and OpenAI's defaults where they name none. */
 export function configuredModels(config: Config): ConfiguredModel[] {
   const { CHAT_PROVIDER, CHAT_MODELS, STT_PROVIDER, TTS_PROVIDER } = config;
-  const heardBy = config.STT_MODEL ?? (STT_PROVIDER === 'openai' ? DEFAULT_TRANSCRIPTION_MODEL : undefined);
-  const spokenBy = config.TTS_MODEL ?? (TTS_PROVIDER === 'openai' ? DEFAULT_SPEECH_MODEL : undefined);
+  const heardBy = config.STT_MODEL ?? (STT_PROVIDER === 'openai' ? OPENAI_TRANSCRIPTION_MODEL : undefined);
+  const spokenBy = config.TTS_MODEL ?? (TTS_PROVIDER === 'openai' ? OPENAI_SPEECH_MODEL : undefined);
   const chat = (setting: SettingName, model: string) => ({ setting, provider: CHAT_PROVIDER, model });
   const models: ConfiguredModel[] = [
     chat('CHAT_MODEL_SMART', CHAT_MODELS.smart),

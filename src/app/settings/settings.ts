@@ -149,6 +149,26 @@ export const settings = z.object({
   CHAT_PROVIDER: provider('Chat provider', CHAT_PROVIDERS),
   STT_PROVIDER: provider('Speech-to-text provider', STT_PROVIDERS),
   TTS_PROVIDER: provider('Text-to-speech provider', TTS_PROVIDERS),
+  STT_API_KEY: z
+    .string()
+    .optional()
+    .describe(
+      'API key of the OpenAI-compatible endpoint for speech recognition; default `OPENAI_API_KEY`, unless `STT_BASE_URL` is set.',
+    ),
+  STT_BASE_URL: httpUrl()
+    .optional()
+    .describe(
+      'Base URL of the OpenAI-compatible endpoint for speech recognition; default `OPENAI_BASE_URL`.',
+    ),
+  TTS_API_KEY: z
+    .string()
+    .optional()
+    .describe(
+      'API key of the OpenAI-compatible endpoint for speech synthesis; default `OPENAI_API_KEY`, unless `TTS_BASE_URL` is set.',
+    ),
+  TTS_BASE_URL: httpUrl()
+    .optional()
+    .describe('Base URL of the OpenAI-compatible endpoint for speech synthesis; default `OPENAI_BASE_URL`.'),
   EMBEDDING_PROVIDER: provider('Embedding provider', EMBEDDING_PROVIDERS),
   VOICE_ACTIVITY: oneOf(['webrtc', 'neural'])
     .default('webrtc')
@@ -165,12 +185,14 @@ export const settings = z.object({
     .string()
     .optional()
     .describe(
-      'Speech-to-text model; default the provider’s own: `gpt-4o-mini-transcribe`, `flux-general-en` for `deepgram` and `universal-streaming-english` for `assemblyai`, or their multilingual forms where the language is not English, `stt-rt-v5` for `soniox`.',
+      'Speech-to-text model; default the provider’s own, by the language: `gpt-transcribe` of OpenAI, `whisper-1` of servers like it, `flux-general-en`, `flux-general-multi` or `nova-3` for `deepgram`, `universal-streaming-english`, `universal-streaming-multilingual` or `universal-3-6-pro` for `assemblyai`, `stt-rt-v5` for `soniox`.',
     ),
   TTS_MODEL: z
     .string()
     .optional()
-    .describe('Text-to-speech model; default by provider, `gpt-4o-mini-tts` of `openai`.'),
+    .describe(
+      'Text-to-speech model; default by provider, `gpt-4o-mini-tts` of OpenAI, `tts-1` of servers like it.',
+    ),
   TTS_VOICE: z
     .string()
     .optional()
@@ -305,6 +327,8 @@ export const secretSettings: readonly SettingName[] = [
   'ANTHROPIC_API_KEY',
   'GOOGLE_API_KEY',
   'OPENAI_API_KEY',
+  'STT_API_KEY',
+  'TTS_API_KEY',
   'EMBEDDING_API_KEY',
   'DEEPGRAM_API_KEY',
   'ASSEMBLYAI_API_KEY',

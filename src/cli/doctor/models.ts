@@ -1,4 +1,4 @@
-import { credentialsOf } from '../../app/services/providers.ts';
+import { credentialsOf, speechCredentialsOf } from '../../app/services/providers.ts';
 import type { Config } from '../../app/settings/config.ts';
 import { type ConfiguredModel, configuredModels } from '../../app/settings/configuredModels.ts';
 import { ANTHROPIC_BASE_URL, anthropicHeaders } from '../../providers/anthropic/chat.ts';
@@ -20,7 +20,7 @@ export type ProbeEndpoint = (endpoint: ProbedEndpoint) => Promise<EndpointAnswer
 
 interface Use extends ProbedEndpoint {
   readonly name: string;
-  readonly setting: 'OPENAI' | 'EMBEDDING' | 'ANTHROPIC' | 'GOOGLE';
+  readonly setting: 'OPENAI' | 'STT' | 'TTS' | 'EMBEDDING' | 'ANTHROPIC' | 'GOOGLE';
   /** From the settings. */
   readonly models: readonly ConfiguredModel[];
 }
@@ -101,9 +101,12 @@ function usesOf(config: Config): Use[] {
     baseUrl: config.OPENAI_BASE_URL ?? OPENAI_BASE_URL,
     apiKey: config.OPENAI_API_KEY,
   } as const;
-  const models = modelsOf(config, 'openai');
+  const speech = ownSpeechEndpoints(config);
+  const elsewhere = new Set(speech.map(({ setting }) => `${setting}_MODEL`));
+  const models = modelsOf(config, 'openai').filter(({ setting }) => !elsewhere.has(setting));
   const uses: Use[] = [
     ...(models.length > 0 ? [{ name: 'models', ...main, models }] : []),
+    ...speech,
     ...otherChatEndpoints(config),
   ];
   if (config.EMBEDDING_PROVIDER !== 'openai') return uses;
@@ -116,6 +119,22 @@ function usesOf(config: Config): Use[] {
     models: [],
   };
   return own || models.length === 0 ? [...uses, embeddings] : uses;
+}
+
+/** Those of speech that are not that of `OPENAI_*`. */
+function ownSpeechEndpoints(config: Config): Use[] {
+  return (['STT', 'TTS'] as const).flatMap((setting) => {
+    const isOwn = config[`${setting}_BASE_URL`] !== undefined || config[`${setting}_API_KEY`] !== undefined;
+    if (!isOwn || config[`${setting}_PROVIDER`] !== 'openai') return [];
+    const { apiKey, baseUrl = OPENAI_BASE_URL } = speechCredentialsOf(
+      config,
+      setting === 'STT' ? 'stt' : 'tts',
+      'OPENAI',
+    );
+    const name = setting === 'STT' ? 'recognition models' : 'synthesis models';
+    const models = configuredModels(config).filter((model) => model.setting === `${setting}_MODEL`);
+    return [{ name, setting, baseUrl, apiKey, models }];
+  });
 }
 
 /** Those of the settings, and those that agents may name. */

@@ -1,8 +1,16 @@
 import type { ChatProvider } from '../chat/chatClient.ts';
 import { OPENAI_EMBEDDING_MODELS } from '../ports/embedder.ts';
 import { requireCredentials } from '../ports/modelError.ts';
+import {
+  COMPATIBLE_SPEECH_MODEL,
+  COMPATIBLE_TRANSCRIPTION_MODEL,
+  OPENAI_REALTIME_MODEL,
+  OPENAI_SPEECH_MODEL,
+  OPENAI_TRANSCRIPTION_MODEL,
+  OPENAI_VOICE,
+} from '../ports/speechModels.ts';
 import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
-import { DEFAULT_TRANSCRIPTION_MODEL, type SpeechToText } from '../ports/speechToText.ts';
+import type { SpeechToText } from '../ports/speechToText.ts';
 import type { StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
 import type { TextToSpeech } from '../ports/textToSpeech.ts';
 import type {
@@ -18,18 +26,12 @@ import { createDial } from '../sockets/dial.ts';
 import { createOpenAiChat } from './chat.ts';
 import type { ChatBody } from './chatBody.ts';
 import { createOpenAiEmbedder } from './embedder.ts';
-import { createOpenAiEndpoint, OPENAI_BASE_URL, withVersion } from './endpoint.ts';
+import { createOpenAiEndpoint, isOpenAi, OPENAI_BASE_URL, withVersion } from './endpoint.ts';
 import { createRealtimeSpeech } from './realtime/speechToSpeech.ts';
 import { createOpenAiRealtimeSpeechToText } from './realtimeSpeechToText.ts';
 import { createOpenAiSpeechToText } from './speechToText.ts';
 import { createOpenAiTextToSpeech } from './textToSpeech.ts';
 
-/** Of calls whose agent and installation name no other. */
-const SPEECH_MODEL = 'gpt-4o-mini-tts';
-const VOICE = 'alloy';
-const REALTIME_MODEL = 'gpt-realtime';
-/** What servers of one's own call the model that tells what was said. */
-const CUSTOM_TRANSCRIPTION_MODEL = 'whisper-1';
 export const GOOGLE_BASE_URL = 'https://generativelanguage.googleapis.com';
 export const GOOGLE_PATH = '/v1beta/openai';
 
@@ -60,7 +62,8 @@ function withThoughtSignatures(body: ChatBody): ChatBody {
 
 /** The batch endpoint. */
 export function createSpeechToText(options: SpeechToTextOptions): SpeechToText {
-  const { model = DEFAULT_TRANSCRIPTION_MODEL, credentials, guard } = options;
+  const { credentials, guard } = options;
+  const { model = transcriptionModel(credentials.baseUrl) } = options;
   const endpoint = createOpenAiEndpoint({ ...credentials, guard });
   return createOpenAiSpeechToText({ ...options, model, endpoint });
 }
@@ -71,27 +74,28 @@ export function createStreamingSpeechToText(options: SpeechToTextOptions): Strea
 }
 
 export function createTextToSpeech(options: TextToSpeechOptions): TextToSpeech {
-  const { model = SPEECH_MODEL, voice = VOICE, credentials, guard } = options;
+  const { voice = OPENAI_VOICE, credentials, guard } = options;
+  const { model = speechModel(credentials.baseUrl) } = options;
   const endpoint = createOpenAiEndpoint({ ...credentials, guard });
   return createOpenAiTextToSpeech({ ...options, model, voice, endpoint });
 }
 
 /** @throws {ModelError} Where there is neither a key nor an address. */
 export function createSpeechToSpeech(options: SpeechToSpeechOptions): SpeechToSpeech {
-  return realtimeSpeech('openai-realtime', DEFAULT_TRANSCRIPTION_MODEL, options);
+  return realtimeSpeech('openai-realtime', OPENAI_TRANSCRIPTION_MODEL, options);
 }
 
 /** A server of one's own that speaks the same protocol. @throws {ModelError} Where it has no address. */
 export function createCustomSpeechToSpeech(options: SpeechToSpeechOptions): SpeechToSpeech {
   const { baseUrl } = options.credentials;
   requireCredentials('custom', baseUrl);
-  return realtimeSpeech('custom', CUSTOM_TRANSCRIPTION_MODEL, options);
+  return realtimeSpeech('custom', COMPATIBLE_TRANSCRIPTION_MODEL, options);
 }
 
 function realtimeSpeech(
   name: string,
   transcriptionModel: string,
-  { credentials, model = REALTIME_MODEL, voice, guard }: SpeechToSpeechOptions,
+  { credentials, model = OPENAI_REALTIME_MODEL, voice, guard }: SpeechToSpeechOptions,
 ): SpeechToSpeech {
   const { apiKey, baseUrl } = credentials;
   requireCredentials(name, apiKey ?? baseUrl);
@@ -104,6 +108,16 @@ function realtimeSpeech(
     voice,
     dial: createDial(guard),
   });
+}
+
+/** Where nothing names one. @param baseUrl - Undefined for OpenAI's own. */
+export function transcriptionModel(baseUrl: string | undefined): string {
+  return isOpenAi(baseUrl) ? OPENAI_TRANSCRIPTION_MODEL : COMPATIBLE_TRANSCRIPTION_MODEL;
+}
+
+/** The same for the speech endpoint. */
+export function speechModel(baseUrl: string | undefined): string {
+  return isOpenAi(baseUrl) ? OPENAI_SPEECH_MODEL : COMPATIBLE_SPEECH_MODEL;
 }
 
 export function createEmbeddings({ credentials }: ProviderOptions): EmbeddingProvider {

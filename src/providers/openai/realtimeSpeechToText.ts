@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { languageCode } from '../../base/languageCode.ts';
+import { omitUndefined } from '../../base/omitUndefined.ts';
+import { OPENAI_LIVE_TRANSCRIPTION_MODEL } from '../ports/speechModels.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
-import { isLiveModel, OPENAI_LIVE_OPTIONS, OPENAI_TURN_OPTIONS } from '../ports/vendorOptions.ts';
+import {
+  isLiveModel,
+  OPENAI_LIVE_OPTIONS,
+  OPENAI_TURN_OPTIONS,
+  takesKeywords,
+} from '../ports/vendorOptions.ts';
 import {
   encodeL16,
   type ProtocolConnection,
@@ -13,8 +20,6 @@ import { createSocketRecognizer, type VendorRecognizerDeps } from '../recognitio
 import { bearer, type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
 import { OPENAI_BASE_URL, withVersion } from './endpoint.ts';
 
-/** Tells words while they are spoken; the models of the batch endpoint tell them after the turn. */
-const DEFAULT_MODEL = 'gpt-realtime-whisper';
 /** The only rate that is taken. */
 const SAMPLE_RATE_HZ = 24_000;
 const CHUNK_MS = 40;
@@ -26,7 +31,10 @@ const MAY_PASS = /session_expired|rate_limit|server_error|overloaded|timeout/;
 
 const item = z.object({ item_id: z.string() });
 const delta = item.extend({ delta: z.string().default('') });
-const completed = item.extend({ transcript: z.string() });
+const completed = item.extend({
+  transcript: z.string(),
+  languages: z.array(z.object({ code: z.string() })).nullish(),
+});
 const failure = z.object({
   error: z.object({
     message: z.string().default(''),
@@ -47,7 +55,7 @@ export function createOpenAiRealtimeSpeechToText(deps: VendorRecognizerDeps): St
 }
 
 function realtimeProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
-  const { baseUrl = OPENAI_BASE_URL, apiKey, model = DEFAULT_MODEL, options = {} } = deps;
+  const { baseUrl = OPENAI_BASE_URL, apiKey, model = OPENAI_LIVE_TRANSCRIPTION_MODEL, options = {} } = deps;
   const isLive = isLiveModel(model);
   const input = isLive ? liveInput(model, options) : turnInput(model, options);
   const target = {
@@ -69,8 +77,8 @@ type InputOf = (asked: ProtocolOptions) => Record<string, unknown>;
 
 function liveInput(model: string, given: unknown): InputOf {
   const { delay, noise_reduction } = OPENAI_LIVE_OPTIONS.parse(given);
-  return ({ language }) => ({
-    transcription: { model, delay, language: languageCode(language) },
+  return (asked) => ({
+    transcription: { model, delay, language: languageCode(asked.language), ...expected(model, asked) },
     turn_detection: null,
     ...(noise_reduction ? { noise_reduction: { type: noise_reduction } } : {}),
   });
@@ -79,18 +87,25 @@ function liveInput(model: string, given: unknown): InputOf {
 function turnInput(model: string, given: unknown): InputOf {
   const { turn_detection, eagerness, silence_duration_ms, noise_reduction } =
     OPENAI_TURN_OPTIONS.parse(given);
-  return ({ language, keyterms = [] }) => ({
-    transcription: {
-      model,
-      language: languageCode(language),
-      ...(keyterms.length > 0 ? { prompt: `Words that may be said: ${keyterms.join(', ')}` } : {}),
-    },
+  return (asked) => ({
+    transcription: { model, language: languageCode(asked.language), ...expected(model, asked) },
     turn_detection:
       turn_detection === 'semantic_vad'
         ? { type: turn_detection, eagerness }
         : { type: turn_detection, silence_duration_ms },
     ...(noise_reduction ? { noise_reduction: { type: noise_reduction } } : {}),
   });
+}
+
+/** Words and languages that may be said, as the model takes them. */
+function expected(model: string, { keyterms = [], languages = [] }: ProtocolOptions): object {
+  if (takesKeywords(model))
+    return {
+      ...(keyterms.length > 0 ? { keywords: keyterms } : {}),
+      ...(languages.length > 0 ? { languages: [...new Set(languages.map((tag) => languageCode(tag)))] } : {}),
+    };
+  if (keyterms.length === 0 || isLiveModel(model)) return {};
+  return { prompt: `Words that may be said: ${keyterms.join(', ')}` };
 }
 
 class RealtimeConnection implements ProtocolConnection {
@@ -154,10 +169,11 @@ class RealtimeConnection implements ProtocolConnection {
     return text === '' ? [] : [{ type: 'interim', transcript: { text } }];
   }
 
-  #onCompleted({ item_id, transcript }: z.infer<typeof completed>): readonly RecognitionEvent[] {
+  #onCompleted({ item_id, transcript, languages }: z.infer<typeof completed>): readonly RecognitionEvent[] {
     this.#items.delete(item_id);
+    const language = languages?.[0]?.code;
     return [
-      { type: 'final', transcript: { text: transcript.trim() } },
+      { type: 'final', transcript: { text: transcript.trim(), ...omitUndefined({ language }) } },
       ...(this.#detectsTurns ? [{ type: 'end_of_turn' } as const] : []),
       ...this.#interim(),
     ];

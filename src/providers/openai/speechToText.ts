@@ -1,8 +1,10 @@
+import { z } from 'zod';
 import { languageCode } from '../../base/languageCode.ts';
 import { WAV_HEADER_BYTES, wavHeader } from '../../media/wav.ts';
 import { DONE, type EventData, eventData } from '../http/serverSentEvents.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { RecognitionOptions, SpeechToText, Transcript } from '../ports/speechToText.ts';
+import { takesKeywords } from '../ports/vendorOptions.ts';
 import { type StreamDeps, type StreamedResponse, streamWithRetry } from '../streamWithRetry.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { streamedError, toModelError } from './errors.ts';
@@ -55,15 +57,17 @@ async function transcribe(
       toModelError(error, deps.endpoint, beforeFirstToken),
   };
   let transcript = '';
-  for await (const { text, isFinal } of streamWithRetry(source, deps, signal)) {
-    transcript = isFinal ? text : transcript + text;
+  let language: string | undefined;
+  for await (const part of streamWithRetry(source, deps, signal)) {
+    transcript = part.isFinal ? part.text : transcript + part.text;
+    language = part.language ?? language;
     if (transcript.length > MAX_TRANSCRIPT_CHARACTERS)
       throw new ModelError('model_malformed', "The endpoint's transcript does not end", {
         beforeFirstToken: false,
       });
     if (transcript.trim() !== '') options.onInterim?.(transcript.trim());
   }
-  return { text: transcript.trim() };
+  return { text: transcript.trim(), language };
 }
 
 interface EncodedForm {
@@ -86,6 +90,8 @@ interface TranscriptPart {
   readonly text: string;
   /** Whether it is the whole transcript, not the next part of it. */
   readonly isFinal: boolean;
+  /** Code of the language that was spoken, where the model tells it. */
+  readonly language?: string | undefined;
 }
 
 class TranscriptDecoder implements StreamedResponse<TranscriptPart> {
@@ -129,8 +135,17 @@ function readPart(data: string, endpoint: OpenAiEndpoint): TranscriptPart | unde
   if (!isRecord(event)) return undefined;
   if (event.error) throw streamedError(event.error, endpoint);
   if (event.type === 'transcript.text.delta') return { text: asText(event.delta), isFinal: false };
-  return typeof event.text === 'string' ? { text: event.text, isFinal: true } : undefined;
+  const { type, text } = event;
+  if (typeof text !== 'string' || type === 'transcript.text.segment') return undefined;
+  const { success, data: told } = languagesTold.safeParse(event);
+  const language = success ? told.languages[0]?.code : undefined;
+  // Servers of Whisper stream segments, which have no type and are more than one for a longer utterance.
+  return type === 'transcript.text.done'
+    ? { text, isFinal: true, language }
+    : { text: `${text.trim()} `, isFinal: false, language };
 }
+
+const languagesTold = z.object({ languages: z.array(z.object({ code: z.string() })) });
 
 function malformed(what: string): ModelError {
   return new ModelError('model_malformed', `The model's endpoint sent ${what}`);
@@ -139,7 +154,7 @@ function malformed(what: string): ModelError {
 /** Encoded here, since the SDK's fetch is not that of Node, whose `FormData` it does not know. */
 async function encodeForm(
   model: string,
-  { sampleRateHz, language, keyterms, expectedAnswers }: RecognitionOptions,
+  { sampleRateHz, language, languages = [], keyterms = [], expectedAnswers }: RecognitionOptions,
   chunks: readonly Int16Array[],
 ): Promise<EncodedForm> {
   const form = new FormData();
@@ -149,8 +164,13 @@ async function encodeForm(
   // The endpoint takes the language of a tag such as zh-TW, without the region.
   const code = languageCode(language);
   if (code?.length === 2) form.set('language', code);
+  const hasKeywords = takesKeywords(model);
+  if (hasKeywords) {
+    for (const keyterm of keyterms) form.append('keywords[]', keyterm);
+    for (const tag of new Set(languages.map((one) => languageCode(one)))) form.append('languages[]', tag);
+  }
   const hint = [
-    ...(keyterms?.length ? [`Words that may be said: ${keyterms.join(', ')}`] : []),
+    ...(keyterms.length > 0 && !hasKeywords ? [`Words that may be said: ${keyterms.join(', ')}`] : []),
     ...(expectedAnswers?.length ? [`Possible answers: ${expectedAnswers.join('; ')}`] : []),
   ].join('. ');
   if (hint !== '') form.set('prompt', hint.slice(0, MAX_HINT_CHARACTERS));

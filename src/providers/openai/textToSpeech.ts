@@ -1,6 +1,8 @@
 import { languageName } from '../../base/languageCode.ts';
+import { toRate } from '../../media/resample/wholeSignal.ts';
+import { parseWav, pickChannel } from '../../media/wav.ts';
 import { ModelError } from '../ports/modelError.ts';
-import { DEFAULT_SPEECH_MODEL, type SynthesisRequest, type TextToSpeech } from '../ports/textToSpeech.ts';
+import type { SynthesisRequest, TextToSpeech } from '../ports/textToSpeech.ts';
 import { OPENAI_SPEECH_OPTIONS } from '../ports/vendorOptions.ts';
 import { type StreamDeps, type StreamedResponse, streamWithRetry } from '../streamWithRetry.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
@@ -8,18 +10,18 @@ import { toModelError } from './errors.ts';
 
 /** Of the format `pcm`: 16 bits, little-endian, mono. */
 const SAMPLE_RATE_HZ = 24_000;
-const DEFAULT_VOICE = 'alloy';
+const SIGNATURE_BYTES = 9;
 /** Speech of a text never lasts longer, not even of numbers: what follows is not speech. */
 const MAX_PAUSES_SECONDS = 5;
 const MAX_CHARACTER_SECONDS = 0.5;
 /** Magic bytes of audio files and documents, which would be noise when played as samples. */
-const FILE_SIGNATURES = ['RIFF', 'ID3', 'OggS', 'fLaC', '<!DOCTYPE', '<html', '{"'];
+const FILE_SIGNATURES = ['ID3', 'OggS', 'fLaC', '<!DOCTYPE', '<html', '{"'];
 
 export interface OpenAiTextToSpeechDeps extends StreamDeps {
   readonly endpoint: OpenAiEndpoint;
   /** Of texts that name none. */
-  readonly model?: string | undefined;
-  readonly voice?: string | undefined;
+  readonly model: string;
+  readonly voice: string;
   /** The vendor's own options. */
   readonly options?: unknown;
 }
@@ -56,8 +58,8 @@ async function open(
   signal: AbortSignal,
 ): Promise<PcmDecoder> {
   const { text, language, speed } = request;
-  const model = request.model ?? deps.model ?? DEFAULT_SPEECH_MODEL;
-  const voice = request.voice ?? deps.voice ?? DEFAULT_VOICE;
+  const model = request.model ?? deps.model;
+  const voice = request.voice ?? deps.voice;
   const response = await endpoint.client.audio.speech
     .create(
       {
@@ -87,7 +89,7 @@ function instructionsFor(
   return instructions === '' ? {} : { instructions };
 }
 
-/** Decodes a body of 16 bit samples, whose chunks may split a sample. */
+/** Decodes a body of 16 bit samples, whose chunks may split a sample. A WAV file, which some servers always send, is decoded whole. */
 class PcmDecoder implements StreamedResponse<Int16Array> {
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   readonly isComplete = false;
@@ -95,6 +97,7 @@ class PcmDecoder implements StreamedResponse<Int16Array> {
   #samplesLeft: number;
   #rest = new Uint8Array(0);
   #hasStarted = false;
+  #wav: Uint8Array[] | undefined;
 
   constructor({ headers, body }: Response, maxSamples: number) {
     this.chunks = body ?? [];
@@ -103,7 +106,39 @@ class PcmDecoder implements StreamedResponse<Int16Array> {
   }
 
   decode(chunk: Uint8Array): Int16Array[] {
+    if (this.#wav) return this.#keep(chunk);
     const bytes = Buffer.concat([this.#rest, chunk]);
+    if (!this.#hasStarted && bytes.length < SIGNATURE_BYTES) {
+      this.#rest = Uint8Array.from(bytes);
+      return [];
+    }
+    if (!this.#hasStarted && bytes.toString('latin1', 0, 4) === 'RIFF') {
+      this.#wav = [];
+      return this.#keep(bytes);
+    }
+    return this.#samplesOf(bytes);
+  }
+
+  finish(): Int16Array[] {
+    if (this.#wav) return [fromWav(Buffer.concat(this.#wav))];
+    const samples = this.#hasStarted ? [] : this.#samplesOf(Buffer.from(this.#rest));
+    if (!this.#hasStarted) throw notAudio();
+    return samples;
+  }
+
+  /** Of a file with the samples of two channels at twice the rate, at most. */
+  #keep(chunk: Uint8Array): Int16Array[] {
+    this.#wav?.push(Uint8Array.from(chunk));
+    this.#limit(chunk.length / (4 * Int16Array.BYTES_PER_ELEMENT));
+    return [];
+  }
+
+  #limit(samples: number): void {
+    this.#samplesLeft -= samples;
+    if (this.#samplesLeft < 0) throw new ModelError('model_malformed', "The endpoint's speech does not end");
+  }
+
+  #samplesOf(bytes: Buffer): Int16Array[] {
     const evenBytes = bytes.length - (bytes.length % Int16Array.BYTES_PER_ELEMENT);
     this.#rest = Uint8Array.from(bytes.subarray(evenBytes));
     if (evenBytes === 0) return [];
@@ -111,19 +146,25 @@ class PcmDecoder implements StreamedResponse<Int16Array> {
     this.#hasStarted = true;
     // The network's bytes may have an odd address.
     const samples = new Int16Array(Uint8Array.from(bytes.subarray(0, evenBytes)).buffer);
-    this.#samplesLeft -= samples.length;
-    if (this.#samplesLeft < 0) throw new ModelError('model_malformed', "The endpoint's speech does not end");
+    this.#limit(samples.length);
     return [samples];
   }
+}
 
-  finish(): Int16Array[] {
-    if (!this.#hasStarted) throw notAudio();
-    return [];
+/** @throws {ModelError} Where the file is not 16-bit PCM. */
+function fromWav(bytes: Uint8Array): Int16Array {
+  try {
+    const file = parseWav(bytes);
+    return toRate(pickChannel(file, 0), file.sampleRateHz, SAMPLE_RATE_HZ);
+  } catch (cause) {
+    throw new ModelError('model_malformed', "The model's endpoint sent a WAV file that cannot be read", {
+      cause,
+    });
   }
 }
 
 function isFile(bytes: Buffer): boolean {
-  const start = bytes.toString('latin1', 0, 9);
+  const start = bytes.toString('latin1', 0, SIGNATURE_BYTES);
   return FILE_SIGNATURES.some((signature) => start.startsWith(signature));
 }
 

@@ -1,6 +1,3 @@
-/** Of the batch endpoint of OpenAI and its likes. */
-export const DEFAULT_TRANSCRIPTION_MODEL = 'gpt-4o-mini-transcribe';
-
 /** Speech recognition. */
 export interface SpeechToText {
   /** As settings name it, such as `openai` or `local`. */
@@ -18,6 +15,8 @@ export interface RecognitionOptions {
   readonly sampleRateHz: number;
   /** BCP 47 tag such as `en` or `zh-TW`; absent when unknown. */
   readonly language?: string | undefined;
+  /** Those that the caller may speak, where the recognizer is to tell which; then `language` is absent. */
+  readonly languages?: readonly string[] | undefined;
   /** Words that the caller may say and a recognizer may not know, such as names. */
   readonly keyterms?: readonly string[] | undefined;
   /** Phrases that the caller may say: a hint, or the grammar of a recognizer without a better model. */

@@ -1,8 +1,5 @@
 import type { SampleRateHz } from '../../media/resample/resampler.ts';
 
-/** Of OpenAI-compatible endpoints. */
-export const DEFAULT_SPEECH_MODEL = 'gpt-4o-mini-tts';
-
 /** Speech synthesis. */
 export interface TextToSpeech {
   /** As settings name it, such as `openai` or `local`. */

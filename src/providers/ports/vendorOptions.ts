@@ -16,10 +16,12 @@ const UTTERANCE_END_MS = 1000;
 /** @see https://developers.deepgram.com/reference/speech-to-text/listen-flux */
 export const FLUX_OPTIONS = z.strictObject({
   eager_eot_threshold: z.number().min(0.3).max(0.9).default(EAGER_EOT_THRESHOLD),
-  eot_threshold: z.number().min(0.5).max(0.9).optional(),
-  eot_timeout_ms: z.int().min(500).max(10_000).optional(),
+  eot_threshold: z.number().min(0.5).max(1).optional(),
+  eot_timeout_ms: z.int().min(500).max(60_000).optional(),
   numerals: z.boolean().optional(),
   profanity_filter: z.boolean().optional(),
+  redact: z.enum(['numbers', 'aggressive_numbers']).optional(),
+  tag: z.union([z.string(), z.array(z.string())]).optional(),
   mip_opt_out: z.boolean().optional(),
 });
 
@@ -40,7 +42,22 @@ export const ASSEMBLYAI_OPTIONS = z.strictObject({
   min_turn_silence: z.int().min(0).max(10_000).optional(),
   max_turn_silence: z.int().min(0).max(10_000).optional(),
   vad_threshold: z.number().min(0).max(1).optional(),
+  turn_left_pad_ms: z.int().min(0).max(10_000).optional(),
+  interruption_delay: z.int().min(0).max(10_000).optional(),
+  continuous_partials: z.boolean().optional(),
+  format_turns: z.boolean().optional(),
   filter_profanity: z.boolean().optional(),
+  prompt: z.string().min(1).max(6000).optional(),
+  agent_context: z.string().min(1).max(6000).optional(),
+  domain: z.literal('medical-v1').optional(),
+  mode: z.enum(['max_accuracy', 'balanced', 'min_latency']).optional(),
+  language_codes: z.array(z.string()).optional(),
+  language_detection: z.boolean().optional(),
+  voice_focus: z.enum(['near-field', 'far-field']).optional(),
+  voice_focus_threshold: z.number().min(0).max(1).optional(),
+  redact_pii: z.boolean().optional(),
+  redact_pii_policies: z.array(z.string()).optional(),
+  redact_pii_sub: z.enum(['hash', 'entity_name']).optional(),
 });
 
 /** @see https://soniox.com/docs/api-reference/stt/websocket-api */
@@ -50,6 +67,7 @@ export const SONIOX_OPTIONS = z.strictObject({
   endpoint_latency_adjustment_level: z.int().min(0).max(3).optional(),
   language_hints: z.array(z.string()).optional(),
   language_hints_strict: z.boolean().optional(),
+  client_reference_id: z.string().max(256).optional(),
 });
 
 const noiseReduction = z.enum(['near_field', 'far_field']).optional();
@@ -94,6 +112,11 @@ export const OPENAI_SPEECH_OPTIONS = z.strictObject({ instructions: z.string().m
 /** A server of one's own has its own. */
 const ANY_OPTIONS = z.record(z.string(), z.unknown());
 const NO_OPTIONS = z.strictObject({});
+
+/** Models of OpenAI that take words and languages to expect in fields of their own. */
+export function takesKeywords(model: string): boolean {
+  return /^gpt-(live-)?transcribe/.test(model);
+}
 
 /** Realtime transcription models that have no turn detection. */
 export function isLiveModel(model: string | undefined): boolean {

@@ -37,7 +37,7 @@ export interface SpeechProvidersDeps {
   /** For what neither agent nor node names. */
   readonly defaults: SpeechDefaults;
   /** The installation's. */
-  readonly credentials: (name: CredentialName) => Credentials;
+  readonly credentials: (name: CredentialName, kind: Kind) => Credentials;
   readonly projectCredentials: (projectId: string) => Promise<readonly ProviderCredentials[]>;
   /** What an address of a project is held to. */
   readonly guard: WebSocketGuard;
@@ -118,7 +118,8 @@ export class SelectedSpeechProviders implements SpeechProviders {
       recognizers: async ({ recognition, fallback }) => {
         const { recognition: defaults } = this.#deps.defaults;
         const first = withDefaults(recognition, defaults);
-        const isOther = first.provider !== defaults.provider;
+        const isOther =
+          first.provider !== defaults.provider || first.options?.batch !== defaults.options?.batch;
         const choices = [first, ...(fallback?.recognition ?? (isOther ? [defaults] : []))];
         const found = await find('stt', choices, async (choice, access) => {
           const recognizer = await this.#recognizer(choice, access);
@@ -127,8 +128,10 @@ export class SelectedSpeechProviders implements SpeechProviders {
         return this.#recognizers(found as readonly Found<Recognizer>[], report('recognition'));
       },
       synthesizers: async ({ synthesis, fallback }) => {
-        const first = withDefaults(synthesis, this.#deps.defaults.synthesis);
-        const choices = [first, ...(fallback?.synthesis ?? [])];
+        const { synthesis: defaults } = this.#deps.defaults;
+        const first = withDefaults(synthesis, defaults);
+        const isOther = first.provider !== defaults.provider;
+        const choices = [first, ...(fallback?.synthesis ?? (isOther ? [defaults] : []))];
         const found = await find('tts', choices, async (choice, access) =>
           withOwnSpeed(await this.#synthesizer(choice, access), choice.speed),
         );
@@ -171,7 +174,7 @@ export class SelectedSpeechProviders implements SpeechProviders {
   ): Access {
     const name = credentialName(kind, provider);
     if (name === undefined) return { credentials: {}, owner: 'installation', guard: undefined };
-    const installation = this.#deps.credentials(name);
+    const installation = this.#deps.credentials(name, kind);
     const project = own.find((one) => one.name === name);
     if (!project) return { credentials: installation, owner: 'installation', guard: undefined };
     const { apiKey, baseUrl } = project;
@@ -252,14 +255,20 @@ interface Found<Vendor> {
   readonly owner: KeyOwner;
 }
 
-function withDefaults<Choice extends { readonly provider?: string | undefined }>(
+/** Options belong to the provider that is named with them. */
+function withDefaults<Choice extends { readonly provider?: string | undefined; readonly options?: unknown }>(
   choice: Choice | undefined,
   defaults: Chosen<Choice>,
 ): Chosen<Choice> {
   const isOther = choice?.provider !== undefined && choice.provider !== defaults.provider;
   return isOther
     ? ({ ...choice } as Chosen<Choice>)
-    : { ...defaults, ...choice, provider: defaults.provider };
+    : {
+        ...defaults,
+        options: choice?.provider === undefined ? defaults.options : undefined,
+        ...choice,
+        provider: defaults.provider,
+      };
 }
 
 /** A chain knows its vendors by name. */

@@ -147,6 +147,17 @@ describe('loadConfig', () => {
     expect(problemsOf(set)).toEqual([problem]);
   });
 
+  it.each([
+    [{ STT_BASE_URL: 'http://speech.test/v1' }, ['local', 'openai', 'local']],
+    [{ STT_API_KEY: 'k' }, ['local', 'openai', 'local']],
+    [{ TTS_BASE_URL: 'http://speech.test/v1' }, ['local', 'local', 'openai']],
+    [{ TTS_API_KEY: 'k', STT_PROVIDER: 'local' }, ['local', 'local', 'openai']],
+    [{ STT_BASE_URL: 'http://speech.test/v1', STT_PROVIDER: 'openai' }, ['local', 'openai', 'local']],
+  ])('%j selects the providers of chat, recognition and synthesis: %j', (environment, providers) => {
+    const { CHAT_PROVIDER, STT_PROVIDER, TTS_PROVIDER } = loadConfig(environment);
+    expect([CHAT_PROVIDER, STT_PROVIDER, TTS_PROVIDER]).toEqual(providers);
+  });
+
   it('names everything that is wrong at once, malformed and contradictory, in one message', () => {
     const problems = problemsOf({
       PORT: 'http',

@@ -182,6 +182,45 @@ describe('Speech settings', () => {
       await vi.waitFor(() => expect(seen.join()).toContain(part));
   });
 
+  test.each([
+    [{ STT_API_KEY: KEY, TTS_API_KEY: KEY }, KEY],
+    // The key of chat is not told to another server.
+    [{}, undefined],
+  ])(
+    'STT_ and TTS_BASE_URL name servers like OpenAI’s for speech alone, with the key of %j',
+    async (own, key) => {
+      const asked: unknown[] = [];
+      const server = createServer(async (request, response) => {
+        const body = String(Buffer.concat(await request.toArray()));
+        const [model] = /whisper-1|tts-1/.exec(body) ?? [];
+        asked.push([request.url, request.headers.authorization, model]);
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"text":"Tea."}');
+      });
+      const { port, close } = await listenOnLoopback(server);
+      onTestFinished(close);
+      const url = `http://127.0.0.1:${port}/speech/v1`;
+      const parts = partsOf({
+        OPENAI_API_KEY: 'key-of-chat',
+        STT_BASE_URL: url,
+        TTS_BASE_URL: url,
+        ...own,
+      });
+      const { speechToText, textToSpeech } = await buildSpeech(parts);
+      if (isStreaming(speechToText) || takesWords(textToSpeech)) throw new Error('they take whole texts');
+      const { signal } = new AbortController();
+      await speechToText.openStream({ sampleRateHz: 8000 }).finalize(signal);
+      const spoken = textToSpeech.synthesize({ text: 'Tea.' }, signal)[Symbol.asyncIterator]();
+      spoken.next().catch(() => undefined);
+      const authorization = key && `Bearer ${key}`;
+      await vi.waitFor(() =>
+        expect(asked.slice(0, 2)).toEqual([
+          ['/speech/v1/audio/transcriptions', authorization, 'whisper-1'],
+          ['/speech/v1/audio/speech', authorization, 'tts-1'],
+        ]),
+      );
+    },
+  );
+
   test('CUSTOM_S2S settings name the server, and its key', async () => {
     const { seen, baseUrl } = await startVendor();
     const storage = { stores: { providerCredentials: { all: async () => [] } } };

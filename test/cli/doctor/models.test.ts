@@ -120,6 +120,25 @@ describe('The models check', () => {
     expect(findings.find(({ status }) => status === 'warn')?.message).toBe(message);
   });
 
+  it('checks separate endpoints of speech', async () => {
+    const asked: unknown[] = [];
+    const config = loadConfig({
+      ...key,
+      STT_BASE_URL: 'http://stt.test/v1',
+      TTS_BASE_URL: 'http://tts.test/v1',
+    });
+    const findings = await checkModels(config, async ({ baseUrl, apiKey }) => {
+      asked.push([baseUrl, apiKey]);
+      return { kind: 'reached', models: undefined };
+    });
+    expect(asked).toContainEqual(['http://stt.test/v1', undefined]);
+    expect(findings).toMatchObject([
+      { name: 'models', status: 'ok' },
+      { name: 'recognition models', status: 'ok' },
+      { name: 'synthesis models', status: 'ok' },
+    ]);
+  });
+
   it('names the setting of an unreachable endpoint', async () => {
     const [finding] = await checkModels(loadConfig(key), refusing);
     expect(finding).toMatchObject({ status: 'fail', remedy: expect.stringContaining('OPENAI_BASE_URL') });

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
+import { wavHeader } from '../../../src/media/wav.ts';
 import { createOpenAiEndpoint, type OpenAiEndpoint } from '../../../src/providers/openai/endpoint.ts';
 import { createOpenAiSpeechToText } from '../../../src/providers/openai/speechToText.ts';
 import { createOpenAiTextToSpeech } from '../../../src/providers/openai/textToSpeech.ts';
@@ -106,6 +107,24 @@ describe('OpenAI speech synthesis', () => {
     await arrayFromAsync(tts(undefined, model).synthesize(request, forever));
     expect(JSON.parse(String(bodies[0]?.body)).instructions).toBe(instructions);
   });
+
+  test.each([
+    [24_000, 1, 240],
+    [22_050, 1, 261],
+    [48_000, 2, 120],
+    [8000, 1, 720],
+  ])(
+    'takes a WAV file of %i Hz and %i channels that was sent in place of PCM',
+    async (sampleRateHz, channels, length) => {
+      const samples = new Int16Array(240 * channels).fill(1000);
+      const header = wavHeader({ sampleRateHz, channels: channels as 1 | 2 }, samples.byteLength);
+      const file = [...header, ...new Uint8Array(samples.buffer)];
+      answers = [sending(file.slice(0, 3), file.slice(3, 50), file.slice(50))];
+      const [speech] = await arrayFromAsync(tts().synthesize({ text: 'Hello.' }, forever));
+      expect(speech?.length).toBe(length);
+      expect(Math.abs((speech?.[Math.floor(length / 2)] ?? 0) - 1000)).toBeLessThan(20);
+    },
+  );
 
   test('retries a failure before the first sample once', async () => {
     answers = [failing(503), sending([1, 0])];
@@ -218,6 +237,27 @@ describe('OpenAI speech recognition', () => {
     const wav = Buffer.from(await (file as File).arrayBuffer());
     // 44 bytes of header, whose rate stands at 24; then three samples.
     expect([wav.readUInt32LE(24), wav.subarray(44).toString('hex')]).toEqual([8000, '010002000300']);
+  });
+
+  test('tells gpt-transcribe words and languages in its own fields, and is told the language', async () => {
+    answers = [document('application/json', '{"text":"Thé.","languages":[{"code":"fr"}]}')];
+    const recognizer = createOpenAiSpeechToText({ endpoint, model: 'gpt-transcribe', ...streamDeps() });
+    const hints = { keyterms: ['Ana', 'Bo'], languages: ['en', 'fr-CA', 'fr'], expectedAnswers: ['yes'] };
+    const transcription = recognizer.openStream({ sampleRateHz: 8000, ...hints });
+    expect(await transcription.finalize(forever)).toEqual({ text: 'Thé.', language: 'fr' });
+    const { body = Buffer.of(), type = '' } = bodies[0] ?? {};
+    const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
+    expect([form.getAll('keywords[]'), form.getAll('languages[]'), form.get('prompt')]).toEqual([
+      ['Ana', 'Bo'],
+      ['en', 'fr'],
+      'Possible answers: yes',
+    ]);
+  });
+
+  test('joins the segments of a server that streams them', async () => {
+    answers = [document('text/event-stream', event({ text: ' I would' }) + event({ text: ' like tea.' }))];
+    const transcription = stt().openStream({ sampleRateHz: 8000 });
+    expect(await transcription.finalize(forever)).toEqual({ text: 'I would like tea.' });
   });
 
   test('reads a JSON document from an endpoint that does not stream', async () => {

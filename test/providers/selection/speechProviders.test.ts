@@ -2,11 +2,15 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import type { ProviderCredentials } from '../../../src/agents/speech/providerCredentials.ts';
+import type { SpeechConfig } from '../../../src/agents/speech/speechConfig.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createDnsLookup } from '../../../src/infra/httpClient/lookup.ts';
 import { isStreaming, type Recognizer } from '../../../src/providers/ports/recognizer.ts';
 import type { RecognitionEvent } from '../../../src/providers/ports/streamingSpeechToText.ts';
-import { SelectedSpeechProviders } from '../../../src/providers/selection/speechProviders.ts';
+import {
+  SelectedSpeechProviders,
+  type SpeechDefaults,
+} from '../../../src/providers/selection/speechProviders.ts';
 import type { ProviderFallback } from '../../../src/voice/speechProviders.ts';
 import { listenOnLoopback } from '../../support/loopbackServer.ts';
 
@@ -30,11 +34,13 @@ async function startServer(key: string) {
   return { baseUrl: `http://127.0.0.1:${port}`, keys };
 }
 
+const DEFAULTS: SpeechDefaults = { recognition: { provider: 'local' }, synthesis: { provider: 'local' } };
+
 function providersOf(options: {
+  readonly defaults?: SpeechDefaults;
   readonly installation?: { readonly baseUrl: string; readonly apiKey: string };
   readonly project?: { baseUrl: string | null; apiKey: string };
   readonly allowsLoopback?: boolean;
-  readonly default?: 'custom';
 }) {
   const { installation = {}, allowsLoopback = true } = options;
   const fallbacks: ProviderFallback[] = [];
@@ -47,7 +53,7 @@ function providersOf(options: {
   if (options.project) put(options.project);
   const providers = new SelectedSpeechProviders({
     onModelUsed: (model) => used.push(model),
-    defaults: { recognition: { provider: options.default ?? 'local' }, synthesis: { provider: 'local' } },
+    defaults: options.defaults ?? DEFAULTS,
     credentials: (name) => (name === 'custom_stt' ? installation : {}),
     projectCredentials: async () => [...stored],
     guard: { policy: { allowInsecureLoopback: allowsLoopback }, lookup: createDnsLookup() },
@@ -164,7 +170,8 @@ test('Without a list of fallbacks, the recognizer of the settings is behind the 
 test('A project’s credentials hold for the provider of the settings too', async () => {
   const own = await startServer('own');
   const credentials = { baseUrl: own.baseUrl, apiKey: 'own' };
-  const call = providersOf({ default: 'custom', project: credentials }).open();
+  const defaults: SpeechDefaults = { ...DEFAULTS, recognition: { provider: 'custom' } };
+  const call = providersOf({ defaults, project: credentials }).open();
   expect(await call.ownDefaults()).toEqual({ recognition: true, synthesis: false });
   expect(await hear((await call.recognizers({}))[0])).toBe('a table');
   const other = providersOf({ project: credentials }).open();
@@ -176,4 +183,36 @@ test('Models that are named are reported, those of fallbacks too', async () => {
   const fallback = { recognition: [{ provider: 'openai' as const, model: 'whisper-1' }] };
   await open().recognizers({ recognition: { provider: 'custom', model: 'own' }, fallback });
   expect(used).toEqual(['own', 'whisper-1']);
+});
+
+const BATCH: SpeechDefaults = {
+  recognition: { provider: 'openai', options: { batch: true } },
+  synthesis: { provider: 'openai', voice: 'coral' },
+};
+
+test.each([
+  [undefined, [false]],
+  [{ language: 'de' }, [false]],
+  [{ provider: 'openai' }, [true, false]],
+  [{ provider: 'openai', options: { batch: true } }, [false]],
+] as const)('With the endpoint as the default, %j streams: %j', async (recognition, isStreamed) => {
+  const found = await providersOf({ defaults: BATCH }).open().recognizers({ recognition });
+  expect(found.map(isStreaming)).toEqual(isStreamed);
+});
+
+test.each([
+  [{ synthesis: { provider: 'elevenlabs' } }, ['elevenlabs', 'openai']],
+  [{ synthesis: { provider: 'elevenlabs' }, fallback: { synthesis: [] } }, ['elevenlabs']],
+  [
+    { synthesis: { provider: 'elevenlabs' }, fallback: { synthesis: [{ provider: 'cartesia' }] } },
+    ['elevenlabs', 'cartesia'],
+  ],
+  [{ synthesis: { voice: 'echo' } }, ['openai']],
+  // It has no address.
+  [{ synthesis: { provider: 'custom' } }, ['openai']],
+] as const)('The voice of %j is that of the first of %j that works', async (speech, names) => {
+  const found = await providersOf({ defaults: BATCH })
+    .open()
+    .synthesizers(speech as SpeechConfig);
+  expect(found.map(({ name }) => name)).toEqual(names);
 });

@@ -1,4 +1,4 @@
-import { credentialsOf } from '../../../app/services/providers.ts';
+import { credentialsOf, speechCredentialsOf } from '../../../app/services/providers.ts';
 import { type Config, providerPrefix, readEnvironment } from '../../../app/settings/config.ts';
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import { createLocalTextToSpeech } from '../../../providers/local/textToSpeech.ts';
@@ -12,7 +12,7 @@ import {
   SYNTHESIS_PROVIDERS,
   type SynthesisProvider,
 } from '../../../providers/ports/providerNames.ts';
-import type { ProviderOptions } from '../../../providers/providerOptions.ts';
+import type { Credentials, ProviderOptions } from '../../../providers/providerOptions.ts';
 import {
   ENGINES,
   STREAMING_STT_PROVIDERS,
@@ -94,9 +94,10 @@ function recognitionTrial(
   const prefix = providerPrefix('STT_PROVIDER', provider);
   const name = `${provider} recognition`;
   const model = config.STT_PROVIDER === provider ? config.STT_MODEL : undefined;
-  const options = { ...vendorOptions(config, prefix, clock), model };
+  const credentials = speechCredentialsOf(config, 'stt', prefix);
+  const options = { ...vendorOptions(config, credentials, clock), model };
   // At the API of OpenAI alone a key without the endpoint of the settings is for agents, whose recognition is a session.
-  const isForAgents = provider === 'openai' && config.STT_PROVIDER !== 'openai' && !config.OPENAI_BASE_URL;
+  const isForAgents = provider === 'openai' && config.STT_PROVIDER !== 'openai' && !credentials.baseUrl;
   const create = isForAgents ? STREAMING_STT_PROVIDERS.openai : STT_PROVIDERS[provider];
   return {
     name,
@@ -123,7 +124,7 @@ function synthesisTrial(config: Config, provider: SynthesisProvider, { clock }: 
   const name = `${provider} synthesis`;
   const isSelected = config.TTS_PROVIDER === provider;
   const options = {
-    ...vendorOptions(config, prefix, clock),
+    ...vendorOptions(config, speechCredentialsOf(config, 'tts', prefix), clock),
     model: isSelected ? config.TTS_MODEL : undefined,
     voice: isSelected ? config.TTS_VOICE : undefined,
   };
@@ -155,7 +156,7 @@ function engineTrial(config: Config, provider: EngineProvider, { clock }: Speech
     // A key of chat or speech need not be good for a model that hears and speaks itself.
     failed: provider === 'custom' ? fail : warn,
     async run() {
-      const engine = await ENGINES[provider](vendorOptions(config, prefix, clock));
+      const engine = await ENGINES[provider](vendorOptions(config, credentialsOf(config, prefix), clock));
       try {
         const { firstAudioWithConnectionMs, audioMs } = await tryEngine(engine, SAMPLE_TEXT, clock);
         const message = `first audio after ${shown(firstAudioWithConnectionMs)} with the connection, ${(audioMs / 1000).toFixed(1)} s of speech`;
@@ -178,7 +179,12 @@ function isConfigured(
   provider: RecognitionProvider | SynthesisProvider,
 ): boolean {
   if (config[variable] === provider) return true;
-  return isUsable(config, providerPrefix(variable, provider), provider === 'custom');
+  const { apiKey, baseUrl } = speechCredentialsOf(
+    config,
+    variable === 'STT_PROVIDER' ? 'stt' : 'tts',
+    providerPrefix(variable, provider),
+  );
+  return baseUrl !== undefined || (apiKey !== undefined && provider !== 'custom');
 }
 
 /** @param isOwn - A server of one's own, which has an address and need not have a key. */
@@ -187,9 +193,9 @@ function isUsable(config: Config, prefix: string, isOwn: boolean): boolean {
   return baseUrl !== undefined || (apiKey !== undefined && !isOwn);
 }
 
-function vendorOptions(config: Config, prefix: string, clock: Clock): ProviderOptions {
+function vendorOptions(config: Config, credentials: Credentials, clock: Clock): ProviderOptions {
   return {
-    credentials: credentialsOf(config, prefix),
+    credentials,
     clock,
     timeoutMs: config.MODEL_TIMEOUT_SECONDS * 1000,
     searchPath: readEnvironment().PATH ?? '',

@@ -1,0 +1,28 @@
+/*
+ * The speech models of calls whose agent and installation name none.
+ */
+
+/** At OpenAI, an utterance at a time. */
+export const OPENAI_TRANSCRIPTION_MODEL = 'gpt-transcribe';
+/** At OpenAI, while the words are spoken; other models tell them after the turn. */
+export const OPENAI_LIVE_TRANSCRIPTION_MODEL = 'gpt-realtime-whisper';
+export const OPENAI_REALTIME_MODEL = 'gpt-realtime-2.1';
+/** Until OpenAI shuts its speech endpoint's models down, on 2027-01-06. */
+export const OPENAI_SPEECH_MODEL = 'gpt-4o-mini-tts';
+export const OPENAI_VOICE = 'alloy';
+/** Names that servers like OpenAI's map to a model of their own. */
+export const COMPATIBLE_TRANSCRIPTION_MODEL = 'whisper-1';
+export const COMPATIBLE_SPEECH_MODEL = 'tts-1';
+
+export const FLUX_ENGLISH_MODEL = 'flux-general-en';
+export const FLUX_MULTILINGUAL_MODEL = 'flux-general-multi';
+/** Hears more languages than Flux, and tells no turns. */
+export const NOVA_MODEL = 'nova-3';
+export const UNIVERSAL_ENGLISH_MODEL = 'universal-streaming-english';
+export const UNIVERSAL_MULTILINGUAL_MODEL = 'universal-streaming-multilingual';
+/** Hears more languages than the others, and takes hints of them. */
+export const UNIVERSAL_PRO_MODEL = 'universal-3-6-pro';
+export const SONIOX_MODEL = 'stt-rt-v5';
+
+export const ELEVENLABS_MODEL = 'eleven_flash_v2_5';
+export const CARTESIA_MODEL = 'sonic-3';
