@@ -171,6 +171,7 @@ const PROBLEM_CODES: Readonly<Record<ProblemCode, true>> = {
   keyterms_ignored: true,
   voice_missing: true,
   language_not_told: true,
+  language_not_heard: true,
 };
 
 test.each(Object.keys(PROBLEM_CODES))('The finding %s of the review has a Chinese text', async (code) => {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { languageCode } from '../../base/languageCode.ts';
 import { speechRateHz } from '../../media/resample/resampler.ts';
+import { assemblyAiModel } from '../ports/recognitionLanguages.ts';
+import { UNIVERSAL_ENGLISH_MODEL } from '../ports/speechModels.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
 import { ASSEMBLYAI_OPTIONS } from '../ports/vendorOptions.ts';
 import {
@@ -15,15 +17,15 @@ import { createSocketRecognizer, type VendorRecognizerDeps } from '../recognitio
 import { type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
 
 const BASE_URL = 'https://streaming.assemblyai.com';
-const ENGLISH_MODEL = 'universal-streaming-english';
-const MULTILINGUAL_MODEL = 'universal-streaming-multilingual';
 /** Messages of 50 to 1000 ms are taken. */
 const CHUNK_MS = 60;
 const MIN_CHUNK_MS = 50;
 /** Sessions end after 3 hours. */
 const MAX_AGE_MS = 170 * 60_000;
-/** Of an account or a request that would be refused again; the others may pass. */
+/** Of an account or a request that would be refused again; the others may pass, in errors and when a session is closed. */
 const REFUSED_CODES = new Set([1008, 3006, 4000, 4001, 4002, 4003, 4101]);
+const isRefusal = (code: number, reason: string) =>
+  REFUSED_CODES.has(code) && !/concurrent|too many/i.test(reason);
 
 const turn = z.object({
   turn_order: z.number(),
@@ -62,6 +64,7 @@ function assemblyAiProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
     name: 'assemblyai',
     detectsTurns: true,
     secret: deps.apiKey,
+    isRefusal,
     chunkMs: CHUNK_MS,
     minChunkMs: MIN_CHUNK_MS,
     maxAgeMs: MAX_AGE_MS,
@@ -73,19 +76,29 @@ function assemblyAiProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
 function targetOf(
   { baseUrl = BASE_URL, apiKey, model }: VendorRecognizerDeps,
   options: z.infer<typeof ASSEMBLYAI_OPTIONS>,
-  { sampleRateHz, language, keyterms = [] }: ProtocolOptions,
+  { sampleRateHz, language, languages, keyterms = [] }: ProtocolOptions,
 ): WebSocketTarget {
-  const speechModel = model ?? (languageCode(language) === 'en' ? ENGLISH_MODEL : MULTILINGUAL_MODEL);
+  const tags = languages ?? (language === undefined ? [] : [language]);
+  const speechModel = model ?? assemblyAiModel(tags);
+  const codes = options.language_codes ?? [...new Set(tags.map((tag) => languageCode(tag)))];
   const query = {
     speech_model: speechModel,
     sample_rate: sampleRateHz,
     encoding: 'pcm_s16le',
+    language_detection: speechModel === UNIVERSAL_ENGLISH_MODEL ? undefined : true,
     ...options,
-    keyterms_prompt: keyterms.length > 0 ? JSON.stringify(keyterms) : undefined,
-    language_detection: speechModel === MULTILINGUAL_MODEL ? true : undefined,
+    keyterms_prompt: list(keyterms),
+    // Others refuse it.
+    language_codes: speechModel.startsWith('universal-3-') ? list(codes) : undefined,
+    redact_pii_policies: list(options.redact_pii_policies),
   };
   const url = webSocketUrl(baseUrl, '/v3/ws', query).href;
   return { url, ...(apiKey === undefined ? {} : { headers: { authorization: apiKey } }) };
+}
+
+/** As the vendor takes lists. */
+function list(entries: readonly string[] = []): string | undefined {
+  return entries.length > 0 ? JSON.stringify(entries) : undefined;
 }
 
 class AssemblyAiConnection implements ProtocolConnection {
@@ -111,12 +124,7 @@ class AssemblyAiConnection implements ProtocolConnection {
     if (read.type === 'Turn') return this.#onTurn(turn.parse(read));
     if (read.type !== 'Error') return [];
     const { error_code, error } = failure.parse(read);
-    throw reportedError(
-      'assemblyai',
-      error_code,
-      error,
-      !REFUSED_CODES.has(error_code ?? 0) || /concurrent/i.test(error),
-    );
+    throw reportedError('assemblyai', error_code, error, !isRefusal(error_code ?? 0, error));
   }
 
   #onTurn(read: z.infer<typeof turn>): readonly RecognitionEvent[] {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { languageCode } from '../../base/languageCode.ts';
 import { omitUndefined } from '../../base/omitUndefined.ts';
+import { CARTESIA_MODEL } from '../ports/speechModels.ts';
 import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
 import { CARTESIA_OPTIONS } from '../ports/vendorOptions.ts';
@@ -17,7 +18,6 @@ import { createSocketSynthesizer, type VendorSynthesizerDeps } from '../synthesi
 
 export const API_VERSION = '2025-04-16';
 const SAMPLE_RATE_HZ = 24_000;
-const DEFAULT_MODEL = 'sonic-3';
 const DEFAULT_VOICE = 'a0e99841-438c-4a64-b679-ae501e7d6091';
 /** The vendor takes dozens. */
 const MAX_TEXTS = 10;
@@ -26,27 +26,19 @@ const MAX_BUFFER_DELAY_MS = 300;
 /** The vendor's range. */
 const [SLOWEST, FASTEST] = [0.6, 1.5];
 
-const context = { context_id: z.string() };
+const message = z.looseObject({ type: z.string(), context_id: z.string().nullish() });
 const reported = z.object({
-  type: z.literal('error'),
   context_id: z.string().nullish(),
   status_code: z.number().optional(),
   error_code: z.string().optional(),
   title: z.string().optional(),
 });
-const message = z.union([
-  z.object({ type: z.literal('chunk'), ...context, data: z.string() }),
-  z.object({
-    type: z.literal('timestamps'),
-    ...context,
-    word_timestamps: z
-      .object({ words: z.array(z.string()), start: z.array(z.number()), end: z.array(z.number()) })
-      .nullish(),
-  }),
-  z.object({ type: z.literal('done'), ...context }),
-  reported,
-  z.object({ type: z.enum(['flush_done', 'phoneme_timestamps']) }),
-]);
+const chunk = z.object({ data: z.string() });
+const timestamps = z.object({
+  word_timestamps: z
+    .object({ words: z.array(z.string()), start: z.array(z.number()), end: z.array(z.number()) })
+    .nullish(),
+});
 
 /**
  * Streaming synthesis by Cartesia.
@@ -78,6 +70,8 @@ interface Text {
   contexts: number;
   /** Where the context's audio begins in the text's. */
   offsetMs: number;
+  /** The present context has no words yet. */
+  isFresh: boolean;
   isEnded: boolean;
 }
 
@@ -95,7 +89,7 @@ class CartesiaConnection implements SynthesisProtocolConnection {
     const speed = clampedSpeed(voice.speed, SLOWEST, FASTEST);
     const generation = omitUndefined({ ...this.#options, speed });
     const settings = {
-      model_id: voice.model ?? this.#defaults.model ?? DEFAULT_MODEL,
+      model_id: voice.model ?? this.#defaults.model ?? CARTESIA_MODEL,
       voice: { mode: 'id', id: voice.voice ?? this.#defaults.voice ?? DEFAULT_VOICE },
       output_format: { container: 'raw', encoding: 'pcm_s16le', sample_rate: SAMPLE_RATE_HZ },
       language: languageCode(voice.language),
@@ -104,18 +98,25 @@ class CartesiaConnection implements SynthesisProtocolConnection {
       ...(Object.keys(generation).length === 0 ? {} : { generation_config: generation }),
     };
     const decoder = new L16Decoder(SAMPLE_RATE_HZ);
-    this.#texts.set(id, { id, settings, decoder, contexts: 1, offsetMs: 0, isEnded: false });
+    this.#texts.set(id, { id, settings, decoder, contexts: 1, offsetMs: 0, isFresh: true, isEnded: false });
     return [];
   }
 
   write(id: string, transcript: string): string[] {
     const text = this.#texts.get(id);
-    return text ? [request(text, transcript, true)] : [];
+    if (!text || (text.isFresh && transcript.trim() === '')) return [];
+    text.isFresh = false;
+    return [request(text, transcript, true)];
   }
 
-  end(id: string): string[] {
+  /** A context that is not known yet takes no empty transcript: all was spoken. */
+  end(id: string): string[] | undefined {
     const text = this.#texts.get(id);
     if (!text) return [];
+    if (text.isFresh) {
+      this.#texts.delete(id);
+      return undefined;
+    }
     text.isEnded = true;
     return [request(text, '', false)];
   }
@@ -128,15 +129,21 @@ class CartesiaConnection implements SynthesisProtocolConnection {
 
   decode(data: Buffer): IdentifiedEvent[] {
     const read = message.parse(JSON.parse(String(data)));
-    const text = 'context_id' in read ? this.#textOf(read.context_id) : undefined;
-    if (read.type === 'error') return this.#failed(text, read);
+    const text = this.#textOf(read.context_id);
+    if (read.type === 'error') return this.#failed(text, reported.parse(read));
     if (!text) return [];
     const { id } = text;
     switch (read.type) {
       case 'chunk':
-        return [{ type: 'samples', id, samples: text.decoder.decode(Buffer.from(read.data, 'base64')) }];
+        return [
+          {
+            type: 'samples',
+            id,
+            samples: text.decoder.decode(Buffer.from(chunk.parse(read).data, 'base64')),
+          },
+        ];
       case 'timestamps': {
-        const { words = [], start = [], end = [] } = read.word_timestamps ?? {};
+        const { words = [], start = [], end = [] } = timestamps.parse(read).word_timestamps ?? {};
         const timed = words.map((word, index) => ({
           word,
           startMs: text.offsetMs + (start[index] ?? 0) * 1000,
@@ -157,6 +164,7 @@ class CartesiaConnection implements SynthesisProtocolConnection {
       return [{ type: 'done', id: text.id }];
     }
     text.contexts += 1;
+    text.isFresh = true;
     text.offsetMs = text.decoder.lengthMs;
     return [];
   }

@@ -16,6 +16,7 @@ const transcript = z.object({
   confidence: z.number().optional(),
   language: z.string().optional(),
 });
+const head = z.looseObject({ type: z.string() });
 const message = z.discriminatedUnion('type', [
   transcript.extend({ type: z.literal('partial') }),
   transcript.extend({ type: z.literal('final') }),
@@ -23,6 +24,9 @@ const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('turn_resumed') }),
   z.object({ type: z.literal('error'), message: z.string(), retryable: z.boolean().default(false) }),
 ]);
+
+/** Other kinds are ignored. */
+const KNOWN: ReadonlySet<string> = new Set(['partial', 'final', 'end_of_turn', 'turn_resumed', 'error']);
 
 export interface CustomSpeechToTextDeps extends SocketRecognizerDeps {
   readonly baseUrl: string;
@@ -65,7 +69,10 @@ function customProtocol({ baseUrl, apiKey, model, options }: CustomSpeechToTextD
         goodbye: JSON.stringify({ type: 'stop' }),
         encode: encodeL16,
         finalize: () => undefined,
-        decode: (text) => toEvents(message.parse(JSON.parse(text))),
+        decode(text) {
+          const read = head.parse(JSON.parse(text));
+          return KNOWN.has(read.type) ? toEvents(message.parse(read)) : [];
+        },
       };
     },
   };

@@ -15,6 +15,7 @@ const SUBPROTOCOL = 'tts.callway.v1';
 const SAMPLE_RATE_HZ = 24_000;
 
 const word = z.object({ word: z.string(), startMs: z.number(), endMs: z.number() });
+const head = z.looseObject({ type: z.string() });
 const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('words'), id: z.string(), words: z.array(word) }),
   z.object({ type: z.literal('done'), id: z.string() }),
@@ -25,6 +26,9 @@ const message = z.discriminatedUnion('type', [
     retryable: z.boolean().default(false),
   }),
 ]);
+
+/** Other kinds are ignored. */
+const KNOWN: ReadonlySet<string> = new Set(['words', 'done', 'error']);
 
 export interface CustomTextToSpeechDeps extends SynthesisLineDeps {
   readonly baseUrl: string;
@@ -86,7 +90,8 @@ function customConnection(
     cancel: (id) => [JSON.stringify({ type: 'cancel', id })],
     decode(data, isBinary) {
       if (isBinary) return [{ type: 'samples', samples: decoder.decode(data) }];
-      return [toEvent(message.parse(JSON.parse(String(data))))];
+      const read = head.parse(JSON.parse(String(data)));
+      return KNOWN.has(read.type) ? [toEvent(message.parse(read))] : [];
     },
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { languageCode } from '../../base/languageCode.ts';
 import { speechRateHz } from '../../media/resample/resampler.ts';
+import { FLUX_ENGLISH_MODEL, FLUX_MULTILINGUAL_MODEL } from '../ports/speechModels.ts';
 import type { RecognitionEvent, TurnTranscript } from '../ports/streamingSpeechToText.ts';
 import { FLUX_OPTIONS } from '../ports/vendorOptions.ts';
 import {
@@ -14,8 +15,6 @@ import { type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
 import { SentAudio } from './sentAudio.ts';
 import { authorization, type DeepgramSettings } from './settings.ts';
 
-const ENGLISH_MODEL = 'flux-general-en';
-const MULTILINGUAL_MODEL = 'flux-general-multi';
 /** What the model is trained on. */
 const CHUNK_MS = 80;
 const turnInfo = z.object({
@@ -69,7 +68,7 @@ function targetOf(
 ): WebSocketTarget {
   const codes = (languages ?? (language === undefined ? [] : [language])).map((tag) => languageCode(tag));
   const isEnglish = codes.every((code) => code === 'en');
-  const model = given ?? (isEnglish ? ENGLISH_MODEL : MULTILINGUAL_MODEL);
+  const model = given ?? (isEnglish ? FLUX_ENGLISH_MODEL : FLUX_MULTILINGUAL_MODEL);
   const query = {
     model,
     encoding: 'linear16',

@@ -1,21 +1,36 @@
+import { deepgramModel } from '../ports/recognitionLanguages.ts';
+import { NOVA_MODEL } from '../ports/speechModels.ts';
 import type { StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
-import { isFluxModel } from '../ports/vendorOptions.ts';
+import { FLUX_OPTIONS, isFluxModel, NOVA_OPTIONS } from '../ports/vendorOptions.ts';
 import { createSocketRecognizer, type VendorRecognizerDeps } from '../recognition/socketRecognizer.ts';
 import { fluxProtocol } from './flux.ts';
 import { novaProtocol } from './nova.ts';
 import { DEEPGRAM_BASE_URL } from './settings.ts';
 
 /**
- * Flux models detect turns; others, such as `nova-3`, have the older protocol. Default: Flux, by the language.
+ * Flux models detect turns; others, such as `nova-3`, have the older protocol. Default: Flux, or `nova-3` for a language
+ * that Flux does not hear.
  *
  * @throws {ZodError} When the options are not those of the model.
  */
 export function createDeepgramSpeechToText(deps: VendorRecognizerDeps): StreamingSpeechToText {
   const { baseUrl = DEEPGRAM_BASE_URL, apiKey, model, options = {} } = deps;
   const settings = { baseUrl, apiKey, options };
-  const protocol =
-    model === undefined || isFluxModel(model)
-      ? fluxProtocol({ ...settings, model })
-      : novaProtocol({ ...settings, model });
-  return createSocketRecognizer(protocol, deps);
+  if (model !== undefined && !isFluxModel(model))
+    return createSocketRecognizer(novaProtocol({ ...settings, model }), deps);
+  const flux = createSocketRecognizer(fluxProtocol({ ...settings, model }), deps);
+  if (model !== undefined) return flux;
+  // Options of Flux alone mean nothing to it.
+  const shared = Object.entries(FLUX_OPTIONS.parse(options)).filter(([name]) => name in NOVA_OPTIONS.shape);
+  const nova = novaProtocol({ ...settings, model: NOVA_MODEL, options: Object.fromEntries(shared) });
+  const other = createSocketRecognizer(nova, deps);
+  return {
+    ...flux,
+    select({ language, languages = language === undefined ? [] : [language] }) {
+      return deepgramModel(languages) === NOVA_MODEL ? other : flux;
+    },
+    async close() {
+      await Promise.all([flux.close(), other.close()]);
+    },
+  };
 }

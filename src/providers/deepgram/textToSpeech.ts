@@ -21,7 +21,7 @@ const DEFAULT_VOICE = 'aura-2-thalia-en';
 const [SLOWEST, FASTEST] = [0.7, 1.5];
 
 const message = z.object({
-  type: z.enum(['Metadata', 'Flushed', 'Cleared', 'Warning', 'Error']),
+  type: z.string(),
   code: z.string().optional(),
   err_code: z.string().optional(),
 });

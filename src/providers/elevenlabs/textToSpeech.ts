@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { languageCode } from '../../base/languageCode.ts';
+import { ELEVENLABS_MODEL } from '../ports/speechModels.ts';
 import type { StreamingTextToSpeech } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
 import { ELEVENLABS_OPTIONS } from '../ports/vendorOptions.ts';
@@ -17,10 +18,9 @@ import { createSocketSynthesizer, type VendorSynthesizerDeps } from '../synthesi
 import { AlignedWords } from './alignedWords.ts';
 
 const SAMPLE_RATE_HZ = 24_000;
-const DEFAULT_MODEL = 'eleven_flash_v2_5';
 const DEFAULT_VOICE = 'JBFqnCBsd6RMkjVDRZzb';
-/** Contexts of a connection, less those that are being closed. */
-const MAX_TEXTS = 3;
+/** Of the five contexts of a connection, those that are being closed included; the keep-alive may open one. */
+const MAX_TEXTS = 4;
 /** The longest that the vendor allows: an answer that is held back writes nothing for a while. */
 const INACTIVITY_TIMEOUT_SECONDS = 180;
 const KEEP_ALIVE_MS = 10_000;
@@ -74,7 +74,7 @@ function target(
   query: Pick<Options, 'apply_text_normalization' | 'enable_logging'>,
   voice: SpokenVoice,
 ): WebSocketTarget {
-  const model = voice.model ?? deps.model ?? DEFAULT_MODEL;
+  const model = voice.model ?? deps.model ?? ELEVENLABS_MODEL;
   const language = languageCode(voice.language);
   const path = `/v1/text-to-speech/${encodeURIComponent(voice.voice ?? deps.voice ?? DEFAULT_VOICE)}/multi-stream-input`;
   const url = webSocketUrl(deps.baseUrl, path, {
@@ -96,6 +96,8 @@ interface Context {
 
 class ElevenLabsConnection implements SynthesisProtocolConnection {
   readonly #contexts = new Map<string, Context>();
+  /** Cancelled, and not confirmed by the vendor. */
+  readonly #closing = new Set<string>();
   /** Of the voice. */
   readonly #settings: Options;
 
@@ -129,8 +131,13 @@ class ElevenLabsConnection implements SynthesisProtocolConnection {
     ];
   }
 
+  get closing(): number {
+    return this.#closing.size;
+  }
+
   cancel(id: string): string[] {
     this.#contexts.delete(id);
+    this.#closing.add(id);
     return [JSON.stringify({ context_id: id, close_context: true })];
   }
 
@@ -142,8 +149,10 @@ class ElevenLabsConnection implements SynthesisProtocolConnection {
       // Without a context the connection is refused.
       if (id === undefined) throw error;
       this.#contexts.delete(id);
+      this.#closing.delete(id);
       return [{ type: 'failed', id, error }];
     }
+    if (id !== undefined && (read.isFinal || read.is_final)) this.#closing.delete(id);
     const context = id === undefined ? undefined : this.#contexts.get(id);
     if (!context) return [];
     const events: IdentifiedEvent[] = [];

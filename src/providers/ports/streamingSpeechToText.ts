@@ -8,6 +8,8 @@ export interface StreamingSpeechToText {
   readonly detectsTurns: boolean;
   /** A connection is to be replaced from this age on, before the vendor ends it. Default: never. */
   readonly maxAgeMs?: number;
+  /** The recognizer for these languages, of a vendor that has several. Default: this one. */
+  select?(options: RecognitionConnectionOptions): StreamingSpeechToText;
   /** Connects at once. Never throws: a connection that cannot be made reports `failed`. */
   connect(
     options: RecognitionConnectionOptions,

@@ -6,6 +6,7 @@ import type {
   TimedWord,
   TurnTranscript,
 } from '../ports/streamingSpeechToText.ts';
+import type { IsRefusal } from '../sockets/failures.ts';
 import type { WebSocketTarget } from '../sockets/target.ts';
 
 /** What a vendor's WebSocket for streaming recognition says and understands. */
@@ -23,6 +24,8 @@ export interface RecognitionProtocol {
   readonly maxAgeMs?: number;
   /** The key, which is removed from what the vendor reports. */
   readonly secret?: string | undefined;
+  /** Whether a close code refuses the request. Default: 1008 and the private codes. */
+  readonly isRefusal?: IsRefusal;
   /** Silence is sent as audio; a vendor that wants more than that is told this every so often. */
   readonly keepAlive?: { readonly message: string; readonly intervalMs: number };
   open(options: ProtocolOptions): ProtocolConnection;

@@ -102,7 +102,7 @@ class ChainedConnection implements RecognitionConnection {
     options: RecognitionConnectionOptions,
     onEvent: (event: RecognitionEvent) => void,
   ) {
-    this.#vendors = vendors;
+    this.#vendors = vendors.map((vendor) => vendor.select?.(options) ?? vendor);
     this.#deps = deps;
     this.#options = options;
     this.#onEvent = onEvent;

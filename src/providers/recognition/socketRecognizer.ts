@@ -129,7 +129,8 @@ class SocketConnection implements RecognitionConnection {
       if (!isBinary) this.#onMessage(String(data));
     });
     socket.on('error', (error) => this.#fail(error));
-    socket.on('close', (code, reason) => this.#fail(closedBy(this.#protocol.name, code, String(reason))));
+    const { name, isRefusal } = this.#protocol;
+    socket.on('close', (code, reason) => this.#fail(closedBy(name, code, String(reason), isRefusal)));
     const { greeting } = this.#connection;
     if (greeting !== undefined) socket.send(greeting);
     for (const message of this.#waiting.splice(0)) socket.send(message);

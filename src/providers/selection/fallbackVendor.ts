@@ -1,5 +1,6 @@
 import { omitUndefined } from '../../base/omitUndefined.ts';
 import { isStreaming, type Recognizer } from '../ports/recognizer.ts';
+import type { RecognitionConnectionOptions, StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
 import { type Synthesizer, takesWords } from '../ports/synthesizer.ts';
 
 /*
@@ -17,14 +18,23 @@ export function withOwnHints(recognizer: Recognizer, { language, keyterms }: Own
   const hints = language === undefined ? own : { ...own, language, languages: undefined };
   return isStreaming(recognizer)
     ? {
-        ...recognizer,
-        connect: (options, onEvent) => recognizer.connect({ ...options, ...hints }, onEvent),
+        ...withHints(recognizer, hints),
+        select: (options) => withHints(recognizer.select?.({ ...options, ...hints }) ?? recognizer, hints),
       }
     : {
         ...recognizer,
-        openStream: (options) =>
-          recognizer.openStream({ ...options, ...own, ...omitUndefined({ language }) }),
+        openStream: (options) => recognizer.openStream({ ...options, ...hints }),
       };
+}
+
+function withHints(
+  recognizer: StreamingSpeechToText,
+  hints: Partial<RecognitionConnectionOptions>,
+): StreamingSpeechToText {
+  return {
+    ...recognizer,
+    connect: (options, onEvent) => recognizer.connect({ ...options, ...hints }, onEvent),
+  };
 }
 
 export function withOwnSpeed(synthesizer: Synthesizer, speed: number | undefined): Synthesizer {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { languageCode } from '../../base/languageCode.ts';
 import { speechRateHz } from '../../media/resample/resampler.ts';
+import { SONIOX_MODEL } from '../ports/speechModels.ts';
 import type { RecognitionEvent, StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
 import { SONIOX_OPTIONS } from '../ports/vendorOptions.ts';
 import {
@@ -16,7 +17,6 @@ import { createSocketRecognizer, type VendorRecognizerDeps } from '../recognitio
 import { bearer, type WebSocketTarget, webSocketUrl } from '../sockets/target.ts';
 
 const BASE_URL = 'https://stt-rt.soniox.com';
-const DEFAULT_MODEL = 'stt-rt-v5';
 const CHUNK_MS = 40;
 /** The connection is closed after 20 s without audio. */
 const KEEP_ALIVE_MS = 8000;
@@ -54,7 +54,7 @@ export function createSonioxSpeechToText(deps: VendorRecognizerDeps): StreamingS
 
 function sonioxProtocol(deps: VendorRecognizerDeps): RecognitionProtocol {
   const options = SONIOX_OPTIONS.parse(deps.options ?? {});
-  const { baseUrl = BASE_URL, apiKey, model = DEFAULT_MODEL } = deps;
+  const { baseUrl = BASE_URL, apiKey, model = SONIOX_MODEL } = deps;
   const target = {
     url: webSocketUrl(baseUrl, '/transcribe-websocket').href,
     ...bearer(apiKey),

@@ -26,8 +26,11 @@ export interface SynthesisProtocolConnection {
   /** The messages that begin a text. @param id - Unique on the connection. */
   begin(id: string, voice: SpokenVoice): readonly string[];
   write(id: string, text: string): readonly string[];
-  end(id: string): readonly string[];
+  /** @returns Undefined where nothing is left to be spoken. */
+  end(id: string): readonly string[] | undefined;
   cancel(id: string): readonly string[];
+  /** Cancelled texts that the vendor still counts as open. Default: none. */
+  readonly closing?: number;
   /** @throws {ModelError} What the vendor reports for the whole connection; any other error is a malformed message. */
   decode(message: Buffer, isBinary: boolean): readonly IdentifiedEvent[];
 }

@@ -139,7 +139,7 @@ class Connection implements SynthesisConnection {
 
   #isFree(line: SynthesisLine): boolean {
     const { maxTexts, namesAudio } = this.#protocol;
-    if (line.texts >= maxTexts || line.isPaused) return false;
+    if (line.load >= maxTexts || line.isPaused) return false;
     // Audio without a name that is still on its way would be taken for that of the next text.
     return namesAudio || this.#deps.clock.monotonicMs() - line.cancelledAtMs >= IN_FLIGHT_MS;
   }

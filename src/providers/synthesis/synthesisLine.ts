@@ -58,6 +58,11 @@ export class SynthesisLine {
     return this.#texts.size;
   }
 
+  /** Open texts, and cancelled ones that the vendor still counts. */
+  get load(): number {
+    return this.#texts.size + (this.#connection.closing ?? 0);
+  }
+
   /** Whether the vendor is held back, by every text that is open. */
   get isPaused(): boolean {
     return this.#texts.size > 0 && [...this.#texts.values()].every(({ isPaused }) => isPaused);
@@ -79,7 +84,15 @@ export class SynthesisLine {
   }
 
   end(id: string): void {
-    if (this.#texts.has(id)) this.#sendAll(this.#connection.end(id));
+    const text = this.#texts.get(id);
+    if (!text) return;
+    const messages = this.#connection.end(id);
+    if (messages) this.#sendAll(messages);
+    else {
+      this.#texts.delete(id);
+      this.#updateFlow();
+      text.onEvent({ type: 'done' });
+    }
   }
 
   setPaused(id: string, isPaused: boolean): void {

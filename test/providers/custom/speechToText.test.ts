@@ -103,7 +103,7 @@ test.each([
     'model_rejected',
   ],
   ['garbage', '{"type":', 'model_malformed'],
-  ['an unknown message', '{"type":"hello"}', 'model_malformed'],
+  ['a message without a type', '{"kind":"hello"}', 'model_malformed'],
 ])('After %s the connection fails', async (_title, answer, code) => {
   const { baseUrl } = await startServer((socket) => socket.send(answer));
   const [, failed] = await connect(baseUrl).until('failed');
@@ -122,4 +122,13 @@ test('A closed socket and a refused key fail the connection; the key is in no me
   const [refused] = await connect(`http://127.0.0.1:${port}`).until('failed');
   expect(refused).toMatchObject({ error: { code: 'model_rejected', retryable: false } });
   expect(String((refused as { error: Error }).error.message)).not.toContain('secret');
+});
+
+test('A message that is not known is ignored', async () => {
+  const { baseUrl } = await startServer((socket) => {
+    socket.send('{"type":"hello"}');
+    socket.send('{"type":"final","text":"a table"}');
+  });
+  const events = await connect(baseUrl).until('final');
+  expect(events.map(({ type }) => type)).toEqual(['connected', 'final']);
 });

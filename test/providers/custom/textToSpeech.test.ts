@@ -111,7 +111,17 @@ test('An error of one text ends that text; a lost connection ends all, and the n
   expect(received).toHaveLength(2);
 });
 
-test.each(['{"type":', '{"type":"hello"}'])('After %j the text fails as malformed', async (answer) => {
+test('A message that is not known is ignored', async () => {
+  const { connection } = await startServer((socket) => {
+    socket.send('{"type":"hello"}');
+    socket.send('{"type":"done","id":"text-1"}');
+  });
+  const { events, onEvent } = collect();
+  connection.speak({}, onEvent).write('Hello ');
+  await expect.poll(() => events).toEqual([{ type: 'done' }]);
+});
+
+test.each(['{"type":', '{"kind":"hello"}'])('After %j the text fails as malformed', async (answer) => {
   const { connection } = await startServer((socket) => socket.send(answer));
   const { events, onEvent } = collect();
   connection.speak({}, onEvent).write('Hello ');

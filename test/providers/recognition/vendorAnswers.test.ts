@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
+import { createBreakers } from '../../../src/providers/circuitBreaker.ts';
+import { createDeepgramSpeechToText } from '../../../src/providers/deepgram/speechToText.ts';
+import { createOpenAiRealtimeSpeechToText } from '../../../src/providers/openai/realtimeSpeechToText.ts';
 import type { RecognitionEvent } from '../../../src/providers/ports/streamingSpeechToText.ts';
+import { createRecognizerChain } from '../../../src/providers/recognition/recognizerChain.ts';
 import { createDial } from '../../../src/providers/sockets/dial.ts';
 import { RECOGNITION_VENDORS } from '../support/recognitionVendors.ts';
 import { startRecognitionServer } from '../support/scriptedRecognitionServer.ts';
@@ -116,7 +120,117 @@ test.each([
   ['deepgram flux', ['en', 'es-MX', 'es'], 'model=flux-general-multi', 'language_hint=en&language_hint=es'],
   ['deepgram nova', ['en', 'es'], 'language=multi', ''],
   ['assemblyai', ['en', 'es'], 'speech_model=universal-streaming-multilingual', 'language_detection=true'],
+  ['assemblyai', 'zh-TW', 'speech_model=universal-3-6-pro', 'language_codes=%5B%22zh%22%5D'],
+  [
+    'assemblyai',
+    ['en', 'zh-TW'],
+    'speech_model=universal-3-6-pro',
+    'language_codes=%5B%22en%22%2C%22zh%22%5D',
+  ],
 ])('%s hears the language %s with %s %s', async (title, language, ...parts) => {
   const { server } = await rig(title, {}, language);
   for (const part of parts) expect(server.requests[0]?.url).toContain(part);
+});
+
+test.each([
+  ['zh-TW', '/v1/listen', false],
+  ['ko', '/v1/listen', false],
+  ['de-AT', '/v2/listen', true],
+  [undefined, '/v2/listen', true],
+])(
+  'Deepgram hears %s by %s where no model is named, in a chain too',
+  async (language, path, detectsTurns) => {
+    const server = await startRecognitionServer();
+    const clock = systemClock;
+    const vendor = createDeepgramSpeechToText({
+      baseUrl: server.baseUrl,
+      dial: createDial(undefined),
+      clock,
+      options: { numerals: true, eot_threshold: 0.8 },
+    });
+    const metrics = {
+      recordError: () => undefined,
+      recordFirstOutput: () => undefined,
+      recordOutput: () => undefined,
+    };
+    const deps = {
+      clock,
+      breakers: createBreakers(clock),
+      metrics: () => metrics,
+      onFallback: () => undefined,
+    };
+    const chain = createRecognizerChain([vendor], deps);
+    const connection = chain.connect({ sampleRateHz: 8000, language }, () => undefined);
+    await expect.poll(() => server.requests.length).toBe(1);
+    const url = server.requests[0]?.url ?? '';
+    expect([url.startsWith(path), url.includes('numerals=true'), chain.detectsTurns]).toEqual([
+      true,
+      true,
+      detectsTurns,
+    ]);
+    if (!detectsTurns) expect(url).toContain(`model=nova-3`);
+    connection.close();
+    await vendor.close();
+  },
+);
+
+test.each([
+  [4000, '', false],
+  [4001, '', false],
+  [4002, '', false],
+  [4003, '', false],
+  [4101, '', false],
+  [1008, 'Invalid API key', false],
+  [1008, 'Too many concurrent sessions', true],
+  [4008, '', true],
+  [4010, '', true],
+  [4029, '', true],
+  [4031, '', true],
+  [4102, '', true],
+  [4103, '', true],
+  [3005, '', true],
+])('AssemblyAI that closes with %i %s is tried again: %s', async (code, reason, retryable) => {
+  const { server, events } = await rig('assemblyai');
+  server.sockets[0]?.close(code, reason);
+  await expect.poll(() => events.at(-1)).toMatchObject({ type: 'failed', error: { retryable } });
+});
+
+test.each([
+  [
+    'deepgram flux',
+    { eot_threshold: 1, eot_timeout_ms: 60_000, redact: 'numbers', tag: ['a', 'b'] },
+    'tag=a&tag=b',
+  ],
+  ['assemblyai', { format_turns: true, prompt: 'A hotel.', redact_pii_policies: ['date'] }, '["date"]'],
+  [
+    'assemblyai',
+    { mode: 'min_latency', voice_focus: 'far-field', domain: 'medical-v1' },
+    'voice_focus=far-field',
+  ],
+])('%s takes its options %j', async (title, options, part) => {
+  const { server } = await rig(title, options);
+  expect(decodeURIComponent(server.requests[0]?.url ?? '')).toContain(part);
+});
+
+test.each([
+  ['gpt-transcribe', { keywords: ['Ana'], languages: ['en', 'zh'] }],
+  ['gpt-live-transcribe', { keywords: ['Ana'], languages: ['en', 'zh'] }],
+  ['gpt-4o-transcribe', { prompt: 'Words that may be said: Ana' }],
+  ['gpt-realtime-whisper', {}],
+])('OpenAI’s %s is told words and languages as it takes them: %j', async (model, expected) => {
+  const server = await startRecognitionServer();
+  const deps = { baseUrl: server.baseUrl, dial: createDial(undefined), clock: systemClock };
+  const recognizer = createOpenAiRealtimeSpeechToText({ ...deps, model });
+  const hints = { sampleRateHz: 8000, keyterms: ['Ana'], languages: ['en', 'zh-TW'] };
+  const events: RecognitionEvent[] = [];
+  recognizer.connect(hints, (event) => void events.push(event));
+  await expect.poll(() => server.messages.length).toBe(1);
+  const [update] = server.messages as { session: { audio: { input: { transcription: object } } } }[];
+  expect(update?.session.audio.input.transcription).toEqual({ model, ...expected });
+  const type = 'conversation.item.input_audio_transcription.completed';
+  server.send({ type, item_id: 'one', transcript: '你好', languages: [{ code: 'zh' }] });
+  await expect
+    .poll(() => events)
+    .toContainEqual({ type: 'final', transcript: { text: '你好', language: 'zh' } });
+  await recognizer.close();
 });

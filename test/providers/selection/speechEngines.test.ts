@@ -96,7 +96,7 @@ test('The project’s key goes before the installation’s, and its address is g
   const { seen, baseUrl } = await startServer();
   const own = stored('openai', 'own-key', baseUrl);
   await connect(engines({ apiKey: 'key' }, own), { provider: 'openai-realtime' });
-  await vi.waitFor(() => expect(seen[0]).toBe('/v1/realtime?model=gpt-realtime Bearer own-key'));
+  await vi.waitFor(() => expect(seen[0]).toBe('/v1/realtime?model=gpt-realtime-2.1 Bearer own-key'));
   const events = await connect(engines({ apiKey: 'key' }, own, false), { provider: 'openai-realtime' });
   await vi.waitFor(() => expect(events).toMatchObject([{ type: 'failed' }]));
   expect(seen.filter((one) => one.startsWith('/'))).toHaveLength(1);

@@ -27,6 +27,7 @@ interface Options {
   readonly status?: number;
   readonly onWords?: VendorSpeech['onWords'];
   readonly delayMs?: number;
+  readonly isSlowToClose?: boolean;
   /** The vendor's own. */
   readonly options?: unknown;
   /** That the connection is made for. */
@@ -55,7 +56,7 @@ async function startVendor(vendor: ScriptedVendor, options: Options = {}) {
     urls.push(request.url ?? '');
     socket.on('message', (data) => received.push(String(data)));
     options.onSocket?.(socket, sockets.length);
-    vendor.serve(socket, { onWords, cancelled });
+    vendor.serve(socket, { onWords, cancelled, isSlowToClose: options.isSlowToClose });
   });
   const { port, close } = await listenOnLoopback(server);
   onTestFinished(close);
@@ -193,6 +194,17 @@ describe.each(SCRIPTED_VENDORS)('$name', (vendor) => {
     expect(sockets).toHaveLength(2);
   });
 
+  test('ignores a message that it does not know', async () => {
+    const { open } = await startVendor(vendor, {
+      onSocket: (socket) => socket.once('message', () => socket.send(vendor.unknown)),
+    });
+    const { stream, events } = open();
+    stream.write('Hello.');
+    stream.end();
+    await done(events);
+    expect(heard(events)).toBe('H');
+  });
+
   test.each(vendor.garbage)('fails as malformed after %j', async (garbage) => {
     const { open } = await startVendor(vendor, {
       onSocket: (socket) => socket.once('message', () => socket.send(garbage)),
@@ -298,6 +310,39 @@ test('Cartesia gives a text another context where the vendor has ended the first
   });
   const words = events.flatMap((event) => (event.type === 'words' ? event.words : []));
   expect(words.map(({ startMs }) => startMs)).toEqual([0, WORD_MS]);
+});
+
+test.each([
+  ['ends after the vendor has ended its context', ['One. ']],
+  ['has no words', []],
+  ['has only a space', [' ']],
+])('Cartesia is sent no empty transcript for a text that %s', async (_what, words) => {
+  const { open, sockets, received } = await startVendor(cartesia);
+  const { stream, events } = open();
+  for (const text of words) stream.write(text);
+  if (words[0]?.trim()) {
+    await expect.poll(() => heard(events)).toBe('O');
+    sockets[0]?.send(JSON.stringify({ type: 'done', done: true, status_code: 206, context_id: 'text-1' }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  stream.end();
+  await done(events);
+  expect(received.map((text) => JSON.parse(text).transcript)).toEqual(words.filter((text) => text.trim()));
+});
+
+test('ElevenLabs has another connection before the contexts that are closing are too many', async () => {
+  const { open, sockets, cancelled } = await startVendor(elevenLabs, {
+    clock: createSimulatedClock(),
+    isSlowToClose: true,
+  });
+  for (let n = 0; n < 6; n++) {
+    const { stream, events } = open();
+    stream.write('Hello. ');
+    await expect.poll(() => heard(events)).toBe('H');
+    stream.cancel();
+  }
+  await expect.poll(() => cancelled.length).toBe(6);
+  expect(sockets).toHaveLength(2);
 });
 
 test('Deepgram has a connection for each voice and pace, and leaves the one that is idle', async () => {

@@ -31,7 +31,8 @@ export type ProblemCode =
   | 'wrong_option'
   | 'keyterms_ignored'
   | 'voice_missing'
-  | 'language_not_told';
+  | 'language_not_told'
+  | 'language_not_heard';
 
 /** A finding of a pathway review. */
 export interface Problem extends ErrorDetail {

@@ -8,7 +8,14 @@ import {
   type RecognitionProvider,
   type SynthesisProvider,
 } from '../../../providers/ports/providerNames.ts';
-import { isLiveModel, recognitionOptions, synthesisOptions } from '../../../providers/ports/vendorOptions.ts';
+import { unheardLanguages } from '../../../providers/ports/recognitionLanguages.ts';
+import { OPENAI_TRANSCRIPTION_MODEL } from '../../../providers/ports/speechModels.ts';
+import {
+  isLiveModel,
+  recognitionOptions,
+  synthesisOptions,
+  takesKeywords,
+} from '../../../providers/ports/vendorOptions.ts';
 import type { AgentConfig } from '../../agentConfig.ts';
 import { type ChatConfig, chatChoices, chatOf } from '../../chat/chatConfig.ts';
 import type { EngineConfig } from '../../speech/engineConfig.ts';
@@ -73,6 +80,9 @@ function speechProblems(speech: SpeechConfig, path: Path, known: KnownProviders)
     ...heardBy.flatMap(([place, choice]) =>
       recognitionProblems(choice, [...path, ...place.split('/')], known),
     ),
+    ...heardBy.flatMap(([place, choice]) =>
+      unheardProblems(speech, choice, [...path, ...place.split('/')], known),
+    ),
     ...spokenBy.flatMap(([place, choice]) =>
       synthesisProblems(choice, [...path, ...place.split('/')], known),
     ),
@@ -95,6 +105,20 @@ function recognitionProblems(choice: RecognitionChoice, path: Path, known: Known
         ]
       : []),
   ];
+}
+
+/** The call would hear nothing, or nonsense. */
+function unheardProblems(
+  { recognition, languages = [] }: SpeechConfig,
+  choice: RecognitionChoice,
+  path: Path,
+  known: KnownProviders,
+): Problem[] {
+  const { provider = known.recognition, model, language = recognition?.language } = choice;
+  const spoken = language === undefined ? languages : [language];
+  return unheardLanguages(provider, model, spoken).map((tag) =>
+    warning('language_not_heard', `${model ?? provider} is not known to hear ${tag}`, path),
+  );
 }
 
 function synthesisProblems(choice: SynthesisChoice, path: Path, known: KnownProviders): Problem[] {
@@ -178,14 +202,18 @@ function languageProblems(speech: SpeechConfig, path: Path, known: KnownProvider
 
 function takesKeyterms(provider: RecognitionProvider, { model, options }: RecognitionChoice): boolean {
   if (provider === 'local') return false;
-  return provider !== 'openai' || options?.batch === true || !isLiveModel(model);
+  return (
+    provider !== 'openai' || options?.batch === true || !isLiveModel(model) || takesKeywords(model ?? '')
+  );
 }
 
-/** Nova's older models hear one language. */
-function tellsLanguages(provider: RecognitionProvider, { model }: RecognitionChoice): boolean {
+/** Nova's older models hear one language; of OpenAI's one tells them. */
+function tellsLanguages(provider: RecognitionProvider, { model, options }: RecognitionChoice): boolean {
+  if (provider === 'openai')
+    return (model ?? (options?.batch ? OPENAI_TRANSCRIPTION_MODEL : '')).startsWith('gpt-transcribe');
   if (provider === 'deepgram')
     return model === undefined || model.startsWith('nova-3') || model.startsWith('flux-general-multi');
-  return provider !== 'openai' && provider !== 'local';
+  return provider !== 'local';
 }
 
 function warning(code: Problem['code'], message: string, path: Path): Problem {

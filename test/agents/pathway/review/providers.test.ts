@@ -59,13 +59,26 @@ test.each([
     `keyterms_ignored ${AGENT}/recognition/keyterms`,
   ],
   [{ recognition: { provider: 'openai', keyterms: ['Ana'], options: { batch: true } } }, undefined],
-  [{ languages: ENGLISH_AND_CHINESE }, undefined],
+  [{ languages: ['en', 'de'] }, undefined],
+  [{ recognition: { language: 'zh-TW' } }, undefined],
   [
-    { languages: ENGLISH_AND_CHINESE, voices: { 'en-GB': { voice: 'amy' } } },
-    `voice_missing ${AGENT}/voices zh-TW has no voice of its own`,
+    { languages: ENGLISH_AND_CHINESE },
+    `language_not_heard ${AGENT}/recognition deepgram is not known to hear zh-TW`,
   ],
   [
-    { languages: ENGLISH_AND_CHINESE, synthesis: { provider: 'deepgram' } },
+    { recognition: { model: 'flux-general-multi', language: 'ko' } },
+    `language_not_heard ${AGENT}/recognition flux-general-multi is not known to hear ko`,
+  ],
+  [
+    { recognition: { language: 'de' }, fallback: { recognition: [{ provider: 'local' }] } },
+    `language_not_heard ${AGENT}/fallback/recognition/0 local is not known to hear de`,
+  ],
+  [
+    { languages: ['en', 'de'], voices: { 'en-GB': { voice: 'amy' } } },
+    `voice_missing ${AGENT}/voices de has no voice of its own`,
+  ],
+  [
+    { languages: ['en', 'de'], synthesis: { provider: 'deepgram' } },
     `voice_missing ${AGENT}/voices en has no voice`,
   ],
   [

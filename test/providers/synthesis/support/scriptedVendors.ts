@@ -22,6 +22,8 @@ export interface ScriptedVendor {
   /** What the vendor reports to a request too many. */
   readonly rateLimit: (socket: WebSocket, id: string) => void;
   readonly garbage: readonly string[];
+  /** A message of a kind that did not exist when this was written. */
+  readonly unknown: string;
 }
 
 /** What the test does with a text. */
@@ -29,6 +31,8 @@ export interface VendorSpeech {
   /** Speaks the words, or not. @param id - As the vendor was told it. */
   onWords(id: string, words: readonly string[], say: () => void): void;
   readonly cancelled: string[];
+  /** Cancelled texts stay open at a vendor that counts them. */
+  readonly isSlowToClose?: boolean | undefined;
   /** The sound of each word, where it is not the code of its first letter. */
   readonly sound?: Int16Array;
 }
@@ -58,19 +62,28 @@ export const elevenLabs: ScriptedVendor = {
     url.startsWith('/v1/text-to-speech/') &&
     url.includes('/multi-stream-input?') &&
     url.includes('output_format=pcm_24000'),
-  serve(socket, { onWords, cancelled, sound }) {
+  serve(socket, { onWords, cancelled, sound, isSlowToClose }) {
     const contexts = new Map<string, 'open' | 'flushed'>();
     onMessage(socket, ({ context_id, text, flush, close_context }) => {
       if (context_id === undefined) return;
       const contextId = String(context_id);
       if (close_context === true) {
         if (contexts.get(contextId) === 'flushed') tell(socket, { contextId, isFinal: true });
-        else cancelled.push(contextId);
-        contexts.delete(contextId);
+        else {
+          cancelled.push(contextId);
+          // A context that has something to say takes its time to close.
+          if (!isSlowToClose) tell(socket, { contextId, isFinal: true });
+        }
+        if (!isSlowToClose || contexts.get(contextId) === 'flushed') contexts.delete(contextId);
         return;
       }
       if (flush === true && text === '') contexts.set(contextId, 'flushed');
       else contexts.set(contextId, 'open');
+      if (contexts.size > 5) {
+        tell(socket, { error: 'max_active_conversations', code: 1008, message: 'Too many.' });
+        socket.close(1008);
+        return;
+      }
       const words = wordsOf(text);
       if (words.length === 0) return;
       onWords(contextId, words, () => {
@@ -96,6 +109,7 @@ export const elevenLabs: ScriptedVendor = {
     socket.close(1008);
   },
   garbage: ['{"audio":', '{"audio":17}'],
+  unknown: '{"usage":{"characters":5}}',
 };
 
 export const cartesia: ScriptedVendor = {
@@ -110,6 +124,10 @@ export const cartesia: ScriptedVendor = {
       const id = String(message.context_id);
       if (message.cancel === true) {
         cancelled.push(id);
+        return;
+      }
+      if (message.transcript === '' && !spoken.has(id)) {
+        tell(socket, { type: 'error', done: true, title: 'Empty', status_code: 400, context_id: id });
         return;
       }
       if (message.continue === false) {
@@ -139,7 +157,8 @@ export const cartesia: ScriptedVendor = {
       status_code: 429,
       context_id,
     }),
-  garbage: ['{"type":', '{"type":"hello"}', '{"type":"chunk","context_id":"text-1"}'],
+  garbage: ['{"type":', '{"type":"chunk","context_id":"text-1"}'],
+  unknown: '{"type":"usage","context_id":"text-1"}',
 };
 
 export const deepgram: ScriptedVendor = {
@@ -169,7 +188,8 @@ export const deepgram: ScriptedVendor = {
     });
   },
   rateLimit: (socket) => socket.close(1011, 'NET-0002'),
-  garbage: ['{"type":', '{"type":"hello"}'],
+  garbage: ['{"type":', '{"kind":"hello"}'],
+  unknown: '{"type":"Usage"}',
 };
 
 export const SCRIPTED_VENDORS: readonly ScriptedVendor[] = [elevenLabs, cartesia, deepgram];

@@ -45,6 +45,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   keyterms_ignored: '供應商 {provider} 不接受 keyterms，因此沒有作用。',
   voice_missing: '{provider} 沒有自己的聲音；請加到 voices。',
   language_not_told: '供應商 {provider} 無法判斷使用的語言，因此對話會維持同一種語言。',
+  language_not_heard: '{provider} 聽得懂的語言不包含這裡設定的語言。',
 };
 
 /** What the review says; as the API says it where its code is not known here. */
