@@ -3,6 +3,7 @@ import { withTimeout } from '../base/async/withTimeout.ts';
 import type { Clock } from '../base/clock.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
+import { ModelError } from '../providers/ports/modelError.ts';
 import type { Recognizer } from '../providers/ports/recognizer.ts';
 import type { Transcript } from '../providers/ports/speechToText.ts';
 import type { AudioStream } from './audioStream.ts';
@@ -181,6 +182,21 @@ export class TurnController {
     return state.phase === 'speaking' && this.#isBackchannel(transcript, voicedMs) ? '' : transcript;
   }
 
+  /** Never rejects. */
+  async #awaitLateWords(): Promise<void> {
+    const { recognition, onError } = this.#deps;
+    const [saidMs, lastVoicedMs] = [this.#firstVoicedMs, this.#lastVoicedMs];
+    try {
+      const text = await recognition.takeTranscript();
+      const waitedMs = Math.round(this.#nowMs - lastVoicedMs);
+      const late = `The recognizer answered ${waitedMs} ms after the caller's last word`;
+      onError(new ModelError('model_unavailable', late), 'speech recognition late');
+      if (text !== '' && this.#firstVoicedMs === saidMs) this.dispatch({ type: 'late_words', text });
+    } catch (error) {
+      onError(error, 'speech recognition failed');
+    }
+  }
+
   #isBackchannel(text: string, voicedMs = this.#deps.recognition.utterance?.voicedMs ?? 0): boolean {
     return isBackchannel(text, voicedMs, this.#deps.settings.language);
   }
@@ -211,6 +227,9 @@ export class TurnController {
     switch (effect.type) {
       case 'request_transcript':
         recognition.requestTranscript();
+        break;
+      case 'await_late_words':
+        void this.#awaitLateWords();
         break;
       case 'discard_utterance':
         recognition.discardUtterance();

@@ -28,7 +28,8 @@ export function onListening(state: TurnState, utterance: Utterance, context: Tur
   if (isEndOfTurn && state.transcript !== undefined) return endCallerTurn(next, context);
   if (!isEndOfTurn) return preemptTurn(next, silenceMs, context);
   if (silenceMs < TRANSCRIPT_TIMEOUT_MS) return withoutEffects(next);
-  return endWithoutTranscript(next, 'The recognizer did not answer in time', context);
+  const asked = endWithoutTranscript(next, 'The recognizer did not answer in time', context);
+  return { ...asked, effects: [{ type: 'await_late_words' }, ...asked.effects] };
 }
 
 /** The recognizer has an opinion on whether the caller has finished. */

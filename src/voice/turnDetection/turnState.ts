@@ -63,6 +63,8 @@ export type TurnEvent =
   /** The requested transcript of the open utterance. */
   | { readonly type: 'transcript'; readonly text: string; readonly isBackchannel: boolean }
   | { readonly type: 'transcription_failed'; readonly message: string }
+  /** Words of the last utterance, whose transcript was given up, and after which the caller has said nothing. */
+  | { readonly type: 'late_words'; readonly text: string }
   | { readonly type: 'turn_signal'; readonly signal: TurnSignal }
   /** One digit; `dtmf_entry` follows once the digits are complete. */
   | { readonly type: 'dtmf_digit' }
@@ -88,6 +90,8 @@ export type TurnEvent =
 export type TurnEffect =
   | { readonly type: 'request_transcript' }
   | { readonly type: 'discard_utterance' }
+  /** The utterance is closed, and its transcript still awaited: `late_words` may follow. */
+  | { readonly type: 'await_late_words' }
   /** The caller continued after this pause, and after these words, as far as they were known. */
   | {
       readonly type: 'caller_continued';

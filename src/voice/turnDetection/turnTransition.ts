@@ -54,6 +54,8 @@ function step(state: TurnState, event: TurnEvent, context: TurnContext): TurnSte
       return onTranscript(state, event, context);
     case 'transcription_failed':
       return onTranscriptionFailed(state, event.message, context);
+    case 'late_words':
+      return onLateWords(state, event.text, context);
     case 'turn_signal':
       return onTurnSignal(state, event.signal, context);
     case 'dtmf_digit':
@@ -124,6 +126,15 @@ function pauseAgent(state: TurnState, context: TurnContext): TurnStep {
   if (state.phase === 'suspended') return withoutEffects(state);
   const { state: next, effects } = onAgentTurnEnded({ ...state, phase: 'speaking' }, context);
   return { state: next, effects: [{ type: 'stop_agent' }, ...effects] };
+}
+
+/** They are answered in place of what the agent asks meanwhile. */
+function onLateWords(state: TurnState, text: string, context: TurnContext): TurnStep {
+  const isAsking = context.answering === 'not_understood';
+  if (context.utterance || (state.phase !== 'idle' && !isAsking)) return withoutEffects(state);
+  const answered = { ...state, silences: 0, reprompts: 0 };
+  const { state: next, effects } = startTurn(answered, { kind: 'user_message', text }, context);
+  return { state: { ...next, carriedText: text }, effects: [...stopAgentIn(state), ...effects] };
 }
 
 function stopAgentIn({ phase }: TurnState): readonly TurnEffect[] {

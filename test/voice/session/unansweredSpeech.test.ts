@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
 import { delayedSaves } from '../../support/delayedSaves.ts';
+import { scriptedCaller } from '../support/scriptedSpeech.ts';
 import { eventsOf, GREETING, greeted, simulatedCall, WITH_FALLBACK } from '../support/simulatedCall.ts';
 
 /** An agent that greets, and whose model then hangs. */
@@ -310,4 +312,51 @@ test('Words of two turns that were not stored are stored with the next one', asy
   expect(call.errors).toHaveLength(2);
   expect(call.transcript()[1]).toBe('user: Where are you?');
   expect(call.transcript().filter((line) => line.startsWith('user'))).toHaveLength(1);
+});
+
+test.each([
+  [
+    'and answered while they have said nothing else',
+    undefined,
+    ['user: A table, please.', 'assistant: Certainly.'],
+  ],
+  ['and dropped where they have said something else', 'Hello?', ['user: Hello?', 'assistant: Certainly.']],
+])('Words that come after the caller was asked to repeat are logged %s', async (_what, said, expected) => {
+  const caller = scriptedCaller();
+  const late: (() => void)[] = [];
+  const speechToText: SpeechToText = {
+    ...caller,
+    openStream(options) {
+      const stream = caller.openStream(options);
+      if (caller.hints.length > 1) return stream;
+      const answered = new Promise<void>((resolve) => late.push(resolve));
+      return {
+        ...stream,
+        async finalize(signal) {
+          await answered;
+          return await stream.finalize(signal);
+        },
+      };
+    },
+  };
+  const call = simulatedCall({
+    answer: (index) => (index === 0 ? GREETING : { text: 'Certainly.' }),
+    speechToText,
+  });
+  await greeted(call);
+  call.stream.speak(caller.say('A table, please.', 900));
+  await call.stream.advance(900);
+  await greeted(call);
+  if (said) {
+    call.stream.speak(caller.say(said, 900));
+    await call.stream.advance(900);
+    await greeted(call);
+  }
+  for (const answer of late) answer();
+  await call.stream.advance(4000);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.errors.join()).toMatch(/answered \d{4,5} ms after the caller's last word/);
+  const words = call.transcript().filter((line) => !line.includes('Sorry') && !line.includes(GREETING.text));
+  expect(words).toEqual(expected);
 });
