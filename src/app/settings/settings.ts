@@ -191,7 +191,7 @@ export const settings = z.object({
     .string()
     .optional()
     .describe(
-      'Text-to-speech model; default by provider, `gpt-4o-mini-tts` of OpenAI, `tts-1` of servers like it.',
+      'Text-to-speech model; default by provider, `gpt-realtime-2.1-mini` of OpenAI, `tts-1` of servers like it.',
     ),
   TTS_VOICE: z
     .string()

@@ -12,7 +12,7 @@ import {
 import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
 import type { SpeechToText } from '../ports/speechToText.ts';
 import type { StreamingSpeechToText } from '../ports/streamingSpeechToText.ts';
-import type { TextToSpeech } from '../ports/textToSpeech.ts';
+import type { Synthesizer } from '../ports/synthesizer.ts';
 import type {
   ChatOptions,
   EmbeddingProvider,
@@ -23,10 +23,12 @@ import type {
 } from '../providerOptions.ts';
 import { vendorRecognizerDeps } from '../recognition/socketRecognizer.ts';
 import { createDial } from '../sockets/dial.ts';
+import { vendorSynthesizerDeps } from '../synthesis/socketSynthesizer.ts';
 import { createOpenAiChat } from './chat.ts';
 import type { ChatBody } from './chatBody.ts';
 import { createOpenAiEmbedder } from './embedder.ts';
 import { createOpenAiEndpoint, isOpenAi, OPENAI_BASE_URL, withVersion } from './endpoint.ts';
+import { createReadAloud, readsAloud } from './realtime/readAloud.ts';
 import { createRealtimeSpeech } from './realtime/speechToSpeech.ts';
 import { createOpenAiRealtimeSpeechToText } from './realtimeSpeechToText.ts';
 import { createOpenAiSpeechToText } from './speechToText.ts';
@@ -73,9 +75,13 @@ export function createStreamingSpeechToText(options: SpeechToTextOptions): Strea
   return createOpenAiRealtimeSpeechToText(vendorRecognizerDeps(options));
 }
 
-export function createTextToSpeech(options: TextToSpeechOptions): TextToSpeech {
+export function createTextToSpeech(options: TextToSpeechOptions): Synthesizer {
   const { voice = OPENAI_VOICE, credentials, guard } = options;
   const { model = speechModel(credentials.baseUrl) } = options;
+  if (readsAloud(model)) {
+    const deps = vendorSynthesizerDeps(options, OPENAI_BASE_URL);
+    return createReadAloud({ ...deps, baseUrl: withVersion(deps.baseUrl), model, voice });
+  }
   const endpoint = createOpenAiEndpoint({ ...credentials, guard });
   return createOpenAiTextToSpeech({ ...options, model, voice, endpoint });
 }

@@ -7,8 +7,8 @@ export const OPENAI_TRANSCRIPTION_MODEL = 'gpt-transcribe';
 /** At OpenAI, while the words are spoken; other models tell them after the turn. */
 export const OPENAI_LIVE_TRANSCRIPTION_MODEL = 'gpt-realtime-whisper';
 export const OPENAI_REALTIME_MODEL = 'gpt-realtime-2.1';
-/** Until OpenAI shuts its speech endpoint's models down, on 2027-01-06. */
-export const OPENAI_SPEECH_MODEL = 'gpt-4o-mini-tts';
+/** Reads aloud by the Realtime API: OpenAI shuts its speech endpoint's models down on 2027-01-06. */
+export const OPENAI_SPEECH_MODEL = 'gpt-realtime-2.1-mini';
 export const OPENAI_VOICE = 'alloy';
 /** Names that servers like OpenAI's map to a model of their own. */
 export const COMPATIBLE_TRANSCRIPTION_MODEL = 'whisper-1';

@@ -29,7 +29,10 @@ test('The guide has a .env for every vendor', () => {
     'Deepgram',
     'AssemblyAI',
     'Soniox',
-    'OpenAI and its likes',
+    'OpenAI',
+    'Speaches',
+    'Kokoro-FastAPI',
+    'LocalAI',
     'OpenAI Realtime',
     'Gemini Live',
     'A speech-to-speech server of your own',
@@ -52,11 +55,13 @@ test.concurrent.each(examples.map(([, vendor = '', , lines = '']) => [vendor, li
     for (const name of Object.keys(environment)) {
       const base = name.replace(/_API_KEY$/, '_BASE_URL');
       if (base !== name) environment[base] = `${vendors.url}${base === 'OPENAI_BASE_URL' ? '/v1' : ''}`;
+      if (/^[ST]T[TS]_BASE_URL$/.test(name)) environment[name] = `${vendors.url}/v1`;
     }
+    const isCompatible = Object.keys(environment).some((name) => /^(OPENAI|STT|TTS)_BASE_URL$/.test(name));
     // OpenAI stands in for the local models, which take long.
     const openai = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${vendors.url}/v1` };
     const all = await check({ ...openai, ...environment });
-    const findings = all.filter(({ name }) => 'OPENAI_API_KEY' in environment || !name.startsWith('openai'));
+    const findings = all.filter(({ name }) => isCompatible || !name.startsWith('openai'));
     expect(findings.length).toBeGreaterThan(0);
     for (const { name, status, message, latency } of findings) {
       expect([name, status, message]).toEqual([name, 'ok', expect.any(String)]);

@@ -122,7 +122,7 @@ function converse(socket: WebSocket): void {
   const tell = (type: string, fields: object) => socket.send(JSON.stringify({ type, ...fields }));
   let items = 0;
   socket.on('message', (data: Buffer) => {
-    const { type } = parsed(data) as { type: string };
+    const { type, response } = parsed(data) as { type: string; response?: { metadata?: object } };
     items += 1;
     const item_id = `item-${items}`;
     if (type === 'input_audio_buffer.commit') {
@@ -131,7 +131,9 @@ function converse(socket: WebSocket): void {
     }
     if (type !== 'response.create') return;
     const response_id = `response-${items}`;
-    tell('response.created', { response: { id: response_id, status: 'in_progress' } });
+    tell('response.created', {
+      response: { id: response_id, status: 'in_progress', metadata: response?.metadata },
+    });
     for (const word of ['Very ', 'well.']) {
       const delta = Buffer.from(WORD.buffer).toString('base64');
       tell('response.output_audio_transcript.delta', { response_id, item_id, delta: word });
