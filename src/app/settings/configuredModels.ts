@@ -1,4 +1,8 @@
-import { OPENAI_SPEECH_MODEL, OPENAI_TRANSCRIPTION_MODEL } from '../../providers/ports/speechModels.ts';
+import {
+  isOpenAi,
+  OPENAI_SPEECH_MODEL,
+  OPENAI_TRANSCRIPTION_MODEL,
+} from '../../providers/ports/speechModels.ts';
 import type { Config } from './config.ts';
 import type { SettingName } from './settings.ts';
 
@@ -11,8 +15,11 @@ export interface ConfiguredModel {
 /** The models that the settings name, and OpenAI's defaults where they name none. */
 export function configuredModels(config: Config): ConfiguredModel[] {
   const { CHAT_PROVIDER, CHAT_MODELS, STT_PROVIDER, TTS_PROVIDER } = config;
-  const heardBy = config.STT_MODEL ?? (STT_PROVIDER === 'openai' ? OPENAI_TRANSCRIPTION_MODEL : undefined);
-  const spokenBy = config.TTS_MODEL ?? (TTS_PROVIDER === 'openai' ? OPENAI_SPEECH_MODEL : undefined);
+  // Servers like OpenAI's have models of their own behind the names that they are asked for.
+  const hears = STT_PROVIDER === 'openai' && isOpenAi(config.STT_BASE_URL ?? config.OPENAI_BASE_URL);
+  const speaks = TTS_PROVIDER === 'openai' && isOpenAi(config.TTS_BASE_URL ?? config.OPENAI_BASE_URL);
+  const heardBy = config.STT_MODEL ?? (hears ? OPENAI_TRANSCRIPTION_MODEL : undefined);
+  const spokenBy = config.TTS_MODEL ?? (speaks ? OPENAI_SPEECH_MODEL : undefined);
   const chat = (setting: SettingName, model: string) => ({ setting, provider: CHAT_PROVIDER, model });
   const models: ConfiguredModel[] = [
     chat('CHAT_MODEL_SMART', CHAT_MODELS.smart),

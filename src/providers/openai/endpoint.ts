@@ -70,11 +70,6 @@ function redact(text: string, apiKey: string | undefined): string {
   return withoutKey.replace(/\b(?:sk|pk|dk)-[\w*.-]{6,}|\bBearer\s+\S+/g, '[redacted]');
 }
 
-/** Whether a base URL is OpenAI's own, in any of its regions. @param baseUrl - Undefined for the default. */
-export function isOpenAi(baseUrl: string = OPENAI_BASE_URL): boolean {
-  return new URL(baseUrl).hostname.endsWith('.openai.com');
-}
-
 /** A WebSocket's address has a version, as that of the SDK has. @param baseUrl - Perhaps an origin. */
 export function withVersion(baseUrl: string): string {
   return new URL(baseUrl).pathname === '/' ? new URL('/v1', baseUrl).href : baseUrl;

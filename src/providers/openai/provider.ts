@@ -2,12 +2,12 @@ import type { ChatProvider } from '../chat/chatClient.ts';
 import { OPENAI_EMBEDDING_MODELS } from '../ports/embedder.ts';
 import { requireCredentials } from '../ports/modelError.ts';
 import {
-  COMPATIBLE_SPEECH_MODEL,
   COMPATIBLE_TRANSCRIPTION_MODEL,
   OPENAI_REALTIME_MODEL,
-  OPENAI_SPEECH_MODEL,
   OPENAI_TRANSCRIPTION_MODEL,
   OPENAI_VOICE,
+  speechModel,
+  transcriptionModel,
 } from '../ports/speechModels.ts';
 import type { SpeechToSpeech } from '../ports/speechToSpeech.ts';
 import type { SpeechToText } from '../ports/speechToText.ts';
@@ -27,7 +27,7 @@ import { vendorSynthesizerDeps } from '../synthesis/socketSynthesizer.ts';
 import { createOpenAiChat } from './chat.ts';
 import type { ChatBody } from './chatBody.ts';
 import { createOpenAiEmbedder } from './embedder.ts';
-import { createOpenAiEndpoint, isOpenAi, OPENAI_BASE_URL, withVersion } from './endpoint.ts';
+import { createOpenAiEndpoint, OPENAI_BASE_URL, withVersion } from './endpoint.ts';
 import { createReadAloud, readsAloud } from './realtime/readAloud.ts';
 import { createRealtimeSpeech } from './realtime/speechToSpeech.ts';
 import { createOpenAiRealtimeSpeechToText } from './realtimeSpeechToText.ts';
@@ -114,16 +114,6 @@ function realtimeSpeech(
     voice,
     dial: createDial(guard),
   });
-}
-
-/** Where nothing names one. @param baseUrl - Undefined for OpenAI's own. */
-export function transcriptionModel(baseUrl: string | undefined): string {
-  return isOpenAi(baseUrl) ? OPENAI_TRANSCRIPTION_MODEL : COMPATIBLE_TRANSCRIPTION_MODEL;
-}
-
-/** The same for the speech endpoint. */
-export function speechModel(baseUrl: string | undefined): string {
-  return isOpenAi(baseUrl) ? OPENAI_SPEECH_MODEL : COMPATIBLE_SPEECH_MODEL;
 }
 
 export function createEmbeddings({ credentials }: ProviderOptions): EmbeddingProvider {

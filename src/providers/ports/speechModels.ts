@@ -26,3 +26,18 @@ export const SONIOX_MODEL = 'stt-rt-v5';
 
 export const ELEVENLABS_MODEL = 'eleven_flash_v2_5';
 export const CARTESIA_MODEL = 'sonic-3';
+
+/** Whether a base URL is OpenAI's own, in any of its regions. @param baseUrl - Undefined for the default. */
+export function isOpenAi(baseUrl: string | undefined): boolean {
+  return baseUrl === undefined || new URL(baseUrl).hostname.endsWith('.openai.com');
+}
+
+/** Of the endpoint that takes an utterance at a time. @param baseUrl - Undefined for OpenAI's own. */
+export function transcriptionModel(baseUrl: string | undefined): string {
+  return isOpenAi(baseUrl) ? OPENAI_TRANSCRIPTION_MODEL : COMPATIBLE_TRANSCRIPTION_MODEL;
+}
+
+/** The same for synthesis. */
+export function speechModel(baseUrl: string | undefined): string {
+  return isOpenAi(baseUrl) ? OPENAI_SPEECH_MODEL : COMPATIBLE_SPEECH_MODEL;
+}
