@@ -120,11 +120,7 @@ export default {
     onlyIn('redis', 'ioredis|bullmq', 'infra/redis'),
     onlyIn('sql', 'pg|@electric-sql', 'infra/postgres'),
     onlyIn('openai', 'openai', 'providers/openai'),
-    onlyIn(
-      'parsers',
-      'pdf-parse|mammoth|htmlparser2|csv-parse|yauzl|chardet|read-excel-file',
-      'knowledge/parse',
-    ),
+    onlyIn('parsers', 'pdfjs-dist|htmlparser2|csv-parse|yauzl|chardet|numfmt|postal-mime', 'knowledge/parse'),
     onlyIn('fastify', 'fastify|@fastify', 'api'),
     onlyIn('schemas', 'ajv|re2js', 'infra/sandbox'),
     onlyIn('mcp', '@modelcontextprotocol', 'infra/mcp'),

@@ -33,11 +33,9 @@ const LEFT_AS_THEY_ARE = [
   '@energetic-ai/*',
   '@evan/opus',
   '@fastify/swagger-ui',
-  'pdf-parse',
+  'pdfjs-dist',
   // Large, and not needed at startup.
   '@aws-sdk/*',
-  'mammoth',
-  'read-excel-file',
 ];
 
 /** For CommonJS packages: `require` for Node's modules and unbundled packages. */

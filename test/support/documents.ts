@@ -34,6 +34,27 @@ export function makeJapanesePdf(text: string): Buffer {
   ]);
 }
 
+/** A PDF of one page with this content, in the font `/F1`; further objects have the numbers from 6. */
+export function makePage(
+  content: string,
+  parts: {
+    readonly resources?: string;
+    readonly page?: string;
+    readonly catalog?: string;
+    readonly more?: readonly string[];
+  } = {},
+): Buffer {
+  const { resources = '', page = '', catalog = '', more = [] } = parts;
+  return pdfOf([
+    `<< /Type /Catalog /Pages 2 0 R ${catalog} >>`,
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> ${resources} >> ${page} >>`,
+    `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
+    ...more,
+  ]);
+}
+
 function pdfOf(objects: readonly string[], more = ''): Buffer {
   let body = '%PDF-1.4\n';
   const offsets = objects.map((object, index) => {

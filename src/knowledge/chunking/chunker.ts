@@ -1,5 +1,5 @@
 import type { Block } from '../parse/block.ts';
-import { cleanText } from '../parse/clean.ts';
+import { cleanText, cutPoint, MAX_BLOCK_CHARACTERS } from '../parse/clean.ts';
 import { nextWordStart, type Span, type SpanLimits, sentenceSpans } from './segments.ts';
 
 /** A part of a document's cleaned text. */
@@ -52,11 +52,11 @@ export class Chunker {
 
   /** @returns The chunks that this block completes. */
   push({ kind, text }: Block): TextChunk[] {
-    const cleaned = cleanText(text);
-    if (cleaned === '') return [];
-    const start = this.#append(cleaned, kind);
-    for (const span of sentenceSpans(cleaned, this.#spanLimits))
-      this.#add({ start: start + span.start, end: start + span.end }, kind === 'heading');
+    for (let rest = text; rest !== ''; ) {
+      const cut = cutPoint(rest, MAX_BLOCK_CHARACTERS);
+      this.#addPart(cleanText(rest.slice(0, cut)), kind);
+      rest = rest.slice(cut);
+    }
     return this.#takeFinished();
   }
 
@@ -65,6 +65,13 @@ export class Chunker {
     this.#finish(this.#open);
     this.#open = [];
     return this.#takeFinished();
+  }
+
+  #addPart(cleaned: string, kind: Block['kind']): void {
+    if (cleaned === '') return;
+    const start = this.#append(cleaned, kind);
+    for (const span of sentenceSpans(cleaned, this.#spanLimits))
+      this.#add({ start: start + span.start, end: start + span.end }, kind === 'heading');
   }
 
   /** @returns Offset of the text in the document. */

@@ -1,6 +1,6 @@
 import type { DocumentType } from '../documentType.ts';
 
-type TextType = Extract<DocumentType, 'html' | 'json' | 'csv' | 'markdown' | 'text'>;
+type TextType = Extract<DocumentType, 'html' | 'mail' | 'json' | 'csv' | 'markdown' | 'text'>;
 
 /** Control characters that text does not contain: below U+0020 but tab, line ends, form feed, and the escape of ISO-2022. */
 const FORBIDDEN_CONTROLS = new Set(
@@ -15,6 +15,20 @@ const SEPARATORS = [/;(?!\s)/g, /\t/g, /,(?!\s)/g] as const;
 const MIN_SEPARATORS = { inText: 2, elsewhere: 1 } as const;
 
 const HTML_START = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i;
+/** Header fields of a mail, which may follow the line that begins a message in a mailbox. @see RFC 5322 section 2.2 */
+const MAIL_HEADERS = /^(?:From [^\n]*\r?\n)?(?:[!-9;-~]+[ \t]*:[^\n]*\r?\n(?:[ \t][^\n]*\r?\n)*)+/;
+const MAIL_FIELDS = [
+  'from',
+  'to',
+  'subject',
+  'date',
+  'message-id',
+  'mime-version',
+  'received',
+  'content-type',
+];
+/** A note may begin with lines such as `Date:`. */
+const MIN_MAIL_FIELDS = { ofMail: 1, elsewhere: 3 } as const;
 const JSON_START = /^\s*(?:\{\s*(?:"|\})|\[\s*(?:[[{"\]]|-?\d))/;
 const MARKDOWN_MARKS = /^(?:#{1,6} \S|```|~~~|[-*] \[.\] |\|.*\|$|\[[^\]]+\]: )/m;
 const LINK_OR_HEADING = /^#{1,6} \S|\]\(\S+\)/m;
@@ -30,6 +44,7 @@ export function kindOfText(head: Buffer, claimed: DocumentType | undefined): Tex
   const wide = wideEncoding(head);
   if (!wide && isBinary(head)) return undefined;
   const text = wide ? new TextDecoder(wide).decode(head) : head.toString('utf8').replace(/^\uFEFF/, '');
+  if (looksLikeMail(text, claimed)) return 'mail';
   if (HTML_START.test(text)) return 'html';
   if (claimed === 'html' && /<[a-z][^>]*>/i.test(text)) return 'html';
   if (JSON_START.test(text) && claimed !== 'markdown' && claimed !== 'csv') return 'json';
@@ -51,6 +66,17 @@ function isBinary(head: Buffer): boolean {
   if (head.includes(0)) return true;
   const controls = head.reduce((count, byte) => count + (FORBIDDEN_CONTROLS.has(byte) ? 1 : 0), 0);
   return controls > head.length * TOLERATED_CONTROL_SHARE;
+}
+
+function looksLikeMail(text: string, claimed: DocumentType | undefined): boolean {
+  const headers = MAIL_HEADERS.exec(text)?.[0];
+  if (headers === undefined) return false;
+  const names = new Set(
+    [...headers.matchAll(/^([!-9;-~]+)[ \t]*:/gm)].map(([, name = '']) => name.toLowerCase()),
+  );
+  const known = MAIL_FIELDS.filter((name) => names.has(name)).length;
+  if (claimed === 'mail') return known >= MIN_MAIL_FIELDS.ofMail;
+  return known >= MIN_MAIL_FIELDS.elsewhere && (names.has('mime-version') || names.has('message-id'));
 }
 
 /** Whether the first lines have the same number of one separator, and at least `least`. */

@@ -24,12 +24,13 @@ const RICH_TEXT_SIGNATURE = Buffer.from('{\\rtf', 'latin1');
 const ENCRYPTED_STREAM = Buffer.from('EncryptedPackage', 'utf16le');
 
 /**
- * Part names by which Office documents differ; an archive holds names uncompressed. Word on the web adds a number.
+ * Part names by which Office documents differ, before `.xml` or a number and `.xml`; an archive holds names uncompressed,
+ * and some programs write them with backslashes.
  */
 const OFFICE_PARTS = [
-  ['docx', [Buffer.from('word/document.xml'), Buffer.from('word/document2.xml')]],
-  ['pptx', [Buffer.from('ppt/presentation.xml')]],
-  ['xlsx', [Buffer.from('xl/workbook.xml')]],
+  ['docx', [Buffer.from('word/document'), Buffer.from('word\\document')]],
+  ['pptx', [Buffer.from('ppt/presentation'), Buffer.from('ppt\\presentation')]],
+  ['xlsx', [Buffer.from('xl/workbook'), Buffer.from('xl\\workbook')]],
 ] as const;
 const CARRY_BYTES = 64;
 
@@ -108,7 +109,7 @@ function contentType(seen: Seen, fileName: string): DocumentType {
   }
   throw refusal(
     'dataset_type_unsupported',
-    'The file is of no supported type; send PDF, DOCX, PPTX, XLSX, HTML, Markdown, CSV, JSON or plain text',
+    'The file is of no supported type; send PDF, DOCX, PPTX, XLSX, HTML, mail (EML), Markdown, CSV, JSON or plain text',
   );
 }
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 
 import { type BlockReader, DocumentError } from './block.ts';
-import { createRowWriter } from './table.ts';
+import { createRowWriter, TableLimits } from './table.ts';
 import { readText } from './textStream.ts';
 
 const SEPARATORS = [',', ';', '\t', '|'] as const;
@@ -12,21 +12,29 @@ const MAX_RECORD_CHARACTERS = 1_048_576;
 /** One block per row. */
 export const readCsv: BlockReader = async function* ({ path }) {
   const rows = createRowWriter();
+  const limits = new TableLimits();
   const pieces = readText(path);
   const first = await pieces.next();
   if (first.done) return;
+  const start = startOf(first.value);
   const parser = parse({
-    delimiter: separatorOf(first.value),
+    delimiter: start.separator,
+    // Before a row is kept: one of many millions of columns would not fit into memory.
+    cast(value, { column }) {
+      limits.countCell(Number(column));
+      return value;
+    },
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: true,
     max_record_size: MAX_RECORD_CHARACTERS,
     bom: true,
   });
-  const source = Readable.from(withFirst(first.value, pieces));
+  const source = Readable.from(withFirst(start.text, pieces));
   source.once('error', (error) => parser.destroy(error));
   try {
     for await (const record of source.pipe(parser) as AsyncIterable<string[]>) {
+      limits.countRow();
       const block = rows.write(record);
       if (block) yield block;
     }
@@ -43,11 +51,17 @@ async function* withFirst(first: string, rest: AsyncIterable<string>): AsyncGene
   yield* rest;
 }
 
-/** The most frequent one in the first line, outside quotes. */
-function separatorOf(text: string): string {
-  const line = (text.split(/\r?\n/, 1)[0] ?? '').replace(/"[^"]*"/g, '');
-  const counts = SEPARATORS.map((separator) => ({ separator, count: line.split(separator).length }));
-  return counts.reduce((best, one) => (one.count > best.count ? one : best)).separator;
+/**
+ * The separator that a first line such as `sep=;` names, which Excel writes and reads; else the most frequent one in the
+ * first line, outside quotes.
+ */
+function startOf(text: string): { readonly separator: string; readonly text: string } {
+  const [named, separator] = /^\ufeff?"?sep=(.)"?(?:\r?\n|\r|$)/i.exec(text) ?? [];
+  if (named !== undefined && separator !== undefined) return { separator, text: text.slice(named.length) };
+  const line = (text.split(/[\r\n]+/, 1)[0] ?? '').replace(/"[^"]*"/g, '');
+  const counts = SEPARATORS.map((one) => ({ separator: one, count: line.split(one).length }));
+  const best = counts.reduce((most, one) => (one.count > most.count ? one : most));
+  return { separator: best.separator, text };
 }
 
 function reasonOf({ code, lines }: CsvError & { lines?: number }): string {

@@ -17,7 +17,7 @@ export const readMarkdown: BlockReader = async function* ({ path }) {
 };
 
 /** Splits streamed text into paragraphs; one that is too long is split. */
-async function* paragraphs(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+export async function* paragraphs(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const piece of pieces) {
     rest += piece.replace(/\r\n?/g, '\n');

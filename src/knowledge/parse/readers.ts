@@ -3,11 +3,12 @@ import type { BlockReader } from './block.ts';
 
 /** Parser libraries are large: only the one that the type needs is loaded. */
 export const READERS: Readonly<Record<DocumentType, () => Promise<BlockReader>>> = {
-  pdf: async () => (await import('./pdf.ts')).readPdf,
-  docx: async () => (await import('./docx.ts')).readDocx,
-  pptx: async () => (await import('./pptx.ts')).readPptx,
-  xlsx: async () => (await import('./xlsx.ts')).readXlsx,
-  html: async () => (await import('./html.ts')).readHtml,
+  pdf: async () => (await import('./pdf/pdf.ts')).readPdf,
+  docx: async () => (await import('./office/docx.ts')).readDocx,
+  pptx: async () => (await import('./office/pptx.ts')).readPptx,
+  xlsx: async () => (await import('./office/xlsx.ts')).readXlsx,
+  html: async () => (await import('./html/html.ts')).readHtml,
+  mail: async () => (await import('./mail.ts')).readMail,
   json: async () => (await import('./json.ts')).readJson,
   csv: async () => (await import('./csv.ts')).readCsv,
   markdown: async () => (await import('./plainText.ts')).readMarkdown,

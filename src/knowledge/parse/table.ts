@@ -1,4 +1,35 @@
-import type { Block } from './block.ts';
+import { type Block, DocumentError } from './block.ts';
+
+/** Far beyond the tables that people read; more is an export of a database, or made to exhaust memory. */
+const MAX_COLUMNS = 1_000;
+const MAX_ROWS = 200_000;
+const MAX_CELLS = 2_000_000;
+
+/** Counts what the tables of one document have. */
+export class TableLimits {
+  #rows = 0;
+  #cells = 0;
+
+  /** @throws {DocumentError} When there are more rows than the limit. */
+  countRow(): void {
+    this.#rows += 1;
+    if (this.#rows > MAX_ROWS) throw tooLarge(MAX_ROWS, 'rows');
+  }
+
+  /**
+   * @param column - From 0.
+   * @throws {DocumentError} When there are more columns in the row, or more cells, than the limit.
+   */
+  countCell(column: number): void {
+    if (column >= MAX_COLUMNS) throw tooLarge(MAX_COLUMNS, 'columns');
+    this.#cells += 1;
+    if (this.#cells > MAX_CELLS) throw tooLarge(MAX_CELLS, 'cells');
+  }
+}
+
+function tooLarge(limit: number, what: string): DocumentError {
+  return new DocumentError(`The table has more than ${limit} ${what}; split it into smaller ones`);
+}
 
 /** Converts table rows to texts that can be understood alone: each value with its column's header. */
 export interface RowWriter {

@@ -1,13 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 
 import type { DocumentType } from '../../../src/knowledge/documentType.ts';
-import type { Block } from '../../../src/knowledge/parse/block.ts';
-import { reflow } from '../../../src/knowledge/parse/pdf.ts';
-import { READERS } from '../../../src/knowledge/parse/readers.ts';
-import { arrayFromAsync } from '../../support/arrayFromAsync.ts';
+import { reflow } from '../../../src/knowledge/parse/pdf/pdf.ts';
 import {
   archive,
   makeDocx,
@@ -16,19 +11,7 @@ import {
   makeXlsx,
   makeZipBomb,
 } from '../../support/documents.ts';
-import { tempDir } from '../../support/tempDir.ts';
-
-async function read(
-  type: DocumentType,
-  content: Uint8Array | string,
-  name = `file.${type}`,
-): Promise<Block[]> {
-  const path = join(tempDir(), 'document');
-  writeFileSync(path, content);
-  const reader = await READERS[type]();
-  return await arrayFromAsync(reader({ path, name }));
-}
-const texts = (blocks: readonly Block[]) => blocks.map(({ text }) => text);
+import { read, texts } from './support.ts';
 
 describe('Plain text', () => {
   const encodings: [string, Uint8Array, string][] = [
@@ -122,6 +105,7 @@ describe('CSV', () => {
     ['tabs', 'Name\tAge\nAnn\t41', ['Name: Ann; Age: 41']],
     ['no titles', '1,2\n3,4', ['1; 2', '3; 4']],
     ['titles alone', 'Name,Age\n', ['Name; Age']],
+    ['a line that names the separator', 'sep=;\r\nName;Preis\r\nTee;1,50', ['Name: Tee; Preis: 1,50']],
     ['rows of other lengths', 'Name,Age\nAnn,41,x', ['Name: Ann; Age: 41; x']],
   ])('with %s', async (_, content, expected) => {
     expect(texts(await read('csv', content))).toEqual(expected);
@@ -131,6 +115,17 @@ describe('CSV', () => {
     await expect(read('csv', `a,b\n"${'x\n'.repeat(1_000_000)}`)).rejects.toThrow(
       /row is too long|not closed/,
     );
+  });
+});
+
+test.each<[string, string, RegExp]>([
+  ['25 million commas', ','.repeat(25_000_000), /more than 1000 columns/],
+  ['200,001 rows', 'a,b\n'.repeat(200_002), /more than 200000 rows/],
+  ['2,000,001 cells', `${'x,'.repeat(999)}x\n`.repeat(2_001), /more than 2000000 cells/],
+])('A table of %s is refused', { timeout: 60_000 }, async (_, content, reason) => {
+  await expect(read('csv', content)).rejects.toMatchObject({
+    name: 'DocumentError',
+    message: expect.stringMatching(reason),
   });
 });
 

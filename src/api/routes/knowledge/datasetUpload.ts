@@ -60,7 +60,7 @@ function uploadRoute(app: App, deps: HttpDeps): void {
             ...about(
               'Knowledge',
               'Upload a dataset',
-              'One file, in the part `dataset`: PDF, DOCX, PPTX, XLSX, HTML, Markdown, CSV, JSON or text, detected from its content. It is chunked and embedded afterwards; see the dataset’s `status`.',
+              'One file, in the part `dataset`: PDF, DOCX, PPTX, XLSX, HTML, mail (EML, MHT), Markdown, CSV, JSON or text, detected from its content. It is chunked and embedded afterwards; see the dataset’s `status`.',
             ),
             security,
             consumes: ['multipart/form-data'],

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { PasswordException, PDFParse } from 'pdf-parse';
+import { getDocument, type PDFDocumentProxy, VerbosityLevel } from 'pdfjs-dist/legacy/build/pdf.mjs';
 
-import { type Block, type BlockReader, DocumentError } from './block.ts';
+import { type Block, type BlockReader, DocumentError } from '../block.ts';
+import { pageText } from './pageText.ts';
 
 const MAX_PAGES = 10_000;
 /** Share of the longest line's length from which a line continues its paragraph. */
@@ -12,29 +13,29 @@ const SENTENCE_END = /[.!?:;。！？：；…]["'”’)\]]*$/;
 const BROKEN_WORD = /(\p{L})-$/u;
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]$/u;
 
-/**
- * Predefined character maps of Chinese, Japanese and Korean, which most PDFs of these languages refer to: without them
- * such pages have no text. pdfjs-dist, which the parser uses, ships them.
- *
- * @see ISO 32000-1 section 9.7.5.2
- */
-const CHARACTER_MAPS = {
-  cMapUrl: join(
-    dirname(createRequire(import.meta.resolve('pdf-parse')).resolve('pdfjs-dist/package.json')),
-    'cmaps/',
-  ),
+const OPTIONS = {
+  isEvalSupported: false,
+  verbosity: VerbosityLevel.ERRORS,
+  // Images are not decoded: that takes most of the time of a scan.
+  maxImageSize: 0,
+  /**
+   * Predefined character maps of Chinese, Japanese and Korean, which most PDFs of these languages refer to: without them
+   * such pages have no text.
+   *
+   * @see ISO 32000-1 section 9.7.5.2
+   */
+  cMapUrl: join(dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json')), 'cmaps/'),
   cMapPacked: true,
 } as const;
 
 /** Page by page, with the lines of a paragraph joined. */
 export const readPdf: BlockReader = async function* ({ path }) {
-  const data = new Uint8Array(await readFile(path));
-  const parser = new PDFParse({ data, isEvalSupported: false, ...CHARACTER_MAPS });
+  const task = getDocument({ data: new Uint8Array(await readFile(path)), ...OPTIONS });
   try {
-    const pages = await pageCount(parser);
+    const document = await opened(task.promise);
     let found = 0;
-    for (let page = 1; page <= pages; page += 1) {
-      for (const block of reflow(await pageText(parser, page))) {
+    for (let number = 1; number <= document.numPages; number += 1) {
+      for (const block of reflow(await textOf(document, number))) {
         found += 1;
         yield block;
       }
@@ -45,30 +46,39 @@ export const readPdf: BlockReader = async function* ({ path }) {
       );
     }
   } finally {
-    await parser.destroy();
+    await task.destroy();
   }
 };
 
-async function pageCount(parser: PDFParse): Promise<number> {
-  let total: number;
+async function opened(loading: Promise<PDFDocumentProxy>): Promise<PDFDocumentProxy> {
+  let document: PDFDocumentProxy;
   try {
-    ({ total } = await parser.getInfo());
+    document = await loading;
   } catch (error) {
-    if (error instanceof PasswordException || (error as Error).name === 'PasswordException') {
+    if ((error as Error).name === 'PasswordException') {
       throw new DocumentError('The PDF is protected by a password; save it without one', { cause: error });
     }
     throw new DocumentError('The PDF is damaged or cut off and cannot be read', { cause: error });
   }
-  if (total > MAX_PAGES) throw new DocumentError(`The PDF has more than ${MAX_PAGES} pages; split it`);
-  return total;
+  if (document.numPages > MAX_PAGES)
+    throw new DocumentError(`The PDF has more than ${MAX_PAGES} pages; split it`);
+  const { info } = await document.getMetadata();
+  const { IsXFAPresent: hasXfa, IsAcroFormPresent: hasFields } = info as Record<string, unknown>;
+  if (hasXfa && !hasFields)
+    throw new DocumentError(
+      'The PDF is an XFA form, whose pages are not in the file; print it to a PDF first',
+    );
+  return document;
 }
 
-async function pageText(parser: PDFParse, page: number): Promise<string> {
+async function textOf(document: PDFDocumentProxy, number: number): Promise<string> {
   try {
-    const { pages } = await parser.getText({ partial: [page], pageJoiner: '' });
-    return pages[0]?.text ?? '';
+    const page = await document.getPage(number);
+    const text = await pageText(document, page);
+    page.cleanup();
+    return text;
   } catch (error) {
-    throw new DocumentError(`Page ${page} of the PDF is damaged and cannot be read`, { cause: error });
+    throw new DocumentError(`Page ${number} of the PDF is damaged and cannot be read`, { cause: error });
   }
 }
 

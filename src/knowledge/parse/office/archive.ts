@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 
-import { DocumentError } from './block.ts';
+import { DocumentError } from '../block.ts';
 
 const MAX_ENTRIES = 10_000;
 /** Of all parts together. */
@@ -15,9 +15,10 @@ const ENCRYPTED_FLAG = 1;
 
 /** An archive whose size has been checked. */
 export interface Archive {
-  readonly names: readonly string[];
-  /** @returns Undefined when the part does not exist. */
-  read(name: string): Promise<string | undefined>;
+  /** Parts are named as in `word/document.xml`, whatever the archive's slashes are, and found in any case. */
+  has(name: string): boolean;
+  /** Streams a part's text; nothing where the part does not exist. */
+  read(name: string): AsyncGenerator<string>;
   close(): void;
 }
 
@@ -32,13 +33,15 @@ export async function openArchive(path: string): Promise<Archive> {
     const entries = await entriesOf(zip);
     await checkSizes(zip, entries);
     return {
-      names: [...entries.keys()],
-      async read(name) {
-        const entry = entries.get(name);
-        if (!entry) return undefined;
-        const pieces: Buffer[] = [];
-        for await (const piece of await contentOf(zip, entry)) pieces.push(piece as Buffer);
-        return Buffer.concat(pieces).toString('utf8');
+      has: (name) => entries.has(name.toLowerCase()),
+      async *read(name) {
+        const entry = entries.get(name.toLowerCase());
+        if (!entry) return;
+        let decoder: InstanceType<typeof TextDecoder> | undefined;
+        for await (const piece of await contentOf(zip, entry)) {
+          decoder ??= new TextDecoder(encodingOf(piece as Buffer));
+          yield decoder.decode(piece as Buffer, { stream: true });
+        }
       },
       close: () => zip.close(),
     };
@@ -48,14 +51,11 @@ export async function openArchive(path: string): Promise<Archive> {
   }
 }
 
-/** @throws {DocumentError} As {@link openArchive} does. */
-export async function checkArchive(path: string): Promise<void> {
-  (await openArchive(path)).close();
-}
-
 function open(path: string): Promise<ZipFile> {
   return new Promise((resolve, reject) => {
-    yauzl.open(path, { lazyEntries: true, autoClose: false, validateEntrySizes: true }, (error, zip) => {
+    // Names are kept as they are written: absolute ones would be an error, but no file is ever unpacked.
+    const options = { lazyEntries: true, autoClose: false, validateEntrySizes: true, decodeStrings: false };
+    yauzl.open(path, options, (error, zip) => {
       if (error) reject(damaged(error));
       else resolve(zip);
     });
@@ -71,7 +71,7 @@ function entriesOf(zip: ZipFile): Promise<Map<string, Entry>> {
       else if (entry.generalPurposeBitFlag & ENCRYPTED_FLAG) {
         reject(new DocumentError('The file is protected by a password; save it without one'));
       } else {
-        entries.set(entry.fileName, entry);
+        entries.set(nameOf(entry), entry);
         zip.readEntry();
       }
     });
@@ -79,6 +79,21 @@ function entriesOf(zip: ZipFile): Promise<Map<string, Entry>> {
     zip.once('error', reject);
     zip.readEntry();
   });
+}
+
+/** In lower case, without a slash at its start. */
+function nameOf({ fileNameRaw }: Entry): string {
+  return fileNameRaw
+    .toString('utf8')
+    .replaceAll('\\', '/')
+    .replace(/^(?:\.?\/)+/, '')
+    .toLowerCase();
+}
+
+/** XML is UTF-8, or UTF-16 with a byte order mark. @see XML 1.0 section 4.3.3 */
+function encodingOf(start: Buffer): string {
+  if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
+  return start[0] === 0xfe && start[1] === 0xff ? 'utf-16be' : 'utf-8';
 }
 
 async function checkSizes(zip: ZipFile, entries: ReadonlyMap<string, Entry>): Promise<void> {
