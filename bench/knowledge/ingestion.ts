@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { systemClock } from '../../src/base/clock.ts';
+import type { TextChunk } from '../../src/knowledge/chunking/chunker.ts';
 import type { DocumentType } from '../../src/knowledge/documentType.ts';
-import { parseDocument } from '../../src/knowledge/ingest/parseDocument.ts';
+import { DocumentParser } from '../../src/knowledge/ingest/documentParser.ts';
 import { makePdf } from '../../test/support/documents.ts';
 import { measureWhole } from './whole.ts';
 
@@ -24,15 +25,14 @@ async function measure(what: string, type: DocumentType, path: string): Promise<
   let chunks = 0;
   let characters = 0;
   const order = { path, name: path, type, chunkSize: 500, chunkOverlap: 50 };
-  await parseDocument(
-    order,
-    async (batch) => {
-      chunks += batch.length;
-      for (const { content } of batch) characters += content.length;
-    },
-    { clock: systemClock },
-    new AbortController().signal,
-  );
+  const parser = new DocumentParser({ clock: systemClock });
+  const store = async (batch: readonly TextChunk[]) => {
+    chunks += batch.length;
+    for (const { content } of batch) characters += content.length;
+  };
+  const restart = () => Promise.reject(new Error('the process of the parser died'));
+  await parser.parse(order, { restart, store }, new AbortController().signal);
+  parser.close();
   clearInterval(sample);
   const seconds = (performance.now() - startedMs) / 1000;
   console.log(

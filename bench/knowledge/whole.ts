@@ -6,6 +6,7 @@ import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
 import { localDocuments } from '../../src/infra/objectStore/documents/localDocuments.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
+import { DocumentParser } from '../../src/knowledge/ingest/documentParser.ts';
 import { ingest } from '../../src/knowledge/ingest/ingest.ts';
 import { createOpenAiEmbedder } from '../../src/providers/openai/embedder.ts';
 import { createOpenAiEndpoint } from '../../src/providers/openai/endpoint.ts';
@@ -33,7 +34,9 @@ export async function measureWhole(
     const embedder = createOpenAiEmbedder(endpoint, ENCODER.name);
     const { datasetId } = await addKnowledgebase(stores, uuidV7());
     writeFileSync(join(folder, datasetId), text);
+    const parser = new DocumentParser({ clock: systemClock });
     const deps = {
+      parser,
       datasets: stores.datasets,
       chunks: stores.chunks,
       files: localDocuments(folder),
@@ -45,6 +48,7 @@ export async function measureWhole(
     const wholeSeconds = await timed(async () => {
       await ingest(deps, datasetId, new AbortController().signal);
     });
+    parser.close();
     const batches = [...provider.batches];
     const aloneSeconds = await timed(() => embedAlone(embedder, batches));
     const characters = batches.flat().join('').length;

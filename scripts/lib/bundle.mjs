@@ -21,7 +21,8 @@ export const ENTRIES = {
   'src/sentenceEncoderThread': 'offline/sentenceEncoderThread.ts',
   'src/checkThread': 'src/infra/sandbox/checkThread.ts',
   'src/pgliteThread': 'src/infra/postgres/embedded/pgliteThread.ts',
-  'src/parseThread': 'src/knowledge/ingest/parseThread.ts',
+  'src/parserHostProcess': 'src/knowledge/ingest/parserHostProcess.ts',
+  'src/parserProcess': 'src/knowledge/ingest/parserProcess.ts',
   'src/worker': 'sip/worker.ts',
 };
 

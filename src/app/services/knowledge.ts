@@ -9,14 +9,14 @@ import { localDocuments, UPLOADS_FOLDER } from '../../infra/objectStore/document
 import { ingestionQueue, startIngestionWorker } from '../../infra/redis/queues/ingestionQueue.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
 import type { DocumentFiles } from '../../knowledge/files.ts';
+import { DocumentParser } from '../../knowledge/ingest/documentParser.ts';
 import { ingest } from '../../knowledge/ingest/ingest.ts';
+import { INGESTION_CONCURRENCY, IngestionShares } from '../../knowledge/ingest/ingestionShares.ts';
 import { startIngestionSweeps } from '../../knowledge/ingest/sweeps.ts';
 import { createDocuments } from '../../knowledge/intake/documents.ts';
 import { LOCAL_EMBEDDING_MODEL } from '../../providers/ports/embedder.ts';
 import { buildKnowledgeSearch, type SearchParts } from './knowledgeSearch.ts';
 
-/** Concurrent ingestions per node; each may use a thread with its memory. */
-const INGESTION_CONCURRENCY = 2;
 /** More attempts follow by the queue, and the dataset shows why. */
 const DOCUMENT_RETRIES = { maxAttempts: 2, timeoutMs: 60_000 } as const;
 
@@ -46,7 +46,11 @@ export async function buildKnowledge(
   });
   const { datasets, chunks } = stores;
   if (config.ROLES.includes('worker')) {
+    const parser = new DocumentParser({ clock });
+    lifecycle.onClose(async () => parser.close());
+    const shares = new IngestionShares();
     const deps = {
+      parser,
       datasets,
       chunks,
       files,
@@ -60,8 +64,8 @@ export async function buildKnowledge(
     };
     startIngestionWorker(
       jobs,
-      async ({ datasetId }, { signal }) => {
-        const retry = await ingest(deps, datasetId, signal);
+      async ({ datasetId, projectId }, { signal }) => {
+        const retry = await shares.run(projectId, () => ingest(deps, datasetId, signal));
         return retry && { again: true, ...retry };
       },
       INGESTION_CONCURRENCY,

@@ -18,6 +18,8 @@ export interface ChunkerOptions {
   readonly overlap: number;
 }
 
+/** Lines, brackets and dots alone answer no question. */
+const WITH_MEANING = /[\p{L}\p{N}\p{So}\p{Sc}]/u;
 /** A heading starts a new chunk when the open one has this share of its size. */
 const HEADING_BREAK_SHARE = 1 / 3;
 /** Minimum share of a chunk that is not overlap, in a text without sentence marks: bounds the number of chunks. */
@@ -50,14 +52,16 @@ export class Chunker {
     this.#spanLimits = { maxLength: size, maxPartLength };
   }
 
-  /** @returns The chunks that this block completes. */
+  /** A block without letters, numbers or symbols is left out. @returns The chunks that this block completes. */
   push({ kind, text }: Block): TextChunk[] {
+    const finished: TextChunk[] = [];
     for (let rest = text; rest !== ''; ) {
       const cut = cutPoint(rest, MAX_BLOCK_CHARACTERS);
       this.#addPart(cleanText(rest.slice(0, cut)), kind);
+      finished.push(...this.#takeFinished());
       rest = rest.slice(cut);
     }
-    return this.#takeFinished();
+    return finished;
   }
 
   /** @returns The last chunks. */
@@ -68,7 +72,7 @@ export class Chunker {
   }
 
   #addPart(cleaned: string, kind: Block['kind']): void {
-    if (cleaned === '') return;
+    if (!WITH_MEANING.test(cleaned)) return;
     const start = this.#append(cleaned, kind);
     for (const span of sentenceSpans(cleaned, this.#spanLimits))
       this.#add({ start: start + span.start, end: start + span.end }, kind === 'heading');

@@ -12,6 +12,9 @@ const SENTENCES = new Intl.Segmenter('und', { granularity: 'sentence' });
 const WORDS = new Intl.Segmenter('und', { granularity: 'word' });
 const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
+/** Words are seldom longer. */
+const LOOK_AHEAD = 64;
+
 /** Limits in UTF-16 code units. */
 export interface SpanLimits {
   /** Of a sentence, or a word, that is not split. */
@@ -26,7 +29,7 @@ export function* sentenceSpans(text: string, limits: SpanLimits): Generator<Span
     const span = trimmed(text, index, index + segment.length);
     if (!span) continue;
     if (span.end - span.start <= limits.maxLength) yield span;
-    else yield* split(text, span, limits, WORDS);
+    else yield* split(text, span, limits);
   }
 }
 
@@ -38,44 +41,25 @@ export function nextWordStart(text: string, from: number): number | undefined {
   return undefined;
 }
 
-function* split(text: string, whole: Span, limits: SpanLimits, segmenter: Intl.Segmenter): Generator<Span> {
-  let { start, start: end } = whole;
-  for (const { segment, index } of segmenter.segment(text.slice(whole.start, whole.end))) {
-    const segmentStart = whole.start + index;
-    const segmentEnd = segmentStart + segment.length;
-    if (segmentEnd - start > limits.maxPartLength) {
-      yield* nonEmpty(trimmed(text, start, end));
-      start = segmentStart;
-    }
-    if (segment.length > limits.maxLength) {
-      yield* splitSegment(text, { start: segmentStart, end: segmentEnd }, limits, segmenter);
-      start = segmentEnd;
-    }
-    end = segmentEnd;
-  }
-  yield* nonEmpty(trimmed(text, start, end));
-}
-
-function* splitSegment(
-  text: string,
-  span: Span,
-  limits: SpanLimits,
-  segmenter: Intl.Segmenter,
-): Generator<Span> {
-  if (segmenter === WORDS) {
-    yield* split(text, span, limits, GRAPHEMES);
-    return;
-  }
-  // One grapheme with more combining marks than a chunk holds.
-  for (let { start } = span; start < span.end; ) {
-    const end = start + cutPoint(text.slice(start, span.end), limits.maxLength);
-    yield { start, end };
-    start = end;
+/** Looks at each part alone, not at each word: a text of punctuation has as many "words" as characters. */
+function* split(text: string, { start, end }: Span, limits: SpanLimits): Generator<Span> {
+  for (let from = start; from < end; ) {
+    // Where a word ends depends on what follows it.
+    const window = text.slice(from, Math.min(end, from + limits.maxLength + LOOK_AHEAD));
+    const length = window.length <= limits.maxPartLength ? window.length : partLength(window, limits);
+    const span = trimmed(text, from, from + length);
+    if (span) yield span;
+    from += length;
   }
 }
 
-function nonEmpty(span: Span | undefined): Span[] {
-  return span ? [span] : [];
+/** The longest part that ends between two words, a whole word that is longer, or one that ends between two graphemes. */
+function partLength(window: string, { maxLength, maxPartLength }: SpanLimits): number {
+  const word = WORDS.segment(window).containing(maxPartLength);
+  if (word && word.index > 0) return word.index;
+  if (word && word.segment.length <= maxLength) return word.segment.length;
+  // It is 0 in one grapheme with more combining marks than a chunk holds.
+  return GRAPHEMES.segment(window).containing(maxPartLength)?.index || cutPoint(window, maxLength);
 }
 
 function trimmed(text: string, start: number, end: number): Span | undefined {

@@ -1,143 +1,160 @@
-import type { Worker } from 'node:worker_threads';
+import type { ChildProcess } from 'node:child_process';
+import { stat } from 'node:fs/promises';
 
+import { startProcess } from '../../base/childProcess.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { startThread } from '../../base/thread.ts';
 import type { TextChunk } from '../chunking/chunker.ts';
 import { DocumentError } from '../parse/block.ts';
-import { CONTINUE, type ParseMessage, type ParseRequest } from './threadMessages.ts';
+import type { HostMessage, HostOrder, ParseLimits, ParseRequest } from './parserMessages.ts';
 
-/** No well-formed document of the maximum upload size takes that long. */
-const TIME_LIMIT_MS = 5 * 60_000;
-/** Enough for 300 pages of PDF and for spreadsheets of some 100,000 cells. */
-const MEMORY_LIMIT_MB = 192;
-/** The young generation, in addition to the limit above. */
-const YOUNG_MEMORY_MB = 16;
-
-export interface ParseLimits {
-  /** Time that the thread works; storing its chunks does not count. */
-  readonly timeMs?: number;
-  readonly memoryMb?: number;
-}
-
-export interface ParseDeps {
-  readonly clock: Clock;
-  readonly limits?: ParseLimits;
-}
+/** Longer than any document takes that people wrote. */
+const TIME_LIMIT_MS = 30_000;
+const TIME_LIMIT_MS_PER_MIB = 1_000;
+const BYTES_PER_MIB = 1_048_576;
+/** Enough for the largest upload as a PDF, and for a table of the largest size. */
+const MEMORY_LIMIT_MB = 640;
+/** Documents often come one after another; an idle host takes 50 MB. */
+const HOST_IDLE_MS = 10_000;
+const TRIES = 2;
 
 type StoreChunks = (chunks: readonly TextChunk[]) => Promise<void>;
 
+export interface DocumentParserDeps {
+  readonly clock: Clock;
+  /** Replaced in tests. */
+  readonly limits?: Partial<ParseLimits>;
+}
+
+interface Host {
+  readonly child: ChildProcess;
+  /** Running parsers, with what gets their messages. */
+  readonly parsers: Map<number, (message: HostMessage) => void>;
+}
+
+/** The parser's process ended, and nothing says why. */
+class ParserDiedError extends Error {}
+
 /**
- * Parses and chunks a document in a thread of its own, with limits of time and memory, so that a hostile or broken file
- * cannot harm the process.
+ * Parses and chunks documents, each in a process of its own, with limits of time and memory: a hostile or broken file can
+ * harm no more than itself. A worker thread would not do: one large allocation in it ends the whole process.
  *
- * @param store - Stores the chunks, in order; the thread waits for it.
- * @throws {DocumentError} When the document cannot be read within the limits.
- * @throws The error of `store`, or the signal's reason.
+ * A small host process starts the parsers, since a process that starts another stands still for a moment, the longer the
+ * more memory it has: that must not be the service, whose calls would hear it. The host ends when it is idle.
  */
-export async function parseDocument(
-  request: ParseRequest,
-  store: StoreChunks,
-  { clock, limits = {} }: ParseDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  signal.throwIfAborted();
-  const { timeMs = TIME_LIMIT_MS, memoryMb = MEMORY_LIMIT_MB } = limits;
-  const worker = startThread(new URL('./parseThread.ts', import.meta.url), {
-    workerData: request,
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
-    // Parser libraries print warnings about the file.
-    stdout: true,
-    stderr: true,
-  });
-  // Discards the output, which would be buffered.
-  worker.stdout.resume();
-  worker.stderr.resume();
-  let giveUp: (error: unknown) => void = () => undefined;
-  const givenUp = new Promise<never>((_, reject) => {
-    giveUp = reject;
-  });
-  const limit = createTimeLimit(clock, timeMs, () => giveUp(tooSlow(timeMs)));
-  const onAbort = () => giveUp(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    limit.resume();
-    await Promise.race([givenUp, listen(worker, withoutTime(limit, store), memoryMb)]);
-  } finally {
-    limit.pause();
-    signal.removeEventListener('abort', onAbort);
-    await worker.terminate();
+export class DocumentParser {
+  readonly #deps: DocumentParserDeps;
+  #host: Host | undefined;
+  #idle: Timer | undefined;
+  #lastId = 0;
+
+  constructor(deps: DocumentParserDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * @param restart - Drops the chunks that were stored: the document is read once more, since its process died.
+   * @param store - Stores chunks, in order; the parser waits for it.
+   * @throws {DocumentError} When the document cannot be read within the limits, or its process died twice.
+   * @throws The error of `store`, or the signal's reason.
+   */
+  async parse(
+    request: ParseRequest,
+    { restart, store }: { readonly restart: () => Promise<void>; readonly store: StoreChunks },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { size } = await stat(request.path);
+    const timeMs = TIME_LIMIT_MS + Math.ceil((size / BYTES_PER_MIB) * TIME_LIMIT_MS_PER_MIB);
+    const limits = { timeMs, memoryMb: MEMORY_LIMIT_MB, ...this.#deps.limits };
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#parseOnce(request, limits, store, signal);
+      } catch (error) {
+        if (!(error instanceof ParserDiedError)) throw error;
+        if (attempt === TRIES) {
+          throw new DocumentError('The process that read the file died twice; the file was not read', {
+            cause: error,
+          });
+        }
+        await restart();
+      }
+    }
+  }
+
+  /** Ends the host, and with it all parsers. Idempotent. */
+  close(): void {
+    this.#idle?.cancel();
+    if (this.#host?.child.connected) this.#host.child.disconnect();
+  }
+
+  #parseOnce(
+    request: ParseRequest,
+    limits: ParseLimits,
+    store: StoreChunks,
+    signal: AbortSignal,
+  ): Promise<void> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const { child, parsers } = this.#connect();
+    // What is sent to a host that has just ended is lost; its exit ends its parsers.
+    const send = (order: HostOrder) => void child.send(order, () => undefined);
+    let giveUp = (): void => undefined;
+    const parsed = new Promise<void>((resolve, reject) => {
+      signal.throwIfAborted();
+      giveUp = () => reject(signal.reason);
+      signal.addEventListener('abort', giveUp);
+      parsers.set(id, (message) => {
+        if (message.kind === 'done') resolve();
+        else if (message.kind === 'chunks')
+          store(message.chunks).then(() => send({ id, kind: 'goOn' }), reject);
+        else reject(failureOf(message, limits));
+      });
+      send({ id, kind: 'start', request, limits });
+    });
+    return parsed.finally(() => {
+      signal.removeEventListener('abort', giveUp);
+      parsers.delete(id);
+      send({ id, kind: 'stop' });
+      this.#rest();
+    });
+  }
+
+  #connect(): Host {
+    this.#idle?.cancel();
+    if (this.#host?.child.connected) return this.#host;
+    const child = startProcess(new URL('./parserHostProcess.ts', import.meta.url));
+    const parsers: Host['parsers'] = new Map();
+    child.on('message', (message: HostMessage) => parsers.get(message.id)?.(message));
+    const endAll = (how: string) => {
+      for (const [id, end] of parsers) end({ id, kind: 'died', how });
+    };
+    child.once('error', (error) => endAll(`the parsers' host failed: ${error.message}`));
+    child.once('exit', (code, signal) => endAll(`the parsers' host exited with ${code ?? signal}`));
+    this.#host = { child, parsers };
+    return this.#host;
+  }
+
+  #rest(): void {
+    this.#idle?.cancel();
+    if (this.#host?.parsers.size === 0)
+      this.#idle = this.#deps.clock.setTimer(() => this.close(), HOST_IDLE_MS);
   }
 }
 
-/** A timeout that can be paused. */
-interface TimeLimit {
-  resume(): void;
-  pause(): void;
-}
-
-function createTimeLimit(clock: Clock, limitMs: number, onTimeout: () => void): TimeLimit {
-  let leftMs = limitMs;
-  let running: { readonly timer: Timer; readonly sinceMs: number } | undefined;
-  return {
-    resume() {
-      running = { timer: clock.setTimer(onTimeout, Math.max(0, leftMs)), sinceMs: clock.monotonicMs() };
-    },
-    pause() {
-      if (!running) return;
-      running.timer.cancel();
-      leftMs -= clock.monotonicMs() - running.sinceMs;
-      running = undefined;
-    },
-  };
-}
-
-/** A slow database does not count towards the document's time limit. */
-function withoutTime(limit: TimeLimit, store: StoreChunks): StoreChunks {
-  return async (chunks) => {
-    limit.pause();
-    await store(chunks);
-    limit.resume();
-  };
-}
-
-function listen(worker: Worker, store: StoreChunks, memoryMb: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    worker.on('message', (message: ParseMessage) => {
-      switch (message.type) {
-        case 'chunks':
-          store(message.chunks).then(() => worker.postMessage(CONTINUE), reject);
-          return;
-        case 'done':
-          resolve();
-          return;
-        case 'refused':
-          reject(new DocumentError(message.reason));
-          return;
-        case 'broken':
-          reject(unreadable(message.message));
-          return;
-      }
-    });
-    worker.once('error', (error: NodeJS.ErrnoException) => {
-      const isTooLarge = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      reject(isTooLarge ? tooLarge(memoryMb) : unreadable(error));
-    });
-    worker.once('exit', (code) => reject(unreadable(`the thread exited with code ${code}`)));
-  });
-}
-
-function unreadable(cause: unknown): DocumentError {
-  return new DocumentError('The file is damaged, or made in a way that cannot be read', { cause });
-}
-
-function tooSlow(timeMs: number): DocumentError {
-  return new DocumentError(
-    `The file takes more than ${Math.round(timeMs / 1000)} s to read; split it into smaller ones`,
-  );
-}
-
-function tooLarge(memoryMb: number): DocumentError {
-  return new DocumentError(
-    `The file needs more than ${memoryMb} MB of memory to read; split it into smaller ones`,
-  );
+function failureOf(message: HostMessage, { timeMs, memoryMb }: ParseLimits): Error {
+  switch (message.kind) {
+    case 'refused':
+      return new DocumentError(message.reason);
+    case 'exceeded':
+      return new DocumentError(
+        message.limit === 'timeMs'
+          ? `The file takes more than ${Math.round(timeMs / 1000)} s to read; split it into smaller ones`
+          : `The file needs more than ${memoryMb} MB of memory to read; split it into smaller ones`,
+      );
+    case 'died':
+      return new ParserDiedError(message.how);
+    default:
+      return new DocumentError('The file is damaged, or made in a way that cannot be read', {
+        cause: message.kind === 'broken' ? message.message : message.kind,
+      });
+  }
 }

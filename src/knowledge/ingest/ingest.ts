@@ -1,3 +1,5 @@
+import { linkAbort } from '../../base/async/linkedAbort.ts';
+import { repeat } from '../../base/async/repeat.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
@@ -8,11 +10,15 @@ import { typeOfMime } from '../documentType.ts';
 import type { DocumentFiles } from '../files.ts';
 import { DocumentError } from '../parse/block.ts';
 import type { ChunkStore, DatasetStore, IngestionTask, NewChunk, UnembeddedChunk } from '../stores.ts';
+import type { DocumentParser } from './documentParser.ts';
 import { embedSentences } from './embedSentences.ts';
-import { type ParseLimits, parseDocument } from './parseDocument.ts';
 
 /** Counts processes that died or stopped; after that many the document is failed. */
 const MAX_ATTEMPTS = 30;
+/** The same until the document is parsed: it may be what ends the processes. */
+const MAX_PARSE_ATTEMPTS = 2;
+/** How soon the removal of a document stops its parse. */
+const REMOVAL_CHECK_MS = 1_000;
 /** A document that makes no progress for this long is failed: with the last attempt, within 15 minutes. */
 const GIVE_UP_AFTER_MS = 12 * 60_000;
 /** The delay before another attempt is the time without progress, within these limits: it doubles. */
@@ -31,7 +37,7 @@ export interface IngestDeps {
   readonly findEmbedder: (encoder: EmbeddingModelName) => Embedder | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  readonly limits?: ParseLimits;
+  readonly parser: DocumentParser;
   /** Called with unexpected failures. */
   readonly onError: (error: unknown, datasetId: string) => void;
   /** Called when a dataset is ready or failed. */
@@ -68,7 +74,8 @@ export async function ingest(
   }
   const progress = { atMs: task.failingSince?.getTime() ?? deps.clock.now() };
   try {
-    if (task.attempts > MAX_ATTEMPTS) throw new DocumentError('Reading the file was interrupted too often');
+    if (task.attempts > (task.isParsed ? MAX_ATTEMPTS : MAX_PARSE_ATTEMPTS))
+      throw new DocumentError('Reading the file was interrupted too often');
     if (!task.isParsed) await parse(deps, task, signal);
     await embed(deps, task, progress, signal);
     await embedSentences(deps, task, signal);
@@ -77,7 +84,10 @@ export async function ingest(
     return undefined;
   } catch (error) {
     if (error instanceof DatasetRemovedError) return undefined;
-    signal.throwIfAborted();
+    if (signal.aborted) {
+      await takeBackAttempt(deps, datasetId);
+      throw signal.reason;
+    }
     if (!(error instanceof DocumentError)) deps.onError(error, datasetId);
     // Nothing can be recorded now. The queue tries again, and later the sweep.
     if (error instanceof CallwayError && error.category === 'unavailable') throw error;
@@ -102,23 +112,41 @@ async function parse(deps: IngestDeps, task: IngestionTask, signal: AbortSignal)
   const type = typeOfMime(task.mimeType);
   if (!type) throw new DocumentError(`The type ${task.mimeType} cannot be read`);
   const file = await checkOut(deps.files, task.fileKey);
-  try {
+  const abort = linkAbort(signal);
+  const checkRemoval = async () => {
+    if (!(await deps.datasets.exists(datasetId))) abort.abort(new DatasetRemovedError());
+  };
+  // While the database is away, nothing is removed.
+  const stopChecking = repeat(deps.clock, REMOVAL_CHECK_MS, checkRemoval, () => undefined);
+  let count = 0;
+  const restart = async () => {
+    count = 0;
     await deps.chunks.clear(datasetId);
-    let count = 0;
-    const store = async (chunks: readonly TextChunk[]) => {
-      count += chunks.length;
-      const isStored = await deps.chunks.append(
-        task,
-        chunks.map((chunk): NewChunk => ({ id: deps.makeId(), ...chunk })),
-      );
-      if (!isStored) throw new DatasetRemovedError();
-    };
-    await parseDocument({ path: file.path, name, type, chunkSize, chunkOverlap }, store, deps, signal);
+  };
+  const store = async (chunks: readonly TextChunk[]) => {
+    count += chunks.length;
+    const isStored = await deps.chunks.append(
+      task,
+      chunks.map((chunk): NewChunk => ({ id: deps.makeId(), ...chunk })),
+    );
+    if (!isStored) throw new DatasetRemovedError();
+  };
+  try {
+    await restart();
+    const request = { path: file.path, name, type, chunkSize, chunkOverlap };
+    await deps.parser.parse(request, { restart, store }, abort.signal);
     if (count === 0) throw new DocumentError('The file holds no text');
     if (!(await deps.datasets.markParsed(datasetId, now(deps)))) throw new DatasetRemovedError();
   } finally {
+    await stopChecking();
+    abort.unlink();
     await file.release();
   }
+}
+
+/** The node stops: that is no fault of the document. */
+async function takeBackAttempt({ datasets, onError }: IngestDeps, datasetId: string): Promise<void> {
+  await datasets.takeBackAttempt(datasetId).catch((error: unknown) => onError(error, datasetId));
 }
 
 async function checkOut(files: DocumentFiles, fileKey: string) {

@@ -1,7 +1,6 @@
 import type { TextChunk } from '../chunking/chunker.ts';
 import type { DocumentType } from '../documentType.ts';
 
-/** The thread's `workerData`. */
 export interface ParseRequest {
   readonly path: string;
   /** Name of the uploaded file. */
@@ -11,13 +10,32 @@ export interface ParseRequest {
   readonly chunkOverlap: number;
 }
 
-/** From the thread. After `chunks` it waits for {@link CONTINUE}, so that chunks do not pile up. */
-export type ParseMessage =
-  | { readonly type: 'chunks'; readonly chunks: readonly TextChunk[] }
-  | { readonly type: 'done' }
-  /** The document is unreadable; the reason is for the user. */
-  | { readonly type: 'refused'; readonly reason: string }
-  /** An unexpected error. */
-  | { readonly type: 'broken'; readonly message: string };
+export interface ParseLimits {
+  /** On a processor, without the time in which chunks are stored. */
+  readonly timeMs: number;
+  /** Resident memory of the process. */
+  readonly memoryMb: number;
+}
 
-export const CONTINUE = 'continue';
+/** From a parser. After `chunks` it waits to be told to go on, so that chunks do not pile up. */
+export type ParseMessage =
+  | { readonly kind: 'chunks'; readonly chunks: readonly TextChunk[] }
+  | { readonly kind: 'done' }
+  /** The document is unreadable; the reason is for the user. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** An unexpected error. */
+  | { readonly kind: 'broken'; readonly message: string };
+
+/** How a parser ended that sent no last message. */
+export type ParserEnd =
+  | { readonly kind: 'exceeded'; readonly limit: keyof ParseLimits }
+  | { readonly kind: 'died'; readonly how: string };
+
+/** What the parsers' host is told; `id` names the parser. */
+export type HostOrder = { readonly id: number } & (
+  | { readonly kind: 'start'; readonly request: ParseRequest; readonly limits: ParseLimits }
+  | { readonly kind: 'goOn' | 'stop' }
+);
+
+/** From the parsers' host. */
+export type HostMessage = { readonly id: number } & (ParseMessage | ParserEnd);

@@ -1,47 +1,52 @@
+/** A parser: parses one document, then exits. */
 import { once } from 'node:events';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 import { Chunker, type TextChunk } from '../chunking/chunker.ts';
 import { DocumentError } from '../parse/block.ts';
 import { READERS } from '../parse/readers.ts';
-import type { ParseMessage, ParseRequest } from './threadMessages.ts';
+import type { ParseMessage, ParseRequest } from './parserMessages.ts';
 
 const CHUNKS_PER_MESSAGE = 200;
 
-/** The thread's side of `parseDocument.ts`: parses one document, then exits. */
+process.once('message', run);
+process.once('disconnect', () => process.exit());
+// Its host ends it.
+for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM']) process.on(signal, () => undefined);
+
 async function run(request: ParseRequest): Promise<void> {
-  const port = parentPort;
-  if (!port) throw new Error('this file runs in a worker thread only');
   try {
-    await parse(request, port);
-    port.postMessage({ type: 'done' } satisfies ParseMessage);
+    await parse(request);
+    await send({ kind: 'done' });
   } catch (error) {
-    port.postMessage(failureOf(error));
+    await send(failureOf(error));
   }
-  port.close();
+  process.exit();
 }
 
-async function parse(request: ParseRequest, port: MessagePort): Promise<void> {
+async function parse(request: ParseRequest): Promise<void> {
   const read = await READERS[request.type]();
   const chunker = new Chunker({ size: request.chunkSize, overlap: request.chunkOverlap });
   let pending: TextChunk[] = [];
-  const send = async () => {
-    const stored = once(port, 'message');
-    port.postMessage({ type: 'chunks', chunks: pending } satisfies ParseMessage);
+  const sendPending = async () => {
+    const stored = once(process, 'message');
+    await send({ kind: 'chunks', chunks: pending });
     pending = [];
     await stored;
   };
   for await (const block of read(request)) {
     pending.push(...chunker.push(block));
-    if (pending.length >= CHUNKS_PER_MESSAGE) await send();
+    if (pending.length >= CHUNKS_PER_MESSAGE) await sendPending();
   }
   pending.push(...chunker.end());
-  if (pending.length > 0) await send();
+  if (pending.length > 0) await sendPending();
+}
+
+/** Resolves when the message is written. */
+async function send(message: ParseMessage): Promise<void> {
+  await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
 }
 
 function failureOf(error: unknown): ParseMessage {
-  if (error instanceof DocumentError) return { type: 'refused', reason: error.message };
-  return { type: 'broken', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  if (error instanceof DocumentError) return { kind: 'refused', reason: error.message };
+  return { kind: 'broken', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
-
-await run(workerData as ParseRequest);

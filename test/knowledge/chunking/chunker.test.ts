@@ -162,6 +162,24 @@ describe('Overlap', () => {
   });
 });
 
+test.each([
+  ['one letter', 'a'],
+  ['line ends', '\n'],
+  ['brackets', '['],
+  ['short sentences', 'a. '],
+  ['combining marks', '\u0316'],
+])('Five million characters of %s are split in linear time', { timeout: 30_000 }, (_, text) => {
+  const startedMs = process.cpuUsage().user / 1_000;
+  chunksOf([paragraph(text.repeat(5_000_000 / text.length))], 500, 50);
+  expect(process.cpuUsage().user / 1_000 - startedMs).toBeLessThan(12_000);
+});
+
+test('A block without letters, numbers or symbols is left out', () => {
+  expect(contents(chunksOf([paragraph('[[[ --- ...'), paragraph('5'), paragraph('😀')], 50))).toEqual([
+    '5\n\n😀',
+  ]);
+});
+
 test('Chunks match their offsets, keep the size and overlap limits, and lose no text', () => {
   const words = fc.constantFrom(
     'one',

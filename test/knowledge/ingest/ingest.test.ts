@@ -181,3 +181,69 @@ test.each([
   expect(document.batches).toEqual(batches);
   expect(document.status()).toBe('ready');
 });
+
+test.each([
+  ['its process ended twice before', 3, 'failed', 'Reading the file was interrupted too often'],
+  ['the node stops', 1, 'processing', undefined],
+])('a document that is not parsed: %s', async (_, attempts, status, reason) => {
+  const stop = new AbortController();
+  const seen = { status: 'processing', reason: undefined as string | undefined, takenBack: 0 };
+  const run = ingest(
+    {
+      datasets: {
+        startIngestion: async () => ({ datasetId: 'd', mimeType: 'text/plain', attempts, isParsed: false }),
+        exists: async () => true,
+        takeBackAttempt: async () => void Object.assign(seen, { takenBack: 1 }),
+        fail: async (_id: string, why: string) => void Object.assign(seen, { status: 'failed', reason: why }),
+      },
+      chunks: { clear: async () => undefined },
+      files: { checkOut: async () => ({ path: 'x', release: async () => undefined }) },
+      parser: {
+        parse: async () => {
+          stop.abort(new Error('the service is stopping'));
+          throw stop.signal.reason;
+        },
+      },
+      clock: createSimulatedClock(),
+      onError: () => undefined,
+    } as unknown as IngestDeps,
+    'd',
+    stop.signal,
+  );
+  if (status === 'failed') await run;
+  else await expect(run).rejects.toThrow('stopping');
+  expect(seen).toEqual({ status, reason, takenBack: status === 'failed' ? 0 : 1 });
+});
+
+test('The removal of a document stops its parse', async () => {
+  const clock = createSimulatedClock();
+  const seen: string[] = [];
+  const run = ingest(
+    {
+      datasets: {
+        startIngestion: async () => ({
+          datasetId: 'd',
+          mimeType: 'text/plain',
+          attempts: 1,
+          isParsed: false,
+        }),
+        exists: async () => false,
+      },
+      chunks: { clear: async () => undefined },
+      files: { checkOut: async () => ({ path: 'x', release: async () => void seen.push('released') }) },
+      parser: {
+        parse: (_request: unknown, _stores: unknown, signal: AbortSignal) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(signal.reason));
+            clock.advance(1_000);
+          }),
+      },
+      clock,
+      onError: () => undefined,
+    } as unknown as IngestDeps,
+    'd',
+    new AbortController().signal,
+  );
+  expect(await run).toBeUndefined();
+  expect(seen).toEqual(['released']);
+});

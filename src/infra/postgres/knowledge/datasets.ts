@@ -106,6 +106,12 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
       );
       return task;
     },
+    async takeBackAttempt(datasetId) {
+      await database.query(
+        `UPDATE datasets SET attempts = attempts - 1 WHERE id = $1 AND status = 'processing' AND attempts > 0`,
+        [datasetId],
+      );
+    },
     async markParsed(datasetId, at) {
       const rows = await database.query(
         `UPDATE datasets SET parsed_at = $2, updated_at = $2,

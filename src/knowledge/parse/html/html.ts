@@ -1,6 +1,7 @@
 import { Parser } from 'htmlparser2';
 
 import { type Block, type BlockReader, DocumentError } from '../block.ts';
+import { cutPoint, MAX_BLOCK_CHARACTERS } from '../clean.ts';
 import { TableLimits } from '../table.ts';
 import { readText } from '../textStream.ts';
 import { parseStyleSheet } from './styleSheet.ts';
@@ -77,6 +78,8 @@ class HtmlText {
   readonly #visibility: ElementVisibility;
   readonly #limits = new TableLimits();
   #blocks: Block[] = [];
+  /** Of the open row. */
+  #cells: string[] = [];
   #text = '';
   #kind: Block['kind'] = 'paragraph';
   #skipping = 0;
@@ -120,20 +123,37 @@ class HtmlText {
     this.#visibility.close();
     if (SKIPPED.has(name)) this.#skipping = Math.max(0, this.#skipping - 1);
     if (name === 'pre') this.#preformatted = Math.max(0, this.#preformatted - 1);
-    if (CELLS.has(name) && !/(?:^| \| )$/.test(this.#text)) this.#text = `${this.#text.trimEnd()} | `;
+    if (CELLS.has(name)) this.#endCell();
     if (!INLINE.has(name) && !CELLS.has(name) && name !== 'br') this.#finish();
   }
 
   ontext(piece: string): void {
     if (this.#skipping > 0 || !this.#visibility.isVisible) return;
     this.#text += this.#preformatted > 0 ? piece : piece.replace(/\s+/g, ' ');
+    while (this.#text.length > MAX_BLOCK_CHARACTERS) {
+      const cut = cutPoint(this.#text, MAX_BLOCK_CHARACTERS);
+      const rest = this.#text.slice(cut);
+      this.#text = this.#text.slice(0, cut);
+      this.#finish();
+      this.#text = rest;
+    }
+  }
+
+  #endCell(): void {
+    if (this.#text.trim() !== '') this.#cells.push(this.#text.trim());
+    this.#text = '';
   }
 
   #finish(): void {
-    const whole = this.#text.replace(/ \| $/, '');
+    const whole =
+      this.#cells.length === 0
+        ? this.#text
+        : [...this.#cells, this.#text.trim()].filter((cell) => cell !== '').join(' | ');
+    const kind = this.#kind;
+    this.#cells = [];
     this.#text = '';
-    if (whole.trim() !== '') this.#blocks.push({ kind: this.#kind, text: whole });
     this.#kind = 'paragraph';
+    if (whole.trim() !== '') this.#blocks.push({ kind, text: whole });
   }
 }
 

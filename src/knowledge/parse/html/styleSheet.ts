@@ -30,6 +30,12 @@ interface Rule {
 const UNCONDITIONAL = /^@(?:media\s+(?:only\s+)?(?:screen|all)\s*$|supports|layer)/i;
 /** One element of a selector; others, such as with `:hover`, say nothing of how the page is first seen. */
 const COMPOUND = /^([a-z][\w-]*|\*)?((?:[.#][\w-]+)*)$/i;
+/** Properties by which text can be hidden. */
+const PROPERTIES = new Set(
+  'display visibility opacity font-size position left top right bottom text-indent margin-left margin-top transform clip clip-path overflow width height max-width max-height color background background-color background-image'.split(
+    ' ',
+  ),
+);
 const NONE: Declarations = new Map();
 
 /** @param css - Text of all style sheets, in order. */
@@ -39,7 +45,10 @@ export function parseStyleSheet(css: string): StyleSheet {
   const byKey = new Map<string, Rule[]>();
   for (const rule of rules) {
     const last = rule.compounds.at(-1);
-    if (last) byKey.set(keyOf(last), [...(byKey.get(keyOf(last)) ?? []), rule]);
+    if (!last) continue;
+    const known = byKey.get(keyOf(last));
+    if (known) known.push(rule);
+    else byKey.set(keyOf(last), [rule]);
   }
   return {
     declarationsOf(path) {
@@ -53,19 +62,20 @@ export function parseStyleSheet(css: string): StyleSheet {
   };
 }
 
-/** Reads `name: value; …`, as in a `style` attribute. */
+/** Reads `name: value; …`, as in a `style` attribute; the properties that can hide text. */
 export function parseDeclarations(text: string): Declarations {
   return new Map(
     text.split(';').flatMap((one) => {
       const at = one.indexOf(':');
-      if (at < 0) return [];
+      const name = one.slice(0, Math.max(0, at)).trim().toLowerCase();
+      if (!PROPERTIES.has(name)) return [];
       const isImportant = /!\s*important\s*$/i.test(one);
       const value = one
         .slice(at + 1)
         .replace(/!\s*important\s*$/i, '')
         .trim()
         .toLowerCase();
-      return [[one.slice(0, at).trim().toLowerCase(), { value, isImportant }] as const];
+      return [[name, { value, isImportant }] as const];
     }),
   );
 }
@@ -94,7 +104,8 @@ function rulesOf(css: string): Rule[] {
     else {
       const end = css.indexOf('}', at);
       const declarations = parseDeclarations(css.slice(at, end < 0 ? undefined : end));
-      if (!open.includes(false)) rules.push(...ruleOf(prelude, declarations, rules.length));
+      if (declarations.size > 0 && !open.includes(false))
+        rules.push(...ruleOf(prelude, declarations, rules.length));
       at = end < 0 ? css.length : end + 1;
     }
   }

@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { systemClock } from '../../../src/base/clock.ts';
+import type { TextChunk } from '../../../src/knowledge/chunking/chunker.ts';
+import { DocumentParser } from '../../../src/knowledge/ingest/documentParser.ts';
+import type { ParseLimits } from '../../../src/knowledge/ingest/parserMessages.ts';
+import { tempDir } from '../../support/tempDir.ts';
+
+const TIMEOUT = { timeout: 60_000 };
+/** Two messages of chunks, so that the parser has to go on after the first. */
+const PARAGRAPHS = Array.from(
+  { length: 300 },
+  (_, index) => `The article of number ${index} is on the shelf here.`,
+);
+
+function startParser(limits: Partial<ParseLimits> = {}) {
+  const parser = new DocumentParser({ clock: systemClock, limits });
+  onTestFinished(() => parser.close());
+  const abort = new AbortController();
+  const chunks: TextChunk[] = [];
+  let starts = 1;
+  const parse = async (
+    name: string,
+    type: 'text' | 'csv' | 'html',
+    content: string,
+    store: () => Promise<void> = async () => undefined,
+  ) => {
+    const path = join(tempDir(), name);
+    writeFileSync(path, content);
+    const restart = async () => {
+      starts += 1;
+      chunks.length = 0;
+    };
+    const keep = async (more: readonly TextChunk[]) => {
+      chunks.push(...more);
+      await store();
+    };
+    const request = { path, name, type, chunkSize: 60, chunkOverlap: 0 };
+    await parser.parse(request, { restart, store: keep }, abort.signal);
+  };
+  return { parse, abort, chunks, starts: () => starts };
+}
+
+/** Keeps the parser waiting. */
+const never = () => new Promise<void>(() => undefined);
+
+function parserPids(): number[] {
+  const out = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' });
+  return out
+    .split('\n')
+    .filter((line) => line.includes('parserProcess.ts'))
+    .map((line) => Number.parseInt(line, 10));
+}
+
+/** @returns Those that this call has started. */
+async function newParsers(before: readonly number[]): Promise<number[]> {
+  const find = () => parserPids().filter((pid) => !before.includes(pid));
+  await expect.poll(find, { timeout: 30_000 }).not.toEqual([]);
+  return find();
+}
+
+test('A document is parsed in a process, whose chunks come in order', TIMEOUT, async () => {
+  const { parse, chunks } = startParser();
+  await parse('a.txt', 'text', PARAGRAPHS.join('\n\n'));
+  expect(chunks.map(({ content }) => content)).toEqual(PARAGRAPHS);
+});
+
+test.each<[string, Partial<ParseLimits>, string, RegExp]>([
+  ['time', { timeMs: 10 }, PARAGRAPHS.join('\n\n').repeat(1_000), /takes more than 0 s to read/],
+  ['memory', { memoryMb: 40 }, PARAGRAPHS.join('\n\n'), /needs more than 40 MB of memory/],
+])(
+  'A document that exceeds its limit of %s is refused at once',
+  TIMEOUT,
+  async (_, limits, content, reason) => {
+    const { parse, starts } = startParser(limits);
+    await expect(parse('a.txt', 'text', content)).rejects.toMatchObject({
+      name: 'DocumentError',
+      message: expect.stringMatching(reason),
+    });
+    expect(starts()).toBe(1);
+  },
+);
+
+test('Storing chunks does not count towards the time', TIMEOUT, async () => {
+  const { parse, chunks } = startParser({ timeMs: 5_000 });
+  let stored = 0;
+  await parse('a.txt', 'text', PARAGRAPHS.join('\n\n'), async () => {
+    stored += 1;
+    await new Promise((resolve) => setTimeout(resolve, stored === 1 ? 11_000 : 0));
+  });
+  expect(chunks).toHaveLength(PARAGRAPHS.length);
+});
+
+test(
+  'A document whose process died is read once more, and refused after the second time',
+  TIMEOUT,
+  async () => {
+    const once = startParser();
+    const before = parserPids();
+    const kill = async () => {
+      for (const pid of await newParsers(before)) process.kill(pid, 'SIGKILL');
+      await never();
+    };
+    await once.parse('a.txt', 'text', PARAGRAPHS.join('\n\n'), () =>
+      once.starts() === 1 ? kill() : Promise.resolve(),
+    );
+    expect(once.chunks).toHaveLength(PARAGRAPHS.length);
+
+    const twice = startParser();
+    await expect(twice.parse('a.txt', 'text', PARAGRAPHS.join('\n\n'), kill)).rejects.toMatchObject({
+      name: 'DocumentError',
+      message: expect.stringMatching(/died twice/),
+    });
+    expect(twice.starts()).toBe(2);
+  },
+);
+
+test('An abort ends the process at once', TIMEOUT, async () => {
+  const { parse, abort } = startParser();
+  const before = parserPids();
+  const parsing = parse('a.txt', 'text', PARAGRAPHS.join('\n\n'), never);
+  const pids = await newParsers(before);
+  abort.abort(new Error('removed'));
+  await expect(parsing).rejects.toThrow('removed');
+  await expect.poll(() => parserPids().filter((pid) => pids.includes(pid))).toEqual([]);
+});
