@@ -26,7 +26,7 @@ test.each<[string, string]>([
   ],
   [
     'color',
-    '<p style="color:#fff">PLANTED</p><p style="background:black;color:#000">PLANTED</p><p style="color:transparent">PLANTED</p>',
+    '<p style="color:#fff">PLANTED</p><p style="background:black;color:#000">PLANTED</p><p style="color:transparent">PLANTED</p><font color=white>PLANTED</font>',
   ],
   [
     'elements',
@@ -72,6 +72,11 @@ test.each<[string, string]>([
   ],
   ['beside a small offset', '<p style="margin-left:-15px;position:relative;top:-2px">Seen</p>'],
   ['hidden from screen readers alone', '<p aria-hidden="true">Seen</p>'],
+  [
+    'light on a dark ground of its cell',
+    '<table><tr><td bgcolor="#000000"><font color="white">Seen</font></td></tr></table>',
+  ],
+  ['light over something else', '<p style="position:absolute;top:20px;color:white">Seen</p>'],
 ])('HTML that is %s is read', async (_, markup) => {
   expect(await readTexts('html', `<!doctype html><body>${markup}</body>`)).toEqual(['Seen']);
 });

@@ -91,6 +91,14 @@ describe('Word documents', () => {
     expect(await readTexts('docx', docx(body))).toEqual(expected);
   });
 
+  test('are white on a dark page, and keep notes without relations', async () => {
+    const file = archive({
+      'word/document.xml': `<w:document ${W}><w:background w:color="000000"/><w:body><w:p>${run('Seen', '<w:color w:val="FFFFFF"/>')}</w:p></w:body></w:document>`,
+      'word/footnotes.xml': `<w:footnotes ${W}><w:footnote>${para('Note')}</w:footnote></w:footnotes>`,
+    });
+    expect(await readTexts('docx', file)).toEqual(['Seen', 'Note']);
+  });
+
   const part = (name: string, text: string) => `<w:${name} ${W}>${para(text)}</w:${name}>`;
   const section = (more: string) =>
     `${para('Body')}<w:sectPr><w:headerReference w:type="default" r:id="h1"/><w:headerReference w:type="first" r:id="h2"/><w:headerReference w:type="even" r:id="h3"/><w:footerReference w:type="default" r:id="f1"/>${more}</w:sectPr>`;
@@ -303,6 +311,19 @@ test('Presentations are read without hidden slides and shapes, and with relation
     'ppt\\slides\\_rels\\slide1.xml.rels': relationships({ n: ['notesSlide', '../notesSlides/gone.xml'] }),
   });
   expect(await readTexts('pptx', file)).toEqual(['Seen']);
+});
+
+test('Presentations without relations are read by the usual names of slides, without what lies beside them', async () => {
+  const at = (x: number, text: string) =>
+    `<p:sp><p:spPr><a:xfrm><a:off x="${x}" y="0"/><a:ext cx="10" cy="10"/></a:xfrm></p:spPr><p:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:txBody></p:sp>`;
+  const file = archive({
+    'ppt/presentation.xml':
+      '<p:presentation><p:sldIdLst><p:sldId id="1" r:id="a"/></p:sldIdLst><p:sldSz cx="100" cy="100"/></p:presentation>',
+    'ppt/slides/slide1.xml': slide(
+      at(5, 'Seen') + at(-10, 'PLANTED') + at(100, 'PLANTED') + at(-9, 'Partly'),
+    ),
+  });
+  expect(await readTexts('pptx', file)).toEqual(['Seen', 'Partly']);
 });
 
 test('Office files do not expand entities, and are not nested without end', async () => {

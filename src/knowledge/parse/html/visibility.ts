@@ -61,8 +61,9 @@ export class ElementVisibility {
     // Nothing in it comes back.
     if (inherited.isGone) return void this.#states.push(inherited);
     const sheet = this.#sheet.declarationsOf(this.#path);
+    const styled = override(hintsOf(name, attributes), sheet);
     const style =
-      attributes.style === undefined ? sheet : override(sheet, parseDeclarations(attributes.style));
+      attributes.style === undefined ? styled : override(styled, parseDeclarations(attributes.style));
     this.#states.push(stateOf(name, attributes, style, inherited));
   }
 
@@ -70,6 +71,16 @@ export class ElementVisibility {
     this.#path.pop();
     this.#states.pop();
   }
+}
+
+/** Colors as attributes. @see HTML, "presentational hints" */
+function hintsOf(name: string, { bgcolor, color, text, background }: Attributes): Declarations {
+  const hints: string[] = [];
+  if (bgcolor !== undefined) hints.push(`background-color:${bgcolor}`);
+  if (background !== undefined) hints.push('background-image:url()');
+  if (name === 'font' && color !== undefined) hints.push(`color:${color}`);
+  if (name === 'body' && text !== undefined) hints.push(`color:${text}`);
+  return parseDeclarations(hints.join(';'));
 }
 
 function stateOf(name: string, attributes: Attributes, style: Declarations, inherited: Inherited): Inherited {
@@ -125,6 +136,8 @@ function backgroundOf(value: Values, inherited: string | undefined): string | un
   const background = value('background-color') ?? value('background');
   const image = value('background-image');
   if (image !== undefined && image !== 'none') return undefined;
+  // It lies over something else.
+  if (background === undefined && /^(?:absolute|fixed)$/.test(value('position') ?? '')) return undefined;
   if (background === undefined || background === 'transparent' || background === 'none') return inherited;
   return colorOf(background);
 }

@@ -25,8 +25,8 @@ export const readDocx: BlockReader = async function* ({ path }) {
         seen.add(block.text);
       }
     }
-    for (const { target } of [...partsOf('footnotes'), ...partsOf('endnotes')])
-      yield* partBlocks(office, target, styles);
+    for (const type of ['footnotes', 'endnotes'])
+      yield* partBlocks(office, partsOf(type)[0]?.target ?? `word/${type}.xml`, styles);
   } finally {
     office.close();
   }

@@ -1,6 +1,7 @@
 import { type Block, type BlockReader, DocumentError } from '../block.ts';
 import { TableLimits } from '../table.ts';
 import {
+  type Attributes,
   attribute,
   isOn,
   type OfficePackage,
@@ -8,6 +9,12 @@ import {
   relationId,
   type XmlHandlers,
 } from './officePackage.ts';
+
+/** In English Metric Units. */
+interface Size {
+  readonly cx: number;
+  readonly cy: number;
+}
 
 const TITLE_PLACEHOLDERS = new Set(['title', 'ctrTitle']);
 
@@ -20,9 +27,10 @@ export const readPptx: BlockReader = async function* ({ path }) {
   const office = await openOfficePackage(path, 'ppt/presentation.xml');
   const limits = new TableLimits();
   try {
-    for (const slide of await slidesOf(office)) {
+    const { parts, size } = await slidesOf(office);
+    for (const slide of parts) {
       if (await isHidden(office, slide)) continue;
-      yield* shapesOf(office, slide, limits);
+      yield* shapesOf(office, slide, limits, size);
       const notes = (await office.relations(slide)).find(({ type }) => type === 'notesSlide');
       if (notes) yield* shapesOf(office, notes.target, limits);
     }
@@ -31,20 +39,24 @@ export const readPptx: BlockReader = async function* ({ path }) {
   }
 };
 
-async function slidesOf(office: OfficePackage): Promise<Set<string>> {
+async function slidesOf(office: OfficePackage): Promise<{ parts: ReadonlySet<string>; size: Size }> {
   const { main } = office;
   if (main === undefined)
     throw new DocumentError('The presentation is damaged: its list of slides is missing');
   const ids: string[] = [];
+  let size: Size = { cx: Number.POSITIVE_INFINITY, cy: Number.POSITIVE_INFINITY };
   await office.read(main, {
     open(name, attributes) {
+      if (name === 'sldSz') size = sizeOf(attributes);
       const id = relationId(attributes);
       if (name === 'sldId' && id !== undefined) ids.push(id);
       return true;
     },
   });
   const targets = new Map((await office.relations(main)).map(({ id, target }) => [id, target]));
-  return new Set(ids.flatMap((id) => targets.get(id) ?? []));
+  // Where the reference leads nowhere, the part has its usual name.
+  const parts = ids.map((id, index) => targets.get(id) ?? `ppt/slides/slide${index + 1}.xml`);
+  return { parts: new Set(parts), size };
 }
 
 async function isHidden(office: OfficePackage, slide: string): Promise<boolean> {
@@ -58,51 +70,98 @@ async function isHidden(office: OfficePackage, slide: string): Promise<boolean> 
   return hidden;
 }
 
-function shapesOf(office: OfficePackage, part: string, limits: TableLimits): AsyncGenerator<Block> {
-  let blocks: Block[] = [];
-  let text = '';
-  let inRun = false;
-  let isHiddenShape = false;
-  let kind: Block['kind'] = 'paragraph';
-  let column = 0;
-  const handlers: XmlHandlers = {
-    open(name, attributes) {
-      if (name === 'sp' || name === 'graphicFrame') kind = 'paragraph';
-      if (name === 'cNvPr') isHiddenShape = isOn(attributes, 'hidden', false);
-      if (name === 'ph' && TITLE_PLACEHOLDERS.has(attribute(attributes, 'type') ?? '')) kind = 'heading';
-      if (name === 't') inRun = true;
-      if (name === 'br' || name === 'tab') text += ' ';
-      if (name === 'tr') {
-        limits.countRow();
-        kind = 'row';
-        column = 0;
-      }
-      if (name === 'tc') {
-        limits.countCell(column);
-        column += 1;
-      }
-      return true;
-    },
-    text(piece) {
-      if (inRun && !isHiddenShape) text += piece;
-    },
-    close(name) {
-      if (name === 't') inRun = false;
-      if (name === 'tc') text += ' | ';
-      const isEnd = kind === 'row' ? name === 'tr' : name === 'p';
-      if (!isEnd) return;
-      const whole = text
-        .split(' | ')
-        .filter((cell) => cell.trim() !== '')
-        .join(' | ');
-      text = '';
-      if (whole !== '') blocks.push({ kind, text: whole });
-      if (name === 'tr') kind = 'paragraph';
-    },
-  };
-  return office.readItems(part, handlers, () => {
-    const done = blocks;
-    blocks = [];
+function sizeOf(attributes: Attributes): Size {
+  return { cx: Number(attribute(attributes, 'cx')), cy: Number(attribute(attributes, 'cy')) };
+}
+
+/** @param slide - Its size, outside of which a shape is not seen. */
+function shapesOf(
+  office: OfficePackage,
+  part: string,
+  limits: TableLimits,
+  slide?: Size,
+): AsyncGenerator<Block> {
+  const text = new SlideText(limits, slide);
+  return office.readItems(part, text, () => text.take());
+}
+
+/** Collects the texts of shapes and tables that are seen. */
+class SlideText implements XmlHandlers {
+  readonly #limits: TableLimits;
+  readonly #slide: Size | undefined;
+  #blocks: Block[] = [];
+  #cells: string[] = [];
+  #text = '';
+  #kind: Block['kind'] = 'paragraph';
+  #isInText = false;
+  #isHidden = false;
+  /** That are open; in a group, places are the group's own. */
+  #groups = 0;
+  #place = { x: 0, y: 0 };
+
+  constructor(limits: TableLimits, slide: Size | undefined) {
+    this.#limits = limits;
+    this.#slide = slide;
+  }
+
+  /** @returns The blocks that are complete. */
+  take(): Block[] {
+    const done = this.#blocks;
+    this.#blocks = [];
     return done;
-  });
+  }
+
+  open(name: string, attributes: Attributes): boolean {
+    this.#openShape(name, attributes);
+    if (name === 't') this.#isInText = true;
+    if (name === 'br' || name === 'tab') this.#text += ' ';
+    if (name === 'tr') {
+      this.#limits.countRow();
+      this.#kind = 'row';
+    }
+    if (name === 'tc') this.#limits.countCell(this.#cells.length);
+    return true;
+  }
+
+  text(text: string): void {
+    if (this.#isInText && !this.#isHidden) this.#text += text;
+  }
+
+  close(name: string): void {
+    if (name === 't') this.#isInText = false;
+    if (name === 'grpSp') this.#groups -= 1;
+    if (name === 'p' && this.#kind === 'row') this.#text += ' ';
+    else if (name === 'p') this.#end(this.#text);
+    if (name === 'tc') {
+      this.#cells.push(this.#text.trim());
+      this.#text = '';
+    }
+    if (name === 'tr') this.#end(this.#cells.filter((cell) => cell !== '').join(' | '));
+  }
+
+  #openShape(name: string, attributes: Attributes): void {
+    const number = (attributeName: string) => Number(attribute(attributes, attributeName));
+    if (name === 'grpSp') this.#groups += 1;
+    if (name === 'sp' || name === 'graphicFrame') {
+      this.#kind = 'paragraph';
+      this.#isHidden = false;
+    }
+    if (name === 'cNvPr') this.#isHidden = isOn(attributes, 'hidden', false);
+    if (name === 'ph' && TITLE_PLACEHOLDERS.has(attribute(attributes, 'type') ?? '')) this.#kind = 'heading';
+    if (name === 'off') this.#place = { x: number('x'), y: number('y') };
+    if (name === 'ext' && this.#slide && this.#groups === 0)
+      this.#isHidden ||= isOutside(this.#place, sizeOf(attributes), this.#slide);
+  }
+
+  #end(text: string): void {
+    if (text.trim() !== '') this.#blocks.push({ kind: this.#kind, text });
+    this.#text = '';
+    this.#cells = [];
+    if (this.#kind === 'row') this.#kind = 'paragraph';
+  }
+}
+
+function isOutside(place: { readonly x: number; readonly y: number }, size: Size, slide: Size): boolean {
+  const isBefore = place.x + size.cx <= 0 || place.y + size.cy <= 0;
+  return isBefore || place.x >= slide.cx || place.y >= slide.cy;
 }

@@ -55,6 +55,7 @@ export class WordText implements XmlHandlers {
   #run: Run = plainRun();
   #isInText = false;
   #isHiddenDrawing = false;
+  #isOnPaper = true;
 
   constructor(styles: WordStyles) {
     this.#styles = styles;
@@ -80,6 +81,7 @@ export class WordText implements XmlHandlers {
     if (name === 'del' && this.#properties.at(-1) === 'trPr') this.#hideRow();
     if (LEFT_OUT.has(name) || isSeparator(name, attributes)) return false;
     if (name === 'docPr') this.#isHiddenDrawing = isOn(attributes, 'hidden', false);
+    if (name === 'background') this.#isOnPaper = WHITE.test(attribute(attributes, 'color') ?? 'ffffff');
     if (name === 'sectPr') this.#sections.push({ parts: [], hasFirstPage: false });
     if (name.endsWith('Pr')) this.#properties.push(name);
     else if (this.#properties.length > 0) this.#readProperty(name, attributes);
@@ -159,7 +161,7 @@ export class WordText implements XmlHandlers {
   #isVisible(paragraph: Paragraph): boolean {
     const { isHidden, isWhite, isShaded } = this.#run;
     // The style of a table or text box may have made the background dark.
-    const isOnWhite = this.#rows.length === 0 && this.#paragraphs.length === 1;
+    const isOnWhite = this.#isOnPaper && this.#rows.length === 0 && this.#paragraphs.length === 1;
     const isUnseen = isWhite && !isShaded && !paragraph.isShaded && isOnWhite;
     return !isHidden && !isUnseen && !this.#isHiddenDrawing;
   }

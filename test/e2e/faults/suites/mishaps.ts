@@ -3,7 +3,7 @@ import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
-import { createKnowledge } from '../../../support/knowledge.ts';
+
 import { serveOnLoopback } from '../../../support/loopbackServer.ts';
 import { failing, type RequestBody, type Script, saying } from '../../../support/scriptedUpstream.ts';
 import { requires, requiresSipPeers } from '../../../support/skips.ts';
@@ -21,16 +21,6 @@ const DEAD_LINE_MS = 10_000;
 const DISK_KILOBYTES = 32 * 1024;
 const FILL_MS = 50;
 const isRoot = process.getuid?.() === 0;
-/** Documents that exhaust memory, the depth of a parser, or its time, with why they fail. */
-const ATTACKS: readonly (readonly [name: string, content: Buffer | string, reason: RegExp])[] = [
-  ['commas.csv', Buffer.alloc(25_000_000, ','), /more than 1000 columns/],
-  ['deep.html', `<!doctype html>${'<div>'.repeat(2_000_000)}`, /nested more than 10000 levels/],
-  [
-    'slow.html',
-    `<!doctype html><style>${'* *{color:red}'.repeat(40_000)}</style>${'<p>x</p>'.repeat(40_000)}`,
-    /takes more than 3\d s to read/,
-  ],
-];
 /** What the model does after the callee's DTMF digit, selected by the call's variable. */
 const MODES = {
   'fails once': () => failing(503, 'overloaded'),
@@ -184,28 +174,6 @@ export function testMishaps(rig: () => Rig, disk: SmallDisk): void {
         what: 'A webhook’s target hangs',
         done: `12 sessions ended at a target that never answers, then a call of another project`,
         seen: `the other project’s 4 events were there ${waitedMs} ms after its call; the target was told ${received.length} events, once each, all recorded as ${(await deliveries())[0]?.error.code}`,
-      });
-    });
-
-    test('when documents of a project attack their parser, calls of another project hear nothing of it', async () => {
-      const { cluster, startCalls, waitForCompletion } = rig();
-      const knowledge = await createKnowledge(cluster.client);
-      const worker = cluster.node('worker').process;
-      const calls = await startCalls(2, 4);
-      const reasons: string[] = [];
-      for (const [name, content, reason] of ATTACKS) {
-        const { status, error = '' } = await knowledge.add(name, content);
-        expect([name, status, error]).toEqual([name, 'failed', expect.stringMatching(reason)]);
-        reasons.push(error);
-      }
-      const silenceMs = await waitForCompletion(calls);
-      expect(silenceMs).toBeLessThan(DEAD_LINE_MS);
-      expect(cluster.node('worker').process).toBe(worker);
-      expect((await cluster.client.api('GET', '/readyz')).status).toBe(200);
-      report({
-        what: 'Documents made to exhaust memory and time',
-        done: '25 million commas as CSV, two million open elements, and rules of style that take minutes to apply, during calls',
-        seen: `failed (“${reasons.join('”, “')}”); the calls completed, longest silence ${silenceMs} ms; the worker did not restart`,
       });
     });
   });
