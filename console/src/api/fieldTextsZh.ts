@@ -33,6 +33,7 @@ export const WORDS: Readonly<Record<string, string>> = {
   'a presentation': '簡報',
   'a spreadsheet': '試算表',
   'an HTML page': '網頁',
+  'a mail': '郵件',
   'a CSV table': 'CSV 表格',
   'plain text': '純文字',
   'a host name': '主機名稱',
