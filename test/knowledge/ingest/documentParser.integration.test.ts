@@ -85,11 +85,11 @@ test.each<[string, Partial<ParseLimits>, string, RegExp]>([
 );
 
 test('Storing chunks does not count towards the time', TIMEOUT, async () => {
-  const { parse, chunks } = startParser({ timeMs: 5_000 });
+  const { parse, chunks } = startParser({ timeMs: 8_000 });
   let stored = 0;
   await parse('a.txt', 'text', PARAGRAPHS.join('\n\n'), async () => {
     stored += 1;
-    await new Promise((resolve) => setTimeout(resolve, stored === 1 ? 11_000 : 0));
+    await new Promise((resolve) => setTimeout(resolve, stored === 1 ? 13_000 : 0));
   });
   expect(chunks).toHaveLength(PARAGRAPHS.length);
 });
