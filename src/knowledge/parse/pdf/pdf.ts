@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { getDocument, type PDFDocumentProxy, VerbosityLevel } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { PDFParse, VerbosityLevel } from 'pdf-parse';
+import type { PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 
 import { type Block, type BlockReader, DocumentError } from '../block.ts';
 import { pageText } from './pageText.ts';
@@ -30,9 +31,10 @@ const OPTIONS = {
 
 /** Page by page, with the lines of a paragraph joined. */
 export const readPdf: BlockReader = async function* ({ path }) {
-  const task = getDocument({ data: new Uint8Array(await readFile(path)), ...OPTIONS });
+  const parser = new PDFParse({ data: new Uint8Array(await readFile(path)), ...OPTIONS });
   try {
-    const document = await opened(task.promise);
+    // Its own texts do not tell what a reader sees; the document of PDF.js that it opens does.
+    const document = await opened(parser['load']());
     let found = 0;
     for (let number = 1; number <= document.numPages; number += 1) {
       for (const block of reflow(await textOf(document, number))) {
@@ -46,7 +48,7 @@ export const readPdf: BlockReader = async function* ({ path }) {
       );
     }
   } finally {
-    await task.destroy();
+    await parser.destroy();
   }
 };
 
