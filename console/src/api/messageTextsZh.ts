@@ -26,7 +26,10 @@ const SENTENCES: readonly Phrase[] = [
   [/^header (\S+) has a line break.*$/, '標頭 $1 的值含有換行，或 Latin-1 以外的字元'],
   [/^header (\S+) has no stored value$/, '標頭 $1 沒有已儲存的值'],
   [/^The address is of another server; give header (\S+) again$/, '位址屬於另一個伺服器，請重新輸入標頭 $1'],
-  [/^The address is of another server; give the (?:headers|password) again$/, '位址屬於另一個伺服器，請重新輸入密碼或標頭'],
+  [
+    /^The address is of another server; give the (?:headers|password) again$/,
+    '位址屬於另一個伺服器，請重新輸入密碼或標頭',
+  ],
 
   // Tools, templates and expressions
   [

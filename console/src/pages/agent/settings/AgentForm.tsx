@@ -5,6 +5,7 @@ import { useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
+import type { paths } from '../../../api/schema.d.ts';
 import { apiDocumentQuery, schemaAt } from '../../../schemaForm/jsonSchema.ts';
 import { SchemaForm } from '../../../schemaForm/SchemaForm.tsx';
 import { textsIn } from '../../../texts.ts';
@@ -12,10 +13,10 @@ import { type Agent, agentQuery, errorsByPointer, useKnownNames } from '../agent
 import { isSame } from '../pathway/differences.ts';
 import { TemplatePreview } from '../TemplatePreview.tsx';
 
-type AgentPatch = Partial<Agent>;
-
 const PATH = '/v1/projects/{projectId}/agent';
 const SCHEMA = '#/components/schemas/AgentInput';
+
+type AgentPatch = NonNullable<paths[typeof PATH]['patch']['requestBody']>['content']['application/json'];
 
 const texts = textsIn({
   en: { save: 'Save', saved: 'Saved', unsaved: 'Unsaved changes', discard: 'Discard changes' },
@@ -58,7 +59,7 @@ export function AgentForm({
   const all = schemaAt(document, SCHEMA);
   const shown: readonly string[] = fields;
   const hidden = Object.keys({ ...all.properties, ...agent }).filter((name) => !shown.includes(name));
-  const value: Agent = { ...agent, ...changes };
+  const value = { ...agent, ...changes };
   return (
     <Stack maw={760}>
       <SchemaForm

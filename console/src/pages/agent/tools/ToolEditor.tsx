@@ -6,7 +6,7 @@ import { useState } from 'react';
 
 import { useApi } from '../../../api/apiContext.tsx';
 import { bodyOf } from '../../../api/client.ts';
-import type { components } from '../../../api/schema.d.ts';
+import type { paths } from '../../../api/schema.d.ts';
 import {
   apiDocumentQuery,
   bodySchema,
@@ -23,7 +23,7 @@ const FIELDS = ['name', 'description', 'http', 'parameters', 'resultMapping', 's
 /** What an MCP server says of its tools is not changed here. */
 const FIELDS_OF_MCP = ['resultMapping', 'speakWhile'];
 
-type ToolBody = components['schemas']['Tool'] & { http: NonNullable<Tool['http']> };
+type ToolBody = NonNullable<paths[typeof PATH]['post']['requestBody']>['content']['application/json'];
 
 const texts = textsIn({
   en: {
