@@ -12,7 +12,9 @@ import type {
 } from './parserMessages.ts';
 
 const CHECK_INTERVAL_MS = 100;
-/** Where other programs use the processor, and on systems that tell no process's time. */
+/** The limit is of processor time: a parser comes after all else on the machine, and may be given little of it. */
+const MAX_STARVED_FACTOR = 10;
+/** On systems that tell no process's time. */
 const MAX_PASSED_FACTOR = 1.5;
 /** Of the memory, V8's heap; the rest is for what is outside of it, such as the file. */
 const HEAP_SHARE = 0.6;
@@ -89,8 +91,9 @@ async function check(id: number, parser: Parser): Promise<void> {
   if (!parser.isWaiting) parser.passedMs += CHECK_INTERVAL_MS;
   const usage = await usageOf(child);
   if (parser.end || !parsers.has(id)) return;
-  const { cpuMs = 0, memoryMb = 0 } = usage ?? {};
-  const isLate = cpuMs > limits.timeMs || parser.passedMs > limits.timeMs * MAX_PASSED_FACTOR;
+  const { cpuMs, memoryMb = 0 } = usage ?? {};
+  const maxPassedMs = limits.timeMs * (cpuMs === undefined ? MAX_PASSED_FACTOR : MAX_STARVED_FACTOR);
+  const isLate = (cpuMs ?? 0) > limits.timeMs || parser.passedMs > maxPassedMs;
   if (memoryMb > limits.memoryMb) parser.end = { kind: 'exceeded', limit: 'memoryMb' };
   else if (isLate) parser.end = { kind: 'exceeded', limit: 'timeMs' };
   if (parser.end) child.kill('SIGKILL');

@@ -121,7 +121,7 @@ describe('CSV', () => {
 test.each<[string, string, RegExp]>([
   ['25 million commas', ','.repeat(25_000_000), /more than 1000 columns/],
   ['200,001 rows', 'a,b\n'.repeat(200_002), /more than 200000 rows/],
-  ['2,000,001 cells', `${'x,'.repeat(999)}x\n`.repeat(2_001), /more than 2000000 cells/],
+  ['2,000,001 cells', `${','.repeat(999)}\n`.repeat(2_001), /more than 2000000 cells/],
 ])('A table of %s is refused', { timeout: 60_000 }, async (_, content, reason) => {
   await expect(read('csv', content)).rejects.toMatchObject({
     name: 'DocumentError',
