@@ -17,6 +17,8 @@ interface CurrentEvent {
   readonly code: number;
   readonly digit: string;
   readonly rtpClockRateHz: number;
+  /** As events of a single packet do. */
+  readonly beganWithEnd: boolean;
   sequenceNumber: number;
   timestamp: number;
   /** Of the current segment; a long event has several. */
@@ -32,6 +34,8 @@ interface CurrentEvent {
 export const DTMF_END_LOST_AFTER_MS = 150;
 /** More than the interval between two packets of an event, less than the shortest tone and pause. */
 const TOLERANCE_MS = 60;
+/** A sender, or a network, that stood still for so long repeats no end packet. */
+const LATE_END_MS = 1000;
 
 /**
  * Receives telephone events as digits, each once, when it is released, however often its packets are repeated, reordered
@@ -77,7 +81,7 @@ export class DtmfReceiver {
     if (this.#current) this.#release(this.#current);
     this.#current = {
       ...{ ssrc, code, digit, rtpClockRateHz, sequenceNumber, timestamp, durationTicks },
-      ...{ earlierTicks: 0, lastPacketMs: nowMs, hasEnded: isEnd, isReleased: false },
+      ...{ earlierTicks: 0, lastPacketMs: nowMs, beganWithEnd: isEnd, hasEnded: isEnd, isReleased: false },
     };
     if (isEnd) this.#release(this.#current);
   }
@@ -126,6 +130,9 @@ function continues(
   const grownTicks = event.durationTicks - current.durationTicks;
   const toTicks = (ms: number) => (ms * current.rtpClockRateHz) / 1000;
   const tolerance = toTicks(TOLERANCE_MS);
+  // A late end packet. A new event would not begin with one, at the same timestamp and of the same duration.
+  if (!current.beganWithEnd && event.isEnd && movedTicks === 0 && grownTicks === 0 && gapMs < LATE_END_MS)
+    return true;
   // After its end, an event has further end packets only.
   if (current.hasEnded) {
     return event.isEnd && (isClose || (!hasPaused && Math.abs(movedTicks) <= tolerance));

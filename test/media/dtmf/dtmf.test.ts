@@ -108,6 +108,14 @@ describe('DtmfReceiver', () => {
       expected: ['5 100', '5 100', '5 100'],
     },
     {
+      name: 'a digit whose end packets are late',
+      packets: [
+        ...at(0, press(5, 1000, [160, 320, 480], 0)),
+        ...[400, 700].flatMap((ms) => at(ms, [{ code: 5, timestamp: 1000, ticks: 480, isEnd: true }])),
+      ],
+      expected: ['5 60'],
+    },
+    {
       name: 'the same digit twice',
       packets: [...five, ...press(5, 2600, [160, 320], 1)],
       expected: ['5 60', '5 40'],
