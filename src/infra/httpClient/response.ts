@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Timer } from '../../base/clock.ts';
+import { MAX_ERROR_BYTES } from './bounds.ts';
 import { HttpClientError } from './errors.ts';
 
 export interface HttpResponse {
@@ -18,6 +19,7 @@ export interface StreamingResponse {
 }
 
 export interface ResponseLimits {
+  /** A longer body fails; that of a status of 400 or above is cut at {@link MAX_ERROR_BYTES} at the latest. */
   readonly maxResponseBytes: number;
   /** Reads only the body's beginning. */
   readonly excerpt?:
@@ -37,9 +39,13 @@ export async function readResponse(
   // The loop below reports errors; this listener handles errors after it.
   response.body.on('error', () => undefined);
   const { maxResponseBytes, excerpt } = limits;
-  const body = excerpt
-    ? await readBeginning(response.body, excerpt)
-    : await readAtMost(response, maxResponseBytes);
+  const body =
+    excerpt || response.statusCode >= 400
+      ? await readBeginning(
+          response.body,
+          excerpt ?? { maxBytes: Math.min(maxResponseBytes, MAX_ERROR_BYTES) },
+        )
+      : await readAtMost(response, maxResponseBytes);
   return { status: response.statusCode, headers: joined(response.headers), body };
 }
 
@@ -77,9 +83,9 @@ async function readAtMost({ headers, body }: StreamingResponse, maxBytes: number
 /** Never fails: a body that breaks off, or is late, ends there. */
 async function readBeginning(
   body: Readable,
-  { maxBytes, startTimer }: NonNullable<ResponseLimits['excerpt']>,
+  { maxBytes, startTimer }: { maxBytes: number; startTimer?: (stop: () => void) => Timer },
 ): Promise<Uint8Array> {
-  const timer = startTimer(() => body.destroy());
+  const timer = startTimer?.(() => body.destroy());
   const chunks: Uint8Array[] = [];
   let lengthBytes = 0;
   try {
@@ -91,7 +97,7 @@ async function readBeginning(
   } catch {
     // What came before counts.
   } finally {
-    timer.cancel();
+    timer?.cancel();
     body.destroy();
   }
   return Buffer.concat(chunks).subarray(0, maxBytes);

@@ -6,12 +6,14 @@ import type { HttpResponse } from './response.ts';
 
 /** Of a decompressed body. Larger than any tool result that a model can use. */
 const MAX_TEXT_BYTES = 1_048_576;
+/** Each costs the time of the whole body. */
+const MAX_ENCODINGS = 3;
 const XML_ENCODING = /^<\?xml[^>]{0,200}\bencoding\s*=\s*["']([\w.:-]{1,40})["']/;
 
 /**
  * The response body as text: decompressed, and decoded by its charset.
  *
- * @throws {HttpClientError} `response_encoded` when it is compressed in an unknown way, or is damaged;
+ * @throws {HttpClientError} `response_encoded` when it is compressed in an unknown way or too often, or is damaged;
  *   `response_too_large` when it is longer than 1 MiB.
  * @see RFC 9110 section 8.4
  */
@@ -21,6 +23,8 @@ export function responseText({ headers, body }: Pick<HttpResponse, 'headers' | '
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '' && name !== 'identity');
+  if (encodings.length > MAX_ENCODINGS)
+    throw new HttpClientError('response_encoded', `the response is encoded ${encodings.length} times`);
   const bytes = encodings.reduceRight<Uint8Array>(decompressed, body);
   return decoded(bytes, headers['content-type'] ?? '');
 }

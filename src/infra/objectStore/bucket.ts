@@ -7,6 +7,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { boundedBody, MAX_DOCUMENT_BYTES, MAX_ERROR_BYTES } from '../httpClient/bounds.ts';
 
 export interface BucketOptions {
   readonly bucket: string;
@@ -54,6 +55,7 @@ export function openBucket(options: BucketOptions): Bucket {
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(credentials === undefined ? {} : { credentials }),
   });
+  boundAnswers(client);
   return {
     async put(Key, Body, ContentType) {
       const params = { Bucket, Key, Body, ContentType };
@@ -80,6 +82,37 @@ export function openBucket(options: BucketOptions): Bucket {
     },
     close: () => client.destroy(),
   };
+}
+
+/** The SDK reads errors and documents whole; an object is a stream, which its reader bounds. */
+function boundAnswers({ middlewareStack }: S3Client): void {
+  middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const result = await next(args);
+        const { response } = result;
+        if (!isHttpAnswer(response)) return result;
+        const isError = response.statusCode >= 300;
+        if (isError || commandName !== 'GetObjectCommand') {
+          const body = boundedBody(
+            Readable.toWeb(response.body),
+            isError ? MAX_ERROR_BYTES : MAX_DOCUMENT_BYTES,
+          );
+          response.body = Readable.fromWeb(body);
+        }
+        return result;
+      },
+    { step: 'deserialize', priority: 'low' },
+  );
+}
+
+function isHttpAnswer(response: unknown): response is { readonly statusCode: number; body: Readable } {
+  return (
+    typeof response === 'object' &&
+    response !== null &&
+    'body' in response &&
+    response.body instanceof Readable
+  );
 }
 
 function ignoreMissing(error: unknown): undefined {

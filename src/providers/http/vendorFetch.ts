@@ -1,6 +1,8 @@
-import { Agent, type Dispatcher, fetch as undiciFetch } from 'undici';
+import { Agent, type Dispatcher, errors, fetch as undiciFetch } from 'undici';
+import { boundedResponse } from '../../infra/httpClient/bounds.ts';
 import { guardedLookup } from '../../infra/httpClient/guardedLookup.ts';
 import type { WebSocketGuard } from '../../infra/httpClient/webSocket.ts';
+import { ModelError } from '../ports/modelError.ts';
 
 /** Keeps connections over the pauses of a conversation, so that a turn does not start with a TLS handshake. */
 const KEEP_ALIVE_MS = 30_000;
@@ -13,7 +15,12 @@ export interface VendorFetch {
   close(): Promise<void>;
 }
 
-/** Without timeouts, which the callers have. @param guard - What the address of a user is held to. */
+/**
+ * Without timeouts, which the callers have. A response, also an error, is bounded.
+ *
+ * @param guard - What the address of a user is held to.
+ * @throws {ModelError} `model_malformed` From the returned function, or from the body, when the response is too long.
+ */
 export function createVendorFetch(baseUrl: string, guard: WebSocketGuard | undefined): VendorFetch {
   const agent = new Agent({
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -30,5 +37,19 @@ export function createVendorFetch(baseUrl: string, guard: WebSocketGuard | undef
 /** Node's own fetch has the same code but other types, and cannot use these connections. */
 function fetchOver(dispatcher: Dispatcher, redirect: 'error' | 'follow'): typeof fetch {
   const fetchWith = undiciFetch as unknown as (input: unknown, init: unknown) => Promise<Response>;
-  return (input, init) => fetchWith(input, { ...init, redirect, dispatcher });
+  return async (input, init) => {
+    const response = await fetchWith(input, { ...init, redirect, dispatcher }).catch((error: unknown) => {
+      throw isHeaderOverflow(error) ? tooLong('its headers') : error;
+    });
+    return boundedResponse(response, (maxBytes) => tooLong(`a body of more than ${maxBytes} bytes`));
+  };
+}
+
+function isHeaderOverflow(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof errors.HeadersOverflowError;
+}
+
+/** The same request would have the same answer. */
+function tooLong(what: string): ModelError {
+  return new ModelError('model_malformed', `The vendor's answer is too long: ${what}`, { retryable: false });
 }

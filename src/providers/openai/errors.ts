@@ -20,6 +20,8 @@ type Redactor = Pick<OpenAiEndpoint, 'redact'>;
  */
 export function toModelError(error: unknown, endpoint: Redactor, beforeFirstToken: boolean): ModelError {
   if (error instanceof ModelError) return error;
+  // The SDK wraps what its fetch throws.
+  if (error instanceof APIConnectionError && error.cause instanceof ModelError) return error.cause;
   if (error instanceof APIError && !(error instanceof APIConnectionError)) {
     return statusError(error, endpoint, beforeFirstToken);
   }

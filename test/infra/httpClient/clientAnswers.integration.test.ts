@@ -5,10 +5,14 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/base/clock.ts';
 import type { HttpClientError } from '../../../src/infra/httpClient/errors.ts';
 import { responseText } from '../../../src/infra/httpClient/responseText.ts';
+import { HOSTILE_ANSWERS, HOSTILE_ERRORS, startHostileServer } from '../../support/hostileAnswers.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { get, until, useClients } from './support/clients.ts';
 
-const { client, serve, serveRaw } = useClients();
+/** Of what is read, and on its way between two sockets. */
+const MAX_SENT_BYTES = 32 * 1024 * 1024;
+
+const { cleanups, client, serve, serveRaw } = useClients();
 
 describe('hostile answers', () => {
   it.each([
@@ -69,6 +73,27 @@ describe('hostile answers', () => {
       await until(() => server.open() === 0);
     },
   );
+
+  it.each(Object.entries(HOSTILE_ERRORS))(
+    'are cut when they are an error %s: the status counts',
+    async (_, error) => {
+      const server = await startHostileServer(error());
+      cleanups.push(() => server.close());
+      const answer = await client().request(get(`http://127.0.0.1:${server.port}/`));
+      expect(answer).toMatchObject({ status: 500, body: { length: 65_536 } });
+      await until(() => server.open() === 0);
+      expect(server.sentBytes()).toBeLessThan(MAX_SENT_BYTES);
+    },
+  );
+
+  it.each(Object.entries(HOSTILE_ANSWERS))('are refused without the end %s', async (_, endless) => {
+    const server = await startHostileServer(endless());
+    cleanups.push(() => server.close());
+    const pending = client().request(get(`http://127.0.0.1:${server.port}/`));
+    await expect(pending).rejects.toMatchObject({ code: 'response_too_large' });
+    await until(() => server.open() === 0);
+    expect(server.sentBytes()).toBeLessThan(MAX_SENT_BYTES);
+  });
 
   it('are accepted at the maximum length', async () => {
     const server = await serve((_request, response) => response.end(Buffer.alloc(1000)));

@@ -43,6 +43,12 @@ test.each([
     gzipSync(brotliCompressSync(Buffer.alloc(10_000_000))),
     'response_too_large',
   ],
+  [
+    'a body in four layers',
+    'gzip, gzip, gzip, gzip',
+    gzipSync(gzipSync(gzipSync(gzipSync(plain)))),
+    'response_encoded',
+  ],
   ['an encoding that is unknown', 'zstd', plain, 'response_encoded'],
   ['a body that is not what it says', 'gzip', plain, 'response_encoded'],
 ])('%s is refused', (_, encoding, body, code) => {

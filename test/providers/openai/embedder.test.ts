@@ -50,7 +50,7 @@ describe('Vectors', () => {
     const vectors = await embed(texts);
     expect(vectors).toHaveLength(300);
     expect(vectors[299]).toEqual(wordVector('text 299', 1536));
-    expect(fake.requests.map(({ input }) => input.length)).toEqual([128, 128, 44]);
+    expect(fake.requests.map(({ input }) => input.length)).toEqual([48, 48, 48, 48, 48, 48, 12]);
   });
 
   test('of long texts are requested in smaller batches', async () => {
