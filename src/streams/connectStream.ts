@@ -1,5 +1,6 @@
 import { withTimeout } from '../base/async/withTimeout.ts';
 import type { Clock, Timer } from '../base/clock.ts';
+import { limitDigits } from '../infra/httpClient/messageLimit.ts';
 import type {
   AgentMessages,
   ConnectStream,
@@ -13,7 +14,6 @@ import { findClientDialect } from './dialects/index.ts';
 import { ChannelSocket } from './transport/channelSocket.ts';
 import { dialTcp } from './transport/dialTcp.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
-import { limitDigits } from './transport/messageLimit.ts';
 import { readMessages } from './transport/readMessages.ts';
 import {
   CLOSE_NORMAL,

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
+import { limitDigits } from '../infra/httpClient/messageLimit.ts';
 import type { ConnectTextBot, TextBot } from '../voice/text/textBot.ts';
 import { findTextDialect } from './dialects/index.ts';
 import { toConnection } from './serverStream.ts';
 import { type DialDeps, dialWebSocket } from './transport/dialWebSocket.ts';
-import { limitDigits } from './transport/messageLimit.ts';
 import { readMessages } from './transport/readMessages.ts';
 import { CLOSE_NORMAL, CLOSE_POLICY_VIOLATION, CLOSE_WITHOUT_CODE } from './transport/streamSocket.ts';
 

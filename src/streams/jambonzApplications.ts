@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { countedAs } from '../infra/httpClient/messageLimit.ts';
 import type { CallCommand } from '../media/agentStream/streamClient.ts';
 import type { DialectServer, StreamMessage } from './dialects/dialect.ts';
 import {
@@ -22,7 +23,6 @@ import {
   type StreamTickets,
   TICKET_LIFETIME_MS,
 } from './streamTickets.ts';
-import { countedAs } from './transport/messageLimit.ts';
 import { readMessages } from './transport/readMessages.ts';
 import {
   CLOSE_NORMAL,

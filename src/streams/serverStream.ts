@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { createEmitter, type Emitter } from '../base/emitter.ts';
+import { limitDigits } from '../infra/httpClient/messageLimit.ts';
 import type {
   AgentControl,
   CallCommand,
@@ -16,7 +17,6 @@ import type {
   StreamMessage,
 } from './dialects/dialect.ts';
 import { PlayoutEstimate } from './dialects/playoutEstimate.ts';
-import { limitDigits } from './transport/messageLimit.ts';
 import {
   CLOSE_GOING_AWAY,
   CLOSE_NORMAL,

@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import { createEmitter, type Emitter } from '../base/emitter.ts';
+import { tokenBucket } from '../infra/httpClient/messageLimit.ts';
 import type { TextStream, TextStreamEvents, TextStreamInfo } from '../voice/text/textStream.ts';
 import type { StreamMessage } from './dialects/dialect.ts';
 import type { TextGatewayHandler, TextPart, TextServer } from './dialects/textDialect.ts';
 import { ENDING_CODES } from './serverStream.ts';
-import { tokenBucket } from './transport/messageLimit.ts';
 import { CLOSE_NORMAL, CLOSE_POLICY_VIOLATION, type StreamSocket } from './transport/streamSocket.ts';
 
 /** Each final prompt costs a turn of a model. */

@@ -6,6 +6,9 @@ const MAX_MESSAGES_PER_SECOND = 500;
 const MAX_BURST = 5000;
 /** Speech of two minutes in messages of 6 ms, which a bot may send at once. */
 const MAX_BURST_OF_BOTS = 20_000;
+/** Words as they are recognized, or speech in chunks, many of which a vendor may send at once. */
+const MAX_VENDOR_MESSAGES_PER_SECOND = 200;
+const MAX_BURST_OF_VENDORS = 1000;
 /** A larger message counts as several: reading costs by the byte. */
 const COUNTED_BYTES = 16_384;
 /** So does one with many values: a byte of them costs fifty times as much as one of audio in base64. */
@@ -15,9 +18,13 @@ const SMALL_BYTES = 2048;
 /** Each digit can start a turn, or a request to the other party of a call. A gateway sends at most ten a second. */
 const MAX_DIGITS_PER_SECOND = 20;
 const MAX_DIGIT_BURST = 200;
-const BURSTS = { carrier: MAX_BURST, bot: MAX_BURST_OF_BOTS };
+const LIMITS = {
+  carrier: { perSecond: MAX_MESSAGES_PER_SECOND, burst: MAX_BURST },
+  bot: { perSecond: MAX_MESSAGES_PER_SECOND, burst: MAX_BURST_OF_BOTS },
+  vendor: { perSecond: MAX_VENDOR_MESSAGES_PER_SECOND, burst: MAX_BURST_OF_VENDORS },
+};
 
-export type Peer = keyof typeof BURSTS | 'ourOwn';
+export type Peer = keyof typeof LIMITS | 'ourOwn';
 
 /**
  * A connection whose peer floods it is to be closed: one thread serves many calls. Our own processes are trusted.
@@ -29,8 +36,11 @@ export function limitMessages(
   peer: Peer,
 ): (data: Buffer, isBinary: boolean) => boolean {
   if (peer === 'ourOwn') return () => true;
-  const admit = tokenBucket(clock, MAX_MESSAGES_PER_SECOND, BURSTS[peer]);
-  return (data, isBinary) => admit(countedAs(data, isBinary));
+  const { perSecond, burst } = LIMITS[peer];
+  const admit = tokenBucket(clock, perSecond, burst);
+  // A vendor tells the times of many words in each message: their number has a limit of its own.
+  const byBytesAlone = peer === 'vendor';
+  return (data, isBinary) => admit(countedAs(data, isBinary || byBytesAlone));
 }
 
 /** @returns Called with a number of digits: whether they are to be passed on. */
@@ -46,7 +56,7 @@ export function countedAs(data: Buffer, isBinary: boolean): number {
 }
 
 /** The marks before values: `[`, `{`, `:` and `,`. */
-function countMarks(json: Buffer): number {
+export function countMarks(json: Buffer): number {
   let marks = 0;
   for (let index = 0; index < json.length; index++) {
     const byte = json[index];

@@ -168,12 +168,13 @@ class LiveConnection implements SpeechToSpeechConnection {
   }
 
   #dial(onOpen: () => void): VendorSocket {
-    const { baseUrl, apiKey, dial } = this.#deps;
+    const { baseUrl, apiKey, dial, clock } = this.#deps;
     return new VendorSocket({
       name: NAME,
       secret: apiKey,
       target: { url: webSocketUrl(baseUrl, PATH, { key: apiKey }).href },
       dial,
+      clock,
       onOpen,
       onMessage: (text) => this.#onMessage(readServerMessage(text)),
       onFailed: (error) => {

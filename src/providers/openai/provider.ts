@@ -101,7 +101,7 @@ export function createCustomSpeechToSpeech(options: SpeechToSpeechOptions): Spee
 function realtimeSpeech(
   name: string,
   transcriptionModel: string,
-  { credentials, model = OPENAI_REALTIME_MODEL, voice, guard }: SpeechToSpeechOptions,
+  { credentials, model = OPENAI_REALTIME_MODEL, voice, clock, guard }: SpeechToSpeechOptions,
 ): SpeechToSpeech {
   const { apiKey, baseUrl } = credentials;
   requireCredentials(name, apiKey ?? baseUrl);
@@ -112,6 +112,7 @@ function realtimeSpeech(
     model,
     transcriptionModel,
     voice,
+    clock,
     dial: createDial(guard),
   });
 }

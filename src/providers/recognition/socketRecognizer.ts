@@ -10,9 +10,12 @@ import type {
 import type { SpeechToTextOptions } from '../providerOptions.ts';
 import { AudioChunks } from '../sockets/audioChunks.ts';
 import { createDial, type Dial } from '../sockets/dial.ts';
-import { closedBy, malformed, toModelError, withoutSecret } from '../sockets/failures.ts';
+import { malformed, toModelError, withoutSecret } from '../sockets/failures.ts';
+import { listenTo } from '../sockets/listen.ts';
 import type { ProtocolConnection, RecognitionProtocol } from './protocol.ts';
 
+/** Of one turn, which never lasts so long: a recognizer that goes on has failed. */
+const MAX_TRANSCRIPT_CHARACTERS = 10_000;
 /** A vendor that reads slower than this is lost. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
@@ -125,12 +128,15 @@ class SocketConnection implements RecognitionConnection {
       return;
     }
     this.#socket = socket;
-    socket.on('message', (data, isBinary) => {
-      if (!isBinary) this.#onMessage(String(data));
+    listenTo(socket, {
+      name: this.#protocol.name,
+      isRefusal: this.#protocol.isRefusal,
+      clock: this.#clock,
+      onMessage: (data, isBinary) => {
+        if (!isBinary) this.#onMessage(String(data));
+      },
+      onFailed: (error) => this.#fail(error),
     });
-    socket.on('error', (error) => this.#fail(error));
-    const { name, isRefusal } = this.#protocol;
-    socket.on('close', (code, reason) => this.#fail(closedBy(name, code, String(reason), isRefusal)));
     const { greeting } = this.#connection;
     if (greeting !== undefined) socket.send(greeting);
     for (const message of this.#waiting.splice(0)) socket.send(message);
@@ -152,6 +158,7 @@ class SocketConnection implements RecognitionConnection {
     let events: readonly RecognitionEvent[];
     try {
       events = this.#connection.decode(text);
+      if (events.some(isEndless)) throw endless(this.#protocol.name);
     } catch (error) {
       this.#fail(error instanceof ModelError ? error : malformed(this.#protocol.name, error));
       return;
@@ -184,4 +191,12 @@ class SocketConnection implements RecognitionConnection {
     this.#socket?.close(1000);
     this.#onClosed();
   }
+}
+
+function isEndless(event: RecognitionEvent): boolean {
+  return 'transcript' in event && event.transcript.text.length > MAX_TRANSCRIPT_CHARACTERS;
+}
+
+function endless(name: string): ModelError {
+  return new ModelError('model_malformed', `${name} tells a turn that does not end`, { retryable: false });
 }

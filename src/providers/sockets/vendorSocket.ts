@@ -1,7 +1,9 @@
 import type { WebSocket } from 'ws';
+import type { Clock } from '../../base/clock.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { Dial } from './dial.ts';
-import { closedBy, malformed, toModelError, withoutSecret } from './failures.ts';
+import { malformed, toModelError, withoutSecret } from './failures.ts';
+import { listenTo } from './listen.ts';
 import type { WebSocketTarget } from './target.ts';
 
 /** A vendor that reads slower than this is lost. */
@@ -14,6 +16,7 @@ export interface VendorSocketOptions {
   readonly secret: string | undefined;
   readonly target: WebSocketTarget;
   readonly dial: Dial;
+  readonly clock: Clock;
   readonly onOpen: () => void;
   /** @throws {ModelError} What the vendor reports; any other error is a malformed message. */
   readonly onMessage: (text: string) => void;
@@ -67,10 +70,13 @@ export class VendorSocket {
       return;
     }
     this.#socket = socket;
-    const { name, onOpen } = this.#options;
-    socket.on('message', (data) => this.#onMessage(String(data)));
-    socket.on('error', (error) => this.fail(error));
-    socket.on('close', (code, reason) => this.fail(closedBy(name, code, String(reason))));
+    const { name, clock, onOpen } = this.#options;
+    listenTo(socket, {
+      name,
+      clock,
+      onMessage: (data) => this.#onMessage(String(data)),
+      onFailed: (error) => this.fail(error),
+    });
     for (const message of this.#waiting.splice(0)) socket.send(message);
     onOpen();
   }

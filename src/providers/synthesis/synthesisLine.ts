@@ -4,9 +4,13 @@ import { ModelError } from '../ports/modelError.ts';
 import type { SynthesisEvent } from '../ports/streamingTextToSpeech.ts';
 import type { SpokenVoice } from '../ports/textToSpeech.ts';
 import type { Dial } from '../sockets/dial.ts';
-import { closedBy, malformed } from '../sockets/failures.ts';
+import { malformed } from '../sockets/failures.ts';
+import { listenTo } from '../sockets/listen.ts';
 import type { WebSocketTarget } from '../sockets/target.ts';
 import type { IdentifiedEvent, SynthesisProtocol, SynthesisProtocolConnection } from './protocol.ts';
+
+/** Of one text: an hour of speech. */
+const MAX_WORDS = 10_000;
 
 export interface SynthesisLineDeps {
   readonly dial: Dial;
@@ -16,6 +20,8 @@ export interface SynthesisLineDeps {
 interface OpenText {
   readonly onEvent: (event: SynthesisEvent) => void;
   isPaused: boolean;
+  /** Words that the vendor has told the times of. */
+  words: number;
 }
 
 /** One WebSocket to a vendor, and the texts that are open on it in order. It fails once, and is not made again. */
@@ -74,7 +80,7 @@ export class SynthesisLine {
   }
 
   begin(id: string, voice: SpokenVoice, onEvent: (event: SynthesisEvent) => void): void {
-    this.#texts.set(id, { onEvent, isPaused: false });
+    this.#texts.set(id, { onEvent, isPaused: false, words: 0 });
     this.#updateFlow();
     this.#sendAll(this.#connection.begin(id, voice));
   }
@@ -129,9 +135,12 @@ export class SynthesisLine {
     }
     this.#socket = socket;
     this.#openedAtMs = this.#deps.clock.monotonicMs();
-    socket.on('message', (data, isBinary) => this.#onMessage(data as Buffer, isBinary));
-    socket.on('error', (error) => this.#fail(error));
-    socket.on('close', (code, reason) => this.#fail(closedBy(this.#protocol.name, code, String(reason))));
+    listenTo(socket, {
+      name: this.#protocol.name,
+      clock: this.#deps.clock,
+      onMessage: (data, isBinary) => this.#onMessage(data, isBinary),
+      onFailed: (error) => this.#fail(error),
+    });
     for (const message of this.#waiting.splice(0)) socket.send(message);
     this.#scheduleKeepAlive();
   }
@@ -149,6 +158,11 @@ export class SynthesisLine {
       const id = named ?? this.#texts.keys().next().value;
       if (id === undefined) continue;
       const text = this.#texts.get(id);
+      if (text && event.type === 'words') text.words += event.words.length;
+      if (text && text.words > MAX_WORDS) {
+        this.#fail(new ModelError('model_malformed', `${this.#protocol.name} tells words without end`));
+        return;
+      }
       if (event.type === 'done' || event.type === 'failed') this.#texts.delete(id);
       text?.onEvent(event);
     }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
+import { limitMessages, type Peer } from '../../infra/httpClient/messageLimit.ts';
 import type { StreamMessage } from '../dialects/dialect.ts';
 import { startHeartbeat } from './heartbeat.ts';
-import { limitMessages, type Peer } from './messageLimit.ts';
 import {
   CLOSE_INTERNAL_ERROR,
   CLOSE_POLICY_VIOLATION,
@@ -34,11 +34,16 @@ export function readMessages(socket: StreamSocket, clock: Clock, peer: Peer, rea
   startHeartbeat(socket, clock, peer === 'ourOwn');
   // A failed socket closes as well.
   socket.on('error', () => {});
+  const isAdmitted = (data: Buffer, isBinary: boolean) => {
+    if (isRefused) return false;
+    const isInTime = admit(data, isBinary);
+    if (!isInTime) refuse(CLOSE_POLICY_VIOLATION, 'messages arrive faster than a call has them');
+    return isInTime;
+  };
+  // The answers wait in memory for a peer that does not read them.
+  socket.on('ping', (data) => void isAdmitted(data, true));
   socket.on('message', (data, isBinary) => {
-    if (isRefused) return;
-    if (!admit(data, isBinary)) {
-      return refuse(CLOSE_POLICY_VIOLATION, 'messages arrive faster than a call has them');
-    }
+    if (!isAdmitted(data, isBinary)) return;
     try {
       reader.read(toMessage(data, isBinary), data);
     } catch (error) {

@@ -18,6 +18,8 @@ export interface StreamSocket {
   readonly readyState: number;
   on(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): unknown;
   on(event: 'pong', listener: () => void): unknown;
+  /** The peer asks for an answer, which is sent. */
+  on(event: 'ping', listener: (data: Buffer) => void): unknown;
   on(event: 'close', listener: (code: number, reason: Buffer) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
 }

@@ -1,13 +1,16 @@
 import type { Transcript } from '../../providers/ports/speechToText.ts';
 import type { RecognitionEvent } from '../../providers/ports/streamingSpeechToText.ts';
 
+/** Of an utterance; what a recognizer tells beyond is left out. */
+const MAX_CHARACTERS = 10_000;
+
 /**
  * The words of an open utterance, from a recognizer's transcripts of turns. The recognizer's turns and the utterances of
  * a voice session need not begin and end together.
  */
 export class SpokenText {
-  /** Ended turns of the open utterance. */
-  #ended: string[] = [];
+  /** The words of ended turns of the open utterance. */
+  #ended = '';
   /** The recognizer's current turn, as it has told it last. */
   #turn = '';
   /** Words at the beginning of the turn that belong to an earlier utterance. */
@@ -19,9 +22,8 @@ export class SpokenText {
 
   /** The words of the open utterance so far. */
   get text(): string {
-    return [...this.#ended, withoutWords(this.#turn, this.#takenWords)]
-      .filter((part) => part !== '')
-      .join(' ');
+    const rest = withoutWords(this.#turn, this.#takenWords);
+    return this.#ended === '' || rest === '' ? this.#ended + rest : `${this.#ended} ${rest}`;
   }
 
   /** The same, with their language. */
@@ -61,15 +63,14 @@ export class SpokenText {
 
   /** The utterance is closed: what comes later belongs to the next one. */
   take(): void {
-    this.#ended = [];
+    this.#ended = '';
     this.#language = undefined;
     if (this.#state === 'ended') this.#turn = '';
     this.#takenWords = wordCount(this.#turn);
   }
 
   #beginTurn(): void {
-    const rest = withoutWords(this.#turn, this.#takenWords);
-    if (rest !== '') this.#ended.push(rest);
+    if (this.#ended.length < MAX_CHARACTERS) this.#ended = this.text;
     this.#takenWords = 0;
     this.#turn = '';
   }

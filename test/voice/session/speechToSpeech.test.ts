@@ -310,7 +310,7 @@ test('A model that stops in the middle of an answer is left', async () => {
 });
 
 test('A model that answers without an end is left', async () => {
-  const { call } = realtimeCall({ answer: () => ({ text: 'and '.repeat(700) }) });
+  const { call } = realtimeCall({ answer: () => ({ text: `${'and'.repeat(100)} `.repeat(70) }) });
   await call.agentSpeaks();
   await call.stream.hangUp();
   await call.report;

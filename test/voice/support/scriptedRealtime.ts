@@ -1,3 +1,4 @@
+import { systemClock } from '../../../src/base/clock.ts';
 import { createRealtimeSpeech } from '../../../src/providers/openai/realtime/speechToSpeech.ts';
 import type { Dial } from '../../../src/providers/sockets/dial.ts';
 import type { CallEngines } from '../../../src/voice/speechProviders.ts';
@@ -59,6 +60,7 @@ export class ScriptedRealtime {
   /** The only engine of a call, whatever is named. */
   engines(): CallEngines {
     const engine = createRealtimeSpeech({
+      clock: systemClock,
       name: 'openai-realtime',
       baseUrl: 'https://realtime.example/v1',
       apiKey: 'secret-key',

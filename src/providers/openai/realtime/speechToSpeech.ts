@@ -1,3 +1,4 @@
+import type { Clock } from '../../../base/clock.ts';
 import { languageCode } from '../../../base/languageCode.ts';
 import { readPcm16 } from '../../../media/pcm16.ts';
 import type { ModelError } from '../../ports/modelError.ts';
@@ -54,6 +55,7 @@ export interface RealtimeSpeechDeps {
   readonly transcriptionModel: string;
   readonly voice: string | undefined;
   readonly dial: Dial;
+  readonly clock: Clock;
 }
 
 /**
@@ -110,12 +112,13 @@ class RealtimeSpeechConnection implements SpeechToSpeechConnection {
     this.#chunks = new AudioChunks(options.sampleRateHz, SAMPLE_RATE_HZ, { chunkMs: CHUNK_MS });
     this.#responses = new Responses(onEvent);
     this.#transcripts = new Transcripts(onEvent);
-    const { name, dial, baseUrl, model, apiKey } = deps;
+    const { name, dial, clock, baseUrl, model, apiKey } = deps;
     this.#socket = new VendorSocket({
       name,
       secret: apiKey,
       target: { url: webSocketUrl(`${baseUrl}/`, 'realtime', { model }).href, ...bearer(apiKey) },
       dial,
+      clock,
       onOpen: () => onEvent({ type: 'connected' }),
       onMessage: (text) => this.#onMessage(readServerEvent(text)),
       onFailed: (error) => {
