@@ -26,10 +26,11 @@ import { recognizerAbilities } from './recognition/openTranscription.ts';
 import { SpeechRecognition } from './recognition/speechRecognition.ts';
 import { type AgentSpeech, createSpeechOpener } from './speech/agentSpeech.ts';
 import type { CallSpeech, SessionSynthesis } from './speech/callSpeech.ts';
-import { STREAM_RESUMED } from './speech/fallbackPhrases.ts';
+import { AGENT_FAILED, STREAM_RESUMED } from './speech/fallbackPhrases.ts';
 import type { CallEngines, ProviderFallback } from './speechProviders.ts';
 import { type CallEngine, createCallEngine } from './speechToSpeech/callEngine.ts';
 import { SupervisedAgent } from './supervisedAgent.ts';
+import { ThreadTime } from './threadTime.ts';
 import { TurnController } from './turnController.ts';
 import { TurnSettings } from './turnDetection/turnSettings.ts';
 import { AgentTurnQueue, SESSION_ENDED, type SessionOutcome } from './turns/agentTurnQueue.ts';
@@ -41,6 +42,8 @@ import type { SpokenTurn } from './turns/turnLatency.ts';
 const HANGUP_TIMEOUT_MS = 5000;
 /** Audio arrives without gaps, silence included: a stream without audio for this long is lost. */
 const STREAM_TIMEOUT_MS = 30_000;
+/** A session that holds its thread has this long to say its apology. */
+const APOLOGY_TIMEOUT_MS = 15_000;
 /** A peer that reports no transfer status has completed the transfer by then, or will not. */
 const TRANSFER_STATUS_TIMEOUT_MS = 45_000;
 /** Longer than a target may take; for a final status that got lost. */
@@ -120,6 +123,7 @@ export class VoiceSession {
   readonly #agentTurns: AgentTurnQueue<AgentSpeech>;
   readonly #turns: TurnController;
   readonly #supervised: SupervisedAgent;
+  readonly #threadTime: ThreadTime;
   readonly #answering: AnsweredByMonitor;
   /** The last one that was published. */
   #interim = '';
@@ -140,6 +144,7 @@ export class VoiceSession {
     this.#deps = deps;
     this.#firstInput = options.isResumed ? resumeAfter(deps.stream.info.failedTransfer) : BEGIN;
     const { stream, clock } = deps;
+    this.#threadTime = new ThreadTime(clock, () => this.#onThreadHeld());
     if (stream.info.captions) this.#captions = new Captions(stream);
     const abilities = recognizerAbilities(deps.speechToText);
     this.#settings = new TurnSettings(abilities, (current) => this.#onNode(current));
@@ -178,7 +183,10 @@ export class VoiceSession {
     });
     const { events } = this.#deps.stream;
     this.#cleanups.push(
-      events.on('audio', (samples) => this.#recognition.push(samples)),
+      events.on(
+        'audio',
+        this.#threadTime.counted((samples) => this.#recognition.push(samples)),
+      ),
       events.on('dtmf', ({ digit }) => this.#turns.onDigit(digit)),
       events.on('hold', ({ isHeld }) => {
         this.#turns.isOnHold = isHeld;
@@ -277,6 +285,7 @@ export class VoiceSession {
       ...this.#deps,
       settings: this.#settings,
       engineRecognizer: () => this.#engine?.recognizer,
+      threadTime: this.#threadTime,
       onInterim: (text) => this.#onInterim(text),
       onRevised: (transcript) => {
         this.#recognition.noteWords(transcript.text);
@@ -387,6 +396,21 @@ export class VoiceSession {
     this.#transferUntilMs = undefined;
     this.#outcome = 'closed';
     this.#supervised.startTurn(input);
+  }
+
+  /** What it hears takes the time; without it, the apology does not. */
+  #onThreadHeld(): void {
+    const message = 'voice session ended: it takes more than its share of the thread';
+    this.#deps.onError(undefined, message);
+    this.#history.addEvent('error', {
+      code: 'thread_held',
+      message: 'The call takes more processor time than it may',
+    });
+    this.#recognizers.transcription.close();
+    const apology: TurnInput = { kind: 'channel_error', code: AGENT_FAILED, message };
+    void this.#agentTurns.run(apology, this.#turns.timestamps());
+    const timer = this.#deps.clock.setTimer(() => this.#onSessionOver('failed'), APOLOGY_TIMEOUT_MS);
+    this.#cleanups.push(() => timer.cancel());
   }
 
   #subject() {

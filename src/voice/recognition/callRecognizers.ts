@@ -13,7 +13,7 @@ import {
 import { transcribeUtterance } from './transcribeUtterance.ts';
 
 export interface CallRecognizersDeps
-  extends Pick<TranscriptionOptions, 'clock' | 'onInterim' | 'onRevised' | 'onTurnSignal'> {
+  extends Pick<TranscriptionOptions, 'clock' | 'threadTime' | 'onInterim' | 'onRevised' | 'onTurnSignal'> {
   readonly stream: Pick<AudioStream, 'info' | 'receivedSamples'>;
   readonly settings: TurnSettings;
   /** What agent and nodes name; absent where one recognizer serves all. */

@@ -3,6 +3,7 @@ import type { ModelError } from '../../providers/ports/modelError.ts';
 import { isStreaming, type Recognizer } from '../../providers/ports/recognizer.ts';
 import type { RecognitionOptions, Transcript } from '../../providers/ports/speechToText.ts';
 import type { RecognitionConnectionOptions } from '../../providers/ports/streamingSpeechToText.ts';
+import type { ThreadTime } from '../threadTime.ts';
 import type { RecognizerAbilities } from '../turnDetection/endpointing.ts';
 import { StreamTranscription, type TurnSignal } from './streamTranscription.ts';
 import { type Transcription, UtteranceTranscription } from './transcription.ts';
@@ -12,6 +13,8 @@ export type RecognitionHints = Omit<RecognitionConnectionOptions, 'sampleRateHz'
 
 export interface TranscriptionOptions {
   readonly clock: Clock;
+  /** Accounts for what the recognizer tells; absent where that is not counted. */
+  readonly threadTime?: ThreadTime | undefined;
   readonly sampleRateHz: number;
   /** The stream's clock at the first sample. */
   readonly startSamples: number;

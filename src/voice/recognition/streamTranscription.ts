@@ -8,6 +8,7 @@ import type {
   StreamingSpeechToText,
 } from '../../providers/ports/streamingSpeechToText.ts';
 import { VAD_FRAME_MS } from '../../providers/ports/voiceActivity.ts';
+import type { ThreadTime } from '../threadTime.ts';
 import type { Utterance } from './speechActivity.ts';
 import { SpokenText } from './spokenText.ts';
 import type { FrameContext, Transcription } from './transcription.ts';
@@ -40,6 +41,7 @@ export type TurnSignal = 'eager_end' | 'turn_resumed' | 'end_of_turn';
 
 export interface StreamTranscriptionDeps {
   readonly clock: Clock;
+  readonly threadTime?: ThreadTime | undefined;
   readonly speechToText: StreamingSpeechToText;
   readonly options: RecognitionConnectionOptions;
   /** The stream's clock at the first sample. */
@@ -100,7 +102,8 @@ export class StreamTranscription implements Transcription {
     const frameSamples = (deps.options.sampleRateHz * VAD_FRAME_MS) / 1000;
     this.#silence = new Int16Array(frameSamples);
     this.#message = new Int16Array(SILENT_FRAMES * frameSamples);
-    this.#connection = deps.speechToText.connect(deps.options, (event) => this.#onEvent(event));
+    const onEvent = (event: RecognitionEvent) => this.#onEvent(event);
+    this.#connection = deps.speechToText.connect(deps.options, deps.threadTime?.counted(onEvent) ?? onEvent);
   }
 
   get isOpen(): boolean {

@@ -25,6 +25,7 @@ export const HISTORY_ERRORS_ZH: Readonly<Record<string, string>> = {
   knowledge_failed: '無法搜尋文件：',
   speech_failed: '語音合成失敗：',
   transcription_failed: '語音辨識失敗：',
+  thread_held: '通話佔用太多處理時間，因此結束：',
   play_failed: '無法播放音檔：',
   stream_error: '閘道回報錯誤：',
   recording_failed: '錄音失敗：',

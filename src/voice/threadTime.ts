@@ -1,0 +1,41 @@
+import type { Clock } from '../base/clock.ts';
+import { tokenBucket } from '../infra/httpClient/messageLimit.ts';
+
+/** A session takes a fiftieth of a thread, which serves up to twenty; half of it, for longer than this, is an attack. */
+const MAX_MS_PER_SECOND = 500;
+const MAX_MS_AT_ONCE = 3000;
+
+/** Accounts for the time that one voice session takes of the thread that it shares. */
+export class ThreadTime {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #admit: (ms: number) => boolean;
+  readonly #onExceeded: () => void;
+  #isRunning = false;
+  #isExceeded = false;
+
+  /** @param onExceeded - Called once, when the session has taken more than its share. */
+  constructor(clock: Pick<Clock, 'monotonicMs'>, onExceeded: () => void) {
+    this.#clock = clock;
+    this.#admit = tokenBucket(clock, MAX_MS_PER_SECOND, MAX_MS_AT_ONCE);
+    this.#onExceeded = onExceeded;
+  }
+
+  /** @returns The callback, whose time counts; within another one it counts once. */
+  counted<Args extends readonly unknown[]>(callback: (...args: Args) => void): (...args: Args) => void {
+    return (...args) => {
+      if (this.#isRunning) return callback(...args);
+      const startedMs = this.#clock.monotonicMs();
+      this.#isRunning = true;
+      try {
+        callback(...args);
+      } finally {
+        this.#isRunning = false;
+        const isAdmitted = this.#admit(this.#clock.monotonicMs() - startedMs);
+        if (!isAdmitted && !this.#isExceeded) {
+          this.#isExceeded = true;
+          this.#onExceeded();
+        }
+      }
+    };
+  }
+}
