@@ -51,7 +51,8 @@ export interface HostileServer {
   readonly port: number;
   /** To all connections. */
   sentBytes(): number;
-  /** Connections that are open. */
+  /** Connections so far, and those that are open. */
+  connections(): number;
   open(): number;
   close(): Promise<void>;
 }
@@ -75,6 +76,6 @@ export async function startHostileServer({ head: start, piece }: HostileAnswer):
       pump();
     });
   });
-  const { port, open, close } = await listenOnLoopback(server);
-  return { port, sentBytes: () => sentBytes, open, close };
+  const { port, connections, open, close } = await listenOnLoopback(server);
+  return { port, sentBytes: () => sentBytes, connections, open, close };
 }

@@ -22,6 +22,8 @@ import { OPENAI_BASE_URL, withVersion } from './endpoint.ts';
 
 /** The only rate that is taken. */
 const SAMPLE_RATE_HZ = 24_000;
+/** Turns that are not complete; a caller has one or two. */
+const MAX_ITEMS = 100;
 const CHUNK_MS = 40;
 /** Sessions end after an hour. */
 const MAX_AGE_MS = 55 * 60_000;
@@ -156,6 +158,7 @@ class RealtimeConnection implements ProtocolConnection {
   #open(id: string): string {
     const words = this.#items.get(id) ?? '';
     this.#items.set(id, words);
+    if (this.#items.size > MAX_ITEMS) throw new RangeError('too many turns are open');
     return words;
   }
 

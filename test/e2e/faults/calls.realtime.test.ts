@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 
 import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scriptedUpstream.ts';
+import { testAttacks } from './suites/attacks.ts';
 import { makeNodeClocks, setClocksApart, testClocks } from './suites/clocks.ts';
 import { makeSmallDisk, modelThatFails, PATHWAY_OF_MODES, testMishaps } from './suites/mishaps.ts';
 import { testStores } from './suites/stores.ts';
@@ -37,5 +38,6 @@ const rig = sharedRig({
 });
 
 testMishaps(rig, disk);
+testAttacks(rig);
 testStores(rig);
 testClocks(rig, clocks);
