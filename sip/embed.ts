@@ -1,4 +1,5 @@
 import type { SipServerOptions } from './options.ts';
+import type { RefusedInvite } from './refusals.ts';
 import type { SipServerStats } from './server.ts';
 import { startThread } from './thread.ts';
 import type { TraceEntry } from './trace.ts';
@@ -37,15 +38,20 @@ export type FromWorker =
   | { readonly type: 'failed'; readonly message: string }
   | { readonly type: 'stats'; readonly id: number; readonly stats: SipServerStats }
   | { readonly type: 'trace'; readonly entries: readonly TraceEntry[] }
+  | { readonly type: 'refused'; readonly refused: readonly RefusedInvite[] }
   | { readonly type: 'closed' };
 
 /**
  * Starts a SIP server in a worker thread: a busy main thread does not delay its timers, nor a flood of SIP the main
  * thread. Works from TypeScript sources (with tsx) and from built JavaScript.
  *
+ * @param onRefused - Hears of the calls that the server rejects itself, in batches.
  * @throws {Error} As `startSipServer` does.
  */
-export async function startEmbeddedSipServer(options: SipServerOptions): Promise<EmbeddedSipServer> {
+export async function startEmbeddedSipServer(
+  options: SipServerOptions,
+  onRefused: (refused: readonly RefusedInvite[]) => void = () => undefined,
+): Promise<EmbeddedSipServer> {
   const worker = startThread(new URL('./worker.ts', import.meta.url), { workerData: options });
   const listeners = new Map<string, Set<(entries: readonly TraceEntry[]) => void>>();
   const asked = new Map<number, { resolve(stats: SipServerStats): void; reject(error: Error): void }>();
@@ -62,6 +68,7 @@ export async function startEmbeddedSipServer(options: SipServerOptions): Promise
         asked.get(message.id)?.resolve(message.stats);
         asked.delete(message.id);
       } else if (message.type === 'trace') showTrace(listeners, message.entries);
+      else if (message.type === 'refused') onRefused(message.refused);
     });
     worker.once('error', reject);
   });

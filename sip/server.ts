@@ -25,6 +25,7 @@ import { createScannerCheck, mayAccept, rejectUnparsable } from './control/uas/r
 import { createIds } from './ids.ts';
 import type { SipServerOptions, SipServerWorld } from './options.ts';
 import * as defaults from './options.ts';
+import type { ObserveRefusal } from './refusals.ts';
 import { type Counters, createCounters } from './stats.ts';
 import { TransactionLayer } from './transaction/layer.ts';
 import { DEFAULT_SIP_TIMES } from './transaction/machine.ts';
@@ -58,6 +59,8 @@ export interface SipServer {
 export interface SipServerHooks {
   /** Each message, received or sent. */
   readonly onMessage?: (message: TracedMessage) => void;
+  /** The server has rejected a request by itself. */
+  readonly onRefused?: ObserveRefusal;
   /** An application's command has arrived and is carried out next. */
   readonly onCommand?: () => void;
   /** An internal error while a message was handled; the server continues. */
@@ -85,12 +88,16 @@ export async function startSipServer(
     counters,
     events: {
       onMessage: (received) => core.transactions.receive(received),
-      onBadRequest: rejectUnparsable,
+      onBadRequest(text, status, reason, flow) {
+        const refused = rejectUnparsable(text, status, reason, flow);
+        if (refused) core.onRefused?.(refused, status, flow);
+      },
       ...(hooks.onInternalError ? { onInternalError: hooks.onInternalError } : {}),
     },
     ...(hooks.onMessage ? { trace: hooks.onMessage } : {}),
   });
-  const core = createHub(options, world, { clock, counters, transport, proxied });
+  const { onRefused } = hooks;
+  const core = createHub(options, world, { clock, counters, transport, proxied, onRefused });
   const control = openControl(options, core, proxied, hooks.onCommand);
   try {
     await listenOn(control.server, options.control);
@@ -122,9 +129,15 @@ export async function startSipServer(
 function createHub(
   options: SipServerOptions,
   world: SipServerWorld,
-  parts: { clock: Clock; counters: Counters; transport: TransportLayer; proxied: ProxiedDialogs },
+  parts: {
+    clock: Clock;
+    counters: Counters;
+    transport: TransportLayer;
+    proxied: ProxiedDialogs;
+    onRefused: ObserveRefusal | undefined;
+  },
 ): Core {
-  const { clock, counters, transport, proxied } = parts;
+  const { clock, counters, transport, proxied, onRefused } = parts;
   const ids = createIds();
   const sipTimes = { ...DEFAULT_SIP_TIMES, ...options.sipTimes };
   const times = { ...defaultControlTimes, ...options.controlTimes };
@@ -137,6 +150,7 @@ function createHub(
     times: sipTimes,
     maxTransactions: options.maxTransactions ?? defaults.DEFAULT_MAX_TRANSACTIONS,
     mayBegin: (request, flow) => !core.isShuttingDown && mayAccept(core, request, flow, maxWaitingCalls),
+    onRefused,
     user: {
       onRequest: (transaction, received) => onRequest(core, proxied, transaction, received),
       onAck: (ack, received) => onAck(core, proxied, ack, received),
@@ -171,6 +185,7 @@ function createHub(
     showTrying: options.showTrying ?? false,
     isShuttingDown: false,
     announceCdr: (event) => announceCdr(core, event),
+    onRefused,
   };
   return core;
 }

@@ -1,5 +1,6 @@
 import { type EmbeddedSipServer, startEmbeddedSipServer } from './embed.ts';
 import type { SipServerOptions } from './options.ts';
+import type { RefusedInvite } from './refusals.ts';
 import type { SipServerStats } from './server.ts';
 import type { TraceEntry } from './trace.ts';
 import type { KnownPeer } from './transport/guard.ts';
@@ -10,6 +11,8 @@ export interface SupervisorEvents {
   onCrash(error: Error): void;
   /** A restart failed; another attempt follows. */
   onRestartFailed(error: unknown): void;
+  /** Calls that the server has rejected itself, in batches. */
+  onRefused?(refused: readonly RefusedInvite[]): void;
 }
 
 type TraceListener = (entries: readonly TraceEntry[]) => void;
@@ -54,7 +57,12 @@ export class SupervisedSipServer {
     events: SupervisorEvents,
     start: typeof startEmbeddedSipServer = startEmbeddedSipServer,
   ): Promise<SupervisedSipServer> {
-    const supervised = new SupervisedSipServer(await start(options), options, events, start);
+    const supervised = new SupervisedSipServer(
+      await start(options, (refused) => events.onRefused?.(refused)),
+      options,
+      events,
+      start,
+    );
     supervised.#supervising = supervised.#supervise();
     return supervised;
   }
@@ -116,7 +124,7 @@ export class SupervisedSipServer {
       try {
         const port = this.sipPort;
         const options = { ...this.#options, ...(port === undefined ? {} : { port }) };
-        const server = await this.#start(options);
+        const server = await this.#start(options, (refused) => this.#events.onRefused?.(refused));
         server.know(this.#peers);
         this.#server = server;
         for (const trace of this.#traces) trace.stop = server.trace(trace.callId, trace.listener);

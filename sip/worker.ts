@@ -1,6 +1,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ToWorker } from './embed.ts';
 import type { SipServerOptions } from './options.ts';
+import { createRefusalBatches } from './refusals.ts';
 import { startSipServer } from './server.ts';
 import { createTracer } from './trace.ts';
 
@@ -10,10 +11,12 @@ async function run(): Promise<void> {
   if (!port) throw new Error('this file runs in a worker thread only');
   const tell = (message: FromWorker): void => port.postMessage(message);
   const tracer = createTracer((entries) => tell({ type: 'trace', entries }));
+  const refusals = createRefusalBatches((refused) => tell({ type: 'refused', refused }));
   let obey: ((message: ToWorker) => Promise<void>) | undefined;
   try {
     const server = await startSipServer(workerData as SipServerOptions, {
       onMessage: tracer.onMessage,
+      onRefused: refusals.observe,
       // A call is followed before the command that sends its first message, but a busy thread may read the command first.
       onCommand() {
         for (let told = receiveMessageOnPort(port); told; told = receiveMessageOnPort(port)) {
@@ -29,6 +32,7 @@ async function run(): Promise<void> {
       else {
         await server.close();
         tracer.close();
+        refusals.close();
         tell({ type: 'closed' });
         port.close();
       }

@@ -5,6 +5,7 @@ import type { SessionTimer } from '../dialog/sessionTimer.ts';
 import type { Ids } from '../ids.ts';
 import type { SipUri } from '../message/fields/uri.ts';
 import type { SipRequest, SipResponse } from '../message/message.ts';
+import type { ObserveRefusal } from '../refusals.ts';
 import type { Counters } from '../stats.ts';
 import type { ClientTransaction } from '../transaction/client.ts';
 import type { TransactionLayer } from '../transaction/layer.ts';
@@ -155,6 +156,8 @@ export interface Core {
   /** Whether the User-Agent is that of a known scanner. */
   isScanner(request: SipRequest): boolean;
   announceCdr(event: CdrEvent): void;
+  /** A request was rejected that no application has seen. */
+  readonly onRefused?: ObserveRefusal | undefined;
 }
 
 export interface CdrEvent {

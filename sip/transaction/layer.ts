@@ -8,6 +8,7 @@ import { BRANCH_COOKIE, formatVia, parseVia, type Via } from '../message/fields/
 import { formatMessage, type SipRequest, type SipResponse } from '../message/message.ts';
 import { makeResponse } from '../message/response.ts';
 import { validateRequest, validateResponse } from '../message/validate.ts';
+import type { ObserveRefusal } from '../refusals.ts';
 import type { Counters } from '../stats.ts';
 import type { TransportLayer } from '../transport/layer.ts';
 import type { Flow, ReceivedMessage } from '../transport/types.ts';
@@ -38,6 +39,8 @@ export interface TransactionDeps {
   readonly maxTransactions: number;
   /** Whether a new request is within the limits; otherwise it gets a stateless 503. */
   mayBegin(request: SipRequest, flow: Flow): boolean;
+  /** A request was rejected without a transaction. */
+  readonly onRefused?: ObserveRefusal | undefined;
   readonly user: TransactionUser;
 }
 
@@ -212,6 +215,7 @@ export class TransactionLayer {
     const headers: Record<string, string> = status === 503 ? { 'Retry-After': RETRY_AFTER_SECONDS } : {};
     const toTag = this.#statelessTag(request);
     flow.send(formatMessage(makeResponse(request, status, { reason, toTag, headers })));
+    this.#deps.onRefused?.(request, status, flow);
   }
 }
 

@@ -1,6 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import { startEmbeddedSipServer } from '../../sip/embed.ts';
+import { parseMessage } from '../../sip/message/parse.ts';
+import { createRefusalBatches, type RefusedInvite } from '../../sip/refusals.ts';
 import type { TraceEntry } from '../../sip/trace.ts';
+import type { Flow } from '../../sip/transport/types.ts';
 import { header, Phone, SDP } from './support/phone.ts';
 import { SECRET, serverOptions } from './support/rig.ts';
 import { newApp } from './support/srf.ts';
@@ -42,6 +45,50 @@ test('An embedded server takes calls, counts them and traces the requested call'
   await phone.close();
   await server.close();
   await expect(server.stats()).rejects.toThrow('gone');
+});
+
+test('An embedded server tells of the INVITEs that it rejects itself', async () => {
+  const heard: RefusedInvite[] = [];
+  const server = await startEmbeddedSipServer(serverOptions({ trusted: [] }), (some) => heard.push(...some));
+  const phone = await Phone.open();
+  const port = server.sipPorts[0]?.port ?? 0;
+  const invite = (callId: string) =>
+    phone.request('INVITE', port, { callId, branch: `z9hG4bK-${callId}`, body: SDP });
+  phone.send(invite('unrouted'), port);
+  phone.send(invite('scanner').replace('\r\n', '\r\nUser-Agent: friendly-scanner\r\n'), port);
+  phone.send(invite('malformed').replace(/CSeq: .*/, 'CSeq: 1 OPTIONS'), port);
+  phone.send(invite('unparsable').replace(/Content-Length: \d+/, 'Content-Length: x'), port);
+  phone.send(invite('in a dialog').replace(/(To: .*)/, '$1;tag=1'), port);
+  await vi.waitFor(() => expect(heard).toHaveLength(4));
+  expect(heard.map(({ callId, status }) => [callId, status])).toEqual([
+    ['unrouted', 503],
+    ['scanner', 603],
+    ['malformed', 400],
+    ['unparsable', 400],
+  ]);
+  expect(heard[0]).toMatchObject({
+    address: '127.0.0.1',
+    port: phone.port,
+    uri: `sip:app@127.0.0.1:${port}`,
+  });
+  await phone.close();
+  await server.close();
+});
+
+test('A flood of refused INVITEs is counted by status in few reports', () => {
+  const batches: RefusedInvite[][] = [];
+  const { observe, close } = createRefusalBatches((refused) => batches.push(refused));
+  const request = parseMessage(
+    Buffer.from('INVITE sip:a@b SIP/2.0\r\nTo: <sip:a@b>\r\nCall-ID: c\r\nContent-Length: 0\r\n\r\n'),
+  );
+  if (request.kind !== 'request') throw new Error('not a request');
+  const flow = { remote: { transport: 'udp', address: '192.0.2.1', port: 5060 } } as Flow;
+  for (let index = 0; index < 1000; index += 1) observe(request, index % 2 === 0 ? 503 : 400, flow);
+  close();
+  expect(batches.map((batch) => batch.length)).toEqual([50]);
+  const total = (status: number) =>
+    batches.flat().reduce((sum, one) => sum + (one.status === status ? one.count : 0), 0);
+  expect([total(503), total(400)]).toEqual([500, 500]);
 });
 
 test('An embedded server that cannot start throws the reason', async () => {

@@ -78,12 +78,14 @@ function onNew(core: Core, transaction: ServerTransaction, received: ReceivedMes
   const { request } = transaction;
   const refusal = rejectNewRequest(core, request, received.flow);
   if (refusal) {
+    core.onRefused?.(request, refusal.status, received.flow);
     respondWith(core, transaction, refusal.status, refusal);
     return;
   }
   const application = core.applications.selectForRoute(request.method.toLowerCase());
   if (!application) {
     const unwanted = rejectUnroutedMethod(core, request);
+    core.onRefused?.(request, unwanted.status, received.flow);
     respondWith(core, transaction, unwanted.status, unwanted);
     return;
   }

@@ -123,18 +123,26 @@ const NEEDED = ['via', 'from', 'to', 'call-id', 'cseq'];
 /**
  * Rejects a malformed request, if its headers suffice for a response.
  *
+ * @returns Its method and headers; undefined without a response.
  * @see RFC 4475
  */
-export function rejectUnparsable(text: ByteString, status: number, reason: string, flow: Flow): void {
-  if (/^\s*(?:ACK\s|SIP\/)/i.test(text)) return;
+export function rejectUnparsable(
+  text: ByteString,
+  status: number,
+  reason: string,
+  flow: Flow,
+): SipRequest | undefined {
+  if (/^\s*(?:ACK\s|SIP\/)/i.test(text)) return undefined;
   const end = text.search(/\r?\n\r?\n/);
   const head = (end < 0 ? text : text.slice(0, end)).replace(/^[^\r\n]*/, 'OPTIONS sip:unparsed SIP/2.0');
   try {
     const request = parseHead(head);
-    if (request.kind !== 'request' || !NEEDED.every((name) => request.headers.has(name))) return;
+    if (request.kind !== 'request' || !NEEDED.every((name) => request.headers.has(name))) return undefined;
     flow.send(formatMessage(makeResponse(request, status, { reason })));
+    return { ...request, method: /^\s*(\S*)/.exec(text)?.[1] ?? '', uri: '' };
   } catch {
     // The headers are malformed too; no response can be addressed.
+    return undefined;
   }
 }
 
