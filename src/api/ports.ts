@@ -46,6 +46,7 @@ import type { RecordingUrls } from '../calls/recording/recordingUrls.ts';
 import type { CallControl } from '../calls/runner/callControl.ts';
 import type { AcceptedCall, InsertOnce, OutboundOrder } from '../calls/setup/outboundOrder.ts';
 import type { SipTraceStore } from '../calls/sipTraceStore.ts';
+import type { SipRejection } from '../calls/trunks/sipRejection.ts';
 import type { TrunkHealth } from '../calls/trunks/trunk.ts';
 import type { TrunkStore } from '../calls/trunks/trunkStore.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
@@ -146,6 +147,8 @@ export interface CallService
   accept(order: OutboundOrder, keep: InsertOnce): Promise<AcceptedCall>;
   /** Health of each trunk, as last reported. */
   trunkHealth(trunkIds: readonly string[]): Promise<Map<string, TrunkHealth>>;
+  /** Inbound calls that were refused, the newest first. @param projectId - Undefined: of the installation. */
+  rejections(projectId: string | undefined, limit: number): Promise<SipRejection[]>;
   /** Notifies all nodes that a trunk or a phone number changed. */
   trunksChanged(): Promise<void>;
   readonly recordings: Pick<CallRecordings, 'url'>;

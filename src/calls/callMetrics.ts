@@ -1,6 +1,7 @@
 import type { MediaReport } from '../media/mediaSession.ts';
 import type { Call } from './call.ts';
 import type { CallResult } from './runner/callResult.ts';
+import type { RejectionReason } from './trunks/sipRejection.ts';
 
 /** Phases of call setup: API to INVITE, INVITE to answer, answer to the first packet with the agent's audio. */
 export type SetupPhase = 'accepted_to_invite' | 'invite_to_answer' | 'answer_to_audio';
@@ -19,6 +20,8 @@ export type RefusalReason =
 export interface CallMetrics {
   callStarted(direction: Call['direction']): void;
   callRefused(reason: RefusalReason): void;
+  /** An INVITE was refused. */
+  inboundRejected(reason: RejectionReason, count: number): void;
   setupPhase(phase: SetupPhase, seconds: number): void;
   /** For each `callStarted`, once. */
   callEnded(direction: Call['direction'], result: CallResult, media: MediaReport | undefined): void;

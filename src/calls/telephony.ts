@@ -2,6 +2,7 @@ import type { Emitter } from '../base/emitter.ts';
 import type { DtmfDigit, MediaSession } from '../media/mediaSession.ts';
 import type { PhoneNumber } from './numbers/phoneNumber.ts';
 import type { TestCall } from './setup/testCall.ts';
+import type { RejectionReason } from './trunks/sipRejection.ts';
 import type { Trunk } from './trunks/trunk.ts';
 
 export interface Telephony {
@@ -58,13 +59,14 @@ export interface InboundCall {
   answer(callId: string): Promise<CallLeg>;
   /**
    * @param sipCode - 400..699.
-   * @param options - For the Retry-After header.
+   * @param retryAfterSeconds - For the Retry-After header.
    * @returns The response; nothing is sent when the call was answered, rejected or canceled before.
    * @see RFC 3261 section 20.33
    */
   reject(
     sipCode: number,
-    options?: { readonly retryAfterSeconds: number },
+    reason: RejectionReason,
+    retryAfterSeconds?: number,
   ): { readonly code: number; readonly reason: string };
   /** Aborted when the caller hangs up before `answer` or `reject`. */
   readonly canceled: AbortSignal;

@@ -1,18 +1,29 @@
 import type { SipRequest } from '../../sip/message/message.ts';
 import type { InboundCall, Telephony } from '../calls/telephony.ts';
-import type { IncomingRequest } from './control/incoming.ts';
-import { offerCall } from './leg/inbound.ts';
+import type { RejectionReason } from '../calls/trunks/sipRejection.ts';
+import type { Trunk } from '../calls/trunks/trunk.ts';
+import type { IncomingRequest, ResponseParts } from './control/incoming.ts';
+import { type OnRefused, offerCall } from './leg/inbound.ts';
 import { dial, type OutboundDeps } from './leg/outbound.ts';
 import { tokensOf, userOf } from './sip/headerValues.ts';
 import { sessionBody, UNSUPPORTED_BODY } from './sip/sessionBody.ts';
 import type { TrunkDirectory } from './trunks/directory.ts';
+import { type InboundRejections, refusedInvite, strangerReason } from './trunks/inboundRejections.ts';
 import { type InboundRouteDeps, routeInvite } from './trunks/inboundRoute.ts';
 import type { TestCalls } from './trunks/testCalls.ts';
 
 export interface TelephonyDeps extends OutboundDeps, InboundRouteDeps {
+  /** Absent in the simulator. */
+  readonly rejections?: InboundRejections | undefined;
   readonly directory: Pick<TrunkDirectory, 'bySource'>;
   /** Absent where no simulated callers call. */
   readonly testCalls?: Pick<TestCalls, 'take'>;
+}
+
+interface Rejection {
+  readonly status: number;
+  readonly reason: RejectionReason;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Extensions that the SIP server implements, or that need no action. */
@@ -28,10 +39,19 @@ export function createTelephony(deps: TelephonyDeps): Telephony {
     const { address, port, transport } = invite.source;
     const test = deps.testCalls?.take(userOf(invite.message.uri), address);
     const [best, ...others] = deps.directory.bySource(address, port);
-    if (!test && !best) return await invite.respond(403);
+    const sources = best ? [best, ...others] : [];
+    const report = (status: number, reason: RejectionReason, trunks: readonly Trunk[] = sources) => {
+      if (!test)
+        deps.rejections?.report(refusedInvite(invite.message, invite.source, status), reason, trunks);
+    };
+    const refuse = async (status: number, reason: RejectionReason, parts?: ResponseParts) => {
+      report(status, reason);
+      return await invite.respond(status, parts);
+    };
+    if (!test && !best) return await refuse(403, strangerReason(invite.message));
     const rejection = validateInvite(invite.message);
-    if (rejection) return await invite.respond(rejection.status, rejection);
-    if (!handler) return await invite.respond(503, RETRY_AFTER);
+    if (rejection) return await refuse(rejection.status, rejection.reason, { headers: rejection.headers });
+    if (!handler) return await refuse(503, 'overloaded', RETRY_AFTER);
     const trace = deps.traceCall(invite.message.headers.get('call-id') ?? '');
     const at = new Date(clock.now()).toISOString();
     trace.add({ at, direction: 'in', transport, remote: `${address}:${port}`, text: invite.raw });
@@ -42,12 +62,16 @@ export function createTelephony(deps: TelephonyDeps): Telephony {
     try {
       const called = test ?? (best && (await routeInvite(deps, [best, ...others], invite.message)));
       if (isCanceled || !called) trace.end();
-      else handler(offerCall(deps, called, invite, trace));
+      else {
+        const trunks = called.number ? [called.trunk] : sources;
+        const onRefused: OnRefused = (status, reason) => report(status, reason, trunks);
+        handler(offerCall(deps, called, invite, trace, onRefused));
+      }
       return undefined;
     } catch (error) {
       trace.end();
       onError(error, 'receiving a call failed');
-      return await invite.respond(503, RETRY_AFTER);
+      return await refuse(503, 'overloaded', RETRY_AFTER);
     }
   };
   control.onInvite((invite) => {
@@ -63,8 +87,10 @@ export function createTelephony(deps: TelephonyDeps): Telephony {
 }
 
 /** @returns The rejection of an INVITE whose headers or body are unsupported. @see RFC 3261 section 8.2 */
-function validateInvite(invite: SipRequest) {
+function validateInvite(invite: SipRequest): Rejection | undefined {
   const unknown = tokensOf(invite.headers, 'require').filter((tag) => !SUPPORTED.has(tag.toLowerCase()));
-  if (unknown.length > 0) return { status: 420, headers: { Unsupported: unknown.join(', ') } };
-  return sessionBody(invite).kind === 'unreadable' ? UNSUPPORTED_BODY : undefined;
+  if (unknown.length > 0)
+    return { status: 420, reason: 'bad_request', headers: { Unsupported: unknown.join(', ') } };
+  if (sessionBody(invite).kind !== 'unreadable') return undefined;
+  return { ...UNSUPPORTED_BODY, reason: 'media_not_acceptable' };
 }

@@ -32,6 +32,7 @@ import {
   TRANSFER_REASONS,
   TRANSFER_STATUSES,
 } from '../../src/calls/transfer/transferReport.ts';
+import { REJECTION_REASONS } from '../../src/calls/trunks/sipRejection.ts';
 import {
   type Channel,
   END_REASONS,
@@ -42,7 +43,7 @@ import type { TurnInput } from '../../src/engine/turn/turn.ts';
 import type { HttpClientErrorCode } from '../../src/infra/httpClient/errors.ts';
 import { TYPE_NAMES } from '../../src/knowledge/documentType.ts';
 import { SUPERVISION_MODES } from '../../src/media/supervision/supervisorStream.ts';
-import { TRUNK_FAILURE } from '../../src/telephony/trunks/monitors.ts';
+import { TRUNK_ERRORS } from '../../src/telephony/trunks/trunkError.ts';
 import type { Evidence } from '../../src/voice/answeringMachine/answeringMachineDetector.ts';
 import { SPEECH_KINDS } from '../../src/voice/speechProviders.ts';
 import { startTestServer, type TestServer } from '../support/httpServer.ts';
@@ -106,7 +107,8 @@ const CODES_BY_KIND: Readonly<Record<keyof CodeTexts, readonly string[]>> = {
   evidence: ['words', 'length', 'beep'] satisfies Evidence[],
   channel: ['chat', 'phone', 'web'] satisfies Channel[],
   fallback: ['chat', ...SPEECH_KINDS],
-  trunkError: [TRUNK_FAILURE],
+  trunkError: Object.values(TRUNK_ERRORS),
+  rejection: REJECTION_REASONS,
   transferReason: [...Object.keys(LEG_OUTCOMES), ...Object.values(TRANSFER_REASONS)],
   auditAction: AUDIT_ACTIONS,
   auditActor: ['admin', ...keyKind.options, 'widget'] satisfies Principal['kind'][],

@@ -82,6 +82,7 @@ export const unusedCalls: CallService = {
   ask: refuse,
   addParticipant: refuse,
   trunkHealth: refuse,
+  rejections: refuse,
   trunksChanged: refuse,
   recordings: { url: refuse },
 };

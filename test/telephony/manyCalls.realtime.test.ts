@@ -22,7 +22,7 @@ async function oneCall(index: number): Promise<string> {
   const outbound = caller.dial({ port: callee.port });
   const incoming = await callee.nextInboundCall();
   incoming.ring();
-  if (index % 3 === 0) incoming.reject(486);
+  if (index % 3 === 0) incoming.reject(486, 'overloaded');
   else {
     const leg = await incoming.answer(`call-${index}`);
     await new Promise<void>((resolve) => {

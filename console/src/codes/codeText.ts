@@ -29,6 +29,12 @@ export function transferReasonText(reason: string): string {
   return codeText('transferReason', outcome) + response;
 }
 
+/** Why a trunk does not work: one of the API's sentences, which may have a SIP response behind it. */
+export function trunkErrorText(error: string): string {
+  const [, sentence = error, response = ''] = /^(.*?)(: \d{3} .*)?$/.exec(error) ?? [];
+  return codeText('trunkError', sentence) + response;
+}
+
 /** Why a webhook was not delivered; the API's messages are English. */
 export function deliveryErrorText({ code, message }: { code: string; message: string }): string {
   return locale === 'zh-TW' ? errorTextZh(code, message, DELIVERY_ERRORS_ZH) : sentence(message);

@@ -131,6 +131,26 @@ export const CODE_TEXTS_EN = {
   trunkError: {
     'The trunk does not respond as it should; check its settings':
       'The trunk does not respond as it should; check its settings',
+    'The host cannot be resolved; check its name': 'The host cannot be resolved; check its name',
+    'The host cannot be reached; check host, port and transport':
+      'The host cannot be reached; check host, port and transport',
+    'No answer; check host, port and transport': 'No answer; check host, port and transport',
+    'Registration refused; check username, password and realm':
+      'Registration refused; check username, password and realm',
+    'Registration failed': 'Registration failed',
+    'The registrar did not keep the registration': 'The registrar did not keep the registration',
+    'The peer takes no calls now': 'The peer takes no calls now',
+    'The trunk has no username to register': 'The trunk has no username to register',
+  },
+  rejection: {
+    unknown_source: 'No trunk has this address',
+    unknown_number: 'Unknown number',
+    number_inactive: 'The number takes no calls',
+    bad_request: 'Bad request',
+    media_not_acceptable: 'No common audio',
+    overloaded: 'No room for the call',
+    auth_failed: 'Login from an unknown address',
+    declined_by_agent: 'Declined by the agent',
   },
   transferReason: {
     remote_hangup: 'The other party hung up',

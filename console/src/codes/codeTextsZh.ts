@@ -132,6 +132,25 @@ export const CODE_TEXTS_ZH: CodeTexts = {
   },
   trunkError: {
     'The trunk does not respond as it should; check its settings': '中繼線沒有正常回應，請檢查其設定',
+    'The host cannot be resolved; check its name': '無法解析主機，請檢查名稱',
+    'The host cannot be reached; check host, port and transport':
+      '無法連到主機，請檢查主機、連接埠與傳輸方式',
+    'No answer; check host, port and transport': '沒有回應，請檢查主機、連接埠與傳輸方式',
+    'Registration refused; check username, password and realm': '註冊遭拒，請檢查使用者名稱、密碼與 realm',
+    'Registration failed': '註冊失敗',
+    'The registrar did not keep the registration': '註冊伺服器未保留註冊',
+    'The peer takes no calls now': '對方目前不接受來電',
+    'The trunk has no username to register': '中繼線沒有可註冊的使用者名稱',
+  },
+  rejection: {
+    unknown_source: '沒有中繼線使用此位址',
+    unknown_number: '未知的號碼',
+    number_inactive: '此號碼不接聽來電',
+    bad_request: '請求有誤',
+    media_not_acceptable: '沒有共同的音訊格式',
+    overloaded: '已無容量接聽',
+    auth_failed: '未知位址嘗試登入',
+    declined_by_agent: '遭代理拒絕',
   },
   transferReason: {
     remote_hangup: '對方掛斷',

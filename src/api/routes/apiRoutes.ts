@@ -19,6 +19,7 @@ import { outboundCallRoutes } from './calls/outboundCalls.ts';
 import { participantRoutes } from './calls/participants.ts';
 import { phoneNumberRoutes } from './calls/phoneNumbers.ts';
 import { recordingRoutes } from './calls/recordings.ts';
+import { sipRejectionRoutes } from './calls/sipRejections.ts';
 import { supervisionRoutes } from './calls/supervision.ts';
 import { timelineRoutes } from './calls/timeline.ts';
 import { trunkRoutes } from './calls/trunks.ts';
@@ -87,6 +88,7 @@ export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<
   knowledgeQueryRoutes,
   recordingRoutes,
   trunkRoutes,
+  sipRejectionRoutes,
   phoneNumberRoutes,
   numberRoutes,
   outboundCallRoutes,

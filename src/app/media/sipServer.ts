@@ -4,7 +4,11 @@ import type { Logger } from 'pino';
 
 import type { SipServerOptions } from '../../../sip/options.ts';
 import { SupervisedSipServer } from '../../../sip/supervised.ts';
-import { externalSipServer, type SipServerAccess } from '../../telephony/control/sipServer.ts';
+import {
+  externalSipServer,
+  type RefusedInvite,
+  type SipServerAccess,
+} from '../../telephony/control/sipServer.ts';
 import { traceFromServer } from '../../telephony/trace.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { namingPortSettings } from '../node/portErrors.ts';
@@ -45,9 +49,11 @@ async function embeddedSipServer(
   clock: SipServerParts['clock'],
 ): Promise<SipServerAccess> {
   const secret = randomBytes(24).toString('base64url');
+  let hearRefused: (refused: readonly RefusedInvite[]) => void = () => undefined;
   const starting = SupervisedSipServer.start(sipServerOptions(config, secret), {
     onCrash: (error) => logger.error({ err: error }, 'SIP server crashed; restarting'),
     onRestartFailed: (error) => logger.error({ err: error }, 'SIP server restart failed'),
+    onRefused: (refused) => hearRefused(refused),
   });
   const { SIP_PORT, SIP_TLS_PORT } = config;
   const server = await namingPortSettings({ host: 'SIP_HOST', ports: { SIP_PORT, SIP_TLS_PORT } }, starting);
@@ -60,6 +66,9 @@ async function embeddedSipServer(
     checksTargets: true,
     port: server.sipPort,
     know: (peers) => server.know(peers),
+    onRefused(listener) {
+      hearRefused = listener;
+    },
     stats: () => server.stats(),
     close: () => server.close(),
   };

@@ -21,6 +21,7 @@ import { createHostResolver } from '../../telephony/sdp/hosts.ts';
 import { createTelephony } from '../../telephony/telephony.ts';
 import { type TraceSink, traceCall, traceFromControl } from '../../telephony/trace.ts';
 import { resolveSipHost, TrunkDirectory } from '../../telephony/trunks/directory.ts';
+import { InboundRejections, type InboundRejectionsDeps } from '../../telephony/trunks/inboundRejections.ts';
 import { TrunkMonitors } from '../../telephony/trunks/monitors.ts';
 import type { TestCalls } from '../../telephony/trunks/testCalls.ts';
 import type { Config } from '../settings/config.ts';
@@ -39,6 +40,8 @@ export interface TelephonyParts {
   readonly dialogs: DialogStore;
   readonly leases: Leases;
   readonly board: TrunkHealthStore;
+  /** Absent in the simulator. */
+  readonly rejections?: Pick<InboundRejectionsDeps, 'store' | 'metrics'>;
   /** Absent in the simulator. */
   readonly liveEvents?: LiveEvents;
   readonly bus: Pick<NodeBus, 'subscribe'>;
@@ -90,16 +93,21 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
   logConnection(control, logger);
   const tracing = { ...common, source: server.traces ?? traceFromControl(control), sink: parts.traceSink };
   const dialogs = new DialogRecords({ store: parts.dialogs, clock, onError });
+  const routing = { numbers: parts.numbers, takesPendingClaims: config.NUMBER_OWNERSHIP === 'open' };
+  const log = (fields: object, message: string) => logger.warn(fields, message);
+  const rejections =
+    parts.rejections && new InboundRejections({ ...common, ...routing, ...parts.rejections, directory, log });
+  if (rejections) server.onRefused(rejections.reportFromServer);
   const telephony = createTelephony({
     ...common,
+    ...routing,
+    rejections,
     dialogs,
     control,
     directory,
     makeCallId: randomUUID,
     resolveHost: createHostResolver(clock),
     media: parts.media,
-    numbers: parts.numbers,
-    takesPendingClaims: config.NUMBER_OWNERSHIP === 'open',
     traceCall: (sipCallId) => traceCall(tracing, sipCallId),
     mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
     serviceRoute: async (trunkId) => (await parts.board.read([trunkId])).get(trunkId)?.serviceRoute ?? [],
@@ -120,7 +128,9 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
         data: { trunkId, change: 'health', health },
       }),
     onFailure: ({ id: trunkId, projectId }, reason) =>
-      logger.info({ trunkId, projectId, reason }, 'trunk check failed'),
+      logger.warn({ trunkId, projectId, reason }, 'trunk check failed'),
+    hidesPrivateHosts: !config.ALLOW_PRIVATE_TRUNKS,
+    onRegistered: ({ id: trunkId, projectId }) => logger.info({ trunkId, projectId }, 'trunk registered'),
   });
   trunkMonitors.start();
   const stopEndingLostDialogs = endLostDialogs({
@@ -137,6 +147,7 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     await withTimeout(clock, dialogs.settled(), DIALOGS_STORED_MS);
     await trunkMonitors.close();
     await directory.close();
+    rejections?.close();
     await control.close();
     await server.close();
   };

@@ -53,6 +53,7 @@ export async function buildMediaRole(
     dialogs: storage.stores.dialogs,
     leases: calls.leases,
     board: metrics.trunks(calls.health, clock.monotonicMs),
+    rejections: { store: calls.rejections, metrics: metrics.calls },
     liveEvents: node.liveEvents,
     bus: calls.bus,
     testCalls,

@@ -34,6 +34,7 @@ import { redisTrunkSlots } from '../../infra/redis/limits/trunkSlots.ts';
 import { redisLeases } from '../../infra/redis/locks/leases.ts';
 import { redisNumberLock } from '../../infra/redis/locks/numberLock.ts';
 import { redisNodeBus } from '../../infra/redis/nodes/nodeBus.ts';
+import { redisSipRejections } from '../../infra/redis/nodes/sipRejections.ts';
 import { redisTrunkHealth } from '../../infra/redis/nodes/trunkHealth.ts';
 import { redisCallQueue } from '../../infra/redis/queues/callQueue.ts';
 import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
@@ -186,6 +187,7 @@ function redisPorts(
     slots: redisTrunkSlots(redis, stores.slotHolders),
     usage: redisProjectCalls(redis, stores.slotHolders),
     health: redisTrunkHealth(redis),
+    rejections: redisSipRejections(redis),
     leases: redisLeases(redis, nodeId),
     queue: redisCallQueue(jobs),
     bus: redisNodeBus({ publisher: redis, subscriber, onError }),
@@ -194,7 +196,7 @@ function redisPorts(
 
 function callService(
   { storage, conversations, recordings, metrics, liveEvents, orderRefusal, clock, makeId, tracer }: CallParts,
-  { lock, queue, health, slots, bus }: SharedPorts,
+  { lock, queue, health, slots, bus, rejections }: SharedPorts,
   limiter: CallLimiter,
   control: CallControl,
   onError: (error: unknown, what: string) => void,
@@ -221,6 +223,7 @@ function callService(
     quality: (call) => control.quality(call),
     mediaSamples: (call) => control.mediaSamples(call),
     trunkHealth: (trunkIds) => readTrunkHealth(health, slots, trunkIds),
+    rejections: (projectId, limit) => rejections.list(projectId, limit),
     trunksChanged: () => notifyTrunksChanged(bus, onError),
     recordings,
   };

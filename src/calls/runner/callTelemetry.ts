@@ -38,6 +38,8 @@ export class CallTelemetry {
   readonly #logFields: LogFields;
   /** Of the last INVITE. */
   #trunkId: string | null;
+  /** The Call-ID header. */
+  #sipCallId: string | null;
   #phase: Span;
   /** When the first INVITE was sent or received; NaN before. */
   #invitedMs: number;
@@ -51,6 +53,7 @@ export class CallTelemetry {
     this.#deps = deps;
     this.#call = call;
     this.#trunkId = call.trunkId;
+    this.#sipCallId = call.sipCallId;
     this.#attributes = { 'callway.call.id': id, 'callway.project.id': projectId, 'session.id': sessionId };
     this.#startMs = Date.parse(orderedAt(call)) || deps.now();
     this.#invitedMs = Date.parse(call.startedAt ?? '');
@@ -80,6 +83,7 @@ export class CallTelemetry {
 
   dialing(trunkId: string, sipCallId: string): void {
     this.#trunkId = trunkId;
+    this.#sipCallId = sipCallId;
     this.#nextPhase('dial', { 'callway.trunk.id': trunkId, 'callway.sip.call_id': sipCallId });
     if (Number.isNaN(this.#invitedMs)) {
       this.#invitedMs = this.#deps.now();
@@ -97,7 +101,8 @@ export class CallTelemetry {
     this.#nextPhase('talk');
     this.#answeredMs = this.#deps.now();
     this.#measure('invite_to_answer', this.#invitedMs, this.#answeredMs);
-    this.#deps.log(this.#logFields, 'call answered');
+    const via = { trunkId: this.#trunkId, sipCallId: this.#sipCallId };
+    this.#deps.log({ ...this.#logFields, ...via }, 'call answered');
     this.#publish('call.answered');
   }
 

@@ -50,7 +50,7 @@ const NOT_FOUND = 404;
 const BUSY_HERE = 486;
 const SERVICE_UNAVAILABLE = 503;
 /** Capacity frees up constantly; a carrier with another route uses that at once. @see RFC 3261 section 20.33 */
-const RETRY_SOON = { retryAfterSeconds: 5 };
+const RETRY_SOON_SECONDS = 5;
 
 /**
  * Answers an inbound call to a number of the project that owns its trunk, and hands it to the runner; or rejects it.
@@ -62,7 +62,7 @@ export async function handleInboundCall(deps: InboundCallDeps, inbound: InboundC
     const callId = inbound.test?.callId ?? deps.makeId();
     if (deps.callRefusal() || !deps.capacity.acquire(callId)) {
       deps.metrics.callRefused('node');
-      inbound.reject(SERVICE_UNAVAILABLE, RETRY_SOON);
+      inbound.reject(SERVICE_UNAVAILABLE, 'overloaded', RETRY_SOON_SECONDS);
       return;
     }
     let isRunning = false;
@@ -73,7 +73,7 @@ export async function handleInboundCall(deps: InboundCallDeps, inbound: InboundC
     }
   } catch (error) {
     deps.onError(error, 'inbound call failed');
-    inbound.reject(SERVICE_UNAVAILABLE);
+    inbound.reject(SERVICE_UNAVAILABLE, 'overloaded');
   }
 }
 
@@ -85,9 +85,11 @@ async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string
     return false;
   };
   if (test) return await admitTest(deps, inbound, test);
-  if (!number?.inboundEnabled) return refuse(NOT_FOUND);
+  if (!number) return refuse(NOT_FOUND, 'unknown_number');
+  if (!number.inboundEnabled) return refuse(NOT_FOUND, 'number_inactive');
   const slot = { id: callId, projectId, direction: 'inbound', toNumber } as const;
-  if ((await deps.limiter.startCall(slot)) !== 'started') return refuse(SERVICE_UNAVAILABLE, RETRY_SOON);
+  if ((await deps.limiter.startCall(slot)) !== 'started')
+    return refuse(SERVICE_UNAVAILABLE, 'overloaded', RETRY_SOON_SECONDS);
   // The caller is waiting: independent steps run side by side.
   const preparing = deps.conversations.prepare({
     projectId,
@@ -102,7 +104,7 @@ async function admit(deps: InboundCallDeps, inbound: InboundCall, callId: string
   try {
     if ((await deps.slots.acquire(trunk, callId, 'inbound')) > 0) {
       deps.metrics.callRefused('trunk');
-      return refuse(BUSY_HERE);
+      return refuse(BUSY_HERE, 'overloaded');
     }
     isRunning = await storeAndAnswer(deps, inbound, number, callId, preparing);
     return isRunning;
@@ -166,7 +168,7 @@ async function storeAndAnswer(
       endUnanswered(deps, call, {
         status: 'failed',
         endReason: 'rejected',
-        sip: inbound.reject(rejectedWith),
+        sip: inbound.reject(rejectedWith, 'declined_by_agent'),
       });
     } catch (error) {
       // After a failed insert the call may be stored all the same: only the database's answer may be lost.

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import type { CallMetrics } from '../../calls/callMetrics.ts';
+import { REJECTION_REASONS } from '../../calls/trunks/sipRejection.ts';
 import { FRAME_DURATION_MS } from '../../media/codecs/codec.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 
@@ -37,11 +38,20 @@ export function createCallMetrics(registry: Registry): CallMetrics {
     labelNames: ['reason'],
     registers,
   });
+  const rejected = new Counter({
+    name: 'callway_inbound_rejected_total',
+    help: 'Inbound calls that were refused.',
+    labelNames: ['reason'],
+    registers,
+  });
+  // An alert on the increase of a counter does not see a counter that starts above 0.
+  for (const reason of REJECTION_REASONS) rejected.inc({ reason }, 0);
   const meterAudio = audioOf(registers);
   for (const direction of ['inbound', 'outbound']) active.set({ direction }, 0);
   return {
     callStarted: (direction) => active.inc({ direction }),
     callRefused: (reason) => refused.inc({ reason }),
+    inboundRejected: (reason, count) => rejected.inc({ reason }, count),
     setupPhase: (phase, seconds) => setUp.observe({ phase }, seconds),
     callEnded(direction, { status, endReason }, media) {
       active.dec({ direction });

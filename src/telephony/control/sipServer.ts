@@ -11,6 +11,21 @@ export interface KnownPeer {
   readonly mayBePrivate: boolean;
 }
 
+/** An INVITE that was refused. */
+export interface RefusedInvite {
+  readonly status: number;
+  readonly address: string;
+  readonly port: number;
+  /** The Request-URI; '' where it cannot be read. */
+  readonly uri: string;
+  /** Header values as on the wire, '' where one is missing. */
+  readonly from: string;
+  readonly to: string;
+  readonly callId: string;
+  /** How many were refused with this status; the other fields are of the first. */
+  readonly count: number;
+}
+
 /** The SIP server that the node works with: the embedded one or a drachtio-server. */
 export interface SipServerAccess {
   /** Undefined while the server is down. */
@@ -25,6 +40,8 @@ export interface SipServerAccess {
   readonly port: number | undefined;
   /** Gives these peers, and no others, a budget of their own. */
   know(peers: readonly KnownPeer[]): void;
+  /** Hears of the calls that the server rejects itself; those of a drachtio-server are not known. */
+  onRefused(listener: (refused: readonly RefusedInvite[]) => void): void;
   /** Counters and gauges by name; undefined for a drachtio-server and while the server is down. */
   stats(): Promise<Readonly<Record<string, number>> | undefined>;
   /** Idempotent. */
@@ -41,6 +58,7 @@ export function externalSipServer(url: string): SipServerAccess {
     checksTargets: false,
     port: undefined,
     know: () => undefined,
+    onRefused: () => undefined,
     stats: async () => undefined,
     close: async () => undefined,
   };

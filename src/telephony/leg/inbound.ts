@@ -5,6 +5,7 @@ import { CallwayError } from '../../base/errors.ts';
 import type { PhoneNumber } from '../../calls/numbers/phoneNumber.ts';
 import { TEST_NUMBER, type TestCall } from '../../calls/setup/testCall.ts';
 import type { CallLeg, InboundCall } from '../../calls/telephony.ts';
+import type { RejectionReason } from '../../calls/trunks/sipRejection.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import { asLine, variablesFromHeaders } from '../../calls/trunks/trunkHeaders.ts';
 import type { DtmfDigit, MediaSession } from '../../media/mediaSession.ts';
@@ -23,6 +24,8 @@ import { InDialogRequests } from './inDialog/inDialogRequests.ts';
 import { Leg, type LegSteps } from './leg.ts';
 import type { OutboundDeps } from './outbound.ts';
 
+export type OnRefused = (status: number, reason: RejectionReason) => void;
+
 /** Of a caller without a public number. */
 const MAX_CALLER_CHARACTERS = 64;
 
@@ -32,8 +35,9 @@ export function offerCall(
   called: CalledParty,
   invite: IncomingRequest,
   trace: CallTrace,
+  onRefused: OnRefused,
 ): InboundCall {
-  return new InboundCallOffer(deps, called, invite, trace);
+  return new InboundCallOffer(deps, called, invite, trace, onRefused);
 }
 
 class InboundCallOffer implements InboundCall {
@@ -49,6 +53,7 @@ class InboundCallOffer implements InboundCall {
   readonly #deps: OutboundDeps;
   readonly #invite: IncomingRequest;
   readonly #trace: CallTrace;
+  readonly #onRefused: OnRefused;
   readonly #canceled = new AbortController();
   readonly #release: () => void;
   /** Pressed before the answer. */
@@ -56,11 +61,18 @@ class InboundCallOffer implements InboundCall {
   #isDecided = false;
   #opening: Promise<MediaSession> | undefined;
 
-  constructor(deps: OutboundDeps, called: CalledParty, invite: IncomingRequest, trace: CallTrace) {
+  constructor(
+    deps: OutboundDeps,
+    called: CalledParty,
+    invite: IncomingRequest,
+    trace: CallTrace,
+    onRefused: OnRefused,
+  ) {
     const { trunk, number, toNumber, test } = called;
     this.#deps = deps;
     this.#invite = invite;
     this.#trace = trace;
+    this.#onRefused = onRefused;
     this.sipCallId = invite.message.headers.get('call-id') ?? '';
     this.projectId = trunk.projectId;
     this.trunk = trunk;
@@ -93,12 +105,13 @@ class InboundCallOffer implements InboundCall {
     if (!this.#isDecided) this.#openAudio(callId).catch(() => undefined);
   }
 
-  reject(sipCode: number, options?: { readonly retryAfterSeconds: number }) {
+  reject(sipCode: number, reason: RejectionReason, retryAfterSeconds?: number) {
     const response = { code: sipCode, reason: reasonPhrase(sipCode) };
     if (this.#isDecided) return response;
     this.#isDecided = true;
     this.#closeAudio();
-    this.#refuse(sipCode, options && { 'Retry-After': String(options.retryAfterSeconds) });
+    const headers = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
+    this.#refuse(sipCode, reason, headers);
     return response;
   }
 
@@ -109,7 +122,7 @@ class InboundCallOffer implements InboundCall {
     // The leg closes the session from here on.
     this.#opening = undefined;
     const session = await opening.catch((error: unknown) => {
-      this.#refuse(503, { 'Retry-After': '10' });
+      this.#refuse(503, 'overloaded', { 'Retry-After': '10' });
       throw error;
     });
     return await this.#accept(callId, session);
@@ -170,7 +183,7 @@ class InboundCallOffer implements InboundCall {
       const offer = descriptionOf(this.#invite.message);
       answer = offer === '' ? undefined : await sdp.answer(offer);
     } catch (error) {
-      this.#refuse(488, { Warning: warningOf(error) });
+      this.#refuse(488, 'media_not_acceptable', { Warning: warningOf(error) });
       await session.close();
       throw error;
     }
@@ -185,7 +198,7 @@ class InboundCallOffer implements InboundCall {
       if (answer) await leg.audio.apply(answer);
     } catch (error) {
       leg.dispatch({ kind: 'failed' });
-      this.#refuse(500);
+      this.#refuse(500, 'overloaded');
       throw error;
     }
     try {
@@ -233,7 +246,8 @@ class InboundCallOffer implements InboundCall {
     this.#opening?.then((session) => session.close()).catch(() => undefined);
   }
 
-  #refuse(status: number, headers: Record<string, string> = {}): void {
+  #refuse(status: number, reason: RejectionReason, headers: Record<string, string> = {}): void {
+    this.#onRefused(status, reason);
     this.#release();
     this.#trace.end();
     this.#respond(status, headers);

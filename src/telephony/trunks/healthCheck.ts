@@ -2,13 +2,21 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { SipControl } from '../control/control.ts';
 import { contactUri, identityUri, routeOf, trunkUri, USER_AGENT } from './addressing.ts';
+import {
+  answeredError,
+  sendError,
+  TRUNK_ERRORS,
+  type TrunkError,
+  trunkError,
+  unansweredError,
+} from './trunkError.ts';
 
 export interface HealthState {
   /** Null until known. */
   readonly isReachable: boolean | null;
   /** Round trip of the last check that was answered. */
   readonly lastOptionsMs: number | null;
-  readonly error: string | null;
+  readonly error: TrunkError | null;
 }
 
 export interface HealthCheckDeps {
@@ -70,21 +78,21 @@ export class TrunkHealthCheck {
       isSettled = true;
       timeout.cancel();
     };
-    const miss = (error: string) => {
+    const miss = (error: TrunkError) => {
       if (isSettled || this.#isStopped) return;
       settle();
       this.#onMiss(error);
     };
     const timeoutMs = Math.min(this.#trunk.responseTimeoutSeconds * 1000, intervalMs);
-    const timeout = clock.setTimer(() => miss('OPTIONS was not answered in time'), timeoutMs);
+    const timeout = clock.setTimer(() => miss(trunkError(TRUNK_ERRORS.unanswered)), timeoutMs);
     this.#responseTimer = timeout;
     control
       .request(this.#options(), {
         onResponse: ({ message, isFromPeer }) => {
           if (message.status < 200) return;
-          if (!isFromPeer) return miss('the host cannot be reached');
+          if (!isFromPeer) return miss(unansweredError(message));
           if (message.status === SERVICE_UNAVAILABLE)
-            return miss(`OPTIONS was answered 503 ${message.reason}`);
+            return miss(answeredError(TRUNK_ERRORS.unavailable, message));
           settle();
           this.#misses = 0;
           const lastOptionsMs = Math.round(clock.monotonicMs() - startMs);
@@ -92,7 +100,7 @@ export class TrunkHealthCheck {
         },
         onConnectionLost: settle,
       })
-      .catch((error: unknown) => miss(error instanceof Error ? error.message : String(error)));
+      .catch((error: unknown) => miss(sendError(error)));
   }
 
   #options() {
@@ -110,7 +118,7 @@ export class TrunkHealthCheck {
     return { method: 'OPTIONS', uri: trunkUri(trunk), headers, ...(route ? { route } : {}) };
   }
 
-  #onMiss(error: string): void {
+  #onMiss(error: TrunkError): void {
     this.#misses += 1;
     const isReachable = this.#misses >= MISSES_TO_UNREACHABLE ? false : this.#state.isReachable;
     this.#update({ isReachable, error });

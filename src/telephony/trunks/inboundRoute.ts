@@ -14,7 +14,7 @@ export interface InboundRouteDeps {
 /** The trunk that an INVITE came over, and the number it calls. */
 export interface CalledParty {
   readonly trunk: Trunk;
-  /** Undefined when no trunk of the source belongs to the number's holder. */
+  /** Undefined when no trunk of the source belongs to the number's holder. One whose claim is pending takes no calls. */
   readonly number: HeldNumber | undefined;
   /** Normalized if it is a number. */
   readonly toNumber: string;
@@ -36,19 +36,28 @@ interface DialedNumber {
  * @param candidates - The trunks of the INVITE's source, the best match first; at least one.
  */
 export async function routeInvite(
-  { numbers, takesPendingClaims }: InboundRouteDeps,
+  deps: InboundRouteDeps,
   candidates: readonly [Trunk, ...Trunk[]],
   invite: SipRequest,
 ): Promise<CalledParty> {
+  let pending: CalledParty | undefined;
   for (const { dialed, trunks } of dialedNumbers(candidates, invite)) {
-    const number = await numbers.findHolder(dialed);
-    if (!number || !(number.verified || takesPendingClaims)) continue;
+    const number = await deps.numbers.findHolder(dialed);
+    if (!number) continue;
     const trunk = trunks.find(
       ({ id, projectId }) => projectId === number.projectId && isReachedOver(number, id),
     );
-    if (trunk) return { trunk, number, toNumber: number.number };
+    if (!trunk) continue;
+    if (takesCalls(deps, number)) return { trunk, number, toNumber: number.number };
+    pending ??= { trunk, number: { ...number, inboundEnabled: false }, toNumber: number.number };
   }
+  if (pending) return pending;
   return { trunk: candidates[0], number: undefined, toNumber: numberOf(invite.uri) ?? userOf(invite.uri) };
+}
+
+/** Whether the number is its holder's: the claim is verified, or need not be. */
+export function takesCalls({ takesPendingClaims }: InboundRouteDeps, number: HeldNumber): boolean {
+  return number.verified || takesPendingClaims;
 }
 
 /**

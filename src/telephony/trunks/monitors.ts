@@ -6,6 +6,7 @@ import type { SipControl } from '../control/control.ts';
 import type { TrunkDirectory } from './directory.ts';
 import { type HealthState, TrunkHealthCheck } from './healthCheck.ts';
 import { type RegistrationState, TrunkRegistration } from './registration.ts';
+import { TRUNK_ERRORS, type TrunkError, trunkError } from './trunkError.ts';
 
 export interface TrunkMonitorsDeps {
   readonly directory: Pick<TrunkDirectory, 'trunks' | 'onChange'>;
@@ -17,8 +18,11 @@ export interface TrunkMonitorsDeps {
   readonly makeToken: () => string;
   /** A trunk answers, or is registered, or no longer. */
   readonly onHealthChange?: (trunk: Pick<Trunk, 'id' | 'projectId'>, health: Health) => void;
+  /** Whether tenants must not learn which private hosts exist. */
+  readonly hidesPrivateHosts: boolean;
   /** Tells the operator why a trunk is not reachable or not registered. */
   readonly onFailure: (trunk: Pick<Trunk, 'id' | 'projectId'>, reason: string) => void;
+  readonly onRegistered: (trunk: Pick<Trunk, 'id' | 'projectId'>) => void;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -31,8 +35,6 @@ const LEASE_MS = 15_000;
 const RENEW_MS = 5000;
 /** Published states expire on the board. */
 const REPUBLISH_EVERY_ROUNDS = 4;
-/** One wording for every failure: the reason would tell tenants which hosts and ports exist. It is in the log. */
-export const TRUNK_FAILURE = 'The trunk does not respond as it should; check its settings';
 
 /** Registers each trunk and checks its health, on exactly one node at a time. */
 export class TrunkMonitors {
@@ -171,27 +173,34 @@ class TrunkMonitor {
     }
     if (!trunk.register) return;
     const onChange = (state: RegistrationState) => {
+      if (state.isRegistered && !this.#registered?.isRegistered) deps.onRegistered(trunk);
       this.#registered = state;
       this.publish();
     };
     if (trunk.username !== null) this.#registration = new TrunkRegistration(trunk, { ...deps, onChange });
-    else onChange({ isRegistered: false, error: 'The trunk has no username to register', serviceRoute: [] });
+    else onChange({ isRegistered: false, error: trunkError(TRUNK_ERRORS.noUsername), serviceRoute: [] });
   }
 
   publish(): void {
-    const { isReachable, lastOptionsMs, error } = this.#health;
-    this.#logFailure(this.#registered?.error ?? error);
+    const { isReachable, lastOptionsMs } = this.#health;
+    const error = this.#registered?.error ?? this.#health.error;
+    this.#logFailure(error?.logged ?? null);
     const health: Health = {
       reachable: isReachable,
       registered: this.trunk.register ? (this.#registered?.isRegistered ?? null) : null,
       lastOptionsMs,
-      error: (this.#registered?.error ?? error) === null ? null : TRUNK_FAILURE,
+      error: error && this.#shown(error),
     };
     if (toldOf(health) !== this.#told) this.#deps.onHealthChange?.(this.trunk, health);
     this.#told = toldOf(health);
     this.#deps.board
       .publish(this.trunk.id, { ...health, serviceRoute: this.#registered?.serviceRoute ?? [] })
       .catch((failure: unknown) => this.#deps.onError(failure, 'publishing the health of a trunk failed'));
+  }
+
+  #shown({ shown, isUnsent }: TrunkError): string {
+    const isHidden = isUnsent && this.#deps.hidesPrivateHosts && !this.trunk.hasPrivateHost;
+    return isHidden ? TRUNK_ERRORS.hidden : shown;
   }
 
   #logFailure(error: string | null): void {

@@ -8,11 +8,19 @@ import type { SipControl } from '../control/control.ts';
 import { createAuthenticator, type UsedNonces } from '../sip/authenticator.ts';
 import { addressesOf, readAddress, readUri, userOf } from '../sip/headerValues.ts';
 import { contactUri, credentialsOf, identityUri, routeOf, trunkUri, USER_AGENT } from './addressing.ts';
+import {
+  registrationError,
+  sendError,
+  TRUNK_ERRORS,
+  type TrunkError,
+  trunkError,
+  unansweredError,
+} from './trunkError.ts';
 
 export interface RegistrationState {
   readonly isRegistered: boolean;
   /** Why it is not registered; null while it is, or while that is unknown. */
-  readonly error: string | null;
+  readonly error: TrunkError | null;
   /** URIs of the proxies that calls over the registration go by, the nearest first. @see RFC 3608 */
   readonly serviceRoute: readonly string[];
 }
@@ -80,17 +88,17 @@ export class TrunkRegistration {
         else this.#onFinal(response);
       },
       (error: unknown) => {
-        if (!this.#closing) this.#fail(error instanceof Error ? error.message : String(error));
+        if (!this.#closing) this.#fail(sendError(error));
       },
     );
   }
 
   #onFinal({ message, isFromPeer }: ReceivedResponse): void {
-    const { status, reason, headers } = message;
+    const { status, headers } = message;
     if (status < 300) {
       const seconds = this.#grantedSeconds(message);
       if (seconds <= 0) {
-        this.#fail('The registrar did not keep the registration');
+        this.#fail(trunkError(TRUNK_ERRORS.notKept));
         return;
       }
       this.#failures = 0;
@@ -106,8 +114,7 @@ export class TrunkRegistration {
       this.#register();
       return;
     }
-    const error = isFromPeer ? `REGISTER was answered ${status} ${reason}` : 'REGISTER was not answered';
-    this.#fail(error, retryAfterMs(message));
+    this.#fail(isFromPeer ? registrationError(message) : unansweredError(message), retryAfterMs(message));
   }
 
   /**
@@ -126,7 +133,7 @@ export class TrunkRegistration {
     return times.length > 0 ? Math.min(...times) : general;
   }
 
-  #fail(error: string, minDelayMs = 0): void {
+  #fail(error: TrunkError, minDelayMs = 0): void {
     this.#failures += 1;
     this.#deps.onChange({ isRegistered: false, error, serviceRoute: [] });
     this.#schedule(Math.max(minDelayMs, backoffMs(BACKOFF, this.#failures, this.#deps.random())));

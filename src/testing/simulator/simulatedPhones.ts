@@ -93,18 +93,18 @@ export class SimulatedPhones {
   #receive(call: InboundCall): void {
     const reaction = this.#behaviours.get(call.toNumber);
     if (this.#isClosed || !reaction) {
-      call.reject(this.#isClosed ? 480 : 404);
+      call.reject(this.#isClosed ? 480 : 404, 'unknown_number');
       return;
     }
     if (reaction.kind === 'refuses' && reaction.afterMs === 0) {
-      call.reject(reaction.sipCode);
+      call.reject(reaction.sipCode, 'declined_by_agent');
       return;
     }
     call.ring();
     if (reaction.kind === 'never_answers') return;
     this.#deps.clock.setTimer(() => {
       if (call.canceled.aborted) return;
-      if (reaction.kind === 'refuses') call.reject(reaction.sipCode);
+      if (reaction.kind === 'refuses') call.reject(reaction.sipCode, 'declined_by_agent');
       else {
         this.#answer(call, reaction).catch((error: unknown) =>
           this.#deps.onError(error, 'simulated call not answered'),

@@ -79,7 +79,7 @@ test('An outbound call is logged, measured, told and traced from its order to it
   expect(log).toEqual([
     ['call dialing', { trunkId: 't1', sipCallId: 'sip-1' }],
     ['call dialing', { trunkId: 't2', sipCallId: 'sip-2' }],
-    ['call answered', {}],
+    ['call answered', { trunkId: 't2', sipCallId: 'sip-2' }],
     ['call transferred', { target: '+886*******89', mode: 'warm', by: 'second_leg' }],
     ['call ended', ended],
   ]);

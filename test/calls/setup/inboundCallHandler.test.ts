@@ -56,15 +56,22 @@ function makeInbound(given: object = {}) {
 }
 
 test.each([
-  ['the node is full', { capacity: new NodeCapacity(0) }, {}, [503, { retryAfterSeconds: 5 }], ['node']],
-  ['the node drains', { callRefusal: nodeDraining }, {}, [503, { retryAfterSeconds: 5 }], ['node']],
-  ['the node is overloaded', { callRefusal: nodeOverloaded }, {}, [503, { retryAfterSeconds: 5 }], ['node']],
-  ['the number is unknown', {}, {}, [404], []],
+  ['the node is full', { capacity: new NodeCapacity(0) }, {}, [503, 'overloaded', 5], ['node']],
+  ['the node drains', { callRefusal: nodeDraining }, {}, [503, 'overloaded', 5], ['node']],
+  ['the node is overloaded', { callRefusal: nodeOverloaded }, {}, [503, 'overloaded', 5], ['node']],
+  ['the number is unknown', {}, {}, [404, 'unknown_number'], []],
+  [
+    'the number takes no calls',
+    {},
+    { number: { ...NUMBER, inboundEnabled: false } },
+    [404, 'number_inactive'],
+    [],
+  ],
   [
     'the project has no free slot',
     { limiter: { startCall: async () => 'full' as const, endCall: unused } },
     { number: NUMBER },
-    [503, { retryAfterSeconds: 5 }],
+    [503, 'overloaded', 5],
     [],
   ],
 ] satisfies [string, Partial<InboundCallDeps>, object, unknown[], string[]][])(
@@ -129,7 +136,7 @@ test.each([
     });
     await handleInboundCall(deps, call);
     // The caller does not wait for the database.
-    expect([rejections, capacity.inUse]).toEqual([step === 'insert' ? [[503]] : [], 0]);
+    expect([rejections, capacity.inUse]).toEqual([step === 'insert' ? [[503, 'overloaded']] : [], 0]);
     expect(warned).toContain('end of an unanswered inbound call not stored, retrying');
     isAway = false;
     clock.advance(500);
@@ -313,5 +320,5 @@ test('An inbound call without a free channel of its trunk is busy, and its proje
   });
   const { call, rejections } = makeInbound({ number: NUMBER });
   await handleInboundCall(deps, call);
-  expect([rejections, refused, freed]).toEqual([[[486]], ['trunk'], ['call']]);
+  expect([rejections, refused, freed]).toEqual([[[486, 'overloaded']], ['trunk'], ['call']]);
 });

@@ -78,7 +78,7 @@ test('A leg emits answered and ended when ACK and BYE arrive with the confirmati
     await settled();
   });
   const called = { trunk: trunkOf({ host: '192.0.2.1', dtmf: 'info' }), number: undefined, toNumber: '' };
-  const leg = await offerCall(deps, called, hasty, trace).answer('call-1');
+  const leg = await offerCall(deps, called, hasty, trace, () => undefined).answer('call-1');
   const { events, ended } = recordLegEvents(leg);
   expect(await ended).toMatchObject({ outcome: 'remote_hangup' });
   expect(events).toEqual(['answered', 'ended']);

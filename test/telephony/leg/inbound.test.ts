@@ -192,7 +192,7 @@ test.each([
   [499, 400],
 ])('A call is rejected with %i', async (status, sent) => {
   const { call, callId } = await ring();
-  call.reject(status);
+  call.reject(status, 'declined_by_agent');
   const refused = await reply(callId, sent);
   rig.phone.send(
     rig.phone.request('ACK', rig.port, { callId, branch: `z9hG4bK-${callId}`, to: header(refused, 'To') }),
@@ -202,7 +202,7 @@ test.each([
 });
 
 test.each([
-  ['refused', ({ call }: Ringing) => call.reject(404), 404],
+  ['refused', ({ call }: Ringing) => call.reject(404, 'unknown_number'), 404],
   [
     'taken back',
     ({ callId }: Ringing) => {
@@ -240,7 +240,7 @@ test('The answer uses the prepared audio', async () => {
 
 test('A rejection can carry Retry-After', async () => {
   const { call, callId } = await ring();
-  call.reject(503, { retryAfterSeconds: 5 });
+  call.reject(503, 'overloaded', 5);
   const refused = await reply(callId, 503);
   expect(header(refused, 'Retry-After')).toBe('5');
   rig.phone.send(
@@ -311,7 +311,7 @@ test.each([
   const { callId } = ringing;
   rig.phone.send(rig.phone.request('UPDATE', rig.port, { callId, cseq: 2, to, body }), rig.port);
   await rig.phone.next(new RegExp(`^SIP/2.0 ${status} .*^Call-ID: ${callId}\\r$.*UPDATE`, 'ms'));
-  ringing.call.reject(486);
+  ringing.call.reject(486, 'overloaded');
   await reply(callId, 486);
   rig.phone.send(rig.phone.request('ACK', rig.port, { callId, branch: `z9hG4bK-${callId}`, to }), rig.port);
 });
@@ -366,7 +366,7 @@ test.each([
   rig.phone.send(invite.replace(/^From: <[^>]*>/m, `From: ${from}`), rig.port);
   const call = await rig.nextInboundCall();
   expect(call.fromNumber).toBe(number);
-  call.reject(486);
+  call.reject(486, 'overloaded');
   const to = header(await reply(callId, 486), 'To');
   rig.phone.send(rig.phone.request('ACK', rig.port, { callId, branch, to }), rig.port);
 });

@@ -45,7 +45,7 @@ test.each([
   ['the holder’s trunk', both, invite(A), 'a1', A],
   ['a trunk that the number lists', both, invite(B), 'b2', B],
   ['no trunk of the holder at this source', onlyA, invite(B), 'a1', undefined],
-  ['a pending claim', onlyA, invite(PENDING), 'a1', undefined],
+  ['a pending claim, which takes no calls', onlyA, invite(PENDING), 'a1', PENDING],
   ['an unknown number', both, invite('+886944444444'), 'a1', undefined],
   ['an extension', both, invite('100'), 'a1', undefined],
   ['a registered name, with the number in To', named('clinic'), invite('clinic', A), 'a1', A],
@@ -103,6 +103,7 @@ test.each([
   const deps = { numbers: { findHolder }, takesPendingClaims: false };
   const called = await routeInvite(deps, candidates, message);
   expect([called.trunk.id, called.number?.number]).toEqual([trunkId, number]);
+  expect(called.number?.inboundEnabled).toBe(number && number !== PENDING);
 });
 
 test('Pending claims take calls where ownership is open', async () => {

@@ -1,6 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
-import { TRUNK_FAILURE, TrunkMonitors } from '../../../src/telephony/trunks/monitors.ts';
+import { RequestRefusedError } from '../../../src/telephony/control/connection.ts';
+import { TrunkMonitors } from '../../../src/telephony/trunks/monitors.ts';
+import { TRUNK_ERRORS } from '../../../src/telephony/trunks/trunkError.ts';
 import { createFakeControl } from '../../support/fakeControl.ts';
 import { createFakeLeases, createFakeTrunkHealth } from '../../support/fakeCoordination.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -9,7 +11,8 @@ import { TRUNK_ID, trunkOf } from '../../support/telephonyRig.ts';
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const registering = trunkOf({ host: 'carrier.example', register: true, username: 'u', password: 'p' });
 
-function createWorld() {
+function createWorld(hidesPrivateHosts = false) {
+  const told: string[] = [];
   const leases = createFakeLeases();
   const board = createFakeTrunkHealth();
   const clock = createSimulatedClock();
@@ -23,7 +26,9 @@ function createWorld() {
     nodes.set(name, { control, errors });
     const own = leases.of(name);
     const monitors = new TrunkMonitors({
-      onFailure: () => undefined,
+      hidesPrivateHosts,
+      onFailure: (_trunk, reason) => told.push(reason),
+      onRegistered: () => told.push('registered'),
       directory: {
         get trunks() {
           return trunks;
@@ -49,6 +54,7 @@ function createWorld() {
     return { monitors, control, errors };
   };
   return {
+    told,
     leases,
     board,
     clock,
@@ -106,6 +112,37 @@ test('The observed state is published', async () => {
   });
 });
 
+test('A project is told the response of its registrar, and the operator each change once', async () => {
+  const world = createWorld();
+  const { control } = world.node('one');
+  await world.pass(500);
+  const register = () => control.sent.findLast(({ method }) => method === 'REGISTER');
+  register()?.answer(403);
+  await settle();
+  const refused = `${TRUNK_ERRORS.loginRefused}: 403 Text`;
+  expect(world.board.shown.get(TRUNK_ID)).toMatchObject({ registered: false, error: refused });
+  for (const status of [403, 200, 200]) {
+    await world.pass(3_600_000);
+    register()?.answer(status);
+    await settle();
+  }
+  expect(world.told.filter((text) => text !== TRUNK_ERRORS.unanswered)).toEqual([refused, 'registered']);
+});
+
+test.each([
+  ['told', false, false, TRUNK_ERRORS.unresolved],
+  ['hidden where private hosts are the operator’s', true, false, TRUNK_ERRORS.hidden],
+  ['told of the operator’s own trunk', true, true, TRUNK_ERRORS.unresolved],
+] as const)('A host without an address is %s', async (_what, hides, hasPrivateHost, error) => {
+  const world = createWorld(hides);
+  await world.change([{ ...registering, register: false, hasPrivateHost }]);
+  const { control } = world.node('one');
+  control.request = () => Promise.reject(new RequestRefusedError('carrier.example cannot be resolved'));
+  await world.pass(500);
+  expect(world.board.shown.get(TRUNK_ID)).toMatchObject({ error });
+  expect(world.told).toEqual(['carrier.example cannot be resolved']);
+});
+
 test('A changed trunk is registered again, a removed one unregistered and released', async () => {
   const world = createWorld();
   const { control, monitors } = world.node('one');
@@ -150,7 +187,7 @@ test('A trunk without a username publishes a registration error', async () => {
   await world.pass(0);
   expect(world.board.shown.get(TRUNK_ID)).toMatchObject({
     registered: false,
-    error: TRUNK_FAILURE,
+    error: TRUNK_ERRORS.noUsername,
   });
 });
 

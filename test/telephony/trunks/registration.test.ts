@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type RegistrationState, TrunkRegistration } from '../../../src/telephony/trunks/registration.ts';
+import { TRUNK_ERRORS, trunkError } from '../../../src/telephony/trunks/trunkError.ts';
 import { createFakeControl } from '../../support/fakeControl.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { trunkOf } from '../../support/telephonyRig.ts';
@@ -101,9 +102,7 @@ test('A 200 that does not keep our Contact is a failure', async () => {
   const { control, clock, states, last } = start();
   last().answer(200, ['Contact: <sip:user@localhost>;expires=0', 'Expires: 600']);
   await settle();
-  expect(states).toMatchObject([
-    { isRegistered: false, error: 'The registrar did not keep the registration' },
-  ]);
+  expect(states).toMatchObject([{ isRegistered: false, error: trunkError(TRUNK_ERRORS.notKept) }]);
   clock.advance(4000);
   expect(control.sent).toHaveLength(2);
 });
@@ -135,7 +134,7 @@ test('A challenge is answered once; a wrong password is reported and retried wit
   last().answer(401, challenge);
   await settle();
   expect(states).toEqual([
-    { isRegistered: false, error: 'REGISTER was answered 401 Text', serviceRoute: [] },
+    { isRegistered: false, error: trunkError(`${TRUNK_ERRORS.loginRefused}: 401 Text`), serviceRoute: [] },
   ]);
   clock.advance(4000);
   expect(control.sent).toHaveLength(3);
@@ -162,7 +161,11 @@ test('A 423 with an invalid Min-Expires is an error', async () => {
   last().answer(423, ['Min-Expires: 99999999']);
   await settle();
   expect(states).toEqual([
-    { isRegistered: false, error: 'REGISTER was answered 423 Text', serviceRoute: [] },
+    {
+      isRegistered: false,
+      error: trunkError(`${TRUNK_ERRORS.registrationFailed}: 423 Text`),
+      serviceRoute: [],
+    },
   ]);
 });
 
@@ -177,7 +180,7 @@ test('Retry-After is respected, and a missing response is reported', async () =>
   await settle();
   expect(states.at(-1)).toEqual({
     isRegistered: false,
-    error: 'REGISTER was not answered',
+    error: trunkError(TRUNK_ERRORS.unanswered),
     serviceRoute: [],
   });
 });

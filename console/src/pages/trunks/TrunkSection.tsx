@@ -5,7 +5,7 @@ import { useState } from 'react';
 
 import { useApi } from '../../api/apiContext.tsx';
 import { type Api, bodyOf } from '../../api/client.ts';
-import { codeText } from '../../codes/codeText.ts';
+import { trunkErrorText } from '../../codes/codeText.ts';
 import { ConfirmButton } from '../../components/ConfirmButton.tsx';
 import { Section } from '../../components/Section.tsx';
 import { useProjectId } from '../../components/useProjectId.ts';
@@ -198,7 +198,7 @@ function Health({ trunk: { status, health } }: { trunk: Trunk }) {
           </Badge>
         )}
       </Group>
-      {error !== null && <Text size="sm">{codeText('trunkError', error)}</Text>}
+      {error !== null && <Text size="sm">{trunkErrorText(error)}</Text>}
     </>
   );
 }

@@ -2,6 +2,7 @@ import { Stack, Title } from '@mantine/core';
 
 import { textsIn } from '../../texts.ts';
 import { NumberSection } from './NumberSection.tsx';
+import { RefusedCalls } from './RefusedCalls.tsx';
 import { TestCall } from './TestCall.tsx';
 import { TrunkSection } from './TrunkSection.tsx';
 
@@ -15,6 +16,7 @@ export function TrunksPage() {
         {texts.title}
       </Title>
       <TrunkSection />
+      <RefusedCalls />
       <NumberSection />
       <TestCall />
     </Stack>

@@ -332,6 +332,7 @@ function runnerDeps(): CallRunnerDeps {
     metrics: {
       callStarted: (direction) => t.metrics.push(['started', direction]),
       callRefused: (reason) => t.metrics.push(['refused', reason]),
+      inboundRejected: (reason) => t.metrics.push(['rejected', reason]),
       setupPhase: (phase, seconds) => t.metrics.push([phase, seconds]),
       callEnded: (direction, { status }, media) => t.metrics.push(['ended', direction, status, media]),
     },
