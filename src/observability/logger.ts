@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 import { isUnavailable } from '../base/errors.ts';
+import { maskNumber } from '../calls/numbers/number.ts';
 
 /** Lines are written in blocks of this size, since a write for each line costs more than formatting it. */
 const BLOCK_BYTES = 8_192;
@@ -21,6 +22,9 @@ const REDACTED = [
   'content',
 ].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
+/** Telephone numbers in free text: with a plus sign, in a SIP or tel URI, or in local form. */
+const NUMBERS_IN_TEXT = /(?:(?<=\b(?:sips?|tel):)\+?|\+|(?<![\w-])(?=0))\d{7,15}(?![\w-])/g;
+
 /** Structured logs: one JSON object a line, as pino writes them. */
 export function createLogger(level: string, destination: DestinationStream = standardOutput()): Logger {
   return pino(
@@ -29,7 +33,10 @@ export function createLogger(level: string, destination: DestinationStream = sta
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: REDACTED, censor: '[redacted]' },
-      serializers: { err: (error: unknown) => describeError(error) },
+      serializers: {
+        err: (error: unknown) => describeError(error),
+        reason: (reason: unknown) => (typeof reason === 'string' ? maskNumbers(reason) : reason),
+      },
     },
     destination,
   );
@@ -56,12 +63,17 @@ export function standardOutput(): ReturnType<typeof pino.destination> {
  * what was sent. An unavailable dependency is no fault of the code, and each request would log it: no stack then.
  */
 function describeError(error: unknown, withStack = !isUnavailable(error)): unknown {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return maskNumbers(String(error));
   return {
     type: error.name,
-    message: error.message,
+    message: maskNumbers(error.message),
     ...('code' in error ? { code: error.code } : {}),
-    ...(withStack ? { stack: error.stack } : {}),
+    ...(withStack ? { stack: maskNumbers(error.stack ?? '') } : {}),
     ...(error.cause === undefined ? {} : { cause: describeError(error.cause, withStack) }),
   };
+}
+
+/** Masks the telephone numbers in prose. */
+function maskNumbers(text: string): string {
+  return text.replace(NUMBERS_IN_TEXT, maskNumber);
 }

@@ -29,3 +29,17 @@ test('An unavailable dependency is logged without a stack', () => {
     cause: { type: 'Error', message: 'connect ECONNREFUSED' },
   });
 });
+
+test.each([
+  ['This project may not call +886912345678: no', 'This project may not call +886*******78: no'],
+  ['sip:0912345678@192.0.2.10:5060 answered 486', 'sip:0912****78@192.0.2.10:5060 answered 486'],
+  ['sip:4930123456@b, 0912345678', 'sip:4930****56@b, 0912****78'],
+  ['after 12345678 ms in 01a22361-59ca-7518-b697-000000000001', undefined],
+])('The numbers of a reason, and of an error’s message, are masked: %s', (text, masked = text) => {
+  const lines: string[] = [];
+  const logger = createLogger('info', { write: (line: string) => void lines.push(line) });
+  logger.warn({ reason: text, err: new Error(text) }, 'failed');
+  const { reason, err } = JSON.parse(lines.join(''));
+  expect([reason, err.message]).toEqual([masked, masked]);
+  expect(err.stack).toContain(masked);
+});

@@ -6,7 +6,7 @@ import { CallwayError } from '../../base/errors.ts';
 import type { Call } from '../call.ts';
 import type { CallMetrics, RefusalReason } from '../callMetrics.ts';
 import type { PhoneNumberStore } from '../numbers/phoneNumberStore.ts';
-import { isDestinationAllowed } from './destinations.ts';
+import { destinationRefusal } from './destinations.ts';
 import { callCostMillionths, MILLIONTHS_PER_UNIT, MS_PER_MINUTE, type ProjectUsage } from './projectUsage.ts';
 
 /** A leg that the project pays for. */
@@ -29,6 +29,7 @@ export interface CallLimiterDeps {
 /** Calls end at any time. */
 const FULL_RETRY_AFTER_SECONDS = 5;
 const DAY_MS = 86_400_000;
+const BY_OPERATOR = 'the operator changes callLimits';
 
 /** Enforces each project's call limits, over all nodes. */
 export class CallLimiter {
@@ -48,11 +49,11 @@ export class CallLimiter {
     const limits = await this.#limitsOf(projectId);
     await this.#requireAllowed(projectId, limits, toNumber);
     const exhausted = await this.#exhaustedToday(projectId, limits);
-    if (exhausted) throw this.#exceeded(projectId, exhausted, this.#secondsLeftToday());
+    if (exhausted) throw this.#exceeded(projectId, exhausted, limits, this.#secondsLeftToday());
     const { maxCallsPerMinute: perMinute, maxCallsPerHour: perHour } = limits;
     if (perMinute === null && perHour === null) return;
     const waitSeconds = await this.#deps.usage.countCall(projectId, { perMinute, perHour });
-    if (waitSeconds !== undefined) throw this.#exceeded(projectId, 'rate', waitSeconds);
+    if (waitSeconds !== undefined) throw this.#exceeded(projectId, 'rate', limits, waitSeconds);
   }
 
   /** @param to - A normalized number, or a SIP URI. @throws {CallwayError} 422 `destination_not_allowed` */
@@ -65,7 +66,7 @@ export class CallLimiter {
     const limits = await this.#limitsOf(projectId);
     const ownNumbers = await this.#ownNumbers(projectId, limits);
     return (to) => {
-      const isAllowed = isDestinationAllowed(limits, to, ownNumbers);
+      const isAllowed = destinationRefusal(limits, to, ownNumbers) === undefined;
       if (!isAllowed) this.#refused(projectId, 'destination');
       return isAllowed;
     };
@@ -92,8 +93,8 @@ export class CallLimiter {
   }: Pick<Call, 'id' | 'projectId' | 'direction' | 'toNumber'>): Promise<'started' | 'full' | 'refused'> {
     const limits = await this.#limitsOf(projectId);
     if (direction === 'outbound') {
-      const isAllowed = await this.#isAllowed(projectId, limits, toNumber);
-      const reason = isAllowed ? await this.#exhaustedToday(projectId, limits) : 'destination';
+      const refusal = await this.#destinationRefusal(projectId, limits, toNumber);
+      const reason = refusal ? 'destination' : await this.#exhaustedToday(projectId, limits);
       if (reason) {
         this.#refused(projectId, reason);
         return 'refused';
@@ -115,7 +116,7 @@ export class CallLimiter {
     const { maxConcurrentCalls: slots } = await this.#limitsOf(projectId);
     if (slots === null || (await this.#deps.usage.acquireSlot(projectId, slotId, slots))) return;
     this.#refused(projectId, 'simultaneous');
-    const message = `This project has ${slots} calls and audio streams at once, its limit`;
+    const message = `This project has ${slots} calls and audio streams at once, its maxConcurrentCalls; ${BY_OPERATOR}`;
     throw new CallwayError('rate_limited', 'call_limit_exceeded', message, {
       retryAfterSeconds: FULL_RETRY_AFTER_SECONDS,
     });
@@ -157,13 +158,15 @@ export class CallLimiter {
   }
 
   async #requireAllowed(projectId: string, limits: CallLimits, to: string): Promise<void> {
-    if (await this.#isAllowed(projectId, limits, to)) return;
+    const refusal = await this.#destinationRefusal(projectId, limits, to);
+    if (refusal === undefined) return;
     this.#refused(projectId, 'destination');
-    throw new CallwayError('unprocessable', 'destination_not_allowed', `This project may not call ${to}`);
+    const message = `This project may not call ${to}: ${refusal}; ${BY_OPERATOR}`;
+    throw new CallwayError('unprocessable', 'destination_not_allowed', message);
   }
 
-  async #isAllowed(projectId: string, limits: CallLimits, to: string): Promise<boolean> {
-    return isDestinationAllowed(limits, to, await this.#ownNumbers(projectId, limits));
+  async #destinationRefusal(projectId: string, limits: CallLimits, to: string): Promise<string | undefined> {
+    return destinationRefusal(limits, to, await this.#ownNumbers(projectId, limits));
   }
 
   /** Read only where the limits depend on them. */
@@ -185,9 +188,16 @@ export class CallLimiter {
     return Math.ceil((DAY_MS - (this.#deps.clock.now() % DAY_MS)) / 1000);
   }
 
-  #exceeded(projectId: string, what: keyof typeof EXCEEDED, retryAfterSeconds: number): CallwayError {
+  #exceeded(
+    projectId: string,
+    what: keyof typeof EXCEEDED,
+    limits: CallLimits,
+    retryAfterSeconds: number,
+  ): CallwayError {
     this.#refused(projectId, what);
-    const [code, message] = EXCEEDED[what];
+    const { code, names } = EXCEEDED[what];
+    const reached = names.filter((name) => limits[name] !== null).map((name) => `${name} (${limits[name]})`);
+    const message = `This project has reached its ${reached.join(' or ')}; ${BY_OPERATOR}`;
     return new CallwayError('rate_limited', code, message, { retryAfterSeconds });
   }
 
@@ -198,9 +208,9 @@ export class CallLimiter {
 }
 
 const EXCEEDED = {
-  rate: ['call_rate_exceeded', 'This project has reached its limit of new calls for now'],
-  minutes: ['call_minutes_exhausted', 'This project has used its call minutes of today'],
-  spending: ['call_spending_exhausted', 'This project has spent its call budget of today'],
+  rate: { code: 'call_rate_exceeded', names: ['maxCallsPerMinute', 'maxCallsPerHour'] },
+  minutes: { code: 'call_minutes_exhausted', names: ['maxCallMinutesPerDay'] },
+  spending: { code: 'call_spending_exhausted', names: ['maxSpendingPerDay'] },
 } as const;
 
 function isReached(used: number, limit: number | null, unit: number): boolean {

@@ -1,6 +1,6 @@
 import type { CallLimits } from '../../agents/accounts/callLimits.ts';
 import { parseCarrierNumber } from '../../base/e164.ts';
-import { areOfOneCountry, isSpecialRate } from './numberTypes.ts';
+import { areOfOneCountry, callingCodeOf, isSpecialRate } from './numberTypes.ts';
 
 /** Digits of the shortest public number; fewer are an extension. @see normalizeNumber */
 const MIN_PUBLIC_DIGITS = 7;
@@ -16,7 +16,7 @@ export type DestinationRules = Pick<
 const MIN_OPENING_DIGITS = 4;
 
 /**
- * Whether a project may call a destination, or transfer a call to it.
+ * Why a project may not call a destination, or transfer a call to it.
  *
  * The longest matching prefix decides; if an allowed and a blocked one are equal, the blocked one. A destination without
  * a matching prefix is allowed unless `allowedPrefixes` has entries. Then the rules by the number's type and country
@@ -25,33 +25,46 @@ const MIN_OPENING_DIGITS = 4;
  * @param to - A normalized number, or a SIP URI with a number in it. Any rule at all refuses what seems to be a public
  *   number but cannot be read. A name or an extension matches no prefix and has no country.
  * @param ownNumbers - The project's numbers.
+ * @returns The limit that refuses it, in words; undefined where it is allowed.
  */
-export function isDestinationAllowed(
+export function destinationRefusal(
   rules: DestinationRules,
   to: string,
   ownNumbers: readonly string[],
-): boolean {
+): string | undefined {
   const { allowedPrefixes, blockedPrefixes, ownCountriesOnly, blockSpecialRates } = rules;
   const hasPrefixes = allowedPrefixes.length > 0 || blockedPrefixes.length > 0;
-  if (!hasPrefixes && !ownCountriesOnly && !blockSpecialRates) return true;
+  if (!hasPrefixes && !ownCountriesOnly && !blockSpecialRates) return undefined;
   const number = parseDestination(to);
-  if (number === undefined && digitsIn(userOf(to) ?? '') >= MIN_PUBLIC_DIGITS) return false;
-  if (!isAllowedByPrefix(rules, number)) return false;
-  if (number === undefined) return true;
+  if (number === undefined && digitsIn(userOf(to) ?? '') >= MIN_PUBLIC_DIGITS)
+    return 'it cannot be read as a number, to which the limits apply';
+  const byPrefix = prefixRefusal(rules, number);
+  if (byPrefix !== undefined || number === undefined) return byPrefix;
   const isOpened = allowedPrefixes.some(
     (prefix) => digitsIn(prefix) >= MIN_OPENING_DIGITS && number.startsWith(prefix),
   );
-  if (blockSpecialRates && !isOpened && isSpecialRate(number)) return false;
-  if (!ownCountriesOnly || allowedPrefixes.length > 0) return true;
-  return ownNumbers.some((own) => areOfOneCountry(own, number));
+  if (blockSpecialRates && !isOpened && isSpecialRate(number))
+    return 'blockSpecialRates refuses premium-rate, shared-cost and satellite numbers';
+  if (!ownCountriesOnly || allowedPrefixes.length > 0) return undefined;
+  if (ownNumbers.some((own) => areOfOneCountry(own, number))) return undefined;
+  const codes = [...new Set(ownNumbers.map(callingCodeOf))].join(', ') || 'none';
+  return `ownCountriesOnly allows its own countries (${codes})`;
 }
 
-function isAllowedByPrefix({ allowedPrefixes, blockedPrefixes }: DestinationRules, number?: string): boolean {
+function prefixRefusal(
+  { allowedPrefixes, blockedPrefixes }: DestinationRules,
+  number?: string,
+): string | undefined {
   const longestMatch = (prefixes: readonly string[]) =>
-    Math.max(-1, ...prefixes.filter((prefix) => number?.startsWith(prefix)).map(({ length }) => length));
+    prefixes
+      .filter((prefix) => number?.startsWith(prefix))
+      .sort((one, other) => other.length - one.length)[0];
   const [allowed, blocked] = [longestMatch(allowedPrefixes), longestMatch(blockedPrefixes)];
-  if (allowed === blocked) return allowed === -1 && allowedPrefixes.length === 0;
-  return allowed > blocked;
+  if (blocked !== undefined && blocked.length >= (allowed?.length ?? 0))
+    return `blockedPrefixes has ${blocked}`;
+  return allowed === undefined && allowedPrefixes.length > 0
+    ? 'allowedPrefixes has no prefix of it'
+    : undefined;
 }
 
 /** @param to - A number, or a SIP URI. @returns The normalized number; undefined when there is none. */

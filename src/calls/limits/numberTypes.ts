@@ -23,3 +23,8 @@ export function areOfOneCountry(one: string, other: string): boolean {
   if (!first || first.countryCallingCode !== second?.countryCallingCode) return false;
   return !first.country || !second.country || first.country === second.country;
 }
+
+/** As `+49`. @param number - Normalized. */
+export function callingCodeOf(number: string): string {
+  return `+${parsePhoneNumberFromString(number)?.countryCallingCode ?? ''}`;
+}

@@ -63,7 +63,9 @@ export async function acceptCall(
   order: OutboundOrder,
   insertOnce: InsertOnce,
 ): Promise<AcceptedCall> {
-  const refusal = deps.orderRefusal();
+  // A call for later needs no capacity now.
+  const isDue = dueTime(order.notBefore, deps.clock.now()) === null;
+  const refusal = isDue ? deps.orderRefusal() : undefined;
   if (refusal) {
     deps.metrics.callRefused('node');
     throw refusal;

@@ -84,7 +84,8 @@ describe('admitOrder', () => {
   test('refuses a call over the rate with the time to wait', async () => {
     limit({ maxCallsPerMinute: 1 });
     exceeded = 17;
-    const error = { category: 'rate_limited', code: 'call_rate_exceeded', retryAfterSeconds: 17 };
+    const message = 'This project has reached its maxCallsPerMinute (1); the operator changes callLimits';
+    const error = { category: 'rate_limited', code: 'call_rate_exceeded', retryAfterSeconds: 17, message };
     await expect(limiter.admitOrder('p', OUTBOUND.toNumber)).rejects.toMatchObject(error);
     expect(log.at(-1)).toEqual(['refused', 'rate']);
   });
@@ -112,6 +113,7 @@ describe('admitOrder', () => {
     await expect(refused).rejects.toMatchObject({
       category: 'unprocessable',
       code: 'destination_not_allowed',
+      message: expect.stringMatching(/may not call .*: .*; the operator changes callLimits$/),
     });
     expect(log).toEqual([['refused', 'destination']]);
   });
@@ -191,7 +193,7 @@ test('A stream without a call takes a slot, and is refused for some seconds wher
   await expect(limiter.startStream('p', 'stream')).rejects.toMatchObject({
     category: 'rate_limited',
     code: 'call_limit_exceeded',
-    message: expect.stringContaining('2 calls'),
+    message: expect.stringMatching(/^This project has 2 calls.*maxConcurrentCalls; the operator changes/),
     retryAfterSeconds: 5,
   });
   const acquire = ['acquire', 'p', 'stream', 2];

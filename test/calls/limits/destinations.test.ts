@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { NEW_PROJECT_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
-import { isDestinationAllowed } from '../../../src/calls/limits/destinations.ts';
+import { destinationRefusal } from '../../../src/calls/limits/destinations.ts';
 
 const rules = (allowedPrefixes: string[], blockedPrefixes: string[] = []) => ({
   allowedPrefixes,
@@ -10,7 +10,7 @@ const rules = (allowedPrefixes: string[], blockedPrefixes: string[] = []) => ({
   blockSpecialRates: false,
 });
 
-describe('isDestinationAllowed for a number', () => {
+describe('destinationRefusal for a number', () => {
   test.each([
     ['allows everything without rules', rules([]), '+886912345678', true],
     ['allows what no prefix blocks', rules([], ['+886']), '+14155550123', true],
@@ -24,11 +24,11 @@ describe('isDestinationAllowed for a number', () => {
     ['refuses everything when + is blocked', rules([], ['+']), '+886912345678', false],
     ['allows the rest when + is allowed', rules(['+'], ['+1900']), '+14155550123', true],
   ])('%s', (_what, given, to, expected) => {
-    expect(isDestinationAllowed(given, to, [])).toBe(expected);
+    expect(destinationRefusal(given, to, []) === undefined).toBe(expected);
   });
 });
 
-describe('isDestinationAllowed for a SIP URI with', () => {
+describe('destinationRefusal for a SIP URI with', () => {
   const noPremium = rules([], ['+1900']);
   const home = rules(['+886']);
 
@@ -52,7 +52,7 @@ describe('isDestinationAllowed for a SIP URI with', () => {
     ['an extension when only numbers are allowed', home, 'sip:1001@pbx.example', false],
     ['no user part when only numbers are allowed', home, 'sip:pbx.example', false],
   ])('%s', (_what, given, to, expected) => {
-    expect(isDestinationAllowed(given, to, [])).toBe(expected);
+    expect(destinationRefusal(given, to, []) === undefined).toBe(expected);
   });
 });
 
@@ -73,7 +73,7 @@ describe('A new project, with a number in Taiwan and one in the United States,',
     ['may not transfer to a tel: URI of a premium number', 'tel:+886204123456;ext=1', false],
     ['may transfer to an extension', 'sip:1001@pbx.example', true],
   ])('%s: %s', (_what, to, expected) => {
-    expect(isDestinationAllowed(NEW_PROJECT_CALL_LIMITS, to, own)).toBe(expected);
+    expect(destinationRefusal(NEW_PROJECT_CALL_LIMITS, to, own) === undefined).toBe(expected);
   });
 
   test.each([
@@ -85,6 +85,18 @@ describe('A new project, with a number in Taiwan and one in the United States,',
     ['shared-cost numbers stay refused', ['+49'], '+491801234567', false],
     ['all numbers but premium ones', ['+'], '+979123456789', false],
   ])('%s', (_what, allowedPrefixes, to, expected) => {
-    expect(isDestinationAllowed({ ...NEW_PROJECT_CALL_LIMITS, allowedPrefixes }, to, own)).toBe(expected);
+    expect(destinationRefusal({ ...NEW_PROJECT_CALL_LIMITS, allowedPrefixes }, to, own) === undefined).toBe(
+      expected,
+    );
   });
+});
+
+test.each([
+  ['+12025550123', {}, 'ownCountriesOnly allows its own countries (+49, +886)'],
+  ['+499001234567', {}, 'blockSpecialRates refuses premium-rate, shared-cost and satellite numbers'],
+  ['+49301234567', { blockedPrefixes: ['+4', '+4930'] }, 'blockedPrefixes has +4930'],
+  ['+49301234567', { allowedPrefixes: ['+886'] }, 'allowedPrefixes has no prefix of it'],
+])('The refusal of %s names the limit', (to, change, why) => {
+  const own = ['+49891234567', '+49891234568', '+886223456789'];
+  expect(destinationRefusal({ ...NEW_PROJECT_CALL_LIMITS, ...change }, to, own)).toBe(why);
 });

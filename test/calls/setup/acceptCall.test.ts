@@ -311,6 +311,13 @@ describe('A call for later', () => {
     },
   );
 
+  test('needs no capacity now', async () => {
+    nodeRefusal = nodeOverloaded();
+    await accept({ notBefore: later(60) });
+    expect([inserted.length, refused]).toEqual([1, []]);
+    await expect(accept({ notBefore: AT })).rejects.toBe(nodeRefusal);
+  });
+
   test('is refused more than 30 days ahead, where it may not go, and over the quota', async () => {
     const notBefore = later(60);
     await expect(accept({ notBefore: later(DAYS_30 + 1) })).rejects.toMatchObject({
