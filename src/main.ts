@@ -4,6 +4,7 @@ import { loadConfig, readEnvironment } from './app/settings/config.ts';
 import { ConfigurationError } from './base/configurationError.ts';
 import { WrongSecretsKeyError } from './infra/postgres/secrets/sealerFingerprint.ts';
 import { createLogger, standardOutput } from './observability/logger.ts';
+import { terminalOutput } from './observability/terminalOutput.ts';
 
 /** The settings are invalid. @see sysexits(3) EX_CONFIG */
 const EXIT_CONFIGURATION = 78;
@@ -32,7 +33,7 @@ async function main(): Promise<number> {
   }
   const output = standardOutput();
   process.once('exit', () => output.flushSync());
-  const logger = createLogger(config.LOG_LEVEL, output);
+  const logger = createLogger(config.LOG_LEVEL, process.stdout.isTTY ? terminalOutput(output) : output);
   const stopRequested = stopSignal();
   try {
     const began = performance.now();

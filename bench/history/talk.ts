@@ -66,6 +66,7 @@ export async function startTalk(database: Database) {
       shares: new ComputeShares({ clock: systemClock }),
       clock: systemClock,
       onTemplateProblem: () => undefined,
+      onToolFailed: () => undefined,
     },
     beforeStart: async ({ state }) => ({ state, events: [] }),
     usage: { admit: async () => undefined, add: () => undefined },

@@ -29,6 +29,7 @@ import { serveTextStream } from './text/serveTextStream.ts';
 import type { TextStream } from './text/textStream.ts';
 import { servePartyStream } from './transfer/servePartyStream.ts';
 import { DEFAULT_LANGUAGE } from './turnDetection/turnSettings.ts';
+import { loggingTurns } from './turns/turnLog.ts';
 import {
   type VoiceReport,
   VoiceSession,
@@ -155,6 +156,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
           engines,
           onAnsweredBy,
           onError,
+          onSpokenTurn: loggingTurns(deps, fields),
           ...(bot && { engine: bot, initiative: bot.initiative, checkpoints: undefined }),
         };
         report = await new VoiceSession(sessionDeps, options).run();

@@ -128,7 +128,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     tools: unusedTools,
     clock,
     makeId: uuidV7,
-    logger: createLogger('info', lineStream(logLines)),
+    logger: createLogger('debug', lineStream(logLines)),
     liveEvents: events,
     eventFeed: events,
     metrics: {

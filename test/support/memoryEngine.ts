@@ -20,7 +20,7 @@ import type { ScheduleCallback } from '../../src/engine/tools/callbacks.ts';
 import type { KnowledgeRetriever } from '../../src/engine/tools/knowledge.ts';
 import type { ToolRunner } from '../../src/engine/tools/toolRunner.ts';
 import type { TurnInput, TurnOutput, TurnRequest } from '../../src/engine/turn/turn.ts';
-import type { ModelChoice } from '../../src/engine/turn/turnContext.ts';
+import type { ModelChoice, ToolFailure } from '../../src/engine/turn/turnContext.ts';
 import type { NewLiveEvent } from '../../src/events/liveEvent.ts';
 import type { ChatModel } from '../../src/providers/ports/chatModel.ts';
 
@@ -59,6 +59,7 @@ export interface MemoryEngine {
   readonly records: TurnHistory[];
   readonly endings: SessionEnding[];
   readonly templateProblems: TemplateProblem[];
+  readonly failedTools: ToolFailure[];
   /** The events of all turns. */
   events(): HistoryEvent[];
   /** What was told live. */
@@ -79,6 +80,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
   const records: TurnHistory[] = [];
   const endings: SessionEnding[] = [];
   const templateProblems: TemplateProblem[] = [];
+  const failedTools: ToolFailure[] = [];
   const liveEvents: NewLiveEvent[] = [];
   const used: object[] = [];
   const release: AgentRelease = {
@@ -125,6 +127,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       ...(options.scheduleCallback ? { scheduleCallback: options.scheduleCallback } : {}),
       clock: options.clock ?? systemClock,
       onTemplateProblem: (_session, problem) => void templateProblems.push(problem),
+      onToolFailed: (_session, failure) => void failedTools.push(failure),
     },
     beforeStart: options.beforeStart ?? (async ({ state }) => ({ state, events: [] })),
     callOf: async () => options.call && { answered: true, record: true, facts: options.call },
@@ -162,6 +165,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     records,
     endings,
     templateProblems,
+    failedTools,
     liveEvents,
     used,
     turn,

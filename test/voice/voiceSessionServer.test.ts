@@ -81,7 +81,7 @@ test('A voice session is logged, and reported when it ends', async () => {
   expect(memory.session().channel).toBe('web');
   await stream.hangUp();
   expect((await report).outcome).toBe('closed');
-  expect(logs).toEqual(['voice session started', 'voice session ended']);
+  expect(logs).toEqual(['voice session started', 'agent turn spoken', 'voice session ended']);
   expect(ended).toEqual([`${PROJECT} s`]);
 });
 
@@ -147,7 +147,12 @@ test('The speech providers of a call are the project’s, and a failover between
   await report;
   expect([opened, logs]).toEqual([
     [],
-    ['voice session started', 'speech provider left for another one', 'voice session ended'],
+    [
+      'voice session started',
+      'agent turn spoken',
+      'speech provider left for another one',
+      'voice session ended',
+    ],
   ]);
   expect(events).toMatchObject([{ type: 'provider_fallback', data: fallback }]);
 });
@@ -184,7 +189,7 @@ test('Failover prompts that fail are logged, and the session continues', async (
   const releases = { find: async () => Promise.reject(new Error('the database is down')) };
   const { stream, logs } = served({ callId: 'call-1', deps: { releases } });
   await stream.advance(4000);
-  expect(logs).toEqual(['voice session started', 'failover prompts failed']);
+  expect(logs).toEqual(['voice session started', 'agent turn spoken', 'failover prompts failed']);
   expect(stream.isClosed()).toBe(false);
   await stream.hangUp();
 });

@@ -48,7 +48,7 @@ export function requestLifecycle(
       const route = request.routeOptions.url ?? UNKNOWN_ROUTE;
       const { statusCode: status, elapsedTime: durationMs } = reply;
       metrics.observeRequest({ method, route, status }, durationMs / 1000);
-      accessLog.info(
+      accessLog[levelOf(method, status)](
         { requestId: request.id, method, route, status, durationMs: Math.round(durationMs) },
         'request completed',
       );
@@ -65,6 +65,12 @@ export function requestLifecycle(
     done();
   });
   return lifecycle;
+}
+
+/** Probes, scrapes and an open console read all the time. */
+function levelOf(method: string, status: number): 'debug' | 'info' | 'warn' {
+  if (status >= 500) return 'warn';
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? 'debug' : 'info';
 }
 
 /** Like the error that Node reports for slow headers. */

@@ -149,6 +149,8 @@ function engineDeps({
       knowledge: parts.knowledge,
       scheduleCallback: parts.scheduleCallback,
       clock,
+      onToolFailed: ({ projectId, sessionId }, failure) =>
+        logger.warn({ projectId, sessionId, ...failure }, 'tool failed'),
       onTemplateProblem({ projectId, sessionId }, problem) {
         const fields = { projectId, sessionId };
         if (problem.kind === 'failed') logger.warn({ ...fields, reason: problem.reason }, 'template failed');

@@ -178,7 +178,7 @@ function renderArguments(
 
 /** Notes the result, and sets the variables that the tool maps it to; what the answer does not have stays as it is. */
 function recordToolResult(
-  { journal }: TurnContext,
+  { journal, session, deps }: TurnContext,
   name: string,
   outcome: ToolOutcome,
   tool: Tool | undefined,
@@ -191,7 +191,10 @@ function recordToolResult(
     ...(status === undefined ? {} : { status }),
     ...(durationMs === undefined ? {} : { durationMs }),
   });
-  if (!ok) return;
+  if (!ok) {
+    deps.onToolFailed(session, { tool: name, status, durationMs });
+    return;
+  }
   for (const { path, variable } of tool?.resultMapping ?? []) {
     const value = readPath(outcome.value, path);
     if (value !== undefined) journal.setVariable(variable, value, 'tool');

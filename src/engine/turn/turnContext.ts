@@ -119,6 +119,15 @@ export interface TurnDeps {
   readonly shares: ComputeShares;
   /** Called once per session and problem. */
   readonly onTemplateProblem: (session: Session, problem: TemplateProblem) => void;
+  /** For the operator. */
+  readonly onToolFailed: (session: Session, failure: ToolFailure) => void;
+}
+
+/** A tool's failure, without what it answered. */
+export interface ToolFailure {
+  readonly tool: string;
+  readonly status?: number | undefined;
+  readonly durationMs?: number | undefined;
 }
 
 /** What a turn runs on. */

@@ -81,6 +81,7 @@ function testEngine(deps: PlayerDeps, play: WantedPlay, sessions: TestSessions) 
       ...(deps.knowledge ? { knowledge: deps.knowledge } : {}),
       clock,
       onTemplateProblem: () => undefined,
+      onToolFailed: () => undefined,
     },
     beforeStart: createBeforeStart({
       client: mockedBeforeStart({ mocks, real: allowRealTools ? deps.client : undefined, clock }),

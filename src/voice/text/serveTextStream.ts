@@ -8,6 +8,7 @@ import {
   recoverInterruptedTurn,
   type TurnCheckpointStore,
 } from '../../engine/session/interruptedTurn.ts';
+import { loggingTurns } from '../turns/turnLog.ts';
 import { TextSession, type TextSessionDeps } from './textSession.ts';
 import type { TextStream } from './textStream.ts';
 
@@ -38,7 +39,10 @@ export async function serveTextStream(deps: ServeTextStreamDeps, stream: TextStr
   const liveEvents = attached?.state.test === undefined ? deps.liveEvents : undefined;
   logger.info(fields, 'text session started');
   try {
-    await new TextSession({ ...deps, liveEvents, stream, onError }, { session, isResumed }).run();
+    await new TextSession(
+      { ...deps, liveEvents, stream, onError, onSpokenTurn: loggingTurns(deps, fields) },
+      { session, isResumed },
+    ).run();
   } finally {
     logger.info(fields, 'text session ended');
     engine.detach(projectId, sessionId);

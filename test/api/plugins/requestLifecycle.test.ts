@@ -14,21 +14,23 @@ beforeEach(() => {
   server.logLines.length = 0;
 });
 
-test.each<[string, string, number, string]>([
-  ['GET', '/healthz', 200, '/healthz'],
-  ['GET', `/v1/projects/${PROJECT_ID}/agent`, 401, '/v1/projects/:projectId/agent'],
-  ['DELETE', '/healthz', 405, '/healthz'],
-  ['GET', '/nowhere', 404, 'unknown'],
-  ['POST', '/nowhere', 404, 'unknown'],
-  ['GET', '/v1/%00', 400, 'unknown'],
-  ['GET', '/v1/%zz', 400, 'unknown'],
-])('%s %s is observed once and has one log line with its id', async (method, path, status, route) => {
+const [DEBUG, INFO] = [20, 30];
+
+test.each<[string, string, number, string, number]>([
+  ['GET', '/healthz', 200, '/healthz', DEBUG],
+  ['GET', `/v1/projects/${PROJECT_ID}/agent`, 401, '/v1/projects/:projectId/agent', DEBUG],
+  ['DELETE', '/healthz', 405, '/healthz', INFO],
+  ['GET', '/nowhere', 404, 'unknown', DEBUG],
+  ['POST', '/nowhere', 404, 'unknown', INFO],
+  ['GET', '/v1/%00', 400, 'unknown', DEBUG],
+  ['GET', '/v1/%zz', 400, 'unknown', DEBUG],
+])('%s %s is observed once and has one log line with its id', async (method, path, status, route, level) => {
   const answer = await server.send(method, path, { key: null, headers: { 'x-request-id': 'of-the-test' } });
 
   expect(answer.status).toBe(status);
   await expect.poll(() => server.requestsDone).toEqual([{ method, route, status }]);
   const lines = server.logLines.filter(({ msg }) => msg === 'request completed');
-  expect(lines).toMatchObject([{ requestId: 'of-the-test', method, route, status }]);
+  expect(lines).toMatchObject([{ requestId: 'of-the-test', method, route, status, level }]);
 });
 
 test.each([

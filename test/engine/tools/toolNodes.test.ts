@@ -119,6 +119,7 @@ test.each([
 ])('A tool node whose %s cannot run with %j follows its edge for failures', async (tool, args) => {
   const { conversation, said } = await run(tool, args);
   expect(said).toBe('failed.');
+  expect(conversation.failedTools).toMatchObject([{ tool }]);
   expect(conversation.events()).toContainEqual(
     expect.objectContaining({
       type: 'tool_result',

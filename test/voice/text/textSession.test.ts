@@ -28,6 +28,8 @@ describe('A conversation of text turns', () => {
     expect(call.log).toEqual([
       `looked for ${PROJECT} s`,
       'text session started',
+      'agent turn spoken',
+      'agent turn spoken',
       'text session ended',
       `detached ${PROJECT} s`,
     ]);
