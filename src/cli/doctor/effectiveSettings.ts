@@ -20,8 +20,8 @@ export interface EffectiveSettings {
   /** Secrets that the service has and this shell has not: what needs them cannot be checked from here. */
   readonly unknown: ReadonlySet<string>;
   readonly finding: Finding;
-  /** Of the service that told its settings. */
-  readonly serviceUrl?: string;
+  /** To the service that told its settings. */
+  readonly service?: Connection;
 }
 
 /**
@@ -56,7 +56,7 @@ export async function effectiveSettings(
   return {
     environment: { ...answer, ...fromShell },
     unknown: new Set(secrets.filter((name) => !environment[name]?.trim())),
-    serviceUrl: connection.url,
+    service: connection,
     finding: ok(NAME, `of the service at ${connection.url}`),
   };
 }

@@ -14,6 +14,7 @@ import { checkPorts } from './ports.ts';
 import { checkRedis, type RedisCheckDeps } from './redis.ts';
 import { checkSecretsKey } from './secretsKey.ts';
 import { checkService } from './service.ts';
+import { checkSipSettings, checkTrunks } from './sip.ts';
 import { checkDocuments, checkRecordings } from './storage.ts';
 
 /** The checks' access to the machine and the network. */
@@ -79,16 +80,16 @@ async function checkConfig(config: Config, deps: DoctorDeps): Promise<Finding[]>
   const noModelKey = missing('OPENAI_API_KEY', 'EMBEDDING_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_API_KEY');
   const [folder, service, database, redis, sip, models] = await Promise.all([
     checkDataFolder(config),
-    config.PORT === 0 && deps.settings.serviceUrl === undefined
+    config.PORT === 0 && deps.settings.service === undefined
       ? { finding: ok('service', 'not checked: PORT is 0, so its port is unknown'), isRunning: false }
-      : checkService(deps.settings.serviceUrl ?? configuredAddress(config), deps.fetch),
+      : checkService(deps.settings.service?.url ?? configuredAddress(config), deps.fetch),
     missing('DATABASE_URL').length > 0
       ? { findings: [unchecked('database', ['DATABASE_URL'])], sealedWith: undefined }
       : checkDatabase(config.DATABASE_URL, deps.database),
     missing('REDIS_URL').length > 0
       ? unchecked('Redis', ['REDIS_URL'])
       : checkRedis(config.REDIS_URL, deps.redis),
-    checkSip(config.DRACHTIO_URL, deps),
+    checkSip(config, deps),
     noModelKey.length > 0 ? [unchecked('models', noModelKey)] : checkModels(config, deps.probeEndpoint),
   ]);
   return [
@@ -100,6 +101,7 @@ async function checkConfig(config: Config, deps: DoctorDeps): Promise<Finding[]>
     ...database.findings,
     redis,
     ...sip,
+    ...(deps.settings.service ? await checkTrunks(deps.settings.service, deps.fetch) : []),
     ...(service.isRunning ? [] : await checkPorts(config, deps.tryPort)),
     ...models,
     checkRecordings(config),
@@ -107,11 +109,9 @@ async function checkConfig(config: Config, deps: DoctorDeps): Promise<Finding[]>
   ];
 }
 
-async function checkSip(
-  url: string | undefined,
-  { settings, probeDrachtio }: DoctorDeps,
-): Promise<Finding[]> {
-  if (url === undefined) return [];
+async function checkSip(config: Config, { settings, probeDrachtio }: DoctorDeps): Promise<Finding[]> {
+  const { DRACHTIO_URL: url } = config;
+  if (url === undefined) return checkSipSettings(config, Date.now());
   if (settings.unknown.has('DRACHTIO_URL')) return [unchecked('drachtio', ['DRACHTIO_URL'])];
   return [await checkDrachtio(url, probeDrachtio)];
 }
