@@ -98,7 +98,7 @@ export function buildCallNode(parts: CallNodeParts): CallNode {
       capacity.release(id);
       voiceNodes.forget(id);
     },
-    log: (fields, message) => logger.info(fields, message),
+    log: (fields, message, level = 'info') => logger[level](fields, message),
   });
   const dialerDeps: DialerDeps = { ...shared, runner, callRefusal };
   const inboundDeps: InboundCallDeps = { ...shared, runner, conversations, callRefusal };

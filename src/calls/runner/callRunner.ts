@@ -30,7 +30,7 @@ import type { CallEnd, CallFinisher } from './callFinisher.ts';
 import { CallLeases, type CallLeasesDeps } from './callLeases.ts';
 import { type CallState, inboundCall, outboundCall } from './callMachine.ts';
 import type { CallResult, HangupIntent } from './callResult.ts';
-import { CallTelemetry, type LogFields } from './callTelemetry.ts';
+import { CallTelemetry, type CallTelemetryDeps, type LogFields } from './callTelemetry.ts';
 import { CallWriter, type CallWriterDeps } from './callWriter.ts';
 import { LiveCall } from './liveCall.ts';
 import { OutboundLegs } from './outboundLegs.ts';
@@ -68,7 +68,7 @@ export interface CallRunnerDeps extends TrunkSelectionDeps, Omit<CallWriterDeps,
   readonly makeId: MakeId;
   readonly clock: Clock;
   readonly tracer: Tracer;
-  readonly log: (fields: LogFields, message: string) => void;
+  readonly log: CallTelemetryDeps['log'];
   readonly onError: (error: unknown, what: string, fields: LogFields) => void;
 }
 

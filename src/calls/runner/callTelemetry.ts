@@ -16,7 +16,7 @@ export interface CallTelemetryDeps {
   /** Absent where no events are published. */
   readonly liveEvents?: LiveEvents | undefined;
   readonly now: () => number;
-  readonly log: (fields: LogFields, message: string) => void;
+  readonly log: (fields: LogFields, message: string, level?: 'info' | 'warn') => void;
 }
 
 /**
@@ -121,7 +121,8 @@ export class CallTelemetry {
     this.#transfer = status === 'joined' ? 'done' : 'failed';
     const why = { ...(outcome ? { outcome } : {}), ...(reason ? { reason } : {}) };
     const fields = { ...this.#logFields, target: maskNumber(to), mode, by, ...why };
-    this.#deps.log(fields, status === 'joined' ? 'call transferred' : 'transfer failed');
+    if (status === 'joined') this.#deps.log(fields, 'call transferred');
+    else this.#deps.log(fields, 'transfer failed', 'warn');
   }
 
   /** The first packet with the agent's audio was sent. */
@@ -152,7 +153,7 @@ export class CallTelemetry {
       ...(this.#transfer ? { transfer: this.#transfer } : {}),
       ...(sip ? { sipCode: sip.code } : {}),
     };
-    this.#deps.log(fields, 'call ended');
+    this.#deps.log(fields, 'call ended', status === 'failed' ? 'warn' : 'info');
   }
 
   #publish(type: 'call.ringing' | 'call.answered' | 'call.held' | 'call.resumed'): void {

@@ -54,8 +54,8 @@ test('Each active trunk is shown with its reachability, its registration and why
       ],
     },
   };
-  const fetchImpl = async (url: URL | RequestInfo, init?: RequestInit) => {
-    const { pathname } = new URL(String(url));
+  const fetchImpl = async (url: string | URL | Request, init?: RequestInit) => {
+    const { pathname } = new URL(url instanceof Request ? url.url : url);
     asked.push(new Headers(init?.headers).get('authorization') ?? '');
     return Response.json(answers[pathname]);
   };
