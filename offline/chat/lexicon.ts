@@ -18,18 +18,27 @@ export const YES_PHRASES: readonly string[] = [
     'absolutely',
     'definitely',
   ],
+  ...['that is right', 'that is correct', 'please do', 'that works', 'that is fine', 'that would be'],
   ...[
-    'correct',
-    'right',
-    'exactly',
-    'that is right',
-    'that is correct',
-    'i do',
-    'i would',
-    'i am',
-    'please do',
+    'no problem',
+    'why not',
+    'sounds good',
+    'sounds great',
+    'go ahead',
+    'i agree',
+    'agreed',
+    'with pleasure',
+    'perfect',
   ],
-  ...['no problem', 'why not', 'sounds good', 'go ahead', 'i agree', 'fine', 'with pleasure'],
+  ...[
+    'i will take it',
+    'we will take it',
+    'i will take that',
+    'we will take that',
+    'book it',
+    'do it',
+    'great',
+  ],
   ...[
     '好',
     '好的',
@@ -56,6 +65,16 @@ export const YES_PHRASES: readonly string[] = [
   ...['oui', 'ouais', 'd accord', 'bien sur', 'volontiers', 'exact', 'entendu'],
 ];
 
+/** Answers that agree as a whole: longer ones begin with the same words and say something else. */
+export const WHOLE_YES =
+  /^(?:i do|i would|i am|we do|we would|we are|right|correct|exactly|fine|all right|alright)(?: (?:please|thanks|thank you|yes|yeah|sure|indeed|that is|with me|by me|for me|like that|like to|love to|go ahead|then))*$/;
+/** What follows a yes that is none yet. */
+export const YES_HEDGE =
+  /\b(?:but|except|though|although|first|before|after|once|when|until|as soon as|as long as|provided|only|however|question|questions|instead|other|another|different|cancel|change)\b/;
+/** Words that agree, and refuse before a "not". */
+export const EMPHATIC_NO =
+  /^(?:absolutely|certainly|definitely|of course|probably|better|rather|i would rather|i think) not\b/;
+
 /** Answers that decline, or their start. */
 export const NO_PHRASES: readonly string[] = [
   ...[
@@ -69,6 +88,9 @@ export const NO_PHRASES: readonly string[] = [
     'no thank you',
     'i do not',
     'wrong',
+    'i disagree',
+    'please do not',
+    'never mind',
   ],
   ...[
     '不',
@@ -170,6 +192,8 @@ export const YES_CUES: ReadonlySet<string> = new Set([
   ...['approves', 'consents', 'correct', 'affirmative', 'positive', 'okay', 'ok'],
   ...['si', 'acepta', 'confirma', 'ja', 'zustimmt', 'bestatigt', 'akzeptiert', 'oui', 'accepte', 'confirme'],
 ]);
+/** What needs nothing more answers no to "anything else?". */
+export const NOTHING_MORE = /\bnothing (?:more|else|further)\b/;
 /** Words of edges that expect refusal. */
 export const NO_CUES: ReadonlySet<string> = new Set([
   ...['no', 'declines', 'decline', 'declined', 'refuses', 'refuse', 'refused', 'rejects', 'reject', 'denies'],
@@ -218,7 +242,9 @@ export const STOP_WORDS: ReadonlySet<string> = new Set([
   ...'tells tell told wishes wish something anything thing things some any all one no not yes yeah ok okay hello hi thanks'.split(
     ' ',
   ),
-  ...'thank well um uh er oh s t d ll re ve m n interested know knows whether because but many'.split(' '),
+  ...'thank well um uh er oh s t d ll re ve m n interested know knows whether because but many possible until takes report reports mentions item items product'.split(
+    ' ',
+  ),
   ...'el la los las un una de del en y o que por para con su sus mi me lo le quiero quiere quisiera cliente es esta si'.split(
     ' ',
   ),
@@ -240,15 +266,52 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ['price', 'prices', 'cost', 'costs', 'fee', 'fees', 'charge', 'charges', 'much', 'expensive', 'pricing'],
   ['human', 'agent', 'operator', 'representative', 'colleague', 'somebody', 'someone', 'staff'],
   ['cancel', 'cancellation', 'cancelled', 'canceled', 'cancelling'],
-  ['open', 'opening', 'hours', 'opens', 'closing', 'closes'],
+  ['open', 'opening', 'hours', 'opens', 'closing', 'closes', 'close', 'closed'],
+  ['delivery', 'deliver', 'delivered', 'delivering', 'shipping', 'shipped', 'shipment'],
+  ['damaged', 'broken', 'broke', 'cracked', 'defective', 'faulty', 'torn'],
+  ['state', 'status'],
+  ['order', 'parcel', 'package'],
+  ['appointment', 'visit'],
+  ['taxi', 'cab'],
+  ['parking', 'park', 'garage'],
   ['refund', 'reimburse', 'reimbursement'],
   ['later', 'callback'],
   ['goodbye', 'bye', 'farewell'],
 ];
+/** Phrases in the words that edges use, for {@link normalize}d texts. */
+export const PARAPHRASES: readonly (readonly [RegExp, string])[] = [
+  [
+    /\b(?:human being|person|people|members? of (?:the )?staff|receptionists?|front desk|reception)\b/g,
+    'human',
+  ],
+  [/\bcustomer (?:service|care|support)\b/g, 'human'],
+  [/\b(?:real|live|actual) human\b/g, 'human'],
+  [/\b(?:speak|talk) (?:to|with) (?=an? human|the human|human|some|an? agent|an? operator)/g, ''],
+  [/\bsee (?:a|an|the|my) (?:doctor|dentist|nurse)\b|\bcome in\b|\bcheck ?-?up\b/g, 'an appointment'],
+  [/\b(?:anything|something) (?:free|available|open)\b|\b(?:free|open|available) slot\b/g, 'an appointment'],
+  [/\bhow (?:long|soon|fast|quickly|many (?:minutes|hours|days|weeks))\b/g, 'when'],
+  [/\b(?:check(?:ing)? (?:up )?on|track|any news (?:of|on|about))\b/g, 'state'],
+  [/\bleave (?:the|my|our) car\b/g, 'parking'],
+  [/\b(?:make|get|arrange) (an?|another) (?=appointment|booking|reservation)/g, 'book $1 '],
+  [
+    /\b(?:that is (?:all|it)|that (?:will|would) be all|(?:i|we) do not need anything (?:else|more)|(?:needs? )?nothing (?:else|more)|(?:am|is|are) (?:all )?(?:done|finished))\b/g,
+    'goodbye',
+  ],
+  [/\bin charge\b/g, ''],
+  [/\b(?:reschedule|postpone|shift|change (?:my|our|the|an|this|that))\b/g, 'move'],
+  [/\border (?=(?:a|an|some|one|two|me|us)\b)/g, 'buy '],
+  [
+    /\b(?:has|is|was|did) (?:my|our|the) (\p{L}+) (?:been |already )*(?:shipped|ship|sent|delivered|dispatched|arrived?)\b/gu,
+    'state $1',
+  ],
+  [/\b(?:send|bring|take) (.{1,30}?) back\b/g, 'return $1'],
+  [/\bcheck(?:ing)? out\b/g, 'checkout'],
+];
+
 export const SYNONYM_OF: ReadonlyMap<string, string> = new Map(
   SYNONYMS.flatMap((group) => group.map((word) => [word, group[0] ?? word] as const)),
 );
 
 /** Where the scope of a negation ends in a transcript without punctuation. */
 export const CLAUSE_BREAK =
-  /[.!?;,:，。！？；、…\n]+|\b(?=(?:but|however|instead|rather|please|i want|i need|i would|i am|pero|sino|aber|sondern|mais)\b)|(?=但|而是|我要|我想)/u;
+  /[.!?;,:，。！？；、…\n]+|\b(?=(?:but|however|instead|rather|please|pero|sino|aber|sondern|mais)\b)|(?<!\b(?:do|did|would|should|will|if|when|once|that|why|how|what|where|who|say|says|said|am|are) )\b(?=(?:i want|i need|i would|i am)\b)|(?=但|而是|我要|我想)/u;

@@ -18,7 +18,7 @@ const NAME_END = /[,.!?;，。！？]|\s+(?:and|but|from|with|here|calling|speak
 /** Words after "I am" that are not a name. */
 const NOT_A_NAME = new Set(
   (
-    'a an the not no just so very fine good well ok okay sorry happy sure here there in on at from to for about ready interested ' +
+    'i a an the not no just so very fine good well ok okay sorry happy sure here there in on at from to for about ready interested ' +
     'your my his her late busy available afraid glad sick home back done new still also really going looking calling trying ' +
     'wondering having waiting ein eine un una une nicht pas interesado correct right wrong'
   ).split(' '),

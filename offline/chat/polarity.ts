@@ -1,14 +1,19 @@
 import {
   CJK_NO_CUE,
   CJK_YES_CUE,
+  EMPHATIC_NO,
   FALSE_NEGATIONS,
   NO_CUES,
   NO_PHRASES,
+  NOTHING_MORE,
   UNSURE_PHRASES,
+  WHOLE_YES,
   WISH_CUES,
   YES_CUES,
+  YES_HEDGE,
   YES_PHRASES,
 } from './lexicon.ts';
+import { givesNoAnswer } from './mood.ts';
 import { CJK, clausesOf, containsPhrase, isNegated, normalizedPhrase, termsOf, tokenize } from './terms.ts';
 
 export type Polarity = 'yes' | 'no';
@@ -23,14 +28,25 @@ export interface Expectation {
 /** In a longer Chinese text an initial 好 or 不 is often part of another word. */
 const MAX_CJK_ANSWER_CHARACTERS = 8;
 
-/** Whether a text agrees or declines; undefined when it does neither or is unsure. */
+/** Tells what somebody or something is not. */
+const NO_REFUSAL = /\b(?:am|are|is|was|were) not (?:a|an|the|my|your)\b|\bthere is (?:no|not)\b/;
+
+/** Whether a text agrees or declines; undefined when it does neither, is unsure, or leaves its answer open. */
 export function polarityOf(text: string): Polarity | undefined {
-  if (isUnsure(text)) return undefined;
-  if (beginsWithAny(text, FALSE_NEGATIONS)) return beginsWithAny(text, YES_PHRASES) ? 'yes' : undefined;
+  if (isUnsure(text) || givesNoAnswer(text)) return undefined;
+  if (EMPHATIC_NO.test(normalizedPhrase(text))) return 'no';
+  if (beginsWithAny(text, FALSE_NEGATIONS)) return agrees(text) ? 'yes' : undefined;
   if (beginsWithAny(text, NO_PHRASES)) return 'no';
-  if (beginsWithAny(text, YES_PHRASES)) return 'yes';
-  const clauses = clausesOf(text).filter((clause) => termsOf(clause).length > 0);
+  if (agrees(text)) return 'yes';
+  const clauses = clausesOf(text).filter((clause) => termsOf(clause).length > 0 && !NO_REFUSAL.test(clause));
   return clauses.length > 0 && clauses.every(isNegated) ? 'no' : undefined;
+}
+
+function agrees(text: string): boolean {
+  const words = normalizedPhrase(text);
+  if (WHOLE_YES.test(words)) return true;
+  if (isNegated(text) || YES_HEDGE.test(words)) return false;
+  return beginsWithAny(text, YES_PHRASES);
 }
 
 /** Whether the user says that they do not know. */
@@ -41,6 +57,7 @@ export function isUnsure(text: string): boolean {
 /** The answer that an edge's sentence expects. */
 export function expectationOf(sentence: string): Expectation | undefined {
   const words = tokenize(sentence);
+  if (NOTHING_MORE.test(sentence)) return { polarity: 'no', isExplicit: false };
   if (CJK_NO_CUE.test(sentence) || words.some((word) => NO_CUES.has(word))) {
     return { polarity: 'no', isExplicit: true };
   }

@@ -1,6 +1,18 @@
+import { NO_CUES, NOTHING_MORE, PARAPHRASES, YES_CUES, YES_HEDGE } from './lexicon.ts';
+import { type Clause, clausesWithMood, type Mood, withoutDeniedFacts } from './mood.ts';
 import { expectationOf, polarityOf } from './polarity.ts';
 import type { Choice, Situation } from './request.ts';
-import { containsPhrase, isNegated, normalizedPhrase, type Term, termOverlap, termsOf } from './terms.ts';
+import {
+  containsPhrase,
+  isNegated,
+  isSameTerm,
+  normalize,
+  normalizedPhrase,
+  type Term,
+  termOverlap,
+  termsOf,
+  tokenize,
+} from './terms.ts';
 
 /** A lower overlap is not a match; tuned on the tables of the tests. */
 const MIN_SCORE = 0.4;
@@ -11,6 +23,38 @@ const ANSWER_SCORE = 0.9;
 const WISH_SCORE = 0.6;
 /** A longer answer is matched by its words, not by its yes or no. */
 const MAX_POLARITY_TERMS = 4;
+
+/** The subject of an edge's sentence. */
+const SUBJECT =
+  /^(?:(?:if|when) )?(?:the )?(?:caller|customer|user|person|client|guest|patient|callee|they|he|she)\b/i;
+const WANTS =
+  /\b(?:wants?|needs?|would like|wishes|wish|likes? to|is looking|requests?|asks? to)\b(?! to know)/i;
+const ASKS_FOR = /\basks? for\b/i;
+const ASKS_BACK = /^(?:can|could|may|would|will) (?:i|we|you)\b/;
+const WISHED_VERB =
+  /\b(?:want|need|like|love|prefer|have|wish|going|trying|hoping|calling) to (?:please )?(\p{L}+)|^(?:can|could|may) (?:i|we|you) (?:please )?(\p{L}+)/u;
+const WANTED_VERB = /\b(?:wants?|needs?|would like|wishes|asks?) to (\p{L}+)/u;
+/** Verbs that leave open what is to be done. */
+const LIGHT_VERBS: ReadonlySet<string> = new Set([
+  'mak',
+  'make',
+  'take',
+  'tak',
+  'com',
+  'come',
+  'speak',
+  'talk',
+  'connect',
+  'transfer',
+  'put',
+  'reach',
+  'call',
+  'help',
+]);
+const BEGINS_WITH_NO = /^(?:no|nope|nah)\b/i;
+/** A "no" in a sentence that does not negate what follows it. */
+const SAYS_NO = /\b(?:(?:says?|answers?) no|nothing (?:more|else|further))\b/i;
+const ABOUT = /\b(?:about|regarding|concerning)\b/;
 
 const QUOTED = /["“「『]([^"”」』]+)["”」』]/gu;
 const ALTERNATIVE = /\s+(?:or|oder|ou)\s+|[,;，、；]|或者|或是|或|または/u;
@@ -40,25 +84,81 @@ interface Scored {
 
 function scoreOf(choice: Choice, text: string, situation: Situation): number {
   const sentence = choice.sentence || choice.label;
-  const spoken = termsOf(text);
-  const words = Math.max(
-    ...alternativesOf(sentence).map((alternative) => termOverlap(termsOf(alternative), spoken)),
-  );
+  const spoken = clausesWithMood(paraphrased(text));
+  const scores = alternativesOf(sentence).map((alternative) => wordScore(alternative, spoken));
+  const words = Math.max(...scores);
   // A negated term outweighs every other match.
-  if (words < 0) return words;
+  const denied = Math.min(...scores);
+  if (words < 0 || (words === 0 && denied < 0 && !BEGINS_WITH_NO.test(text))) return denied;
   return Math.max(
     words,
-    termOverlap(termsOf(choice.label), spoken),
+    choice.label === sentence ? 0 : wordScore(choice.label, spoken),
     phraseScore(sentence, text, situation),
-    polarityScore(sentence, text, spoken, situation),
+    polarityScore(sentence, text, situation),
   );
+}
+
+/** The words of a sentence without its subject, with some common phrases in other words. */
+function paraphrased(text: string): string {
+  return PARAPHRASES.reduce((rest, [phrase, words]) => rest.replaceAll(phrase, words), normalize(text));
+}
+
+/** Scores the words that an edge's sentence shares with the clauses that can mean it. */
+function wordScore(sentence: string, clauses: readonly Clause[]): number {
+  const plain = paraphrased(sentence.trim().replace(SUBJECT, ''));
+  const kind = kindOf(sentence);
+  const meant = clauses.filter(({ mood }) => !EXCLUDED[kind].includes(mood));
+  const spoken = meant.map(({ text }) =>
+    isNegated(plain) || kind !== 'tells' ? text : withoutDeniedFacts(text),
+  );
+  if (kind === 'agrees' && !namesAgreement(spoken.join('. '))) return 0;
+  const terms = termsOf(spoken.join('. '));
+  const sought = termsOf(plain);
+  const score = termOverlap(sought, terms);
+  if (kind !== 'wants' || score < 0) return score;
+  if (meant.some(({ text }) => !isNegated(text) && wishesOtherwise(text, plain))) return 0;
+  // "An appointment, please" asks to book one.
+  const thing = sought.filter(({ word }) => word !== 'book');
+  const isAbout = thing.length === sought.length || meant.some(({ text }) => ABOUT.test(text));
+  return isAbout ? score : Math.max(score, termOverlap(thing, terms));
+}
+
+/** Whether a wish and an edge name two things to do: "see the room" is not "book the room". */
+function wishesOtherwise(wish: string, sentence: string): boolean {
+  const [, stated, asked] = WISHED_VERB.exec(wish) ?? [];
+  const [done] = termsOf(stated ?? asked ?? '');
+  const [sought] = termsOf(WANTED_VERB.exec(sentence)?.[1] ?? '');
+  if (!done || !sought || LIGHT_VERBS.has(done.word)) return false;
+  return !termsOf(sentence).some(({ word }) => isSameTerm(word, done.word));
+}
+
+function namesAgreement(text: string): boolean {
+  const words = tokenize(text);
+  if (YES_HEDGE.test(words.join(' ')) || ASKS_BACK.test(text)) return false;
+  return words.some((word) => YES_CUES.has(word) || NO_CUES.has(word));
+}
+
+type Kind = 'agrees' | 'wants' | 'asks_for' | 'tells';
+
+/** What cannot mean an edge of a kind. */
+const EXCLUDED: Readonly<Record<Kind, readonly Mood[]>> = {
+  agrees: ['open', 'question'],
+  wants: ['open', 'question', 'statement'],
+  asks_for: ['open', 'statement'],
+  tells: [],
+};
+
+function kindOf(sentence: string): Kind {
+  if (expectationOf(sentence)?.isExplicit) return 'agrees';
+  if (WANTS.test(sentence) && !NOTHING_MORE.test(sentence)) return 'wants';
+  return ASKS_FOR.test(sentence) ? 'asks_for' : 'tells';
 }
 
 function alternativesOf(sentence: string): string[] {
   const parts = sentence.split(ALTERNATIVE).filter((part) => part.trim() !== '');
   if (parts.length < 2) return [sentence];
   // "does not want A or B" negates both.
-  const isDenied = isNegated(parts[0] ?? '');
+  const isDenied = isNegated((parts[0] ?? '').replace(SAYS_NO, ''));
   return [sentence, ...parts.map((part) => (isDenied && !isNegated(part) ? `not ${part}` : part))];
 }
 
@@ -74,12 +174,13 @@ function phraseScore(sentence: string, text: string, { expectedAnswers = [] }: S
   return isQuoted || isExpected ? PHRASE_SCORE : 0;
 }
 
-function polarityScore(sentence: string, text: string, spoken: readonly Term[], { node }: Situation): number {
+function polarityScore(sentence: string, text: string, { node }: Situation): number {
   const polarity = polarityOf(text);
   const expectation = expectationOf(sentence);
   if (!polarity || expectation?.polarity !== polarity) return 0;
-  if (spoken.length > MAX_POLARITY_TERMS) return 0;
+  if (termsOf(text).length > MAX_POLARITY_TERMS) return 0;
   if (expectation.isExplicit) return ANSWER_SCORE;
+  if (NOTHING_MORE.test(sentence)) return BEGINS_WITH_NO.test(text) ? WISH_SCORE : 0;
   // A bare yes confirms only the wish that the node asks about.
   const asked = termsOf(`${node?.title ?? ''}. ${node?.prompt ?? ''}`).map(affirmed);
   return termOverlap(termsOf(sentence).map(affirmed), asked) > 0 ? WISH_SCORE : 0;

@@ -8,18 +8,25 @@ const SAID_AFTER_COLON = /\b(?:say|answer|reply|ask)\s*:\s*([^\n]+)/giu;
 /** Text before a quotation of the user, not of the agent. */
 const PERSON_SAYS =
   /\b(?:if|when|whether|unless)\b[^.!?\n]*$|\b(?:caller|customer|user|person|they|he|she)\s+(?:says?|answers?|asks?|replies)\b[^.!?\n]*$|(?:如果|若|當|当)[^。！？\n]*$/iu;
+/** Text before a quotation that names something, or that is not to be said. */
+const NOT_A_LINE =
+  /\b(?:never|not|avoid|without|instead of|called|named|tool|variable|field|marked|titled)\b[^.!?\n]*$/iu;
 
-/**
- * The agent's text at a node: the lines that its prompt quotes, or else a sentence for each instruction in it, or else
- * the title.
- */
+/** What is said where a prompt has no line: an instruction is not for the caller's ears. */
+const WITHOUT_LINE: Readonly<Record<string, string>> = {
+  start: 'Hello! How can I help you?',
+  end: 'Goodbye.',
+  transfer: 'One moment, please.',
+};
+const NO_LINE = 'The rehearsal model has no line for this step: quote one in its prompt.';
+
+/** The agent's text at a node: the lines that its prompt quotes, or else a sentence for each instruction that has one. */
 export function nodeText({ prompt, title, type }: SituationNode): string {
   if (type === 'say') return prompt.trim();
   const lines = quotedLines(prompt);
   if (lines.length > 0) return lines.reduce(joinLines);
-  const derived = sentencesFor(prompt);
-  if (derived.length > 0) return derived.join(' ');
-  return sentencesFor(title)[0] ?? asSentence(title);
+  const derived = [prompt, title].map(sentencesFor).find((sentences) => sentences.length > 0);
+  return derived?.join(' ') ?? WITHOUT_LINE[type] ?? NO_LINE;
 }
 
 /** A retrieved passage, truncated at the end of a sentence. */
@@ -33,7 +40,10 @@ export function passageText(passage: string): string {
 
 function quotedLines(prompt: string): string[] {
   const quoted = [...prompt.matchAll(QUOTED_LINE)]
-    .filter(({ index }) => !PERSON_SAYS.test(prompt.slice(0, index)))
+    .filter(({ index }) => {
+      const before = prompt.slice(0, index).replaceAll(QUOTED_LINE, '');
+      return !PERSON_SAYS.test(before) && !NOT_A_LINE.test(before);
+    })
     .map((match) => match.slice(1).find((line) => line !== undefined) ?? '');
   const lines =
     quoted.length > 0 ? quoted : [...prompt.matchAll(SAID_AFTER_COLON)].map(([, line]) => line ?? '');
@@ -50,8 +60,12 @@ const RULES: readonly (readonly [RegExp, (about: string) => string])[] = [
   [/^ask how I (?:can|could|may) (?:help|assist)/, () => 'How can I help you?'],
   [/^ask (?:for|about) (.+)/, (about) => `Could you tell me ${about}?`],
   [/^ask ((?:what|when|where|which|who|why|how)\b.+)/, (about) => `Could you tell me ${about}?`],
-  [/^(?:get|collect|take|request|find out) (.+)/, (about) => `Could you tell me ${about}?`],
-  [/^(?:confirm|verify|check|repeat) (.+)/, (about) => `Let me confirm ${about}.`],
+  [/^collect (the .+)/, (about) => `Could you tell me ${about}?`],
+  [
+    /^(?:get|collect|find out) ((?:your|what|when|where|which|who|why|how)\b.+)/,
+    (about) => `Could you tell me ${about}?`,
+  ],
+  [/^(?:confirm|verify|repeat) (.+)/, (about) => `Let me confirm ${about}.`],
   [/^(?:greet|welcome) (\p{Lu}[\p{L}'’-]*)/u, (name) => `Hello, ${name}!`],
   [/^(?:greet|welcome|introduce)\b/, () => 'Hello!'],
   [/^thank (?:you )?for (.+)/, (about) => `Thank you for ${about}.`],
@@ -59,11 +73,22 @@ const RULES: readonly (readonly [RegExp, (about: string) => string])[] = [
   [/^(?:say (?:good ?bye|farewell)|bid\b.*farewell|end the (?:call|conversation)|hang up)/, () => 'Goodbye.'],
   [/^apologi[sz]e for (.+)/, (about) => `I am sorry for ${about}.`],
   [/^apologi[sz]e\b/, () => 'I am sorry about that.'],
-  [/^(?:tell|inform|let|remind)(?: you)?(?: know)?(?: that)? (.+)/, (about) => asSentence(about)],
-  [/^say (?:that )?(.+)/, (about) => asSentence(about)],
+  [/^(?:tell|inform|let|remind)(?: you)?(?: know)? that (.+)/, (about) => asSentence(about)],
+  [/^say that (.+)/, (about) => asSentence(about)],
   [/^offer to (.+)/, (about) => `Would you like me to ${about}?`],
   [/^offer (.+)/, (about) => `I can offer you ${about}.`],
 ];
+
+/** How, or on which condition, an instruction is to be followed. */
+const MANNER =
+  /\s*\b(?:in (?:one|two|three|a|at most|no more than|your own) [\w ]*?(?:sentences?|words?)|one (?:question |thing )?at a time|as well as you can|warmly|politely|briefly|kindly|clearly|slowly)\b/gi;
+const CONDITION = /\b(?:if|when|unless|until|once|before|after|while|whenever|depending|as soon as)\b/i;
+const ASKS_WHETHER = /\b(?:ask|find out)\b(?: \w+){0,3}? (?:if|whether|when)\b/gi;
+/** Between two tasks of one sentence. */
+const NEXT_TASK =
+  /[,;]?\s+(?:and then|then)\s+|[,;]?\s+and\s+(?=(?:ask|confirm|thank|say|tell|offer|greet|inform|end|hang|note|call|use|help|answer|transfer)\b)|[,;]\s+(?=(?:ask|confirm|thank|say|tell|offer|greet|inform)\b)/i;
+/** What follows a comma and is no item of a list. */
+const AFTERTHOUGHT = /[,;:](?:\s+|$)(?!(?:and |or )?(?:the|a|an|your|their|his|her|my|our)\b).*$/i;
 
 /** Words before an instruction, and its addressee. */
 const LEAD = /^(?:then|and|next|first|finally|please|politely|kindly|briefly|warmly|just)\s+/;
@@ -71,16 +96,17 @@ const ADDRESSEE =
   /^(ask|thank|greet|welcome|tell|inform|offer|let|remind) (?:the )?(?:caller|customer|user|person|client|guest|them|him|her)\b/;
 
 function sentencesFor(instructions: string): string[] {
-  const tasks = instructions
-    .split(
-      /(?<=[.!?])\s+|\n+|[,;]?\s+(?:and then|then)\s+|\s+and\s+(?=(?:ask|confirm|thank|say|tell|offer|greet|inform)\b)/i,
-    )
-    .map((task) => task.trim().replace(/[.!?]+$/, ''));
-  return tasks.map(sentenceFor).filter((sentence) => sentence !== '');
+  return instructions
+    .split(/(?<=[.!?])\s+|\n+/)
+    .filter((sentence) => !CONDITION.test(sentence.replaceAll(ASKS_WHETHER, '')))
+    .flatMap((sentence) => sentence.replaceAll(MANNER, '').split(NEXT_TASK))
+    .map((task) => sentenceFor(task.trim().replace(/[.!?,;]+$/, '')))
+    .filter((sentence) => sentence !== '');
 }
 
 function sentenceFor(task: string): string {
-  let instruction = task.charAt(0).toLowerCase() + task.slice(1);
+  const plain = task.replace(AFTERTHOUGHT, '');
+  let instruction = plain.charAt(0).toLowerCase() + plain.slice(1);
   while (LEAD.test(instruction)) instruction = instruction.replace(LEAD, '');
   const spoken = toListener(instruction.replace(ADDRESSEE, '$1'));
   for (const [pattern, say] of RULES) {

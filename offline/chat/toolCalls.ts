@@ -1,9 +1,15 @@
 import { extractVariables, splitIdentifier } from './extract.ts';
+import { type Clause, clausesWithMood } from './mood.ts';
+import { isUnsure, polarityOf } from './polarity.ts';
 import type { JsonObject, RuleRequest, Tool, VariableConfig } from './request.ts';
 import { type Term, termOverlap, termsOf } from './terms.ts';
 
 /** A lower overlap is not a match. */
 const MIN_SCORE = 0.3;
+/** Names of tools that change nothing. */
+const LOOK_UP = /^(?:get|find|look|lookup|check|search|query|list|fetch|show|read|track|calculate)(?![a-z])/;
+const ON_CONDITION = /\b(?:if|when|once|after|unless|until|only|as soon as)\b/i;
+const FORBIDS = /\b(?:never|not|n't|without)\b/i;
 /** Names of a single string parameter that takes the whole message. */
 const FREE_TEXT = new Set(['query', 'question', 'text', 'message', 'q']);
 
@@ -22,16 +28,36 @@ export function chooseToolCall(request: RuleRequest, text: string): ToolDecision
     const chosen = offered.find(({ name }) => name === toolChoice.name);
     return chosen && decideOn(chosen, text, request, true);
   }
-  const promptWords = new Set(prompt.split(/[^\w-]+/));
-  const named = offered.find(({ name }) => promptWords.has(name));
+  const clauses = clausesWithMood(text);
+  const allowed = offered.filter(({ name }) => !isAgainst(clauses, LOOK_UP.test(name)));
+  const named = allowed.find((tool) => isCalledAt(tool, prompt, text));
   const wish = named && decideOn(named, text, request, false);
   if (wish) return wish;
-  const spoken = termsOf(text);
-  const [best] = offered
-    .map((tool) => ({ tool, score: scoreOf(tool, spoken) }))
+  const [best] = allowed
+    .map((tool) => ({ tool, score: scoreOf(tool, termsOf(wordsFor(tool, clauses))) }))
     .toSorted((one, other) => other.score - one.score);
   if (!best || (best.score < MIN_SCORE && toolChoice !== 'required')) return undefined;
   return decideOn(best.tool, text, request, true);
+}
+
+/** Whether what was said refuses, leaves open, or only asks; a question may still look something up. */
+function isAgainst(clauses: readonly Clause[], looksUp: boolean): boolean {
+  const text = clauses.map((clause) => clause.text).join('. ');
+  if (clauses.some(({ mood }) => mood === 'open' || (mood === 'question' && !looksUp))) return true;
+  return isUnsure(text) || polarityOf(text) === 'no';
+}
+
+/** Whether a prompt has a tool called now: one that it ties to a condition waits for the user's yes. */
+function isCalledAt({ name }: Tool, prompt: string, text: string): boolean {
+  const task = prompt.split(/(?<=[.!?])\s+|\n+/).find((line) => line.split(/[^\w-]+/).includes(name));
+  if (task === undefined || FORBIDS.test(task)) return false;
+  return !ON_CONDITION.test(task) || polarityOf(text) === 'yes';
+}
+
+/** The clauses that can ask for a tool: a statement tells something else. */
+function wordsFor({ name }: Tool, clauses: readonly Clause[]): string {
+  const meant = clauses.filter(({ mood }) => mood !== 'statement' || LOOK_UP.test(name));
+  return meant.map(({ text }) => text).join('. ');
 }
 
 function scoreOf({ name, description = '' }: Tool, spoken: readonly Term[]): number {

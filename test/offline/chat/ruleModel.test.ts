@@ -203,6 +203,31 @@ describe('Tools', () => {
     expect(textOf(at({ node: look, lastUserText: 'hello' }, { tools: [weather] }))).toBe('Which city?');
   });
 
+  const booking: Tool = { name: 'book_appointment', description: 'Books an appointment.' };
+  const atDesk = (prompt: string, lastUserText: string) =>
+    callsOf(at({ node: { ...node, prompt }, lastUserText }, { tools: [booking] })).length > 0;
+
+  it.each([
+    ['Yes, please.', true],
+    ['Book the appointment.', true],
+    ['I want to book an appointment.', true],
+    ['No.', false],
+    ["Don't book an appointment.", false],
+    ['Not yet.', false],
+    ['Let me think about the appointment.', false],
+    ['I would like to think about it.', false],
+    ['What is an appointment?', false],
+    ['If I book an appointment, what does it cost?', false],
+    ['I booked an appointment last week.', false],
+    ['I am a person.', false],
+  ])('calls a tool that the prompt ties to a condition for “%s”: %s', (text, isCalled) => {
+    expect(atDesk('When the caller agrees, call book_appointment.', text)).toBe(isCalled);
+  });
+
+  it('calls no tool that the prompt forbids', () => {
+    expect(atDesk('Do not call book_appointment here.', 'Yes.')).toBe(false);
+  });
+
   it('passes the whole message to a free-text parameter', () => {
     const search: Tool = {
       name: 'search',

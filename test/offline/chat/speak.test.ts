@@ -41,10 +41,35 @@ describe('A prompt that instructs', () => {
     expect(say(prompt)).toBe(spoken);
   });
 
-  it('falls back on the title', () => {
+  it('uses the title as an instruction too', () => {
     expect(say('Be very concise here', 'Ask for the city')).toBe('Could you tell me the city?');
-    expect(say('', 'Opening hours')).toBe('Opening hours.');
-    expect(say('', '預約時間')).toBe('預約時間。');
+  });
+});
+
+describe('A prompt that is no line is never read aloud', () => {
+  const none = 'The rehearsal model has no line for this step: quote one in its prompt.';
+  it.each([
+    ['Help the caller as well as you can. Never make up a fact.', none],
+    ['Tell the caller how to reset the router.', none],
+    ['Do not reveal the discount code SAVE10.', none],
+    ['If the customer is angry, apologise for the delay.', none],
+    ['When you do not know something, say so and offer to take a message.', none],
+    ['Say something friendly about the weather', none],
+    ['Never say "cheap". Say "Good value."', 'Good value.'],
+    ['Set the variable "day". Say "Noted."', 'Noted.'],
+    ['Find out what the caller needs, one question at a time, and help.', 'Could you tell me what you need?'],
+    ['Greet them in one short sentence, say that you are a machine.', 'Hello! I am a machine.'],
+    ['Ask for the name, the date and the number.', 'Could you tell me the name, the date and the number?'],
+  ])('%s', (prompt, spoken) => {
+    expect(say(prompt)).toBe(spoken);
+  });
+
+  it.each([
+    ['start', 'Hello! How can I help you?'],
+    ['end', 'Goodbye.'],
+    ['transfer', 'One moment, please.'],
+  ])('at a node of the type %s', (type, spoken) => {
+    expect(say('Stay calm.', 'Opening hours', type)).toBe(spoken);
   });
 });
 
