@@ -164,6 +164,7 @@ const PROBLEM_CODES: Readonly<Record<ProblemCode, true>> = {
   must_hear_line_cut: true,
   transfer_without_failure_edge: true,
   transfer_option_unused: true,
+  transfer_target_forbidden: true,
   wrong_arguments: true,
   vanished_tool: true,
   unknown_variable: true,

@@ -69,9 +69,14 @@ export function checkExpression(expression: unknown, path: readonly PropertyKey[
  * and a computed name is unknown; neither is listed.
  */
 export function expressionVariables(expression: unknown): string[] {
-  const names = new Set<string>();
-  collectVariables(expression, names, 0);
-  return [...names];
+  return [...new Set(expressionPaths(expression).map((path) => path.split('.', 1)[0] ?? ''))];
+}
+
+/** As {@link expressionVariables}, with their paths: `customer.name`. */
+export function expressionPaths(expression: unknown): string[] {
+  const paths = new Set<string>();
+  collectVariables(expression, paths, 0);
+  return [...paths];
 }
 
 /** True when the result does not depend on variables. */
@@ -130,8 +135,7 @@ function collectVariables(value: unknown, names: Set<string>, depth: number): vo
   }
   for (const [operator, operands] of Object.entries(value)) {
     for (const path of pathsRead(operator, argumentsOf(operands))) {
-      const name = String(path).split('.', 1)[0];
-      if (name) names.add(name);
+      if (!/^(?:\.|$)/.test(String(path))) names.add(String(path));
     }
     const inScope = ITERATORS.has(operator)
       ? argumentsOf(operands).filter((_, index) => index !== 1)

@@ -2,17 +2,17 @@ import { expressionVariables } from './expressions.ts';
 import { nodeTemplates, type PathwayGraph } from './graph.ts';
 import { isExpression } from './schema/edgeSchema.ts';
 import type { PathwayNode } from './schema/nodeSchema.ts';
-import { templateVariables, templateWords } from './templates.ts';
+import { templatePaths, templateWords } from './templates.ts';
 
 /** The names that a node's templates use, of variables and others. @see templateWords */
 export function templateNames(node: PathwayNode): readonly string[] {
   return nodeTemplates(node).flatMap(({ template }) => templateWords(template));
 }
 
-/** The variables that a template reads; none of a malformed one, which its rendering and the review report. */
-export function namesIn(template: string): readonly string[] {
+/** The variables that a template reads, with their members; none of a malformed one, which its rendering and the review report. */
+export function pathsIn(template: string): readonly string[] {
   try {
-    return templateVariables(template);
+    return templatePaths(template);
   } catch {
     return [];
   }

@@ -23,6 +23,7 @@ export type ProblemCode =
   | 'must_hear_line_cut'
   | 'transfer_without_failure_edge'
   | 'transfer_option_unused'
+  | 'transfer_target_forbidden'
   | 'wrong_arguments'
   | 'vanished_tool'
   | 'unknown_variable'

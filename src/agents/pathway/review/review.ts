@@ -1,4 +1,5 @@
 import { jsonPointer, zodDetails } from '../../../base/validation.ts';
+import type { CallLimits } from '../../accounts/callLimits.ts';
 import { type AgentConfig, agentTemplates } from '../../agentConfig.ts';
 import { canFinish, createGraph, type PathwayGraph } from '../graph.ts';
 import type { PathwayEdge } from '../schema/edgeSchema.ts';
@@ -12,8 +13,8 @@ import { findCutLines } from './interruptions.ts';
 import type { Problem } from './problem.ts';
 import { findProviderProblems, type KnownProviders } from './providers.ts';
 import { findSilentEdges } from './silentEdges.ts';
-import { findToolProblems, findVanishedTools } from './toolUse.ts';
-import { findUnaskedVariables, findUnknownVariables } from './variables.ts';
+import { findForbiddenTransfers, findToolProblems, findVanishedTools } from './toolUse.ts';
+import { findUnaskedVariables, findUnknownCallMembers, findUnknownVariables } from './variables.ts';
 
 export interface Review {
   /** True when no problem is an error. */
@@ -21,11 +22,24 @@ export interface Review {
   readonly problems: readonly Problem[];
 }
 
+export interface Destinations {
+  readonly limits: CallLimits;
+  /** The project's numbers, for `ownCountriesOnly`. */
+  readonly ownNumbers: readonly string[];
+}
+
+/** Whether a project may call a normalized target. */
+export type MayCall = (limits: CallLimits, to: string, ownNumbers: readonly string[]) => boolean;
+
 export interface ReviewOptions extends KnownNames {
   /** Variables that are set outside of the pathway; without them, unknown variables are not reported. */
   readonly variables?: ReadonlySet<string>;
   /** Names of the project's tools by their id. */
   readonly toolNames?: ReadonlyMap<string, string>;
+  /** The variables of the tools' `resultMapping` by the tool's id. */
+  readonly toolVariables?: ReadonlyMap<string, readonly string[]>;
+  /** Where the project may call; without it, targets of transfers are not reviewed. */
+  readonly destinations?: Destinations | undefined;
   /** Ids of tools that their MCP servers no longer list. */
   readonly vanishedTools?: ReadonlySet<string>;
   /** Without them, choices of providers are not reviewed. */
@@ -35,9 +49,9 @@ export interface ReviewOptions extends KnownNames {
 }
 
 /** Reviews any input. Never throws: violations of the schema are reported as problems. */
-export function reviewInput(input: unknown, options: ReviewOptions): Review {
+export function reviewInput(input: unknown, options: ReviewOptions, mayCall?: MayCall): Review {
   const parsed = pathwaySchema.safeParse(input);
-  if (parsed.success) return reviewPathway(parsed.data, options);
+  if (parsed.success) return reviewPathway(parsed.data, options, mayCall);
   const problems = zodDetails(parsed.error).map(
     (detail): Problem => ({ severity: 'error', code: 'invalid_field', ...detail }),
   );
@@ -45,15 +59,24 @@ export function reviewInput(input: unknown, options: ReviewOptions): Review {
 }
 
 /** Finds errors that prevent saving, and problems that would occur in conversations. */
-export function reviewPathway(pathway: Pathway, options: ReviewOptions): Review {
+export function reviewPathway(pathway: Pathway, options: ReviewOptions, mayCall?: MayCall): Review {
   const graph = createGraph(pathway);
   const deadEdges = [...findDeadEdges(graph), ...findSilentEdges(graph)];
-  const { variables, toolNames = new Map(), vanishedTools = new Set(), agent, providers } = options;
+  const { variables, toolNames = new Map(), toolVariables = new Map() } = options;
+  const { vanishedTools = new Set(), agent, providers, destinations } = options;
+  // What the endpoint answers before the start is not known here.
+  const isComplete = variables && !agent?.beforeStartConfig;
   const problems = [
     ...checkStructure(pathway, options).map((error): Problem => ({ severity: 'error', ...error })),
     ...reviewPaths(graph, deadEdges, locatorOf(pathway)),
     ...findVanishedTools(pathway, vanishedTools, toolNames),
-    ...(variables ? findUnknownVariables(pathway, variables, toolNames) : []),
+    ...(isComplete ? findUnknownVariables(pathway, { known: variables, toolNames, toolVariables }) : []),
+    ...findUnknownCallMembers(pathway),
+    ...(destinations && mayCall
+      ? findForbiddenTransfers(pathway, agent, (to) =>
+          mayCall(destinations.limits, to, destinations.ownNumbers),
+        )
+      : []),
     ...(agent ? [...findUnaskedVariables(graph, agent.variableConfigs), ...reviewAgent(agent)] : []),
     ...(agent && providers ? findProviderProblems(pathway, agent, providers) : []),
   ].map((problem) => withId(problem, pathway));

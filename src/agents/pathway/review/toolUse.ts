@@ -1,10 +1,12 @@
 import { jsonPointer } from '../../../base/validation.ts';
+import type { AgentConfig } from '../../agentConfig.ts';
 import {
   TRANSFER_OUTCOMES,
   type TransferOutcome,
   transferFields,
   unusedOptions,
 } from '../../transferOptions.ts';
+import { readTransferTarget } from '../../transferTarget.ts';
 import type { PathwayGraph } from '../graph.ts';
 import { isEventCondition, type PathwayEdge } from '../schema/edgeSchema.ts';
 import type { PathwayNode } from '../schema/nodeSchema.ts';
@@ -85,6 +87,44 @@ function wrongArguments(node: PathwayNode): DeadEndProblem[] {
   const needed = required.map((names) => names.join(' or ')).join(' and ') || 'no arguments';
   const message = `${name} runs ${tool}, which takes ${needed}; correct its arguments`;
   return [{ node, severity: 'warning', code: 'wrong_arguments', message }];
+}
+
+/** Finds transfers to a fixed target that the project's limits forbid. @param mayCall - Of a normalized target. */
+export function findForbiddenTransfers(
+  { nodes }: Pathway,
+  agent: AgentConfig | undefined,
+  mayCall: (to: string) => boolean,
+): Problem[] {
+  const fixed = nodes.flatMap((node, index) =>
+    transferTargetsOf(node).map(({ path, to }) => ({
+      path: jsonPointer(['nodes', index, 'data', ...path]),
+      to,
+    })),
+  );
+  const lastResort = agent?.notUnderstood?.transferTo;
+  if (lastResort !== undefined) fixed.push({ path: '/agent/notUnderstood/transferTo', to: lastResort });
+  return fixed.flatMap(({ path, to }): Problem[] => {
+    const target = readTransferTarget(to);
+    if (target === undefined || mayCall(target)) return [];
+    const message = `the project may not call ${JSON.stringify(to)}, so that this transfer fails; change callLimits (allowedPrefixes, blockedPrefixes, ownCountriesOnly, blockSpecialRates), or the target`;
+    return [{ severity: 'warning', code: 'transfer_target_forbidden', message, path }];
+  });
+}
+
+/** The targets of a node's transfer, as they are written; {@link readTransferTarget} reads no template. */
+function transferTargetsOf(
+  node: PathwayNode,
+): { readonly path: readonly PropertyKey[]; readonly to: string }[] {
+  const isTool = node.type === 'tool' && node.data.tools[0] === 'transfer_call';
+  if (node.type !== 'transfer' && !isTool) return [];
+  const { to, targets }: { to?: unknown; targets?: unknown } =
+    node.type === 'tool' ? { ...node.data.arguments } : { ...node.data };
+  const base = isTool ? ['arguments'] : [];
+  const list: readonly unknown[] = Array.isArray(targets) ? targets : [];
+  return [
+    { path: [...base, 'to'], to },
+    ...list.map((one, index) => ({ path: [...base, 'targets', index], to: one })),
+  ].flatMap((place) => (typeof place.to === 'string' ? [{ path: place.path, to: place.to }] : []));
 }
 
 /** Finds nodes that name a tool which its MCP server no longer lists: a model is not offered it, and a call fails. */

@@ -153,13 +153,15 @@ async function reviewNames(
   installed: KnownProviders,
 ): Promise<ReviewOptions> {
   const page = { limit: MAX_LIST_LIMIT, offset: 0 };
-  const [known, record, tools, credentials, numbers, trunks] = await Promise.all([
+  const [known, record, tools, credentials, numbers, trunks, project, ownNumbers] = await Promise.all([
     knownNames(stores, projectId),
     stores.agents.find(projectId),
     stores.tools.all(projectId),
     stores.providerCredentials.all(projectId),
     stores.phoneNumbers.list(projectId, page),
     stores.trunks.list(projectId, page),
+    stores.projects.find(projectId),
+    stores.phoneNumbers.ownNumbers(projectId),
   ]);
   if (!record) throw notFound('Agent');
   const variables = [
@@ -168,6 +170,10 @@ async function reviewNames(
     ...trunks.items.flatMap(({ headersToVariables }) => headersToVariables.map(({ variable }) => variable)),
   ];
   const toolNames = new Map(tools.map(({ id, name }) => [id, name]));
+  const toolVariables = new Map(
+    tools.map(({ id, resultMapping = [] }) => [id, resultMapping.map(({ variable }) => variable)]),
+  );
+  const limits = project?.callLimits;
   const vanished = tools.filter((tool) => isMcpTool(tool) && !tool.mcp.available).map(({ id }) => id);
   const vanishedTools = new Set(vanished);
   const configured = new Set([...installed.configured, ...credentials.map(({ name }) => name)]);
@@ -176,6 +182,12 @@ async function reviewNames(
     ...known,
     agent: record.config,
     toolNames,
+    toolVariables,
+    // Before its first number a project has no country yet.
+    destinations: limits && {
+      limits: { ...limits, ownCountriesOnly: limits.ownCountriesOnly && ownNumbers.length > 0 },
+      ownNumbers,
+    },
     vanishedTools,
     variables: new Set(variables),
     providers,

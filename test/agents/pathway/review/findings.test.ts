@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { NO_CALL_LIMITS } from '../../../../src/agents/accounts/callLimits.ts';
 import { newAgentConfig } from '../../../../src/agents/agentConfig.ts';
 import { type ReviewOptions, reviewPathway } from '../../../../src/agents/pathway/review/review.ts';
+import { isDestinationAllowed } from '../../../../src/calls/limits/destinations.ts';
 import { sketch, sketchEdge, sketchNode } from '../support/sketch.ts';
 
 /** Each finding: what is wrong, where it is reported, and a change of the graph that mends it. */
@@ -209,6 +211,72 @@ test('Variables that tools, numbers, trunks or the model set are known', () => {
   expect(unknown([start, read('tier', { tools: ['set_variable'] })])).toBe(0);
   const toolNames = new Map([['lookup', 'look_up']]);
   expect(unknown([start, sketchNode('t', 'tool'), read('look_up.name')], { toolNames })).toBe(0);
+});
+
+test('Variables that a tool’s answer or the request before the start sets are known', () => {
+  const read = sketchNode('c', 'conversation', { prompt: 'Say {{ bookingId }}.', tools: ['lookup'] });
+  const codes = (options: Partial<ReviewOptions>) =>
+    findings([start, read, end], [sketchEdge('s>c'), toEnd('c', 'Done.')], options).map(({ code }) => code);
+  expect(codes({})).toEqual(['unknown_variable']);
+  expect(codes({ toolVariables: new Map([['lookup', ['bookingId']]]) })).toEqual([]);
+  const beforeStartConfig = { url: 'https://crm.example.com/start' };
+  expect(codes({ agent: { ...newAgentConfig('A'), beforeStartConfig } })).toEqual([]);
+});
+
+test('A variable that nothing sets is one finding, which names every place', () => {
+  const line = (id: string) => say(id, { prompt: 'Your table, {{ name }}: {{ name.first }}.' });
+  const found = findings(
+    [start, line('y'), line('z'), end],
+    [sketchEdge('s>y'), sketchEdge('y>z'), toEnd('z')],
+  );
+  expect(found).toMatchObject([{ code: 'unknown_variable', nodeId: 'y' }]);
+  expect(found[0]?.message).toMatch(/; also read at \/nodes\/2\/data\/prompt$/);
+});
+
+test.each([
+  ['call.fromNumber', []],
+  ['call.trunkId', []],
+  [
+    'call.from',
+    [
+      'no call has the variable "call.from"; the members of call are direction, fromNumber, toNumber, callId, trunkId',
+    ],
+  ],
+])('Members of call: %s', (name, messages) => {
+  const found = findings(
+    [start, say('y', { prompt: `From {{ ${name} }}.` }), end],
+    [sketchEdge('s>y'), toEnd('y')],
+  );
+  expect(found.map(({ message }) => message)).toEqual(messages);
+});
+
+test.each([
+  ['a number of another country', '+4930123456', true],
+  ['a number of an own country', '+886223456700', false],
+  ['a template', '{{ department }}', false],
+  ['a SIP URI without a number', 'sip:desk@pbx.example.com', false],
+])('A transfer to %s, %s, is warned of where the limits forbid it: %s', (_, to, isForbidden) => {
+  const limits = { ...NO_CALL_LIMITS, ownCountriesOnly: true };
+  const destinations = { limits, ownNumbers: ['+886223456789'] };
+  const review = (node: object, agent = newAgentConfig('A')) => {
+    const options = { toolIds: new Set<string>(), destinations, agent };
+    return reviewPathway(
+      sketch([start, node, end], [sketchEdge('s>x'), toEnd('x')]),
+      options,
+      isDestinationAllowed,
+    )
+      .problems.filter(({ code }) => code === 'transfer_target_forbidden')
+      .map(({ path }) => path);
+  };
+  const arranged = (data: object) => sketchNode('x', 'tool', { tools: ['transfer_call'], ...data });
+  const at = (path: string) => (isForbidden ? [path] : []);
+  expect(review(sketchNode('x', 'transfer', { to }))).toEqual(at('/nodes/1/data/to'));
+  expect(review(sketchNode('x', 'transfer', { to: undefined, targets: [to] }))).toEqual(
+    at('/nodes/1/data/targets/0'),
+  );
+  expect(review(arranged({ arguments: { to } }))).toEqual(at('/nodes/1/data/arguments/to'));
+  const agent = { ...newAgentConfig('A'), notUnderstood: { transferTo: to } };
+  expect(review(say('x'), agent)).toEqual(at('/agent/notUnderstood/transferTo'));
 });
 
 test('A malformed template of an agent that was stored before is an error', () => {

@@ -28,6 +28,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   silence_behind_shorter: '連線 {} 等待的沉默較短，會先被採用；請移除其中一條。',
   transfer_without_failure_edge: '{} 沒有處理轉接失敗的連線；失敗後來電者會停在這裡。',
   transfer_option_unused: '轉接的設定沒有作用：',
+  transfer_target_forbidden: '專案的通話限制不允許撥打 {}，因此轉接會失敗。',
   wrong_arguments: '{} 的工具引數不正確。',
   vanished_tool: '{} 使用的工具已不在其 MCP 伺服器上。',
   condition_never_true: '這個條件永遠不成立。',
