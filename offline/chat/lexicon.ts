@@ -119,6 +119,8 @@ export const UNSURE_PHRASES: readonly string[] = [
   ...[
     'do not know',
     'not sure',
+    'not really sure',
+    'not quite sure',
     'no idea',
     'do not understand',
     'did not understand',

@@ -30,7 +30,7 @@ const OPEN = new RegExp(
 );
 const WISH = new RegExp(
   [
-    '\\b(?:want|wanna|need|prefer|must|wish to|have to|has to|got to|gotta|please|let me|let us)\\b',
+    '\\b(?:want|wanna|need|demand|prefer|must|wish to|have to|has to|got to|gotta|please|let me|let us)\\b',
     '\\bwanted\\b(?!.*\\b(?:ago|yesterday|last)\\b)',
     '\\bwould (?:really |very much |also |just )?(?:like|love|prefer|rather)\\b|\\bwould rather\\b',
     '\\b(?:looking (?:for|to)|trying to|hoping (?:to|for)|here (?:to|for)|calling (?:to|about|for)|interested in|feel like)\\b',

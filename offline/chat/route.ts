@@ -32,7 +32,7 @@ const WANTS =
 const ASKS_FOR = /\basks? for\b/i;
 const ASKS_BACK = /^(?:can|could|may|would|will) (?:i|we|you)\b/;
 const WISHED_VERB =
-  /\b(?:want|need|like|love|prefer|have|wish|going|trying|hoping|calling) to (?:please )?(\p{L}+)|^(?:can|could|may) (?:i|we|you) (?:please )?(\p{L}+)/u;
+  /\b(?:want|need|like|love|prefer|have|wish|going|trying|hoping|calling) to (?:please )?(\p{L}+)|^(?:can|could|may) (?:i|we|you) (?:please )?(\p{L}+)|^(?:please )?(cancel|change|check|clean|confirm|keep|move|return|show)\b/u;
 const WANTED_VERB = /\b(?:wants?|needs?|would like|wishes|asks?) to (\p{L}+)/u;
 /** Verbs that leave open what is to be done. */
 const LIGHT_VERBS: ReadonlySet<string> = new Set([
@@ -125,8 +125,8 @@ function wordScore(sentence: string, clauses: readonly Clause[]): number {
 
 /** Whether a wish and an edge name two things to do: "see the room" is not "book the room". */
 function wishesOtherwise(wish: string, sentence: string): boolean {
-  const [, stated, asked] = WISHED_VERB.exec(wish) ?? [];
-  const [done] = termsOf(stated ?? asked ?? '');
+  const [, stated, asked, ordered] = WISHED_VERB.exec(wish) ?? [];
+  const [done] = termsOf(stated ?? asked ?? ordered ?? '');
   const [sought] = termsOf(WANTED_VERB.exec(sentence)?.[1] ?? '');
   if (!done || !sought || LIGHT_VERBS.has(done.word)) return false;
   return !termsOf(sentence).some(({ word }) => isSameTerm(word, done.word));

@@ -116,6 +116,7 @@ const clinic: Desk = {
     ['ok goodbye', 'bye'],
     ['what is your name', null],
     ['can you hear me', null],
+    ['I demand to speak to a human.', 'person'],
   ],
   heldOut: [
     ['May I speak with a human?', 'person'],
@@ -211,6 +212,7 @@ const slot: Desk = {
     ['say that again please', null],
     ['please repeat', null],
     ['let me look at my calendar', null],
+    ['Not really sure.', null],
   ],
   heldOut: [
     ['Yes, that suits me.', 'yes'],
@@ -439,6 +441,8 @@ const deposit: Desk = {
     ['is the room booked already', null],
     ['when do I have to book the room', null],
     ['I am a person', null],
+    ['Cancel the room.', null],
+    ['Yes, if it is quiet.', null],
   ],
   heldOut: [
     ['Yes, please do.', 'book'],
