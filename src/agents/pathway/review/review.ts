@@ -28,8 +28,12 @@ export interface Destinations {
   readonly ownNumbers: readonly string[];
 }
 
-/** Whether a project may call a normalized target. */
-export type MayCall = (limits: CallLimits, to: string, ownNumbers: readonly string[]) => boolean;
+/** Why a project may not call a normalized target; undefined where it may. */
+export type RefuseDestination = (
+  limits: CallLimits,
+  to: string,
+  ownNumbers: readonly string[],
+) => string | undefined;
 
 export interface ReviewOptions extends KnownNames {
   /** Variables that are set outside of the pathway; without them, unknown variables are not reported. */
@@ -49,9 +53,9 @@ export interface ReviewOptions extends KnownNames {
 }
 
 /** Reviews any input. Never throws: violations of the schema are reported as problems. */
-export function reviewInput(input: unknown, options: ReviewOptions, mayCall?: MayCall): Review {
+export function reviewInput(input: unknown, options: ReviewOptions, refuse?: RefuseDestination): Review {
   const parsed = pathwaySchema.safeParse(input);
-  if (parsed.success) return reviewPathway(parsed.data, options, mayCall);
+  if (parsed.success) return reviewPathway(parsed.data, options, refuse);
   const problems = zodDetails(parsed.error).map(
     (detail): Problem => ({ severity: 'error', code: 'invalid_field', ...detail }),
   );
@@ -59,7 +63,7 @@ export function reviewInput(input: unknown, options: ReviewOptions, mayCall?: Ma
 }
 
 /** Finds errors that prevent saving, and problems that would occur in conversations. */
-export function reviewPathway(pathway: Pathway, options: ReviewOptions, mayCall?: MayCall): Review {
+export function reviewPathway(pathway: Pathway, options: ReviewOptions, refuse?: RefuseDestination): Review {
   const graph = createGraph(pathway);
   const deadEdges = [...findDeadEdges(graph), ...findSilentEdges(graph)];
   const { variables, toolNames = new Map(), toolVariables = new Map() } = options;
@@ -72,9 +76,9 @@ export function reviewPathway(pathway: Pathway, options: ReviewOptions, mayCall?
     ...findVanishedTools(pathway, vanishedTools, toolNames),
     ...(isComplete ? findUnknownVariables(pathway, { known: variables, toolNames, toolVariables }) : []),
     ...findUnknownCallMembers(pathway),
-    ...(destinations && mayCall
+    ...(destinations && refuse
       ? findForbiddenTransfers(pathway, agent, (to) =>
-          mayCall(destinations.limits, to, destinations.ownNumbers),
+          refuse(destinations.limits, to, destinations.ownNumbers),
         )
       : []),
     ...(agent ? [...findUnaskedVariables(graph, agent.variableConfigs), ...reviewAgent(agent)] : []),

@@ -89,11 +89,11 @@ function wrongArguments(node: PathwayNode): DeadEndProblem[] {
   return [{ node, severity: 'warning', code: 'wrong_arguments', message }];
 }
 
-/** Finds transfers to a fixed target that the project's limits forbid. @param mayCall - Of a normalized target. */
+/** Finds transfers to a fixed target that the project's limits forbid. @param refuse - Says why a normalized target may not be called. */
 export function findForbiddenTransfers(
   { nodes }: Pathway,
   agent: AgentConfig | undefined,
-  mayCall: (to: string) => boolean,
+  refuse: (to: string) => string | undefined,
 ): Problem[] {
   const fixed = nodes.flatMap((node, index) =>
     transferTargetsOf(node).map(({ path, to }) => ({
@@ -105,8 +105,9 @@ export function findForbiddenTransfers(
   if (lastResort !== undefined) fixed.push({ path: '/agent/notUnderstood/transferTo', to: lastResort });
   return fixed.flatMap(({ path, to }): Problem[] => {
     const target = readTransferTarget(to);
-    if (target === undefined || mayCall(target)) return [];
-    const message = `the project may not call ${JSON.stringify(to)}, so that this transfer fails; change callLimits (allowedPrefixes, blockedPrefixes, ownCountriesOnly, blockSpecialRates), or the target`;
+    const reason = target === undefined ? undefined : refuse(target);
+    if (reason === undefined) return [];
+    const message = `the project may not call ${JSON.stringify(to)}, so that this transfer fails: ${reason}; change callLimits, or the target`;
     return [{ severity: 'warning', code: 'transfer_target_forbidden', message, path }];
   });
 }

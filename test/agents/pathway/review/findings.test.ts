@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { NO_CALL_LIMITS } from '../../../../src/agents/accounts/callLimits.ts';
 import { newAgentConfig } from '../../../../src/agents/agentConfig.ts';
 import { type ReviewOptions, reviewPathway } from '../../../../src/agents/pathway/review/review.ts';
-import { isDestinationAllowed } from '../../../../src/calls/limits/destinations.ts';
+import { destinationRefusal } from '../../../../src/calls/limits/destinations.ts';
 import { sketch, sketchEdge, sketchNode } from '../support/sketch.ts';
 
 /** Each finding: what is wrong, where it is reported, and a change of the graph that mends it. */
@@ -263,7 +263,7 @@ test.each([
     return reviewPathway(
       sketch([start, node, end], [sketchEdge('s>x'), toEnd('x')]),
       options,
-      isDestinationAllowed,
+      destinationRefusal,
     )
       .problems.filter(({ code }) => code === 'transfer_target_forbidden')
       .map(({ path }) => path);

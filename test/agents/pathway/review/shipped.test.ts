@@ -4,7 +4,7 @@ import { type AgentConfig, newAgentConfig } from '../../../../src/agents/agentCo
 import { reviewInput } from '../../../../src/agents/pathway/review/review.ts';
 import { starterPathway } from '../../../../src/agents/pathway/schema/starterPathway.ts';
 import { toolInput } from '../../../../src/agents/tool.ts';
-import { isDestinationAllowed } from '../../../../src/calls/limits/destinations.ts';
+import { destinationRefusal } from '../../../../src/calls/limits/destinations.ts';
 import { DEMO_AGENTS, readDemoAgent } from '../../../../src/demo/agents/demoAgent.ts';
 
 test.each(DEMO_AGENTS)('The review finds nothing in the demo agent %s', async (name) => {
@@ -31,7 +31,7 @@ test.each(DEMO_AGENTS)('The review finds nothing in the demo agent %s', async (n
       agent: config,
       destinations: { limits: NEW_PROJECT_CALL_LIMITS, ownNumbers: ['+886223456789'] },
     },
-    isDestinationAllowed,
+    destinationRefusal,
   );
   expect(problems).toEqual([]);
 });
