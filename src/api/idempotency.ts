@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { StoredResponse } from '../agents/accounts/accountStores.ts';
-import { CallwayError, invalid } from '../base/errors.ts';
+import { CallwayError, invalid, isUnavailable } from '../base/errors.ts';
+import type { HeldLock } from '../engine/session/sessionLock.ts';
 import { principalOf } from './plugins/accessControl.ts';
 import type { HttpDeps, Stores } from './ports.ts';
 
 const REPLAYED_HEADER = 'idempotency-replayed';
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
 
-type Deps = Pick<HttpDeps, 'storage' | 'clock'>;
+type Deps = Pick<HttpDeps, 'storage' | 'clock' | 'requestLock'>;
 
 /** A POST and how it is answered. */
 export interface IdempotentRequest<Body> {
@@ -19,6 +20,8 @@ export interface IdempotentRequest<Body> {
   readonly status: number;
   /** Removes secrets from the response that is stored for repetitions. */
   readonly withoutSecrets?: ((body: Body) => unknown) | undefined;
+  /** The session whose words or numbers the response may have: the stored response is removed with the session. */
+  readonly sessionOf?: ((body: Body, stores: Stores) => Promise<string | undefined>) | undefined;
 }
 
 /**
@@ -32,7 +35,7 @@ export async function idempotent<Body>(
   post: IdempotentRequest<Body>,
   work: (stores: Stores) => Promise<Body>,
 ): Promise<Body> {
-  const { request, reply, status, withoutSecrets } = post;
+  const { request, reply, status, withoutSecrets, sessionOf } = post;
   const key = idempotencyKey(request);
   reply.code(status);
   if (key === undefined) return await deps.storage.transaction(work);
@@ -40,17 +43,21 @@ export async function idempotent<Body>(
     const stored = await claim(deps, request, stores, key);
     if (stored) return replay<Body>(reply, stored);
     const body = await work(stores);
-    await stores.idempotency.keep(scopeOf(request), key, status, withoutSecrets?.(body) ?? body);
+    const scope = scopeOf(request);
+    const sessionId = await sessionOf?.(body, stores);
+    const session = sessionId === undefined ? undefined : { projectId: scope, sessionId };
+    await stores.idempotency.keep(scope, key, { status, body: withoutSecrets?.(body) ?? body }, session);
     return body;
   });
 }
 
 /**
- * Like {@link idempotent}, for work that has steps outside the transaction. The work may run again for a repetition
- * that arrives before the response is stored, so it must refuse what exists already, or be harmless.
+ * Like {@link idempotent}, for work that has steps outside the transaction. A repetition that arrives meanwhile waits for
+ * the first request. Where a node dies at work its lock expires, and the work runs again, so it must refuse what exists
+ * already, or be harmless.
  *
  * @param work - Calls `store` once, with what belongs into the transaction; that may return an earlier response.
- * @throws {CallwayError} 409 `idempotency_key_reused`
+ * @throws {CallwayError} 409 `idempotency_key_reused`, `idempotency_key_in_use` after the longest wait
  */
 export async function idempotentAround<Body>(
   deps: Deps,
@@ -59,15 +66,24 @@ export async function idempotentAround<Body>(
 ): Promise<Body> {
   const { request, reply } = post;
   const key = idempotencyKey(request);
-  const stored = await findStored(deps, request, key);
-  if (stored) return replay<Body>(reply, stored);
+  const run = () => work((insert) => idempotent(deps, post, insert));
+  if (key === undefined) return await run();
+  const lock = await lockKey(deps, request, key);
   try {
-    return await work((insert) => idempotent(deps, post, insert));
+    const stored = await findStored(deps, request, key);
+    return stored ? replay<Body>(reply, stored) : await run();
+  } finally {
+    await lock.release();
+  }
+}
+
+async function lockKey({ requestLock }: Deps, request: FastifyRequest, key: string): Promise<HeldLock> {
+  try {
+    return await requestLock.acquire(`idempotency ${scopeOf(request)}`, key);
   } catch (error) {
-    // The same request may have succeeded on another connection meanwhile.
-    const concurrent = await findStored(deps, request, key);
-    if (!concurrent) throw error;
-    return replay<Body>(reply, concurrent);
+    if (isUnavailable(error)) throw error;
+    const message = 'The first request with this Idempotency-Key is still at work; try again in a moment';
+    throw new CallwayError('conflict', 'idempotency_key_in_use', message, { cause: error });
   }
 }
 
@@ -75,9 +91,8 @@ export async function idempotentAround<Body>(
 async function findStored(
   deps: Deps,
   request: FastifyRequest,
-  key: string | undefined,
+  key: string,
 ): Promise<StoredResponse | undefined> {
-  if (key === undefined) return undefined;
   const rollBack = new Error('no response is stored under this key');
   try {
     return await deps.storage.transaction(async (stores) => {

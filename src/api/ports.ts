@@ -53,6 +53,7 @@ import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { HistoryStore } from '../engine/history/historyStore.ts';
 import type { MemoryStore } from '../engine/memory/customerMemory.ts';
 import type { ReleaseStore } from '../engine/session/releases.ts';
+import type { SessionLock } from '../engine/session/sessionLock.ts';
 import type { SessionStore } from '../engine/session/sessionStore.ts';
 import type { ToolRunner } from '../engine/tools/toolRunner.ts';
 import type { EventFeed } from '../events/eventFeed.ts';
@@ -164,6 +165,8 @@ export interface HttpDeps {
   readonly consoleSessions: ConsoleSessions;
   readonly nodeReports: Pick<NodeReports, 'list'>;
   readonly rateLimiter: RateLimiter;
+  /** One request at a time with an `Idempotency-Key`, over all nodes. */
+  readonly requestLock: SessionLock;
   readonly sessionCounter: Pick<SessionCounter, 'read'>;
   readonly dependencies: readonly Dependency[];
   readonly targetPolicy: TargetPolicy;
@@ -198,7 +201,7 @@ export interface HttpDeps {
     TestRuns,
     'suite' | 'case' | 'replay' | 'release' | 'create' | 'enqueue' | 'find' | 'detail' | 'cancel'
   >;
-  readonly customers: Pick<Customers, 'find' | 'removeMemory' | 'erase'>;
+  readonly customers: Pick<Customers, 'find' | 'removeMemory' | 'erase' | 'hashOf'>;
   /** Hangs up a live call and waits until it has ended; absent on nodes without calls. */
   readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
 }

@@ -197,6 +197,20 @@ describe('An outbound call', () => {
   });
 });
 
+test('Orders with one Idempotency-Key at once, on two nodes, all get the first answer', async () => {
+  const project = await makeProject();
+  const toNumber = newNumber();
+  const headers = { 'idempotency-key': 'at-once' };
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      call(project, { toNumber }, { headers }, index % 2 === 0 ? nodes.first : nodes.second),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(202));
+  expect(new Set(answers.map(({ body }) => body.callId)).size).toBe(1);
+  expect(answers.filter((answer) => answer.headers.has('idempotency-replayed'))).toHaveLength(19);
+});
+
 describe('A queued call', () => {
   test('is canceled by its hangup: its number is free, and the session’s webhooks arrive', async () => {
     const project = await makeProject();

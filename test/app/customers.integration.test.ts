@@ -93,7 +93,11 @@ async function chat(
 ): Promise<string> {
   const sessionId = `chat ${uuidV7()}`;
   const send = (method: string, path: string, body: object) =>
-    nodes[0].api(method, project.path + path, { key: project.secretKey, body });
+    nodes[0].api(method, project.path + path, {
+      key: project.secretKey,
+      body,
+      headers: { 'idempotency-key': `${path}-${words}-${sessionId.slice(5)}` },
+    });
   await send('POST', '/sessions', { session_id: sessionId, variables: { customerId: ` ${customerId}` } });
   const messages = [{ role: 'user', content: `I like ${words}` }];
   const answer = await send('POST', '/chat/completions', { session_id: sessionId, messages });
@@ -225,7 +229,14 @@ test('Erasing a person leaves their words in no table, no file and no key, on an
     calls: { total: 1, ids: [called.id] },
     recordings: { total: 1, ids: [called.id] },
   });
-  expect(await rowsWith(WORDS)).not.toEqual([]);
+  const copied = await nodes[0].api('POST', `${project.path}/test-cases/from-session`, {
+    key,
+    body: { sessionId: called.sessionId, name: `${NUMBER} likes ${WORDS}`, mask: false },
+    headers: { 'idempotency-key': `case-of-${NUMBER}` },
+  });
+  expect(copied.status).toBe(201);
+  const stored = (await rowsWith(WORDS)).filter((row) => row.startsWith('idempotency_keys'));
+  expect(stored).toHaveLength(3);
 
   for (const name of [path, numberPath, path])
     expect((await eraser.api('DELETE', name, { key })).status).toBe(204);

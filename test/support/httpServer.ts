@@ -118,6 +118,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     consoleSessions: unusedConsoleSessions,
     nodeReports: unusedNodeReports,
     sessionCounter: { read: async () => 0 },
+    requestLock: unused('request lock', ['acquire']),
     rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
     dependencies: [],
     targetPolicy: { allowInsecureLoopback: false },
@@ -252,7 +253,7 @@ function keptAnswers(kept: Map<string, StoredResponse>) {
       fingerprints.set(`${scope} ${key}`, fingerprint);
       return kept.get(`${scope} ${key}`);
     },
-    async keep(scope: string, key: string, status: number, body: unknown) {
+    async keep(scope: string, key: string, { status, body }: { status: number; body: unknown }) {
       const fingerprint = fingerprints.get(`${scope} ${key}`) ?? '';
       kept.set(`${scope} ${key}`, { fingerprint, status, body: JSON.parse(JSON.stringify(body)) });
     },

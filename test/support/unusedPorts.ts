@@ -87,7 +87,14 @@ export const unusedCalls: CallService = {
   recordings: { url: refuse },
 };
 
-export const unusedCustomers: HttpDeps['customers'] = { find: refuse, removeMemory: refuse, erase: refuse };
+export const unusedRequestLock: HttpDeps['requestLock'] = { acquire: refuse };
+
+export const unusedCustomers: HttpDeps['customers'] = {
+  find: refuse,
+  removeMemory: refuse,
+  erase: refuse,
+  hashOf: refuse,
+};
 
 export const unusedConsoleSessions: HttpDeps['consoleSessions'] = {
   start: refuse,

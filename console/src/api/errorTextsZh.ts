@@ -97,6 +97,7 @@ export const ERROR_TEXTS_ZH: Readonly<Record<string, string>> = {
   session_changed: '工作階段已在其他地方變更，請再試一次。',
   session_ended: '工作階段已結束。',
   turn_lost: '這一輪對話已由其他節點接手，請再試一次。',
+  idempotency_key_in_use: '同一個要求仍在處理中，請稍候再試。',
   idempotency_key_reused: '這個要求已用不同的內容送出過。',
   knowledgebase_exists: '這個專案已有知識庫。',
   dataset_ready: '這份文件已處理完成。',

@@ -60,7 +60,13 @@ export interface StoredResponse {
 export interface IdempotencyStore {
   /** Waits for a concurrent claim of the same key. @returns The stored response, if any. */
   claim(scope: string, key: string, fingerprint: string, now: Date): Promise<StoredResponse | undefined>;
-  keep(scope: string, key: string, status: number, body: unknown): Promise<void>;
+  /** @param session - The session that the response tells about: the response is removed with it. */
+  keep(
+    scope: string,
+    key: string,
+    response: Omit<StoredResponse, 'fingerprint'>,
+    session?: { readonly projectId: string; readonly sessionId: string },
+  ): Promise<void>;
 }
 
 export interface LegacyUse {

@@ -11,6 +11,7 @@ import { createToolRunner } from '../../engine/tools/toolRunner.ts';
 import { RedisEventFeed } from '../../infra/redis/events/eventFeed.ts';
 import { redisEventLog } from '../../infra/redis/events/eventLog.ts';
 import { redisRateLimiter } from '../../infra/redis/limits/rateLimiter.ts';
+import { redisSessionLock } from '../../infra/redis/locks/sessionLock.ts';
 import { redisConsoleSessions } from '../../infra/redis/nodes/consoleSessions.ts';
 import { redisNodeReports } from '../../infra/redis/nodes/nodeReports.ts';
 import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
@@ -80,6 +81,7 @@ export async function buildApi(
       onError,
     }),
     rateLimiter: redisRateLimiter(redis, clock),
+    requestLock: redisSessionLock(redis, clock),
     dependencies: allDependencies,
     webhookAdmin: webhooks.webhookAdmin,
     voices: buildVoiceCatalog(node),

@@ -55,7 +55,7 @@ export class Customers {
   async find(name: CustomerName): Promise<Customer> {
     const found = await this.#deps.store.find(name);
     if (!found) throw notFound('Customer');
-    return { ...found, keyHash: this.#hashOf(name) };
+    return { ...found, keyHash: this.hashOf(name) };
   }
 
   /** @throws {CallwayError} 404 `customer_not_found` where nothing is remembered. */
@@ -129,11 +129,12 @@ export class Customers {
   #entry({ projectId, key }: CustomerName, action: AuditAction, author: Author): AuditEntry {
     const { clock, makeId } = this.#deps;
     const at = new Date(clock.now()).toISOString();
-    const target = this.#hashOf({ projectId, key });
+    const target = this.hashOf({ projectId, key });
     return { id: makeId(), projectId, at, action, target, details: {}, ...author };
   }
 
-  #hashOf({ projectId, key }: CustomerName): string {
+  /** How the audit log names a person: a keyed digest in place of the number or id. */
+  hashOf({ projectId, key }: CustomerName): string {
     return this.#deps.digest(`customer ${projectId} ${key}`);
   }
 }

@@ -82,7 +82,8 @@ function fromSessionRoute(app: App, deps: HttpDeps): void {
       const session = await deps.storage.stores.history.find(projectId, sessionId);
       if (!session) throw notFound('Session');
       const input = caseFromSession(session, { name, mask });
-      return await idempotent(deps, { request, reply, status: 201 }, async (stores) => {
+      const sessionOf = async () => sessionId;
+      return await idempotent(deps, { request, reply, status: 201, sessionOf }, async (stores) => {
         await requireQuota(stores, projectId, 'testCases');
         const now = new Date(deps.clock.now()).toISOString();
         const created: TestCase = { id: deps.makeId(), projectId, ...input, createdAt: now, updatedAt: now };

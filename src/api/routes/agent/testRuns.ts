@@ -108,7 +108,8 @@ async function startRun(
 ): Promise<z.infer<typeof answer>> {
   const { projectId } = projectParams.parse(request.params);
   const release = await deps.tests.release(projectId, input.version);
-  const started = await idempotent(deps, { request, reply, status: 202 }, async (stores) => ({
+  const sessionOf = async () => subject.replaysSessionId ?? undefined;
+  const started = await idempotent(deps, { request, reply, status: 202, sessionOf }, async (stores) => ({
     data: await deps.tests.create(stores, projectId, { ...subject, input, release }),
   }));
   await deps.tests.enqueue(started.data, subject, input);

@@ -4,7 +4,7 @@ import { MAX_TRANSFER_TARGETS, transferOptions } from '../../../agents/transferO
 import { notFound } from '../../../base/errors.ts';
 import type { Call } from '../../../calls/call.ts';
 import { type CallResource, callResource, toCallResource } from '../../../calls/callResource.ts';
-import type { App, HttpDeps } from '../../ports.ts';
+import type { App, HttpDeps, Stores } from '../../ports.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
 
 export const CALLS_PATH = '/v1/projects/:projectId/calls';
@@ -145,6 +145,12 @@ function transferRoute(app: App, deps: HttpDeps): void {
       return await showCall(deps, await deps.calls.transfer(params.projectId, params.callId, body));
     },
   );
+}
+
+/** For {@link IdempotentRequest}. */
+export function sessionOfCall({ projectId, callId }: z.output<typeof callParams>) {
+  return async (_body: unknown, { calls }: Stores): Promise<string | undefined> =>
+    (await calls.find(projectId, callId))?.sessionId;
 }
 
 /** @throws {CallwayError} 404 `call_not_found` */

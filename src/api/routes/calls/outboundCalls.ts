@@ -90,7 +90,8 @@ function accept(
     draft: wantsDraft(request),
     traceparent: traceparentOf(request),
   };
-  return idempotentAround<AcceptedCall>(deps, { request, reply, status }, (store) =>
+  const sessionOf = async ({ sessionId }: AcceptedCall) => sessionId;
+  return idempotentAround<AcceptedCall>(deps, { request, reply, status, sessionOf }, (store) =>
     deps.calls.accept(order, store),
   );
 }

@@ -9,7 +9,7 @@ import { audit } from '../../audit.ts';
 import { idempotentAround } from '../../idempotency.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, listOf, listResponse, noContent } from '../../schemas.ts';
-import { CALL_PATH, callParams } from './calls.ts';
+import { CALL_PATH, callParams, sessionOfCall } from './calls.ts';
 
 const PATH = `${CALL_PATH}/participants`;
 const SUPERVISE = { access: { kind: 'project', scope: 'supervise' } } as const;
@@ -60,19 +60,25 @@ function addRoute(app: App, deps: HttpDeps): void {
     },
     (request, reply) => {
       const { projectId, callId } = request.params;
-      return idempotentAround<Participant>(deps, { request, reply, status: 201 }, async (store) => {
-        const participant = await deps.calls.addParticipant(projectId, callId, request.body.to);
-        return await store(async (stores) => {
-          const details = { participantId: participant.id, to: participant.to };
-          await audit(deps, stores, request, {
-            action: 'call.participant_added',
-            projectId,
-            target: callId,
-            details,
+      const sessionOf = sessionOfCall(request.params);
+      return idempotentAround<Participant>(
+        deps,
+        { request, reply, status: 201, sessionOf },
+        async (store) => {
+          const participant = await deps.calls.addParticipant(projectId, callId, request.body.to);
+          return await store(async (stores) => {
+            const to = deps.customers.hashOf({ projectId, key: participant.to });
+            const details = { participantId: participant.id, to };
+            await audit(deps, stores, request, {
+              action: 'call.participant_added',
+              projectId,
+              target: callId,
+              details,
+            });
+            return participant;
           });
-          return participant;
-        });
-      });
+        },
+      );
     },
   );
 }

@@ -13,7 +13,7 @@ import { audit } from '../../audit.ts';
 import { idempotentAround } from '../../idempotency.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors } from '../../schemas.ts';
-import { CALL_PATH, callParams, showCall } from './calls.ts';
+import { CALL_PATH, callParams, sessionOfCall, showCall } from './calls.ts';
 
 const SUPERVISE = { access: { kind: 'project', scope: 'supervise' } } as const;
 
@@ -97,7 +97,7 @@ function superviseRoute(app: App, deps: HttpDeps): void {
       const { mode, participantId } = request.body;
       return idempotentAround<Ticket>(
         deps,
-        { request, reply, status: 201, withoutSecrets },
+        { request, reply, status: 201, withoutSecrets, sessionOf: sessionOfCall(request.params) },
         async (store) => {
           const address = await deps.calls.ask(projectId, callId, 'supervise', { mode, participantId });
           const ticket = await mediaStreams.openRelay(address);

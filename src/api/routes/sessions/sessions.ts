@@ -136,7 +136,9 @@ function createRoute(app: App, deps: HttpDeps): void {
           ...(provider == null ? {} : { provider }),
         });
         let isNew = false;
-        const created = await idempotent(deps, { request, reply, status: 200 }, async ({ sessions }) => {
+        const sessionOf = async () => sessionId;
+        const post = { request, reply, status: 200, sessionOf };
+        const created = await idempotent(deps, post, async ({ sessions }) => {
           await sessions.insert(session, started);
           isNew = true;
           return { sessionId, pathwayId: session.pathwayId };

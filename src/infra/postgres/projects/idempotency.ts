@@ -1,5 +1,6 @@
 import type { IdempotencyStore, StoredResponse } from '../../../agents/accounts/accountStores.ts';
 import type { Queryable } from '../connection/database.ts';
+import { newestSession } from '../sessions/newestSession.ts';
 
 /** Stored responses are replayed for this long. */
 const KEPT_HOURS = 24;
@@ -12,7 +13,7 @@ export function idempotencyStore(database: Queryable): IdempotencyStore {
       const claimed = await database.query(
         `INSERT INTO idempotency_keys AS kept (scope, key, fingerprint, created_at) VALUES ($1, $2, $3, $4)
          ON CONFLICT (scope, key) DO UPDATE
-           SET fingerprint = excluded.fingerprint, created_at = excluded.created_at, status = NULL, body = NULL
+           SET fingerprint = excluded.fingerprint, created_at = excluded.created_at, status = NULL, body = NULL, instance_id = NULL
            WHERE kept.created_at < $5
          RETURNING key`,
         [scope, key, fingerprint, now, oldest],
@@ -24,10 +25,18 @@ export function idempotencyStore(database: Queryable): IdempotencyStore {
       );
       return kept;
     },
-    async keep(scope, key, status, body) {
+    async keep(scope, key, { status, body }, session) {
       await database.query(
-        'UPDATE idempotency_keys SET status = $3, body = $4 WHERE scope = $1 AND key = $2',
-        [scope, key, status, JSON.stringify(body ?? null)],
+        `UPDATE idempotency_keys SET status = $3, body = $4, instance_id = ${newestSession('$5', '$6')}
+         WHERE scope = $1 AND key = $2`,
+        [
+          scope,
+          key,
+          status,
+          JSON.stringify(body ?? null),
+          session?.projectId ?? null,
+          session?.sessionId ?? null,
+        ],
       );
     },
   };

@@ -79,6 +79,11 @@ describe('a participant', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
       201,
       { to: `+886${to.slice(1)}`, status: 'dialing', muted: false, held: false },
     ]);
+    const log = await line.api('GET', '/audit-log', undefined, { key: installation().gateway.adminToken });
+    expect(log.body.data[0]).toMatchObject({
+      action: 'call.participant_added',
+      details: { participantId: added.body.id, to: expect.not.stringContaining(to.slice(1)) },
+    });
     await guest.sendToSource();
     await vi.waitFor(
       async () =>

@@ -24,7 +24,7 @@ describe.each(databases)('Stored responses on the $name database', ({ open }) =>
 
   test('are replayed for 24 hours, for the same scope and key only', async () => {
     expect(await store().claim('p', 'a', 'print', NOON)).toBeUndefined();
-    await store().keep('p', 'a', 201, { id: 1 });
+    await store().keep('p', 'a', { status: 201, body: { id: 1 } });
 
     const kept = { fingerprint: 'print', status: 201, body: { id: 1 } };
     expect(await store().claim('p', 'a', 'print', later(1))).toEqual(kept);
@@ -35,10 +35,10 @@ describe.each(databases)('Stored responses on the $name database', ({ open }) =>
 
   test('are forgotten after that', async () => {
     await store().claim('p', 'old', 'print', NOON);
-    await store().keep('p', 'old', 201, null);
+    await store().keep('p', 'old', { status: 201, body: null });
 
     expect(await store().claim('p', 'old', 'new print', later(24.001))).toBeUndefined();
-    await store().keep('p', 'old', 200, 'second');
+    await store().keep('p', 'old', { status: 200, body: 'second' });
     expect(await store().claim('p', 'old', 'x', later(25))).toEqual({
       fingerprint: 'new print',
       status: 200,
@@ -76,7 +76,7 @@ test.each([
     claimed.resolve();
     await goOn.promise;
     if (fails) throw new Error('no');
-    await claims.keep('p', key, 201, 'answer');
+    await claims.keep('p', key, { status: 201, body: 'answer' });
     events.push('first done');
   });
   await claimed.promise;
