@@ -14,6 +14,11 @@ export interface CallRequestTypes {
     { readonly mode: SupervisionMode; readonly participantId?: string | undefined },
     string,
   ];
+  /** @property options - As the API takes them. */
+  readonly transfer: [
+    { readonly to: string; readonly options?: Readonly<Record<string, unknown>> | undefined },
+    null,
+  ];
   readonly say: [{ readonly text: string }, Supervision];
   readonly instruct: [{ readonly text: string }, Supervision];
   readonly pause_agent: [{ readonly isPaused: boolean }, Supervision];

@@ -9,14 +9,8 @@ export interface NodeBus {
 export type NodeMessage =
   /** A trunk or a phone number was changed. */
   | { readonly kind: 'trunks' }
-  /** Commands of the API to the node that runs the call. */
+  /** A command of the API to the node that runs the call. */
   | { readonly kind: 'hangup'; readonly callId: string }
-  | {
-      readonly kind: 'transfer';
-      readonly callId: string;
-      readonly to: string;
-      readonly options?: Readonly<Record<string, unknown>> | undefined;
-    }
   /** Asks the node that runs the call; it answers with `call_response`. */
   | {
       readonly kind: 'call_request';

@@ -12,7 +12,7 @@ import type { CallRequests } from '../nodes/callRequests.ts';
 import type { NodeBus } from '../nodes/nodeBus.ts';
 import type { Participant } from '../participants/participant.ts';
 import type { CallQueue } from '../setup/callQueue.ts';
-import { notListed, requireSensible } from '../transfer/transferPlan.ts';
+import { notListed, requireSensible, transferInProgress } from '../transfer/transferPlan.ts';
 import { requireTransferTargets } from '../transfer/transferTarget.ts';
 import type { CallFinisher } from './callFinisher.ts';
 
@@ -86,7 +86,7 @@ export class CallControl {
    *
    * @param request - Its targets are numbers, or `sip:` URIs.
    * @throws {CallwayError} 404 `call_not_found`, 400 `invalid_transfer_target`, `invalid_transfer`, `unknown_media`,
-   *   422 `destination_not_allowed`, 409 `call_not_in_progress`, `transfer_in_progress`
+   *   422 `destination_not_allowed`, 409 `call_not_in_progress`, `transfer_in_progress`, 503 `call_unavailable`
    */
   async transfer(projectId: string, callId: string, request: TransferInput): Promise<Call> {
     const { to: single, targets: several, ...options } = request;
@@ -98,7 +98,7 @@ export class CallControl {
     await this.#requireAllowed(call, targets);
     const [to = ''] = targets;
     const all = { ...options, ...(targets.length > 1 ? { targets } : {}) };
-    await this.#deps.bus.publish({ kind: 'transfer', callId, to, options: all });
+    await this.ask(projectId, callId, 'transfer', { to, options: all });
     return call;
   }
 
@@ -163,11 +163,7 @@ export class CallControl {
   async #requireNoTransfer(call: Call): Promise<void> {
     const current = await this.#until(call, STORING_TIMEOUT_MS, (one) => !hasTransfer(one));
     if (!hasTransfer(current ?? call)) return;
-    throw new CallwayError(
-      'conflict',
-      'transfer_in_progress',
-      'The call is being transferred, or is transferred',
-    );
+    throw transferInProgress();
   }
 
   async #requireAllowed(call: Call, targets: readonly string[]): Promise<void> {

@@ -15,7 +15,7 @@ export interface CallNodeDeps {
   readonly queue: Pick<CallQueue, 'process'>;
   readonly telephony: Pick<Telephony, 'onInboundCall'>;
   readonly bus: NodeBus;
-  readonly runner: Pick<CallRunner, 'hangUp' | 'transfer' | 'perform' | 'drain' | 'active'>;
+  readonly runner: Pick<CallRunner, 'hangUp' | 'perform' | 'drain' | 'active'>;
   /** @see dialQueuedCall */
   readonly dial: (callId: string) => Promise<JobResult>;
   /** @see handleInboundCall */
@@ -60,7 +60,6 @@ export class CallNode {
   #onMessage(message: NodeMessage): void {
     const { runner } = this.#deps;
     if (message.kind === 'hangup') runner.hangUp(message.callId, 'api_hangup');
-    else if (message.kind === 'transfer') runner.transfer(message.callId, message.to, message.options);
     else if (message.kind === 'call_request') void this.#answer(message);
   }
 

@@ -102,11 +102,6 @@ export class CallRunner {
     return live !== undefined;
   }
 
-  /** @returns False when this node does not run the call, or it is not answered. */
-  transfer(callId: string, to: string, options?: Readonly<Record<string, unknown>>): boolean {
-    return this.#live.get(callId)?.transfer(to, options) ?? false;
-  }
-
   /** @returns Undefined when this node does not run the call. @see LiveCall.perform */
   perform(callId: string, request: CallRequest): Promise<CallAnswer> | undefined {
     return this.#live.get(callId)?.perform(request);

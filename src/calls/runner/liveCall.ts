@@ -1,14 +1,16 @@
 import { withTimeout } from '../../base/async/withTimeout.ts';
 import type { Timer } from '../../base/clock.ts';
+import { CallwayError } from '../../base/errors.ts';
 import type { HistoryEvent, Session } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import { type MediaSamples, MediaSeries } from '../../media/mediaSamples.ts';
 import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';
 import { type Call, RECORDING_RUNS } from '../call.ts';
-import type { CallAnswer, CallRequest } from '../nodes/callRequest.ts';
+import type { CallAnswer, CallRequest, CallRequestTypes } from '../nodes/callRequest.ts';
 import { CallParticipants, type CallParticipantsDeps } from '../participants/callParticipants.ts';
 import type { CallLeg, LegEnd } from '../telephony.ts';
 import { CallTransfers, type CallTransfersDeps } from '../transfer/callTransfers.ts';
+import { transferInProgress } from '../transfer/transferPlan.ts';
 import type { LeasedCall } from './callLeases.ts';
 import {
   type CallEffect,
@@ -156,14 +158,10 @@ export class LiveCall {
     this.#dispatch({ type: 'hang_up', intent });
   }
 
-  /** @param options - As the API takes them. @returns False when the call is not answered. */
-  transfer(to: string, options?: Readonly<Record<string, unknown>>): boolean {
-    if (!isAnswered(this.#state)) return false;
-    this.#dispatch({ type: 'command', command: { kind: 'transfer', to, options } });
-    return true;
-  }
-
-  /** @throws {CallwayError} As {@link SupervisedCall.perform} and {@link CallParticipants.perform}. */
+  /**
+   * @throws {CallwayError} 409 `transfer_in_progress`, or as {@link SupervisedCall.perform} and
+   *   {@link CallParticipants.perform}
+   */
   async perform(request: CallRequest): Promise<CallAnswer> {
     switch (request.name) {
       case 'read_quality':
@@ -171,6 +169,8 @@ export class LiveCall {
         return (isAnswered(this.#state) && (await this.#media?.quality())) || null;
       case 'read_media_samples':
         return this.#series.samples;
+      case 'transfer':
+        return this.#takeTransfer(request.argument);
       case 'add_participant':
       case 'list_participants':
       case 'change_participant':
@@ -179,6 +179,15 @@ export class LiveCall {
       default:
         return await this.#supervised.perform(request);
     }
+  }
+
+  /** Of several requests at once the first counts. */
+  #takeTransfer({ to, options }: CallRequestTypes['transfer'][0]): null {
+    if (this.#state.transfer !== 'none') throw transferInProgress();
+    if (!isAnswered(this.#state))
+      throw new CallwayError('conflict', 'call_not_in_progress', 'The call is not in progress');
+    this.#dispatch({ type: 'command', command: { kind: 'transfer', to, options } });
+    return null;
   }
 
   #dispatch(event: CallEvent): void {

@@ -28,7 +28,10 @@ export interface SupervisedCallDeps {
   readonly makeId: MakeId;
 }
 
-export type SupervisionRequest = Exclude<CallRequest, ParticipantRequest | { name: ReadingName }>;
+export type SupervisionRequest = Exclude<
+  CallRequest,
+  ParticipantRequest | { name: ReadingName | 'transfer' }
+>;
 
 /** What the history tells of supervisors. */
 export const SUPERVISION_ACTIONS = [
@@ -60,7 +63,7 @@ export class SupervisedCall {
    * Performs a supervisor's request on the answered call.
    *
    * @throws {CallwayError} 404 `participant_not_found`; 409 `call_not_in_progress`, `no_human_party`, `agent_not_in_call`,
-   *   `call_taken_over`, `too_many_supervisors`, `call_not_recorded`; 503 `engine_unavailable`.
+   *   `call_taken_over`, `too_many_supervisors`, `call_not_recorded`; 429 `say_queue_full`; 503 `engine_unavailable`.
    */
   perform(request: SupervisionRequest): Promise<CallAnswer> {
     const performed = this.#last.then(() => this.#perform(request));

@@ -68,6 +68,11 @@ export function requireSensible(options: Omit<TransferRequest, 'targets'>): void
   if (first) throw invalid('invalid_transfer', first.message, objections);
 }
 
+export function transferInProgress(): CallwayError {
+  const message = 'The call is being transferred, or is transferred';
+  return new CallwayError('conflict', 'transfer_in_progress', message);
+}
+
 /** The agent's `transferTargets` narrow what the project may call. */
 export function notListed(to: string): CallwayError {
   const message = `${to} is none of the agent's transferTargets`;

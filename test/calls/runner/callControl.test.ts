@@ -103,7 +103,7 @@ test.each<[TransferInput, string, object]>([
 ])('A transfer %j is passed on to the node that runs the call', async (input, to, options) => {
   const { asked, call, move } = control('in_progress');
   expect(await move(input)).toBe(call);
-  expect(asked).toEqual([{ kind: 'transfer', callId: 'call', to, options }]);
+  expect(asked).toEqual([['call', 'transfer', { to, options }]]);
 });
 
 test.each<[TransferInput, CallStatus, readonly string[] | null, string]>([

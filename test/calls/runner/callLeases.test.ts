@@ -1,5 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { answerCall, CALL, END, fakeLeg, leg, settle, t, trunk, useRunner } from './support/runnerRig.ts';
+import {
+  answerCall,
+  CALL,
+  END,
+  fakeLeg,
+  leg,
+  settle,
+  t,
+  transfer,
+  trunk,
+  useRunner,
+} from './support/runnerRig.ts';
 
 useRunner();
 
@@ -54,7 +65,7 @@ describe('A running call', () => {
   test('records the talk time of a bridged target from then on', async () => {
     await answerCall();
     t.clock.advance(10_000);
-    t.runner.transfer('call', 'sip:second@pbx.example');
+    void transfer('sip:second@pbx.example');
     await settle();
     leg(1).legEvents.emit('answered', { atMs: 0 });
     await settle();
@@ -82,7 +93,7 @@ describe('A running call', () => {
     await settle();
     t.clock.advance(15_000);
     await settle();
-    t.runner.transfer('call', 'sip:second@pbx.example');
+    void transfer('sip:second@pbx.example');
     await settle();
     leg(1).legEvents.emit('answered', { atMs: 0 });
     await settle();

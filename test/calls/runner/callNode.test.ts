@@ -44,7 +44,6 @@ function openNode(answer: () => Promise<null> = async () => null) {
     runner: {
       active: 1,
       hangUp: note('hang up'),
-      transfer: note('transfer'),
       perform: (callId) => (callId === 'here' ? answer() : undefined),
       drain: async (ms) => void note('drain')(ms),
     },
@@ -79,12 +78,6 @@ const failure = (code: string) => response({ failure: expect.objectContaining({ 
 
 test.each<[string, NodeMessage, () => Promise<null>, unknown[]]>([
   ['a hangup', { kind: 'hangup', callId: 'c' }, async () => null, [['hang up', 'c', 'api_hangup']]],
-  [
-    'a transfer',
-    { kind: 'transfer', callId: 'c', to: 't', options: {} },
-    async () => null,
-    [['transfer', 'c', 't', {}]],
-  ],
   ['changed trunks', { kind: 'trunks' }, async () => null, []],
   ['a request for its call', request(), async () => null, [response({ answer: null })]],
   ['a request for another node’s call', request({ callId: 'there' }), async () => null, []],

@@ -9,6 +9,7 @@ import {
   settle,
   streamActions,
   t,
+  transfer,
   useRunner,
 } from './support/runnerRig.ts';
 
@@ -34,7 +35,7 @@ describe('A blind transfer', () => {
   test('dials the target over the first trunk with a free channel, bridges both, and never tries REFER', async () => {
     await answerCall();
     t.fullTrunks.add('a');
-    t.runner.transfer('call', TO);
+    void transfer(TO);
     await settle();
     expect(t.dialed.at(-1)).toMatchObject({
       trunk: { id: 'b' },
@@ -76,7 +77,7 @@ describe('A blind transfer', () => {
     t.bridging = new Promise((done) => {
       resolve = done;
     });
-    t.runner.transfer('call', TO);
+    void transfer(TO);
     await settle();
     leg(1).legEvents.emit('answered', { atMs: 0 });
     leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
@@ -101,7 +102,7 @@ describe('A blind transfer', () => {
 
   test('hangs up the target when the caller hangs up', async () => {
     await answerCall();
-    t.runner.transfer('call', TO);
+    void transfer(TO);
     await settle();
     leg(1).legEvents.emit('answered', { atMs: 0 });
     await settle();
@@ -123,7 +124,7 @@ describe('A blind transfer', () => {
 
   test('cancels the ringing target when the caller hangs up', async () => {
     await answerCall();
-    t.runner.transfer('call', TO);
+    void transfer(TO);
     await settle();
     leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
     await settle();
@@ -156,7 +157,7 @@ describe('A blind transfer', () => {
     ],
   ])('returns the caller to the agent when the target %s', async (_what, ends, tried, outcome, reason) => {
     await answerCall();
-    t.runner.transfer('call', TO);
+    void transfer(TO);
     await settle();
     for (const [index, end] of ends.entries()) {
       leg(index + 1).legEvents.emit('ended', end);
@@ -167,7 +168,7 @@ describe('A blind transfer', () => {
     expect(t.log).toContainEqual(['transfer status', { status: 'failed', to: TO, outcome, reason }]);
     expect(t.stored.transfer).toMatchObject({ mode: 'blind', to: TO, outcome, reason });
     expect(t.runner.active).toBe(1);
-    expect(t.runner.transfer('call', '+886223456780')).toBe(true);
+    await expect(transfer('+886223456780')).resolves.toBeNull();
   });
 
   test.each([
@@ -176,10 +177,20 @@ describe('A blind transfer', () => {
   ])('is not dialed when the project %s', async (_what, to, hasBudget, reason) => {
     await answerCall();
     t.hasBudget = hasBudget;
-    t.runner.transfer('call', to);
+    void transfer(to);
     await settle();
     expect(t.legs).toHaveLength(1);
     expect(steps().at(-1)).toEqual(['failed', to, 'failed', reason]);
+  });
+
+  test('is started by the first of several requests at once', async () => {
+    await answerCall();
+    const codes = await Promise.all(
+      Array.from({ length: 20 }, () => transfer(TO).catch(({ code }: { code: string }) => code)),
+    );
+    expect(codes).toEqual([null, ...Array(19).fill('transfer_in_progress')]);
+    await settle();
+    expect(t.legs).toHaveLength(2);
   });
 
   test('of a bot with options that nobody understands fails with a reason', async () => {
@@ -188,7 +199,7 @@ describe('A blind transfer', () => {
     await settle();
     expect(t.legs).toHaveLength(1);
     expect(steps()).toMatchObject([['failed', TO, 'failed', expect.stringContaining('mode')]]);
-    expect(t.runner.transfer('call', TO)).toBe(true);
+    await expect(transfer(TO)).resolves.toBeNull();
   });
 });
 
@@ -200,7 +211,7 @@ describe('A transfer by REFER', () => {
     leg().mediaEvents.emit('command', { kind: 'send_dtmf', digits: '12#' });
     leg().mediaEvents.emit('command', { kind: 'transfer', to: 'sip:refused', options: REFER });
     await settle();
-    expect(t.runner.transfer('call', '+886223456780', REFER)).toBe(true);
+    await expect(transfer('+886223456780', REFER)).resolves.toBeNull();
     await settle();
     expect(actions()).toEqual([
       ['dtmf', '12#'],
@@ -221,7 +232,7 @@ describe('A transfer by REFER', () => {
 
   test('is made by a leg where the peer takes no REFER', async () => {
     await answerCall();
-    t.runner.transfer('call', TO, REFER);
+    void transfer(TO, REFER);
     await settle();
     expect(actions()).toEqual([
       ['refer', TO],
@@ -244,7 +255,7 @@ describe('A warm transfer', () => {
   /** The target has answered and is told about the call. */
   async function brief(options: object = WARM) {
     await answerCall();
-    t.runner.transfer('call', TO, { ...options });
+    void transfer(TO, { ...options });
     await settle();
     leg(1).legEvents.emit('answered', { atMs: t.clock.now() });
     await settle();
@@ -311,7 +322,7 @@ describe('A warm transfer', () => {
       'failed',
     ]);
     t.log.length = 0;
-    t.runner.transfer('call', TO, WARM);
+    void transfer(TO, WARM);
     await settle();
     t.clock.advance(20_000);
     await settle();
@@ -320,7 +331,7 @@ describe('A warm transfer', () => {
 
   test('gives up a target that does not accept in time, and dials the next one', async () => {
     await answerCall();
-    t.runner.transfer('call', TO, { ...WARM, targets: [TO, 'sip:third@pbx.example'], timeoutSeconds: 5 });
+    void transfer(TO, { ...WARM, targets: [TO, 'sip:third@pbx.example'], timeoutSeconds: 5 });
     await settle();
     leg(1).legEvents.emit('answered', { atMs: t.clock.now() });
     await settle();
@@ -337,7 +348,7 @@ describe('A warm transfer', () => {
   test('cancels the other targets when one accepts, and has both sides listened to', async () => {
     await answerCall();
     const targets = [TO, 'sip:third@pbx.example'];
-    t.runner.transfer('call', TO, {
+    void transfer(TO, {
       mode: 'warm',
       targets,
       strategy: 'simultaneous',
@@ -385,7 +396,7 @@ describe('A warm transfer on a trunk whose transfers are by REFER', () => {
     });
     await answerCall(undefined, 'refer');
     if (isTrunkFull) t.fullTrunks.add('a');
-    t.runner.transfer('call', TO, { mode: 'warm', ...options });
+    void transfer(TO, { mode: 'warm', ...options });
     await settle();
     t.clock.advance(500);
     await settle();
@@ -462,7 +473,7 @@ describe('A warm transfer on a trunk whose transfers are by REFER', () => {
 
 test('While one of two joined parties holds, the other one hears music', async () => {
   await answerCall();
-  t.runner.transfer('call', TO);
+  void transfer(TO);
   await settle();
   leg(1).legEvents.emit('answered', { atMs: 0 });
   await settle();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SupervisionRequest } from '../../../src/calls/runner/supervisedCall.ts';
-import { answerCall, CALL, END, leg, settle, t, trunk, useRunner } from './support/runnerRig.ts';
+import { answerCall, CALL, END, leg, settle, t, transfer, trunk, useRunner } from './support/runnerRig.ts';
 
 useRunner();
 
@@ -12,7 +12,7 @@ const codeOf = async (request: SupervisionRequest) =>
   );
 /** The caller is connected to another person by a second leg. */
 async function bridge(): Promise<void> {
-  t.runner.transfer('call', 'sip:second');
+  void transfer('sip:second');
   await settle();
   leg(1).legEvents.emit('answered', { atMs: 0 });
   await settle();

@@ -328,8 +328,9 @@ describe.each(redisServers)('on $name', ({ open }) => {
     });
     heard.length = 0;
     await here.client.publish('callway:nodes:0', '{"kind":"of tomorrow"}');
-    await buses[1]?.publish({ kind: 'transfer', callId: 'c', to: '+886912345678' });
-    await vi.waitFor(() => expect(heard.filter(([, { kind }]) => kind === 'transfer')).toHaveLength(2));
+    const request = { name: 'transfer', argument: { to: '+886912345678' } } as const;
+    await buses[1]?.publish({ kind: 'call_request', callId: 'c', requestId: 'r', request });
+    await vi.waitFor(() => expect(heard.filter(([, { kind }]) => kind === 'call_request')).toHaveLength(2));
     leave[0]?.();
     heard.length = 0;
     await buses[0]?.publish({ kind: 'hangup', callId: 'c' });

@@ -12,12 +12,6 @@ const nodeMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('trunks') }),
   z.object({ kind: z.literal('hangup'), callId: z.string() }),
   z.object({
-    kind: z.literal('transfer'),
-    callId: z.string(),
-    to: z.string(),
-    options: z.record(z.string(), z.unknown()).optional(),
-  }),
-  z.object({
     kind: z.literal('call_request'),
     callId: z.string(),
     requestId: z.string(),

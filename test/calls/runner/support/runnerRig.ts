@@ -381,3 +381,7 @@ export async function answerCall(
 export function loseStream(): void {
   leg().mediaEvents.emit('streamClosed', { how: 'broken', code: 1006, reason: '' });
 }
+
+/** A transfer that the API asks for. */
+export const transfer = async (to: string, options?: Readonly<Record<string, unknown>>) =>
+  await t.runner.perform('call', { name: 'transfer', argument: { to, options } });

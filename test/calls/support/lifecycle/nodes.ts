@@ -5,6 +5,7 @@ import { noopTracer } from '../../../../src/base/tracing.ts';
 import type { Call, RecordingResult } from '../../../../src/calls/call.ts';
 import { CallLimiter } from '../../../../src/calls/limits/callLimiter.ts';
 import { NodeCapacity } from '../../../../src/calls/limits/nodeCapacity.ts';
+import { CallRequests } from '../../../../src/calls/nodes/callRequests.ts';
 import { startCallSweeper } from '../../../../src/calls/nodes/callSweeper.ts';
 import { registerNode } from '../../../../src/calls/nodes/nodeRegistration.ts';
 import type { PhoneNumber } from '../../../../src/calls/numbers/phoneNumber.ts';
@@ -175,7 +176,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
       transferTargets: async () => null,
       hasMedia: async () => true,
       bus,
-      requests: NO_REQUESTS,
+      requests: new CallRequests({ bus, clock, makeId }),
       clock,
       onError,
     }),
@@ -198,7 +199,6 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
 const nothing = () => undefined;
 const notUsed = () => Promise.reject(new Error('not used here'));
 const NO_QUOTAS = { lockAndRead: notUsed, readAll: notUsed };
-const NO_REQUESTS = { ask: notUsed };
 const NO_REMOVALS = { due: async () => [], done: async () => undefined };
 const ORDER = {
   projectId: PROJECT,
