@@ -48,6 +48,8 @@ export interface CallStore {
   queueScheduled(call: Pick<Call, 'id' | 'toNumber'>, at: string): Promise<Call | undefined>;
   /** Cancels the scheduled callbacks of a number. The sweeper settles them. @returns Them. */
   replaceCallbacks(projectId: string, toNumber: string, at: string): Promise<Call[]>;
+  /** Callbacks to the number that were scheduled since then, replaced ones included. */
+  countCallbacks(projectId: string, toNumber: string, since: string): Promise<number>;
   /**
    * Puts a claimed call that was not dialed yet back into the queue.
    *

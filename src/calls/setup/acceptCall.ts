@@ -17,9 +17,17 @@ import { candidateTrunks } from '../trunks/trunkSelection.ts';
 import type { TrunkStore } from '../trunks/trunkStore.ts';
 import type { CallQueue } from './callQueue.ts';
 import type { NumberLock } from './numberLock.ts';
-import { type AcceptedCall, type InsertOnce, MAX_DAYS_AHEAD, type OutboundOrder } from './outboundOrder.ts';
+import {
+  type AcceptedCall,
+  type InsertOnce,
+  MAX_DAYS_AHEAD,
+  type OrderStores,
+  type OutboundOrder,
+} from './outboundOrder.ts';
 
 const DAY_MS = 86_400_000;
+/** To one number. A person who is called more often complains. */
+const CALLBACKS_PER_DAY = 3;
 
 export interface OrderDeps {
   readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
@@ -159,7 +167,7 @@ async function placeCall(
 /**
  * Stores a call that is placed later. It holds no lock and no slot until then.
  *
- * @throws {CallwayError} 422 `destination_not_allowed`; 429 `quota_exceeded`.
+ * @throws {CallwayError} 422 `destination_not_allowed`; 429 `quota_exceeded`, `callback_limit_exceeded`.
  */
 export async function scheduleCall(
   { limiter, liveEvents }: Pick<OrderDeps, 'limiter' | 'liveEvents'>,
@@ -172,12 +180,28 @@ export async function scheduleCall(
   const accepted = await insertOnce(async ({ calls, ...stores }) => {
     if (call.settings.isCallback) replaced = await calls.replaceCallbacks(projectId, toNumber, createdAt);
     await requireQuota(stores, projectId, 'scheduledCalls');
+    if (call.settings.isCallback) await requireFewCallbacks(calls, call);
     await calls.insert(call, session, started);
     return { success: true, callId, sessionId };
   });
   for (const one of replaced) liveEvents?.publish(callEnded(one));
   if (accepted.callId === callId) liveEvents?.publish(sessionStarted(session, started));
   return accepted;
+}
+
+/**
+ * Checks how often the number is called back, while the quota's lock holds up other callbacks.
+ *
+ * @throws {CallwayError} 429 `callback_limit_exceeded`
+ */
+async function requireFewCallbacks(
+  calls: OrderStores['calls'],
+  { projectId, toNumber, createdAt }: Call,
+): Promise<void> {
+  const dayStart = `${createdAt.slice(0, 10)}T00:00:00.000Z`;
+  if ((await calls.countCallbacks(projectId, toNumber, dayStart)) < CALLBACKS_PER_DAY) return;
+  const message = `${CALLBACKS_PER_DAY} callbacks to this number were scheduled today, the most for a UTC day`;
+  throw new CallwayError('rate_limited', 'callback_limit_exceeded', message);
 }
 
 /** Queues a stored call that holds its number's lock. A failure here only delays the call until the next sweep. */

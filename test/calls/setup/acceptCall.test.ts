@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { CallwayError, nodeDraining, nodeOverloaded } from '../../../src/base/errors.ts';
 import { noopTracer } from '../../../src/base/tracing.ts';
@@ -44,6 +44,7 @@ let renewalFails: boolean;
 let ids: number;
 let refusal: CallwayError | undefined;
 let nodeRefusal: CallwayError | undefined;
+let callbacksToday = 0;
 let refused: string[];
 let replaced: [number: string, at: string][];
 let published: string[];
@@ -113,6 +114,10 @@ const insertOnce: InsertOnce = (insert) =>
       async replaceCallbacks(_projectId, toNumber, at) {
         replaced.push([toNumber, at]);
         return replacedCalls;
+      },
+      countCallbacks: async (_projectId, _toNumber, since) => {
+        expect(since).toMatch(/^\d{4}-\d\d-\d\dT00:00:00.000Z$/);
+        return callbacksToday;
       },
     },
     quotas: {
@@ -366,4 +371,24 @@ describe('A call for later', () => {
       expect(published).toEqual(['call.ended', 'session.started']);
     },
   );
+
+  test.each([
+    [2, 1],
+    [3, 0],
+  ])('is no callback to a number with %i of them on that day', async (scheduled, kept) => {
+    callbacksToday = scheduled;
+    onTestFinished(() => {
+      callbacksToday = 0;
+    });
+    const call = {
+      direction: 'inbound',
+      fromNumber: TO,
+      toNumber: FROM,
+      callId: 'c',
+      trunkId: null,
+    } as const;
+    const of = { projectId: 'p', sessionId: 's', call, variables: {}, notBefore: later(60), reason: '' };
+    const outcome = await callbackScheduler({ ...deps, insertOnce })(of).catch(({ code }) => code);
+    expect([outcome, inserted.length]).toEqual([kept ? undefined : 'callback_limit_exceeded', kept]);
+  });
 });

@@ -7,6 +7,7 @@ import type { MediaSamples } from '../../../media/mediaSamples.ts';
 import type { RecordingPeaks } from '../../../media/recording/peaks.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { violates } from '../connection/errors.ts';
+import { CUSTOMER_NUMBER } from '../sessions/customers.ts';
 import { instancesSaying, type Said } from '../sessions/messageSearch.ts';
 import { INSERT_SESSION, sessionParameters } from '../sessions/sessions.ts';
 import { containing } from '../sql/like.ts';
@@ -85,6 +86,14 @@ function callRecords(database: Queryable): Omit<CallStore, keyof ReturnType<type
     queueScheduled: (call, at) => orQueued(one(QUEUE_SCHEDULED, [call.id, at]), call),
     async replaceCallbacks(projectId, toNumber, at) {
       return (await database.query<CallRow>(REPLACE_CALLBACKS, [projectId, toNumber, at])).map(fromCallRow);
+    },
+    async countCallbacks(projectId, toNumber, since) {
+      const [row] = await database.query<{ count: number }>(
+        `SELECT count(*)::integer AS count FROM calls WHERE project_id = $1 AND ${CUSTOMER_NUMBER} = $2
+           AND direction = 'outbound' AND created_at >= $3 AND (settings->>'isCallback')::boolean`,
+        [projectId, toNumber, since],
+      );
+      return row?.count ?? 0;
     },
     async releaseClaim(id, nodeId) {
       const [row] = await database.query<{ hangup_requested: boolean }>(

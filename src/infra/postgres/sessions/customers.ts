@@ -14,7 +14,7 @@ import { isoTime } from '../sql/rows.ts';
 const BATCH = 20;
 
 /** As in the index. */
-const CUSTOMER_NUMBER = `left(CASE direction WHEN 'inbound' THEN from_number ELSE to_number END, 256)`;
+export const CUSTOMER_NUMBER = `left(CASE direction WHEN 'inbound' THEN from_number ELSE to_number END, 256)`;
 
 /** $1: project, $2: key. */
 const FOUND = `

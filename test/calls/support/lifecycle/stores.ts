@@ -87,6 +87,7 @@ export function createDatabase(): Database {
     },
     takeDue: async () => [],
     queueScheduled: () => Promise.reject(new Error('not used here')),
+    countCallbacks: () => Promise.reject(new Error('not used here')),
     replaceCallbacks: () => Promise.reject(new Error('not used here')),
     async releaseClaim(id, nodeId) {
       const row = rows.get(id);

@@ -237,6 +237,8 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
       const callback = await scheduled({ settings: isCallback });
       const elsewhere = await scheduled({ settings: isCallback, toNumber: '+886900000001' });
       const { calls, quotas } = world.stores;
+      const count = (since: string) => calls.countCallbacks(world.projectId, callback.toNumber, since);
+      expect(await Promise.all([callback.createdAt, later(1_000_000)].map(count))).toEqual([1, 0]);
       const replaced = await calls.replaceCallbacks(world.projectId, callback.toNumber, later(7));
       expect(replaced.map(({ id, status }) => [id, status])).toEqual([[callback.id, 'canceled']]);
       expect(await find(callback)).toMatchObject({ status: 'canceled', endReason: 'rescheduled' });
