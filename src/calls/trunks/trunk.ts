@@ -6,7 +6,7 @@ import { CallwayError, type ErrorDetail, invalid } from '../../base/errors.ts';
 import { milliseconds } from '../../base/validation.ts';
 import { classifyHostname } from '../../infra/httpClient/address.ts';
 import { DEFAULT_LATCHING } from '../../media/transport/sourceLatch.ts';
-import { headerName, headersToVariables, variablesToHeaders } from './trunkHeaders.ts';
+import { headerName, headersToVariables, ownHeaderName, variablesToHeaders } from './trunkHeaders.ts';
 
 export const TRUNK_CODECS = ['PCMU', 'PCMA', 'G722', 'opus'] as const;
 export const DEFAULT_SIP_PORT = 5060;
@@ -131,6 +131,7 @@ const strict = {
     (text) => text === null || isProxy(text),
     'must be a sip: URI or host[:port]',
   ),
+  headers: z.record(ownHeaderName, headerValue),
 };
 
 export const trunkInput = z.strictObject({
@@ -138,6 +139,7 @@ export const trunkInput = z.strictObject({
   ...defaults,
   ...strict,
   outboundProxy: strict.outboundProxy.default(null),
+  headers: strict.headers.default({}),
   password: password.default(null),
 });
 export const trunkPatch = z.strictObject({ ...fields, ...strict, password }).partial();
@@ -194,11 +196,17 @@ export function requirePublicHosts({
   const plain = outboundProxy?.trim().replace(/^<(.*)>$/, '$1') ?? '';
   const proxy = isIPv6(plain) ? plain : (PROXY.exec(plain)?.groups?.host ?? '');
   for (const name of [host, proxy]) {
-    const addressClass = classifyHostname(name.toLowerCase());
+    const addressClass = classifyHostname(asResolved(name));
     if (addressClass === undefined || addressClass === 'public') continue;
     const message = `${name} is a ${addressClass} address; only the operator of this installation can set it`;
     throw new CallwayError('forbidden', 'private_trunk_needs_operator', message);
   }
+}
+
+/** The address that a number stands for, as in `127.1` or `0x7f000001`. @see https://url.spec.whatwg.org/#concept-ipv4-parser */
+function asResolved(name: string): string {
+  const url = `http://${name}`;
+  return !name.includes(':') && URL.canParse(url) ? new URL(url).hostname : name.toLowerCase();
 }
 
 /** With a colon, only an IPv6 address is valid. */

@@ -28,6 +28,12 @@ export function isSipHeader(name: string): boolean {
   return name.length === 1 || SIP_HEADERS.has(name.toLowerCase());
 }
 
+/** The name of a header that a trunk's settings may write. */
+export const ownHeaderName = headerName.refine(
+  (name) => !isSipHeader(name),
+  'must not be a header that SIP itself uses',
+);
+
 export const headersToVariables = z
   .array(
     z.strictObject({
@@ -48,7 +54,7 @@ export const variablesToHeaders = z
   .array(
     z.strictObject({
       variable: variableName,
-      header: headerName.refine((name) => !isSipHeader(name), 'must not be a header that SIP itself uses'),
+      header: ownHeaderName,
     }),
   )
   .max(MAX_MAPPINGS)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { trunkInput, trunkPatch } from '../../../src/calls/trunks/trunk.ts';
 import {
   headersFromVariables,
   headersToVariables,
@@ -22,6 +23,9 @@ describe('Headers that variables may fill', () => {
     'X\r\nVia',
   ])('refuse %j', (header) => {
     expect(variablesToHeaders.safeParse([{ variable: 'a', header }]).success).toBe(false);
+    const trunk = { name: 'a', host: 'sip.example', headers: { [header]: 'x' } };
+    expect(trunkInput.safeParse(trunk).success).toBe(false);
+    expect(trunkPatch.safeParse({ headers: trunk.headers }).success).toBe(false);
   });
 
   test.each(['X-Ticket', 'P-Charging-Vector', 'User-to-User', 'Diversion'])('allow %s', (header) => {
