@@ -80,8 +80,8 @@ export interface WidgetTokenStore extends WidgetMinutes {
   insert(token: NewWidgetToken): Promise<void>;
   list(projectId: string, page: Page, now: Date): Promise<PageOf<WidgetToken>>;
   findByDigest(digest: string): Promise<WidgetPrincipal | undefined>;
-  /** Whether a valid token of the project is for pages of this origin. */
-  allowsOrigin(projectId: string, origin: string, now: Date): Promise<boolean>;
+  /** The origins of the valid tokens of all projects, each once. */
+  allOrigins(now: Date): Promise<{ projectId: string; origin: string }[]>;
   /** @returns The digest of the removed token; undefined when there was none. */
   remove(projectId: string, tokenId: string): Promise<string | undefined>;
   /** The digests of all tokens of a project. */
@@ -145,6 +145,6 @@ export function requireOrigin(
 
 /** As a browser writes it. @see https://www.rfc-editor.org/rfc/rfc6454#section-6.2 */
 function isOrigin(text: string): boolean {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false;
+  if (!/^https?:\/\/[^*]+$/.test(text) || !URL.canParse(text)) return false;
   return new URL(text).origin === text;
 }

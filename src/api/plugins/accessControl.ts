@@ -8,12 +8,13 @@ import {
   type Principal,
   type WidgetPrincipal,
 } from '../../agents/accounts/principal.ts';
-import type { Allowance, RateLimiter } from '../../agents/accounts/rateLimiter.ts';
+import type { RateLimiter } from '../../agents/accounts/rateLimiter.ts';
 import { limitConcurrency } from '../../base/async/limitConcurrency.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError, invalid, notFound, unavailable } from '../../base/errors.ts';
 import { clientNetwork } from '../clientNetwork.ts';
 import type { App, Dependency, HttpSettings, Stores } from '../ports.ts';
+import { rateLimited, requireAllowed } from '../sourceLimits.ts';
 import { consoleCookieOf, requireConsoleHeader } from './consoleCookie.ts';
 import { admitVisitor } from './widgetAccess.ts';
 
@@ -247,16 +248,6 @@ export function invalidCredential(): CallwayError {
   return new CallwayError('unauthenticated', 'invalid_credential', 'The credential is not valid here');
 }
 
-/** @throws {CallwayError} 429 `rate_limited` */
-export function requireAllowed(what: string, allowance: Allowance): void {
-  if (!allowance.allowed) throw rateLimited(what, allowance.retryAfterSeconds);
-}
-
 function tooManyFailures(retryAfterSeconds: number): CallwayError {
   return rateLimited('rejected credentials', retryAfterSeconds);
-}
-
-function rateLimited(what: string, retryAfterSeconds: number): CallwayError {
-  const message = `Too many ${what}; try again in ${retryAfterSeconds} s`;
-  return new CallwayError('rate_limited', 'rate_limited', message, { retryAfterSeconds });
 }

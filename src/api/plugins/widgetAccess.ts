@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { WidgetPrincipal } from '../../agents/accounts/principal.ts';
+import { rememberWidgetOrigins } from '../../agents/accounts/widgetOrigins.ts';
 import { requireOrigin } from '../../agents/accounts/widgetToken.ts';
-import { limitConcurrency } from '../../base/async/limitConcurrency.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { App, HttpDeps } from '../ports.ts';
+import { limitSource } from '../sourceLimits.ts';
 
 /** The routes that take a widget's token. Pages of other origins may ask them with a preflight. */
 const WIDGET_ROUTES: readonly string[] = [
@@ -14,9 +15,8 @@ const WIDGET_ROUTES: readonly string[] = [
 /** More than the longest message, which a page sends at once. */
 const MAX_BODY_BYTES = 32 * 1024;
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
-/** A preflight has no credential: all of them share a few concurrent lookups. */
-const PREFLIGHTS_AT_ONCE = 2;
-const MAX_WAITING_PREFLIGHTS = 200;
+/** More than the visitors behind one address need, whose browsers remember an answer for ten minutes. */
+const PREFLIGHTS_PER_MINUTE = 1_200;
 const EXPOSED_HEADERS = 'x-request-id, x-session-id, retry-after';
 
 /**
@@ -26,22 +26,15 @@ const EXPOSED_HEADERS = 'x-request-id, x-session-id, retry-after';
  */
 export function answerWidgetPreflights(
   app: App,
-  { storage, clock }: Pick<HttpDeps, 'storage' | 'clock'>,
+  { storage, clock, rateLimiter }: Pick<HttpDeps, 'storage' | 'clock' | 'rateLimiter'>,
 ): void {
-  const inTurn = limitConcurrency({
-    running: PREFLIGHTS_AT_ONCE,
-    waiting: MAX_WAITING_PREFLIGHTS,
-    full: () =>
-      new CallwayError('rate_limited', 'rate_limited', 'Too many preflights at once', {
-        retryAfterSeconds: 1,
-      }),
-  });
-  app.addHook('onRequest', (request, reply, done) => {
+  const allowsOrigin = rememberWidgetOrigins(storage.stores.widgetTokens, clock);
+  app.addHook('onRequest', async (request, reply) => {
     const { origin } = request.headers;
-    if (origin === undefined || !isPreflight(request)) return done();
+    if (origin === undefined || !isPreflight(request)) return;
+    await limitSource(rateLimiter, request, 'preflights', PREFLIGHTS_PER_MINUTE);
     const { projectId = '' } = request.params as { projectId?: string };
-    const find = () => storage.stores.widgetTokens.allowsOrigin(projectId, origin, new Date(clock.now()));
-    inTurn(find).then((isAllowed) => (isAllowed ? answerPreflight(reply, origin) : done()), done);
+    if (await allowsOrigin(projectId, origin)) return answerPreflight(reply, origin);
   });
 }
 
@@ -66,9 +59,9 @@ export function admitVisitor(
   throw new CallwayError('too_large', 'body_too_large', message);
 }
 
-function answerPreflight(reply: FastifyReply, origin: string): void {
+function answerPreflight(reply: FastifyReply, origin: string): FastifyReply {
   allow(reply, origin);
-  reply
+  return reply
     .code(204)
     .header('access-control-allow-methods', 'POST')
     .header('access-control-allow-headers', 'authorization, content-type, x-session-id')

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { scope } from '../../agents/accounts/apiKey.ts';
-import { invalidCredential, requireAllowed } from '../plugins/accessControl.ts';
+import { invalidCredential } from '../plugins/accessControl.ts';
 import {
   clearConsoleCookie,
   consoleCookieOf,
@@ -10,6 +10,7 @@ import {
 } from '../plugins/consoleCookie.ts';
 import type { App, HttpDeps } from '../ports.ts';
 import { errors } from '../schemas.ts';
+import { requireAllowed } from '../sourceLimits.ts';
 
 const PATH = '/console/session';
 const tags = ['Console'];
@@ -28,6 +29,7 @@ const shownSession = z.object({
 /** Sign-in of a browser: its cookie authenticates requests to `/v1` as the token would. */
 export function consoleSessionRoutes(app: App, deps: HttpDeps): void {
   const { consoleSessions, authenticator, rateLimiter, settings } = deps;
+  if (settings.hasConsole === false) return;
   app.post(
     PATH,
     {

@@ -3,9 +3,13 @@ import { setDelayAwareTimer } from '../../base/async/eventLoopDelay.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CompressedBody } from '../compressedBody.ts';
 import type { App, Dependency, HttpDeps } from '../ports.ts';
+import { errorResponse } from '../schemas.ts';
+import { limitSource } from '../sourceLimits.ts';
 
 /** A dependency that has not responded within this time counts as down. */
 const CHECK_TIMEOUT_MS = 2_000;
+/** Requests without a key, of one client, for what is costly to send. */
+const OPEN_PER_MINUTE = 60;
 const tags = ['Operations'];
 
 const health = z.object({ status: z.literal('ok') });
@@ -69,17 +73,38 @@ export function operationsRoutes(app: App, deps: HttpDeps): void {
   if (deps.settings.showsMetrics === false) return;
   app.get(
     '/metrics',
-    { schema: { tags, summary: 'Metrics for Prometheus', produces: ['text/plain'] } },
-    async (_request, reply) => reply.type(deps.metrics.contentType).send(await deps.metrics.render()),
+    {
+      schema: {
+        tags,
+        summary: 'Metrics for Prometheus',
+        description: `At most ${OPEN_PER_MINUTE} times a minute and client address.`,
+        response: { 200: { content: { 'text/plain': { schema: z.string() } } }, 429: errorResponse },
+      },
+    },
+    async (request, reply) => {
+      await limitSource(deps.rateLimiter, request, 'requests for metrics', OPEN_PER_MINUTE);
+      return await reply.type(deps.metrics.contentType).send(await deps.metrics.render());
+    },
   );
 }
 
-export function documentRoutes(app: App): void {
-  const schema = { tags, summary: 'This OpenAPI document' };
+export function documentRoutes(app: App, { rateLimiter }: HttpDeps): void {
+  const schema = {
+    tags,
+    summary: 'This OpenAPI document',
+    description: `At most ${OPEN_PER_MINUTE} times a minute and client address.`,
+    response: { 200: z.looseObject({}), 429: errorResponse },
+  };
   // More than a megabyte, which each form of the console is made of.
   let document: CompressedBody | undefined;
+  const build = () => new CompressedBody(Buffer.from(JSON.stringify(app.swagger())));
+  // It blocks the event loop for a while: once the server has its address, before the first request.
+  app.addHook('onListen', async () => {
+    document = build();
+  });
   app.get('/openapi.json', { schema }, async (request, reply) => {
-    document ??= new CompressedBody(Buffer.from(JSON.stringify(app.swagger())));
+    await limitSource(rateLimiter, request, 'requests for the API document', OPEN_PER_MINUTE);
+    document ??= build();
     reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8');
     return await document.send(request, reply);
   });

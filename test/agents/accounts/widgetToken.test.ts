@@ -27,6 +27,9 @@ test.each([
   ['https://', false],
   ['ftp://example.com', false],
   ['*', false],
+  ['https://*', false],
+  ['https://*.example.com', false],
+  ['https://a*.example.com:8443', false],
 ])('The origin %s is allowed for a token: %s', (origin, isAllowed) => {
   expect(widgetTokenInput.safeParse({ allowedOrigins: [origin] }).success).toBe(isAllowed);
 });

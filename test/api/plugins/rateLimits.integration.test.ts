@@ -137,3 +137,39 @@ describe('Rejected credentials from one address', () => {
     await nodes.stop();
   });
 });
+
+describe('Requests without a key', () => {
+  test.each(['/metrics', '/openapi.json'])(
+    'for %s are limited to 60 a minute of one source',
+    async (path) => {
+      const gateway = await startTestGateway({ env: { TRUST_PROXY: '1' } });
+      const from = (address: string) =>
+        gateway.api('GET', path, { key: null, headers: { 'x-forwarded-for': address } });
+      const answers = await withinOneMinute(() =>
+        Promise.all(Array.from({ length: 70 }, () => from(`198.51.100.${minute() % 250}`))),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(60);
+      expectRefusal(answers.find(({ status }) => status !== 200));
+      expect((await from('203.0.113.1')).status).toBe(200);
+      await gateway.stop();
+    },
+  );
+
+  test('to ask for a widget’s origin do not refuse each other, however many come at once', async () => {
+    const gateway = await startTestGateway();
+    const project = await gateway.createProject();
+    const origin = 'https://shop.example';
+    await gateway.api('POST', `${project.path}/widget-tokens`, { body: { allowedOrigins: [origin] } });
+    const preflight = async (from: string) => {
+      const { status } = await fetch(`${gateway.url}${project.path}/chat/completions`, {
+        method: 'OPTIONS',
+        headers: { origin: from, 'access-control-request-method': 'POST' },
+      });
+      return status;
+    };
+    const flood = Array.from({ length: 600 }, (_, index) => preflight(`https://evil.example:${index + 1}`));
+    expect(await preflight(origin)).toBe(204);
+    expect(new Set(await Promise.all(flood))).not.toContain(429);
+    await gateway.stop();
+  });
+});

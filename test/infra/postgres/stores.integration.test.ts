@@ -180,8 +180,9 @@ describe.each(databases)('Stores on the $name database', ({ open }) => {
     expect((await widgetTokens.list(mine, PAGE, first)).items[0]).toMatchObject({ minutesUsedToday: 0.92 });
     expect(await widgetTokens.take(id, 20_000, second)).toBe(20_000);
     expect(await widgetTokens.take(id, 20_000, expired)).toBe(0);
-    expect(await widgetTokens.allowsOrigin(mine, 'https://a.example', second)).toBe(true);
-    expect(await widgetTokens.allowsOrigin(mine, 'https://a.example', expired)).toBe(false);
+    const origin = { projectId: mine, origin: 'https://a.example' };
+    expect(await widgetTokens.allOrigins(second)).toContainEqual(origin);
+    expect(await widgetTokens.allOrigins(expired)).not.toContainEqual(origin);
     expect(await widgetTokens.remove(mine, id)).toBe(digest);
     expect(await widgetTokens.take(id, 20_000, second)).toBe(0);
   });

@@ -6,9 +6,9 @@ import { notFound } from '../../../base/errors.ts';
 import { wavHeader } from '../../../media/wav.ts';
 import { MAX_PREVIEW_CHARACTERS } from '../../../voice/speechPreview.ts';
 import { disconnectSignal } from '../../disconnectSignal.ts';
-import { requireAllowed } from '../../plugins/accessControl.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
+import { requireAllowed } from '../../sourceLimits.ts';
 
 /** Each one costs money at a provider. */
 const PREVIEWS_PER_MINUTE = 30;

@@ -70,13 +70,13 @@ export function widgetTokenStore(database: Queryable): WidgetTokenStore {
         }
       );
     },
-    async allowsOrigin(projectId, origin, now) {
-      if (!isUuid(projectId)) return false;
-      const found = await database.query(
-        `SELECT 1 FROM widget_tokens WHERE project_id = $1 AND $3 = ANY (allowed_origins) AND ${IS_VALID} LIMIT 1`,
-        [projectId, now.toISOString(), origin],
+    async allOrigins(now) {
+      const rows = await database.query<{ project_id: string; origin: string }>(
+        `SELECT DISTINCT project_id, unnest(allowed_origins) AS origin FROM widget_tokens
+         WHERE expires_at IS NULL OR expires_at > $1::timestamptz`,
+        [now.toISOString()],
       );
-      return found.length > 0;
+      return rows.map(({ project_id, origin }) => ({ projectId: project_id, origin }));
     },
     async remove(projectId, tokenId) {
       if (!isUuid(tokenId)) return undefined;
