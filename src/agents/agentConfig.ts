@@ -124,7 +124,9 @@ const fields = {
     ),
   status: z
     .enum(['draft', 'published'])
-    .describe('While draft, callers get the release that was published last.'),
+    .describe(
+      'While draft, callers get the release that was published last; before the first publication edits are live.',
+    ),
   globalPrompt: z
     .string()
     .max(MAX_TEMPLATE_CHARACTERS)

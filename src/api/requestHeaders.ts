@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import { z } from 'zod';
 
-import { invalid } from '../base/errors.ts';
+import { CallwayError, invalid } from '../base/errors.ts';
 import { parseTraceparent } from '../base/tracing.ts';
 import { keyOf } from './plugins/accessControl.ts';
 
@@ -19,14 +19,21 @@ export const agentVersionHeaders = z.object({
     .string()
     .optional()
     .describe(
-      '`draft` starts a new session on the working copy. Needs a developer key; ignored with other keys.',
+      '`draft` starts a new session on the working copy. Needs a developer key or the operator’s console session: 403 `developer_key_required`.',
     ),
 });
 
-/** True when the request asks that a new session runs on the working copy. */
+/**
+ * Whether the request asks that a new session runs on the working copy.
+ *
+ * @throws {CallwayError} 403 `developer_key_required`
+ */
 export function wantsDraft(request: FastifyRequest): boolean {
+  if (String(request.headers[AGENT_VERSION_HEADER]).toLowerCase() !== 'draft') return false;
   const { kind } = keyOf(request);
-  return request.headers[AGENT_VERSION_HEADER] === 'draft' && (kind === 'developer' || kind === 'operator');
+  if (kind === 'developer' || kind === 'operator') return true;
+  const message = 'X-Agent-Version: draft needs a developer key (dk_)';
+  throw new CallwayError('forbidden', 'developer_key_required', message);
 }
 
 /** The `traceparent` header, unless it is malformed. @see https://www.w3.org/TR/trace-context/ */

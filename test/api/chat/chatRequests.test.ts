@@ -314,10 +314,15 @@ describe('Chat access', () => {
 
   test.each([
     ['a developer key', DEVELOPER_KEY, 'draft', true],
-    ['a secret key', 'sk_test', 'draft', false],
     ['another version', DEVELOPER_KEY, 'published', false],
   ])('handles X-Agent-Version with %s', async (_, key, version, draft) => {
     await ask({ messages: [user('Hi')] }, { key, headers: { 'x-agent-version': version } });
     expect(rig.server.conversations.requests[0]?.session.draft).toBe(draft);
+  });
+
+  test.each(['draft', 'Draft'])('refuses X-Agent-Version: %s with a secret key', async (version) => {
+    const answer = await ask({ messages: [user('Hi')] }, { headers: { 'x-agent-version': version } });
+    expect(answer).toMatchObject({ status: 403, body: { code: 'developer_key_required' } });
+    expect(rig.server.conversations.requests).toEqual([]);
   });
 });

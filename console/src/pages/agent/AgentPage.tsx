@@ -23,7 +23,8 @@ const texts = textsIn({
     draft: 'Draft',
     published: 'Published',
     live: 'What you save is live for new conversations at once.',
-    frozen: 'Callers get what was published last; what you save is seen by tests alone.',
+    frozen:
+      'Callers get what was published last; what you save is seen by tests alone. Before the first publication, what you save is live.',
     publish: 'Publish',
     toDraft: 'Work on a draft',
     leave: 'The pathway has unsaved changes. Leave without them?',
@@ -37,7 +38,7 @@ const texts = textsIn({
     draft: '草稿',
     published: '已發布',
     live: '儲存後立即用於新的對話。',
-    frozen: '來電者使用上次發布的版本；儲存的更改只有測試看得到。',
+    frozen: '來電者使用上次發布的版本；儲存的更改只有測試看得到。首次發布之前，儲存後立即生效。',
     publish: '發布',
     toDraft: '改用草稿',
     leave: '路徑有尚未儲存的更改。要捨棄並離開嗎？',

@@ -211,11 +211,12 @@ describe('Terminating', () => {
   });
 });
 
-test('A developer key can create a session on the working copy', async () => {
+test('A developer key alone can create a session on the working copy', async () => {
   const headers = { 'x-agent-version': 'draft' };
   await server.send('POST', V1, { key: DEVELOPER_KEY, headers, body: { session_id: 'a' } });
-  await server.send('POST', V1, { headers, body: { session_id: 'b' } });
-  expect(server.conversations.created.map(({ draft }) => draft)).toEqual([true, false]);
+  const refused = await server.send('POST', V1, { headers, body: { session_id: 'b' } });
+  expect(refused).toMatchObject({ status: 403, body: { code: 'developer_key_required' } });
+  expect(server.conversations.created.map(({ draft }) => draft)).toEqual([true]);
 });
 
 test('A key with the scope read can neither create nor end sessions', async () => {

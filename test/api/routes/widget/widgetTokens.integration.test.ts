@@ -211,11 +211,7 @@ describe('A widget’s token', () => {
 
   test('begins no session on the working copy', async () => {
     const headers = { 'x-agent-version': 'draft' };
-    const { session_id: id } = (await chat({ headers })).body;
-    const history = await gateway().api('GET', `${project.path}/session-history/${id}`, {
-      key: project.secretKey,
-    });
-    expect(history.body.events[0]).toMatchObject({ type: 'session_started', data: { draft: false } });
+    expect(await chat({ headers })).toMatchObject({ status: 403, body: { code: 'developer_key_required' } });
   });
 
   test('has a limit of requests a minute', async () => {
