@@ -28,6 +28,8 @@ const MAX_KEPT_INSTRUCTIONS = 100;
 const MAX_KEPT_WORDS = 20;
 /** More than a person presses until an agent is connected. */
 const MAX_EARLY_DIGITS = 100;
+/** About a sentence. */
+const SAY_RETRY_AFTER_SECONDS = 3;
 /** @see RFC 6455 section 7.4.1 */
 const NORMAL_CLOSURE = 1000;
 
@@ -142,12 +144,14 @@ export class AgentStream {
    * Passes on what a supervisor asks. Each agent that replaces this one is told of a pause, a takeover, the instructions
    * and the words that were not begun too.
    *
-   * @throws {CallwayError} 503 `engine_unavailable` for words to say while no agent is connected.
+   * @throws {CallwayError} For words to say: 503 `engine_unavailable` while no agent is connected, 429 `say_queue_full`
+   *   where 20 others wait.
    */
   control(control: AgentControl): void {
     if (control.kind === 'pause') this.#isPaused = control.isPaused;
     else if (control.kind === 'takeover') this.#isTakenOver = control.isTakenOver;
     else if (control.kind === 'say' && this.#toAgent?.control === undefined) throw unavailable('engine');
+    else if (control.kind === 'say' && this.#words.length >= MAX_KEPT_WORDS) throw sayQueueFull();
     if (control.kind === 'takeover') this.#words = [];
     this.#sendControl(this.#kept(control));
   }
@@ -236,7 +240,7 @@ export class AgentStream {
     }
     if (control.kind !== 'say') return control;
     const words = { ...control, number: ++this.#wordsCount };
-    this.#words = [...this.#words, words].slice(-MAX_KEPT_WORDS);
+    this.#words.push(words);
     return words;
   }
 
@@ -251,4 +255,11 @@ export class AgentStream {
     this.#unheardFrames = 0;
     void this.#connection.close(NORMAL_CLOSURE, reason);
   }
+}
+
+function sayQueueFull(): CallwayError {
+  const message = `${MAX_KEPT_WORDS} texts wait to be said in this call; try again when the agent has said some`;
+  return new CallwayError('rate_limited', 'say_queue_full', message, {
+    retryAfterSeconds: SAY_RETRY_AFTER_SECONDS,
+  });
 }

@@ -235,6 +235,18 @@ describe('A lost agent', () => {
     expect(call.valuesOf('command')).toEqual([]);
   });
 
+  it('is given at most 20 texts to say that it has not begun', async () => {
+    const call = await openCall();
+    call.connect();
+    const stream = await call.startStream({ canReconnect: true, isInternal: true });
+    const say = (text: string) => call.audio.controlAgent({ kind: 'say', text });
+    for (let index = 1; index <= 20; index += 1) say(`${index}`);
+    expect(() => say('one more')).toThrow(expect.objectContaining({ code: 'say_queue_full' }));
+    stream.handler.command({ kind: 'said', number: 1 });
+    say('after the first');
+    expect(stream.messages).toHaveLength(21);
+  });
+
   it('is replaced by a tone when it could not be connected', async () => {
     const connectStream = () => Promise.reject(new Error('connection refused'));
     const call = await openCall({ connectStream });

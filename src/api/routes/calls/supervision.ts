@@ -125,7 +125,7 @@ function sayRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Let the agent say something',
-          `The agent says the text at the next pause of the conversation, also while it is paused itself; the history has it among the agent's words. 409 \`agent_not_in_call\` for a call whose agent has left, or that a bot of yours answers. ${NOT_IN_PROGRESS}`,
+          `The agent says the text at the next pause of the conversation, also while it is paused itself; the history has it among the agent's words. At most 20 texts wait, then 429 \`say_queue_full\`. 409 \`agent_not_in_call\` for a call whose agent has left, or that a bot of yours answers. ${NOT_IN_PROGRESS}`,
         ),
         params: callParams,
         body: sayInput,
