@@ -9,8 +9,6 @@ export const KEEP_ALIVE_INTERVAL_MS = 15_000;
 export const STALLED_CLIENT_TIMEOUT_MS = 60_000;
 
 const KEEP_ALIVE_COMMENT = ': keep-alive\n\n';
-/** The client of a stream that was ended gets its last events within this time. */
-const LAST_EVENTS_MS = 10_000;
 const HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache',
@@ -60,7 +58,7 @@ export function openEventStream(reply: FastifyReply, clock: Clock): EventStream 
     end(events) {
       timer.cancel();
       if (raw.destroyed || raw.writableEnded) return;
-      const giveUp = clock.setTimer(() => raw.destroy(), LAST_EVENTS_MS);
+      const giveUp = clock.setTimer(() => raw.destroy(), STALLED_CLIENT_TIMEOUT_MS);
       raw.once('close', () => giveUp.cancel());
       raw.end(events);
     },

@@ -34,6 +34,7 @@ export interface EventSink {
 export interface LiveStreamDeps {
   readonly feed: EventFeed;
   readonly clock: Pick<Clock, 'setTimer'>;
+  readonly onSlowReader: () => void;
 }
 
 /**
@@ -105,8 +106,10 @@ export class LiveStream implements FeedListener {
       this.#place = event.id;
       this.#send(event);
     }
-    if (this.#isLive && this.#sink && this.#sink.bufferedBytes > MAX_BUFFERED_BYTES)
-      this.close({ code: 'slow_reader', message: 'The client does not read as fast as events happen' });
+    if (this.#isClosed || !this.#isLive || !this.#sink || this.#sink.bufferedBytes <= MAX_BUFFERED_BYTES)
+      return;
+    this.#deps.onSlowReader();
+    this.close({ code: 'slow_reader', message: 'The client does not read as fast as events happen' });
   }
 
   onGap(): void {

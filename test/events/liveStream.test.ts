@@ -30,7 +30,8 @@ async function open(filter = ALL, lastEventId?: string) {
     drained: async () => undefined,
     end: (text: string) => void sent.push(`${text}[end]`),
   } satisfies EventSink;
-  const stream = new LiveStream({ feed: events, clock: createSimulatedClock() }, 'p', filter);
+  const onSlowReader = () => void sent.push('slow');
+  const stream = new LiveStream({ feed: events, clock: createSimulatedClock(), onSlowReader }, 'p', filter);
   await events.listen('p', stream);
   const hasLost = await stream.seek(lastEventId);
   stream.run(sink);
@@ -127,6 +128,7 @@ test('A client that does not read is dropped with a reason, and hears nothing mo
   say('two');
   stream.close();
   expect(sent.slice(1)).toEqual([
+    'slow',
     'event: error\ndata: {"code":"slow_reader","message":"The client does not read as fast as events happen"}\n\n[end]',
   ]);
 });
@@ -137,7 +139,8 @@ test('A stream that catches up reads as much at once as a client may leave unrea
     limits.push(limit);
     return events.after(projectId, place, limit);
   };
-  const stream = new LiveStream({ feed: { ...events, after }, clock: createSimulatedClock() }, 'p', ALL);
+  const deps = { feed: { ...events, after }, clock: createSimulatedClock(), onSlowReader: () => {} };
+  const stream = new LiveStream(deps, 'p', ALL);
   const sink: EventSink = {
     send: () => undefined,
     bufferedBytes: 0,

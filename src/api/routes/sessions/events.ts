@@ -95,7 +95,13 @@ export function eventRoutes(app: App, deps: HttpDeps): void {
       if (!leave) throw tooManyStreams();
       const gone = disconnectSignal(reply);
       const filter = { ...subject, types: type && new Set(type), interim: wantsInterim };
-      const stream = new LiveStream({ feed, clock }, projectId, filter);
+      const onSlowReader = () => {
+        deps.logger.warn(
+          { projectId, requestId: request.id },
+          'event stream closed: client reads too slowly',
+        );
+      };
+      const stream = new LiveStream({ feed, clock, onSlowReader }, projectId, filter);
       streams.add(stream);
       let stopListening = () => {};
       const close = () => {
