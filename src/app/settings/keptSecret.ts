@@ -28,8 +28,12 @@ export async function storedSecret(
     if (!exists) throw error;
   }
   const secret = (await readFile(file, 'utf8')).trim();
-  if (secret === '') throw new Error(`${file} is empty; delete it to create a new one`);
-  return { secret, isNew: false };
+  if (secret !== '') return { secret, isNew: false };
+  const remedy =
+    name === SECRETS_KEY_FILE
+      ? 'restore it from your backup: without that key no stored secret can be opened'
+      : 'delete it to create a new one';
+  throw new Error(`${file} is empty; ${remedy}`);
 }
 
 /** The key that seals secrets, from the settings or from the file; undefined before the first start. */

@@ -3,6 +3,7 @@ import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
 
 /** A service that starts waits this long for the previous process to exit, which takes a moment after a kill. */
 export const START_WAIT_MS = 10_000;
@@ -13,13 +14,16 @@ const HEARTBEAT_MS = 2_000;
 const STALE_AFTER_MS = 15_000;
 const POLL_MS = 100;
 
-interface Holder {
-  readonly token: string;
-  readonly pid: number;
-  readonly host: string;
+const holder = z.object({
+  token: z.string().regex(/^[\w-]+$/),
+  pid: z.int().positive(),
+  host: z.string(),
   /** Start time of the process in clock ticks since boot, on Linux; a process that reuses the pid has another one. */
-  readonly startedAtTicks: string | undefined;
-}
+  startedAtTicks: z.string().optional(),
+});
+type Holder = z.infer<typeof holder>;
+/** The holder of a lock that cannot be read. It is dead once its heartbeat is old. */
+const DAMAGED_PID = 0;
 
 export type FolderHolder = Pick<Holder, 'pid' | 'host'>;
 
@@ -36,7 +40,9 @@ export class FolderLockedError extends Error {
 
   constructor(folder: string, holder: FolderHolder) {
     super(
-      `${folder} is in use by another Callway (process ${holder.pid} on ${holder.host}); stop it, or set DATA_DIR to another folder`,
+      holder.pid === DAMAGED_PID
+        ? `${join(folder, LOCK_FILE)} is damaged; delete it if no other Callway uses ${folder}, or set DATA_DIR to another folder`
+        : `${folder} is in use by another Callway (process ${holder.pid} on ${holder.host}); stop it, or set DATA_DIR to another folder`,
     );
     this.name = 'FolderLockedError';
     this.holder = { pid: holder.pid, host: holder.host };
@@ -91,8 +97,8 @@ export async function lockFolder(
 /** @returns The living process that holds the folder, if any. */
 export async function folderHolder(folder: string): Promise<FolderHolder | undefined> {
   const path = join(folder, LOCK_FILE);
-  const holder = await readHolder(path);
-  return holder && (await isAlive(holder, path)) ? { pid: holder.pid, host: holder.host } : undefined;
+  const found = await readHolder(path);
+  return found && (await isAlive(found, path)) ? { pid: found.pid, host: found.host } : undefined;
 }
 
 async function take(folder: string, path: string, own: Holder): Promise<void> {
@@ -140,28 +146,36 @@ async function takeOver(folder: string, path: string, candidate: string, own: Ho
   }
 }
 
-async function isAlive(holder: Holder, path: string): Promise<boolean> {
-  if (holder.host !== hostname()) {
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: 0 }));
-    return Date.now() - mtimeMs < STALE_AFTER_MS;
+async function isAlive({ host, pid, startedAtTicks }: Holder, path: string): Promise<boolean> {
+  if (host !== hostname()) {
+    const beatAtMs = await heartbeatOf(path);
+    const ageMs = Date.now() - beatAtMs;
+    if (ageMs > -STALE_AFTER_MS) return ageMs < STALE_AFTER_MS;
+    // From the future: the clock of one host is wrong, and only another heartbeat shows that the holder lives.
+    await delay(2 * HEARTBEAT_MS);
+    return (await heartbeatOf(path)) !== beatAtMs;
   }
   try {
-    process.kill(holder.pid, 0);
+    process.kill(pid, 0);
   } catch (error) {
     return isCode(error, 'EPERM');
   }
-  const running = await readProcess(holder.pid);
-  if (!running) return holder.startedAtTicks === undefined;
+  const running = await readProcess(pid);
+  if (!running) return startedAtTicks === undefined;
   if (running.isZombie) return false;
-  return holder.startedAtTicks === undefined || running.startedAtTicks === holder.startedAtTicks;
+  return startedAtTicks === undefined || running.startedAtTicks === startedAtTicks;
+}
+
+async function heartbeatOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => ({ mtimeMs: 0 }))).mtimeMs;
 }
 
 async function readHolder(path: string): Promise<Holder | undefined> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Holder;
+    return holder.parse(JSON.parse(await readFile(path, 'utf8')));
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;
-    return { token: 'unreadable', pid: 0, host: '', startedAtTicks: undefined };
+    return { token: 'unreadable', pid: DAMAGED_PID, host: '' };
   }
 }
 

@@ -73,6 +73,28 @@ test.each(['', '{"pid": 1', 'rubbish'])('A lock with the content %j is taken ove
   await lockAndRelease(folder);
 });
 
+test('A lock from the future is taken over, unless its heartbeat goes on', async () => {
+  const folder = tempDir();
+  writeLock(folder, { host: 'elsewhere' });
+  const future = (ms: number) => new Date(Date.now() + 86_400_000 + ms);
+  const beat = (ms = 0) => utimesSync(lockIn(folder), future(ms), future(ms));
+  beat();
+  const beating = setInterval(() => beat(1), 500);
+  await expect(lockFolder(folder)).rejects.toThrow('on elsewhere');
+  clearInterval(beating);
+
+  await lockAndRelease(folder);
+}, 15_000);
+
+test.each(['', 'null', '{}', '{"token":"../x","pid":1,"host":"a"}'])(
+  'A lock that was damaged just now is named: %j',
+  async (content) => {
+    const folder = tempDir();
+    writeFileSync(lockIn(folder), content);
+    await expect(lockFolder(folder)).rejects.toThrow(`${lockIn(folder)} is damaged; delete it`);
+  },
+);
+
 test('The lock of a living process is not taken over until it exits', async () => {
   const folder = tempDir();
   const child = await startChild('sleep', ['600'], {});
