@@ -1,4 +1,4 @@
-import { type DestinationStream, type Logger, pino } from 'pino';
+import { type DestinationStream, type LogFn, type Logger, pino } from 'pino';
 
 import { isUnavailable } from '../base/errors.ts';
 import { maskNumber } from '../calls/numbers/number.ts';
@@ -7,6 +7,8 @@ import { maskNumber } from '../calls/numbers/number.ts';
 const BLOCK_BYTES = 8_192;
 /** A line is written this long after it was logged at the latest. */
 const FLUSH_INTERVAL_MS = 100;
+
+const REDIS_FAILURES_EVERY_MS = 1_000;
 
 /** Fields that hold secrets, dialed numbers or spoken words. */
 const REDACTED = [
@@ -33,6 +35,7 @@ export function createLogger(level: string, destination: DestinationStream = sta
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: REDACTED, censor: '[redacted]' },
+      hooks: { logMethod: limitRedisFailures() },
       serializers: {
         err: (error: unknown) => describeError(error),
         reason: (reason: unknown) => (typeof reason === 'string' ? maskNumbers(reason) : reason),
@@ -40,6 +43,38 @@ export function createLogger(level: string, destination: DestinationStream = sta
     },
     destination,
   );
+}
+
+/**
+ * While Redis is away or refuses writes, each request and each timer fails: one such line a second is written, with the
+ * number of those before it that were not.
+ */
+function limitRedisFailures(): (this: Logger, args: Parameters<LogFn>, method: LogFn) => void {
+  let writtenAtMs = Number.NEGATIVE_INFINITY;
+  let suppressed = 0;
+  return function limit(this: Logger, args, method) {
+    const [fields] = args as unknown[];
+    const isObject = typeof fields === 'object' && fields !== null;
+    const error = isObject && 'err' in fields ? fields.err : fields;
+    if (!isObject || !isRedisFailure(error)) return method.apply(this, args);
+    const nowMs = performance.now();
+    if (nowMs - writtenAtMs < REDIS_FAILURES_EVERY_MS) {
+      suppressed += 1;
+      return;
+    }
+    const more = fields instanceof Error ? { err: fields, suppressed } : { ...fields, suppressed };
+    const [, ...message] = args;
+    writtenAtMs = nowMs;
+    suppressed = 0;
+    method.apply(this, [more, ...message] as Parameters<LogFn>);
+  };
+}
+
+/** A refused command, such as one that writes on a full disk or a read-only replica, is a `ReplyError`. */
+function isRedisFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isOwn = error.name === 'ReplyError' || ('code' in error && error.code === 'redis_unavailable');
+  return isOwn || isRedisFailure(error.cause);
 }
 
 /** Writes a line that another thread's logger has formatted where this logger writes its own. */

@@ -43,3 +43,17 @@ test.each([
   expect([reason, err.message]).toEqual([masked, masked]);
   expect(err.stack).toContain(masked);
 });
+
+test('Failures of Redis are one line a second, and all others are written', () => {
+  const lines: Record<string, unknown>[] = [];
+  const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) });
+  const refused = Object.assign(new Error('MISCONF Redis is configured to save'), { name: 'ReplyError' });
+  const child = logger.child({ callId: 'c' });
+  for (let count = 0; count < 50; count += 1) {
+    logger.warn({ err: unavailable('redis', refused) }, 'lock not renewed');
+    child.error({ err: refused }, 'job not taken');
+    logger.error(refused, 'worker failed');
+  }
+  logger.warn({ err: unavailable('database') }, 'turn not stored');
+  expect(lines.map(({ msg }) => msg)).toEqual(['lock not renewed', 'turn not stored']);
+});
