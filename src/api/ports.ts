@@ -211,10 +211,14 @@ export interface HttpSettings {
   readonly serves: readonly ('api' | 'audioStreams')[];
   /** As `GET …/models` lists them. */
   readonly modelNames: readonly string[];
+  /** Chat models that agents and nodes may name; absent for all. */
+  readonly allowedModels?: readonly string[] | undefined;
   /** The installation's. */
   readonly knownProviders: KnownProviders;
   readonly publicUrl: () => string;
-  /** The built console; absent where it is left out. */
+  /** False leaves out the console, its sign-in included. Default true. */
+  readonly hasConsole?: boolean;
+  /** The built console; absent without a build. */
   readonly consoleFolder?: string;
   /** The built scripts of the widget; absent without a build. */
   readonly widgetFolder?: string;

@@ -12,6 +12,7 @@ import { CallwayError, invalid } from '../base/errors.ts';
 import { zodDetails } from '../base/validation.ts';
 import { replyWithError } from './errors.ts';
 import { accessControl } from './plugins/accessControl.ts';
+import { refuseOtherModels } from './plugins/allowedModels.ts';
 import { answerClientErrors } from './plugins/clientErrors.ts';
 import { allowOrigins } from './plugins/cors.ts';
 import { shareFairly } from './plugins/fairness.ts';
@@ -80,6 +81,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
     done(encoding === 'identity' ? undefined : compressedRequest(encoding));
   });
   shareFairly(app, deps);
+  refuseOtherModels(app, deps);
   refuseUnknownVoices(app, deps);
 
   await openApi(app, deps.settings.publicUrl);

@@ -45,6 +45,7 @@ function conversation({
       return { chat: other, close: async () => undefined };
     },
     models: (endpoint) => tiersOf(endpoint),
+    allowsModel: (model) => model !== 'forbidden',
     onModelUsed: (model) => used.push(model),
     clock,
     onError: (error) => void failures.push(error),
@@ -87,6 +88,15 @@ test.each(PLACES)(
     });
   },
 );
+
+test('A model that the operator does not allow is left out, also where it was saved before', async () => {
+  const { say, installation } = conversation({ agent: { model: 'forbidden', fallback: ['m-own'] } });
+  await say('Hello?');
+  expect(installation.requests.map(({ model }) => model)).toEqual(['m-own']);
+  const alone = conversation({ agent: { model: 'forbidden' } });
+  await expect(alone.say('Hello?')).rejects.toMatchObject({ code: 'model_rejected' });
+  expect(alone.installation.requests).toEqual([]);
+});
 
 test.each(PLACES)('endpoint of the %s answers, with its own model', async (place) => {
   const { say, installation, other, opened } = conversation({ [place]: { endpoint: 'anthropic' } });

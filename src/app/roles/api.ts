@@ -111,8 +111,10 @@ function httpSettings(
   return {
     serves: servedRoutes(config.ROLES),
     modelNames: [...new Set([models.smart, models.balance, models.turbo])],
+    allowedModels: config.CHAT_MODELS_ALLOWED,
     knownProviders: knownProviders(config),
     publicUrl,
+    hasConsole: config.CONSOLE,
     ...(config.CONSOLE &&
       existsSync(join(CONSOLE_FOLDER, 'index.html')) && { consoleFolder: CONSOLE_FOLDER }),
     ...(existsSync(join(WIDGET_FOLDER, 'widget.js')) && { widgetFolder: WIDGET_FOLDER }),

@@ -106,6 +106,7 @@ function selectedChatModels(
       openChat({ ...parts, warn: () => undefined }, endpoint, credentials, guard, owner),
     models: (endpoint) =>
       endpoint === config.CHAT_PROVIDER || endpoint === 'local' ? models : DEFAULT_CHAT_MODELS[endpoint],
+    allowsModel: (model) => config.CHAT_MODELS_ALLOWED?.includes(model) ?? true,
     onModelUsed: (model) => warnOfEnd(model, 'the agent’s chat'),
     clock,
     onError,

@@ -147,6 +147,11 @@ export const settings = z.object({
     .optional()
     .describe('Base URL of the OpenAI-compatible endpoint; default OpenAI’s own when a key is set.'),
   CHAT_PROVIDER: provider('Chat provider', CHAT_PROVIDERS),
+  CHAT_MODELS_ALLOWED: list(z.string())
+    .optional()
+    .describe(
+      'Chat models that agents and nodes of projects may name, comma-separated; all by default. Those of the installation are always allowed where none is named.',
+    ),
   STT_PROVIDER: provider('Speech-to-text provider', STT_PROVIDERS),
   TTS_PROVIDER: provider('Text-to-speech provider', TTS_PROVIDERS),
   STT_API_KEY: z

@@ -46,6 +46,8 @@ export interface ChatModelsDeps {
   ) => Promise<EndpointClient>;
   /** Where agents name none. */
   readonly models: (endpoint: ChatEndpoint) => ChatTiers;
+  /** Whether the operator lets projects name it. */
+  readonly allowsModel: (model: string) => boolean;
   /** Called for each model that an agent names and a request goes to. */
   readonly onModelUsed: (model: string) => void;
   readonly clock: Clock;
@@ -108,7 +110,10 @@ export class SelectedChatModels {
     onFallback: (fallback: ChatFallback) => void,
   ): AsyncGenerator<ChatEvent, void> {
     const own = await this.#deps.projectCredentials.of(projectId);
-    const candidates = choices.map((choice) => ({ choice, access: this.#access(projectId, choice, own) }));
+    const candidates = this.#allowed(choices).map((choice) => ({
+      choice,
+      access: this.#access(projectId, choice, own),
+    }));
     const working = candidates.filter(({ access }) => this.#breakers.isClosed(access.breaker));
     const tried = working.length > 0 ? working : candidates;
     for (const [index, { choice, access }] of tried.entries()) {
@@ -138,6 +143,13 @@ export class SelectedChatModels {
         this.#clients.release(key);
       }
     }
+  }
+
+  /** Of an agent that was saved before the operator's list. @throws {ModelError} `model_rejected` where none is left. */
+  #allowed(choices: readonly ChatChoice[]): readonly ChatChoice[] {
+    const allowed = choices.filter(({ model }) => model === undefined || this.#deps.allowsModel(model));
+    if (allowed.length > 0) return allowed;
+    throw new ModelError('model_rejected', 'The operator does not allow the models that the agent names');
   }
 
   /** @returns The client, which is kept until the key is released. */

@@ -66,9 +66,10 @@ test('PUBLIC_URL is the address in links', async () => {
   expect(body.servers).toEqual([expect.objectContaining({ url: 'https://calls.example.com' })]);
 });
 
-test('CONSOLE false leaves the pages out, and the widget works', async () => {
+test('CONSOLE false leaves the pages and their sign-in out, and the widget works', async () => {
   const statusOf = async (path: string) => (await fetch(gateway.url + path)).status;
-  expect([await statusOf('/console/'), await statusOf('/widget.js')]).toEqual([404, 200]);
+  const statuses = await Promise.all(['/console/', '/console/session', '/widget.js'].map(statusOf));
+  expect(statuses).toEqual([404, 404, 200]);
 });
 
 test('TRUST_PROXY counts failures by the address that the proxy names', async () => {

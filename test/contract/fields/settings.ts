@@ -10,7 +10,9 @@ export const SETTINGS_ROWS: FieldTable['rows'] = {
   PORT: 'app/startup.integration.test.ts › A node is alive and not ready while the database is migrated',
   NODE_URL:
     'app/roles.integration.test.ts › a voice thread is registered with its address, or that of its node, until it stops',
-  CONSOLE: `${WHOLE} › CONSOLE false leaves the pages out, and the widget works`,
+  CONSOLE: `${WHOLE} › CONSOLE false leaves the pages and their sign-in out, and the widget works`,
+  CHAT_MODELS_ALLOWED:
+    'api/plugins/allowedModels.integration.test.ts › %s %s refuses models that CHAT_MODELS_ALLOWED does not name',
   CORS_ORIGINS:
     'api/plugins/cors.integration.test.ts › allows no other origin, and none without configuration',
   DATA_DIR: 'cli/secrets.integration.test.ts › secrets reseal refuses a folder that a running service uses',

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+
+import { sharedGateway } from '../../support/gateway.ts';
+
+const gateway = sharedGateway({ env: { CHAT_MODELS_ALLOWED: 'small, medium' } });
+const start = { id: 'start', type: 'start', position: { x: 0, y: 0 } };
+const node = (chat: object) => ({ ...start, data: { title: 'Hi', prompt: 'Greet.', chat } });
+
+test.each<[string, string, (chat: object) => object, string]>([
+  ['PATCH', '/agent', (chat) => ({ chat }), '/chat'],
+  ['PUT', '/agent', (chat) => ({ chat }), '/chat'],
+  ['PUT', '/pathway', (chat) => ({ nodes: [node(chat)], edges: [] }), '/nodes/0/data/chat'],
+  ['POST', '/pathway/nodes', (chat) => ({ type: 'say', data: { title: 'x', chat } }), '/data/chat'],
+  ['PATCH', '/pathway/nodes/start', (chat) => ({ data: { chat } }), '/data/chat'],
+])('%s %s refuses models that CHAT_MODELS_ALLOWED does not name', async (method, path, bodyOf, place) => {
+  const project = await gateway().createProject();
+  const save = (chat: object) =>
+    gateway().api(method, project.path + path, { key: project.developerKey, body: bodyOf(chat) });
+  for (const [chat, at] of [
+    [{ model: 'large' }, '/model'],
+    [{ model: 'Small' }, '/model'],
+    [{ model: 'small', fallback: ['medium', 'large'] }, '/fallback/1'],
+    [{ fallback: [{ model: 'large' }] }, '/fallback/0/model'],
+    [{ endpoint: 'anthropic', model: 'large' }, '/model'],
+  ] as const) {
+    const { status, body } = await save(chat);
+    expect([status, body.code, body.details?.[0]?.path]).toEqual([400, 'model_not_allowed', place + at]);
+  }
+  const saved = await save({ model: 'small', fallback: ['medium'] });
+  expect([200, 201]).toContain(saved.status);
+  expect([200, 201]).toContain((await save({ temperature: 0.5 })).status);
+});
