@@ -1,5 +1,7 @@
 /** Spreadsheets take a cell that begins so for a formula, and run it. @see https://owasp.org/www-community/attacks/CSV_Injection */
 const FORMULA = /^[=+\-@\t\r\n]/;
+/** Signed numbers, such as phone numbers in E.164, which no spreadsheet runs. */
+const NUMBER = /^[+-]\d+(?:\.\d+)?$/;
 const NEEDS_QUOTES = /[",\r\n']/;
 
 /** One line of a CSV file. @see RFC 4180 */
@@ -10,6 +12,7 @@ export function csvLine(cells: readonly unknown[]): string {
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   const text = String(value);
-  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
+  const isFormula = typeof value === 'string' && FORMULA.test(text) && !NUMBER.test(text);
+  const safe = isFormula ? `'${text}` : text;
   return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -63,6 +63,8 @@ export interface Call {
   readonly q850Cause: number | null;
   readonly settings: CallSettings;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** The API client's own id of the order, not unique; null where the order has none. */
+  readonly externalId: string | null;
   /** When the API accepted it, or its INVITE arrived. */
   readonly createdAt: string;
   /** When it is due; null for a call that was not scheduled. */
@@ -191,6 +193,7 @@ export function newCall(fields: NewCall): Call {
     sip: null,
     q850Cause: null,
     metadata: {},
+    externalId: null,
     notBefore: null,
     startedAt: null,
     answeredAt: null,

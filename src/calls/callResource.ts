@@ -84,6 +84,7 @@ export const callResource = z
     recordingPaused: z.boolean().describe('Whether the recording of this call in progress gets silence.'),
     supervisors: z.int().describe('Supervisors who are connected to this call in progress.'),
     metadata: z.record(z.string(), z.unknown()),
+    externalId: z.string().nullable().describe('Your own id, from the order; null where it has none.'),
     dynamicVariables: z
       .record(z.string(), z.unknown())
       .describe(
@@ -131,6 +132,7 @@ export function toCallResource(
     answeringMachine: call.answeringMachine,
     ...(call.status === 'in_progress' ? (call.supervision ?? UNSUPERVISED) : UNSUPERVISED),
     metadata: { ...call.metadata },
+    externalId: call.externalId,
     dynamicVariables: { ...dynamicVariables },
     mediaFigures: call.mediaQuality && { ...call.mediaQuality, mos: call.mediaQuality.mos ?? null },
     turnLatencyMs: { p50: latency?.p50 ?? null, p95: latency?.p95 ?? null },

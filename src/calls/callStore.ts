@@ -15,6 +15,9 @@ export interface CallFilter {
   readonly to?: string;
   /** A part of either number. */
   readonly number?: string;
+  readonly externalId?: string;
+  /** Values by top-level key of the metadata: a text, or a number, boolean or null that is written so. */
+  readonly metadata?: Readonly<Record<string, string>>;
   /** Text to find in what was said. */
   readonly q?: string;
   /** Whether calls of tests are listed too. Default: no. */
@@ -30,6 +33,10 @@ export interface CallStore {
   insert(call: Call, session: Session, started: HistoryEvent): Promise<void>;
   find(projectId: string, id: string): Promise<Call | undefined>;
   list(projectId: string, filter: CallFilter, page: Page): Promise<PageOf<Call>>;
+  /** The names that the metadata and results of calls have, sorted; so many of each at most. */
+  resultNames(projectId: string, filter: CallFilter, limit: number): Promise<ResultNames>;
+  /** What the calls' sessions found out, by instance. */
+  results(projectId: string, instanceIds: readonly string[]): Promise<Map<string, CallResults>>;
   /** Of any project. @returns Those of the ids that are a call's. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Claims a queued call for a node. @returns Undefined when the call is no longer queued. */
@@ -97,6 +104,19 @@ export interface CallStore {
   savePeaks(id: string, key: string, peaks: RecordingPeaks): Promise<void>;
   /** Response latencies of the sessions that had agent turns. */
   turnLatencies(instanceIds: readonly string[]): Promise<Map<string, TurnLatency>>;
+}
+
+export interface ResultNames {
+  readonly metadata: readonly string[];
+  readonly variables: readonly string[];
+  /** Names of criteria. */
+  readonly evaluation: readonly string[];
+}
+
+export interface CallResults {
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Whether each criterion was met, by its name. */
+  readonly evaluation: Readonly<Record<string, boolean>>;
 }
 
 export interface QueuedCall {

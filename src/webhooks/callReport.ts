@@ -18,7 +18,7 @@ export interface CallReport {
 
 export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>): CallReport {
   const { id, direction, fromNumber, toNumber, status, sip, endReason, recording } = call;
-  const { answeringMachine, metadata } = call;
+  const { answeringMachine, metadata, externalId } = call;
   const { traceparent, dynamicVariables = {} } = call.settings;
   const common = {
     call: {
@@ -32,6 +32,7 @@ export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>):
       sip,
       answeringMachine,
       metadata: { ...metadata },
+      externalId,
       dynamicVariables: { ...dynamicVariables },
     },
     ...(endReason === null ? {} : { endReason }),

@@ -38,6 +38,10 @@ export const webhookCallSchema = z.strictObject({
     .nullable()
     .meta({ description: 'Who answered an outbound call; null where it was not detected' }),
   metadata: anyFields.meta({ description: 'Of the order', examples: [{ order: 4711 }] }),
+  externalId: z
+    .string()
+    .nullable()
+    .meta({ description: 'Your own id, from the order; null where it has none', examples: ['order-4711'] }),
   dynamicVariables: anyFields.meta({
     description: 'What the session began with: of the order, or of the called number and its headers',
     examples: [{ customerName: 'Ada' }],
@@ -139,6 +143,7 @@ const exampleCall = {
   sip: { code: 200, reason: 'OK' },
   answeringMachine: 'human',
   metadata: { order: 4711 },
+  externalId: 'order-4711',
   dynamicVariables: { customerName: 'Ada' },
 };
 const exampleRecording = { status: 'ready', durationMs: 42_160 };

@@ -353,8 +353,9 @@ describe('A queued call', () => {
   test('is exported with harmless cells, and filtered as in the list', async () => {
     const project = await makeProject();
     const toNumber = newNumber();
-    const { body } = await call(project, { toNumber, metadata: { note: '=HYPERLINK("x")' } });
-    await call(project);
+    const given = { metadata: { note: '=HYPERLINK("x")' }, dynamicVariables: { guests: 2, list: [1] } };
+    const { body } = await call(project, { toNumber, ...given, externalId: 'order-7' });
+    await call(project, { externalId: 'other', metadata: { other: 1 } });
     const only = `number=${toNumber.slice(1)}`;
     const listed = await project.api('GET', `/calls?live=true&${only}`);
     expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([body.callId]);
@@ -364,8 +365,19 @@ describe('A queued call', () => {
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
     const [titles, line, ...rest] = text.split('\r\n');
     expect(titles).toMatch(/^id,sessionId,direction,status,/);
-    expect(line).toContain(`${body.callId},${body.sessionId},outbound,queued,,"'${project.from}","'+886`);
+    expect(line).toContain(
+      `${body.callId},${body.sessionId},outbound,queued,,${project.from},+886${toNumber.slice(1)},order-7,`,
+    );
     expect(line).toContain('"{""note"":""=HYPERLINK(\\""x\\"")""}"');
+    expect(titles).toMatch(/,metadata,metadata\.note,variables\.guests,variables\.list$/);
+    expect(line).toMatch(/,"'=HYPERLINK\(""x""\)",2,\[1\]$/);
+    for (const filter of ['externalId=order-7', 'metadata.note=%3DHYPERLINK(%22x%22)']) {
+      const found = await project.api('GET', `/calls?${filter}`);
+      expect(found.body.data).toMatchObject([{ id: body.callId, externalId: 'order-7' }]);
+      expect((await project.api('GET', `/calls/export?${filter}`)).body.split('\r\n')[1]).toBe(line);
+    }
+    for (const filter of ['metadata.a=1&metadata.a=2', 'externalId='])
+      expect((await project.api('GET', `/calls?${filter}`)).status).toBe(400);
     expect(rest).toEqual(['']);
   });
 });

@@ -18,6 +18,7 @@ describe('callReport', () => {
       sip: { code: 200, reason: 'OK' },
       answeringMachine: 'machine',
       metadata: { order: 7 },
+      externalId: 'order-7',
       settings: { ...settings, dynamicVariables: { name: 'Ada' } },
     });
     const report = callReport(call, recordings);
@@ -33,6 +34,7 @@ describe('callReport', () => {
         sip: { code: 200, reason: 'OK' },
         answeringMachine: 'machine',
         metadata: { order: 7 },
+        externalId: 'order-7',
         dynamicVariables: { name: 'Ada' },
       },
       endReason: 'agent_hangup',

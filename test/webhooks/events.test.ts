@@ -51,6 +51,7 @@ describe('webhook bodies', () => {
           sip: { code: 486, reason: 'Busy Here' },
           answeringMachine: null,
           metadata: {},
+          externalId: null,
           dynamicVariables: {},
         },
       },

@@ -130,6 +130,7 @@ export async function prepareCall(deps: OrderDeps, order: OutboundOrder): Promis
     toNumber,
     settings: settingsOf({ ...order, record: order.record ?? from.record ?? recording.outbound }, from),
     metadata: order.metadata ?? {},
+    externalId: order.externalId ?? null,
     createdAt: new Date(nowMs).toISOString(),
     notBefore,
   });

@@ -10,6 +10,7 @@ import { type CallMedia, callMediaInput } from '../numbers/callMedia.ts';
 const MAX_RING_TIMEOUT_SECONDS = 300;
 const MAX_CALL_SECONDS = 24 * 3600;
 const MAX_NUMBER_LENGTH = 64;
+export const MAX_EXTERNAL_ID_CHARACTERS = 255;
 /** The session of a scheduled call runs on the agent as it was when the call was ordered. */
 export const MAX_DAYS_AHEAD = 30;
 /** Of all variables of an order as JSON, and of its metadata: a list shows 200 calls, and an export all. */
@@ -45,6 +46,15 @@ export const outboundCallFields = {
     .default(true)
     .describe('Tell a person from a machine or a call screener; the result is `answeringMachine`.'),
   metadata: givenValues.describe('Returned with the call, in its webhooks, and to your own bot.'),
+  externalId: z
+    .string()
+    .min(1)
+    .max(MAX_EXTERNAL_ID_CHARACTERS)
+    .nullish()
+    .describe(
+      'Your own id of the call, which need not be unique. Returned with the call and in its webhooks.',
+    )
+    .meta({ example: 'order-4711' }),
   notBefore: z.iso
     .datetime({ offset: true })
     .nullish()

@@ -151,8 +151,12 @@ beforeEach(() => {
 
 describe('acceptCall', () => {
   test('locks the number, stores the call, and queues it', async () => {
-    const metadata = { order: 7 };
-    expect(await accept({ metadata })).toEqual({ success: true, callId: 'id-1', sessionId: 'id-2' });
+    const [metadata, externalId] = [{ order: 7 }, 'order-7'];
+    expect(await accept({ metadata, externalId })).toEqual({
+      success: true,
+      callId: 'id-1',
+      sessionId: 'id-2',
+    });
     expect([holder, renewed, queue]).toEqual(['id-1', ['id-1'], ['id-1']]);
     expect(published).toEqual(['call.queued', 'session.started']);
     expect(inserted).toEqual([
@@ -165,6 +169,7 @@ describe('acceptCall', () => {
         fromNumber: FROM,
         toNumber: TO,
         metadata,
+        externalId,
         createdAt: AT,
         settings: {
           ringTimeoutSeconds: 45,

@@ -21,6 +21,7 @@ export function makeCall(change: Partial<Call> = {}): Call {
     q850Cause: null,
     settings: { ringTimeoutSeconds: 45, maxDurationSeconds: 3600, record: true, media: null },
     metadata: {},
+    externalId: null,
     createdAt: AT,
     notBefore: null,
     startedAt: later(1),

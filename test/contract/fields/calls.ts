@@ -114,6 +114,7 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
         'app/calls.integration.test.ts › keep the credentials of a bot sealed, and show none of them',
       detectAnsweringMachine:
         'e2e/phone/signalling/whoIsCalling.ts › is detected where detectAnsweringMachine is %s: %s',
+      externalId: 'calls/setup/acceptCall.test.ts › locks the number, stores the call, and queues it',
       metadata:
         'e2e/phone/signalling/whoIsCalling.ts › reaches the INVITE, the bot’s start message, the webhooks and the history',
       notBefore:

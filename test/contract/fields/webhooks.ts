@@ -77,6 +77,7 @@ export const WEBHOOKS_FIELDS: readonly FieldTable[] = [
       'call.answeringMachine':
         'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'call.metadata': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
+      'call.externalId': 'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'call.dynamicVariables':
         'webhooks/callReport.test.ts › has the recording and its URL once it is stored',
       'messages[].at':

@@ -31,6 +31,7 @@ export const CALL: CallReport = {
     sip: { code: 200, reason: 'OK' },
     answeringMachine: 'human',
     metadata: {},
+    externalId: null,
     dynamicVariables: {},
   },
   recording: { status: 'ready', durationMs: 41_900 },

@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 
+import { invalid } from '../../../base/errors.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { CALL_STATUSES } from '../../../calls/call.ts';
 import { type CallResource, callResource } from '../../../calls/callResource.ts';
-import type { CallFilter } from '../../../calls/callStore.ts';
+import type { CallFilter, CallResults, ResultNames } from '../../../calls/callStore.ts';
+import { MAX_EXTERNAL_ID_CHARACTERS } from '../../../calls/setup/outboundOrder.ts';
 import { csvLine } from '../../csv.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';
@@ -27,7 +29,14 @@ const SEARCH = { access: { kind: 'project', scope: 'read' }, isSearch: true } as
 /** A spreadsheet has not many more rows. */
 const MAX_EXPORTED = 1_000_000;
 
-const filters = z.object({
+/** Columns of each kind whose names the calls give. */
+const MAX_NAMED_COLUMNS = 1_000;
+const METADATA_FILTER = 'metadata.';
+const MAX_METADATA_FILTERS = 10;
+const METADATA_FILTER_TEXT =
+  'The parameter `metadata.<key>` finds the calls whose metadata has that value at that key: `metadata.order=4711` is the text or the number.';
+
+const filters = z.looseObject({
   direction: z.enum(['outbound', 'inbound']).optional(),
   status: z.enum(CALL_STATUSES).optional(),
   live: flag.optional().describe('`true`: only calls that have not ended; `false`: only those that have.'),
@@ -40,6 +49,7 @@ const filters = z.object({
     .optional()
     .describe('Digits that one of the numbers has.')
     .meta({ example: '912345' }),
+  externalId: z.string().min(1).max(MAX_EXTERNAL_ID_CHARACTERS).optional().describe('As in the order.'),
   q: z
     .string()
     .min(1)
@@ -49,7 +59,9 @@ const filters = z.object({
   includeTests: flag.optional().describe('Whether the calls of test runs are among them.'),
 });
 
-const COLUMNS: readonly (readonly [title: string, value: (call: CallResource) => unknown])[] = [
+type Column = readonly [title: string, value: (call: CallResource, results?: CallResults) => unknown];
+
+const COLUMNS: readonly Column[] = [
   ['id', ({ id }) => id],
   ['sessionId', ({ sessionId }) => sessionId],
   ['direction', ({ direction }) => direction],
@@ -57,7 +69,9 @@ const COLUMNS: readonly (readonly [title: string, value: (call: CallResource) =>
   ['endReason', ({ endReason }) => endReason],
   ['fromNumber', ({ fromNumber }) => fromNumber],
   ['toNumber', ({ toNumber }) => toNumber],
+  ['externalId', ({ externalId }) => externalId],
   ['createdAt', ({ createdAt }) => createdAt],
+  ['notBefore', ({ notBefore }) => notBefore],
   ['startedAt', ({ startedAt }) => startedAt],
   ['answeredAt', ({ answeredAt }) => answeredAt],
   ['endedAt', ({ endedAt }) => endedAt],
@@ -92,15 +106,18 @@ function listRoute(app: App, deps: HttpDeps): void {
     {
       config: SEARCH,
       schema: {
-        ...about('Calls', 'List the calls', 'Newest first, for as long as the project keeps its history.'),
+        ...about(
+          'Calls',
+          'List the calls',
+          `Newest first, for as long as the project keeps its history. ${METADATA_FILTER_TEXT}`,
+        ),
         params: projectParams,
         querystring: filters.extend(pageQuery.shape),
         response: { 200: listOf(callResource), ...errors() },
       },
     },
     async ({ params, query }) => {
-      const { limit, offset, cursor, ...given } = query;
-      const page = await deps.storage.stores.calls.list(params.projectId, filterOf(given), query);
+      const page = await deps.storage.stores.calls.list(params.projectId, filterOf(query), query);
       return listResponse({ ...page, items: await showCalls(deps, page.items) }, query);
     },
   );
@@ -115,7 +132,7 @@ function exportRoute(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Export the calls as CSV',
-          'The same calls in the same order, with a line of titles. A cell that a spreadsheet would take for a formula (its first character is one of `= + - @`, a tab or a line break) begins with an apostrophe.',
+          `The same calls in the same order, with a line of titles. Columns \`metadata.<name>\`, \`variables.<name>\` and \`evaluation.<name>\` (whether the criterion was met) are those that these calls have, at most ${MAX_NAMED_COLUMNS} of each. A cell that a spreadsheet would take for a formula (its first character is one of \`= + - @\`, a tab or a line break, and it is no number) begins with an apostrophe. ${METADATA_FILTER_TEXT}`,
         ),
         params: projectParams,
         querystring: filters,
@@ -140,22 +157,66 @@ function exportRoute(app: App, deps: HttpDeps): void {
 
 /** Page by page, as fast as the client reads. */
 async function* exported(deps: HttpDeps, projectId: string, filter: CallFilter): AsyncGenerator<string> {
-  yield csvLine(COLUMNS.map(([title]) => title));
+  const { calls: store } = deps.storage.stores;
+  const columns = [
+    ...COLUMNS,
+    ...namedColumns(await store.resultNames(projectId, filter, MAX_NAMED_COLUMNS)),
+  ];
+  yield csvLine(columns.map(([title]) => title));
   let cursor: string | undefined;
   for (let rows = 0; rows < MAX_EXPORTED; rows += MAX_LIST_LIMIT) {
-    const page = await deps.storage.stores.calls.list(projectId, filter, {
+    const page = await store.list(projectId, filter, {
       limit: MAX_LIST_LIMIT,
       offset: 0,
       cursor,
     });
+    const results = await store.results(
+      projectId,
+      page.items.map(({ instanceId }) => instanceId),
+    );
     const calls = await showCalls(deps, page.items);
-    yield calls.map((call) => csvLine(COLUMNS.map(([, value]) => value(call)))).join('');
+    const lines = calls.map((call, index) => {
+      const found = results.get(page.items[index]?.instanceId ?? '');
+      return csvLine(columns.map(([, value]) => value(call, found)));
+    });
+    yield lines.join('');
     if (page.nextCursor === null) return;
     cursor = page.nextCursor;
   }
 }
 
-function filterOf({ live, ...given }: z.output<typeof filters>): CallFilter {
-  requireOrder(given);
-  return omitUndefined({ ...given, isLive: live });
+function namedColumns({ metadata, variables, evaluation }: ResultNames): Column[] {
+  return [
+    ...metadata.map((name): Column => [`metadata.${name}`, (call) => cell(call.metadata[name])]),
+    ...variables.map((name): Column => [`variables.${name}`, (_, results) => cell(results?.variables[name])]),
+    ...evaluation.map((name): Column => [`evaluation.${name}`, (_, results) => results?.evaluation[name]]),
+  ];
+}
+
+function cell(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+}
+
+/** @throws {CallwayError} 400 where a time range or a filter by metadata is wrong. */
+function filterOf(query: z.output<typeof filters>): CallFilter {
+  requireOrder(query);
+  const { direction, status, live: isLive, sessionId, from, to, number, externalId, q, includeTests } = query;
+  const metadata = metadataFilter(query);
+  return omitUndefined({
+    ...{ direction, status, isLive, sessionId, from, to, number, externalId, q, includeTests, metadata },
+  });
+}
+
+function metadataFilter(query: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
+  const given = Object.entries(query).filter(([name]) => name.startsWith(METADATA_FILTER));
+  if (given.length === 0) return undefined;
+  if (given.length > MAX_METADATA_FILTERS) {
+    throw invalid('invalid_request', `At most ${MAX_METADATA_FILTERS} filters by metadata`);
+  }
+  return Object.fromEntries(
+    given.map(([name, value]) => {
+      if (typeof value === 'string') return [name.slice(METADATA_FILTER.length), value];
+      throw invalid('invalid_request', `${name} must be given once`);
+    }),
+  );
 }

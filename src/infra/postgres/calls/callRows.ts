@@ -24,6 +24,7 @@ export interface CallRow {
   q850_cause: number | null;
   settings: Call['settings'];
   metadata: Call['metadata'];
+  external_id: string | null;
   created_at: Date;
   not_before: Date | null;
   started_at: Date | null;
@@ -76,6 +77,7 @@ export const callColumns: readonly CallColumn[] = [
   plain('q850Cause', 'q850_cause', 'smallint'),
   json('settings', 'settings'),
   json('metadata', 'metadata'),
+  plain('externalId', 'external_id', 'text'),
   plain('createdAt', 'created_at', 'timestamptz'),
   plain('notBefore', 'not_before', 'timestamptz'),
   plain('startedAt', 'started_at', 'timestamptz'),
@@ -129,6 +131,7 @@ export function fromCallRow(row: CallRow): Call {
     q850Cause: row.q850_cause,
     settings: row.settings,
     metadata: row.metadata,
+    externalId: row.external_id,
     createdAt: isoTime(row.created_at),
     notBefore: isoTimeOrNull(row.not_before),
     startedAt: isoTimeOrNull(row.started_at),

@@ -2,19 +2,20 @@ import { CallwayError, invalid } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
 import { mapPage } from '../../../base/page.ts';
 import type { Call, CallChange } from '../../../calls/call.ts';
-import type { CallFilter, CallStore } from '../../../calls/callStore.ts';
+import type { CallStore } from '../../../calls/callStore.ts';
 import type { MediaSamples } from '../../../media/mediaSamples.ts';
 import type { RecordingPeaks } from '../../../media/recording/peaks.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { violates } from '../connection/errors.ts';
 import { CUSTOMER_NUMBER } from '../sessions/customers.ts';
-import { instancesSaying, type Said } from '../sessions/messageSearch.ts';
+import { instancesSaying } from '../sessions/messageSearch.ts';
 import { INSERT_SESSION, sessionParameters } from '../sessions/sessions.ts';
-import { containing } from '../sql/like.ts';
 import { type List, queryPage } from '../sql/pages.ts';
 import { BY_CREATION } from '../sql/projectRows.ts';
 import { storableJson } from '../sql/storable.ts';
+import { conditions } from './callConditions.ts';
 import { callRecovery, FINAL_STATUS_LIST } from './callRecovery.ts';
+import { callResults } from './callResults.ts';
 import {
   type CallRow,
   callColumns,
@@ -25,10 +26,12 @@ import {
 } from './callRows.ts';
 
 export function callStore(database: Queryable): CallStore {
-  return { ...callRecords(database), ...callRecovery(database) };
+  return { ...callRecords(database), ...callResults(database), ...callRecovery(database) };
 }
 
-function callRecords(database: Queryable): Omit<CallStore, keyof ReturnType<typeof callRecovery>> {
+function callRecords(
+  database: Queryable,
+): Omit<CallStore, keyof ReturnType<typeof callRecovery> | keyof ReturnType<typeof callResults>> {
   const one = async (sql: string, parameters: readonly Parameter[]): Promise<Call | undefined> => {
     const [row] = await database.query<CallRow>(sql, parameters);
     return row && fromCallRow(row);
@@ -238,38 +241,6 @@ const LATENCIES = `
   SELECT instance_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50,
     percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
   FROM session_messages WHERE instance_id = ANY ($1::uuid[]) AND latency_ms IS NOT NULL GROUP BY instance_id`;
-
-/** As in the index `calls_traced_by_end`: traces are removed after the end. */
-const UNENDED = 'ended_at IS NULL AND NOT is_trace_removed';
-
-function conditions(
-  projectId: string,
-  { direction, status, sessionId, isLive, from, to, number, includeTests = false }: CallFilter,
-  said: Said | undefined,
-): { sql: string; parameters: Parameter[] } {
-  const parameters: Parameter[] = [projectId];
-  const given = (value: Parameter | undefined, sql: (place: string) => string): string[] => {
-    if (value === undefined) return [];
-    parameters.push(value);
-    return [sql(`$${parameters.length}`)];
-  };
-  const parts = [
-    'project_id = $1',
-    ...(includeTests ? [] : ['NOT is_test']),
-    ...given(direction, (place) => `direction = ${place}`),
-    ...given(status, (place) => `status = ${place}`),
-    ...given(sessionId, (place) => `session_id = ${place}`),
-    ...(isLive === undefined ? [] : [isLive ? UNENDED : 'ended_at IS NOT NULL']),
-    ...given(from, (place) => `created_at >= ${place}::timestamptz`),
-    ...given(to, (place) => `created_at < ${place}::timestamptz`),
-    ...given(
-      number === undefined ? undefined : containing(number),
-      (place) => `(from_number LIKE ${place} OR to_number LIKE ${place})`,
-    ),
-    ...(said ? given(said.pattern, (place) => `instance_id IN (${said.query(place)})`) : []),
-  ];
-  return { sql: parts.join(' AND '), parameters };
-}
 
 /** The SET clause of a change; a no-op for an empty change. */
 function assignments(change: CallChange, first: number): { sql: string; parameters: Parameter[] } {

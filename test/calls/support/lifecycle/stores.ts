@@ -147,6 +147,8 @@ export function createDatabase(): Database {
     mediaSamples: () => Promise.reject(new Error('not used here')),
     peaks: () => Promise.reject(new Error('not used here')),
     savePeaks: () => Promise.reject(new Error('not used here')),
+    resultNames: async () => ({ metadata: [], variables: [], evaluation: [] }),
+    results: async () => new Map(),
     turnLatencies: async () => new Map(),
   };
   return {

@@ -123,6 +123,63 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
     expect(await ids({ q: 'order_is' })).toEqual([]);
   });
 
+  test('are listed by their external id and by values of their metadata, as text or as written', async () => {
+    const metadata = { order: 7, vip: true, none: null, 'a.b': 'x', text: '8', list: [7] };
+    const call = await keep({ externalId: 'order-7', metadata, toNumber: '+886911111111' });
+    await keep({ metadata: { order: 77, 'a.b': 'X' } });
+    const ids = async (filter: Parameters<typeof world.stores.calls.list>[1]) =>
+      (await world.stores.calls.list(world.projectId, filter, PAGE)).items.map(({ id }) => id);
+    expect(await ids({ externalId: 'order-7' })).toEqual([call.id]);
+    expect(await ids({ externalId: 'order' })).toEqual([]);
+    for (const [key, value] of [
+      ['order', '7'],
+      ['vip', 'true'],
+      ['none', 'null'],
+      ['a.b', 'x'],
+      ['text', '8'],
+    ] as const)
+      expect([key, await ids({ metadata: { [key]: value } })]).toEqual([key, [call.id]]);
+    expect(await ids({ metadata: { order: '7', 'a.b': 'x' } })).toEqual([call.id]);
+    for (const [key, value] of [
+      ['order', '8'],
+      ['order', ''],
+      ['list', '7'],
+      ['constructor', '7'],
+      ['text', '\0'],
+      ["order' OR 1=1", '7'],
+    ] as const)
+      expect([key, await ids({ metadata: { [key]: value } })]).toEqual([key, []]);
+  });
+
+  test('tell the names and values of their metadata, variables and criteria', async () => {
+    const call = await keep({ metadata: { b: 1, a: 2 } });
+    const none = await keep({ metadata: {}, toNumber: '+886911111111' });
+    const evaluation = { criteria: [{ name: 'polite', passed: true, reason: '' }] };
+    await opened.database.query('UPDATE session_history SET evaluation = $2::json WHERE instance_id = $1', [
+      call.instanceId,
+      JSON.stringify(evaluation),
+    ]);
+    const { calls } = world.stores;
+    expect(await calls.resultNames(world.projectId, {}, 9)).toEqual({
+      metadata: ['a', 'b'],
+      variables: ['name'],
+      evaluation: ['polite'],
+    });
+    expect(await calls.resultNames(world.projectId, { metadata: { a: '3' } }, 9)).toEqual({
+      metadata: [],
+      variables: [],
+      evaluation: [],
+    });
+    expect((await calls.resultNames(world.projectId, {}, 1)).metadata).toEqual(['a']);
+    const results = await calls.results(world.projectId, [call.instanceId, none.instanceId]);
+    expect(results.get(call.instanceId)).toEqual({
+      variables: { name: 'Ada' },
+      evaluation: { polite: true },
+    });
+    expect(results.get(none.instanceId)).toEqual({ variables: { name: 'Ada' }, evaluation: {} });
+    expect(await calls.results(uuidV7(), [call.instanceId])).toEqual(new Map());
+  });
+
   test('keep how their audio arrived, and the waveform of their recording as long as it', async () => {
     const { calls } = world.stores;
     const recording = { status: 'ready', key: 'k', durationMs: 1200, error: null } as const;

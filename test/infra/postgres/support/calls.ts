@@ -26,6 +26,7 @@ export function makeCall(
     q850Cause: null,
     settings: { ringTimeoutSeconds: 45, maxDurationSeconds: 3600, record: true, media: null },
     metadata: { order: [1, { a: 'ü' }] },
+    externalId: null,
     createdAt: BEGIN,
     notBefore: null,
     startedAt: null,

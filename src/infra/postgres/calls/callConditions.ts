@@ -1,0 +1,54 @@
+import type { CallFilter } from '../../../calls/callStore.ts';
+import type { Parameter } from '../connection/database.ts';
+import type { Said } from '../sessions/messageSearch.ts';
+import { containing } from '../sql/like.ts';
+import { storableJson } from '../sql/storable.ts';
+
+/** As in the index `calls_traced_by_end`: traces are removed after the end. */
+const UNENDED = 'ended_at IS NULL AND NOT is_trace_removed';
+
+/** The condition for the calls of a list. @param said - Of the filter's `q`. */
+export function conditions(
+  projectId: string,
+  filter: CallFilter,
+  said: Said | undefined,
+): { sql: string; parameters: Parameter[] } {
+  const { direction, status, sessionId, externalId, isLive, from, to, number, metadata = {} } = filter;
+  const parameters: Parameter[] = [projectId];
+  const given = (value: Parameter | undefined, sql: (place: string) => string): string[] => {
+    if (value === undefined) return [];
+    parameters.push(value);
+    return [sql(`$${parameters.length}`)];
+  };
+  const parts = [
+    'project_id = $1',
+    ...(filter.includeTests ? [] : ['NOT is_test']),
+    ...given(direction, (place) => `direction = ${place}`),
+    ...given(status, (place) => `status = ${place}`),
+    ...given(sessionId, (place) => `session_id = ${place}`),
+    ...given(externalId, (place) => `external_id = ${place}`),
+    ...Object.entries(metadata).map(([key, value]) => {
+      const any = metadataWith(key, value).flatMap((json) => given(json, isContained));
+      return `(${any.join(' OR ')})`;
+    }),
+    ...(isLive === undefined ? [] : [isLive ? UNENDED : 'ended_at IS NOT NULL']),
+    ...given(from, (place) => `created_at >= ${place}::timestamptz`),
+    ...given(to, (place) => `created_at < ${place}::timestamptz`),
+    ...given(
+      number === undefined ? undefined : containing(number),
+      (place) => `(from_number LIKE ${place} OR to_number LIKE ${place})`,
+    ),
+    ...(said ? given(said.pattern, (place) => `instance_id IN (${said.query(place)})`) : []),
+  ];
+  return { sql: parts.join(' AND '), parameters };
+}
+
+/** As in the index `calls_by_metadata`. */
+const isContained = (place: string): string => `metadata::jsonb @> ${place}::jsonb`;
+
+/** The metadata that a filter may mean, as JSON: `5` is the text or the number. */
+function metadataWith(key: string, value: string): string[] {
+  const values: unknown[] = [value];
+  if (/^(?:true|false|null|-?\d+(?:\.\d+)?)$/.test(value)) values.push(JSON.parse(value));
+  return values.map((one) => storableJson({ [key]: one }));
+}

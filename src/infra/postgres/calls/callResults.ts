@@ -1,0 +1,53 @@
+import type { CallResults, CallStore, ResultNames } from '../../../calls/callStore.ts';
+import type { Queryable } from '../connection/database.ts';
+import { instancesSaying } from '../sessions/messageSearch.ts';
+import { conditions } from './callConditions.ts';
+
+/** What the sessions of calls found out, and the names of it. */
+export function callResults(database: Queryable): Pick<CallStore, 'resultNames' | 'results'> {
+  return {
+    async resultNames(projectId, filter, limit) {
+      const said = await instancesSaying(database, projectId, filter.q);
+      const { sql, parameters } = conditions(projectId, filter, said);
+      const rows = await database.query<{ kind: keyof ResultNames; name: string }>(
+        namesOf(sql, `$${parameters.length + 1}`),
+        [...parameters, limit],
+      );
+      const names = (kind: keyof ResultNames) =>
+        rows.filter((row) => row.kind === kind).map(({ name }) => name);
+      return { metadata: names('metadata'), variables: names('variables'), evaluation: names('evaluation') };
+    },
+    async results(projectId, instanceIds) {
+      const rows = await database.query<CallResults & { readonly instance_id: string }>(RESULTS, [
+        projectId,
+        instanceIds,
+      ]);
+      return new Map(rows.map(({ instance_id, ...results }) => [instance_id, results]));
+    },
+  };
+}
+
+/** As the history shows them: a live session's variables are in its state. */
+const VARIABLES = `
+  coalesce(variables, (SELECT state->'variables' FROM sessions WHERE instance_id = history.instance_id))`;
+
+const CRITERIA = `
+  json_array_elements(CASE json_typeof(evaluation->'criteria') WHEN 'array' THEN evaluation->'criteria' END)`;
+
+const namesOf = (where: string, limit: string): string => `
+  WITH chosen AS MATERIALIZED (SELECT instance_id, metadata FROM calls WHERE ${where}),
+  found AS MATERIALIZED (
+    SELECT ${VARIABLES} AS variables, evaluation FROM session_history AS history
+    WHERE instance_id IN (SELECT instance_id FROM chosen)
+  ), named (kind, name) AS (
+    SELECT 'metadata', json_object_keys(metadata) FROM chosen
+    UNION SELECT 'variables', json_object_keys(variables) FROM found WHERE json_typeof(variables) = 'object'
+    UNION SELECT 'evaluation', criterion->>'name' FROM found, ${CRITERIA} AS criterion
+  ), numbered AS (SELECT kind, name, row_number() OVER (PARTITION BY kind ORDER BY name) AS place FROM named)
+  SELECT kind, name FROM numbered WHERE place <= ${limit} AND name IS NOT NULL ORDER BY name`;
+
+const RESULTS = `
+  SELECT instance_id, coalesce(${VARIABLES}, '{}'::json) AS variables,
+    (SELECT coalesce(json_object_agg(criterion->>'name', criterion->'passed'), '{}'::json)
+     FROM ${CRITERIA} AS criterion WHERE criterion->>'name' IS NOT NULL) AS evaluation
+  FROM session_history AS history WHERE project_id = $1 AND instance_id = ANY ($2::uuid[])`;
