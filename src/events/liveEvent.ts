@@ -24,6 +24,10 @@ const heard = {
   generatedText: z.string().optional().describe('The model’s whole text, where less of it was heard.'),
   latencyMs: milliseconds.optional().describe('From the person’s last word to the agent’s first.'),
   latencyParts: z.record(z.string(), z.union([z.number(), z.string()])).optional(),
+  latencyDetails: z
+    .record(z.string(), z.number())
+    .optional()
+    .describe('Shares of the parts: modelMs and toolMs of answerMs, sentenceMs of speechMs.'),
   speech: z.object({ recognition: z.string().optional(), synthesis: z.string().optional() }).optional(),
 };
 

@@ -312,6 +312,8 @@ export class TurnController {
   /** The latency of an answer to DTMF digits counts from the last digit. */
   #timestampsOf({ kind }: TurnInput): TurnTimestamps {
     if (kind === 'dtmf') return this.timestamps(this.#lastDigitMs);
-    return this.#timestamps ?? this.timestamps();
+    const timestamps = this.#timestamps ?? this.timestamps();
+    // Where the recognizer gives none in time, the wait for the transcript ends now.
+    return { ...timestamps, transcriptAtMs: timestamps.transcriptAtMs ?? this.#deps.clock.monotonicMs() };
   }
 }

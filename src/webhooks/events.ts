@@ -88,7 +88,8 @@ const webhookMessageSchema = z.strictObject({
       description: 'The parts of latencyMs of a spoken answer, in milliseconds, and how its turn began',
     }),
   latencyDetails: z.record(z.string(), z.number()).optional().meta({
-    description: 'Shares of the parts: of the model in answerMs, of the first sentence in speechMs',
+    description:
+      'Shares of the parts: modelMs and toolMs of answerMs, sentenceMs of speechMs; in writing, of latencyMs',
   }),
   speech: z
     .strictObject({ recognition: z.string().optional(), synthesis: z.string().optional() })

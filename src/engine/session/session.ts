@@ -80,12 +80,14 @@ export interface LatencyParts extends LatencyDurations {
   readonly preemptive?: 'committed' | 'canceled' | 'none';
 }
 
-/** Shares of a latency's parts, in milliseconds. */
+/** Shares of a latency's parts, in milliseconds; of what was written, of `latencyMs`. */
 export interface LatencyDetails {
-  /** Of `answerMs`: from the request that was answered to the model's first words. */
-  readonly modelMs?: number;
+  /** Of `answerMs`: the model's requests, until their tool calls or the first words. */
+  readonly modelMs?: number | undefined;
+  /** Of `answerMs`: the tools that ran before the first words. */
+  readonly toolMs?: number | undefined;
   /** Of `speechMs`: from the first words to the first text that could be spoken, such as a sentence. */
-  readonly sentenceMs?: number;
+  readonly sentenceMs?: number | undefined;
 }
 
 /** In milliseconds; they add up to `latencyMs`. */

@@ -16,7 +16,7 @@ import { toChoice } from '../prompt/questions.ts';
 import { moveTool } from '../prompt/structuredOutput.ts';
 import { withFiller } from '../turn/filler.ts';
 import { TRANSFER_TOOL, type TurnAction } from '../turn/turn.ts';
-import { emit, type TurnContext } from '../turn/turnContext.ts';
+import { beginWait, emit, type TurnContext } from '../turn/turnContext.ts';
 import { withSchemaTypes } from './argumentTypes.ts';
 import { BUILT_IN_DEFINITIONS, readBuiltInCall } from './builtInTools.ts';
 import { shownPassage } from './knowledge.ts';
@@ -111,7 +111,7 @@ export async function runToolCalls(
   if (calls.some((call) => project.some(({ name }) => name === call.name)))
     await turn.request.delivery?.commitment?.promise;
   const line = project.find(({ name, speakWhile }) => speakWhile && calls.some((call) => call.name === name));
-  const results = await withFiller(turn, Promise.all(calls.map(run)), line?.speakWhile);
+  const results = await waitForTools(turn, () => Promise.all(calls.map(run)), line?.speakWhile);
   journal.add({
     role: 'assistant',
     content: null,
@@ -153,15 +153,28 @@ export async function runToolOfNode(
   const rendered = renderArguments(turn, id, given);
   const args = JSON.stringify(tool ? withSchemaTypes(rendered as Variables, tool.parameters) : rendered);
   journal.event('tool_called', { name, arguments: args, by: 'pathway' });
-  const running = tool
-    ? runProjectTool(turn, tool, args, 'pathway')
-    : runBuiltIn(turn, name, args, 'pathway');
-  const { outcome, halt = null, action } = await withFiller(turn, running, tool?.speakWhile);
+  const run = () =>
+    tool ? runProjectTool(turn, tool, args, 'pathway') : runBuiltIn(turn, name, args, 'pathway');
+  const { outcome, halt = null, action } = await waitForTools(turn, run, tool?.speakWhile);
   recordToolResult(turn, name, outcome, tool);
   if (outcome.ok && outcome.value !== undefined) journal.setVariable(name, outcome.value, 'tool');
   if (action) await emit(turn, { type: 'action', action });
   const isFailedTransfer = id === TRANSFER_TOOL && !outcome.ok;
   return { ok: outcome.ok, tool: id, halt, ...(isFailedTransfer ? { transfer: 'failed' } : {}) };
+}
+
+/** Runs tools, whose time is a part of the latency. */
+async function waitForTools<Result>(
+  turn: TurnContext,
+  run: () => Promise<Result>,
+  lines: Tool['speakWhile'],
+): Promise<Result> {
+  beginWait(turn, 'tool');
+  try {
+    return await withFiller(turn, run(), lines);
+  } finally {
+    beginWait(turn, undefined);
+  }
 }
 
 /** The announcement of a transfer is rendered when it is said. */

@@ -20,6 +20,7 @@ import {
 } from '../tools/toolCalls.ts';
 import { parseArguments } from '../tools/toolRunner.ts';
 import {
+  beginWait,
   emit,
   isSpoken,
   languageOf,
@@ -277,7 +278,7 @@ async function streamAnswer(
 ): Promise<ModelAnswer> {
   const { signal, startSpan } = turn;
   const span = startSpan?.(request, chat.name);
-  turn.request.delivery?.onModelRequest?.();
+  beginWait(turn, 'model');
   try {
     return await deliverAnswer(turn, chat.stream(request, signal), mayBegin, () => span?.onEvent());
   } catch (error) {

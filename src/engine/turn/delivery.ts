@@ -33,8 +33,8 @@ export interface SpokenDelivery {
    * @returns A promise where the channel is not ready to say something at the node yet.
    */
   onNode(current: CurrentNode, hasSpokenFor: boolean): Promise<void> | undefined;
-  /** Called when the model is asked for words. */
-  readonly onModelRequest?: () => void;
+  /** Called when the turn begins to wait for the model or for tools, and with undefined when its tools have ended. */
+  readonly onWait?: AnswerWait;
   /** Of a preemptive turn. */
   readonly commitment?: Commitment;
   /**
@@ -56,6 +56,8 @@ export interface SpokenDelivery {
    */
   heardSoFar(): Delivered;
 }
+
+export type AnswerWait = (waitedFor: 'model' | 'tool' | undefined) => void;
 
 /** Until a preemptive turn is committed, no tool has effects, and a turn that fails leaves no trace. */
 export interface Commitment {

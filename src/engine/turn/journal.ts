@@ -1,5 +1,6 @@
 import { RESERVED_VARIABLES } from '../../agents/fields.ts';
 import type { Clock } from '../../base/clock.ts';
+import { omitUndefined } from '../../base/omitUndefined.ts';
 import { digestWith } from '../history/clientConversation.ts';
 import {
   type FunctionCall,
@@ -17,6 +18,7 @@ import {
 import { withFacts } from '../session/sessionFacts.ts';
 import type { TurnHistory } from '../session/sessionStore.ts';
 import { cutResult } from '../tools/toolRunner.ts';
+import { AnswerWaits } from './answerWaits.ts';
 import type { Delivered } from './delivery.ts';
 import { type ExternalMessage, TRANSFER_TOOL, type TurnRequest } from './turn.ts';
 
@@ -53,6 +55,7 @@ export class Journal {
   #latestInstruction: number;
   #said = '';
   #firstWordMs: number | undefined;
+  readonly #waits = new AnswerWaits();
   #callerCalls: readonly FunctionCall[] = [];
 
   /** @param onEvent - Called for each event, at once. */
@@ -190,6 +193,11 @@ export class Journal {
     this.add({ role: 'user', content: text, ...(speech ? { speech } : {}), ...(spoken ? { spoken } : {}) });
   }
 
+  /** @see AnswerWaits.begin */
+  beginWait(waitedFor: 'model' | 'tool' | undefined): void {
+    if (this.#firstWordMs === undefined) this.#waits.begin(waitedFor, this.#clock.monotonicMs());
+  }
+
   /** Adds a piece of the answer. */
   say(text: string): void {
     this.#firstWordMs ??= Math.round(this.#clock.monotonicMs() - this.#beganMs);
@@ -286,7 +294,7 @@ export class Journal {
         content: content === '' && calls.length > 0 ? null : content,
         at,
         ...(nodeId === null ? {} : { nodeId }),
-        ...latencyOf(delivered, this.#firstWordMs),
+        ...this.#latency(delivered),
         ...(delivered?.speech ? { speech: delivered.speech } : {}),
         ...(fromMs === undefined ? {} : { spoken: { from: new Date(fromMs).toISOString(), to: at } }),
         ...(delivered?.heard ? { heard: delivered.heard } : {}),
@@ -318,6 +326,18 @@ export class Journal {
     return [...messages, { ...answer, content: rest === '' ? null : rest }];
   }
 
+  /** The channel's own latency where it has one: it knows when the customer heard the first word. */
+  #latency(delivered: Delivered | undefined): Partial<SessionMessage> {
+    if (delivered) {
+      const { latencyMs, latencyParts, latencyDetails } = delivered;
+      return omitUndefined({ latencyMs, latencyParts, latencyDetails });
+    }
+    if (this.#firstWordMs === undefined) return {};
+    const waits = omitUndefined(this.#waits.within(this.#beganMs, this.#beganMs + this.#firstWordMs));
+    const latencyDetails = Object.keys(waits).length > 0 ? waits : undefined;
+    return omitUndefined({ latencyMs: this.#firstWordMs, latencyDetails });
+  }
+
   #now(): string {
     return new Date(this.#clock.now()).toISOString();
   }
@@ -327,15 +347,4 @@ export class Journal {
 function spokenTimes({ spokenFromMs, beganAtMs }: TurnRequest): SpokenTimes | undefined {
   if (spokenFromMs === undefined || beganAtMs === undefined) return undefined;
   return { from: new Date(spokenFromMs).toISOString(), to: new Date(beganAtMs).toISOString() };
-}
-
-/** The channel's own latency where it has one: it knows when the customer heard the first word. */
-function latencyOf(delivered: Delivered | undefined, firstWordMs: number | undefined) {
-  const latencyMs = delivered ? delivered.latencyMs : firstWordMs;
-  const { latencyParts, latencyDetails } = delivered ?? {};
-  return {
-    ...(latencyMs === undefined ? {} : { latencyMs }),
-    ...(latencyParts === undefined ? {} : { latencyParts }),
-    ...(latencyDetails === undefined ? {} : { latencyDetails }),
-  };
 }

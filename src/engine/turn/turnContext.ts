@@ -260,3 +260,12 @@ export function promptMessages(turn: TurnContext): ChatMessage[] {
     ...contextMessages({ messages: journal.messages(), summary: journal.summary() }),
   ];
 }
+
+/** Notes what the answer's first words wait for, for the latency that the history and the channel tell. */
+export function beginWait(
+  { journal, request }: Pick<TurnContext, 'journal' | 'request'>,
+  waitedFor: 'model' | 'tool' | undefined,
+): void {
+  journal.beginWait(waitedFor);
+  request.delivery?.onWait?.(waitedFor);
+}

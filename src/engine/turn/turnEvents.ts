@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../base/omitUndefined.ts';
 import {
   type LiveEventData,
   type LiveEventType,
@@ -67,8 +68,12 @@ export class TurnEvents {
   answered(messages: readonly SessionMessage[], delivered: Delivered | undefined): void {
     const answer = messages.findLast(({ role, internal }) => role === 'assistant' && !internal);
     if (!answer?.content) return;
-    const { content: text, nodeId, generatedText, latencyMs, latencyParts, speech } = answer;
-    const latency = { latencyMs, latencyParts: latencyParts && { ...latencyParts } };
+    const { content: text, nodeId, generatedText, latencyMs, latencyParts, latencyDetails, speech } = answer;
+    const latency = {
+      latencyMs,
+      latencyParts: latencyParts && { ...latencyParts },
+      latencyDetails: latencyDetails && omitUndefined(latencyDetails),
+    };
     const heard = { nodeId, text, generatedText, ...latency, speech };
     const bargeIn = delivered?.events?.find(({ type }) => type === 'barge_in');
     if (bargeIn) {

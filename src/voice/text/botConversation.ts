@@ -252,7 +252,15 @@ export class BotConversation {
 
   #store(said: readonly SessionMessage[], delivered: Delivered | undefined, events: TurnEvents): void {
     const { history } = this.#deps;
-    const { text = '', interrupted, heard, speech, latencyMs, latencyParts } = delivered ?? {};
+    const {
+      text = '',
+      interrupted,
+      heard,
+      speech,
+      latencyMs,
+      latencyParts,
+      latencyDetails,
+    } = delivered ?? {};
     const answer: SessionMessage[] =
       text === ''
         ? []
@@ -266,6 +274,7 @@ export class BotConversation {
               ...(speech ? { speech } : {}),
               ...(latencyMs === undefined ? {} : { latencyMs }),
               ...(latencyParts ? { latencyParts } : {}),
+              ...(latencyDetails ? { latencyDetails } : {}),
             },
           ];
     if (said.length + answer.length > 0) history.addMessages([...said, ...answer]);

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { omitUndefined } from '../../base/omitUndefined.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { NewSession, Session } from '../../engine/session/session.ts';
+import { AnswerWaits } from '../../engine/turn/answerWaits.ts';
 import {
   type Commitment,
   type CurrentNode,
@@ -100,6 +101,8 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
   readonly #request: AgentTurnRequest;
   readonly #abort = new AbortController();
   readonly #actions: TurnAction[] = [];
+  /** Before the first text. */
+  readonly #waits = new AnswerWaits();
   #stopped: 'interrupted' | 'cancelled' | 'stopped' | undefined;
   #hasText = false;
   /** All that was to be spoken. */
@@ -138,8 +141,8 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
 
   /** The caller has finished: the preemptive turn becomes their answer. @param timestamps - Of the end of turn. */
   commit(timestamps: TurnTimestamps): void {
-    const { modelRequestAtMs, firstTextAtMs, firstSentenceAtMs, firstSamplesAtMs } = this.timestamps;
-    const steps = { modelRequestAtMs, firstTextAtMs, firstSentenceAtMs, firstSamplesAtMs };
+    const { firstTextAtMs, firstSentenceAtMs, firstSamplesAtMs } = this.timestamps;
+    const steps = { firstTextAtMs, firstSentenceAtMs, firstSamplesAtMs };
     this.timestamps = { ...timestamps, ...omitUndefined(steps) };
     this.#commitment?.commit();
     for (const node of this.#passedNodes.splice(0)) this.#deps.settings.enterNode(node);
@@ -218,9 +221,8 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
       delivery: {
         onSession,
         onNode: (current, hasSpokenFor) => this.#onNode(current, hasSpokenFor),
-        onModelRequest: () => {
-          if (this.timestamps.firstTextAtMs === undefined)
-            this.timestamps.modelRequestAtMs = clock.monotonicMs();
+        onWait: (waitedFor) => {
+          if (this.timestamps.firstTextAtMs === undefined) this.#waits.begin(waitedFor, clock.monotonicMs());
         },
         finish: () => this.#finish(),
         heardSoFar: () => this.#heardSoFar(),
@@ -290,7 +292,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
     if (fallback !== undefined) this.#sayOwn(fallback);
     this.speech.finish();
     this.#isPlayed = (await this.speech.playout.ended) === 'played';
-    const latency = WITHOUT_LATENCY.has(input.kind) ? undefined : turnLatency(this.timestamps);
+    const latency = WITHOUT_LATENCY.has(input.kind) ? undefined : turnLatency(this.timestamps, this.#waits);
     return { ...this.#heardSoFar(), interrupted: !this.#isPlayed, ...latency };
   }
 
@@ -336,7 +338,7 @@ export class AgentTurn<Speech extends AnswerSpeech = AnswerSpeech> {
       isStored: this.#hasStarted && outcome !== 'cancelled',
       ended: this.#ended,
       actions: this.#actions,
-      latency: turnLatency(this.timestamps),
+      latency: turnLatency(this.timestamps, this.#waits),
       error,
     };
   }

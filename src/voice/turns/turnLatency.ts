@@ -1,4 +1,6 @@
+import { omitUndefined } from '../../base/omitUndefined.ts';
 import type { LatencyDetails, LatencyParts } from '../../engine/session/session.ts';
+import type { AnswerWaits } from '../../engine/turn/answerWaits.ts';
 
 /** When the steps of a turn happened, as far as they have. `…StreamMs` are on the stream's clock, `…AtMs` on the process's. */
 export interface TurnTimestamps {
@@ -11,8 +13,6 @@ export interface TurnTimestamps {
   readonly endpointAtMs: number;
   /** May precede the end of turn. */
   transcriptAtMs?: number;
-  /** The request that the first text answers. */
-  modelRequestAtMs?: number;
   firstTextAtMs?: number;
   /** The first text that could be synthesized was complete. */
   firstSentenceAtMs?: number;
@@ -46,9 +46,10 @@ export interface SpokenTurn {
  *
  * The total is counted in the stream's samples. The process's clock only divides it; playout gets the rest.
  *
+ * @param waits - What the first text waited for.
  * @returns Whole milliseconds, of which the parts add up to the total; undefined where the agent was not heard.
  */
-export function turnLatency(timestamps: TurnTimestamps): TurnLatency | undefined {
+export function turnLatency(timestamps: TurnTimestamps, waits: AnswerWaits): TurnLatency | undefined {
   const { lastVoicedMs, endpointStreamMs, endpointAtMs, agentStartStreamMs } = timestamps;
   if (agentStartStreamMs === undefined) return undefined;
   const bufferMs = Math.max(0, Math.round(timestamps.bufferDelayMs ?? 0));
@@ -71,15 +72,15 @@ export function turnLatency(timestamps: TurnTimestamps): TurnLatency | undefined
     playoutMs: leftMs,
     preemptive: timestamps.preemptive ?? 'none',
   } as const;
-  const { modelRequestAtMs, firstSentenceAtMs } = timestamps;
-  const latencyDetails = {
-    ...(modelRequestAtMs === undefined
-      ? {}
-      : { modelMs: share(latencyParts.answerMs, textAtMs - modelRequestAtMs) }),
-    ...(firstSentenceAtMs === undefined
-      ? {}
-      : { sentenceMs: share(latencyParts.speechMs, firstSentenceAtMs - textAtMs) }),
-  };
+  const { firstSentenceAtMs } = timestamps;
+  const waited = waits.within(textAtMs - latencyParts.answerMs, textAtMs);
+  const latencyDetails = omitUndefined({
+    ...waited,
+    sentenceMs:
+      firstSentenceAtMs === undefined
+        ? undefined
+        : share(latencyParts.speechMs, firstSentenceAtMs - textAtMs),
+  });
   const hasDetails = Object.keys(latencyDetails).length > 0;
   return { latencyMs: bufferMs + totalMs, latencyParts, ...(hasDetails ? { latencyDetails } : {}) };
 }

@@ -38,7 +38,7 @@ test('A new chat is stored with its release, times and first answer', async () =
   await conversation.turn({ kind: 'user_message', text: 'Hi' }, { variables: { name: 'Ann' }, digest: 'd' });
   const messages = [
     { role: 'user', content: 'Hi', at: at(0) },
-    { ...answer, at: at(300), latencyMs: 300 },
+    { ...answer, at: at(300), latencyMs: 300, latencyDetails: { modelMs: 300 } },
   ];
   expect(conversation.session()).toEqual({
     projectId: 'project-1',
@@ -292,5 +292,30 @@ test('The model is told the situation of the turn', async () => {
     lastUserText: 'Hi',
     node: { id: 'start', title: 'Talk', type: 'start', prompt: 'Talk.' },
     expectedAnswers: ['Yes'],
+  });
+});
+
+test('A chat’s latency tells the time of a tool, which counts as the model’s nowhere', async () => {
+  const clock = createSimulatedClock(START_MS);
+  const model = scriptedModel((_request, index) => {
+    clock.advance(300);
+    return index === 0 ? { calls: [{ name: 'book' }] } : { text: 'Booked.' };
+  });
+  const tools = { run: async () => ({ ok: true, text: String(clock.advance(2000) ?? 'booked') }) };
+  const [node] = pathway.nodes ?? [];
+  const conversation = memoryEngine({
+    model,
+    clock,
+    tools: [{ id: 'book', name: 'book', description: '', parameters: {} } as never],
+    toolRunner: tools as never,
+    pathway: {
+      nodes: [{ ...node, data: { ...node?.data, title: 'Talk', tools: ['book'] } }],
+      edges: [],
+    } as never,
+  });
+  await conversation.turn({ kind: 'user_message', text: 'Book it' });
+  expect(conversation.session().state.messages.at(-1)).toMatchObject({
+    latencyMs: 2600,
+    latencyDetails: { modelMs: 600, toolMs: 2000 },
   });
 });

@@ -142,6 +142,29 @@ test('A recognizer that fails three times ends the call as an error', async () =
   expect((await call.report).outcome).toBe('failed');
 });
 
+test('The wait for a recognizer that gives no transcript in time is told as the recognizer’s', async () => {
+  const call = simulatedCall({
+    answer: () => GREETING,
+    speechToText: {
+      name: 'silent',
+      openStream: () => ({ push: () => {}, finalize: () => new Promise(() => {}), close: () => {} }),
+      close: async () => {},
+    },
+  });
+  await greeted(call);
+  await call.say('A table, please.', 900);
+  await call.stream.advance(9000);
+  await greeted(call);
+  await over(call);
+  expect(eventsOf(call, 'error')).toMatchObject([
+    { code: 'transcription_failed', message: 'The recognizer did not answer in time' },
+  ]);
+  expect(lastMessage(call)?.latencyParts).toMatchObject({
+    transcriptionMs: expect.closeTo(7700, -3),
+    answerMs: 0,
+  });
+});
+
 test('A caller who is understood in between is asked again as before', async () => {
   const call = await callWithoutWords(2);
   await call.say('A table, please.', 900);

@@ -1,18 +1,22 @@
 import { expect, test } from 'vitest';
 
+import { AnswerWaits } from '../../../src/engine/turn/answerWaits.ts';
 import { agentStartEpochMs, speechEndEpochMs, turnLatency } from '../../../src/voice/turns/turnLatency.ts';
 
 const timestamps = { lastVoicedMs: 1000, endpointStreamMs: 1500, endpointAtMs: 70_000 };
 
 test('Turn latency is divided into parts that add up to the stream’s total', () => {
-  const latency = turnLatency({
-    ...timestamps,
-    transcriptAtMs: 70_040,
-    firstTextAtMs: 70_240,
-    firstSamplesAtMs: 70_300,
-    agentStartStreamMs: 1840,
-    bufferDelayMs: 59.6,
-  });
+  const latency = turnLatency(
+    {
+      ...timestamps,
+      transcriptAtMs: 70_040,
+      firstTextAtMs: 70_240,
+      firstSamplesAtMs: 70_300,
+      agentStartStreamMs: 1840,
+      bufferDelayMs: 59.6,
+    },
+    new AnswerWaits(),
+  );
   expect(latency).toEqual({
     latencyMs: 900,
     latencyParts: {
@@ -28,12 +32,15 @@ test('Turn latency is divided into parts that add up to the stream’s total', (
 });
 
 test('Turn latency counts an early transcript as 0 ms, and no part exceeds the stream’s total', () => {
-  const latency = turnLatency({
-    ...timestamps,
-    transcriptAtMs: 69_900,
-    firstTextAtMs: 72_000,
-    agentStartStreamMs: 1700,
-  });
+  const latency = turnLatency(
+    {
+      ...timestamps,
+      transcriptAtMs: 69_900,
+      firstTextAtMs: 72_000,
+      agentStartStreamMs: 1700,
+    },
+    new AnswerWaits(),
+  );
   expect(latency).toEqual({
     latencyMs: 700,
     latencyParts: {
@@ -49,24 +56,58 @@ test('Turn latency counts an early transcript as 0 ms, and no part exceeds the s
 });
 
 test.each([
-  ['the model and the first sentence', 70_140, 70_270, { modelMs: 100, sentenceMs: 30 }],
-  ['an answer that was prepared before', 69_000, 70_100, { modelMs: 200, sentenceMs: 0 }],
-  ['a fixed text of the pathway', undefined, 70_240, { sentenceMs: 0 }],
-])('Turn latency tells the shares of %s', (_what, modelRequestAtMs, firstSentenceAtMs, details) => {
-  const latency = turnLatency({
-    ...timestamps,
-    transcriptAtMs: 70_040,
-    ...(modelRequestAtMs === undefined ? {} : { modelRequestAtMs }),
-    firstTextAtMs: 70_240,
-    firstSentenceAtMs,
-    firstSamplesAtMs: 70_300,
-    agentStartStreamMs: 1840,
-  });
+  ['the model and the first sentence', [['model', 70_140]], 70_270, { modelMs: 100, sentenceMs: 30 }],
+  ['an answer that was prepared before', [['model', 69_000]], 70_100, { modelMs: 200, sentenceMs: 0 }],
+  ['a fixed text of the pathway', [], 70_240, { sentenceMs: 0 }],
+  [
+    'a model that is asked again at another node',
+    [
+      ['model', 70_050],
+      ['model', 70_200],
+    ],
+    70_240,
+    { modelMs: 40, sentenceMs: 0 },
+  ],
+  [
+    'a tool between two requests',
+    [
+      ['model', 70_050],
+      ['tool', 70_100],
+      [undefined, 70_190],
+      ['model', 70_200],
+    ],
+    70_240,
+    { modelMs: 90, toolMs: 90, sentenceMs: 0 },
+  ],
+  [
+    'a tool that a filler covers',
+    [
+      ['model', 70_050],
+      ['tool', 70_090],
+    ],
+    70_240,
+    { modelMs: 40, toolMs: 150, sentenceMs: 0 },
+  ],
+  ['a tool after the first words', [['tool', 70_300]], 70_240, { sentenceMs: 0 }],
+] as const)('Turn latency tells the shares of %s', (_what, begun, firstSentenceAtMs, details) => {
+  const waits = new AnswerWaits();
+  for (const [waitedFor, atMs] of begun) waits.begin(waitedFor, atMs);
+  const latency = turnLatency(
+    {
+      ...timestamps,
+      transcriptAtMs: 70_040,
+      firstTextAtMs: 70_240,
+      firstSentenceAtMs,
+      firstSamplesAtMs: 70_300,
+      agentStartStreamMs: 1840,
+    },
+    waits,
+  );
   expect(latency?.latencyDetails).toEqual(details);
 });
 
 test('Turn latency is undefined when the agent was not heard', () =>
-  expect(turnLatency(timestamps)).toBeUndefined());
+  expect(turnLatency(timestamps, new AnswerWaits())).toBeUndefined());
 
 test.each([
   [{}, 999_300, undefined],

@@ -13,6 +13,7 @@ export const PARTS: Readonly<Record<LatencyPart, string>> = {
   transcription: '#1864ab',
   prepare: '#ced4da',
   retrieval: '#2f9e44',
+  tool: '#0ca678',
   model: '#f08c00',
   sentence: '#ffd43b',
   synthesis: '#ae3ec9',

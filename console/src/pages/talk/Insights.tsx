@@ -20,6 +20,7 @@ const PARTS = {
   endpointingMs: 'yellow.6',
   transcriptionMs: 'orange.6',
   answerMs: 'cyan.7',
+  toolMs: 'teal.6',
   speechMs: 'violet.6',
   playoutMs: 'pink.6',
 } as const;
@@ -42,6 +43,7 @@ const texts = textsIn({
       endpointingMs: 'end of turn',
       transcriptionMs: 'recognition',
       answerMs: 'answer',
+      toolMs: 'tools',
       speechMs: 'speech',
       playoutMs: 'playout',
     },
@@ -63,6 +65,7 @@ const texts = textsIn({
       endpointingMs: '判斷說完',
       transcriptionMs: '辨識',
       answerMs: '回答',
+      toolMs: '工具',
       speechMs: '語音合成',
       playoutMs: '播放',
     },

@@ -21,6 +21,7 @@ export type SessionEvent =
         readonly turn: number;
         readonly latencyMs?: number;
         readonly latencyParts?: Readonly<Record<string, number | string>>;
+        readonly latencyDetails?: Readonly<Record<string, number>>;
         readonly interrupted: boolean;
       };
     }

@@ -137,12 +137,16 @@ function withLatency(
     turn,
     latencyMs,
     latencyParts = {},
+    latencyDetails: { toolMs = 0 } = {},
     interrupted: isInterrupted,
   }: Extract<SessionEvent, { type: 'turn.agent' }>['data'],
 ): readonly TurnLatency[] {
   if (latencyMs === undefined) return known;
+  const { answerMs } = latencyParts;
+  const withTools =
+    typeof answerMs === 'number' ? { ...latencyParts, answerMs: answerMs - toolMs, toolMs } : latencyParts;
   const parts = Object.fromEntries(
-    Object.entries(latencyParts).filter(
+    Object.entries(withTools).filter(
       (part): part is [string, number] => typeof part[1] === 'number' && part[1] > 0,
     ),
   );

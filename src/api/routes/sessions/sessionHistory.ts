@@ -94,13 +94,16 @@ const message = z
       .object({
         modelMs: milliseconds
           .optional()
-          .describe('Of `answerMs`: from the model’s request to its first words.'),
+          .describe('Of `answerMs`: the model’s requests, until their tool calls or the first words.'),
+        toolMs: milliseconds
+          .optional()
+          .describe('Of `answerMs`: the tools that ran before the first words, counted in no other share.'),
         sentenceMs: milliseconds
           .optional()
           .describe('Of `speechMs`: until the first sentence could be synthesized.'),
       })
       .optional()
-      .describe('Shares of the parts.'),
+      .describe('Shares of the parts; of an answer in writing, of `latencyMs`.'),
     speech: z
       .object({ recognition: z.string().optional(), synthesis: z.string().optional() })
       .optional()

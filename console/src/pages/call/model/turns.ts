@@ -7,6 +7,7 @@ export const LATENCY_PARTS = [
   'transcription',
   'prepare',
   'retrieval',
+  'tool',
   'model',
   'sentence',
   'synthesis',
@@ -47,23 +48,28 @@ function partsOf(
   latencyMs: number,
   searchMs: number,
 ): Turn['parts'] {
-  if (!latencyParts) return [{ part: 'model', ms: latencyMs }];
-  const { bufferMs, endpointingMs, transcriptionMs, answerMs, speechMs, playoutMs } = latencyParts;
-  const modelMs = latencyDetails?.modelMs ?? 0;
-  const retrieval = Math.min(searchMs, answerMs - modelMs);
-  const sentenceMs = latencyDetails?.sentenceMs ?? 0;
+  const { bufferMs, endpointingMs, transcriptionMs, answerMs, speechMs, playoutMs } =
+    latencyParts ?? inWriting(latencyMs);
+  const { toolMs = 0, sentenceMs = 0 } = latencyDetails ?? {};
+  const modelMs = latencyDetails?.modelMs ?? (latencyParts ? 0 : answerMs - toolMs);
+  const retrieval = Math.max(0, Math.min(searchMs, answerMs - modelMs - toolMs));
   const parts: Record<LatencyPart, number> = {
     network: bufferMs,
     endpointing: endpointingMs,
     transcription: transcriptionMs,
-    prepare: answerMs - modelMs - retrieval,
+    prepare: answerMs - modelMs - toolMs - retrieval,
     retrieval,
+    tool: toolMs,
     model: modelMs,
     sentence: sentenceMs,
     synthesis: speechMs - sentenceMs,
     playout: playoutMs,
   };
   return LATENCY_PARTS.flatMap((part) => (parts[part] > 0 ? [{ part, ms: parts[part] }] : []));
+}
+
+function inWriting(answerMs: number) {
+  return { bufferMs: 0, endpointingMs: 0, transcriptionMs: 0, answerMs, speechMs: 0, playoutMs: 0 };
 }
 
 interface Search {
