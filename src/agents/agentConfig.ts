@@ -115,6 +115,8 @@ const variableConfig = z
     message: 'values are required for the type enum, and allowed for no other',
   });
 
+export const executionMode = z.enum(['smart', 'turbo', 'balance']);
+
 const fields = {
   name: z.string().min(1).max(128).describe('Display name.'),
   type: z
@@ -132,7 +134,7 @@ const fields = {
     .max(MAX_TEMPLATE_CHARACTERS)
     .nullable()
     .describe('Precedes every node’s prompt; a Liquid template with the variables.'),
-  executionMode: z.enum(['smart', 'turbo', 'balance']).nullable().describe('null means balance.'),
+  executionMode: executionMode.nullable().describe('null means balance.'),
   timezone: timezone.nullable(),
   memoryEnabled: z.boolean().describe('Remember facts about a customer for later sessions.'),
   beforeStartConfig: beforeStartConfig.nullable(),
@@ -198,7 +200,7 @@ export const agentConfigPatch = z
 
 export type AgentConfig = z.infer<typeof config>;
 /** How an agent uses its models. */
-export type ExecutionMode = NonNullable<AgentConfig['executionMode']>;
+export type ExecutionMode = z.infer<typeof executionMode>;
 export type AgentConfigPatch = z.infer<typeof agentConfigPatch>;
 
 /** The configuration without the values of headers. */

@@ -12,6 +12,15 @@ const suiteSchema = z.strictObject({
   name: z.string().min(1),
   cases: z.array(testCaseInput.extend({ id: z.string().optional() })),
 });
+/** The JSON Schema of a suite's file, for editors. */
+export const suiteJsonSchema = {
+  ...z.toJSONSchema(suiteSchema, { io: 'input', unrepresentable: 'any' }),
+  title: 'A suite of Callway test cases',
+};
+export const SCHEMA_FILE = 'test-suite.schema.json';
+/** Read by the editors' YAML language server. */
+export const SCHEMA_LINE = `# yaml-language-server: $schema=./${SCHEMA_FILE}\n`;
+
 export type Suite = z.output<typeof suiteSchema>;
 
 export interface SuiteFile {
@@ -59,7 +68,7 @@ export function suiteText({ id, name, cases }: Suite): string {
       ),
     ),
   }));
-  return stringify({ ...(id === undefined ? {} : { id }), name, cases: short });
+  return `${SCHEMA_LINE}${stringify({ ...(id === undefined ? {} : { id }), name, cases: short })}`;
 }
 
 /** Writes ids into a file's text; its comments stay. @param caseIds - By place; undefined leaves a case as it is. */

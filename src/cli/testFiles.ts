@@ -5,7 +5,16 @@ import { testCase } from '../agents/testSuites/testCase.ts';
 import { parseResponse } from './apiClient.ts';
 import { CommandError, EXIT } from './command.ts';
 import type { ProjectSession } from './projectSession.ts';
-import { readSuites, type Suite, type SuiteFile, suiteText, withIds } from './suiteFile.ts';
+import {
+  readSuites,
+  SCHEMA_FILE,
+  SCHEMA_LINE,
+  type Suite,
+  type SuiteFile,
+  suiteJsonSchema,
+  suiteText,
+  withIds,
+} from './suiteFile.ts';
 
 const suiteData = z.object({
   id: z.string(),
@@ -23,7 +32,7 @@ interface Stored {
 /** File systems allow 255 bytes. */
 const MAX_FILE_NAME_CHARACTERS = 60;
 
-const EXAMPLE = `# A suite of test cases. "callway test push" creates it and adds the ids.
+const EXAMPLE = `${SCHEMA_LINE}# A suite of test cases. "callway test push" creates it and adds the ids.
 name: Before each release
 cases:
   - name: Greets the caller
@@ -37,7 +46,7 @@ cases:
 /** Writes an example. @returns Its file. @throws {CommandError} Where it exists already. */
 export async function initSuites(folder: string): Promise<string> {
   const file = join(folder, 'before-each-release.yaml');
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   await writeFile(file, EXAMPLE, { flag: 'wx' }).catch((error: unknown) => {
     throw new CommandError(EXIT.refused, `${file} exists already.`, { cause: error });
   });
@@ -81,7 +90,7 @@ export async function pullSuites(
 ): Promise<{ name: string; file: string }[]> {
   const known = await readSuites(folder);
   const suites = choose(await api.list(`${path}/test-suites`, suiteData), (suite) => suite, names);
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const taken = new Set(known.map(({ file }) => file));
   const pulled = [];
   for (const { id, name, testCases } of suites) {
@@ -102,6 +111,12 @@ export async function pullSuites(
     pulled.push({ name, file });
   }
   return pulled;
+}
+
+/** Of suites, with the schema that their files name. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, SCHEMA_FILE), `${JSON.stringify(suiteJsonSchema, null, 2)}\n`);
 }
 
 async function pushFile(

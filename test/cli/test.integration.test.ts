@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { runCli } from '../../src/cli/program.ts';
+import { suiteJsonSchema } from '../../src/cli/suiteFile.ts';
 import { DEMO_AGENTS } from '../../src/demo/agents/demoAgent.ts';
 import { testAgent } from '../../src/demo/agentTests.ts';
 import { sharedGateway, type TestProject } from '../support/gateway.ts';
@@ -47,7 +50,7 @@ test('Suites are written as files, pushed, changed, run and pulled', async () =>
   expect(pushed).toMatchObject({ code: 0, output: 'Pushed Before each release: 1 cases.\n' });
   const withIds = await readFile(file, 'utf8');
   expect(withIds.match(/id: [0-9a-f-]{36}/g)).toHaveLength(2);
-  expect(withIds).toMatch(/^# A suite of test cases\..*\nid: /);
+  expect(withIds).toMatch(/^# yaml-language-server: .*\n# A suite of test cases\..*\nid: /);
 
   // As in a fresh checkout, or against another project.
   for (const checkedOut of [written, withIds.replaceAll(/id: [0-9a-f-]{36}/g, `id: ${randomUUID()}`)]) {
@@ -85,10 +88,34 @@ test('Suites are written as files, pushed, changed, run and pulled', async () =>
   expect(failed).toMatchObject({ code: 1, output: expect.stringContaining('1 newly failing') });
   expect(failed.output).toContain('Greets the caller (1): not_said at turn 0: the agent said “hello”');
 
+  const reports = join(dir, 'several.xml');
+  const sideBySide = ['--mode', 'smart,turbo', '--model', 'model-x', '--junit', reports];
+  const several = await callway('run', 'Before each release', ...sideBySide);
+  expect(several).toMatchObject({ code: 1, errors: '' });
+  expect(several.output).toMatch(
+    /smart model-x +turbo model-x +CASE\nfailed \d+ ms +failed \d+ ms +Greets the caller/,
+  );
+  expect((await readdir(dir)).filter((name) => name.startsWith('several'))).toEqual([
+    'several-smart-model-x.xml',
+    'several-turbo-model-x.xml',
+  ]);
+
   await rm(file);
   expect((await callway('pull', '--dir', dir)).code).toBe(0);
   expect((await readdir(dir)).filter((name) => name.endsWith('.yaml'))).toEqual(['before-each-release.yaml']);
-  expect(await readFile(file, 'utf8')).toContain('value: hello');
+  const pulled = await readFile(file, 'utf8');
+  expect(pulled).toContain('value: hello');
+  const [, schemaFile = ''] = /^# yaml-language-server: \$schema=(.+)\n/.exec(pulled) ?? [];
+  const schema = JSON.parse(await readFile(join(dir, schemaFile), 'utf8'));
+  const validate = new Ajv2020({ strict: false }).compile(schema);
+  expect([validate(parse(pulled)), validate.errors]).toEqual([true, null]);
+  expect(validate({ ...parse(pulled), cases: [{ name: 'x', turns: [{ shout: 'Hi' }] }] })).toBe(false);
+});
+
+test('The schema of suites in docs/ is the one that the command writes', async () => {
+  await expect(`${JSON.stringify(suiteJsonSchema, null, 2)}\n`).toMatchFileSnapshot(
+    '../../docs/test-suite.schema.json',
+  );
 });
 
 test.each([

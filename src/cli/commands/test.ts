@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join, parse } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { type ListedRun, listedRun, type TestRun, testRun } from '../../testing/runs/testRun.ts';
@@ -30,6 +30,8 @@ interface RunOptions extends ProjectOptions {
   readonly seed?: number;
   readonly draft?: boolean;
   readonly phone?: boolean;
+  readonly mode?: string[];
+  readonly model?: string[];
   readonly junit?: string;
   readonly html?: string;
   readonly baseline?: string;
@@ -84,17 +86,68 @@ function runCommand(group: Command, context: CliContext, setExitCode: (code: Exi
     .option('--seed <number>', 'seed of everything random', wholeNumber)
     .option('--draft', 'against the working copy instead of the live version')
     .option('--phone', 'play all cases over the phone, by simulated callers')
-    .option('--junit <file>', 'write JUnit XML')
-    .option('--html <file>', 'write an HTML report')
+    .option(
+      '--mode <modes>',
+      'execution modes in place of the agent’s, one run each: smart,balance,turbo',
+      listed,
+    )
+    .option('--model <models>', 'chat models in place of the agent’s, one run each', listed)
+    .option('--junit <file>', 'write JUnit XML; of several runs, one file each')
+    .option('--html <file>', 'write an HTML report; of several runs, one file each')
     .option('--baseline <run>', 'compare with the run of this id, or with the "last" one of the suite')
     .action(async (suite: string, options: RunOptions) => {
       const session = await openProject(context, options);
-      const ended = await runSuite(context, session, suite, options);
-      session.show(ended, () => resultTable(ended));
-      if (ended.status !== 'passed') setExitCode(EXIT.refused);
-      if (options.junit !== undefined) await writeReport(session, ended.id, 'junit', options.junit);
-      if (options.html !== undefined) await writeReport(session, ended.id, 'report', options.html);
+      const [first, ...others] = variantsOf(options);
+      if (!first) return;
+      const ended = [await runSuite(context, session, suite, options, first)];
+      for (const variant of others) ended.push(await runSuite(context, session, suite, options, variant));
+      const isOne = others.length === 0;
+      session.show(isOne ? ended[0] : ended, () =>
+        [...ended.map(resultTable), ...(isOne ? [] : [comparisonTable(ended)])].join('\n'),
+      );
+      if (ended.some(({ status }) => status !== 'passed')) setExitCode(EXIT.refused);
+      for (const run of ended) {
+        const file = (path: string) => (isOne ? path : fileOf(path, run));
+        if (options.junit !== undefined) await writeReport(session, run.id, 'junit', file(options.junit));
+        if (options.html !== undefined) await writeReport(session, run.id, 'report', file(options.html));
+      }
     });
+}
+
+/** What one run plays in place of the agent's own. */
+interface Variant {
+  readonly mode?: string | undefined;
+  readonly model?: string | undefined;
+}
+
+/** Each mode with each model. */
+function variantsOf({ mode = [], model = [] }: RunOptions): Variant[] {
+  const modes = mode.length > 0 ? mode : [undefined];
+  const models = model.length > 0 ? model : [undefined];
+  return modes.flatMap((one) => models.map((other) => ({ mode: one, model: other })));
+}
+
+function variantName({ mode, model }: Pick<TestRun, 'mode' | 'model'>): string {
+  return [mode, model].filter((part) => part !== null).join(' ') || 'agent';
+}
+
+/** The file of one of several reports: `report.xml` becomes `report-turbo.xml`. */
+function fileOf(path: string, run: TestRun): string {
+  const { dir, name, ext } = parse(path);
+  return join(dir, `${name}-${variantName(run).replaceAll(/[^\w.-]+/g, '-')}${ext}`);
+}
+
+/** The runs of a suite side by side: of each case its result and 95th percentile. */
+function comparisonTable(runs: readonly TestRun[]): string {
+  const rows = (runs[0]?.cases ?? []).map(({ name }, position) => [
+    ...runs.map(({ cases }) => {
+      const one = cases[position];
+      const p95 = one?.latencyMs.p95 ?? null;
+      return `${one?.status ?? ''}${p95 === null ? '' : ` ${Math.round(p95)} ms`}`;
+    }),
+    name,
+  ]);
+  return table([[...runs.map(variantName), 'CASE'], ...rows]);
 }
 
 async function writeReport(
@@ -118,6 +171,7 @@ async function runSuite(
   session: ProjectSession,
   nameOrId: string,
   options: RunOptions,
+  variant: Variant,
 ): Promise<TestRun> {
   const { api, path, connection } = session;
   const suite = await findSuite(session, nameOrId);
@@ -127,7 +181,7 @@ async function runSuite(
     context.writeError('The suite has no earlier run to compare with.\n');
   const version = draft ? 'draft' : 'live';
   const channel = phone ? 'phone' : undefined;
-  const given = { repeat, concurrency, seed, baselineRunId, version, channel };
+  const given = { repeat, concurrency, seed, baselineRunId, version, channel, ...variant };
   const started = await api.request('POST', `${path}/test-suites/${suite.id}/runs`, given);
   let { data: run } = parseResponse(runData, started, connection);
   const progress = progressBar(context, options);
@@ -228,6 +282,13 @@ function ofProject(command: Command): Command {
 
 function withFolder(command: Command): Command {
   return command.option('--dir <folder>', 'folder of the YAML files', DEFAULT_FOLDER);
+}
+
+function listed(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 }
 
 function wholeNumber(text: string): number {

@@ -43,7 +43,16 @@ export interface WantedRun {
  */
 export async function createRun(stores: CreateRunStores, wanted: WantedRun): Promise<RunDetail> {
   const { projectId, runId, input, release, now } = wanted;
-  const { repeat, concurrency, version, channel, baselineRunId, seed = randomInt(SEEDS) } = input;
+  const {
+    repeat,
+    concurrency,
+    version,
+    channel,
+    mode,
+    model,
+    baselineRunId,
+    seed = randomInt(SEEDS),
+  } = input;
   const cases = channel ? wanted.cases.map((one) => over(channel, one)) : wanted.cases;
   if (cases.length === 0) throw invalid('no_test_cases', 'The test suite has no test cases to run');
   const checks = cases.reduce((sum, { definition }) => sum + checksOf(definition), 0) * repeat;
@@ -61,11 +70,13 @@ export async function createRun(stores: CreateRunStores, wanted: WantedRun): Pro
     name: wanted.name,
     status: 'queued',
     version,
+    mode: mode ?? null,
+    model: model ?? null,
     repeat,
     concurrency,
     seed,
     baselineRunId: baselineRunId ?? null,
-    releaseId: await stores.releases.keep(projectId, release),
+    releaseId: await stores.releases.keep(projectId, playedRelease(release, input)),
     replaysSessionId: wanted.replaysSessionId ?? null,
     createdAt: now,
     startedAt: null,
@@ -84,6 +95,23 @@ export async function createRun(stores: CreateRunStores, wanted: WantedRun): Pro
     run,
     cases,
     plays: plays.map((play) => ({ ...play, status: 'queued' as const, result: null })),
+  };
+}
+
+/** A release as a run plays it: one model answers at all nodes where the run names one. */
+function playedRelease(release: AgentRelease, { mode, model }: RunInput): AgentRelease {
+  const { agent, pathway } = release;
+  const executionMode = mode ?? agent.executionMode;
+  if (model === undefined) return { ...release, agent: { ...agent, executionMode } };
+  const nodes = pathway.nodes.map((node) => {
+    if (!node.data.chat) return node;
+    const { model: _model, endpoint: _endpoint, fallback: _fallback, ...chat } = node.data.chat;
+    return { ...node, data: { ...node.data, chat } } as typeof node;
+  });
+  return {
+    ...release,
+    agent: { ...agent, executionMode, chat: { ...agent.chat, model, fallback: [] } },
+    pathway: { ...pathway, nodes },
   };
 }
 

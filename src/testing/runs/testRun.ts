@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { executionMode } from '../../agents/agentConfig.ts';
 import { anyJson } from '../../agents/testSuites/assertion.ts';
 import { milliseconds } from '../../base/validation.ts';
 
 const MAX_REPEAT = 20;
+const MAX_MODEL_CHARACTERS = 200;
 const DEFAULT_CONCURRENCY = 4;
 export const MAX_CONCURRENCY = 20;
 
@@ -14,6 +16,13 @@ export const runInput = z.strictObject({
     .enum(['chat', 'phone'])
     .optional()
     .describe('Plays all cases over this one. Default: each over its own.'),
+  mode: executionMode.optional().describe('Execution mode in place of the agent’s.'),
+  model: z
+    .string()
+    .min(1)
+    .max(MAX_MODEL_CHARACTERS)
+    .optional()
+    .describe('Chat model in place of the agent’s and its nodes’, on the agent’s endpoint.'),
   baselineRunId: z.string().min(1).max(128).optional().describe('The run to compare with.'),
   seed: z
     .int()
@@ -80,6 +89,8 @@ const runFields = {
   name: z.string(),
   status: runStatus,
   version: runInput.shape.version.unwrap(),
+  mode: runInput.shape.mode.unwrap().nullable().describe('Null for the agent’s.'),
+  model: z.string().nullable().describe('Null for the agent’s and its nodes’.'),
   repeat: z.int(),
   concurrency: z.int(),
   seed: z.int(),

@@ -103,6 +103,8 @@ export const TESTS_FIELDS: readonly FieldTable[] = [
       version: 'api/routes/agent/testRuns.integration.test.ts › plays the version that is asked for',
       channel:
         'api/routes/agent/testRuns.integration.test.ts › over the phone waits for a node that places calls, also of chat cases',
+      mode: 'api/routes/agent/testRuns.integration.test.ts › plays the mode and model that are asked for',
+      model: 'api/routes/agent/testRuns.integration.test.ts › plays the mode and model that are asked for',
       baselineRunId:
         'api/routes/agent/testRuns.integration.test.ts › compares with a baseline, of the same seed with the same seeds',
       seed: 'api/routes/agent/testRuns.integration.test.ts › compares with a baseline, of the same seed with the same seeds',

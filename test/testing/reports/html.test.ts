@@ -18,6 +18,8 @@ function runOf(statuses: Readonly<Record<string, PlayStatus>>): RunDetail {
       name: 'Phone',
       status: 'failed',
       version: 'live',
+      mode: null,
+      model: null,
       repeat: 1,
       concurrency: 4,
       seed: 1,

@@ -16,6 +16,8 @@ function detail(plays: readonly (readonly [status: PlayStatus, latencyMs: number
       name: 'run',
       status: 'failed',
       version: 'live',
+      mode: null,
+      model: null,
       repeat: 2,
       concurrency: 4,
       seed: 1,

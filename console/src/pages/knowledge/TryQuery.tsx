@@ -58,9 +58,11 @@ export function TryQuery({ projectId, knowledgebaseId }: { projectId: string; kn
   const api = useApi();
   const thresholdLabel = useId();
   const [q, setQuestion] = useState('');
-  const [mode, setMode] = useState<'semantic' | 'hybrid'>('semantic');
+  const [mode, setMode] = useState<'semantic' | 'hybrid'>('hybrid');
   const [topK, setTopK] = useState<number | string>(DEFAULT_TOP_K);
-  const [threshold, setThreshold] = useState(DEFAULT_THRESHOLD);
+  // As long as it is not chosen, the search has none of its own, as the agent's turns have none.
+  const [chosenThreshold, setThreshold] = useState<number>();
+  const threshold = chosenThreshold ?? DEFAULT_THRESHOLD;
   const {
     mutate,
     data: found,
@@ -72,7 +74,12 @@ export function TryQuery({ projectId, knowledgebaseId }: { projectId: string; kn
         api.GET('/v1/projects/{projectId}/knowledgebases/{knowledgebaseId}/query', {
           params: {
             path: { projectId, knowledgebaseId },
-            query: { q, mode, topK: `${topK}`, scoreThreshold: `${threshold}` },
+            query: {
+              q,
+              mode,
+              topK: `${topK}`,
+              ...(chosenThreshold === undefined ? {} : { scoreThreshold: `${chosenThreshold}` }),
+            },
           },
         }),
       ),

@@ -10,6 +10,8 @@ export interface RunRow {
   name: string;
   status: RunStatus;
   version: StoredRun['version'];
+  mode: StoredRun['mode'];
+  model: string | null;
   repeat: number;
   concurrency: number;
   /** As text: a bigint. */
@@ -21,7 +23,7 @@ export interface RunRow {
   ended_at: Date | null;
 }
 
-export const RUN_COLUMNS = `id, project_id, test_suite_id, baseline_run_id, name, status, version, repeat, concurrency,
+export const RUN_COLUMNS = `id, project_id, test_suite_id, baseline_run_id, name, status, version, mode, model, repeat, concurrency,
   seed::text, release_id, replays_session_id, created_at, started_at, ended_at`;
 
 export function toRun(row: RunRow): StoredRun {
@@ -33,6 +35,8 @@ export function toRun(row: RunRow): StoredRun {
     name: row.name,
     status: row.status,
     version: row.version,
+    mode: row.mode,
+    model: row.model,
     repeat: row.repeat,
     concurrency: row.concurrency,
     seed: Number(row.seed),

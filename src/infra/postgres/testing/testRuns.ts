@@ -113,9 +113,9 @@ export function testRunStore(database: Queryable): TestRunStore {
 
 async function insertRun(database: Queryable, { run, cases, plays }: NewRun): Promise<void> {
   await database.query(
-    `INSERT INTO test_runs (id, project_id, test_suite_id, baseline_run_id, name, status, version, repeat,
-       concurrency, seed, release_id, plays, source_instance_id, replays_session_id, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${newestSession('$2', '$13')}, $13, $14)`,
+    `INSERT INTO test_runs (id, project_id, test_suite_id, baseline_run_id, name, status, version, mode, model,
+       repeat, concurrency, seed, release_id, plays, source_instance_id, replays_session_id, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, ${newestSession('$2', '$15')}, $15, $16)`,
     [
       run.id,
       run.projectId,
@@ -124,6 +124,8 @@ async function insertRun(database: Queryable, { run, cases, plays }: NewRun): Pr
       run.name,
       run.status,
       run.version,
+      run.mode,
+      run.model,
       run.repeat,
       run.concurrency,
       run.seed,

@@ -158,6 +158,17 @@ describe('A test run', () => {
     expect(quotas).toMatchObject({ sessionsPerDay: { used: 0 }, testRuns: { used: expect.any(Number) } });
   });
 
+  test('plays the mode and model that are asked for', async () => {
+    const own = await run(`/test-cases/${cases.good}`);
+    expect(own).toMatchObject({ mode: null, model: null });
+    const other = await run(`/test-cases/${cases.good}`, { mode: 'turbo', model: 'some-model' });
+    expect(other).toMatchObject({ mode: 'turbo', model: 'some-model' });
+    const listed = await call('GET', '/test-runs?limit=1');
+    expect(listed.body.data[0]).toMatchObject({ mode: 'turbo', model: 'some-model' });
+    for (const body of [{ mode: 'fast' }, { model: '' }])
+      expect((await call('POST', `/test-cases/${cases.good}/runs`, body)).status).toBe(400);
+  });
+
   test('compares with a baseline, of the same seed with the same seeds', async () => {
     const before = await run(`/test-suites/${suiteId}`, { seed: 3 });
     await call('PATCH', `/test-cases/${cases.bad}`, { assertions: [{ type: 'contains', value: 'Monday' }] });
