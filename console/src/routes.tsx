@@ -93,6 +93,14 @@ const projectPages = [
   }),
   createRoute({
     getParentRoute: () => projectRoute,
+    path: '/tests/compare',
+    validateSearch: ({ runs }: { runs?: unknown }): { runs: string } => ({
+      runs: typeof runs === 'string' ? runs : '',
+    }),
+    component: lazyRouteComponent(() => import('./pages/tests/runs/ComparePage.tsx'), 'ComparePage'),
+  }),
+  createRoute({
+    getParentRoute: () => projectRoute,
     path: '/tests/runs/$testRunId',
     component: lazyRouteComponent(() => import('./pages/tests/runs/RunPage.tsx'), 'RunPage'),
   }),

@@ -17,10 +17,11 @@ export function codeText(kind: CodeKind, code: string): string {
   return (Object.hasOwn(texts[kind], code) && texts[kind][code]) || code;
 }
 
-/** With the code, by which logs and the API are searched. */
+/** With the code, by which logs and the API are searched, where the text does not say it itself. */
 export function textWithCode(kind: CodeKind, code: string): string {
   const text = codeText(kind, code);
-  return text === code ? code : `${text} (${code})`;
+  const said = text.toLowerCase().replaceAll(' ', '_');
+  return said === code.toLowerCase() ? text : `${text} (${code})`;
 }
 
 /** Why a target of a transfer was not joined: an outcome, which may have a SIP response behind it, or the API's prose. */

@@ -12,6 +12,7 @@ import { formatDateTime, formatDuration } from '../../formats.ts';
 import { ErrorPage } from '../../layout/ErrorPage.tsx';
 import { textsIn } from '../../texts.ts';
 import { StatusBadge } from '../calls/StatusBadge.tsx';
+import { STATES } from './colors.ts';
 import { Findings } from './Findings.tsx';
 import {
   type Axis,
@@ -61,6 +62,8 @@ const texts = textsIn({
     panels: 'What the call was made of',
     transcript: 'Transcript',
     test: 'Test',
+    recording: 'Recording',
+    recordingPaused: 'Recording paused',
   },
   'zh-TW': {
     copy: '複製此處的連結',
@@ -75,6 +78,8 @@ const texts = textsIn({
     panels: '通話的組成',
     transcript: '逐字稿',
     test: '測試',
+    recording: '錄音中',
+    recordingPaused: '錄音已暫停',
   },
 });
 
@@ -197,6 +202,11 @@ function Header({ timeline, player }: { timeline: TimelineData; player: Player }
           ) : (
             <Badge variant="default" tt="none" title={timeline.status}>
               {codeText('sessionStatus', timeline.status)}
+            </Badge>
+          )}
+          {call?.status === 'in_progress' && call.recording?.status === 'recording' && (
+            <Badge variant={call.recordingPaused ? 'default' : 'filled'} color={STATES.bad} tt="none">
+              {call.recordingPaused ? texts.recordingPaused : texts.recording}
             </Badge>
           )}
           {test && (

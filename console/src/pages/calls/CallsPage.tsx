@@ -7,6 +7,7 @@ import { textsIn } from '../../texts.ts';
 import { CallTable } from './CallTable.tsx';
 import { type CallFilters, queryOf, readFilters, STATUSES } from './filters.ts';
 import { LiveCalls } from './live/LiveCalls.tsx';
+import { ScheduledCalls } from './ScheduledCalls.tsx';
 import { statusText } from './StatusBadge.tsx';
 
 const route = getRouteApi('/projects/$projectId/calls');
@@ -59,6 +60,7 @@ export function CallsPage() {
         {texts.title}
       </Title>
       <LiveCalls projectId={projectId} includeTests={filters.tests ?? false} />
+      <ScheduledCalls projectId={projectId} />
       <Stack gap="sm">
         <Group justify="space-between">
           <Title order={2} size="h4">

@@ -71,6 +71,22 @@ export function useSuites(projectId: string) {
   });
 }
 
+/** Events tell of each play; this is for a stream that was lost. */
+const READ_RUN_EVERY_MS = 10_000;
+
+/** A run; while it goes on, what has been played so far. */
+export function runQuery(api: Api, projectId: string, testRunId: string) {
+  return queryOptions({
+    queryKey: ['test-run', testRunId],
+    queryFn: async () => {
+      const params = { path: { projectId, testRunId } };
+      const { data } = await bodyOf(api.GET('/v1/projects/{projectId}/test-runs/{testRunId}', { params }));
+      return data;
+    },
+    refetchInterval: ({ state }) => (state.data && state.data.endedAt === null ? READ_RUN_EVERY_MS : false),
+  });
+}
+
 export const RUNS_PAGE_SIZE = 20;
 
 /** A page of runs, the newest first. */

@@ -7,6 +7,7 @@ import { PARTS } from '../colors.ts';
 import { LATENCY_PARTS, type Turn } from '../model/turns.ts';
 import type { Player } from '../Player.ts';
 import { partTexts } from '../partTexts.ts';
+import { useTurnParts } from '../TurnParts.tsx';
 import classes from './panels.module.css';
 
 /** What is seen at once; the rest of a long call follows. */
@@ -24,6 +25,7 @@ const texts = textsIn({
 /** Each answer's latency in its parts, all to one scale. */
 export function Waterfall({ turns, player }: { turns: readonly Turn[]; player: Player }) {
   const rows = useDeferredValue(turns, turns.slice(0, FIRST_ROWS));
+  const { tooltip, handlersOf } = useTurnParts();
   if (turns.length === 0) return <Text c="dimmed">{texts.none}</Text>;
   const longestMs = Math.max(...turns.map(({ latencyMs }) => latencyMs));
   const shown = LATENCY_PARTS.filter((part) =>
@@ -42,9 +44,12 @@ export function Waterfall({ turns, player }: { turns: readonly Turn[]; player: P
       <div>
         {rows.map((turn, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: turns are only added
-          <TurnRow key={index} turn={turn} longestMs={longestMs} player={player} />
+          <div key={index} {...handlersOf(turn)}>
+            <TurnRow turn={turn} longestMs={longestMs} player={player} />
+          </div>
         ))}
       </div>
+      {tooltip}
     </Stack>
   );
 }
@@ -60,12 +65,7 @@ const TurnRow = memo(function TurnRow({
 }) {
   const { fromMs, latencyMs, parts, message } = turn;
   return (
-    <button
-      type="button"
-      className={classes.row}
-      onClick={() => player.playFrom(fromMs)}
-      title={described(turn)}
-    >
+    <button type="button" className={classes.row} onClick={() => player.playFrom(fromMs)}>
       <span className={classes.time}>{formatDuration(fromMs)}</span>
       <div>
         <div className={classes.measured}>

@@ -14,11 +14,10 @@ import {
 } from '@radix-ui/react-icons';
 import type { ReactNode } from 'react';
 
-import { formatLatency } from '../../../formats.ts';
 import { NODES, PARTS, SIDES } from '../colors.ts';
 import { type Axis, type HistoryEvent, type Timeline, textOf } from '../model/callTimeline.ts';
 import type { Turn } from '../model/turns.ts';
-import { partTexts } from '../partTexts.ts';
+import { useTurnParts } from '../TurnParts.tsx';
 import classes from './timeline.module.css';
 
 /** What a marker looks like, by the event's type; what is not here has a lane of its own or none. */
@@ -95,19 +94,26 @@ export function WordsLane({ timeline: { messages }, axis }: LaneProps) {
 
 /** What each answer waited for. */
 export function LatencyLane({ turns, axis }: { turns: readonly Turn[]; axis: Axis }) {
-  return turns.map(({ fromMs, latencyMs, parts }, index) => (
+  const { tooltip, handlersOf } = useTurnParts();
+  const bars = turns.map((turn, index) => (
     <div
       // biome-ignore lint/suspicious/noArrayIndexKey: turns are only added
       key={index}
       className={classes.part}
-      title={parts.map(({ part, ms }) => `${partTexts[part]} ${formatLatency(ms)}`).join('\n')}
+      {...handlersOf(turn)}
       style={{
-        left: percent(fromMs, axis),
-        width: percent(latencyMs, axis),
-        background: `linear-gradient(to right, ${stripes(parts)})`,
+        left: percent(turn.fromMs, axis),
+        width: percent(turn.latencyMs, axis),
+        background: `linear-gradient(to right, ${stripes(turn.parts)})`,
       }}
     />
   ));
+  return (
+    <>
+      {bars}
+      {tooltip}
+    </>
+  );
 }
 
 /** One after the other, without a transition. */

@@ -2,11 +2,13 @@ import {
   Alert,
   Button,
   Input,
+  MultiSelect,
   NumberInput,
   SegmentedControl,
   Select,
   SimpleGrid,
   Stack,
+  TagsInput,
 } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -29,6 +31,10 @@ const texts = textsIn({
     concurrency: 'At the same time',
     seed: 'Seed',
     seedHelp: 'The same seed gives the same caller. Empty: a random one.',
+    modes: 'Execution modes',
+    models: 'Chat models',
+    own: 'The agent’s own',
+    severalHelp: 'Several are run one beside the other.',
     baseline: 'Compare with',
     noBaseline: 'No run',
     start: 'Start the run',
@@ -43,11 +49,21 @@ const texts = textsIn({
     concurrency: '同時執行數',
     seed: '種子',
     seedHelp: '相同的種子產生相同的來電者。留空則隨機。',
+    modes: '執行模式',
+    models: '聊天模型',
+    own: '代理的設定',
+    severalHelp: '選擇多項時會並列執行。',
     baseline: '比較基準',
     noBaseline: '不比較',
     start: '開始執行',
   },
 });
+
+const MODES = ['smart', 'balance', 'turbo'] as const;
+
+/** Undefined for the agent's own. */
+const orOwn = <Item,>(items: readonly Item[]): readonly (Item | undefined)[] =>
+  items.length > 0 ? items : [undefined];
 
 /** What is run. */
 export interface RunSubject {
@@ -61,20 +77,27 @@ export function RunForm({ projectId, subject }: { projectId: string; subject: Ru
   const [channel, setChannel] = useState<'own' | 'chat' | 'phone'>('own');
   const [repeat, setRepeat] = useState<number | string>(1);
   const [concurrency, setConcurrency] = useState<number | string>(4);
+  const [modes, setModes] = useState<string[]>([]);
+  const [models, setModels] = useState<string[]>([]);
   const [seed, setSeed] = useState<number | string>('');
   const [baselineRunId, setBaseline] = useState<string | null>(null);
   const baselines = useBaselines(projectId, subject);
   const start = useStartRun(projectId, subject);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    start.mutate({
+    const shared: RunInput = {
       version,
       repeat: Number(repeat),
       concurrency: Number(concurrency),
       ...(channel !== 'own' && { channel }),
       ...(seed !== '' && { seed: Number(seed) }),
       ...(baselineRunId !== null && { baselineRunId }),
-    });
+    };
+    start.mutate(
+      orOwn(MODES.filter((mode) => modes.includes(mode))).flatMap((mode) =>
+        orOwn(models).map((model) => ({ ...shared, ...(mode && { mode }), ...(model && { model }) })),
+      ),
+    );
   };
   return (
     <Stack component="form" onSubmit={submit}>
@@ -115,6 +138,23 @@ export function RunForm({ projectId, subject }: { projectId: string; subject: Ru
         />
       </SimpleGrid>
       <Input.Description>{texts.repeatHelp}</Input.Description>
+      <SimpleGrid cols={2}>
+        <MultiSelect
+          label={texts.modes}
+          placeholder={modes.length === 0 ? texts.own : ''}
+          data={MODES}
+          value={modes}
+          onChange={setModes}
+        />
+        <TagsInput
+          label={texts.models}
+          placeholder={models.length === 0 ? texts.own : ''}
+          value={models}
+          onChange={setModels}
+          maxTags={10}
+        />
+      </SimpleGrid>
+      <Input.Description>{texts.severalHelp}</Input.Description>
       <Select
         label={texts.baseline}
         placeholder={texts.noBaseline}
@@ -158,8 +198,8 @@ function useStartRun(projectId: string, { kind, id }: RunSubject) {
   const api = useApi();
   const navigate = useNavigate();
   return useMutation({
-    mutationFn: async (body: RunInput) => {
-      const started =
+    mutationFn: async (bodies: readonly RunInput[]) => {
+      const start = (body: RunInput) =>
         kind === 'suite'
           ? api.POST('/v1/projects/{projectId}/test-suites/{testSuiteId}/runs', {
               params: { path: { projectId, testSuiteId: id } },
@@ -169,12 +209,17 @@ function useStartRun(projectId: string, { kind, id }: RunSubject) {
               params: { path: { projectId, testCaseId: id } },
               body,
             });
-      return (await bodyOf(started)).data;
+      const runs = [];
+      for (const body of bodies) runs.push((await bodyOf(start(body))).data.id);
+      return runs;
     },
-    onSuccess: (run) =>
-      navigate({
-        to: '/projects/$projectId/tests/runs/$testRunId',
-        params: { projectId, testRunId: run.id },
-      }),
+    onSuccess: ([testRunId = '', ...others]) =>
+      others.length === 0
+        ? navigate({ to: '/projects/$projectId/tests/runs/$testRunId', params: { projectId, testRunId } })
+        : navigate({
+            to: '/projects/$projectId/tests/compare',
+            params: { projectId },
+            search: { runs: [testRunId, ...others].join() },
+          }),
   });
 }

@@ -10,13 +10,11 @@ import { PageLink } from '../../../layout/links.tsx';
 import { useScope } from '../../../session/session.ts';
 import { textsIn } from '../../../texts.ts';
 import { StatusBadge } from '../StatusBadge.tsx';
-import type { TestRun } from '../testData.ts';
+import { runQuery, type TestRun } from '../testData.ts';
 import { useRunEvents } from '../useRunEvents.ts';
 import { CaseResult } from './CaseResult.tsx';
+import { runVariant } from './runVariant.ts';
 import { SummaryText } from './SummaryText.tsx';
-
-/** Events tell of each play; this is for a stream that was lost. */
-const READ_EVERY_MS = 10_000;
 
 const texts = textsIn({
   en: {
@@ -24,7 +22,6 @@ const texts = textsIn({
     loading: 'The run is loading',
     facts: (version: string, repeat: number, seed: number) =>
       `${version} · repeated ${repeat} × · seed ${seed}`,
-    versions: { live: 'Live version', draft: 'Draft' },
     took: (time: string) => `took ${time}`,
     progress: (done: number, all: number) => `${done} of ${all} plays have ended`,
     cancel: 'Cancel the run',
@@ -41,7 +38,6 @@ const texts = textsIn({
     back: '測試',
     loading: '正在載入執行結果',
     facts: (version: string, repeat: number, seed: number) => `${version} · 重複 ${repeat} 次 · 種子 ${seed}`,
-    versions: { live: '線上版', draft: '草稿' },
     took: (time: string) => `耗時 ${time}`,
     progress: (done: number, all: number) => `${all} 次執行中已完成 ${done} 次`,
     cancel: '取消執行',
@@ -59,16 +55,7 @@ const texts = textsIn({
 /** What a run came to; while it goes on, what has been played so far. */
 export function RunPage() {
   const { projectId, testRunId } = useParams({ from: '/projects/$projectId/tests/runs/$testRunId' });
-  const api = useApi();
-  const { data: run, error } = useQuery({
-    queryKey: ['test-run', testRunId],
-    queryFn: async () => {
-      const params = { path: { projectId, testRunId } };
-      const { data } = await bodyOf(api.GET('/v1/projects/{projectId}/test-runs/{testRunId}', { params }));
-      return data;
-    },
-    refetchInterval: ({ state }) => (state.data && state.data.endedAt === null ? READ_EVERY_MS : false),
-  });
+  const { data: run, error } = useQuery(runQuery(useApi(), projectId, testRunId));
   useRunEvents(projectId);
   if (error && !run) return <ErrorPage error={error} />;
   return (
@@ -82,7 +69,7 @@ export function RunPage() {
 }
 
 function Run({ run }: { run: TestRun }) {
-  const { name, status, version, repeat, seed, createdAt, startedAt, endedAt, summary, cases } = run;
+  const { name, status, repeat, seed, createdAt, startedAt, endedAt, summary, cases } = run;
   const plays = cases.flatMap(({ runs }) => runs);
   const done = plays.filter((play) => play.status !== 'queued' && play.status !== 'running').length;
   return (
@@ -98,7 +85,7 @@ function Run({ run }: { run: TestRun }) {
       </Group>
       <Group gap="xs" c="dimmed">
         <Text size="sm">{formatDateTime(createdAt)}</Text>
-        <Text size="sm">{texts.facts(texts.versions[version], repeat, seed)}</Text>
+        <Text size="sm">{texts.facts(runVariant(run), repeat, seed)}</Text>
         {startedAt !== null && endedAt !== null && (
           <Text size="sm">{texts.took(formatTook(Date.parse(endedAt) - Date.parse(startedAt)))}</Text>
         )}
