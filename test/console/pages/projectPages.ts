@@ -146,6 +146,17 @@ describe('Pages of a project', requiresChromium, () => {
     await page.getByText('Newly passing').waitFor();
     await expectAccessible(page);
 
+    await page.getByRole('link', { name: '← Tests' }).click();
+    await page.getByRole('tab', { name: 'Runs' }).click();
+    for (const place of [0, 1])
+      await page.getByLabel('Choose Before each release to compare').nth(place).check();
+    await page.getByRole('link', { name: 'Compare 2 runs' }).click();
+    await page.getByRole('row', { name: 'Live version' }).waitFor();
+    expect(await page.getByRole('cell', { name: /Passed|Failed/ }).count()).toBe(2);
+    await expectAccessible(page);
+    await page.goBack();
+    await page.getByRole('link', { name: 'Before each release' }).first().click();
+
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.setViewportSize({ width: 390, height: 844 });
     const report = await page.getByRole('link', { name: 'HTML report' }).getAttribute('href');

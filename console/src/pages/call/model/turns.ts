@@ -51,7 +51,7 @@ function partsOf(
   const { bufferMs, endpointingMs, transcriptionMs, answerMs, speechMs, playoutMs } =
     latencyParts ?? inWriting(latencyMs);
   const { toolMs = 0, sentenceMs = 0 } = latencyDetails ?? {};
-  const modelMs = latencyDetails?.modelMs ?? (latencyParts ? 0 : answerMs - toolMs);
+  const modelMs = latencyDetails?.modelMs ?? (latencyParts || latencyDetails ? 0 : answerMs);
   const retrieval = Math.max(0, Math.min(searchMs, answerMs - modelMs - toolMs));
   const parts: Record<LatencyPart, number> = {
     network: bufferMs,
