@@ -11,11 +11,13 @@ const choice = z.looseObject({ model: z.string().optional() });
 const namingChat = choice.extend({ fallback: z.array(z.union([z.string(), choice])).catch([]) });
 const items = z.array(z.unknown()).catch([]);
 
-/** Where the bodies of these routes have a `chat`: its path and value. */
+/** Where the bodies of these routes name models, as a `chat` does: its path and value. */
 const PLACES: Readonly<Record<string, (body: unknown) => (readonly [path: string, chat: unknown])[]>> = {
   [`${PROJECT}/agent`]: (body) => [['/chat', readPath(body, 'chat')]],
   [`${PROJECT}/pathway/nodes`]: (body) => [['/data/chat', readPath(body, 'data.chat')]],
   [`${PROJECT}/pathway/nodes/:nodeId`]: (body) => [['/data/chat', readPath(body, 'data.chat')]],
+  [`${PROJECT}/test-suites/:testSuiteId/runs`]: (body) => [['', body]],
+  [`${PROJECT}/test-cases/:testCaseId/runs`]: (body) => [['', body]],
   [`${PROJECT}/pathway`]: (body) =>
     items
       .parse(readPath(body, 'nodes'))

@@ -30,3 +30,21 @@ test.each<[string, string, (chat: object) => object, string]>([
   expect([200, 201]).toContain(saved.status);
   expect([200, 201]).toContain((await save({ temperature: 0.5 })).status);
 });
+
+test('A test run refuses a model that CHAT_MODELS_ALLOWED does not name', async () => {
+  const project = await gateway().createProject();
+  const call = (path: string, body: object) =>
+    gateway().api('POST', project.path + path, { key: project.developerKey, body });
+  const { body } = await call('/test-cases', {
+    name: 'a',
+    channel: 'chat',
+    turns: [{ say: 'Hi' }],
+    assertions: [],
+  });
+  const place = `/test-cases/${(body.data ?? body).id}/runs`;
+  expect(await call(place, { model: 'large' })).toMatchObject({
+    status: 400,
+    body: { code: 'model_not_allowed', details: [{ path: '/model' }] },
+  });
+  expect((await call(place, { model: 'small' })).status).toBe(202);
+});
