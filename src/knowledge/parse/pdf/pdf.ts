@@ -14,6 +14,8 @@ const SENTENCE_END = /[.!?:;。！？：；…]["'”’)\]]*$/;
 const BROKEN_WORD = /(\p{L})-$/u;
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]$/u;
 
+/** The texts of pdf-parse do not tell what a reader sees; the document of PDF.js that it opens does. */
+const OPEN = 'load';
 const OPTIONS = {
   isEvalSupported: false,
   verbosity: VerbosityLevel.ERRORS,
@@ -33,8 +35,7 @@ const OPTIONS = {
 export const readPdf: BlockReader = async function* ({ path }) {
   const parser = new PDFParse({ data: new Uint8Array(await readFile(path)), ...OPTIONS });
   try {
-    // Its own texts do not tell what a reader sees; the document of PDF.js that it opens does.
-    const document = await opened(parser['load']());
+    const document = await opened(parser[OPEN]());
     let found = 0;
     for (let number = 1; number <= document.numPages; number += 1) {
       for (const block of reflow(await textOf(document, number))) {
