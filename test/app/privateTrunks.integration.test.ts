@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Phone } from '../sip/support/phone.ts';
 import { sharedGateway, type TestProject } from '../support/gateway.ts';
@@ -22,27 +23,25 @@ const create = (more: object, key = project.developerKey) =>
 const healthOf = async (id: string) =>
   (await gateway().api('GET', `${project.path}/trunks/${id}`, { key: project.developerKey })).body.health;
 
-test.each([[{ host: '127.0.0.1' }], [{ host: 'sip.example.com', outboundProxy: 'sip:127.0.0.1:5070;lr' }]])(
-  'A tenant’s trunk cannot be at %j',
-  async (more) => {
-    const { status, body } = await create(more);
-    expect([status, body.code]).toEqual([403, 'private_trunk_needs_operator']);
-  },
-);
-
-test('A name or a spelling that leads to a private address is never contacted, and looks like any other failure', async () => {
+test.each([
+  [{ host: '127.0.0.1' }],
   // The system resolver reads both as 127.0.0.1.
-  for (const host of ['2130706433', '127.1']) {
-    const { status, body } = await create({ host });
-    expect(status).toBe(201);
-    await vi.waitFor(async () => expect(await healthOf(body.id)).toMatchObject({ reachable: false }), {
-      timeout: 15_000,
-      interval: 200,
-    });
-    expect((await healthOf(body.id)).error).toBe(
-      'The trunk does not respond as it should; check its settings',
-    );
-  }
+  [{ host: '2130706433' }],
+  [{ host: '127.1' }],
+  [{ host: 'sip.example.com', outboundProxy: 'sip:127.0.0.1:5070;lr' }],
+])('A tenant’s trunk cannot be at %j', async (more) => {
+  const { status, body } = await create(more);
+  expect([status, body.code]).toEqual([403, 'private_trunk_needs_operator']);
+});
+
+test('A name that leads to a private address is never contacted, and looks like any other failure', async () => {
+  const { status, body } = await create({ host: hostname() });
+  expect(status).toBe(201);
+  await vi.waitFor(async () => expect(await healthOf(body.id)).toMatchObject({ reachable: false }), {
+    timeout: 15_000,
+    interval: 200,
+  });
+  expect((await healthOf(body.id)).error).toBe('The trunk does not respond as it should; check its settings');
   expect(victim.received).toEqual([]);
 });
 

@@ -72,12 +72,12 @@ test('A start with a model that has ended works and names the setting; an agentâ
   expect(warnings()).toMatchObject([
     { level: 40, setting: 'CHAT_MODEL_TURBO', model: 'gpt-4.1-nano', ends: '2026-10-23' },
   ]);
-  const { path, developerKey, secretKey } = await gateway.createProject();
+  const { path, developerKey } = await gateway.createProject();
   const agent = { name: 'Ann', chat: { model: 'gpt-3.5-turbo' } };
   await gateway.api('PUT', `${path}/agent`, { key: developerKey, body: agent });
   for (const content of ['Hi', 'Hi again'])
     await gateway.api('POST', `${path}/chat/completions`, {
-      key: secretKey,
+      key: developerKey,
       headers: { 'x-agent-version': 'draft' },
       body: { messages: [{ role: 'user', content }] },
     });

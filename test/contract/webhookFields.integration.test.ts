@@ -58,7 +58,10 @@ test('session.finalized tells the session, its variables and each message with i
         tool_calls: [{ id, type: 'function', function: { name: 'look_up', arguments: '{"id":7}' } }],
       },
       { role: 'tool', content: 'found', at: TIME, tool_call_id: id, name: 'look_up' },
-      { role: 'assistant', content: 'Hello.', at: TIME, nodeId: 'start', latencyMs: MILLISECONDS },
+      {
+        ...{ role: 'assistant', content: 'Hello.', at: TIME, nodeId: 'start', latencyMs: MILLISECONDS },
+        latencyDetails: { modelMs: MILLISECONDS },
+      },
     ],
   });
 });

@@ -40,7 +40,8 @@ const OUTBOUND = '/v1/calls/outbound';
 function accessOf(method: string, path: string): string {
   if (PUBLIC.includes(path)) return 'public';
   if (path === '/v1/projects' || (path === PROJECT && method !== 'GET')) return 'admin';
-  if (path.startsWith('/v1/numbers') || ['/v1/settings', '/v1/nodes'].includes(path)) return 'admin';
+  if (path.startsWith('/v1/numbers') || ['/v1/settings', '/v1/nodes', '/v1/sip-rejections'].includes(path))
+    return 'admin';
   if ([PROJECT, `${PROJECT}/legacy-usage`, `${PROJECT}/usage`].includes(path)) return 'see';
   if (/^\/(trunks|phone-numbers|widget-tokens)\b/.test(path.slice(PROJECT.length)))
     return method === 'GET' ? 'see' : 'operate';
