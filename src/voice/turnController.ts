@@ -13,6 +13,7 @@ import type { AgentSpeech } from './speech/agentSpeech.ts';
 import { isBackchannel } from './turnDetection/backchannel.ts';
 import { unansweredText } from './turnDetection/callerTurn.ts';
 import { checkDigitTimeout, type DtmfEntry, type DtmfEntryStep, enterDigit } from './turnDetection/dtmf.ts';
+import type { CallerTurn } from './turnDetection/endpointing.ts';
 import type { TurnSettings } from './turnDetection/turnSettings.ts';
 import {
   INITIAL_TURN_STATE,
@@ -29,6 +30,8 @@ import type { TurnTimestamps } from './turns/turnLatency.ts';
 
 /** What a caller expects an answer to. */
 const ANSWERED: ReadonlySet<TurnInput['kind']> = new Set(['user_message', 'dtmf']);
+/** A screening service pauses between its sentences, and does not hear an answer in between. */
+const SCREENING_PAUSE_MS = 1200;
 /** The transcript of the last utterance is waited for this long once the call is over. */
 const LAST_TRANSCRIPT_TIMEOUT_MS = 5000;
 
@@ -213,13 +216,19 @@ export class TurnController {
       utterance: recognition.utterance,
       isSpeechOnset: recognition.isSpeechOnset,
       policy: settings.policyWhile(agentTurns.speech?.interruptionPolicy),
-      endpointingDelayMs: (turn) => settings.endpointingDelayMs(turn),
+      endpointingDelayMs: (turn) => this.#endpointingDelayMs(turn),
       requestAfterMs: settings.requestAfterMs,
       preemptAfterMs: (turn) => (this.#isPaused ? undefined : settings.preemptAfterMs(turn)),
       answering: agentTurns.answering,
       isOnHold: this.isOnHold || this.#isPaused,
       isPaused: this.#isPaused,
     };
+  }
+
+  #endpointingDelayMs(turn: CallerTurn): number {
+    const { settings, isScreening } = this.#deps;
+    const delayMs = settings.endpointingDelayMs(turn);
+    return isScreening(turn.transcript ?? '') ? Math.max(delayMs, SCREENING_PAUSE_MS) : delayMs;
   }
 
   #perform(effect: TurnEffect): void {

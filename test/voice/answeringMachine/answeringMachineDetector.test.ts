@@ -260,6 +260,24 @@ describe('Answering machine detection', () => {
     expect(await call.report).toMatchObject({ outcome: 'closed', answeredBy: 'screening' });
   });
 
+  test('says nothing in the pauses of a screening question', async () => {
+    const call = outbound({ pathway: SCREENED });
+    await call.agentSpeaks();
+    await call.agentFallsSilent();
+    await call.say('Please state your name and the reason for your call.', 3000);
+    await call.stream.advance(900);
+    expect(call.voice.texts).not.toContain('Your clinic is calling.');
+    await call.say('I will see if this person is available.', 2000);
+    await call.stream.until(() => call.voice.texts.includes('Your clinic is calling.'), 4000);
+    await call.stream.advance(3000);
+    await call.stream.hangUp();
+    expect((await call.report).answeredBy).toBe('screening');
+    expect(call.transcript().slice(1)).toEqual([
+      'user: Please state your name and the reason for your call. I will see if this person is available.',
+      expect.stringMatching(/^assistant: Your clinic is calling\./),
+    ]);
+  });
+
   test('answers a question of 7 s without an edge for it, and goes on when the person picks up', async () => {
     const call = outbound({
       pathway: ONE_NODE,
