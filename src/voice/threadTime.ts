@@ -5,17 +5,25 @@ import { tokenBucket } from '../infra/httpClient/messageLimit.ts';
 const MAX_MS_PER_SECOND = 500;
 const MAX_MS_AT_ONCE = 3000;
 
-/** Accounts for the time that one voice session takes of the thread that it shares. */
+/**
+ * Accounts for the time that one voice session takes of the thread that it shares: no more than the process has computed
+ * meanwhile, since a machine that stands still is no session's fault.
+ */
 export class ThreadTime {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #admit: (ms: number) => boolean;
   readonly #onExceeded: () => void;
+  readonly #cpuMs: () => number;
   #isRunning = false;
   #isExceeded = false;
 
-  /** @param onExceeded - Called once, when the session has taken more than its share. */
-  constructor(clock: Pick<Clock, 'monotonicMs'>, onExceeded: () => void) {
+  /**
+   * @param onExceeded - Called once, when the session has taken more than its share.
+   * @param cpuMs - What the process has computed so far.
+   */
+  constructor(clock: Pick<Clock, 'monotonicMs'>, onExceeded: () => void, cpuMs = processCpuMs) {
     this.#clock = clock;
+    this.#cpuMs = cpuMs;
     this.#admit = tokenBucket(clock, MAX_MS_PER_SECOND, MAX_MS_AT_ONCE);
     this.#onExceeded = onExceeded;
   }
@@ -25,12 +33,14 @@ export class ThreadTime {
     return (...args) => {
       if (this.#isRunning) return callback(...args);
       const startedMs = this.#clock.monotonicMs();
+      const startedCpuMs = this.#cpuMs();
       this.#isRunning = true;
       try {
         callback(...args);
       } finally {
         this.#isRunning = false;
-        const isAdmitted = this.#admit(this.#clock.monotonicMs() - startedMs);
+        const passedMs = this.#clock.monotonicMs() - startedMs;
+        const isAdmitted = this.#admit(Math.min(passedMs, this.#cpuMs() - startedCpuMs));
         if (!isAdmitted && !this.#isExceeded) {
           this.#isExceeded = true;
           this.#onExceeded();
@@ -38,4 +48,9 @@ export class ThreadTime {
       }
     };
   }
+}
+
+function processCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }

@@ -75,6 +75,8 @@ export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   /** The speech-to-speech models that agent and nodes name; absent where there are none. */
   readonly engines?: CallEngines | undefined;
   readonly voiceActivity: VoiceActivityDetection;
+  /** What the process has computed so far. Default: the operating system's count. */
+  readonly cpuMs?: (() => number) | undefined;
   /** Absent where noise is not suppressed. */
   readonly noiseSuppression?: NoiseSuppression | undefined;
   readonly clock: Clock;
@@ -144,7 +146,7 @@ export class VoiceSession {
     this.#deps = deps;
     this.#firstInput = options.isResumed ? resumeAfter(deps.stream.info.failedTransfer) : BEGIN;
     const { stream, clock } = deps;
-    this.#threadTime = new ThreadTime(clock, () => this.#onThreadHeld());
+    this.#threadTime = new ThreadTime(clock, () => this.#onThreadHeld(), deps.cpuMs);
     if (stream.info.captions) this.#captions = new Captions(stream);
     const abilities = recognizerAbilities(deps.speechToText);
     this.#settings = new TurnSettings(abilities, (current) => this.#onNode(current));

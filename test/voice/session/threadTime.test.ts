@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { scriptedRecognizer } from '../support/scriptedRecognizer.ts';
 import { eventsOf, GREETING, greeted, simulatedCall } from '../support/simulatedCall.ts';
 
-/** A call whose interim transcripts take so long each. */
-function slowCall(heldMs: number) {
+/** A call whose interim transcripts take so long each. @param isComputing - Whether the process computes meanwhile. */
+function slowCall(heldMs: number, isComputing = true) {
   const speechToText = scriptedRecognizer(true);
   let totalMs = 0;
   const call = simulatedCall({
@@ -11,6 +11,7 @@ function slowCall(heldMs: number) {
     speechToText,
     withDeps: ({ clock }) => ({
       clock: { ...clock, monotonicMs: () => clock.monotonicMs() + totalMs },
+      cpuMs: () => (isComputing ? totalMs : 0),
       liveEvents: {
         publish({ type }) {
           if (type === 'transcript.interim') totalMs += heldMs;
@@ -47,4 +48,11 @@ test('A session that takes a quarter of its thread for ten seconds goes on', asy
   await hear(500);
   expect(call.stream.commands).toEqual([]);
   expect(eventsOf(call, 'error')).toEqual([]);
+});
+
+test('A session on a machine that stands still goes on', async () => {
+  const { call, hear } = slowCall(400, false);
+  await greeted(call);
+  await hear(30);
+  expect(call.stream.commands).toEqual([]);
 });
