@@ -37,7 +37,7 @@ export const CALLS_FIELDS: readonly FieldTable[] = [
         'e2e/phone/signalling/trunkHealth.ts › whose host does not respond is not reachable',
       followRedirects:
         'telephony/leg/outbound.test.ts › A redirect is followed to the preferred Contact, if the trunk allows it',
-      headers: 'telephony/leg/outbound.test.ts › The trunk’s headers are added and cannot replace ours',
+      headers: 'telephony/leg/outbound.test.ts › The trunk’s headers are added',
       'headersToVariables[].header':
         'calls/trunks/trunkHeaders.test.ts › take the first header that has a value, cleaned and cut',
       'headersToVariables[].variable':

@@ -43,7 +43,7 @@ export const SETTINGS_ROWS: FieldTable['rows'] = {
   RATE_LIMIT_FAILED_AUTH_PER_MINUTE:
     'api/plugins/rateLimits.integration.test.ts › are limited to five per minute, and refuse no good key of the address',
   ALLOW_PRIVATE_TRUNKS:
-    'app/privateTrunks.integration.test.ts › A name or a spelling that leads to a private address is never contacted, and looks like any other failure',
+    'app/privateTrunks.integration.test.ts › A name that leads to a private address is never contacted, and looks like any other failure',
   ALLOW_INSECURE_WEBHOOKS:
     'api/routes/agent/agent.integration.test.ts › can be http loopback addresses with ALLOW_INSECURE_WEBHOOKS, but no other private ones',
   HOST: `${WHOLE} › HOST is the address of the HTTP server`,
