@@ -55,6 +55,13 @@ export function onDtmfEntry(state: TurnState, digits: string, context: TurnConte
       });
       return { state: step.state, effects: [{ type: 'cancel_turn' }, ...step.effects] };
     }
+    case 'speaking':
+    case 'paused': {
+      // They were pressed before the agent spoke: later ones interrupt it at once.
+      if (!context.policy.interruptible) break;
+      const step = startTurn(next, { kind: 'dtmf', digits }, context);
+      return { state: step.state, effects: [{ type: 'interrupt_agent' }, ...step.effects] };
+    }
     default:
   }
   return withoutEffects({ ...next, pendingDigits: { digits, atMs: context.atMs } });

@@ -389,6 +389,14 @@ const answeringMachine: Row[] = [
 
 const dtmf: Row[] = [
   [
+    'Digits that were pressed before the agent spoke interrupt it once they are complete',
+    at('speaking'),
+    { type: 'dtmf_entry', digits: '7' },
+    context(5000),
+    'thinking',
+    ['interrupt_agent', 'discard_utterance', 'start_turn dtmf'],
+  ],
+  [
     'An entry during speech requests the transcript of the speech',
     at('listening'),
     { type: 'dtmf_entry', digits: '12' },
