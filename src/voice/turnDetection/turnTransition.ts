@@ -94,7 +94,9 @@ function step(state: TurnState, event: TurnEvent, context: TurnContext): TurnSte
 /** A sample that was on its way when the answer was held makes it a paused one. */
 function onAgentStarted(state: TurnState, context: TurnContext): TurnStep {
   const started = { ...state, carriedText: '', agentStartedMs: context.atMs };
-  return withoutEffects(enterPhase(started, state.isHeld ? 'paused' : 'speaking', context));
+  const { pendingDigits, ...speaking } = enterPhase(started, state.isHeld ? 'paused' : 'speaking', context);
+  const next = { ...speaking, pendingDigits: undefined };
+  return pendingDigits ? onDtmfEntry(next, pendingDigits.digits, context) : withoutEffects(next);
 }
 
 function onAgentTurnEnded(state: TurnState, context: TurnContext): TurnStep {

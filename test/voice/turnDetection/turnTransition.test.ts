@@ -389,6 +389,14 @@ const answeringMachine: Row[] = [
 
 const dtmf: Row[] = [
   [
+    'Digits that waited for the agent to be ready interrupt it',
+    at('thinking', { pendingDigits: { digits: '7', atMs: 4000 } }),
+    { type: 'agent_started_speaking' },
+    context(5000),
+    'thinking',
+    ['interrupt_agent', 'discard_utterance', 'start_turn dtmf'],
+  ],
+  [
     'Digits that were pressed before the agent spoke interrupt it once they are complete',
     at('speaking'),
     { type: 'dtmf_entry', digits: '7' },
