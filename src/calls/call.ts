@@ -133,7 +133,6 @@ export type CallChange = Partial<
     | 'endedAt'
     | 'mediaQuality'
     | 'recording'
-    | 'answeringMachine'
     | 'transfer'
     | 'supervision'
   > & { readonly mediaSamples: MediaSamples }

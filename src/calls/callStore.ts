@@ -2,7 +2,14 @@ import type { Page, PageOf } from '../base/page.ts';
 import type { HistoryEvent, Session } from '../engine/session/session.ts';
 import type { MediaSamples } from '../media/mediaSamples.ts';
 import type { RecordingPeaks } from '../media/recording/peaks.ts';
-import type { Call, CallChange, CallDirection, CallStatus, RecordingResult } from './call.ts';
+import type {
+  AnsweringMachine,
+  Call,
+  CallChange,
+  CallDirection,
+  CallStatus,
+  RecordingResult,
+} from './call.ts';
 
 export interface CallFilter {
   readonly direction?: CallDirection;
@@ -75,6 +82,8 @@ export interface CallStore {
     change: CallChange,
     event?: HistoryEvent,
   ): Promise<Call | undefined>;
+  /** Stores who has answered, also of a call that has ended meanwhile. */
+  setAnsweringMachine(id: string, answeringMachine: AnsweringMachine): Promise<void>;
   /** Asks the node that runs the call to hang up; a call that no node has claimed is canceled at once. */
   requestHangup(projectId: string, id: string, at: string): Promise<Call | undefined>;
   /**

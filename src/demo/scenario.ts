@@ -20,7 +20,7 @@ const CALLEE: BehaviourInput = {
   kind: 'answers',
   afterMs: 700,
   script: [
-    { do: 'listen', quietMs: 500 },
+    { do: 'listen', quietMs: 1200 },
     { do: 'say', text: KEEP },
     { do: 'interrupt', afterMs: 2000, text: WISH, repeat: KEEP },
     // Longer than the agent takes to hang up once it has understood.

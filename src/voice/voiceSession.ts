@@ -1,5 +1,6 @@
 import { TRANSFER_OUTCOMES } from '../agents/transferOptions.ts';
 import { createWatchdog, type Watchdog } from '../base/async/watchdog.ts';
+import { withTimeout } from '../base/async/withTimeout.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
@@ -15,7 +16,7 @@ import type { NoiseSuppression } from '../providers/ports/noiseSuppression.ts';
 import type { Recognizer } from '../providers/ports/recognizer.ts';
 import type { Transcript } from '../providers/ports/speechToText.ts';
 import type { VoiceActivityDetection } from '../providers/ports/voiceActivity.ts';
-import { AnsweredByMonitor } from './answeringMachine/answeredByMonitor.ts';
+import { AnsweredByMonitor, type AnsweredByMonitorDeps } from './answeringMachine/answeredByMonitor.ts';
 import { type AnsweredBy, AnsweringMachineDetector } from './answeringMachine/answeringMachineDetector.ts';
 import type { AudioStream, FailedTransfer } from './audioStream.ts';
 import { Captions } from './captions.ts';
@@ -40,6 +41,8 @@ import type { SpokenTurn } from './turns/turnLatency.ts';
 
 /** The peer closes the stream this soon after it was told to hang up. */
 const HANGUP_TIMEOUT_MS = 5000;
+/** A call hangs up without it where the database takes longer. */
+const ANSWERED_BY_TIMEOUT_MS = 2000;
 /** Audio arrives without gaps, silence included: a stream without audio for this long is lost. */
 const STREAM_TIMEOUT_MS = 30_000;
 /** A session that holds its thread has this long to say its apology. */
@@ -81,7 +84,7 @@ export interface VoiceSessionDeps extends SessionHistoryDeps, SessionSynthesis {
   readonly noiseSuppression?: NoiseSuppression | undefined;
   readonly clock: Clock;
   /** It is not known yet who has answered the call, and again whenever that changes. */
-  readonly onAnsweredBy?: ((answeredBy: AnsweredBy) => void) | undefined;
+  readonly onAnsweredBy?: AnsweredByMonitorDeps['onAnsweredBy'];
   /** A turn in which the agent was heard has ended. */
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
   /** An utterance of the caller is closed. */
@@ -367,7 +370,12 @@ export class VoiceSession {
     }
     const { stream, clock } = this.#deps;
     this.#turns.dispatch({ type: 'session_ending' });
-    stream.command({ kind: 'hangup', ...omitUndefined({ reason: HANGUP_REASONS[outcome] }) });
+    const hangUp = () =>
+      stream.command({ kind: 'hangup', ...omitUndefined({ reason: HANGUP_REASONS[outcome] }) });
+    // The events of the call's end tell who has answered.
+    const { stored } = this.#answering;
+    if (stored) void withTimeout(clock, stored, ANSWERED_BY_TIMEOUT_MS).then(hangUp);
+    else hangUp();
     const timer = clock.setTimer(() => this.#close('the agent has hung up'), HANGUP_TIMEOUT_MS);
     this.#cleanups.push(() => timer.cancel());
   }

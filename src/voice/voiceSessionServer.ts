@@ -16,6 +16,7 @@ import type { Session } from '../engine/session/session.ts';
 import { fillerOf } from '../engine/turn/filler.ts';
 import { type Synthesizer, takesWords } from '../providers/ports/synthesizer.ts';
 import type { TextToSpeech } from '../providers/ports/textToSpeech.ts';
+import type { AnsweredByMonitorDeps } from './answeringMachine/answeredByMonitor.ts';
 import type { AnsweredBy } from './answeringMachine/answeringMachineDetector.ts';
 import type { AudioStream, StreamInfo, StreamParty } from './audioStream.ts';
 import { CallSpeech, type CallSpeechDeps, type SessionSynthesis } from './speech/callSpeech.ts';
@@ -258,14 +259,15 @@ function answerRecorder(
   callId: string | undefined,
   call: AnsweredCall | undefined,
   onError: (error: unknown, message: string) => void,
-): ((answeredBy: AnsweredBy) => void) | undefined {
+): AnsweredByMonitorDeps['onAnsweredBy'] {
   if (callId === undefined || !call) return undefined;
   const onFailure = (error: unknown) => onError(error, 'answering machine detection not stored, retrying');
   let stored = Promise.resolve();
   return (answeredBy) => {
-    if (answeredBy === 'unknown' && call.answeredBy !== null) return;
+    if (answeredBy === 'unknown' && call.answeredBy !== null) return stored;
     const store = () => calls.setAnsweredBy(callId, answeredBy);
     stored = stored.then(() => retryForever(clock, store, onFailure));
+    return stored;
   };
 }
 

@@ -59,7 +59,7 @@ test.each([8000, 16_000] as const)(
           addHeard: async () => undefined,
         },
         sessions: { find: async () => undefined, saveTurn: async () => undefined },
-        calls: { find: async () => undefined, update: async () => undefined },
+        calls: { find: async () => undefined, setAnsweringMachine: async () => undefined },
         releases: { find: async () => undefined },
       },
       storage: { stores: { providerCredentials: { all: async () => [] } } },

@@ -402,6 +402,31 @@ test('Who has answered is stored once the database is back', async () => {
   await report;
 });
 
+test.each([
+  ['once it is stored that a machine has answered', 2000, ['unknown', 'machine']],
+  ['without that where the database is slow', 10_000, []],
+])('The agent hangs up %s', async (_when, storingMs, storedBefore) => {
+  const stored: string[] = [];
+  const calls = {
+    find: async () => ({ detectsAnsweringMachine: true, answeredBy: null }),
+    setAnsweredBy: (_callId: string, who: string) =>
+      new Promise<void>((resolve) =>
+        call.clock.setTimer(() => {
+          stored.push(who);
+          resolve();
+        }, storingMs),
+      ),
+  };
+  const call = served({ callId: 'call-1', deps: { calls } });
+  const { stream } = call;
+  await stream.advance(500);
+  stream.speak(call.caller.say('Please leave a message after the tone.', 500));
+  await stream.until(() => stream.commands.length > 0, 8000);
+  expect(stored).toEqual(storedBefore);
+  await stream.hangUp();
+  await call.report;
+});
+
 test('A resumed call that knows nothing yet leaves who was said to have answered', async () => {
   const told: unknown[] = [];
   const calls = {

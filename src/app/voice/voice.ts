@@ -31,7 +31,7 @@ export interface VoiceParts {
     readonly history: Pick<HistoryStore, 'addEvents' | 'addMessages' | 'addHeard'>;
     readonly sessions: RecoveryDeps['sessions'];
     readonly releases: Pick<ReleaseStore, 'find'>;
-    readonly calls: Pick<CallStore, 'find' | 'update'>;
+    readonly calls: Pick<CallStore, 'find' | 'setAnsweringMachine'>;
   };
   readonly storage: Parameters<typeof buildSpeechProviders>[0]['storage'];
   readonly targetPolicy: TargetPolicy;
@@ -65,9 +65,7 @@ export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer>
           noiseSuppression: call.settings.noiseSuppression,
         };
       },
-      async setAnsweredBy(callId, answeringMachine) {
-        await stores.calls.update(callId, null, { answeringMachine });
-      },
+      setAnsweredBy: (callId, answeredBy) => stores.calls.setAnsweringMachine(callId, answeredBy),
     },
     releases: stores.releases,
     checkpoints: turnCheckpoints,

@@ -21,7 +21,8 @@ export interface AnsweredByMonitorDeps {
   readonly agentHasCall: () => boolean;
   readonly settings: TurnSettings;
   readonly history: SessionHistory;
-  readonly onAnsweredBy?: ((answeredBy: AnsweredBy) => void) | undefined;
+  /** @returns A promise that settles once it is stored. */
+  readonly onAnsweredBy?: ((answeredBy: AnsweredBy) => Promise<void>) | undefined;
 }
 
 /**
@@ -32,6 +33,8 @@ export interface AnsweredByMonitorDeps {
 export class AnsweredByMonitor {
   readonly #deps: AnsweredByMonitorDeps;
   #reported: AnsweredBy | undefined;
+  /** Settles once what was reported last is stored. */
+  stored: Promise<void> | undefined;
   /** On the stream's clock: the words of speech up to here are known. */
   #knownToMs = Number.NEGATIVE_INFINITY;
   /** A machine's words up to here were asked for. */
@@ -88,7 +91,7 @@ export class AnsweredByMonitor {
     const { detector, onAnsweredBy } = this.#deps;
     if (!detector || detector.answeredBy === this.#reported) return;
     this.#reported = detector.answeredBy;
-    onAnsweredBy?.(detector.answeredBy);
+    this.stored = onAnsweredBy?.(detector.answeredBy);
   }
 
   #onWords(text: string, isFinal: boolean): void {

@@ -111,6 +111,9 @@ function callRecords(
       const happened = [event?.type ?? null, event?.at ?? null, event ? storableJson(event.data) : null];
       return await one(updateTo(sql), [id, nodeId, ...happened, ...parameters]);
     },
+    async setAnsweringMachine(id, answeringMachine) {
+      await database.query('UPDATE calls SET answering_machine = $2 WHERE id = $1', [id, answeringMachine]);
+    },
     async requestHangup(projectId, id, at) {
       return isUuid(id) ? await one(REQUEST_HANGUP, [projectId, id, at]) : undefined;
     },

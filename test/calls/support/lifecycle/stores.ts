@@ -94,6 +94,7 @@ export function createDatabase(): Database {
       if (row?.call.status !== 'queued' || row.call.nodeId !== nodeId) return false;
       return change(row, { nodeId: null }).hangupRequested;
     },
+    setAnsweringMachine: () => Promise.reject(new Error('not used here')),
     async update(id, nodeId, more, event) {
       const row = rows.get(id);
       if (!row || isFinal(row.call.status) || (nodeId !== null && row.call.nodeId !== nodeId))

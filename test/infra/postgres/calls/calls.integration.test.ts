@@ -359,6 +359,8 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
     });
     expect(await calls.update(call.id, NODE, { status: 'failed' })).toBeUndefined();
     expect(await find(call)).toEqual(ended);
+    await calls.setAnsweringMachine(call.id, 'machine');
+    expect(await find(call)).toEqual({ ...ended, answeringMachine: 'machine' });
     expect(await eventsOf(call)).toEqual([
       ['session_started', {}],
       ['call_status', { status: 'ringing' }],
