@@ -5,10 +5,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { HOSTILE_ERRORS, startHostileServer } from '../../../support/hostileAnswers.ts';
 import { listenOnLoopback } from '../../../support/loopbackServer.ts';
-import { requiresSipPeers } from '../../../support/skips.ts';
 import { type Line, makeLine } from '../../phone/support/line.ts';
 import type { Rig } from '../support/rig.ts';
-import { report } from '../support/table.ts';
+import { report, requiresAllFaults } from '../support/table.ts';
 
 const TIMEOUT = 240_000;
 const CALLS = 3;
@@ -65,7 +64,7 @@ const manyFinals: Attack = {
 
 /** Attacks by one tenant, of which the calls and chats of another one notice nothing. */
 export function testAttacks(rig: () => Rig): void {
-  describe('an attack by another tenant', { ...requiresSipPeers, timeout: TIMEOUT }, () => {
+  describe('an attack by another tenant', { ...requiresAllFaults, timeout: TIMEOUT }, () => {
     test.each([errorOf300Megabytes, manyFinals])(
       'with $what is not heard in calls',
       async ({ what, vendor, agent, start }) => {
