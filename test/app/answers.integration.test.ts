@@ -36,7 +36,7 @@ test.each([
     const api = (method: string, path: string, body?: unknown) =>
       gateway().api(method, path, { key, ...(body === undefined ? {} : { body }) });
     const dataset = await knowledge.add(name, content);
-    expect(dataset.status).toBe('ready');
+    expect(dataset.status, dataset.error).toBe('ready');
 
     const pathway = {
       nodes: [

@@ -76,7 +76,11 @@ test('A sentence among six is found by its meaning', TIMEOUT, async () => {
 describe('A document', () => {
   test.each(documents)('of type %s becomes an answer', TIMEOUT, async (_, name, content, mimeType) => {
     const dataset = await knowledge.add(name, content);
-    expect(dataset).toMatchObject({ status: 'ready', mimeType, encoder: 'energetic-ai-embeddings-en' });
+    expect(dataset, dataset.error).toMatchObject({
+      status: 'ready',
+      mimeType,
+      encoder: 'energetic-ai-embeddings-en',
+    });
     expect(dataset.embeddedCount).toBe(dataset.chunkCount);
 
     const chunks = (await knowledge.chunks(dataset.id)).body;
